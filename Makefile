@@ -1,0 +1,62 @@
+# Each target creates .venv and installs what it needs, so each works as the first command after a clone.
+# PYTHON chooses the interpreter (3.11 to 3.14); otherwise the first suitable one on the PATH is taken.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO_OUT ?= demo
+SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench lint docs ptx format clean
+
+help: ## what the targets do
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: $(VENV)/.installed-core ## eight kernels through a plain register file and a register file cache: a table and a figure
+	$(BIN)/warpreg demo --output $(DEMO_OUT)
+
+test: $(VENV)/.installed-dev ## the test suite, in parallel
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS)
+
+bench: $(VENV)/.installed-core ## speed figures of this machine
+	$(BIN)/warpreg bench spine $(ARGS)
+
+lint: $(VENV)/.installed-dev ## style, types and the order of the packages
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed-dev ## rewrite the sources in the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.installed-docs ## the documentation as HTML in build/docs
+	$(BIN)/sphinx-build -W -q -b html docs build/docs
+	@echo "wrote build/docs/index.html"
+
+ptx: $(VENV)/.installed-cuda ## recompile the checked-in PTX of the workloads from their CUDA sources
+	$(BIN)/python -m warpreg.workloads.compile_ptx
+
+clean: ## remove what the targets made, .venv included
+	rm -rf $(VENV) build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	@for python in $(PYTHON) python3.13 python3.12 python3.11 python3.14; do \
+	  if "$$python" -c '$(SUITABLE)' 2>/dev/null; then \
+	    "$$python" -m venv $(VENV) || { echo "make: '$$python -m venv' failed; on Debian and Ubuntu install python3-venv"; exit 1; }; \
+	    exit 0; \
+	  fi; \
+	done; \
+	echo "make: Warpreg needs Python 3.11 to 3.14, and '$(PYTHON)' is" \
+	     "$$($(PYTHON) --version 2>/dev/null || echo missing). Name one: make PYTHON=/path/to/python3.12 ..."; \
+	exit 1
+
+$(VENV)/.installed-core: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	@touch $(VENV)/.installed-core $@

@@ -1,0 +1,19 @@
+"""Sphinx configuration: Markdown pages, and the Python reference from docstrings."""
+
+import warpreg
+
+project = "Warpreg"
+author = "The Warpreg authors"
+copyright = "2026, The Warpreg authors"
+version = release = warpreg.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+myst_heading_anchors = 3
+exclude_patterns = ["images"]
+html_theme = "furo"
+html_title = f"Warpreg {version}"
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_mock_imports = ["cuda"]
+default_role = "code"
+suppress_warnings = ["ref.python"]

@@ -1,0 +1,35 @@
+"""Warpreg: a laboratory for GPU register files.
+
+    k = warpreg.compile("saxpy.cu")["saxpy"]
+    run = k[grid, block](2.0, x, y, n)
+    warpreg.compare(run, designs=["mrf", "rfc"])
+
+The functions of `warpreg.api` are here too; they are imported when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from warpreg.api import BoundKernel as BoundKernel
+    from warpreg.api import Program as Program
+    from warpreg.api import Run as Run
+    from warpreg.api import compare as compare
+    from warpreg.api import compile as compile
+    from warpreg.api import run as run
+
+__version__ = "0.1.0"
+
+_API = ("BoundKernel", "Program", "Run", "compare", "compile", "run")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _API:
+        return getattr(import_module("warpreg.api"), name)
+    raise AttributeError(f"module 'warpreg' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_API])

@@ -1,0 +1,110 @@
+"""Which storage cells each instruction writes and reads: the common ground of liveness, values, scheduling and
+allocation.
+
+A cell is what one value occupies: a virtual register of any width, a 32-bit architected register (a 64-bit operand
+covers two cells) or a predicate.  Cells are numbered by first appearance; sets of cells are Python integers used as
+bit sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from warpreg.analysis.cached import cached_analysis
+from warpreg.ir.instruction import registers_of
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.operands import Immediate, Operand, Register
+
+
+@dataclass(slots=True)
+class Cells:
+    """The cells of a kernel: ``names[c]`` such as ``%r3``, ``R4`` or ``P0``; ``registers[c]`` one register covering
+    it."""
+
+    names: list[str] = field(default_factory=list)
+    registers: list[Register] = field(default_factory=list)
+    _by_name: dict[str, int] = field(default_factory=dict)
+    _known: dict[str | tuple[str, int], tuple[int, ...]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def of(self, register: Register) -> tuple[int, ...]:
+        """The cells that a register covers, lowest word first."""
+        key = register.name if register.index < 0 else (register.name, register.type.bits)
+        cells = self._known.get(key)
+        if cells is None:
+            names = [f"R{w}" for w in register.words] if register.index >= 0 and register.words else [register.name]
+            cells = self._known[key] = tuple(self._number(name, register) for name in names)
+        return cells
+
+    def named(self, name: str) -> int:
+        """The cell of that name.  Raises KeyError where there is none."""
+        return self._by_name[name]
+
+    def _number(self, name: str, register: Register) -> int:
+        if name not in self._by_name:
+            self._by_name[name] = len(self.names)
+            self.names.append(name)
+            self.registers.append(register)
+        return self._by_name[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Accesses:
+    """By pc: cells ``written`` and cells ``read`` (guard included), in operand order; ``guarded`` by a predicate or
+    not."""
+
+    cells: Cells
+    written: tuple[tuple[int, ...], ...]
+    read: tuple[tuple[int, ...], ...]
+    guarded: tuple[bool, ...]
+    first_pcs: tuple[int, ...]
+
+    def block_pcs(self, block: int) -> range:
+        """The pcs of a block's instructions."""
+        return range(self.first_pcs[block], self.first_pcs[block + 1])
+
+
+@cached_analysis
+def accesses(kernel: Kernel) -> Accesses:
+    """The accesses of every instruction; linear in operands."""
+    cells = Cells()
+    written, read, guarded = [], [], []
+    for instruction in kernel.instructions():
+        operands = instruction.operands
+        results = 1 if instruction.has_result else 0
+        written.append(_cells_of(operands[:results], cells))
+        reads = _cells_of(operands[results:], cells)
+        guard = instruction.guard
+        read.append((*reads, *cells.of(guard.register)) if guard else reads)
+        guarded.append(guard is not None)
+    return Accesses(cells, tuple(written), tuple(read), tuple(guarded), kernel.first_pcs())
+
+
+def _cells_of(operands: tuple[Operand, ...], cells: Cells) -> tuple[int, ...]:
+    found: tuple[int, ...] = ()
+    for operand in operands:
+        if isinstance(operand, Register):
+            found += cells.of(operand)
+        elif not isinstance(operand, Immediate):
+            for register in registers_of(operand):
+                found += cells.of(register)
+    return found
+
+
+def bit_set(cells: Iterable[int]) -> int:
+    """Cells as a bit set."""
+    bits = 0
+    for cell in cells:
+        bits |= 1 << cell
+    return bits
+
+
+def members(bits: int) -> Iterator[int]:
+    """The cells of a bit set, ascending."""
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low

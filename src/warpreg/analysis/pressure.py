@@ -1,0 +1,40 @@
+"""How many 32-bit registers the live values take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpreg.analysis.accesses import bit_set
+from warpreg.analysis.cached import cached_analysis
+from warpreg.analysis.liveness import liveness
+from warpreg.ir.kernel import Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """``words[c]`` is the size of cell c; the rest is by block: words live at its start, and the most at any of its
+    points."""
+
+    words: tuple[int, ...]
+    at_start: tuple[int, ...]
+    highest: tuple[int, ...]
+
+
+@cached_analysis
+def pressure(kernel: Kernel) -> Pressure:
+    """Register pressure of every block, predicates not counted."""
+    live = liveness(kernel)
+    cells = live.accesses.cells
+    widths = [r.type.words if r.index < 0 else min(1, r.type.words) for r in cells.registers]
+    classes = [(w, bit_set(c for c, width in enumerate(widths) if width == w)) for w in sorted(set(widths) - {0})]
+
+    def words(bits: int) -> int:
+        return sum(w * (bits & mask).bit_count() for w, mask in classes)
+
+    highest = []
+    for block in kernel.blocks:
+        most = words(live.live_out[block.index])
+        for pc, before, after in live.backward(block.index):
+            most = max(most, words(before), words(after | bit_set(live.accesses.written[pc])))
+        highest.append(most)
+    return Pressure(tuple(widths), tuple(words(bits) for bits in live.live_in), tuple(highest))

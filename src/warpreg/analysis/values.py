@@ -1,0 +1,127 @@
+"""Values: webs of definitions and the reads they reach, joined where a read has several definitions.
+
+A web is found without listing reaching definitions: where a cell is live into a block, all definitions that arrive
+there reach a common read, so they are one web.  Joining along edges with union-find is near-linear in blocks times
+live cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpreg.analysis.accesses import members
+from warpreg.analysis.cached import cached_analysis
+from warpreg.analysis.cfg import control_flow
+from warpreg.analysis.liveness import Liveness, liveness
+from warpreg.ir.kernel import Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One web of one cell: pcs that write it and pcs that read it, ascending; a pc that reads it twice stands twice.
+
+    ``undefined`` says that some path reads it before any definition.
+    """
+
+    cell: int
+    definitions: tuple[int, ...]
+    reads: tuple[int, ...]
+    undefined: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """All values of a kernel; ``written[pc]`` and ``read[pc]`` give value numbers in the order of `Accesses`."""
+
+    values: tuple[Value, ...]
+    written: tuple[tuple[int, ...], ...]
+    read: tuple[tuple[int, ...], ...]
+
+
+@cached_analysis
+def values(kernel: Kernel) -> Values:
+    """The values of a kernel, numbered by first definition or read in pc order."""
+    live = liveness(kernel)
+    webs = _Webs(live)
+    ends = [webs.walk(block.index) for block in kernel.blocks]
+    flow = control_flow(kernel)
+    for block, successors in enumerate(flow.successors):
+        for successor in successors:
+            for cell in members(live.live_in[successor]):
+                webs.join(webs.at_start(successor, cell), ends[block].get(cell) or webs.at_start(block, cell))
+    return webs.result()
+
+
+class _Webs:
+    """Union-find over nodes: one for each written cell of an instruction, one for each (block, cell) live in."""
+
+    def __init__(self, live: Liveness) -> None:
+        self.live = live
+        self.table = live.accesses
+        self.parent: list[int] = [0]
+        self.starts: dict[tuple[int, int], int] = {}
+        self.written: list[tuple[int, ...]] = []
+        self.read: list[tuple[int, ...]] = []
+
+    def node(self) -> int:
+        self.parent.append(len(self.parent))
+        return len(self.parent) - 1
+
+    def find(self, node: int) -> int:
+        parent = self.parent
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    def join(self, one: int, other: int) -> None:
+        one, other = self.find(one), self.find(other)
+        if one != other:
+            self.parent[max(one, other)] = min(one, other)
+
+    def at_start(self, block: int, cell: int) -> int:
+        key = (block, cell)
+        if key not in self.starts:
+            self.starts[key] = self.node()
+        return self.starts[key]
+
+    def walk(self, block: int) -> dict[int, int]:
+        """Give nodes to a block's accesses; returns the node that each cell written here has at the end."""
+        current: dict[int, int] = {}
+        table = self.table
+        for pc in table.block_pcs(block):
+            self.read.append(tuple(current.get(c) or self.at_start(block, c) for c in table.read[pc]))
+            nodes = tuple(self.node() for _ in table.written[pc])
+            for cell, node in zip(table.written[pc], nodes, strict=True):
+                if table.guarded[pc]:
+                    self.join(node, current.get(cell) or self.at_start(block, cell))
+                current[cell] = node
+            self.written.append(nodes)
+        return current
+
+    def result(self) -> Values:
+        numbers: dict[int, int] = {}
+        cells: list[int] = []
+
+        def number(node: int, cell: int) -> int:
+            root = self.find(node)
+            if root not in numbers:
+                numbers[root] = len(cells)
+                cells.append(cell)
+            return numbers[root]
+
+        table = self.table
+        read, written = [], []
+        for pc in range(len(table.written)):
+            read.append(tuple(number(n, c) for n, c in zip(self.read[pc], table.read[pc], strict=True)))
+            written.append(tuple(number(n, c) for n, c in zip(self.written[pc], table.written[pc], strict=True)))
+        entry = {number(n, c) for (block, c), n in self.starts.items() if block == 0 and self.live.live_in[0] >> c & 1}
+        definitions: list[list[int]] = [[] for _ in cells]
+        reads: list[list[int]] = [[] for _ in cells]
+        for pc in range(len(table.written)):
+            for v in written[pc]:
+                definitions[v].append(pc)
+            for v in read[pc]:
+                reads[v].append(pc)
+        found = tuple(Value(c, tuple(definitions[v]), tuple(reads[v]), v in entry) for v, c in enumerate(cells))
+        return Values(found, tuple(written), tuple(read))

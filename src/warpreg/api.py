@@ -1,0 +1,211 @@
+"""Warpreg from Python: compile a kernel, call it on NumPy arrays, compare register files on the run.
+
+k = warpreg.compile("saxpy.cu")["saxpy"]
+run = k[grid, block](2.0, x, y, n)
+warpreg.compare(run, designs=["mrf", "rfc"])
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg import simt
+from warpreg.experiments import comparison, runs
+from warpreg.experiments.provenance import DIGITS
+from warpreg.experiments.result import Parameters
+from warpreg.experiments.runs import CompileChoice, Run
+from warpreg.ir.errors import UnknownNameError, WarpregError
+from warpreg.ir.module import Module
+from warpreg.ptx import parse
+from warpreg.ptx.nvrtc import compile_cuda
+
+if TYPE_CHECKING:
+    import pandas
+
+Extent = int | tuple[int, ...]
+
+__all__ = ["ArgumentError", "BoundKernel", "LaunchableKernel", "Program", "Run", "compare", "compile", "run"]
+
+
+class ArgumentError(WarpregError):
+    """An argument that a kernel cannot be called with."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled source; ``program["name"]`` is one of its kernels, iteration gives their names.
+
+    A kernel of CUDA C++ is found by its name in the source or by its mangled name.
+    """
+
+    module: Module
+    choice: CompileChoice
+    record: simt.Record
+
+    def __getitem__(self, name: str) -> LaunchableKernel:
+        return LaunchableKernel(self, find_kernel(self.module, name))
+
+    def __iter__(self) -> Iterator[str]:
+        return (kernel.name for kernel in self.module.kernels)
+
+    def __len__(self) -> int:
+        return len(self.module.kernels)
+
+
+@dataclass(frozen=True)
+class LaunchableKernel:
+    """A kernel without its launch configuration yet: ``kernel[grid, block]`` or ``kernel[grid, block, shared_bytes]``.
+
+    ``grid`` and ``block`` are an integer or up to three; ``shared_bytes`` is the dynamic shared memory of a block.
+    """
+
+    program: Program
+    name: str
+
+    def __getitem__(self, configuration: int | tuple[Extent, ...]) -> BoundKernel:
+        if isinstance(configuration, int) or len(configuration) not in (2, 3):
+            raise ArgumentError(f"{self.name}: expected [grid, block] or [grid, block, shared_bytes]")
+        grid, block, *rest = configuration
+        shared_bytes = rest[0] if rest else 0
+        if not isinstance(shared_bytes, int):
+            raise ArgumentError(f"{self.name}: expected a number of shared bytes, found {shared_bytes}")
+        return BoundKernel(self, grid, block, shared_bytes)
+
+
+@dataclass(frozen=True)
+class BoundKernel:
+    """A kernel with its launch configuration; call it with NumPy arrays for pointers and numbers for scalars."""
+
+    kernel: LaunchableKernel
+    grid: Extent
+    block: Extent
+    shared_bytes: int = 0
+
+    def __call__(self, *arguments: NDArray[Any] | float | np.generic, max_instructions: int | None = None) -> Run:
+        """Run to the end; arrays are copied in, and what the kernel wrote is copied back into the same arrays.
+
+        An array that is given twice is one buffer.  ``max_instructions`` ends a runaway kernel with an error.
+        """
+        program, name = self.kernel.program, self.kernel.name
+        device = simt.Device(program.module, program.choice.options(), program.record)
+        buffers: dict[int, simt.Buffer] = {}
+        values = [self._bind(device, buffers, place, argument) for place, argument in enumerate(arguments)]
+        identity = {"arguments": _arguments_digest(arguments)}
+        device.launch(
+            name, self.grid, self.block, *values, shared_bytes=self.shared_bytes, max_instructions=max_instructions
+        )
+        outputs = {}
+        for place, argument in enumerate(arguments):
+            if isinstance(argument, np.ndarray):
+                outputs[f"argument {place}"] = self._copy_back(buffers[id(argument)], argument, place)
+        configuration = {"grid": _extent(self.grid), "block": _extent(self.block), "shared_bytes": self.shared_bytes}
+        return Run(name, tuple(device.launches), outputs, configuration | identity | program.choice.as_dict())
+
+    def _bind(self, device: simt.Device, buffers: dict[int, simt.Buffer], place: int, argument: object) -> object:
+        if isinstance(argument, np.ndarray):
+            if argument.dtype.hasobject or argument.size == 0:
+                what = "an empty array" if argument.size == 0 else f"an array of {argument.dtype}"
+                raise ArgumentError(f"{self.kernel.name}: argument {place} is {what}, which has no device memory")
+            if id(argument) not in buffers:
+                buffers[id(argument)] = device.upload(argument)
+            return buffers[id(argument)]
+        if isinstance(argument, (bool, int, float, np.generic)):
+            return argument
+        raise ArgumentError(
+            f"{self.kernel.name}: argument {place} is a {type(argument).__name__}, expected a NumPy array or a number"
+        )
+
+    def _copy_back(self, buffer: simt.Buffer, array: NDArray[Any], place: int) -> NDArray[Any]:
+        found = buffer.download()
+        if array.flags.writeable:
+            array[...] = found
+        elif found.tobytes() != np.ascontiguousarray(array).tobytes():
+            raise ArgumentError(f"{self.kernel.name}: the kernel wrote to argument {place}, a read-only array")
+        return found
+
+
+def compile(
+    source: str | Path,
+    *,
+    max_registers: int | None = None,
+    schedule: bool = True,
+    record: simt.Record = runs.PATH,
+) -> Program:
+    """Compile a ``.cu`` or ``.ptx`` file, or the text of one (a string with line breaks).
+
+    CUDA C++ needs the ``cuda`` extra.  ``max_registers`` bounds the 32-bit registers of a thread, the rest spills;
+    ``schedule`` lets the list scheduler reorder instructions.  Raises `PtxError`, `CudaCompileError`, `WarpregError`.
+    """
+    return Program(load_module(source), CompileChoice(max_registers, schedule), record)
+
+
+def load_module(source: str | Path) -> Module:
+    """The module of a ``.cu`` or ``.ptx`` file or of source text."""
+    if isinstance(source, str) and "\n" in source:
+        is_ptx = ".version" in source and ".target" in source
+        return parse(source) if is_ptx else parse(compile_cuda(source, "<source>.cu"), "<source>.cu")
+    path = Path(source)
+    if path.suffix not in (".cu", ".ptx"):
+        raise WarpregError(f"{path}: expected a .cu or .ptx file, found suffix '{path.suffix}'")
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return parse(text if path.suffix == ".ptx" else compile_cuda(text, path.name), str(path))
+
+
+def find_kernel(module: Module, name: str) -> str:
+    """The name in PTX of a kernel: as given, or as C++ mangles it.  Raises UnknownNameError with the nearest name."""
+    names = [kernel.name for kernel in module.kernels]
+    mangled = [known for known in names if known.startswith(f"_Z{len(name)}{name}")]
+    if name in names:
+        return name
+    if len(mangled) != 1:
+        raise UnknownNameError(f"kernel in {module.file}", name, mangled or names)
+    return mangled[0]
+
+
+def run(
+    workload: str, *, size: str = "tiny", seed: int = 0, max_registers: int | None = None, schedule: bool = True
+) -> Run:
+    """Run a built-in workload, or the one that a ``.py`` file defines, and check it against its NumPy reference."""
+    return runs.run_workload(runs.find_workload(workload), size, seed, CompileChoice(max_registers, schedule))
+
+
+def compare(
+    run: Run | Iterable[Run],
+    designs: Sequence[str] = ("mrf", "rfc"),
+    *,
+    machine: str | Path = comparison.DEFAULT_MACHINE,
+    technology: str | Path = comparison.DEFAULT_TECHNOLOGY,
+    parameters: Mapping[str, Parameters] | None = None,
+) -> pandas.DataFrame:
+    """One line per run and design: accesses by level, MRF accesses elided, energy normalized to the plain MRF.
+
+    ``designs`` are names or paths of design files; ``parameters`` gives values by design, ``{"rfc": {"entries": 4}}``.
+    Counts are warp-registers, energies pJ.
+    """
+    import pandas
+
+    chosen = [comparison.Choice.load(design, (parameters or {}).get(design)) for design in designs]
+    setting = comparison.Setting.load(machine, technology)
+    taken = [run] if isinstance(run, Run) else list(run)
+    rows = [row.as_dict() for one in taken for row in comparison.compare(one, chosen, setting)]
+    return pandas.DataFrame(rows)
+
+
+def _extent(extent: Extent) -> list[int]:
+    return [extent] if isinstance(extent, int) else list(extent)
+
+
+def _arguments_digest(arguments: Sequence[object]) -> str:
+    digest = hashlib.sha256()
+    for argument in arguments:
+        array = np.ascontiguousarray(np.asarray(argument))
+        digest.update(f"{array.dtype}{array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()[:DIGITS]

@@ -1,0 +1,101 @@
+"""The ``warpreg`` command: finds the subcommand, suggests near names, and gives each kind of failure its exit status.
+
+Exit statuses: 0 success, 1 failure (a `WarpregError` or the operating system), 2 wrong usage, 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+import warpreg
+from warpreg.ir.errors import WarpregError
+
+COMMANDS = {
+    "run": "run a kernel or workload, check it, print its register profile",
+    "compare": "register-file designs side by side on the same runs",
+    "explain": "annotated listing of a compiled kernel, with live ranges",
+    "list": "what there is: workloads, designs, machines, technologies, opcodes",
+    "bench": "speed figures of this machine",
+    "demo": "eight kernels through two designs: a table and a figure",
+}
+"""Each command with its one-line help; the command ``x`` is ``warpreg.cli.x.command``."""
+
+FAILURE, USAGE, INTERRUPTED = 1, 2, 130
+
+
+class Commands(click.Group):
+    """Imports a command only when it is called, so that ``--help`` and ``list`` answer at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"warpreg.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(COMMANDS)}"
+            raise click.UsageError(f"no command named '{name}'; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Each command has its own --help.",
+)
+@click.version_option(warpreg.__version__, prog_name="warpreg")
+def command() -> None:
+    """A laboratory for GPU register files.
+
+    Takes a real GPU kernel (CUDA C++ or PTX), compiles it to architected registers, runs it, and tells what a
+    register-file organisation would make of it.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line on ``arguments`` (default: those of the process); returns the exit status."""
+    try:
+        status = command.main(args=list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return _complain("interrupted", INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as usage:
+        usage.show()
+        return USAGE
+    except click.ClickException as usage:
+        where = f" (see '{usage.ctx.command_path} --help')" if isinstance(usage, click.UsageError) and usage.ctx else ""
+        return _complain(usage.format_message() + where, usage.exit_code)
+    except WarpregError as error:
+        return _complain(str(error), FAILURE)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nothing more to say to it
+        return FAILURE
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{where}{error.strerror or error}", FAILURE)
+    except MemoryError:
+        return _complain("out of memory; a smaller --size may fit", FAILURE)
+    return status if isinstance(status, int) else 0
+
+
+def _complain(message: str, status: int) -> int:
+    click.echo(f"warpreg: {message}", err=True)
+    return status

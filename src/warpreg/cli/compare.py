@@ -1,0 +1,148 @@
+"""``warpreg compare``: register-file designs side by side on the same runs."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from warpreg.cli import output
+from warpreg.cli.options import compile_options, json_option, limit_option, problem_options
+from warpreg.experiments.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Choice, Setting, compare
+from warpreg.experiments.result import Row, Value, geometric_mean
+from warpreg.experiments.runs import CompileChoice, find_workload, run_workload
+from warpreg.ir.errors import UnknownNameError
+
+ALL = "all"
+PERCENT = 100
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--designs", default="mrf,rfc", show_default=True, metavar="A,B", help="Designs to compare.")
+@click.option(
+    "--design", "files", multiple=True, metavar="FILE.py", help="A design in a file of one's own; may be given again."
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="DESIGN.PARAMETER=VALUE[,VALUE...]",
+    help="A parameter of a design; several values give a row each.",
+)
+@click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine, by name or .toml file.")
+@click.option("--technology", default=DEFAULT_TECHNOLOGY, show_default=True, help="Technology, by name or .toml file.")
+@problem_options("small")
+@compile_options
+@limit_option
+@json_option
+def command(
+    names: tuple[str, ...],
+    designs: str,
+    files: tuple[str, ...],
+    settings: tuple[str, ...],
+    machine: str,
+    technology: str,
+    size: str,
+    seed: int,
+    max_registers: int | None,
+    schedule: bool,
+    max_instructions: int | None,
+    as_json: bool,
+) -> None:
+    """Compare register-file designs on workloads; 'all' is every workload.
+
+    \b
+    warpreg compare hotspot bfs --set rfc.entries=2,4,6
+    warpreg compare all --design my_design.py --json
+    """
+    setting = Setting.load(machine, technology)
+    choices = design_choices([*filter(None, designs.split(",")), *files], settings)
+    chosen = [find_workload(name) for name in _expanded(names)]
+    choice = CompileChoice(max_registers, schedule)
+    rows: list[Row] = []
+    with output.steps(len(chosen)) as progress:
+        for workload in chosen:
+            progress.begin(f"running {workload.name}")
+            run = run_workload(
+                workload, size, seed, choice, max_instructions=max_instructions, progress=progress.fraction
+            )
+            progress.begin(f"replaying {workload.name}")
+            rows += compare(run, choices, setting)
+            progress.done()
+    if as_json:
+        output.print_json([row.as_dict() for row in rows])
+    else:
+        print_rows(rows)
+
+
+def design_choices(names: Sequence[str], settings: Iterable[str]) -> list[Choice]:
+    """The designs with every combination of the values that ``DESIGN.PARAMETER=VALUE,...`` give.
+
+    A design file is meant by its stem.  Raises click.UsageError for a setting that fits no design.
+    """
+    stems = {Path(name).stem.replace("_", "-") if name.endswith(".py") else name: name for name in names}
+    values: dict[str, dict[str, list[Value]]] = {stem: {} for stem in stems}
+    for text in settings:
+        key, equals, listed = text.partition("=")
+        stem, dot, parameter = key.partition(".")
+        if not (equals and dot and parameter and listed):
+            raise click.UsageError(f"--set {text}: expected DESIGN.PARAMETER=VALUE, for example rfc.entries=6")
+        if stem not in values:
+            raise click.UsageError(f"--set {text}: {UnknownNameError('design in this comparison', stem, stems)}")
+        values[stem][parameter] = list(listed.split(","))
+    return [choice for stem, name in stems.items() for choice in Choice.grid(name, values[stem])]
+
+
+def print_rows(rows: Sequence[Row]) -> None:
+    """The comparison as a table, with means over the workloads where there are several."""
+    lines = [_line(row) for row in rows]
+    labels = dict.fromkeys(row.label for row in rows)
+    if len({row.workload for row in rows}) > 1:
+        lines += [_mean_line(label, [row for row in rows if row.label == label]) for label in labels]
+    columns = list(dict.fromkeys(column for line in lines for column in line))
+    output.console().print(output.table(lines, columns))
+    provenance = rows[0].provenance
+    output.console().print(
+        f"machine {provenance.machine}, technology {provenance.technology}, {provenance.code}; accesses in million"
+        " warp-registers, write-backs included; energy normalized to the plain MRF, its mean geometric",
+        style="dim",
+    )
+
+
+def _line(row: Row) -> dict[str, Any]:
+    line: dict[str, Any] = {"workload": row.workload, "design": row.label}
+    for name, level in row.levels.items():
+        line[f"{name} reads"] = level.reads / 1e6
+        line[f"{name} writes"] = level.writes / 1e6
+    return line | _ratios(row.reads_elided, row.writes_elided, row.elided, row.energy)
+
+
+def _mean_line(label: str, rows: Sequence[Row]) -> dict[str, Any]:
+    """Arithmetic means of what is elided, geometric mean of normalized energy."""
+    return {"workload": "mean", "design": label} | _ratios(
+        reads=statistics.fmean(row.reads_elided for row in rows),
+        writes=statistics.fmean(row.writes_elided for row in rows),
+        both=statistics.fmean(row.elided for row in rows),
+        energy=geometric_mean(row.energy for row in rows),
+    )
+
+
+def _ratios(reads: float, writes: float, both: float, energy: float) -> dict[str, Any]:
+    return {
+        "reads elided": f"{PERCENT * reads:.1f}%",
+        "writes elided": f"{PERCENT * writes:.1f}%",
+        "elided": f"{PERCENT * both:.1f}%",
+        "energy": f"{energy:.3f}",
+    }
+
+
+def _expanded(names: Sequence[str]) -> list[str]:
+    if ALL not in names:
+        return list(names)
+    from warpreg import workloads
+
+    return workloads.names()

@@ -1,0 +1,71 @@
+"""``warpreg demo``: eight kernels through a plain register file and a register file cache: a table and a figure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from warpreg.cli import output
+from warpreg.cli.compare import print_rows
+from warpreg.cli.options import json_option, problem_options
+from warpreg.experiments.comparison import Choice, Setting, compare
+from warpreg.experiments.result import Row
+from warpreg.experiments.runs import find_workload, run_workload
+
+WORKLOADS = (
+    "vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "needleman-wunsch", "mandelbrot", "histogram",
+)  # fmt: skip
+ENTRIES = 6
+"""Entries of the register file cache in the table: the paper's choice."""
+
+SWEEP = (1, 2, 3, 4, 5, 6, 7, 8)
+"""Entries in the third panel of the figure: the sizes whose energies are printed."""
+
+
+@click.command()
+@click.option(
+    "--output",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("demo"),
+    show_default=True,
+    help="Where the figure goes.",
+)
+@problem_options("small")
+@json_option
+def command(folder: Path, size: str, seed: int, as_json: bool) -> None:
+    """Run the eight demo kernels, check them against NumPy, and compare register files: plain, and with a cache.
+
+    Prints a table and writes rfc.png and rfc.svg.
+    """
+    setting = Setting.load()
+    plain = Choice.load("mrf")
+    caches = {entries: Choice.load("rfc", {"entries": entries}) for entries in SWEEP}
+    rows: list[Row] = []
+    sweep: dict[int, list[Row]] = {entries: [] for entries in SWEEP}
+    with output.steps(len(WORKLOADS)) as progress:
+        for name in WORKLOADS:
+            progress.begin(f"running {name}")
+            run = run_workload(find_workload(name), size, seed, progress=progress.fraction)
+            progress.begin(f"replaying {name}")
+            found = list(compare(run, [plain, *caches.values()], setting))
+            for entries, row in zip(SWEEP, found[1:], strict=True):
+                sweep[entries].append(row)
+            rows += [found[0], sweep[ENTRIES][-1]]
+            progress.done()
+    written = _draw(folder, sweep, size, seed)
+    if as_json:
+        output.print_json([row.as_dict() for row in rows])
+        return
+    print_rows(rows)
+    output.console().print(f"all {len(WORKLOADS)} workloads match their NumPy references")
+    output.console().print("figure: " + ", ".join(map(str, written)))
+
+
+def _draw(folder: Path, sweep: dict[int, list[Row]], size: str, seed: int) -> list[Path]:
+    from warpreg.report import demo_figure, save
+
+    used = sweep[ENTRIES][0].provenance
+    caption = f"machine {used.machine} · technology {used.technology} · size {size}, seed {seed} · warpreg {used.code}"
+    return save(demo_figure(sweep[ENTRIES], sweep, caption), folder / "rfc")

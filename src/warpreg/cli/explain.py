@@ -1,0 +1,136 @@
+"""``warpreg explain``: the annotated listing of a compiled kernel, with live ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.text import Text
+
+from warpreg import codegen
+from warpreg.api import find_kernel, load_module
+from warpreg.cli import output
+from warpreg.cli.options import compile_options, json_option
+from warpreg.experiments.provenance import code_version, kernel_digest
+from warpreg.experiments.runs import CompileChoice, find_workload
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Module
+from warpreg.ir.opcodes import classify
+from warpreg.report.listing import LEGEND, Line, Listing, listing
+
+FADE = "dim"
+
+
+@click.command()
+@click.argument("target", metavar="KERNEL.cu|.ptx|NAME")
+@click.option("--kernel", help="Only this kernel of the file.")
+@click.option("--design", "design_name", metavar="NAME|FILE.py", help="Show what this design's compile step decided.")
+@compile_options
+@json_option
+def command(
+    target: str, kernel: str | None, design_name: str | None, max_registers: int | None, schedule: bool, as_json: bool
+) -> None:
+    """Show a kernel after compilation: blocks, instructions, source lines, live ranges and register pressure."""
+    module = _module(target)
+    names = [find_kernel(module, kernel)] if kernel else [found.name for found in module.kernels]
+    if not names:
+        raise click.UsageError(f"{target} has no kernel")
+    options = CompileChoice(max_registers, schedule).options()
+    compiled = [codegen.compile(codegen.build(module, name), options) for name in names]
+    notes = [_notes(one, design_name) for one in compiled]
+    if as_json:
+        output.print_json([_as_dict(listing(one), note) for one, note in zip(compiled, notes, strict=True)])
+        return
+    console = output.console()
+    for one, note in zip(compiled, notes, strict=True):
+        for line in _styled(listing(one), note):
+            console.print(line, soft_wrap=True)
+
+
+def _module(target: str) -> Module:
+    if Path(target).suffix in (".cu", ".ptx"):
+        return load_module(target)
+    return load_module(find_workload(target).ptx_path)
+
+
+def _notes(kernel: Kernel, design_name: str | None) -> dict[int, str]:
+    """By pc, where the design reads and writes operands; only for designs that decide that at compile time."""
+    if design_name is None:
+        return {}
+    from warpreg.experiments.placement import placement_notes
+
+    return placement_notes(kernel, design_name)
+
+
+def _styled(listed: Listing, notes: dict[int, str]) -> Iterable[Text]:
+    kernel = listed.kernel
+    memory = ", ".join(
+        f"{amount} bytes of {space} memory"
+        for space, amount in (("shared", kernel.shared_bytes), ("local", kernel.local_bytes))
+        if amount
+    )
+    summary = (
+        f"{kernel.instruction_count} instructions, {kernel.register_count} registers, {listed.pressure} live at most"
+    )
+    yield Text.assemble((kernel.name, "bold"), f": {summary}", f", {memory}" if memory else "")
+    yield Text(LEGEND, FADE)
+    tens, units = listed.header()
+    yield Text(f"\n      {tens}", FADE)
+    yield Text(f"   pc {units} live", FADE)
+    for block in listed.blocks:
+        yield Text(block.title, "bold cyan")
+        for line in block.lines:
+            yield _line(line, notes.get(line.pc, ""))
+    yield Text()
+
+
+def _line(line: Line, note: str) -> Text:
+    text = Text(f"{line.pc:5d} ")
+    for mark in line.ranges:
+        text.append(mark, FADE if mark == "│" else "yellow")
+    text.append(f" {line.pressure:4d}  ", FADE)
+    guard, _, rest = str(line.instruction).rpartition(line.instruction.full_opcode)
+    text.append(guard).append(line.instruction.full_opcode, "bold").append(rest)
+    if note:
+        text.append(f"  ; {note}", "green")
+    if line.instruction.source:
+        text.append(f"  // {line.instruction.source}", FADE)
+    return text
+
+
+def _as_dict(listed: Listing, notes: dict[int, str]) -> dict[str, Any]:
+    kernel = listed.kernel
+    return {
+        "kernel": kernel.name,
+        "digest": kernel_digest([kernel]),
+        "code": code_version(),
+        "registers": kernel.register_count,
+        "predicates": kernel.predicate_count,
+        "live_at_most": listed.pressure,
+        "shared_bytes": kernel.shared_bytes,
+        "local_bytes": kernel.local_bytes,
+        "blocks": [
+            {
+                "block": block.block.index,
+                "label": block.block.label,
+                "successors": list(block.block.successors),
+                "instructions": [_instruction(line, notes.get(line.pc)) for line in block.lines],
+            }
+            for block in listed.blocks
+        ],
+    }
+
+
+def _instruction(line: Line, note: str | None) -> dict[str, Any]:
+    unit, latency = classify(line.instruction)
+    fields: dict[str, Any] = {
+        "pc": line.pc,
+        "text": str(line.instruction),
+        "unit": unit.value,
+        "latency": latency.value,
+        "source": str(line.instruction.source) if line.instruction.source else None,
+        "live_after": list(line.live),
+    }
+    return fields | ({"design": note} if note else {})

@@ -1,0 +1,108 @@
+"""``warpreg list``: what there is to run, to compare and to run it on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from warpreg.cli import output
+from warpreg.cli.options import json_option
+from warpreg.ir.errors import UnknownNameError
+
+Rows = list[dict[str, Any]]
+
+
+def _workloads() -> Rows:
+    from warpreg import workloads
+
+    return [
+        {
+            "name": workload.name,
+            "title": workload.title,
+            "sizes": ", ".join(workload.sizes),
+            "tags": ", ".join(workload.tags),
+        }
+        for workload in map(workloads.find, workloads.names())
+    ]
+
+
+def _designs() -> Rows:
+    from warpreg import designs
+
+    return [
+        {
+            "name": design.name,
+            "summary": design.summary,
+            "slot": design.declaration.slot,
+            "levels": ", ".join(design.levels),
+            "parameters": ", ".join(f"{spec.name}={spec.default} {spec.unit}".rstrip() for spec in design.parameters),
+            "source": design.declaration.source,
+        }
+        for design in map(designs.load, designs.names())
+    ]
+
+
+def _machines() -> Rows:
+    from warpreg import gpu
+
+    return [
+        {
+            "name": machine.name,
+            "title": machine.title,
+            "SMs": machine.chip.sms,
+            "warps per SM": machine.sm.warps,
+            "register file (KiB)": machine.register_file.bytes // 1024,
+        }
+        for machine in map(gpu.load, gpu.names())
+    ]
+
+
+def _technologies() -> Rows:
+    from warpreg import energy
+
+    return [
+        {
+            "name": technology.name,
+            "title": technology.title,
+            "node (nm)": technology.process.node,
+            "supply (V)": technology.process.voltage,
+            "levels": ", ".join(technology.levels),
+        }
+        for technology in map(energy.load, energy.names())
+    ]
+
+
+def _opcodes() -> Rows:
+    from warpreg.ir.opcodes import OPCODES
+
+    return [{"name": row.name, "syntax": row.syntax, "types": row.types, "unit": row.unit.value} for row in OPCODES]
+
+
+SUBJECTS: Mapping[str, Callable[[], Rows]] = {
+    "workloads": _workloads,
+    "designs": _designs,
+    "machines": _machines,
+    "technologies": _technologies,
+    "opcodes": _opcodes,
+}
+BRIEF = ("workloads", "designs", "machines", "technologies")
+"""What is listed when no subject is named."""
+
+
+@click.command()
+@click.argument("subject", required=False, metavar=f"[{'|'.join(SUBJECTS)}]")
+@json_option
+def command(subject: str | None, as_json: bool) -> None:
+    """List what there is; without a subject, everything but the opcodes."""
+    if subject is not None and subject not in SUBJECTS:
+        raise click.UsageError(str(UnknownNameError("subject", subject, SUBJECTS)))
+    chosen = (subject,) if subject else BRIEF
+    found = {name: SUBJECTS[name]() for name in chosen}
+    if as_json:
+        output.print_json(found[subject] if subject else found)
+        return
+    for name, rows in found.items():
+        columns = list(rows[0]) if rows else ["name"]
+        output.console().print(output.table(rows, columns, title=name.capitalize()))

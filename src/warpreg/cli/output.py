@@ -1,0 +1,121 @@
+"""What the commands print: tables for people, JSON for programs, and progress on the error stream."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+PIPE_COLUMNS = 160
+"""Width of tables when the output is not a terminal."""
+
+PATIENCE_S = 1.0
+"""Work that takes no longer than this shows no progress."""
+
+
+def console() -> Console:
+    """The console of standard output."""
+    return Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS, highlight=False, soft_wrap=False)
+
+
+def print_json(value: Any) -> None:
+    """``value`` as indented JSON; the same value gives the same bytes."""
+    click.echo(json.dumps(value, indent=2, default=_plain, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return str(value)
+
+
+def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], title: str | None = None) -> Table:
+    """A table with one line per row; numbers to the right, missing cells empty."""
+    rows = list(rows)
+    result = Table(
+        title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False, show_edge=False
+    )
+    for column in columns:
+        numeric = any(isinstance(row.get(column), (int, float)) for row in rows)
+        result.add_column(column, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
+    for row in rows:
+        result.add_row(*(cell(row.get(column)) for column in columns))
+    return result
+
+
+def cell(value: Any) -> str:
+    """A value as a reader wants it: thousands apart, three significant decimals."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        is_whole = abs(value) >= 10 and value == round(value)
+        return (
+            f"{value:,.0f}"
+            if is_whole or abs(value) >= 1000
+            else f"{value:.3g}"
+            if abs(value) < 0.1
+            else f"{value:.2f}"
+        )
+    return str(value)
+
+
+class Steps:
+    """Progress through steps; shown on the error stream, if that is a terminal, once the work takes a second."""
+
+    def __init__(self, progress: Progress, total: int | None) -> None:
+        self._progress = progress
+        self._task = progress.add_task("", total=total)
+        self._doing = ""
+
+    def begin(self, description: str) -> None:
+        """Say what is being done now."""
+        self._doing = description
+        self._progress.update(self._task, description=description)
+
+    def fraction(self, done: float) -> None:
+        """How much of the launch under way is finished, from 0 to 1."""
+        self._progress.update(self._task, description=f"{self._doing} {done:4.0%}")
+
+    def done(self) -> None:
+        """One step is finished."""
+        self._progress.advance(self._task)
+
+
+@contextmanager
+def steps(total: int | None = None) -> Iterator[Steps]:
+    """Progress over ``total`` steps, or a spinner if the number is not known."""
+    stream = Console(stderr=True)
+    progress = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        *([BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f}")] if total else []),
+        TimeElapsedColumn(),
+        console=stream,
+        transient=True,
+        disable=not stream.is_terminal,
+    )
+    timer = threading.Timer(PATIENCE_S, progress.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield Steps(progress, total)
+    finally:
+        timer.cancel()
+        timer.join()
+        progress.stop()

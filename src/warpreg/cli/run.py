@@ -1,0 +1,252 @@
+"""``warpreg run``: execute a workload or a kernel of one's own, check it, print its register profile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from warpreg.cli import output
+from warpreg.cli.arguments import Argument, parse_argument, parse_extent
+from warpreg.cli.options import compile_options, json_option, limit_option, problem_options
+from warpreg.experiments.profile import register_profile
+from warpreg.experiments.runs import CompileChoice, Run, find_workload, run_workload
+from warpreg.ir.module import Module
+from warpreg.replay import Profile
+
+FIRST_ELEMENTS = 6
+KERNEL_FILES = (".cu", ".ptx")
+
+
+@click.command()
+@click.argument("target", metavar="KERNEL.cu|.ptx|NAME")
+@problem_options("small")
+@click.option("--kernel", help="Which kernel of the file; may be left out if there is one.")
+@click.option("--grid", type=parse_extent, metavar="X[xYxZ]", help="Thread blocks in the grid.")
+@click.option("--block", type=parse_extent, metavar="X[xYxZ]", help="Threads in a block.")
+@click.option("--shared-bytes", type=click.IntRange(min=0), default=0, help="Dynamic shared memory of a block.")
+@click.option(
+    "--arg",
+    "arguments",
+    multiple=True,
+    metavar="SPEC",
+    help="A kernel argument, in order: f32:2.0, buffer:f32:1024:arange (zeros, ones, arange, random or a number), "
+    "file:input.npy.",
+)
+@click.option("--save", multiple=True, metavar="N=FILE.npy", help="Write argument N (from 0) to a file after the run.")
+@compile_options
+@limit_option
+@json_option
+def command(
+    target: str,
+    size: str,
+    seed: int,
+    kernel: str | None,
+    grid: tuple[int, ...] | None,
+    block: tuple[int, ...] | None,
+    shared_bytes: int,
+    arguments: tuple[str, ...],
+    save: tuple[str, ...],
+    max_registers: int | None,
+    schedule: bool,
+    max_instructions: int | None,
+    as_json: bool,
+) -> None:
+    """Run a workload by name (see 'warpreg list workloads'), or a kernel of a .cu or .ptx file.
+
+    \b
+    warpreg run hotspot
+    warpreg run saxpy.cu --grid 4 --block 256 --arg f32:2.0 --arg buffer:f32:1024:arange \\
+        --arg buffer:f32:1024:ones --arg s32:1024
+    """
+    choice = CompileChoice(max_registers, schedule)
+    if Path(target).suffix in KERNEL_FILES:
+        generator = np.random.default_rng(seed)
+        given = [parse_argument(text, generator) for text in arguments]
+        with output.steps() as progress:
+            progress.begin(f"running {target}")
+            run = _run_file(target, kernel, grid, block, shared_bytes, given, choice, max_instructions)
+            progress.begin("reading the path")
+            profile = register_profile(run)
+        _save(given, save)
+        report = _file_report(given)
+    else:
+        _refuse_launch_options(target, kernel, grid, block, arguments, save)
+        workload = find_workload(target)
+        with output.steps() as progress:
+            progress.begin(f"running {target}")
+            run = run_workload(
+                workload, size, seed, choice, max_instructions=max_instructions, progress=progress.fraction
+            )
+            progress.begin("reading the path")
+            profile = register_profile(run)
+        report = {"checked": f"matches the NumPy reference ({workload.tolerance})"}
+    if as_json:
+        output.print_json(_as_dict(run, profile) | report)
+    else:
+        _print(run, profile, report)
+
+
+def _refuse_launch_options(
+    target: str,
+    kernel: str | None,
+    grid: tuple[int, ...] | None,
+    block: tuple[int, ...] | None,
+    arguments: tuple[str, ...],
+    save: tuple[str, ...],
+) -> None:
+    if kernel or grid or block or arguments or save:
+        raise click.UsageError(
+            f"--kernel, --grid, --block, --arg and --save launch a kernel of a .cu or .ptx file; "
+            f"'{target}' is taken as the name of a workload, which launches its own"
+        )
+
+
+def _run_file(
+    target: str,
+    kernel: str | None,
+    grid: tuple[int, ...] | None,
+    block: tuple[int, ...] | None,
+    shared_bytes: int,
+    arguments: list[Argument],
+    choice: CompileChoice,
+    max_instructions: int | None,
+) -> Run:
+    from warpreg import api
+
+    program = api.compile(target, max_registers=choice.max_registers, schedule=choice.schedule)
+    name = api.find_kernel(program.module, kernel) if kernel else _only_kernel(target, program)
+    _expect_launch(target, program.module, name, grid, block, len(arguments))
+    assert grid is not None
+    assert block is not None
+    bound = program[name][grid, block, shared_bytes]
+    return bound(*(argument.value for argument in arguments), max_instructions=max_instructions)
+
+
+def _only_kernel(target: str, program: Any) -> str:
+    names = list(program)
+    if len(names) != 1:
+        what = f"has {len(names)} kernels ({', '.join(names)})" if names else "has no kernel"
+        raise click.UsageError(f"{target} {what}; choose one with --kernel")
+    return str(names[0])
+
+
+def _expect_launch(
+    target: str,
+    module: Module,
+    name: str,
+    grid: tuple[int, ...] | None,
+    block: tuple[int, ...] | None,
+    arguments: int,
+) -> None:
+    parameters = module.function(name).parameters
+    if grid and block and arguments == len(parameters):
+        return
+    specs = [
+        f"--arg {'buffer:f32:1024' if p.type.bits == 64 and not p.type.is_float else f'{p.type}:1'}" for p in parameters
+    ]
+    example = " ".join(["--grid 4", "--block 256", *specs])
+    wanted = ", ".join(f"{p.name} ({p.type})" for p in parameters) or "none"
+    raise click.UsageError(
+        f"{name} takes {len(parameters)} arguments: {wanted}; --grid, --block and that many --arg are needed, "
+        f"{arguments} given.\nFor example: warpreg run {target} --kernel {name} {example}"
+    )
+
+
+def _save(arguments: list[Argument], save: tuple[str, ...]) -> None:
+    for text in save:
+        number, _, path = text.partition("=")
+        if not number.isdigit() or not path or int(number) >= len(arguments) or not arguments[int(number)].is_buffer:
+            raise click.UsageError(f"--save {text}: expected N=FILE.npy, with N the number of a buffer argument")
+        np.save(path, np.asarray(arguments[int(number)].value))
+
+
+def _file_report(arguments: list[Argument]) -> dict[str, Any]:
+    return {
+        "arguments": [
+            {"argument": place, "as": argument.text, **_summary(np.asarray(argument.value))}
+            for place, argument in enumerate(arguments)
+            if argument.is_buffer
+        ]
+    }
+
+
+def _summary(array: np.ndarray[Any, Any]) -> dict[str, Any]:
+    flat = array.reshape(-1)
+    finite = flat[np.isfinite(flat)] if flat.dtype.kind == "f" else flat
+    return {
+        "first": " ".join(f"{value:g}" for value in flat[:FIRST_ELEMENTS]),
+        "least": f"{finite.min():g}" if finite.size else "",
+        "most": f"{finite.max():g}" if finite.size else "",
+    }
+
+
+def _launch_rows(run: Run) -> list[dict[str, Any]]:
+    return [
+        {
+            "kernel": kernel.name,
+            "launches": len(launches),
+            "grid": "x".join(map(str, launches[0].grid)),
+            "block": "x".join(map(str, launches[0].block)),
+            "registers": kernel.register_count,
+            "instructions": kernel.instruction_count,
+            "shared bytes": kernel.shared_bytes,
+            "local bytes": kernel.local_bytes,
+            "warp-instructions": sum(int(launch.warp_instructions) for launch in launches),
+        }
+        for kernel, launches in ((kernel, run.launches_of(kernel)) for kernel in run.kernels)
+    ]
+
+
+def _as_dict(run: Run, profile: Profile) -> dict[str, Any]:
+    from warpreg.experiments.provenance import code_version
+
+    return {
+        "run": run.name,
+        "options": dict(run.options),
+        "kernel": run.digest,
+        "code": code_version(),
+        "warp_instructions": run.warp_instructions,
+        "launches": _launch_rows(run),
+        "profile": profile.as_dict(),
+    }
+
+
+def _print(run: Run, profile: Profile, report: dict[str, Any]) -> None:
+    console = output.console()
+    options = ", ".join(f"{name} {value}" for name, value in run.options.items() if value not in (None, True, 0, ""))
+    console.print(f"[bold]{run.name}[/bold] ({options})" if options else f"[bold]{run.name}[/bold]")
+    if "checked" in report:
+        console.print(f"[green]✓[/green] {report['checked']}")
+    speed = run.warp_instructions / run.seconds / 1e6 if run.seconds else 0
+    console.print(
+        f"{run.warp_instructions:,} warp-instructions in {run.seconds:.2f} s ({speed:,.0f} million/s, path recorded)\n"
+    )
+    rows = _launch_rows(run)
+    console.print(output.table(rows, list(rows[0])))
+    console.print(_profile_table(profile))
+    if "arguments" in report:
+        console.print(output.table(report["arguments"], ["argument", "as", "first", "least", "most"], "After the run"))
+
+
+def _profile_table(profile: Profile) -> Any:
+    """The register profile in the words of the papers' Figure 2; shares are of all values written."""
+    found = profile.as_dict()
+    rows = [
+        {"register profile": "registers read per instruction", "share": f"{found['reads_per_instruction']:.2f}"},
+        {"register profile": "registers written per instruction", "share": f"{found['writes_per_instruction']:.2f}"},
+        _shares("values by times read", found["values_by_reads"]),
+        _shares("values read once, by instructions until then", found["once_read_by_lifetime"]),
+        {"register profile": "values that SFU, MEM or TEX read", "share": f"{found['shared_consumed']:.0%}"},
+        {
+            "register profile": "... and that an ALU produced",
+            "share": f"{found['shared_consumed'] * found['shared_consumed_from_private']:.0%}",
+        },
+    ]
+    return output.table(rows, ["register profile", "share"])
+
+
+def _shares(name: str, shares: dict[str, float]) -> dict[str, str]:
+    return {"register profile": name, "share": "   ".join(f"{key}: {share:.0%}" for key, share in shares.items())}

@@ -1,0 +1,90 @@
+"""First fit: each unit in order of its start takes the lowest registers that are free over its whole live range.
+
+Where none are, the cheapest of what is in the way (or the unit itself) goes to memory: the least accesses, weighted
+by loop depth, for the length that it frees (after Poletto and Sarkar, TOPLAS 1999, and Chaitin's spill metric).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from warpreg.codegen.units import Unit
+
+
+@dataclass
+class Assignment:
+    """``base`` gives each placed unit its first register; ``spilled`` are those that must live elsewhere."""
+
+    limit: int
+    base: dict[Unit, int] = field(default_factory=dict)
+    spilled: list[Unit] = field(default_factory=list)
+    used: int = 0
+    _occupied: list[int] = field(default_factory=list)
+    _holders: list[list[Unit]] = field(default_factory=list)
+
+    def place_all(self, units: list[Unit]) -> None:
+        """Place units in order of their start, the wider first among those that start together."""
+        self._occupied = [0] * self.limit
+        self._holders = [[] for _ in range(self.limit)]
+        for unit in sorted(units, key=lambda u: (u.start, -u.size)):
+            base = self._free_base(unit)
+            if base is None:
+                base = self._make_room(unit)
+            if base is None:
+                self.spilled.append(unit)
+            else:
+                self._occupy(unit, base)
+
+    def _free_base(self, unit: Unit) -> int | None:
+        occupied = self._occupied
+        words = list(unit.words.items())
+        for base in range(0, self.limit - unit.size + 1, unit.alignment):
+            for offset, live in words:
+                if occupied[base + offset] & live:
+                    break
+            else:
+                return base
+        return None
+
+    def _make_room(self, unit: Unit) -> int | None:
+        """Evict what is cheapest to spill; None if that is the unit itself."""
+        best, victims, price = None, list[Unit](), density(unit)
+        for base in range(0, self.limit - unit.size + 1, unit.alignment):
+            blocking = self._blocking(unit, base)
+            cost = sum(density(b) for b in blocking)
+            if cost < price:
+                best, victims, price = base, blocking, cost
+        for victim in victims:
+            self._vacate(victim)
+            self.spilled.append(victim)
+        return best
+
+    def _blocking(self, unit: Unit, base: int) -> list[Unit]:
+        found: dict[Unit, None] = {}
+        for offset, live in unit.words.items():
+            register = base + offset
+            for holder in self._holders[register]:
+                if holder.words.get(register - self.base[holder], 0) & live:
+                    found[holder] = None
+        return list(found)
+
+    def _occupy(self, unit: Unit, base: int) -> None:
+        self.base[unit] = base
+        for offset, live in unit.words.items():
+            self._occupied[base + offset] |= live
+            self._holders[base + offset].append(unit)
+        self.used = max(self.used, base + unit.size)
+
+    def _vacate(self, unit: Unit) -> None:
+        base = self.base.pop(unit)
+        for offset, live in unit.words.items():
+            self._occupied[base + offset] &= ~live
+            self._holders[base + offset].remove(unit)
+
+
+def density(unit: Unit) -> float:
+    """Cost of spilling a unit for each program point that it would free; infinite if it must stay."""
+    if math.isinf(unit.weight):
+        return math.inf
+    return unit.weight / sum(live.bit_count() for live in unit.words.values())

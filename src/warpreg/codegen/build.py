@@ -1,0 +1,80 @@
+"""From a function of a PTX module to a kernel of basic blocks with virtual registers.
+
+Nested scopes are resolved, device functions inlined, static variables and parameters placed, unreachable code dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from warpreg.codegen.blocks import Item, split
+from warpreg.codegen.callparams import CallParameters
+from warpreg.codegen.flatten import Flattened, flatten
+from warpreg.codegen.layout import Layout, SymbolResolver, parameters, pointer_parameters, symbols_of
+from warpreg.ir.errors import UnknownNameError
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Function, Module
+from warpreg.ir.types import U32, U64
+
+
+def build(module: Module, kernel_name: str) -> Kernel:
+    """The kernel ``kernel_name`` of ``module`` with virtual registers.
+
+    Raises UnknownNameError where the module has no such entry, UnsupportedError for a branch that goes to no label.
+    """
+    function = _entry(module, kernel_name)
+    flat = flatten(module, function)
+    laid = parameters(function, pointer_parameters(i for i in flat.items if isinstance(i, Instruction)))
+    own = {p.name for p in laid}
+    calls = frozenset(n for n, v in flat.variables.items() if v.space == "param" and n not in own)
+    items = _with_call_parameters(flat, calls)
+    layout = Layout.of(flat.variables, _named(items))
+    for name in sorted(calls & set(_named(items))):
+        layout.place(name, flat.variables[name], "local")
+    resolver = SymbolResolver(layout, {p.name: p for p in laid}, U64 if module.address_size == 64 else U32)
+    return Kernel(
+        name=function.name,
+        parameters=laid,
+        blocks=split(_resolved(items, resolver), flat.tables),
+        module=module,
+        placements=tuple(layout.placements.values()),
+        shared_bytes=layout.shared_bytes,
+        dynamic_shared_offset=layout.dynamic_shared_offset,
+        local_bytes=layout.local_bytes,
+        location=function.location,
+    )
+
+
+def _entry(module: Module, name: str) -> Function:
+    kernels = {f.name: f for f in module.kernels}
+    if name not in kernels:
+        raise UnknownNameError("kernel", name, kernels)
+    return kernels[name]
+
+
+def _with_call_parameters(flat: Flattened, names: frozenset[str]) -> list[Item]:
+    if not names:
+        return flat.items
+    slots = CallParameters.of((i for i in flat.items if isinstance(i, Instruction)), names)
+    items: list[Item] = []
+    for item in flat.items:
+        items.extend(slots.rewrite(item) if isinstance(item, Instruction) else (item,))
+    return items
+
+
+def _named(items: list[Item]) -> Iterator[str]:
+    for item in items:
+        if isinstance(item, Instruction):
+            yield from (symbol.name for symbol in symbols_of(item))
+
+
+def _resolved(items: list[Item], resolver: SymbolResolver) -> Iterator[Item]:
+    for item in items:
+        if isinstance(item, Instruction):
+            operands = resolver.resolve(item)
+            same = all(a is b for a, b in zip(operands, item.operands, strict=True))
+            yield item if same else replace(item, operands=operands)
+        else:
+            yield item

@@ -1,0 +1,147 @@
+"""Which operands an instruction takes without a register, as NVIDIA's machine code has it.
+
+An arithmetic instruction reads at most one constant, be it an immediate or a word of a constant bank; zero is free,
+since the machine has a register that reads as zero.  Stored data come from registers, and so do addresses of global
+memory.  A 64-bit immediate must be a sign-extended 32-bit one, or for f64 have a low half of zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warpreg.ir.errors import UnsupportedError
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.opcodes import signature
+from warpreg.ir.operands import Address, ConstantBank, Immediate, Not, Operand, Register, Special, Vector
+from warpreg.ir.types import B32, Type
+
+ARITHMETIC = frozenset(
+    {
+        "add",
+        "sub",
+        "mul",
+        "mad",
+        "mul24",
+        "mad24",
+        "fma",
+        "min",
+        "max",
+        "and",
+        "or",
+        "xor",
+        "not",
+        "neg",
+        "abs",
+        "shl",
+        "shr",
+        "shf",
+        "setp",
+        "selp",
+        "set",
+        "slct",
+        "cvt",
+        "div",
+        "rem",
+        "rcp",
+        "sqrt",
+        "rsqrt",
+        "ex2",
+        "lg2",
+        "sin",
+        "cos",
+        "tanh",
+        "sad",
+        "clz",
+        "popc",
+        "brev",
+        "bfind",
+        "copysign",
+        "addc",
+        "subc",
+        "madc",
+        "cnot",
+    }
+)
+"""Opcodes whose sources may be one constant."""
+
+STORING = frozenset({"st", "atom", "red"})
+ADDRESSING = STORING | {"ld", "ldu", "prefetch"}
+BANK_SPECIALS = frozenset(f"%{name}.{axis}" for name in ("ntid", "nctaid") for axis in "xyz")
+"""Special registers that the machine keeps in a constant bank."""
+
+
+def is_constant(operand: Operand) -> bool:
+    """Whether an operand is a launch-wide constant."""
+    if isinstance(operand, Special):
+        return operand.name in BANK_SPECIALS
+    return isinstance(operand, (Immediate, ConstantBank))
+
+
+def is_free(operand: Operand) -> bool:
+    """Whether an operand costs neither register nor constant port: zero."""
+    return isinstance(operand, Immediate) and operand.value == 0
+
+
+def is_charged(operand: Operand) -> bool:
+    """Whether an operand takes an instruction's one constant port."""
+    return is_constant(operand) and not is_free(operand)
+
+
+def charged(instruction: Instruction) -> int:
+    """How many constants an instruction reads."""
+    return sum(map(is_charged, instruction.sources))
+
+
+def source_types(instruction: Instruction) -> tuple[Type, ...] | None:
+    """The type of each source operand; None where the table does not know or an operand holds several values."""
+    if any(isinstance(o, Vector) for o in instruction.sources):
+        return None
+    try:
+        types = signature(instruction).sources
+    except UnsupportedError:
+        return None
+    return types if len(types) == len(instruction.sources) else None
+
+
+def fits(operand: Operand, slot: Type) -> bool:
+    """Whether a constant can stand in a slot of that type."""
+    if slot.is_predicate:
+        return False
+    if isinstance(operand, ConstantBank):
+        return operand.type.bits == slot.bits
+    if isinstance(operand, Special):
+        return slot.bits == B32.bits
+    return isinstance(operand, Immediate) and _is_encodable(operand, slot)
+
+
+def _is_encodable(constant: Immediate, slot: Type) -> bool:
+    if constant.form != "int":
+        wanted = 64 if constant.form == "f64" else 32
+        return slot.bits == wanted and (wanted == 32 or constant.value & 0xFFFFFFFF == 0)
+    return slot.bits < 64 or -(1 << 31) <= constant.value < 1 << 31 or (slot.is_float and constant.value == 0)
+
+
+def must_be_registers(instruction: Instruction) -> Iterator[int]:
+    """Positions of the source operands that hold a constant where the machine wants a register."""
+    if instruction.opcode in STORING:
+        for position, operand in enumerate(instruction.sources):
+            if is_charged(operand):
+                yield position
+    elif instruction.opcode in ARITHMETIC:
+        positions = [i for i, o in enumerate(instruction.sources) if is_charged(o)]
+        banked = [i for i in positions if not isinstance(instruction.sources[i], Immediate)]
+        kept = (banked or positions)[-1:]
+        yield from (i for i in positions if i not in kept)
+
+
+def base_needs_register(instruction: Instruction, operand: Operand) -> bool:
+    """Whether an address is that of a module variable, which must come from a register unless it is constant memory."""
+    if instruction.opcode not in ADDRESSING or not isinstance(operand, Address):
+        return False
+    banked = isinstance(operand.base, ConstantBank)
+    return banked and not {"const", "param"}.intersection(instruction.modifiers)
+
+
+def is_register(operand: Operand) -> bool:
+    """Whether reading an operand reads a register."""
+    return isinstance(operand, (Register, Not))

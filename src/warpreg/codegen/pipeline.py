@@ -1,0 +1,61 @@
+"""The compiler as a list of passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpreg.codegen.addresses import FoldAddresses
+from warpreg.codegen.allocate import AllocateRegisters
+from warpreg.codegen.constants import FoldConstants
+from warpreg.codegen.copies import PropagateCopies
+from warpreg.codegen.dead import EliminateDeadCode
+from warpreg.codegen.fuse import FuseMultiplyAdd
+from warpreg.codegen.legalize import LegalizeOperands
+from warpreg.codegen.parameters import FoldParameters
+from warpreg.codegen.passes import Pass
+from warpreg.codegen.schedule import ScheduleInstructions
+from warpreg.codegen.verify import verify
+from warpreg.codegen.webs import SplitValues
+from warpreg.ir.kernel import Kernel
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """How to compile.
+
+    ``max_registers``: 32-bit registers a thread may use, by default what the machine has; ``schedule``: reorder
+    instructions within blocks; ``fuse_multiply_add``: contract floating-point products and sums that PTX allows to be
+    contracted.
+    """
+
+    max_registers: int | None = None
+    schedule: bool = True
+    fuse_multiply_add: bool = True
+
+
+def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
+    """The passes in order; the kernel can be executed before and after each."""
+    return (
+        SplitValues(),
+        FoldParameters(),
+        FoldConstants(),
+        PropagateCopies(),
+        FoldAddresses(),
+        FuseMultiplyAdd(contract=options.fuse_multiply_add),
+        LegalizeOperands(),
+        EliminateDeadCode(),
+        *((ScheduleInstructions(max_registers=options.max_registers),) if options.schedule else ()),
+        AllocateRegisters(options.max_registers),
+    )
+
+
+def compile(kernel: Kernel, options: CompileOptions | None = None) -> Kernel:
+    """The kernel in architected registers, with the same blocks; the result is verified.
+
+    Raises AllocationError where ``max_registers`` is too small.
+    """
+    virtual = kernel
+    for step in pipeline(options or CompileOptions()):
+        kernel = step.run(kernel)
+    verify(kernel, virtual)
+    return kernel

@@ -1,0 +1,163 @@
+"""List scheduling within blocks: long chains first, as long as registers last.
+
+Among instructions whose operands have arrived, the one that starts the longest chain goes first (Gibbons and
+Muchnick, PLDI 1986). Where the live values reach the limit, the one that frees the most registers goes instead; a
+block that would still need more than before, and more than the limit, keeps its order.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from warpreg.analysis.accesses import Accesses, accesses
+from warpreg.analysis.liveness import liveness
+from warpreg.analysis.pressure import pressure
+from warpreg.codegen.dependence import Dependences, dependences
+from warpreg.codegen.passes import with_blocks
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, Kernel
+
+CANDIDATES = 16
+
+
+@dataclass(frozen=True)
+class ScheduleInstructions:
+    """``max_registers`` bounds the live words; by default the kernel's own highest pressure, or ``free_registers``
+    if more."""
+
+    max_registers: int | None = None
+    free_registers: int = 24
+
+    def run(self, kernel: Kernel) -> Kernel:
+        demand = pressure(kernel)
+        limit = max(self.free_registers, *demand.highest, 0)
+        if self.max_registers is not None:
+            limit = min(limit, self.max_registers - 2)
+        bodies = {}
+        for block in kernel.blocks:
+            if len(block.instructions) > 2:
+                order = _Schedule(kernel, block.index, limit)
+                bodies[block.index] = order.best(max(limit, demand.highest[block.index]))
+        return with_blocks(kernel, bodies)
+
+
+class _Schedule:
+    """The state of one block's scheduling; positions are those before it."""
+
+    def __init__(self, kernel: Kernel, block: int, limit: int) -> None:
+        self.instructions: Sequence[Instruction] = kernel.blocks[block].instructions
+        self.table: Accesses = accesses(kernel)
+        self.first = self.table.first_pcs[block]
+        self.limit = limit
+        self.graph: Dependences = dependences(self.instructions, self.table, self.first)
+        self.chain = self._chains()
+        self.live_out = liveness(kernel).live_out[block]
+        self.words = pressure(kernel).words
+        self.uses = Counter(c for i in range(len(self.instructions)) for c in set(self._read(i)))
+        self.live = liveness(kernel).live_in[block]
+        self.demand = self.highest = pressure(kernel).at_start[block]
+
+    def _read(self, i: int) -> tuple[int, ...]:
+        return self.table.read[self.first + i]
+
+    def _written(self, i: int) -> tuple[int, ...]:
+        return self.table.written[self.first + i]
+
+    def _chains(self) -> list[int]:
+        """Cycles from each instruction to the end of the block along the longest dependence."""
+        chain = [0] * len(self.instructions)
+        for i in reversed(range(len(chain))):
+            chain[i] = max((cycles + chain[j] for j, cycles in self.graph.successors[i].items()), default=0)
+        return chain
+
+    def best(self, allowed: int) -> Sequence[Instruction]:
+        """The new order, or the old one where the new needs more than ``allowed`` words."""
+        order = self._order()
+        return [self.instructions[i] for i in order] if self.highest <= allowed else self.instructions
+
+    def _order(self) -> list[int]:
+        instructions = self.instructions
+        end = len(instructions)
+        if instructions[-1].opcode in BRANCHES | EXITS | BARRIERS:
+            end -= 1
+        waiting = self.graph.waiting
+        arrival = [0] * len(instructions)
+        ready = {i for i in range(end) if waiting[i] == 0}
+        by_chain = [(-self.chain[i], i) for i in ready]
+        by_position = sorted(ready)
+        heapq.heapify(by_chain)
+        order: list[int] = []
+        clock = 0
+        while len(order) < end:
+            if self.demand >= self.limit:
+                chosen = self._cheapest(by_position, ready)
+            else:
+                chosen = self._longest(by_chain, ready, arrival, clock)
+            ready.discard(chosen)
+            order.append(chosen)
+            clock = max(clock, arrival[chosen]) + 1
+            self._issue(chosen)
+            for follower, cycles in self.graph.successors[chosen].items():
+                arrival[follower] = max(arrival[follower], clock - 1 + cycles)
+                waiting[follower] -= 1
+                if waiting[follower] == 0 and follower < end:
+                    ready.add(follower)
+                    heapq.heappush(by_chain, (-self.chain[follower], follower))
+                    heapq.heappush(by_position, follower)
+        return [*order, *range(end, len(instructions))]
+
+    def _longest(self, heap: list[tuple[int, int]], ready: set[int], arrival: list[int], clock: int) -> int:
+        """The ready instruction with the longest chain whose operands have arrived, or else the first to arrive."""
+        looked: list[tuple[int, int]] = []
+        chosen = -1
+        while heap and len(looked) < CANDIDATES:
+            item = heapq.heappop(heap)
+            if item[1] not in ready:
+                continue
+            if arrival[item[1]] <= clock:
+                chosen = item[1]
+                break
+            looked.append(item)
+        if chosen < 0:
+            chosen = min(looked, key=lambda item: (arrival[item[1]], item))[1]
+            looked = [item for item in looked if item[1] != chosen]
+        for item in looked:
+            heapq.heappush(heap, item)
+        return chosen
+
+    def _cheapest(self, heap: list[int], ready: set[int]) -> int:
+        """Of the earliest ready instructions, the one after which fewest words are live."""
+        looked: list[int] = []
+        while heap and len(looked) < CANDIDATES:
+            i = heapq.heappop(heap)
+            if i in ready:
+                looked.append(i)
+        chosen = min(looked, key=lambda i: (self._change(i), i))
+        for i in looked:
+            if i != chosen:
+                heapq.heappush(heap, i)
+        return chosen
+
+    def _change(self, i: int) -> int:
+        """Words that an instruction makes live less those that it frees."""
+        freed = sum(self.words[c] for c in set(self._read(i)) if self.uses[c] == 1 and not self.live_out >> c & 1)
+        return sum(self.words[c] for c in set(self._written(i)) if not self.live >> c & 1) - freed
+
+    def _issue(self, i: int) -> None:
+        for cell in set(self._read(i)):
+            self.uses[cell] -= 1
+            if self.uses[cell] == 0 and not self.live_out >> cell & 1 and self.live >> cell & 1:
+                self.live &= ~(1 << cell)
+                self.demand -= self.words[cell]
+        for cell in set(self._written(i)):
+            if not self.live >> cell & 1:
+                self.live |= 1 << cell
+                self.demand += self.words[cell]
+        self.highest = max(self.highest, self.demand)
+        for cell in set(self._written(i)):
+            if self.uses[cell] == 0 and not self.live_out >> cell & 1:
+                self.live &= ~(1 << cell)
+                self.demand -= self.words[cell]

@@ -1,0 +1,111 @@
+"""Checks the invariants of a kernel, so that a wrong pass is found where it went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warpreg.analysis.accesses import members
+from warpreg.analysis.liveness import liveness
+from warpreg.ir.errors import UnsupportedError, WarpregError
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, Block, Kernel
+from warpreg.ir.opcodes import flattened, signature
+from warpreg.ir.operands import Label, Not, Operand, Register
+from warpreg.ir.types import Type
+
+
+class VerificationError(WarpregError):
+    """A kernel that breaks an invariant of the IR: names the block and the instruction."""
+
+
+def verify(kernel: Kernel, before: Kernel | None = None) -> None:
+    """Raises VerificationError if ``kernel`` is not well formed.
+
+    Checked: block ids, successors and labels; branches only at the end; the width of every register operand;
+    alignment and bounds of architected registers; with ``before``, that blocks and successors are the same, and that
+    no register is read undefined if none was.
+    """
+    for problem in _problems(kernel, before):
+        raise VerificationError(f"kernel '{kernel.name}': {problem}")
+
+
+def undefined_reads(kernel: Kernel) -> list[str]:
+    """Names of cells that some path reads before any definition."""
+    live = liveness(kernel)
+    return [live.accesses.cells.names[c] for c in members(live.live_in[0])]
+
+
+def _problems(kernel: Kernel, before: Kernel | None) -> Iterator[str]:
+    for position, block in enumerate(kernel.blocks):
+        where = f"block {position} ({block.label})"
+        if block.index != position:
+            yield f"{where} has index {block.index}"
+        yield from (f"{where}: {p}" for p in _flow_problems(kernel, block))
+        for instruction in block.instructions:
+            yield from (f"{where}: '{instruction}': {p}" for p in _operand_problems(kernel, instruction))
+    if before is not None:
+        if [b.successors for b in kernel.blocks] != [b.successors for b in before.blocks]:
+            yield "blocks or successors changed"
+        undefined = undefined_reads(kernel)
+        if undefined and not undefined_reads(before):
+            yield f"'{undefined[0]}' is read where nothing defines it"
+
+
+def _flow_problems(kernel: Kernel, block: Block) -> Iterator[str]:
+    if any(not 0 <= s < len(kernel.blocks) for s in block.successors):
+        yield f"successors {block.successors} go beyond the kernel"
+        return
+    for instruction in block.instructions[:-1]:
+        if instruction.opcode in BRANCHES | EXITS | BARRIERS:
+            yield f"'{instruction}' does not end the block"
+    last = block.terminator
+    count = len(block.successors)
+    if last is None or last.opcode in BARRIERS:
+        wanted = count == 1
+    elif last.opcode in EXITS:
+        wanted = count == (1 if last.guard else 0)
+    else:
+        wanted = last.opcode == "brx" or count == (2 if last.guard else 1)
+    if not wanted:
+        yield f"has {count} successors after '{last}'"
+    elif last is not None and last.opcode == "bra":
+        target = kernel.blocks[block.successors[0]].label
+        if last.operands != (Label(target),):
+            yield f"'{last}' should go to {target}"
+
+
+def _operand_problems(kernel: Kernel, instruction: Instruction) -> Iterator[str]:
+    for register in (*instruction.defined, *instruction.used):
+        if kernel.is_allocated:
+            yield from _architected_problems(kernel, register)
+    try:
+        types = signature(instruction)
+    except UnsupportedError:
+        return
+    for operands, slots in ((instruction.results, types.results), (instruction.sources, types.sources)):
+        flat = flattened(operands)
+        if len(flat) == len(slots):
+            for operand, slot in zip(flat, slots, strict=True):
+                if not _fits(operand, slot):
+                    yield f"'{operand}' does not fit a slot of type {slot}"
+
+
+def _architected_problems(kernel: Kernel, register: Register) -> Iterator[str]:
+    if not register.is_architected:
+        yield f"'{register}' is not architected"
+    elif register.is_predicate:
+        if register.index >= kernel.predicate_count:
+            yield f"'{register}' is beyond {kernel.predicate_count} predicates"
+    elif register.index % register.type.words:
+        yield f"'{register}' is not an aligned group of {register.type.words} registers"
+    elif register.index + register.type.words > kernel.register_count:
+        yield f"'{register}' is beyond {kernel.register_count} registers"
+
+
+def _fits(operand: Operand, slot: Type) -> bool:
+    """PTX lets loads, stores and conversions use wider registers; nothing uses narrower ones."""
+    if isinstance(operand, Not):
+        operand = operand.operand
+    if not isinstance(operand, Register):
+        return True
+    return operand.is_predicate == slot.is_predicate and operand.type.bits >= slot.bits

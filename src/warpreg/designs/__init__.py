@@ -1,0 +1,12 @@
+"""Register-file organisations: the interface of a design, and the designs, one file each.
+
+``load("rfc")`` or ``load("path/to/mine.py")`` gives a :class:`Design`; ``names()`` lists what is found without a path.
+What a design's file imports is in :mod:`warpreg.designs.interface`.
+"""
+
+from warpreg.designs.design import Design
+from warpreg.designs.errors import DesignError, ParameterError
+from warpreg.designs.loader import load, names
+from warpreg.designs.program import Program, program_table
+
+__all__ = ["Design", "DesignError", "ParameterError", "Program", "load", "names", "program_table"]

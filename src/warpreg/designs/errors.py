@@ -1,0 +1,13 @@
+"""Errors of designs: each names the author's file and line where there is one."""
+
+from __future__ import annotations
+
+from warpreg.ir.errors import WarpregError
+
+
+class DesignError(WarpregError):
+    """A design that is wrong; one line, ``file:line: what is wrong``."""
+
+
+class ParameterError(DesignError):
+    """A parameter value outside its declared type or range."""

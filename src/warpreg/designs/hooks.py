@@ -1,0 +1,87 @@
+"""Which hooks a design may define, and the check of a hook's name and parameters where it is written.
+
+A hook is a plain function in the numba subset of Python.  The core that drives it compiles it into its own loop, so a
+hook that a design does not define costs nothing, and undecorated functions that a hook calls are compiled with it.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any, TypeVar, cast
+
+from warpreg.designs.errors import DesignError
+from warpreg.ir.errors import UnknownNameError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class HookSpec:
+    """What a hook decides and the parameters it must take, by name and in this order; every hook returns nothing."""
+
+    parameters: tuple[str, ...]
+    decides: str
+
+
+HOOKS: dict[str, HookSpec] = {
+    "plan_reads": HookSpec(
+        ("state", "program", "warp", "pc", "plan"),
+        "for each source operand of instruction pc, once, which level serves it; and moves between levels",
+    ),
+    "plan_write": HookSpec(
+        ("state", "program", "warp", "pc", "plan"),
+        "for each result of instruction pc, which levels take it; called after plan_reads of the same instruction",
+    ),
+    "warp_start": HookSpec(
+        ("state", "program", "warp"), "what a fresh warp finds, beyond the rows that per_warp declares"
+    ),
+    "warp_end": HookSpec(
+        ("state", "program", "warp", "plan"), "what becomes of the warp's state once its thread block is over"
+    ),
+}
+
+
+def hook(function: Function) -> Function:
+    """Mark ``function`` as a hook.  Raises DesignError for a name or parameters that are no hook's."""
+    checked = cast(FunctionType, function)
+    name, code = checked.__name__, checked.__code__
+    if name not in HOOKS:
+        raise DesignError(f"{place(code)}: {UnknownNameError('hook', name, HOOKS)}")
+    expected, found = HOOKS[name].parameters, _parameters(code)
+    if found != expected:
+        raise DesignError(f"{place(code)}: hook {name} takes ({', '.join(expected)}), found ({', '.join(found)})")
+    checked.__dict__["is_hook"] = True
+    return function
+
+
+def is_hook(value: object) -> bool:
+    """Whether ``value`` is a function under ``@hook``."""
+    return isinstance(value, FunctionType) and value.__dict__.get("is_hook", False) is True
+
+
+def hooks_of(namespace: Mapping[str, object]) -> dict[str, FunctionType]:
+    """The hooks among the values of a module, by name."""
+    return {name: cast(FunctionType, value) for name, value in namespace.items() if is_hook(value)}
+
+
+def place(code: CodeType) -> str:
+    """``file:line`` of the ``def`` of a function, its decorators skipped."""
+    line = code.co_firstlineno
+    while linecache.getline(code.co_filename, line).lstrip().startswith("@"):
+        line += 1
+    return f"{code.co_filename}:{line}"
+
+
+def _parameters(code: CodeType) -> tuple[str, ...]:
+    count = code.co_argcount + code.co_kwonlyargcount
+    starred = ("*" * (1 + i) + name for i, name in enumerate(_starred(code, count)))
+    return (*code.co_varnames[:count], *starred)
+
+
+def _starred(code: CodeType, count: int) -> tuple[str, ...]:
+    inspect_varargs, inspect_varkeywords = 0x04, 0x08
+    extra = bool(code.co_flags & inspect_varargs) + bool(code.co_flags & inspect_varkeywords)
+    return code.co_varnames[count : count + extra]

@@ -1,0 +1,60 @@
+"""Everything that the file of a design imports.
+
+A design is one file.  It declares ``DESIGN = Declaration(...)`` and, as far as it needs them: a frozen dataclass
+``Parameters`` whose fields are made by ``parameter``; ``class State(NamedTuple)`` and ``init(parameters, program) ->
+State``; ``compile(program, parameters) -> Program``, which fills hint columns; ``structures(parameters)``, the storage
+behind each level; and functions under ``@hook``.  An operand that no hook plans goes to level 0, the MRF.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from warpreg.designs.errors import DesignError
+from warpreg.designs.hooks import hook
+from warpreg.designs.parameters import NoParameters, parameter
+from warpreg.designs.plan import PRIVATE, SHARED, Plan, count, move, read, write
+from warpreg.designs.program import Program
+from warpreg.designs.state import per_pair, per_scheduler, per_sm, per_warp
+from warpreg.energy.counts import Structure
+
+Slot = Literal["mapping", "levels", "policy"]
+Order = Literal["warp", "scheduler", "sm"]
+SLOTS: tuple[Slot, ...] = ("mapping", "levels", "policy")
+ORDERS: tuple[Order, ...] = ("warp", "scheduler", "sm")
+MRF = 0
+"""Level 0 of every design."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a design is.
+
+    ``slot``: ``mapping`` (which physical register), ``levels`` (what stands before the MRF) or ``policy`` (who issues);
+    a composition takes at most one of each.  ``order``: how far behaviour depends on other warps; ``warp`` lets replay
+    take warps one by one.  ``levels`` starts with MRF.  ``events`` are the design's own counters, by name.  ``source``
+    is a paper and section.
+    """
+
+    slot: Slot
+    source: str
+    levels: tuple[str, ...] = ("MRF",)
+    order: Order = "warp"
+    events: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.slot not in SLOTS:
+            raise DesignError(f"slot expects one of {', '.join(SLOTS)}, found {self.slot!r}")
+        if self.order not in ORDERS:
+            raise DesignError(f"order expects one of {', '.join(ORDERS)}, found {self.order!r}")
+        if not self.levels or self.levels[MRF] != "MRF" or len(set(self.levels)) < len(self.levels):
+            raise DesignError(f"levels expects distinct names that start with 'MRF', found {self.levels!r}")
+        if len(set(self.events)) < len(self.events):
+            raise DesignError(f"events expects distinct names, found {self.events!r}")
+
+
+__all__ = [
+    "MRF", "PRIVATE", "SHARED", "Declaration", "NoParameters", "Plan", "Program", "Structure", "count", "hook", "move",
+    "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "write",
+]  # fmt: skip

@@ -1,0 +1,66 @@
+"""Which reads are the last of their value, for the whole warp and not only for one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from warpreg.analysis.cfg import control_flow
+from warpreg.analysis.dominators import post_dominators
+from warpreg.analysis.liveness import liveness
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.operands import Register
+
+
+def last_reads(kernel: Kernel, sources: Sequence[Sequence[Register]]) -> list[bool]:
+    """Per warp-register of ``sources`` (registers by pc, flattened to words), whether its value is dead once the
+    instruction has read it.
+
+    Dead for every lane: on no path is the register read before it is written again, and no lane that waits elsewhere in
+    divergent code, on the other side of a branch or at its reconvergence point, still needs its own copy.  An unguarded
+    write of the reading instruction itself ends the old value.  All operands of one instruction that name a dying
+    register carry the flag.
+    """
+    live = liveness(kernel)
+    waiting = waiting_lanes(kernel, live.live_in)
+    flags: list[list[bool]] = [[] for _ in sources]
+    for block in kernel.blocks:
+        for pc, _, after in live.backward(block.index):
+            if not live.accesses.guarded[pc]:
+                for cell in live.accesses.written[pc]:
+                    after &= ~(1 << cell)
+            needed = after | waiting[block.index]
+            cells = (cell for register in sources[pc] for cell in live.accesses.cells.of(register))
+            flags[pc] = [not needed >> cell & 1 for cell in cells]
+    return [flag for row in flags for flag in row]
+
+
+def waiting_lanes(kernel: Kernel, live_in: Sequence[int]) -> list[int]:
+    """Per block, the cells that lanes may need which wait elsewhere while the block runs, as bit sets.
+
+    With reconvergence at immediate post-dominators lanes wait at the other targets of a branch that the warp is inside
+    of, or at its post-dominator; any branch with two targets may diverge.
+    """
+    flow, reconvergence = control_flow(kernel), post_dominators(kernel).immediate
+    waiting = [0] * len(kernel.blocks)
+    for branch, targets in enumerate(flow.successors):
+        if len(targets) < 2:
+            continue
+        end = reconvergence[branch]
+        needed = live_in[end] if end >= 0 else 0
+        for target in targets:
+            needed |= live_in[target]
+        for block in _region(flow.successors, targets, end):
+            waiting[block] |= needed
+    return waiting
+
+
+def _region(successors: Sequence[Sequence[int]], targets: Sequence[int], end: int) -> set[int]:
+    """Blocks that the targets of a branch reach without passing its end."""
+    region: set[int] = set()
+    work = [target for target in targets if target != end]
+    while work:
+        block = work.pop()
+        if block not in region:
+            region.add(block)
+            work.extend(s for s in successors[block] if s != end)
+    return region

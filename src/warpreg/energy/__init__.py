@@ -1,0 +1,39 @@
+"""Energy: counts of register accesses and a technology file in, picojoules out.
+
+``account(counts, load("gebhart-40nm"))`` gives an :class:`EnergyReport`, ``normalized`` sets it over a baseline, and
+``load(...).chip.saved`` tells what the saving is worth to the chip.
+"""
+
+from warpreg.energy.account import EnergyLine, EnergyReport, LevelEnergy, NormalizedEnergy, account, normalized
+from warpreg.energy.array import ArrayCost, ArraySpec
+from warpreg.energy.chip import ChipPower, ChipSaving
+from warpreg.energy.counts import Access, Move, Structure
+from warpreg.energy.errors import EnergyError, TechnologyError
+from warpreg.energy.residuals import Residual, residuals
+from warpreg.energy.scaling import OperatingPoint, rescale
+from warpreg.energy.technology import Technology, load, names
+
+__all__ = [
+    "Access",
+    "ArrayCost",
+    "ArraySpec",
+    "ChipPower",
+    "ChipSaving",
+    "EnergyError",
+    "EnergyLine",
+    "EnergyReport",
+    "LevelEnergy",
+    "Move",
+    "NormalizedEnergy",
+    "OperatingPoint",
+    "Residual",
+    "Structure",
+    "Technology",
+    "TechnologyError",
+    "account",
+    "load",
+    "names",
+    "normalized",
+    "rescale",
+    "residuals",
+]

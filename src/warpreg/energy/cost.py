@@ -1,0 +1,104 @@
+"""The energy of one warp-register access: what the array takes and what the wires take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from warpreg.energy.array import ArraySpec
+from warpreg.energy.counts import WARP_REGISTER_BITS, Action, Datapath, Structure
+from warpreg.energy.errors import EnergyError
+from warpreg.energy.technology import Level, Technology
+from warpreg.ir.errors import UnknownNameError
+
+Origin = Literal["printed", "assumed", "model", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class AccessCost:
+    """Energy of the array for one warp-register, in pJ.
+
+    ``origin``: ``printed`` in the technology's source, ``assumed`` there, from the array ``model``, or ``none`` (no
+    entries).
+    """
+
+    pj: float
+    origin: Origin
+
+
+def access_cost(technology: Technology, structure: Structure, action: Action) -> AccessCost:
+    """Array energy of one access, without wires.
+
+    A size that the technology prints costs what is printed; sizes count in words, so 6 entries of 4 warps cost what 3
+    entries of 8 warps do.  Others come from the array model, but never below a smaller size that is printed.  Raises
+    ``EnergyError`` where the size is missing and ``UnknownNameError`` for a level that neither the technology nor the
+    structure describes.
+    """
+    if structure.is_empty:
+        return AccessCost(0.0, "none")
+    if structure.array is not None:
+        return AccessCost(_modelled(technology, structure.array, action), "model")
+    level = _level(technology, structure)
+    words = _words(level, structure)
+    accesses = WARP_REGISTER_BITS / technology.process.access
+    printed = {size: accesses * (read if action == "read" else write) for size, read, write in level.printed()}
+    if words in printed:
+        assumed = technology.origins[f"level.{structure.level}.{action}"].assumed
+        return AccessCost(printed[words], "assumed" if assumed else "printed")
+    smaller = [pj for size, pj in printed.items() if size < words]
+    return AccessCost(max(_modelled(technology, level.spec(words), action), *smaller, 0.0), "model")
+
+
+def wire_cost(technology: Technology, structure: Structure, datapath: Datapath) -> float:
+    """Wire energy of one warp-register between a structure and a datapath, in pJ."""
+    if structure.is_empty:
+        return 0.0
+    return distance(technology, structure, datapath) * wire_pj_per_mm(technology)
+
+
+def move_cost(technology: Technology, source: Structure, target: Structure) -> float:
+    """Wire energy of one warp-register from structure to structure, in pJ.
+
+    Both lie on one line from the private datapath, so the way is the difference of their distances (assumed).
+    """
+    if source.is_empty or target.is_empty:
+        return 0.0
+    way = abs(distance(technology, source, "private") - distance(technology, target, "private"))
+    return way * wire_pj_per_mm(technology)
+
+
+def wire_pj_per_mm(technology: Technology) -> float:
+    """Energy of one warp-register over one mm, in pJ."""
+    return technology.wire.energy * WARP_REGISTER_BITS / technology.wire.bits
+
+
+def distance(technology: Technology, structure: Structure, datapath: Datapath) -> float:
+    """Wire length between a structure and a datapath, in mm; raises ``EnergyError`` where there is no way."""
+    own = structure.private_mm if datapath == "private" else structure.shared_mm
+    if own is not None:
+        return own
+    level = technology.levels.get(structure.level)
+    known = None if level is None else level.private if datapath == "private" else level.shared
+    if known is None:
+        raise EnergyError(f"{structure.level}: no distance to the {datapath} datapath in technology {technology.name}")
+    return known
+
+
+def _level(technology: Technology, structure: Structure) -> Level:
+    if structure.level not in technology.levels:
+        raise UnknownNameError(f"level in technology {technology.name}", structure.level, technology.levels)
+    return technology.levels[structure.level]
+
+
+def _words(level: Level, structure: Structure) -> int:
+    entries = structure.entries
+    if entries is None:
+        if len(level.entries) > 1:
+            raise EnergyError(f"{structure.level}: expected a number of entries, found none")
+        entries = level.entries[0]
+    return entries * (structure.warps or level.warps)
+
+
+def _modelled(technology: Technology, spec: ArraySpec, action: Action) -> float:
+    cost = technology.arrays.cost(spec)
+    return (cost.read_pj if action == "read" else cost.write_pj) * WARP_REGISTER_BITS / spec.word_bits

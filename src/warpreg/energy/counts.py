@@ -1,0 +1,83 @@
+"""What a design counts: accesses of warp-registers, by structure, action and datapath.
+
+One access moves one warp-register (32 lanes x 32 bits); a 64-bit operand is two.  Counts know nothing of joules.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from warpreg.energy.array import ArraySpec
+from warpreg.energy.errors import EnergyError
+
+Action = Literal["read", "write"]
+Datapath = Literal["private", "shared"]
+
+WARP_REGISTER_BITS = 32 * 32
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """The storage that an access goes to.
+
+    ``level`` names it (``"MRF"``, ``"RFC"``, ``"ORF"``, ``"LRF"``, or a name of the design's own); ``entries`` is its
+    size per warp and ``warps`` the number of warps that have entries: both may be left out where the technology prints
+    one size only.  A level that the technology does not know needs ``array`` (one bank) and its distances in mm; they
+    override the technology's elsewhere.
+    """
+
+    level: str
+    entries: int | None = None
+    warps: int | None = None
+    array: ArraySpec | None = None
+    private_mm: float | None = None
+    shared_mm: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("entries", 0), ("warps", 1), ("private_mm", 0), ("shared_mm", 0)):
+            value = getattr(self, name)
+            if value is not None and not least <= value < math.inf:
+                raise EnergyError(f"{self.level} {name}: expected at least {least}, found {value}")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no entry at all, and so costs nothing and serves nothing."""
+        return self.entries == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """``count`` accesses between a structure and the units of a datapath: operands, results, fills beside a read."""
+
+    structure: Structure
+    action: Action
+    datapath: Datapath
+    count: float
+
+    def __post_init__(self) -> None:
+        if self.action not in ("read", "write") or self.datapath not in ("private", "shared"):
+            found = f"{self.action} and {self.datapath}"
+            raise EnergyError(f"access: expected read or write and private or shared, found {found}")
+        _check_count(self.structure.level, self.structure.is_empty, self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """``count`` warp-registers read from one structure and written to another: evictions, flushes, displacements."""
+
+    source: Structure
+    target: Structure
+    count: float
+
+    def __post_init__(self) -> None:
+        for structure in (self.source, self.target):
+            _check_count(structure.level, structure.is_empty, self.count)
+
+
+def _check_count(level: str, is_empty: bool, count: float) -> None:
+    if not 0 <= count < math.inf:
+        raise EnergyError(f"{level} count: expected a number of accesses, found {count}")
+    if is_empty and count:
+        raise EnergyError(f"{level} count: expected 0 on a structure without entries, found {count:g}")

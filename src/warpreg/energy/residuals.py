@@ -1,0 +1,57 @@
+"""How far the array model is from every figure that a document prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from warpreg.energy.array import ArraySpec, Kind
+from warpreg.energy.scaling import OperatingPoint, rescale
+from warpreg.energy.technology import Check, Technology
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """One printed figure beside the model's.  ``fitted`` tells whether the figure took part in the fit."""
+
+    point: str
+    quantity: str
+    unit: str
+    printed: float
+    modelled: float
+    fitted: bool
+
+    @property
+    def relative(self) -> float:
+        """(modelled - printed) / printed."""
+        return self.modelled / self.printed - 1
+
+
+def residuals(technology: Technology) -> tuple[Residual, ...]:
+    """Every printed point of a technology: the energies of its levels, then the checks that nothing was fitted to."""
+    levels = [residual for name in technology.levels for residual in _of_level(technology, name)]
+    checks = [residual for name, check in technology.checks.items() for residual in _of_check(technology, name, check)]
+    return tuple(levels + checks)
+
+
+def _of_level(technology: Technology, name: str) -> list[Residual]:
+    level = technology.levels[name]
+    per_access = technology.process.access / level.word
+    found = []
+    for words, read, write in level.printed():
+        cost = technology.arrays.cost(level.spec(words))
+        point = f"{name} {words} x {level.word} bits"
+        found.append(Residual(point, "read", "pJ", read, cost.read_pj * per_access, fitted=True))
+        found.append(Residual(point, "write", "pJ", write, cost.write_pj * per_access, fitted=True))
+    return found
+
+
+def _of_check(technology: Technology, name: str, check: Check) -> list[Residual]:
+    spec = ArraySpec(cast(Kind, check.array), check.words, check.word)
+    cost = rescale(technology.arrays.cost(spec), technology.point, OperatingPoint(check.node, check.voltage))
+    found = []
+    if check.read is not None:
+        found.append(Residual(name, "read", "pJ", check.read, cost.read_pj, fitted=False))
+    if check.leakage is not None:
+        found.append(Residual(name, "leakage", "mW", check.leakage, cost.leakage_mw, fitted=False))
+    return found

@@ -1,0 +1,40 @@
+"""Moving costs between process nodes and voltages.
+
+The rules are those of ideal scaling, every length shrinking with the node (assumed; real processes of the last decade
+scale less): capacitance follows the node, energy capacitance times voltage squared, area the node squared, delay the
+node, leakage the width of the transistors (the node) times the voltage.  Wire energy per mm follows the voltage squared
+alone: capacitance per length hardly changes, and distances are the designer's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpreg.energy.array import ArrayCost
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoint:
+    """A process node in nm and a supply in V."""
+
+    node: float
+    voltage: float
+
+
+def rescale(cost: ArrayCost, source: OperatingPoint, target: OperatingPoint) -> ArrayCost:
+    """The cost of the same array at another node and voltage."""
+    length = target.node / source.node
+    supply = target.voltage / source.voltage
+    energy = length * supply**2
+    return ArrayCost(
+        read_pj=cost.read_pj * energy,
+        write_pj=cost.write_pj * energy,
+        leakage_mw=cost.leakage_mw * length * supply,
+        area_um2=cost.area_um2 * length**2,
+        access_ns=cost.access_ns * length,
+    )
+
+
+def rescale_wire(energy: float, source: OperatingPoint, target: OperatingPoint) -> float:
+    """Wire energy per mm at another voltage, in the unit given."""
+    return energy * (target.voltage / source.voltage) ** 2

@@ -1,0 +1,40 @@
+"""The machine that a speed was measured on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+VECTOR_BITS = (("avx512f", 512), ("avx2", 256), ("avx", 256), ("sse2", 128), ("neon", 128))
+"""Widest vector registers first, by the feature that brings them."""
+
+
+def host() -> dict[str, Any]:
+    """Processor, vector width in bits, cores, and the versions that speed depends on."""
+    features = llvm.get_host_cpu_features()
+    present = [(name, bits) for name, bits in VECTOR_BITS if features.get(name)]
+    name, bits = present[0] if present else ("", 64)
+    return {
+        "cpu": _model() or llvm.get_host_cpu_name(),
+        "architecture": llvm.get_host_cpu_name(),
+        "vector_extension": name,
+        "vector_bits": bits,
+        "cores": os.cpu_count(),
+        "system": platform.platform(terse=True),
+        "python": platform.python_version(),
+        "llvmlite": llvmlite.__version__,
+    }
+
+
+def _model() -> str:
+    """The processor's own name, where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")

@@ -1,0 +1,43 @@
+"""Where a number comes from: content hashes of the kernel and of the code that measured it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import warpreg
+from warpreg.ir.kernel import Kernel
+
+DIGITS = 12
+"""Hexadecimal digits of a digest in a result."""
+
+
+@cache
+def code_version() -> str:
+    """The version of Warpreg and a digest of its sources, so that an edit is seen: ``0.1.0+3f2a…``."""
+    root = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return f"{warpreg.__version__}+{digest.hexdigest()[:DIGITS]}"
+
+
+def kernel_digest(kernels: Iterable[Kernel]) -> str:
+    """A digest of compiled kernels, in the order given: parameters, blocks, instructions, registers and memory."""
+    digest = hashlib.sha256()
+    for kernel in kernels:
+        for line in _lines(kernel):
+            digest.update(line.encode() + b"\n")
+    return digest.hexdigest()[:DIGITS]
+
+
+def _lines(kernel: Kernel) -> Iterable[str]:
+    yield f"{kernel.name} {kernel.register_count} {kernel.predicate_count} {kernel.shared_bytes} {kernel.local_bytes}"
+    for parameter in kernel.parameters:
+        yield f"{parameter.type} {parameter.offset}"
+    for block in kernel.blocks:
+        yield f"{block.index} -> {block.successors}"
+        yield from map(str, block.instructions)

@@ -1,0 +1,135 @@
+"""A run: a workload or a kernel executed on the device, its launches, outputs and what identifies it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg import simt, workloads
+from warpreg.codegen import CompileOptions
+from warpreg.experiments.provenance import kernel_digest
+from warpreg.ir.errors import WarpregError
+from warpreg.ir.kernel import Kernel
+from warpreg.ptx import parse
+from warpreg.trace import Trace
+from warpreg.workloads import Workload
+
+Array = NDArray[Any]
+PATH = simt.Record(path=True)
+Progress = Callable[[float], None]
+
+
+class RunError(WarpregError):
+    """A run that lacks what is asked of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedPath:
+    """Several paths of one kernel end to end: a path may hold any number of thread blocks."""
+
+    traces: tuple[Trace, ...]
+
+    def path_chunks(self) -> Iterator[NDArray[np.uint32]]:
+        """The chunks of all paths."""
+        for trace in self.traces:
+            yield from trace.path_chunks()
+
+
+@dataclass(frozen=True)
+class Run:
+    """Launches in order, with their traces; ``options`` is what makes the run repeatable (size, seed, arguments)."""
+
+    name: str
+    launches: tuple[simt.Launch, ...]
+    outputs: Mapping[str, Array] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The compiled kernels, each once, in the order of their first launch."""
+        return tuple(dict.fromkeys(launch.kernel for launch in self.launches))
+
+    @property
+    def warp_instructions(self) -> int:
+        return sum(int(launch.warp_instructions) for launch in self.launches)
+
+    @property
+    def seconds(self) -> float:
+        """Time in launches, path recording included."""
+        return sum(launch.seconds for launch in self.launches)
+
+    @property
+    def digest(self) -> str:
+        """Content hash of the compiled kernels."""
+        return kernel_digest(self.kernels)
+
+    def launches_of(self, kernel: Kernel) -> tuple[simt.Launch, ...]:
+        """The launches of a kernel, in order."""
+        return tuple(launch for launch in self.launches if launch.kernel is kernel)
+
+    def path(self, kernel: Kernel) -> JoinedPath:
+        """The recorded paths of all launches of a kernel.  Raises RunError if one was not recorded."""
+        launches = self.launches_of(kernel)
+        traces = tuple(launch.trace for launch in launches if launch.trace is not None)
+        if len(traces) < len(launches):
+            raise RunError(f"{self.name}: the run has no recorded path; record one with Record(path=True)")
+        return JoinedPath(traces)
+
+
+@dataclass(frozen=True, slots=True)
+class CompileChoice:
+    """What a user chooses of the compiler; the same words as on the command line."""
+
+    max_registers: int | None = None
+    schedule: bool = True
+
+    def options(self) -> CompileOptions:
+        return CompileOptions(max_registers=self.max_registers, schedule=self.schedule)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"max_registers": self.max_registers, "schedule": self.schedule}
+
+
+AS_COMPILED = CompileChoice()
+"""The compiler's defaults."""
+
+
+def find_workload(name: str) -> Workload:
+    """A built-in workload by name, or the one that a ``.py`` file defines."""
+    return workloads.load(name) if name.endswith(".py") else workloads.find(name)
+
+
+def load_device(
+    workload: Workload,
+    choice: CompileChoice,
+    record: simt.Record = PATH,
+    max_instructions: int | None = None,
+    progress: Progress | None = None,
+) -> simt.Device:
+    """A device with the workload's PTX; ``progress`` is told the finished fraction of the launch under way."""
+    path = workload.ptx_path
+    module = parse(path.read_text(encoding="utf-8"), path.name)
+    limit = {} if max_instructions is None else {"max_instructions": max_instructions}
+    return simt.Device(module, choice.options(), record, progress=progress, **limit)
+
+
+def run_workload(
+    workload: Workload,
+    size: str = "tiny",
+    seed: int = 0,
+    choice: CompileChoice = AS_COMPILED,
+    record: simt.Record = PATH,
+    max_instructions: int | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Run a workload and check its outputs against the NumPy reference; raises CheckError where they differ."""
+    problem = workload.problem(size, seed)
+    device = load_device(workload, choice, record, max_instructions, progress)
+    outputs = problem.run(device)
+    problem.check(outputs)
+    options = {"size": size, "seed": seed, **choice.as_dict()}
+    return Run(workload.name, tuple(device.launches), outputs, options)

@@ -1,0 +1,114 @@
+"""One instruction: opcode, modifiers, operands, guard; and which registers it reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from warpreg.ir.errors import Location
+from warpreg.ir.operands import (
+    Address,
+    AddressTuple,
+    Arguments,
+    Not,
+    Operand,
+    Pair,
+    Part,
+    Register,
+    Vector,
+)
+from warpreg.ir.types import TYPES, Type
+
+NO_RESULT = frozenset(
+    "st stu red bra brx bar barrier ret exit trap brkpt membar fence call prefetch prefetchu cp nanosleep pmevent "
+    "sust sured discard griddepcontrol setmaxnreg wgmma tcgen05 bulk clusterlaunchcontrol".split()
+)
+"""Base opcodes whose first operand is not a destination (``bar.red`` and ``barrier.red`` are told apart by modifier)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The predicate of ``@p`` or ``@!p``."""
+
+    register: Register
+    negated: bool = False
+
+    def __str__(self) -> str:
+        return f"@!{self.register}" if self.negated else f"@{self.register}"
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """``opcode`` is the base name (``add``), ``modifiers`` what follows its dots in order (``rn``, ``f32``).
+
+    ``location`` is the place in the PTX text, ``source`` the place in the original program that ``.loc`` gives.
+    """
+
+    opcode: str
+    modifiers: tuple[str, ...]
+    operands: tuple[Operand, ...]
+    guard: Guard | None = None
+    location: Location | None = field(default=None, compare=False)
+    source: Location | None = field(default=None, compare=False)
+
+    @property
+    def full_opcode(self) -> str:
+        return ".".join((self.opcode, *self.modifiers))
+
+    @property
+    def types(self) -> tuple[Type, ...]:
+        """The type modifiers, in order."""
+        return tuple(TYPES[m] for m in self.modifiers if m in TYPES)
+
+    @property
+    def has_result(self) -> bool:
+        if self.opcode in ("bar", "barrier"):
+            return "red" in self.modifiers
+        return self.opcode not in NO_RESULT and bool(self.operands)
+
+    @property
+    def results(self) -> tuple[Operand, ...]:
+        """The destination operand, or nothing."""
+        return self.operands[:1] if self.has_result else ()
+
+    @property
+    def sources(self) -> tuple[Operand, ...]:
+        """Every operand that is not the destination; the guard is apart."""
+        return self.operands[1:] if self.has_result else self.operands
+
+    @property
+    def defined(self) -> tuple[Register, ...]:
+        """Registers written, predicates included, in operand order."""
+        return tuple(r for operand in self.results for r in registers_of(operand))
+
+    @property
+    def used(self) -> tuple[Register, ...]:
+        """Registers read, in operand order, repeated if read twice; the guard comes last."""
+        read = [r for operand in self.sources for r in registers_of(operand)]
+        if self.guard:
+            read.append(self.guard.register)
+        return tuple(read)
+
+    def __str__(self) -> str:
+        guard = f"{self.guard} " if self.guard else ""
+        operands = ", ".join(map(str, self.operands))
+        return f"{guard}{self.full_opcode} {operands}".rstrip()
+
+
+def registers_of(operand: Operand) -> Iterator[Register]:
+    """Every register inside an operand, left to right."""
+    if isinstance(operand, Register):
+        yield operand
+    elif isinstance(operand, Address):
+        if isinstance(operand.base, Register):
+            yield operand.base
+    elif isinstance(operand, (Vector, Arguments, AddressTuple)):
+        for element in operand.elements:
+            yield from registers_of(element)
+    elif isinstance(operand, Not):
+        yield operand.operand
+    elif isinstance(operand, Part):
+        yield operand.register
+    elif isinstance(operand, Pair):
+        yield from registers_of(operand.first)
+        yield from registers_of(operand.second)

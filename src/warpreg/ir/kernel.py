@@ -1,0 +1,111 @@
+"""A kernel as basic blocks: what the analyses read, the compiler transforms and the executor runs.
+
+The same class holds virtual registers (straight from PTX) and architected ones (after allocation).  Block ids are positions
+and survive every pass, so one recorded path serves all versions of a kernel.  A block ends at a branch, at an exit, *after a
+barrier* (so that a warp can stop there), or where another block begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from warpreg.ir.errors import Location
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.module import Module, Variable
+from warpreg.ir.operands import Register
+from warpreg.ir.types import Type
+
+BARRIERS = frozenset({"bar", "barrier"})
+BRANCHES = frozenset({"bra", "brx"})
+EXITS = frozenset({"ret", "exit", "trap"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel parameter in constant bank 0: ``offset`` and ``bytes`` as PTX lays them out."""
+
+    name: str
+    type: Type
+    offset: int
+    bytes: int
+    is_pointer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a shared, local or module variable lives: byte ``offset`` in its space (module variables: in bank 4)."""
+
+    variable: Variable
+    space: str
+    offset: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A basic block.  ``successors``: (target,) of an unconditional branch or fall-through, (taken, fall-through) of a
+    guarded branch, the table of ``brx.idx``, (fall-through,) of a guarded exit or a barrier, () of an exit."""
+
+    index: int
+    label: str
+    instructions: tuple[Instruction, ...]
+    successors: tuple[int, ...]
+
+    @property
+    def terminator(self) -> Instruction | None:
+        """The last instruction if it is a branch, exit or barrier."""
+        last = self.instructions[-1] if self.instructions else None
+        return last if last and last.opcode in BRANCHES | EXITS | BARRIERS else None
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A kernel; compared and hashed by identity, so analyses cache on it.
+
+    ``shared_bytes`` is the static shared memory, ``local_bytes`` the local memory a thread (spills included),
+    ``dynamic_shared_offset`` where ``extern`` shared arrays start.  ``register_count`` and ``predicate_count`` are those of the
+    allocation, 0 while registers are virtual.  ``module`` gives the variables that bank 4 addresses.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    blocks: tuple[Block, ...]
+    module: Module
+    placements: tuple[Placement, ...] = ()
+    shared_bytes: int = 0
+    dynamic_shared_offset: int = 0
+    local_bytes: int = 0
+    register_count: int = 0
+    predicate_count: int = 0
+    location: Location | None = None
+    analyses: dict[str, object] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_allocated(self) -> bool:
+        return self.register_count > 0 or self.predicate_count > 0
+
+    @property
+    def parameter_bytes(self) -> int:
+        return max((p.offset + p.bytes for p in self.parameters), default=0)
+
+    def instructions(self) -> Iterator[Instruction]:
+        """Every instruction in block order; the position in this order is the instruction's *pc*."""
+        for block in self.blocks:
+            yield from block.instructions
+
+    @property
+    def instruction_count(self) -> int:
+        return sum(len(block.instructions) for block in self.blocks)
+
+    def first_pcs(self) -> tuple[int, ...]:
+        """The pc of each block's first instruction, and at the end the number of instructions."""
+        pcs, pc = [], 0
+        for block in self.blocks:
+            pcs.append(pc)
+            pc += len(block.instructions)
+        return (*pcs, pc)
+
+    def registers(self) -> frozenset[Register]:
+        """Every register named in the kernel."""
+        return frozenset(r for i in self.instructions() for r in (*i.defined, *i.used))

@@ -1,0 +1,239 @@
+"""A PTX module as written: directives, variables and functions with their statements in order.
+
+A module is what the parser returns and what prints back to PTX; a `Kernel` (basic blocks) is derived from one of its
+functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Union
+
+from warpreg.ir.errors import Location, UnknownNameError
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.operands import Immediate, Operand, Symbol
+from warpreg.ir.types import Type
+
+Initializer = Union[Immediate, Symbol, "Generic", "Masked", "Property", "tuple[Initializer, ...]"]
+"""A constant, an address, one byte of an address, a sampler's property, or a nested list of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generic:
+    """An initialiser that is a variable's generic address: ``generic(symbol)+offset``."""
+
+    symbol: Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """An initialiser that takes one byte of an address: ``0xFF00(symbol)``."""
+
+    mask: int
+    symbol: Symbol | Generic
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A field of a texture, sampler or surface initialiser: ``filter_mode = linear``."""
+
+    name: str
+    value: Immediate | Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A directive kept as written, such as ``.maxntid 256, 1, 1`` (name ``maxntid``) or ``.pragma "nounroll"``.
+
+    ``arguments`` are tokens; a string keeps its quotes.
+    """
+
+    name: str
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable or parameter declaration (PTX ISA, section 5.4).
+
+    ``dimensions`` is empty for a scalar; a dimension of 0 is an unsized array.  ``vector`` is 1, 2 or 4.
+    ``linkage`` is ``extern``, ``visible``, ``weak``, ``common`` or empty.  ``qualifiers`` holds what else stands
+    between the space and the name (``.ptr``, ``.global``, attributes), as tokens.
+    """
+
+    space: str
+    type: Type
+    name: str
+    alignment: int = 0
+    dimensions: tuple[int, ...] = ()
+    vector: int = 1
+    initializer: Initializer | None = None
+    linkage: str = ""
+    qualifiers: tuple[str, ...] = ()
+    location: Location | None = field(default=None, compare=False)
+
+    @property
+    def element_bytes(self) -> int:
+        return self.type.bytes * self.vector
+
+    @property
+    def bytes(self) -> int:
+        """Size in bytes; 0 for an unsized array."""
+        size = self.element_bytes
+        for dimension in self.dimensions:
+            size *= dimension
+        return size
+
+    @property
+    def natural_alignment(self) -> int:
+        """Alignment in bytes: the declared one, or the element's size."""
+        return self.alignment or max(1, self.element_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterDeclaration:
+    """``.reg .b32 %r<10>`` (``count`` 10) or ``.reg .b32 a, b`` (one declaration a name, ``count`` None)."""
+
+    type: Type
+    name: str
+    count: int | None = None
+    vector: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStatement:
+    """``name:``"""
+
+    name: str
+    location: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BranchTable:
+    """``name: .branchtargets a, b`` or ``.calltargets`` (``kind``)."""
+
+    name: str
+    kind: str
+    targets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallPrototype:
+    """``name: .callprototype (ret) _ (params)``."""
+
+    name: str
+    returns: tuple[Variable, ...]
+    parameters: tuple[Variable, ...]
+    attributes: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loc:
+    """``.loc file line column`` with its optional inlining clause as tokens."""
+
+    file: int
+    line: int
+    column: int
+    rest: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A nested ``{ ... }`` with declarations of its own."""
+
+    statements: tuple[Statement, ...]
+
+
+Statement = Union[
+    Instruction, LabelStatement, RegisterDeclaration, Variable, BranchTable, CallPrototype, Loc, Attribute, Scope
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """``.entry`` (``is_kernel``) or ``.func``; ``body`` is None for a prototype."""
+
+    name: str
+    is_kernel: bool
+    parameters: tuple[Variable, ...]
+    returns: tuple[Variable, ...] = ()
+    body: tuple[Statement, ...] | None = None
+    attributes: tuple[Attribute, ...] = ()
+    linkage: str = ""
+    location: Location | None = field(default=None, compare=False)
+
+    def instructions(self) -> Iterator[Instruction]:
+        """Every instruction in textual order, nested scopes included."""
+        yield from _instructions(self.body or ())
+
+
+def _instructions(statements: tuple[Statement, ...]) -> Iterator[Instruction]:
+    for statement in statements:
+        if isinstance(statement, Instruction):
+            yield statement
+        elif isinstance(statement, Scope):
+            yield from _instructions(statement.statements)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A debug section, kept as raw lines."""
+
+    name: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """``.file index "name"``, with its optional time stamp and size."""
+
+    index: int
+    name: str
+    rest: tuple[str, ...] = ()
+
+
+TopLevel = Union[Variable, Function, Attribute, Section, SourceFile]
+
+
+@dataclass(frozen=True, eq=True)
+class Module:
+    """One PTX file.  ``items`` keeps every top-level thing in order, after version, target and address size; ``digest``
+    identifies the text it was read from, empty for a module that was made otherwise."""
+
+    version: str
+    target: tuple[str, ...]
+    address_size: int
+    items: tuple[TopLevel, ...]
+    file: str = field(default="<ptx>", compare=False)
+    digest: str = field(default="", compare=False)
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        return tuple(item for item in self.items if isinstance(item, Function))
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return tuple(item for item in self.items if isinstance(item, Variable))
+
+    @property
+    def kernels(self) -> tuple[Function, ...]:
+        return tuple(f for f in self.functions if f.is_kernel and f.body is not None)
+
+    def source_file(self, index: int) -> str:
+        """The name that ``.file`` gives for an index, or the empty string."""
+        return next((i.name for i in self.items if isinstance(i, SourceFile) and i.index == index), "")
+
+    def function(self, name: str) -> Function:
+        """The function of that name with a body.  Raises UnknownNameError with the nearest name."""
+        defined = {f.name: f for f in self.functions if f.body is not None}
+        if name not in defined:
+            raise UnknownNameError("function", name, defined)
+        return defined[name]
+
+
+__all__ = [
+    "Attribute", "BranchTable", "CallPrototype", "Function", "Generic", "Initializer", "LabelStatement", "Loc",
+    "Masked", "Module", "Operand", "Property", "RegisterDeclaration", "Scope", "Section", "SourceFile", "Statement",
+    "TopLevel", "Variable",
+]  # fmt: skip

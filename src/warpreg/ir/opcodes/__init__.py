@@ -1,0 +1,57 @@
+"""The semantics of PTX instructions as one table: types, unit, latency class, operands and meaning of each opcode.
+
+`lookup` finds an instruction's row, an `Opcode`.  Its *meaning* is a function over an `Algebra`: run over LLVM vectors
+it compiles a kernel, run over lists of integers it interprets one.  Rows are grouped by module (`integer`, `floating`,
+`elementary`, `bits`, `compare`, `convert`, `memory`, `control`, `cross_lane`) and may be read as the specification.
+
+Choices where PTX leaves a result open, so that a run does not depend on the host:
+
+- Arithmetic that yields a NaN yields 0x7fffffff (f32) or 0x7ff8000000000000 (f64), whatever NaN went in.  ``mov``,
+  ``selp``, ``abs``, ``neg``, ``copysign`` and memory operations move bits and keep payloads.
+- Integer division by zero: the quotient is all ones, the remainder is the dividend.  The smallest integer divided by -1
+  is itself, remainder 0.
+- ``shfl`` from an inactive lane returns the lane's own value; its predicate tells only whether the lane number is in
+  range.
+- Approximate instructions (``.approx``, ``.full``) stay within PTX's error bounds: reciprocals, roots and quotients are
+  correctly rounded operations, ``ex2``, ``lg2``, ``sin``, ``cos`` and ``tanh`` polynomials.
+- ``.ftz`` flushes a subnormal result after rounding.
+"""
+
+from warpreg.ir.opcodes.algebra import Algebra
+from warpreg.ir.opcodes.form import Form, Latency, Meaning, Opcode, Signature, Unit
+from warpreg.ir.opcodes.table import (
+    CARRY,
+    OPCODES,
+    carry_defs,
+    carry_uses,
+    classify,
+    flattened,
+    form,
+    lookup,
+    reads_carry,
+    resolve,
+    signature,
+    writes_carry,
+)
+
+__all__ = [
+    "CARRY",
+    "OPCODES",
+    "Algebra",
+    "Form",
+    "Latency",
+    "Meaning",
+    "Opcode",
+    "Signature",
+    "Unit",
+    "carry_defs",
+    "carry_uses",
+    "classify",
+    "flattened",
+    "form",
+    "lookup",
+    "reads_carry",
+    "resolve",
+    "signature",
+    "writes_carry",
+]

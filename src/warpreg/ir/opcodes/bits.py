@@ -1,0 +1,159 @@
+"""Logic, shifts and bit fields (PTX ISA, sections 9.7.1 and 9.7.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from warpreg.ir.opcodes.algebra import Algebra
+from warpreg.ir.opcodes.form import Form, Opcode
+
+V = TypeVar("V")
+
+BITS = "(pred|b16|b32|b64)"
+INDEXED = "(u32|u64|s32|s64)"
+
+
+def ones(m: Algebra[V], bits: int) -> V:
+    return m.constant(bits, -1)
+
+
+def low_mask(m: Algebra[V], bits: int, count: V) -> V:
+    """``count`` ones at the bottom; all ones where the count is the width or more."""
+    return m.xor(m.shl(ones(m, bits), count), ones(m, bits))
+
+
+def resized(m: Algebra[V], a: V, bits: int) -> V:
+    return m.zext(a, bits) if bits >= m.width(a) else m.trunc(a, bits)
+
+
+def amount(m: Algebra[V], f: Form, n: V) -> V:
+    """A 32-bit shift amount at the width of the shifted value; what does not fit stays past the width."""
+    if f.bits >= 32:
+        return resized(m, n, f.bits)
+    limit = m.constant(32, f.bits)
+    return m.trunc(m.select(m.ult(n, limit), n, limit), f.bits)
+
+
+def field(m: Algebra[V], f: Form, n: V) -> V:
+    """The low byte of a position or length, at the width of the value."""
+    return resized(m, m.and_(n, m.constant(32, 0xFF)), f.bits)
+
+
+def extract_unsigned(m: Algebra[V], f: Form, a: V, position: V, length: V) -> V:
+    return m.and_(m.lshr(a, field(m, f, position)), low_mask(m, f.bits, field(m, f, length)))
+
+
+def extract_signed(m: Algebra[V], f: Form, a: V, position: V, length: V) -> V:
+    """The field's highest bit, or the value's where the field reaches past it, fills from the left."""
+    width, count = m.constant(f.bits, f.bits), field(m, f, length)
+    unused = m.select(m.ult(count, width), m.sub(width, count), m.constant(f.bits, 0))
+    shifted = m.shl(m.ashr(a, field(m, f, position)), unused)
+    return m.select(m.eq(count, m.constant(f.bits, 0)), count, m.ashr(shifted, unused))
+
+
+def insert(m: Algebra[V], f: Form, a: V, b: V, position: V, length: V) -> V:
+    at = field(m, f, position)
+    mask = m.shl(low_mask(m, f.bits, field(m, f, length)), at)
+    return m.or_(m.and_(m.shl(a, at), mask), m.and_(b, m.xor(mask, ones(m, f.bits))))
+
+
+def bit_mask(m: Algebra[V], f: Form, start: V, length: V) -> V:
+    if f.has("wrap"):
+        start, length = (m.and_(x, m.constant(32, 31)) for x in (start, length))
+    return m.shl(low_mask(m, 32, length), start)
+
+
+def find_highest(m: Algebra[V], f: Form, a: V) -> V:
+    """Position of the highest bit that is not a sign bit, or with ``shiftamt`` its distance from the top."""
+    if f.signed:
+        a = m.xor(a, m.ashr(a, m.constant(f.bits, f.bits - 1)))
+    zeros = resized(m, m.ctlz(a), 32)
+    if not f.has("shiftamt"):
+        return m.sub(m.constant(32, f.bits - 1), zeros)
+    return m.select(m.eq(a, m.constant(f.bits, 0)), ones(m, 32), zeros)
+
+
+def permute_bytes(m: Algebra[V], f: Form, a: V, b: V, selector: V) -> V:
+    """Each nibble of the selector picks one of the eight bytes of {b, a}; its top bit replicates that byte's sign."""
+    both = m.or_(m.zext(a, 64), m.shl(m.zext(b, 64), m.constant(64, 32)))
+    result = m.constant(32, 0)
+    for byte in range(4):
+        nibble = m.lshr(selector, m.constant(32, 4 * byte))
+        at = m.shl(m.and_(nibble, m.constant(32, 7)), m.constant(32, 3))
+        chosen = m.trunc(m.lshr(both, m.zext(at, 64)), 8)
+        signs = m.ashr(chosen, m.constant(8, 7))
+        plain = m.eq(m.and_(nibble, m.constant(32, 8)), m.constant(32, 0))
+        placed = m.shl(m.zext(m.select(plain, chosen, signs), 32), m.constant(32, 8 * byte))
+        result = m.or_(result, placed)
+    return result
+
+
+PERMUTATIONS = {
+    "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
+    "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
+    "rc8": (0x0000, 0x1111, 0x2222, 0x3333),
+    "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
+    "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
+    "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
+}
+"""The selectors that the low two bits of the operand choose in each mode of ``prmt``."""
+
+
+def permute_bytes_mode(m: Algebra[V], f: Form, a: V, b: V, c: V) -> V:
+    choices = PERMUTATIONS[next(x for x in f.modifiers if x in PERMUTATIONS)]
+    low = m.and_(c, m.constant(32, 3))
+    selector = m.constant(32, choices[0])
+    for index, choice in enumerate(choices[1:], 1):
+        selector = m.select(m.eq(low, m.constant(32, index)), m.constant(32, choice), selector)
+    return permute_bytes(m, f, a, b, selector)
+
+
+def funnel_shift(m: Algebra[V], f: Form, a: V, b: V, count: V) -> V:
+    """{b, a} shifted as 64 bits: left keeps the high word, right the low word."""
+    both = m.or_(m.zext(a, 64), m.shl(m.zext(b, 64), m.constant(64, 32)))
+    limit = m.constant(32, 32)
+    n = m.and_(count, m.constant(32, 31)) if f.has("wrap") else m.select(m.ult(count, limit), count, limit)
+    if f.has("r"):
+        return m.trunc(m.lshr(both, m.zext(n, 64)), 32)
+    return m.trunc(m.lshr(m.shl(both, m.zext(n, 64)), m.constant(64, 32)), 32)
+
+
+def any_logic(m: Algebra[V], f: Form, a: V, b: V, c: V, table: V) -> V:
+    """Bit i of the table is the result where the bits of (a, b, c) spell i."""
+    result = m.constant(32, 0)
+    one = m.constant(32, 1)
+    for index in range(8):
+        term = m.sub(m.constant(32, 0), m.and_(m.lshr(table, m.constant(32, index)), one))
+        for value, weight in ((a, 4), (b, 2), (c, 1)):
+            term = m.and_(term, value if index & weight else m.xor(value, ones(m, 32)))
+        result = m.or_(result, term)
+    return result
+
+
+def _shift(name: str) -> Callable[..., object]:
+    return lambda m, f, a, n: getattr(m, name)(a, amount(m, f, n))
+
+
+OPCODES = (
+    Opcode(f"and.{BITS}", "T <- T T", lambda m, f, a, b: m.and_(a, b)),
+    Opcode(f"or.{BITS}", "T <- T T", lambda m, f, a, b: m.or_(a, b)),
+    Opcode(f"xor.{BITS}", "T <- T T", lambda m, f, a, b: m.xor(a, b)),
+    Opcode(f"not.{BITS}", "T <- T", lambda m, f, a: m.xor(a, ones(m, f.bits))),
+    Opcode("cnot.(b16|b32|b64)", "T <- T", lambda m, f, a: m.zext(m.eq(a, m.constant(f.bits, 0)), f.bits)),
+    Opcode("shl.(b16|b32|b64)", "T <- T u32", _shift("shl")),
+    Opcode("shr.(b16|b32|b64|u16|u32|u64)", "T <- T u32", _shift("lshr")),
+    Opcode("shr.(s16|s32|s64)", "T <- T u32", _shift("ashr")),
+    Opcode("shf.(l|r).(clamp|wrap).b32", "T <- T T u32", funnel_shift),
+    Opcode("popc.(b32|b64)", "u32 <- T", lambda m, f, a: resized(m, m.ctpop(a), 32)),
+    Opcode("clz.(b32|b64)", "u32 <- T", lambda m, f, a: resized(m, m.ctlz(a), 32)),
+    Opcode("brev.(b32|b64)", "T <- T", lambda m, f, a: m.bitreverse(a)),
+    Opcode(f"bfind[.shiftamt].{INDEXED}", "u32 <- T", find_highest),
+    Opcode("bfe.(u32|u64)", "T <- T u32 u32", extract_unsigned),
+    Opcode("bfe.(s32|s64)", "T <- T u32 u32", extract_signed),
+    Opcode("bfi.(b32|b64)", "T <- T T u32 u32", insert),
+    Opcode("bmsk.(clamp|wrap).b32", "T <- T T", bit_mask),
+    Opcode("prmt.b32", "T <- T T T", permute_bytes),
+    Opcode("prmt.b32.(f4e|b4e|rc8|ecl|ecr|rc16)", "T <- T T T", permute_bytes_mode),
+    Opcode("lop3.b32", "T <- T T T T", any_logic),
+)

@@ -1,0 +1,223 @@
+"""What a row of the table says, and what it says about one instruction.
+
+A row's *syntax* is written as in the PTX manual: ``add[.sat].s32``, with brackets around what may be absent and
+``(a|b)`` for a choice.  Its *types* read ``results <- sources``, for example ``W <- T T``:
+
+=========  ======================================================================================
+``T``      the last type modifier (the only one of most opcodes)
+``T0``     the first type modifier (``cvt`` and ``set`` name the result's type first)
+``W``      the integer type of twice the width of T
+``B``      the untyped bits of T's width
+``T*n``    as many T as the vector modifier says (``v2``: 2)
+``CC``     the carry flag, which PTX does not write as an operand
+``p?``     an operand that may be absent
+``...``    any number of 64-bit operands (labels, symbols)
+=========  ======================================================================================
+
+Any other word is the name of a PTX type; ``address`` is the 64-bit address of a memory operand.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from warpreg.ir.types import PRED, TYPES, U64, Kind, Type
+
+
+class Unit(enum.Enum):
+    """Which function unit executes an instruction."""
+
+    ALU = "alu"
+    SFU = "sfu"
+    MEM = "mem"
+    TEX = "tex"
+    CTRL = "ctrl"
+    DP = "dp"
+
+
+class Latency(enum.Enum):
+    """How long a dependent instruction waits; a machine gives the cycles.
+
+    ``GLOBAL`` is what leaves the SM: global and local loads, and atomics that return a global value.  ``STORE`` has no
+    dependent: stores, reductions and prefetches.
+    """
+
+    ALU = "alu"
+    SFU = "sfu"
+    DP = "dp"
+    SHARED = "shared"
+    CONSTANT = "constant"
+    GLOBAL = "global"
+    TEXTURE = "texture"
+    STORE = "store"
+    CONTROL = "control"
+
+    @property
+    def is_long(self) -> bool:
+        """Long-latency in the sense of the two-level scheduler."""
+        return self in (Latency.GLOBAL, Latency.TEXTURE)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The type of each operand slot, brace lists and pairs flattened; the carry flag is not among them."""
+
+    results: tuple[Type, ...]
+    sources: tuple[Type, ...]
+
+
+@dataclass(frozen=True)
+class Form:
+    """An opcode with its modifiers and signature: what a meaning may depend on besides its operands' values."""
+
+    opcode: str
+    modifiers: tuple[str, ...]
+    signature: Signature
+
+    def has(self, modifier: str) -> bool:
+        return modifier in self.modifiers
+
+    @functools.cached_property
+    def types(self) -> tuple[Type, ...]:
+        return types_of(self.modifiers)
+
+    @functools.cached_property
+    def type(self) -> Type:
+        """The last type modifier."""
+        return self.types[-1]
+
+    @functools.cached_property
+    def bits(self) -> int:
+        return self.type.bits
+
+    @functools.cached_property
+    def signed(self) -> bool:
+        return self.type.is_signed
+
+    @functools.cached_property
+    def rounding(self) -> str:
+        """The floating-point rounding; ``rn`` where none is written."""
+        return next((m for m in self.modifiers if m in ("rn", "rz", "rm", "rp")), "rn")
+
+    @property
+    def ftz(self) -> bool:
+        return "ftz" in self.modifiers
+
+    @property
+    def sat(self) -> bool:
+        return "sat" in self.modifiers
+
+
+Meaning = Callable[..., Any]
+"""``meaning(m, f, *sources) -> result`` or a tuple of results, over an `Algebra` m and the `Form` f.
+
+Where the types name ``CC``, the carry comes as the last source, and is returned as the last result.
+"""
+
+
+@dataclass(frozen=True)
+class Opcode:
+    """One row of the table.
+
+    ``meaning`` is None where memory, control flow or other lanes take part; ``effect`` then says in words what happens.
+    A row with ``lanes`` has a meaning that takes the mask of active lanes (a predicate value) before its sources.
+    ``update`` is what an atomic operation makes of the old value.  ``outlined`` marks a long composition that compiled
+    code should call, not inline.
+    """
+
+    syntax: str
+    types: str
+    meaning: Meaning | None = None
+    unit: Unit = Unit.ALU
+    latency: Latency | Callable[[tuple[str, ...]], Latency] | None = None
+    effect: str = ""
+    lanes: bool = False
+    update: Meaning | None = None
+    outlined: bool = False
+
+    @functools.cached_property
+    def name(self) -> str:
+        """The base opcode."""
+        return re.split(r"[.\[]", self.syntax, maxsplit=1)[0]
+
+    @functools.cached_property
+    def pattern(self) -> re.Pattern[str]:
+        text = self.syntax.replace("(", "(?:").replace("[", "(?:").replace("]", ")?").replace(".", r"\.")
+        return re.compile(text)
+
+    @functools.cached_property
+    def _slots(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        results, sources = self.types.split("<-")
+        return tuple(results.split()), tuple(sources.split())
+
+    @property
+    def reads_carry(self) -> bool:
+        return "CC" in self._slots[1]
+
+    @property
+    def writes_carry(self) -> bool:
+        return "CC" in self._slots[0]
+
+    def latency_of(self, modifiers: tuple[str, ...]) -> Latency:
+        if isinstance(self.latency, Latency):
+            return self.latency
+        if self.latency is not None:
+            return self.latency(modifiers)
+        return {Unit.SFU: Latency.SFU, Unit.DP: Latency.DP, Unit.CTRL: Latency.CONTROL}.get(self.unit, Latency.ALU)
+
+    def signature(self, modifiers: tuple[str, ...], results: int, sources: int) -> Signature | None:
+        """The types of so many flattened result and source operands; None if the row does not take that many."""
+        types = types_of(modifiers)
+        found = [_fill(slots, types, modifiers, n) for slots, n in zip(self._slots, (results, sources), strict=True)]
+        return None if None in found else Signature(*(f for f in found if f is not None))
+
+
+def types_of(modifiers: tuple[str, ...]) -> tuple[Type, ...]:
+    """The type modifiers, in order."""
+    return tuple(TYPES[m] for m in modifiers if m in TYPES)
+
+
+def _fill(
+    slots: tuple[str, ...], types: tuple[Type, ...], modifiers: tuple[str, ...], n: int
+) -> tuple[Type, ...] | None:
+    required = [s for s in slots if s != "CC"]
+    absent = sum(1 if s.endswith("?") else 0 for s in required)
+    spare = n - sum(_count(s, modifiers) for s in required if s != "...") + absent
+    filled: list[Type] = []
+    for slot in required:
+        if slot == "...":
+            filled += [U64] * max(0, n - len(filled))
+        elif slot.endswith("?"):
+            if spare > 0:
+                filled.append(_type_named(slot[:-1], types))
+                spare -= 1
+        else:
+            filled += [_type_named(slot.split("*")[0], types)] * _count(slot, modifiers)
+    if len(filled) == n:
+        return tuple(filled)
+    whole = filled[0] if len(filled) == 1 else None
+    return (TYPES[f"b{whole.bits // n}"],) * n if whole and n in (2, 4, 8) and "B" in slots else None
+
+
+def _count(slot: str, modifiers: tuple[str, ...]) -> int:
+    if not slot.endswith("*n"):
+        return 1
+    return next((int(m[1:]) for m in modifiers if m in ("v2", "v4", "v8")), 1)
+
+
+def _type_named(name: str, types: tuple[Type, ...]) -> Type:
+    if name == "T":
+        return types[-1]
+    if name == "T0":
+        return types[0]
+    if name == "W":
+        return TYPES[f"{types[-1].kind.value}{types[-1].bits * 2}"]
+    if name == "B":
+        last = types[-1]
+        return PRED if last.kind is Kind.PREDICATE else last
+    return U64 if name == "address" else TYPES[name]

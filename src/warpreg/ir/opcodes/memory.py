@@ -1,0 +1,107 @@
+"""Memory, atomics and fences (PTX ISA, sections 9.7.9 and 9.7.13), which the executor carries out.
+
+An atomic operation's ``update`` gives the new value from the old one and its operands.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from warpreg.ir.opcodes.algebra import Algebra
+from warpreg.ir.opcodes.floating import canonical
+from warpreg.ir.opcodes.form import Form, Latency, Opcode, Unit
+from warpreg.ir.opcodes.integer import less
+
+V = TypeVar("V")
+
+VALUES = "(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)"
+SPACE = "(const|global|local|param|param::entry|param::func|shared|shared::cta)"
+ORDER = "(weak|volatile|relaxed|acquire|release|mmio)"
+SCOPE = "(cta|cluster|gpu|sys)"
+CACHE = "(ca|cg|cs|lu|cv|wb|wt)"
+HINTS = r"[.(L1::\w+)][.(L2::\w+)][.(L2::\w+)]"
+ATOMIC_SPACE = "(global|shared|shared::cta)"
+
+
+def load_latency(modifiers: tuple[str, ...]) -> Latency:
+    """By state space; a generic address counts as global."""
+    spaces = {m.split("::")[0] for m in modifiers}
+    if "shared" in spaces:
+        return Latency.SHARED
+    return Latency.CONSTANT if spaces & {"const", "param"} else Latency.GLOBAL
+
+
+def smaller(m: Algebra[V], f: Form, old: V, b: V) -> V:
+    return m.select(less(m, f, b, old), b, old)
+
+
+def larger(m: Algebra[V], f: Form, old: V, b: V) -> V:
+    return m.select(less(m, f, old, b), b, old)
+
+
+def increment(m: Algebra[V], f: Form, old: V, limit: V) -> V:
+    """Counts up to the limit, then from 0."""
+    return m.select(m.ult(old, limit), m.add(old, m.constant(f.bits, 1)), m.constant(f.bits, 0))
+
+
+def decrement(m: Algebra[V], f: Form, old: V, limit: V) -> V:
+    """Counts down to 0, then from the limit."""
+    zero = m.constant(f.bits, 0)
+    wraps = m.or_(m.eq(old, zero), m.ult(limit, old))
+    return m.select(wraps, limit, m.sub(old, m.constant(f.bits, 1)))
+
+
+def swap_if_equal(m: Algebra[V], f: Form, old: V, expected: V, new: V) -> V:
+    return m.select(m.eq(old, expected), new, old)
+
+
+UPDATES = (
+    ("add.(u32|s32|u64|s64)", lambda m, f, old, b: m.add(old, b)),
+    ("add.(f32|f64)", lambda m, f, old, b: canonical(m, m.fadd(old, b))),
+    ("min.(u32|s32|u64|s64)", smaller),
+    ("max.(u32|s32|u64|s64)", larger),
+    ("inc.u32", increment),
+    ("dec.u32", decrement),
+    ("and.(b32|b64)", lambda m, f, old, b: m.and_(old, b)),
+    ("or.(b32|b64)", lambda m, f, old, b: m.or_(old, b)),
+    ("xor.(b32|b64)", lambda m, f, old, b: m.xor(old, b)),
+)
+ATOMIC = f"atom[.(relaxed|acquire|release|acq_rel)][.{SCOPE}][.{ATOMIC_SPACE}]"
+REDUCTION = f"red[.(relaxed|release)][.{SCOPE}][.{ATOMIC_SPACE}]"
+RETURNS = "the old value is returned and replaced, lane after lane"
+
+OPCODES = (
+    Opcode(
+        f"ld[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}][.nc]{HINTS}[.nc][.(v2|v4|v8)].{VALUES}", "T*n <- address",
+        unit=Unit.MEM, latency=load_latency, effect="reads memory; narrow values are extended to the register",
+    ),
+    Opcode(
+        f"ldu[.global][.(v2|v4)].{VALUES}", "T*n <- address",
+        unit=Unit.MEM, latency=load_latency, effect="reads memory that the kernel does not write",
+    ),
+    Opcode(
+        f"st[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}]{HINTS}[.(v2|v4|v8)].{VALUES}", "<- address T*n",
+        unit=Unit.MEM, latency=Latency.STORE, effect="writes memory; where lanes collide the highest lane wins",
+    ),
+    *(
+        Opcode(f"{ATOMIC}.{update}", "T <- address T", None, Unit.MEM, load_latency, RETURNS, update=meaning)
+        for update, meaning in (*UPDATES, ("exch.(b32|b64)", lambda m, f, old, b: b))
+    ),
+    Opcode(
+        f"{ATOMIC}.cas.(b16|b32|b64)", "T <- address T T", None, Unit.MEM, load_latency, RETURNS, update=swap_if_equal
+    ),
+    *(
+        Opcode(f"{REDUCTION}.{update}", "<- address T", None, Unit.MEM, Latency.STORE, RETURNS, update=meaning)
+        for update, meaning in UPDATES
+    ),
+    Opcode(
+        "prefetch[.(global|local)].(L1|L2|L2::evict_last|L2::evict_normal)", "<- address",
+        unit=Unit.MEM, latency=Latency.STORE, effect="nothing",
+    ),
+    Opcode("prefetchu.L1", "<- address", unit=Unit.MEM, latency=Latency.STORE, effect="nothing"),
+    Opcode("membar.(cta|gl|sys)", "<-", unit=Unit.CTRL, effect="orders memory; one lane after another already does"),
+    Opcode(
+        f"fence[.(sc|acq_rel|acquire|release)].{SCOPE}", "<-",
+        unit=Unit.CTRL, effect="orders memory; one lane after another already does",
+    ),
+)  # fmt: skip

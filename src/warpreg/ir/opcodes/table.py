@@ -1,0 +1,120 @@
+"""All rows, and what they say about an instruction."""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+
+from warpreg.ir.errors import UnsupportedError
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.opcodes import bits, compare, control, convert, cross_lane, elementary, floating, integer, memory
+from warpreg.ir.opcodes.form import Form, Latency, Opcode, Signature, Unit
+from warpreg.ir.operands import Arguments, Operand, Pair, Register, Vector
+from warpreg.ir.types import PRED
+
+GROUPS = (integer, floating, elementary, bits, compare, convert, memory, control, cross_lane)
+OPCODES: tuple[Opcode, ...] = tuple(row for group in GROUPS for row in group.OPCODES)
+"""Every row; at most one matches a full opcode with a given number of operands."""
+
+TEXTURE = frozenset({"tex", "tld4", "txq", "suld", "sust", "sured", "suq"})
+"""Opcodes of the texture unit, which have no rows."""
+
+CARRY = Register("%CC", PRED)
+"""The condition code ``CC.CF``: a carry after additions, a borrow after subtractions."""
+
+
+@functools.cache
+def _by_name() -> dict[str, tuple[Opcode, ...]]:
+    rows: dict[str, list[Opcode]] = defaultdict(list)
+    for row in OPCODES:
+        rows[row.name].append(row)
+    return {name: tuple(found) for name, found in rows.items()}
+
+
+@functools.lru_cache(maxsize=4096)
+def _matching(opcode: str, modifiers: tuple[str, ...]) -> tuple[Opcode, ...]:
+    text = ".".join((opcode, *modifiers))
+    return tuple(row for row in _by_name().get(opcode, ()) if row.pattern.fullmatch(text))
+
+
+@functools.lru_cache(maxsize=4096)
+def _resolved(opcode: str, modifiers: tuple[str, ...], results: int, sources: int) -> tuple[Opcode, Form] | None:
+    for row in _matching(opcode, modifiers):
+        signature = row.signature(modifiers, results, sources)
+        if signature:
+            return row, Form(opcode, modifiers, signature)
+    return None
+
+
+def flattened(operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """Operand slots: brace lists, pairs and argument lists opened."""
+    slots: list[Operand] = []
+    for operand in operands:
+        if isinstance(operand, (Vector, Arguments)):
+            slots += flattened(operand.elements)
+        elif isinstance(operand, Pair):
+            slots += flattened((operand.first, operand.second))
+        else:
+            slots.append(operand)
+    return tuple(slots)
+
+
+def resolve(instr: Instruction) -> tuple[Opcode, Form]:
+    """The row that an instruction falls under, and the form that the row's meaning takes.
+
+    Raises UnsupportedError with the full opcode and the location if no row allows these modifiers, types and operands.
+    """
+    results, sources = len(flattened(instr.results)), len(flattened(instr.sources))
+    found = _resolved(instr.opcode, instr.modifiers, results, sources)
+    if found:
+        return found
+    if _matching(instr.opcode, instr.modifiers):
+        reason = f"does not take {results} results and {sources} sources"
+        raise UnsupportedError(instr.full_opcode, instr.location, reason)
+    raise UnsupportedError(instr.full_opcode, instr.location)
+
+
+def lookup(instr: Instruction) -> Opcode:
+    """The row that an instruction falls under.  Raises UnsupportedError as `resolve` does."""
+    return resolve(instr)[0]
+
+
+def form(instr: Instruction) -> Form:
+    """The modifiers and signature that a meaning takes.  Raises UnsupportedError as `resolve` does."""
+    return resolve(instr)[1]
+
+
+def signature(instr: Instruction) -> Signature:
+    """The type of each operand slot of `flattened` results and sources.  Raises UnsupportedError as `resolve` does."""
+    return resolve(instr)[1].signature
+
+
+def classify(instr: Instruction) -> tuple[Unit, Latency]:
+    """Unit and latency class, also of what `lookup` refuses: by base opcode then, and as an ALU operation if that is unknown.
+
+    Never raises.
+    """
+    if instr.opcode in TEXTURE:
+        return Unit.TEX, Latency.TEXTURE
+    rows = _matching(instr.opcode, instr.modifiers) or _by_name().get(instr.opcode, ())
+    return (rows[0].unit, rows[0].latency_of(instr.modifiers)) if rows else (Unit.ALU, Latency.ALU)
+
+
+def reads_carry(instr: Instruction) -> bool:
+    """Whether the instruction reads `CARRY`.  Never raises."""
+    return any(row.reads_carry for row in _matching(instr.opcode, instr.modifiers))
+
+
+def writes_carry(instr: Instruction) -> bool:
+    """Whether the instruction writes `CARRY`.  Never raises."""
+    return any(row.writes_carry for row in _matching(instr.opcode, instr.modifiers))
+
+
+def carry_defs(instr: Instruction) -> tuple[Register, ...]:
+    """(CARRY,) if the instruction writes it, else ()."""
+    return (CARRY,) if writes_carry(instr) else ()
+
+
+def carry_uses(instr: Instruction) -> tuple[Register, ...]:
+    """(CARRY,) if the instruction reads it, else ()."""
+    return (CARRY,) if reads_carry(instr) else ()

@@ -1,0 +1,212 @@
+"""Operands of an instruction.  Virtual and architected registers are the same class."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Union
+
+from warpreg.ir.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A virtual register (``index`` -1) or an architected one.
+
+    An architected register ``R4`` of a 64-bit type names the aligned pair R4, R5; a 128-bit one four registers.
+    Predicates (``type`` pred) are numbered apart: P0, P1, ...
+    """
+
+    name: str
+    type: Type
+    index: int = -1
+
+    @property
+    def is_architected(self) -> bool:
+        return self.index >= 0
+
+    @property
+    def is_predicate(self) -> bool:
+        return self.type.is_predicate
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """Indices of the 32-bit architected registers it covers; empty for predicates and virtual registers."""
+        return tuple(range(self.index, self.index + self.type.words)) if self.index >= 0 else ()
+
+    def __str__(self) -> str:
+        wide = self.index >= 0 and self.type.bits > 32
+        return f"{self.name}.{self.type.bits}" if wide else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """A constant.  ``form`` is ``int`` (``value`` as written, any sign) or ``f32``/``f64`` (``value`` holds the bits)."""
+
+    value: int
+    form: str = "int"
+
+    @property
+    def as_float(self) -> float:
+        """The number that an ``f32`` or ``f64`` constant stands for, or the integer as a float."""
+        if self.form == "f32":
+            return float(struct.unpack("<f", struct.pack("<I", self.value))[0])
+        if self.form == "f64":
+            return float(struct.unpack("<d", struct.pack("<Q", self.value))[0])
+        return float(self.value)
+
+    def __str__(self) -> str:
+        if self.form == "f32":
+            return f"0f{self.value:08X}"
+        if self.form == "f64":
+            return f"0d{self.value:016X}"
+        return str(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A special register with its component, for example ``%tid.x`` or ``%laneid``."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """The name of a variable, parameter or function, standing for its address."""
+
+    name: str
+    offset: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.offset:+d}" if self.offset else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A branch target or branch table."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantBank:
+    """A word of a constant bank, read without a register.
+
+    Bank 0 holds the kernel's parameters (``offset`` in bytes as laid out in PTX), bank 4 the addresses of module variables
+    (``name`` says which, ``offset`` is added to the address).
+    """
+
+    bank: int
+    offset: int
+    type: Type
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"c[{self.bank}][{self.name}{self.offset:+d}]" if self.name else f"c[{self.bank}][{self.offset:#x}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A memory operand ``[base + offset]``; ``offset`` in bytes."""
+
+    base: Register | Symbol | Immediate | ConstantBank
+    offset: int = 0
+
+    def __str__(self) -> str:
+        return f"[{self.base}{self.offset:+d}]" if self.offset else f"[{self.base}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """A brace list ``{a, b, c, d}``."""
+
+    elements: tuple[Operand, ...]
+
+    def __str__(self) -> str:
+        return "{" + ", ".join(map(str, self.elements)) + "}"
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """A negated predicate operand ``!p``."""
+
+    operand: Register
+
+    def __str__(self) -> str:
+        return f"!{self.operand}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A source of a video instruction: byte ``b0``..``b3`` or half ``h0``, ``h1`` of a register, or its negative."""
+
+    register: Register
+    selector: str = ""
+    negated: bool = False
+
+    def __str__(self) -> str:
+        sign = "-" if self.negated else ""
+        return f"{sign}{self.register}.{self.selector}" if self.selector else f"{sign}{self.register}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two destinations ``p|q`` of ``setp``, ``shfl`` or ``match``."""
+
+    first: Operand
+    second: Operand
+
+    def __str__(self) -> str:
+        return f"{self.first}|{self.second}"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """A parenthesised list of a call sequence."""
+
+    elements: tuple[Operand, ...]
+
+    def __str__(self) -> str:
+        return "(" + ", ".join(map(str, self.elements)) + ")"
+
+
+@dataclass(frozen=True, slots=True)
+class AddressTuple:
+    """A texture, surface or tensor operand ``[name, {coordinates}, ...]``."""
+
+    elements: tuple[Operand, ...]
+
+    def __str__(self) -> str:
+        return "[" + ", ".join(map(str, self.elements)) + "]"
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """The bit bucket ``_``."""
+
+    def __str__(self) -> str:
+        return "_"
+
+
+Operand = Union[
+    Register,
+    Immediate,
+    Special,
+    Symbol,
+    Label,
+    ConstantBank,
+    Address,
+    Vector,
+    Not,
+    Part,
+    Pair,
+    Arguments,
+    AddressTuple,
+    Sink,
+]

@@ -1,0 +1,91 @@
+"""Diagnostics of the PTX reader: every independent error of a file, each with its place, source line and caret."""
+
+from __future__ import annotations
+
+import bisect
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from warpreg.ir.errors import Location, WarpregError
+
+SUGGESTIONS = 20
+"""Only the first so many unknown names of a file get a suggestion: finding one costs time proportional to the names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One error: where it is, what is wrong, and the source line it stands in."""
+
+    location: Location
+    message: str
+    line: str
+
+    def __str__(self) -> str:
+        """``file:line:column: message``, the source line and a caret below the column."""
+        before = self.line[: self.location.column - 1]
+        indent = "".join("\t" if c == "\t" else " " for c in before)
+        return f"{self.location}: {self.message}\n{self.line}\n{indent}^"
+
+
+class PtxError(WarpregError):
+    """A text that is not well-formed PTX; ``diagnostics`` holds all its independent errors in textual order."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n".join(map(str, self.diagnostics)))
+
+
+class MalformedError(WarpregError):
+    """Raised inside the reader where a statement cannot go on; the statement loop records it and recovers."""
+
+    def __init__(self, offset: int, message: str) -> None:
+        self.offset = offset
+        self.message = message
+        super().__init__(message)
+
+
+class Reporter:
+    """Collects errors by their offset in the text."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self._text = text
+        self._file = file
+        self._found: dict[int, str] = {}
+        self._suggestions = SUGGESTIONS
+        self._end = len(text) + 1
+
+    def ignore_after(self, offset: int) -> None:
+        """Drop what is reported later about the text behind ``offset``."""
+        self._end = offset
+
+    def add(self, offset: int, message: str) -> None:
+        """Record an error; a second one at the same place says nothing new and is dropped."""
+        if offset < self._end:
+            self._found.setdefault(offset, message)
+
+    def add_unknown(self, offset: int, kind: str, name: str, known: Iterable[str]) -> None:
+        """Record the use of an undeclared name, with the nearest declared one."""
+        message = f"undeclared {kind} '{name}'"
+        if self._suggestions > 0 and offset < self._end:
+            self._suggestions -= 1
+            near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+            if near:
+                message += f"; did you mean '{near[0]}'?"
+        self.add(offset, message)
+
+    def raise_if_any(self) -> None:
+        """Raise PtxError if an error was recorded."""
+        if self._found:
+            raise PtxError(self._diagnostics())
+
+    def _diagnostics(self) -> Iterable[Diagnostic]:
+        starts = [0]
+        for line in self._text.split("\n"):
+            starts.append(starts[-1] + len(line) + 1)
+        for offset in sorted(self._found):
+            number = bisect.bisect_right(starts, min(offset, len(self._text)))
+            start = starts[number - 1]
+            line = self._text[start : starts[number] - 1].rstrip("\r")
+            location = Location(self._file, number, offset - start + 1)
+            yield Diagnostic(location, self._found[offset], line)

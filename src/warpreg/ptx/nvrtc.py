@@ -1,0 +1,110 @@
+"""CUDA C++ to PTX through NVRTC, NVIDIA's run-time compiler: the optional ``cuda`` extra, with no need of a GPU."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import PurePath
+from types import ModuleType
+from typing import Any
+
+from warpreg.ir.errors import WarpregError
+
+DEFAULT_ARCHITECTURE = "compute_75"
+"""The oldest virtual architecture that NVRTC 13 accepts: its PTX runs the widest range of machines."""
+
+
+class CompilerMissingError(WarpregError):
+    """CUDA C++ was given, but the compiler's wheels are not installed."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            "compiling CUDA C++ needs NVRTC, which is an optional extra: pip install 'warpreg[cuda]'"
+            f" (PTX files need no compiler). The import said: {reason}"
+        )
+
+
+class CudaCompileError(WarpregError):
+    """NVRTC refused a source; ``log`` is what it said, with ``file(line)`` places in the source."""
+
+    def __init__(self, name: str, log: str) -> None:
+        self.name = name
+        self.log = log
+        super().__init__(f"{name} does not compile:\n{log}")
+
+
+def compile_options(arch: str = DEFAULT_ARCHITECTURE) -> list[str]:
+    """The options of `compile_cuda`: one virtual architecture, and ``.loc`` lines that lead back to the source."""
+    return [f"--gpu-architecture={arch}", "-lineinfo"]
+
+
+def compile_cuda(source: str, name: str, arch: str = DEFAULT_ARCHITECTURE) -> str:
+    """PTX text of the CUDA C++ ``source``.
+
+    ``name`` is the file name that messages and ``.file`` directives bear; ``arch`` is a virtual architecture such as
+    ``compute_75``. Raises `CudaCompileError` with NVRTC's log, or `CompilerMissingError` without the ``cuda`` extra.
+    """
+    nvrtc = _nvrtc()
+    status, program = nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], [])
+    _expect_success(nvrtc, status, name)
+    try:
+        options = [option.encode() for option in compile_options(arch)]
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
+        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            raise CudaCompileError(name, _log(nvrtc, program) or _describe(nvrtc, status))
+        return _ptx(nvrtc, program, name)
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def nvrtc_version() -> tuple[int, int]:
+    """Major and minor version of the installed NVRTC; raises `CompilerMissingError` without the ``cuda`` extra."""
+    nvrtc = _nvrtc()
+    status, major, minor = nvrtc.nvrtcVersion()
+    _expect_success(nvrtc, status, "NVRTC")
+    return int(major), int(minor)
+
+
+def _nvrtc() -> ModuleType:
+    """The binding, with its library loaded."""
+    try:
+        nvrtc = importlib.import_module("cuda.bindings.nvrtc")
+        nvrtc.nvrtcVersion()
+    except (ImportError, RuntimeError) as error:  # RuntimeError: the binding is there, the library it wraps is not
+        raise CompilerMissingError(str(error)) from error
+    return nvrtc
+
+
+def _ptx(nvrtc: ModuleType, program: Any, name: str) -> str:
+    status, size = nvrtc.nvrtcGetPTXSize(program)
+    _expect_success(nvrtc, status, name)
+    buffer = bytes(size)
+    (status,) = nvrtc.nvrtcGetPTX(program, buffer)
+    _expect_success(nvrtc, status, name)
+    return _with_name_as_given(buffer.rstrip(b"\0").decode(), name)
+
+
+def _with_name_as_given(ptx: str, name: str) -> str:
+    """``ptx`` without the working directory that NVRTC puts before a relative ``name`` in ``.file`` directives."""
+    if PurePath(name).is_absolute():
+        return ptx
+    directive = re.compile(rf'(\.file\s+\d+\s+)"[^"\n]*[/\\]{re.escape(name)}"')
+    return directive.sub(lambda match: f'{match[1]}"{name}"', ptx)
+
+
+def _log(nvrtc: ModuleType, program: Any) -> str:
+    status, size = nvrtc.nvrtcGetProgramLogSize(program)
+    if status != nvrtc.nvrtcResult.NVRTC_SUCCESS or size <= 1:
+        return ""
+    buffer = bytes(size)
+    nvrtc.nvrtcGetProgramLog(program, buffer)
+    return buffer.rstrip(b"\0").decode(errors="replace").strip()
+
+
+def _describe(nvrtc: ModuleType, status: Any) -> str:
+    return bytes(nvrtc.nvrtcGetErrorString(status)[1]).decode()
+
+
+def _expect_success(nvrtc: ModuleType, status: Any, name: str) -> None:
+    if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+        raise CudaCompileError(name, _describe(nvrtc, status))

@@ -1,0 +1,214 @@
+"""Operands of an instruction in their general form (PTX ISA, sections 6.2 to 6.4 and 9.7.12 for calls)."""
+
+from __future__ import annotations
+
+from warpreg.ir.operands import (
+    Address,
+    AddressTuple,
+    Arguments,
+    Label,
+    Not,
+    Operand,
+    Pair,
+    Part,
+    Register,
+    Sink,
+    Special,
+    Symbol,
+    Vector,
+)
+from warpreg.ptx.diagnostics import MalformedError, Reporter
+from warpreg.ptx.literals import MAX_DEPTH, constant, starts_constant
+from warpreg.ptx.names import Names
+from warpreg.ptx.tokens import Cursor
+
+_SINK = Sink()
+_SELECTORS = frozenset({"b0", "b1", "b2", "b3", "h0", "h1"})
+
+
+class OperandReader:
+    """Reads operands at a cursor; names resolve in ``names``, unknown ones are reported or remembered as labels."""
+
+    def __init__(self, cursor: Cursor, names: Names, reporter: Reporter) -> None:
+        self._cursor = cursor
+        self._names = names
+        self._reporter = reporter
+
+    def operands(self, opcode: str) -> tuple[Operand, ...]:
+        """The comma-separated operands of an instruction up to, not including, what follows them."""
+        if opcode == "call":
+            return self._call()
+        found: list[Operand] = []
+        while True:
+            is_target = opcode == "bra" or (opcode == "brx" and len(found) == 1)
+            found.append(self._target() if is_target and self._cursor.kind == "name" else self.operand())
+            if not self._cursor.take(","):
+                return tuple(found)
+
+    def operand(self, depth: int = 0) -> Operand:
+        """One operand.  Raises MalformedError."""
+        first = self._simple(depth)
+        if self._cursor.text == "|" and self._cursor.kind == "mark":
+            self._cursor.advance()
+            return Pair(first, self._simple(depth))
+        return first
+
+    def _simple(self, depth: int) -> Operand:
+        cursor = self._cursor
+        if depth > MAX_DEPTH:
+            raise MalformedError(cursor.start, f"operand nested more than {MAX_DEPTH} deep")
+        if cursor.kind == "name" and cursor.text != "WARP_SZ":
+            return self._named()
+        if cursor.kind == "sink":
+            cursor.advance()
+            return _SINK
+        if cursor.text == "{":
+            return Vector(self._list("{", "}", depth))
+        if cursor.text == "[":
+            return self._address(depth)
+        if cursor.text == "!":
+            return self._negated()
+        if cursor.text == "-" and cursor.next_is_name():
+            return self._negative()
+        if starts_constant(cursor):
+            return constant(cursor)
+        raise MalformedError(cursor.start, f"expected an operand, found {cursor.found}")
+
+    def _list(self, opening: str, closing: str, depth: int) -> tuple[Operand, ...]:
+        cursor = self._cursor
+        cursor.expect(opening, "before a list")
+        elements = [self.operand(depth + 1)]
+        while cursor.take(","):
+            elements.append(self.operand(depth + 1))
+        cursor.expect(closing, "to close the list")
+        return tuple(elements)
+
+    def _negated(self) -> Operand:
+        cursor = self._cursor
+        cursor.advance()
+        start = cursor.start
+        if cursor.kind != "name":
+            cursor.jump(start - 1)
+            return constant(cursor)
+        operand = self._named()
+        if isinstance(operand, Register):
+            return Not(operand)
+        if isinstance(operand, Label):
+            return operand
+        raise MalformedError(start, f"'!' takes a predicate, found '{operand}'")
+
+    def _negative(self) -> Operand:
+        cursor = self._cursor
+        cursor.advance()
+        start = cursor.start
+        operand = self._named()
+        if isinstance(operand, Register):
+            return Part(operand, negated=True)
+        if isinstance(operand, Part):
+            return Part(operand.register, operand.selector, negated=True)
+        if isinstance(operand, Label):
+            return operand
+        raise MalformedError(start, f"'-' takes a register, found '{operand}'")
+
+    def _named(self, kind: str = "name") -> Operand:
+        cursor = self._cursor
+        start, name = cursor.start, self._whole_name()
+        found = self._names.resolve(name)
+        if found is None:
+            return self._part(name) or self._unknown(name, start, kind)
+        if isinstance(found, Symbol) and cursor.text in ("+", "-"):
+            return Symbol(found.name, self._offset())
+        return found
+
+    def _part(self, name: str) -> Part | None:
+        base, _, selector = name.partition(".")
+        register = self._names.resolve(base) if selector in _SELECTORS else None
+        return Part(register, selector) if isinstance(register, Register) else None
+
+    def _whole_name(self) -> str:
+        cursor = self._cursor
+        name = cursor.name("a name")
+        if cursor.kind == "dot" and cursor.start == cursor.previous_end:
+            name += cursor.text
+            cursor.advance()
+        return name
+
+    def _unknown(self, name: str, start: int, kind: str) -> Operand:
+        if "." in name or name.startswith("%"):
+            self._names.undeclared_register(name, start, self._reporter)
+        else:
+            self._names.refer(name, start, kind)
+        return Label(name)
+
+    def _target(self) -> Label:
+        start, name = self._cursor.start, self._cursor.name("a label")
+        self._names.refer(name, start, "label")
+        return Label(name)
+
+    def _offset(self) -> int:
+        total, cursor = 0, self._cursor
+        while cursor.text in ("+", "-") and cursor.kind == "mark":
+            sign, start = (1 if cursor.text == "+" else -1), cursor.start
+            cursor.advance()
+            term = constant(cursor, lowest=10)
+            if term.form != "int":
+                raise MalformedError(start, "an address offset is an integer")
+            total += sign * term.value
+        return total
+
+    def _address(self, depth: int) -> Operand:
+        cursor = self._cursor
+        cursor.expect("[", "before an address")
+        first = self._location()
+        others = []
+        while cursor.take(","):
+            others.append(self.operand(depth + 1))
+        cursor.expect("]", "to close the address")
+        if not others:
+            return first
+        return AddressTuple((first if first.offset else first.base, *others))
+
+    def _location(self) -> Address:
+        cursor = self._cursor
+        start = cursor.start
+        if starts_constant(cursor) or cursor.text == "WARP_SZ":
+            value = constant(cursor)
+            if value.form != "int":
+                raise MalformedError(start, "an address is an integer")
+            return Address(value)
+        name = self._whole_name() if cursor.kind == "name" else cursor.name("an address")
+        base = self._names.resolve(name)
+        if base is None:
+            self._unknown(name, start, "variable")
+            base = Symbol(name)
+        if isinstance(base, (Special, Vector)):
+            raise MalformedError(start, f"'{name}' cannot be an address")
+        return Address(base, self._offset())
+
+    def _call(self) -> tuple[Operand, ...]:
+        cursor = self._cursor
+        found: list[Operand] = []
+        if cursor.text == "(":
+            found.append(self._arguments())
+            cursor.expect(",", "after the return parameters of a call")
+        start = cursor.start
+        target = self._named("function") if cursor.kind == "name" else None
+        if not isinstance(target, (Register, Symbol, Label)):
+            raise MalformedError(start, f"expected a function or a register to call, found {cursor.found}")
+        found.append(target)
+        while cursor.take(","):
+            if cursor.text == "(":
+                found.append(self._arguments())
+            else:
+                known = self._names.resolve(cursor.text)
+                found.append(self._named() if isinstance(known, Symbol) else self._target())
+        return tuple(found)
+
+    def _arguments(self) -> Arguments:
+        cursor = self._cursor
+        opening = cursor.start
+        cursor.advance()
+        if cursor.take(")"):
+            return Arguments(())
+        cursor.jump(opening)
+        return Arguments(self._list("(", ")", 0))

@@ -1,0 +1,61 @@
+"""The text being read, with what every part of the reader needs: places, opcodes, source files, errors."""
+
+from __future__ import annotations
+
+import re
+
+from warpreg.ir.errors import Location
+from warpreg.ptx.diagnostics import Reporter
+from warpreg.ptx.names import UnresolvedOperandError
+
+OPCODE = re.compile(r"[a-z]\w*(?:\.(?:[A-Za-z]\w*|\d+[A-Za-z]\w*)(?:::\w+)*)*", re.ASCII)
+_FILE = re.compile(r'^[ \t]*\.file[ \t]+(\d+)[ \t]+"([^"\n]*)"', re.MULTILINE)
+
+
+class OpcodeCache(dict[str, tuple[str, tuple[str, ...]]]):
+    """Base opcode and modifiers by the written opcode; raises UnresolvedOperandError for what is none and for calls."""
+
+    def __missing__(self, text: str) -> tuple[str, tuple[str, ...]]:
+        if OPCODE.fullmatch(text) is None:
+            raise UnresolvedOperandError
+        base, *modifiers = text.split(".")
+        if base == "call":
+            raise UnresolvedOperandError
+        self[text] = base, tuple(modifiers)
+        return self[text]
+
+
+class Source:
+    """A PTX text without comments.  Offsets become places in increasing order, so that counting lines stays linear."""
+
+    def __init__(self, text: str, file: str, reporter: Reporter) -> None:
+        self.text = text
+        self.file = file
+        self.reporter = reporter
+        self.opcodes = OpcodeCache()
+        self.files = dict(_FILE.findall(text))
+        self.separator = ", " if 2 * text.count(", ") >= text.count(",") else ","
+        self.line = 1
+        self.line_start = 0
+        self.counted = 0
+        self._places: dict[tuple[str, str, str], Location] = {}
+
+    def place(self, offset: int) -> Location:
+        """Line and column of an offset; one before the last asked for counts as on the last line."""
+        lines = self.text.count("\n", self.counted, offset)
+        if lines:
+            self.line += lines
+            self.line_start = self.text.rfind("\n", self.counted, offset) + 1
+        self.counted = max(offset, self.counted)
+        return Location(self.file, self.line, max(1, offset - self.line_start + 1))
+
+    def original(self, file: str, line: str, column: str) -> Location | None:
+        """The place in the original program that ``.loc`` names; None where no ``.file`` declares its file."""
+        if file not in self.files:
+            return None
+        key = (file, line, column)
+        found = self._places.get(key)
+        if found is None:
+            found = Location(self.files[file], int(line), int(column or 0))
+            self._places[key] = found
+        return found

@@ -1,0 +1,11 @@
+"""Replay: access counts of a design over a recorded path, and the register profile of a run; no cycles.
+
+``replay(trace, kernel, "rfc", entries=6)`` gives :class:`Counts`, ``profile(trace, kernel)`` a :class:`Profile`.
+"""
+
+from warpreg.replay.counts import Counts
+from warpreg.replay.errors import ReplayError
+from warpreg.replay.profile import Profile, profile
+from warpreg.replay.replay import replay
+
+__all__ = ["Counts", "Profile", "ReplayError", "profile", "replay"]

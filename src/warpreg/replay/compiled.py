@@ -1,0 +1,162 @@
+"""Turns a core's text and a design's hooks into a function: compiled, compiled with bounds checks, or interpreted."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Literal, cast
+
+import llvmlite
+import llvmlite.binding
+import numpy as np
+
+from warpreg.designs.errors import DesignError
+from warpreg.designs.hooks import place
+from warpreg.designs.plan import Plan
+from warpreg.designs.program import Program
+from warpreg.replay.core import ENTRY
+from warpreg.replay.reach import Reach, rebuild
+from warpreg.replay.store import stored
+
+Mode = Literal["compiled", "checked", "interpreted"]
+"""``checked`` is compiled with array bounds checked; ``interpreted`` runs hooks as plain Python, for a debugger."""
+Core = Callable[..., int]
+
+OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+"""Without numba's reference counts, which took 94% of the time: hooks are handed arrays and allocate none."""
+
+_loaded: dict[str, Core] = {}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a core is made of: its text, the design's hooks by name, and its State class if it has one."""
+
+    text: str
+    hooks: Mapping[str, FunctionType]
+    state: type | None
+    checked: bool = False
+
+    def digest(self, signature: tuple[Any, ...]) -> str:
+        """Key of the compiled core: all text and values that it depends on, versions and processor included."""
+        import numba
+
+        reach = Reach()
+        versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
+        processor = (llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten())
+        for label, value in (
+            ("versions", versions),
+            ("processor", processor),
+            ("signature", signature),
+            ("checked", self.checked),
+        ):
+            reach.text(label, str(value))
+        reach.text("core", self.text)
+        for record in (Program, Plan, *([self.state] if self.state else [])):
+            reach.text(record.__qualname__, str(getattr(record, "_fields", "")))
+        for name, function in sorted(self.hooks.items()):
+            reach.text("hook", name)
+            reach.function(function)
+        return reach.digest
+
+
+def interpreted_core(recipe: Recipe) -> Core:
+    """The same text and hooks as plain Python."""
+    namespace: dict[str, Any] = {"Program": Program, "Plan": Plan, "State": recipe.state, **recipe.hooks}
+    exec(compile(recipe.text, "<core>", "exec"), namespace)
+    return cast(Core, namespace[ENTRY])
+
+
+def compiled_core(recipe: Recipe, arguments: tuple[Any, ...], hook_arguments: Mapping[str, tuple[Any, ...]]) -> Core:
+    """The core compiled for arguments of these types, from the disk cache where it is there.
+
+    ``hook_arguments`` gives for each hook values of the types that the core passes.  Raises DesignError with the
+    author's file and line if a hook is outside the numba subset or its types do not fit.
+    """
+    signature = _signature(arguments)
+    digest = recipe.digest(signature)
+    if digest not in _loaded:
+        build = partial(_build, recipe, digest, signature, hook_arguments)
+        _loaded[digest] = stored(digest, recipe.text, build)
+    return _loaded[digest]
+
+
+def _signature(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Numba types of the arguments; the path, the first, may be read-only."""
+    import numba
+
+    path = numba.types.Array(numba.types.uint32, 1, "C", readonly=True)
+    return (path, *_types(arguments[1:]))
+
+
+def _types(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    import numba
+
+    typeof: Any = numba.typeof
+    return tuple(typeof(value) for value in values)
+
+
+def _build(
+    recipe: Recipe, digest: str, signature: tuple[Any, ...], hook_arguments: Mapping[str, tuple[Any, ...]], file: Path
+) -> Core:
+    import numba
+    from numba.core.errors import NumbaError
+
+    name = f"warpreg_core_{digest[:32]}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise DesignError(f"{file}: cannot be loaded as a module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    njit: Any = numba.njit
+    options = OPTIONS | {"boundscheck": recipe.checked}
+    inlined = njit(forceinline=True, **options)
+    compiled = {hook: rebuild(function, inlined) for hook, function in recipe.hooks.items()}
+    vars(module).update(compiled, Program=Program, Plan=Plan, State=recipe.state)
+    try:
+        return cast(Core, njit(signature, cache=True, **options)(getattr(module, ENTRY)))
+    except NumbaError as error:
+        raise DesignError(
+            _culprit(recipe, compiled, hook_arguments) or f"the replay core does not compile: {_brief(error)}"
+        ) from error
+
+
+def _culprit(recipe: Recipe, compiled: Mapping[str, Any], hook_arguments: Mapping[str, tuple[Any, ...]]) -> str | None:
+    """The first hook that does not compile by itself, with the author's line."""
+    from numba.core.errors import NumbaError
+
+    for name, dispatcher in compiled.items():
+        function = recipe.hooks[name]
+        try:
+            dispatcher.compile(_types(hook_arguments[name]))
+        except NumbaError as error:
+            return f"{_author_line(function, error)}: hook {name}: {_brief(error)}"
+    return None
+
+
+def _author_line(function: FunctionType, error: Exception) -> str:
+    """Where numba says that the error is, if inside the hook's file, else the hook itself."""
+    file = function.__code__.co_filename
+    lines = [
+        int(line)
+        for where, line in re.findall(r'File "([^"]+)", line (\d+)', str(error))
+        if Path(file).name == Path(where).name
+    ]
+    return f"{file}:{lines[0]}" if lines else place(function.__code__)
+
+
+def _brief(error: Exception) -> str:
+    """Numba's own words, without its colours, its traceback and its advice."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = [line.strip() for line in plain.splitlines()]
+    wanted = [
+        line for line in lines if line and not line.startswith(("Failed in", "During:", "File ", "def ", "<source"))
+    ]
+    return wanted[0] if wanted else type(error).__name__

@@ -1,0 +1,99 @@
+"""What a replay counts: accesses of warp-registers by level, action and datapath; technology-independent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.designs.plan import PRIVATE, READ, SHARED, WRITE
+from warpreg.energy.counts import Access, Action, Datapath, Move, Structure
+from warpreg.ir.errors import UnknownNameError
+
+ACTIONS: tuple[tuple[int, Action], ...] = ((READ, "read"), (WRITE, "write"))
+DATAPATHS: tuple[tuple[int, Datapath], ...] = ((PRIVATE, "private"), (SHARED, "shared"))
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Counts of one design over one path.
+
+    ``accesses`` int64[levels, action, datapath] are operands and results; ``moves`` int64[levels, levels] go from level
+    to level (evictions and the like) and are in none of the accesses; ``events`` are the design's own counters.
+    """
+
+    design: str
+    parameters: Mapping[str, Any]
+    structures: tuple[Structure, ...]
+    accesses: NDArray[np.int64]
+    moves: NDArray[np.int64]
+    events: Mapping[str, int]
+    warp_instructions: int
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Names of the levels, MRF first."""
+        return tuple(structure.level for structure in self.structures)
+
+    def reads(self, level: str | None = None, *, moves: bool = False) -> int:
+        """Operand reads that a level (or all) served; with ``moves`` also what was read there to go elsewhere."""
+        return self._total(level, READ, self.moves.sum(axis=1) if moves else None)
+
+    def writes(self, level: str | None = None, *, moves: bool = False) -> int:
+        """Results that a level (or all) took; with ``moves`` also what came there from another level."""
+        return self._total(level, WRITE, self.moves.sum(axis=0) if moves else None)
+
+    def moved(self, source: str, target: str) -> int:
+        """Warp-registers that went from level to level."""
+        return int(self.moves[self._index(source), self._index(target)])
+
+    @property
+    def mrf_accesses(self) -> int:
+        """Reads and writes of the MRF, moves included."""
+        return self.reads("MRF", moves=True) + self.writes("MRF", moves=True)
+
+    def elided(self, baseline: Counts) -> float:
+        """Net share of the baseline's MRF accesses that this design does without; 0 where the baseline has none."""
+        return 1 - self.mrf_accesses / baseline.mrf_accesses if baseline.mrf_accesses else 0.0
+
+    def energy_list(self) -> tuple[Access | Move, ...]:
+        """The counts as :func:`warpreg.energy.account` takes them; those that are zero are left out."""
+        accesses = (
+            Access(structure, action, datapath, int(self.accesses[level, a, d]))
+            for level, structure in enumerate(self.structures)
+            for a, action in ACTIONS
+            for d, datapath in DATAPATHS
+            if self.accesses[level, a, d]
+        )
+        moves = (
+            Move(self.structures[source], self.structures[target], int(self.moves[source, target]))
+            for source, target in np.argwhere(self.moves)
+        )
+        return (*accesses, *moves)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers and text, for JSON; ``accesses`` by ``level.action.datapath``, ``moves`` by ``from>to``."""
+        items = self.energy_list()
+        return {
+            "design": self.design,
+            "parameters": dict(self.parameters),
+            "warp_instructions": self.warp_instructions,
+            "accesses": {
+                f"{i.structure.level}.{i.action}.{i.datapath}": i.count for i in items if isinstance(i, Access)
+            },
+            "moves": {f"{i.source.level}>{i.target.level}": i.count for i in items if isinstance(i, Move)},
+            "events": dict(self.events),
+        }
+
+    def _total(self, level: str | None, action: int, moves: NDArray[np.int64] | None) -> int:
+        where = slice(None) if level is None else self._index(level)
+        extra = 0 if moves is None else int(moves[where].sum())
+        return int(self.accesses[where, action].sum()) + extra
+
+    def _index(self, level: str) -> int:
+        if level not in self.levels:
+            raise UnknownNameError(f"level of {self.design}", level, self.levels)
+        return self.levels.index(level)

@@ -1,0 +1,132 @@
+"""The figure of ``warpreg demo``: what a register file cache saves on each workload, and how its size matters."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import PercentFormatter
+
+from warpreg.experiments.result import Row, geometric_mean
+from warpreg.report.style import BLUE, GREEN, INK, LEVEL_COLOURS, QUIET, SKY, horizontal_grid, style
+
+BAR = 0.62
+WIRE_HATCH = "/////"
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+
+
+def demo_figure(rows: Sequence[Row], sweep: Mapping[int, Sequence[Row]], caption: str) -> Figure:
+    """Three panels: MRF accesses elided, energy normalized to the plain MRF, and energy against the cache's entries.
+
+    ``rows`` has one row per workload under one design; ``sweep`` gives such rows by entries a thread; ``caption`` is
+    the line of provenance at the foot.
+    """
+    with style():
+        figure = Figure(figsize=(10, 6.6), layout="constrained")
+        FigureCanvasAgg(figure)
+        grid = figure.add_gridspec(2, 3)
+        _elided(figure.add_subplot(grid[0, :]), rows)
+        _energy(figure.add_subplot(grid[1, :2]), rows)
+        _sweep(figure.add_subplot(grid[1, 2]), sweep)
+        figure.supxlabel(caption, fontsize=7, color=QUIET, x=0.005, ha="left")
+    return figure
+
+
+def save(figure: Figure, path: Path) -> list[Path]:
+    """Write ``figure`` beside ``path`` as PNG (200 dpi) and SVG, without dates; returns both paths."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written = [path.with_suffix(".png"), path.with_suffix(".svg")]
+    with style():
+        figure.savefig(written[0], dpi=200, metadata={"Software": None})
+        figure.savefig(written[1], metadata={"Date": None})
+    return written
+
+
+def _elided(axes: Axes, rows: Sequence[Row]) -> None:
+    width = BAR / 2
+    series = (
+        ("reads", BLUE, [row.reads_elided for row in rows]),
+        ("writes, write-backs included", SKY, [row.writes_elided for row in rows]),
+    )
+    for position, (label, colour, values) in enumerate(series):
+        places = [place + (position - 0.5) * width for place in range(len(rows) + 1)]
+        bars = axes.bar(places, [*values, statistics.fmean(values)], width * 0.94, color=colour, label=label)
+        axes.bar_label(bars, fmt=lambda value: f"{100 * value:.0f}", fontsize=7, padding=1, color=INK)
+    axes.axhline(0, color=QUIET, linewidth=0.8)
+    axes.margins(y=0.12)
+    axes.set_title(f"MRF accesses elided by {rows[0].label}")
+    axes.set_ylabel("of the plain MRF's accesses")
+    axes.yaxis.set_major_formatter(PercentFormatter(1))
+    axes.legend(ncols=2, loc="lower right", bbox_to_anchor=(1, 0.99))
+    _workload_axis(axes, rows, "mean")
+
+
+def _energy(axes: Axes, rows: Sequence[Row]) -> None:
+    levels = list(dict.fromkeys(name for row in rows for name in row.levels))
+    floor = [0.0] * (len(rows) + 1)
+    mean = geometric_mean(row.energy for row in rows)
+    for name in levels:
+        for part, hatch in (("access_pj", ""), ("wire_pj", WIRE_HATCH)):
+            shares = [getattr(row.levels[name], part) / row.baseline.total_pj for row in rows]
+            shares.append(math.fsum(shares) / math.fsum(row.energy for row in rows) * mean)
+            colour = LEVEL_COLOURS.get(name, GREEN)
+            axes.bar(range(len(floor)), shares, BAR, floor, color=colour, hatch=hatch, edgecolor="white", linewidth=0.4)
+            floor = [low + share for low, share in zip(floor, shares, strict=True)]
+    for place, top in enumerate(floor):
+        axes.text(place, top + 0.015, f"{top:.2f}", ha="center", fontsize=7.5, bbox=PAPER)
+    _plain_line(axes)
+    axes.set_ylim(0, max(1.12, *floor) + 0.05)
+    axes.set_title(f"Register file energy under {rows[0].label}")
+    axes.set_ylabel("energy / energy of the plain MRF")
+    _energy_legend(axes, levels)
+    _workload_axis(axes, rows, "geometric\nmean")
+
+
+def _energy_legend(axes: Axes, levels: Sequence[str]) -> None:
+    handles = []
+    for name in levels:
+        colour = LEVEL_COLOURS.get(name, GREEN)
+        handles.append(Patch(facecolor=colour, label=f"{name} arrays"))
+        handles.append(Patch(facecolor=colour, hatch=WIRE_HATCH, edgecolor="white", label=f"{name} wires"))
+    axes.legend(handles=handles, ncols=len(handles), loc="upper left", columnspacing=1.2, handlelength=1.4)
+
+
+def _sweep(axes: Axes, sweep: Mapping[int, Sequence[Row]]) -> None:
+    entries = sorted(sweep)
+    energies = [[row.energy for row in sweep[entry]] for entry in entries]
+    means = [geometric_mean(values) for values in energies]
+    axes.fill_between(
+        entries, [min(v) for v in energies], [max(v) for v in energies], color=LEVEL_COLOURS["RFC"], alpha=0.25,
+        linewidth=0, label="best to worst workload",
+    )  # fmt: skip
+    axes.plot(entries, means, color=BLUE, marker="o", markersize=4, label="geometric mean")
+    best = min(range(len(entries)), key=means.__getitem__)
+    axes.annotate(
+        f"{means[best]:.2f}", (entries[best], means[best]), (0, -12), textcoords="offset points", ha="center",
+        fontsize=8, color=BLUE,
+    )  # fmt: skip
+    _plain_line(axes)
+    axes.set_xticks(entries)
+    axes.set_ylim(0, max(1.12, *(max(v) for v in energies)) + 0.05)
+    axes.set_title("Energy against size")
+    axes.set_xlabel("RFC entries per thread")
+    axes.set_ylabel("energy / energy of the plain MRF")
+    axes.legend(loc="lower left")
+    horizontal_grid(axes)
+
+
+def _plain_line(axes: Axes) -> None:
+    axes.axhline(1, color=INK, linewidth=1, linestyle=(0, (4, 3)), zorder=1.5)
+
+
+def _workload_axis(axes: Axes, rows: Sequence[Row], mean: str) -> None:
+    axes.set_xticks(range(len(rows) + 1), [*(row.workload.replace("-", "\n") for row in rows), mean])
+    axes.set_xlim(-0.5, len(rows) + 0.5)
+    axes.axvline(len(rows) - 0.5, color=QUIET, linewidth=0.8, linestyle=":")
+    horizontal_grid(axes)

@@ -1,0 +1,1 @@
+"""SASS, the machine code of NVIDIA GPUs, and recorded hardware traces: nothing here yet."""

@@ -1,0 +1,21 @@
+"""Runs kernels natively: warps of 32 lanes on the host's SIMD units, memory checked lane by lane, paths recorded."""
+
+from warpreg.simt.device import Device
+from warpreg.simt.faults import DeadlockError, ExecutionError, LaunchError, MemoryFault, RunawayError, TrapFault
+from warpreg.simt.launch import Launch
+from warpreg.simt.memory import Buffer, GlobalMemory
+from warpreg.simt.native_kernel import Record
+
+__all__ = [
+    "Buffer",
+    "DeadlockError",
+    "Device",
+    "ExecutionError",
+    "GlobalMemory",
+    "Launch",
+    "LaunchError",
+    "MemoryFault",
+    "Record",
+    "RunawayError",
+    "TrapFault",
+]

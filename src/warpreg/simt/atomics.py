@@ -1,0 +1,26 @@
+"""What an atomic operation leaves in memory: the ``update`` of the semantics table, for one lane."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from warpreg.ir import opcodes
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.operands import Address, Immediate, Register
+from warpreg.ir.types import TYPES
+from warpreg.simt import lanes
+from warpreg.simt.emitter import Code, Value
+
+
+def combine(code: Code, action: str, before: Value, given: Value, other: Value) -> Value:
+    """The new content; ``action`` is the operation with its type, such as ``add.u32``; ``other`` is the last operand of cas."""
+    operation, type_ = action.split(".")
+    register = Register("value", TYPES[type_])
+    operands = (register, Address(Immediate(0)), *[register] * (2 if operation == "cas" else 1))
+    instruction = Instruction("atom", (operation, type_), operands)
+    update = opcodes.lookup(instruction).update
+    assert update is not None
+    single = ir.VectorType(before.type, 1)
+    values = [v.bitcast(single).llvm for v in ((before, given, other) if operation == "cas" else (before, given))]
+    result = update(lanes.algebra(code.builder, code.module, 1), opcodes.form(instruction), *values)
+    return Value(code, result).bitcast(before.type)

@@ -1,0 +1,148 @@
+"""A device: a loaded module, its global memory, and the launches made on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from warpreg import ptx
+from warpreg.codegen import CompileOptions
+from warpreg.ir.errors import UnsupportedError
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Masked, Module, Variable
+from warpreg.ir.operands import Immediate, Symbol
+from warpreg.simt import lanes
+from warpreg.simt.launch import MAX_INSTRUCTIONS, Launch, LaunchRun, Progress, dimensions
+from warpreg.simt.memory import Buffer, GlobalMemory
+from warpreg.simt.kernel_cache import load_or_compile
+from warpreg.simt.native_kernel import NativeKernel, Record, compile_image, load
+
+
+class Device:
+    """Runs the kernels of one module.
+
+    ``options`` says how kernels are compiled to architected registers; None runs the virtual registers of the PTX as they
+    are.  ``record`` says what launches record.  ``launches`` keeps every finished launch in order.  Results do not depend
+    on anything but the module, its inputs and the order of launches: one host thread runs thread blocks in linear order.
+    """
+
+    def __init__(
+        self,
+        module: Module | str,
+        options: CompileOptions | None = CompileOptions(),  # noqa: B008 - a frozen value
+        record: Record = Record(),  # noqa: B008
+        max_instructions: int = MAX_INSTRUCTIONS,
+        progress: Progress | None = None,
+    ) -> None:
+        self.module = ptx.parse(module) if isinstance(module, str) else module
+        self.options = options
+        self.record = record
+        self.max_instructions = max_instructions
+        self.progress = progress
+        self.memory = GlobalMemory()
+        self.launches: list[Launch] = []
+        self._kernels: dict[str, NativeKernel] = {}
+        self._variables = self._load_variables()
+
+    def upload(self, array: NDArray[Any], name: str = "") -> Buffer:
+        """A new buffer with the array's content."""
+        buffer = self.memory.allocate(array.shape, array.dtype, name)
+        buffer.write(array)
+        return buffer
+
+    def zeros(self, shape: int | Sequence[int], dtype: DTypeLike, name: str = "") -> Buffer:
+        """A new buffer filled with zeros."""
+        return self.memory.allocate(shape, dtype, name)
+
+    def variable(self, name: str) -> Buffer:
+        """The buffer (bytes) of a ``.global`` or ``.const`` variable.  Raises KeyError if the module has none of that name."""
+        return self._variables[name]
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel as it runs: compiled, or virtual if the device has no compile options."""
+        return self.native(name).kernel
+
+    def native(self, name: str) -> NativeKernel:
+        """The kernel's native code, compiled at first use.  Raises UnsupportedError and UnknownNameError."""
+        if name not in self._kernels:
+            self._kernels[name] = load_or_compile(self.module, name, self.options, self.record)
+        return self._kernels[name]
+
+    def install(self, kernel: Kernel) -> None:
+        """Run this version of a kernel from now on, for example one that a compiler pass has just produced."""
+        self._kernels[kernel.name] = load(compile_image(kernel, self.record), self.record)
+
+    def launch(
+        self,
+        kernel: str,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        *arguments: Any,
+        shared_bytes: int = 0,
+        max_instructions: int | None = None,
+    ) -> Launch:
+        """Run a kernel on a grid of thread blocks; ``shared_bytes`` is its dynamic shared memory.
+
+        Pointer parameters take buffers, others numbers; parameters that are structures take bytes or a NumPy record.
+        Raises LaunchError for a launch that is not possible and ExecutionError for one that goes wrong.
+        """
+        native = self.native(kernel)
+        symbols = {name: buffer.address for name, buffer in self._variables.items()}
+        run = LaunchRun(
+            native,
+            self.memory,
+            symbols,
+            dimensions(grid, "grid"),
+            dimensions(block, "block"),
+            arguments,
+            shared_bytes,
+            self.record,
+            self.max_instructions if max_instructions is None else max_instructions,
+        )
+        done = run.run(self.progress)
+        self.launches.append(done)
+        return done
+
+    def _load_variables(self) -> dict[str, Buffer]:
+        wanted = [v for v in self.module.variables if v.space in ("global", "const") and v.linkage != "extern"]
+        buffers = {v.name: self.memory.allocate(max(1, v.bytes), np.uint8, v.name) for v in wanted}
+        addresses = {name: buffer.address for name, buffer in buffers.items()}
+        for variable in wanted:
+            if variable.initializer is not None:
+                content = buffers[variable.name].download()
+                _initialize(content, variable, variable.initializer, addresses)
+                buffers[variable.name].write(content)
+        return buffers
+
+
+def _initialize(content: NDArray[np.uint8], variable: Variable, initializer: Any, addresses: dict[str, int]) -> None:
+    """Fill a variable's bytes from its initialiser; what a list leaves out stays zero."""
+    size, at = variable.type.bytes, 0
+
+    def fill(item: Any, extents: tuple[int, ...], first: int) -> None:
+        nonlocal at
+        if isinstance(item, tuple):
+            inner = int(np.prod(extents[1:], dtype=np.int64)) if len(extents) > 1 else 1
+            for position, part in enumerate(item):
+                fill(part, extents[1:], first + position * inner)
+        else:
+            at = first * size
+            content[at : at + size] = np.frombuffer(_scalar(item, variable, addresses), np.uint8)
+
+    fill(initializer, (*variable.dimensions, *((variable.vector,) if variable.vector > 1 else ())), 0)
+
+
+def _scalar(item: Any, variable: Variable, addresses: dict[str, int]) -> bytes:
+    size = variable.type.bytes
+    if isinstance(item, Immediate):
+        return lanes.immediate_bits(item, variable.type).to_bytes(size, "little")
+    symbol: Symbol = item.symbol if isinstance(item, Masked) else item
+    if symbol.name not in addresses:
+        raise UnsupportedError(f"initialiser '{symbol}' of variable '{variable.name}'", variable.location)
+    address = addresses[symbol.name] + symbol.offset
+    if isinstance(item, Masked):
+        address = (address & item.mask) >> ((item.mask & -item.mask).bit_length() - 1)
+    return (address % (1 << 8 * size)).to_bytes(size, "little")

@@ -1,0 +1,428 @@
+"""The driver: runs thread blocks, warps and basic blocks, and reconverges diverged warps at immediate post-dominators.
+
+Order, on which results may depend: thread blocks one after the other in linear order; inside one, warps in order, each until a
+barrier, its exit, or the end of its time slice; where a branch diverges the lanes that fall through go first.  The driver is
+the same for all kernels and is generated once.  It returns to Python when something must be looked at (`Stop`) and goes on
+where it stopped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from llvmlite import ir
+
+from warpreg.simt.emitter import I32, I64, Code, Value, Variable
+from warpreg.simt.state import (
+    BLOCK_BYTES,
+    NO_BLOCK,
+    STACK_ENTRY_BYTES,
+    BlockField,
+    BlockKind,
+    Slot,
+    Status,
+    Stop,
+    Warp,
+)
+from warpreg.trace.path import PathWord
+
+FULL = 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class Driver:
+    """Options of the driver: record the path; look after the buffers of other streams that blocks fill; the depth of a
+    warp's reconvergence stack."""
+
+    record_path: bool
+    watch: tuple[tuple[Slot, Slot], ...]
+    stack_entries: int
+
+    def module(self) -> str:
+        """LLVM IR that defines ``run(launch record) -> Stop``."""
+        module = ir.Module("driver")
+        release = _release(module)
+        warp = _run_warp(module, release, self)
+        _run(module, warp, self.record_path)
+        return str(module)
+
+
+def slot(code: Code, launch: Value, field: int) -> Value:
+    """Read a field of the launch record."""
+    return (launch + field * 8).load(I64)
+
+
+def set_slot(launch: Value, field: int, value: Value) -> None:
+    (launch + field * 8).store(value)
+
+
+def _run(module: Any, run_warp: Any, record_path: bool) -> None:
+    code = Code(module, "run", I32, [I64])
+    (launch,) = code.arguments
+    with code.loop():
+        with code.if_(slot(code, launch, Slot.BLOCK_LIVE) == 0):
+            block = slot(code, launch, Slot.THREAD_BLOCK)
+            with code.if_(block == slot(code, launch, Slot.THREAD_BLOCKS)):
+                code.ret(code.const(I32, Stop.FINISHED))
+            if record_path:
+                with code.if_(slot(code, launch, Slot.PATH) > slot(code, launch, Slot.PATH_LIMIT)):
+                    code.ret(code.const(I32, Stop.BUFFER_FULL))
+            _begin_thread_block(code, launch, block, record_path)
+        progress = code.var(code.const(I32, 0))
+        with code.loop():
+            warp = slot(code, launch, Slot.WARP)
+            with code.if_(warp == slot(code, launch, Slot.WARP_COUNT)):
+                code.break_()
+            record = _warp_record(code, launch, warp)
+            with code.if_((record + Warp.STATUS).load(I32) == Status.READY):
+                stop = code.call(run_warp, [launch, warp])
+                with code.if_(stop != Stop.FINISHED):
+                    code.ret(stop)
+                progress.set(code.const(I32, 1))
+            set_slot(launch, Slot.WARP, warp + 1)
+        set_slot(launch, Slot.WARP, code.const(I64, 0))
+        with code.if_else(slot(code, launch, Slot.ALIVE_WARPS) == 0) as (finished, going):
+            with finished:
+                set_slot(launch, Slot.BLOCK_LIVE, code.const(I64, 0))
+                set_slot(launch, Slot.THREAD_BLOCK, slot(code, launch, Slot.THREAD_BLOCK) + 1)
+            with going, code.if_(progress.get() == 0):
+                code.ret(code.const(I32, Stop.DEADLOCK))
+    code.builder.unreachable()
+
+
+def _begin_thread_block(code: Code, launch: Value, block: Value, record_path: bool) -> None:
+    width, height = slot(code, launch, Slot.NCTAID_X), slot(code, launch, Slot.NCTAID_Y)
+    set_slot(launch, Slot.CTAID_X, block % width)
+    set_slot(launch, Slot.CTAID_Y, (block // width) % height)
+    set_slot(launch, Slot.CTAID_Z, block // (width * height))
+    set_slot(launch, Slot.BLOCK_LIVE, code.const(I64, 1))
+    warps = slot(code, launch, Slot.WARP_COUNT)
+    set_slot(launch, Slot.ALIVE_WARPS, warps)
+    set_slot(launch, Slot.WARP, code.const(I64, 0))
+    set_slot(launch, Slot.PATH_WARP, code.const(I64, NO_BLOCK))
+    for barrier in range(48):
+        set_slot(launch, Slot.ARRIVED + barrier, code.const(I64, 0))
+    index = code.var(code.const(I64, 0))
+    with code.loop():
+        with code.if_(index.get() == warps):
+            code.break_()
+        record = _warp_record(code, launch, index.get())
+        first = (record + Warp.FIRST_MASK).load(I32)
+        for field, value in ((Warp.BLOCK, 0), (Warp.DEPTH, 0), (Warp.STATUS, Status.READY), (Warp.LAST_MASK, 0)):
+            (record + field).store(code.const(I32, value))
+        (record + Warp.RECONVERGENCE).store(code.const(I32, NO_BLOCK))
+        (record + Warp.MASK).store(first)
+        (record + Warp.ALIVE).store(first)
+        index.set(index.get() + 1)
+    _clear(code, slot(code, launch, Slot.SHARED), slot(code, launch, Slot.SHARED_BYTES))
+    if record_path:
+        path = slot(code, launch, Slot.PATH)
+        path.store(code.const(I32, PathWord.THREAD_BLOCK))
+        (path + 4).store(block.trunc(I32))
+        set_slot(launch, Slot.PATH, path + 8)
+
+
+def _clear(code: Code, address: Value, size: Value) -> None:
+    name, type_ = "llvm.memset.p0.i64", ir.VoidType()
+    i8, i1 = ir.IntType(8), ir.IntType(1)
+    signature = ir.FunctionType(type_, [i8.as_pointer(), i8, I64, i1])
+    function = code.module.globals.get(name) or ir.Function(code.module, signature, name)
+    code.builder.call(function, [code.pointer(address, i8), ir.Constant(i8, 0), size.llvm, ir.Constant(i1, 0)])
+
+
+def _warp_record(code: Code, launch: Value, warp: Value) -> Value:
+    return slot(code, launch, Slot.WARPS) + warp * slot(code, launch, Slot.WARP_BYTES)
+
+
+def _release(module: Any) -> Any:
+    """``release(launch, barrier)``: let every warp go on that waits at a barrier whose count is complete."""
+    code = Code(module, "release", ir.VoidType(), [I64, I64])
+    launch, barrier = code.arguments
+    code.function.linkage = "internal"
+    arrived = launch + barrier * 8 + Slot.ARRIVED * 8
+    expected = code.var(slot(code, launch, Slot.ALIVE_WARPS))
+    threads = slot(code, launch, Slot.BARRIER_THREADS)
+    with code.if_(threads != 0):
+        expected.set((threads + 31) // 32)
+    with code.if_(arrived.load(I64) < expected.get()):
+        code.ret()
+    arrived.store(code.const(I64, 0))
+    index = code.var(code.const(I64, 0))
+    with code.loop():
+        with code.if_(index.get() == slot(code, launch, Slot.WARP_COUNT)):
+            code.break_()
+        record = _warp_record(code, launch, index.get())
+        waits = (record + Warp.STATUS).load(I32) == Status.WAITING
+        with code.if_(waits & ((record + Warp.BARRIER).load(I32) == barrier.trunc(I32))):
+            (record + Warp.STATUS).store(code.const(I32, Status.READY))
+            _resume(code, launch, record, index.get())
+        index.set(index.get() + 1)
+    for first in (Slot.REDUCED_COUNT, Slot.REDUCED_THREADS):
+        (launch + barrier * 8 + first * 8).store(code.const(I64, 0))
+    code.ret()
+    return code.function
+
+
+def _resume(code: Code, launch: Value, record: Value, warp: Value) -> None:
+    """Give a released warp the result of its ``bar.red``: the block it stopped at left a function for that."""
+    function = (record + Warp.RESUME).load(I64)
+    with code.if_(function != 0):
+        registers = slot(code, launch, Slot.REGISTERS) + warp * slot(code, launch, Slot.REGISTER_BYTES)
+        code.call_at(function, I32, [launch, registers, (record + Warp.BARRIER_MASK).load(I32)])
+
+
+class _WarpState:
+    """The running warp's control state in local variables, and its stack in memory."""
+
+    def __init__(self, code: Code, record: Value, launch: Value, stack_entries: int) -> None:
+        self.code = code
+        self.record = record
+        self.launch = launch
+        self.stack_entries = stack_entries
+        self.block = self._variable(Warp.BLOCK)
+        self.mask = self._variable(Warp.MASK)
+        self.alive = self._variable(Warp.ALIVE)
+        self.reconvergence = self._variable(Warp.RECONVERGENCE)
+        self.depth = self._variable(Warp.DEPTH)
+
+    def _variable(self, field: Warp) -> Variable:
+        return self.code.var((self.record + field).load(I32))
+
+    def save(self) -> None:
+        """Write the variables back to the warp's record."""
+        for field, variable in (
+            (Warp.BLOCK, self.block),
+            (Warp.MASK, self.mask),
+            (Warp.ALIVE, self.alive),
+            (Warp.RECONVERGENCE, self.reconvergence),
+            (Warp.DEPTH, self.depth),
+        ):
+            (self.record + field).store(variable.get())
+
+    def _top(self) -> Value:
+        return self.record + Warp.STACK + self.depth.get().zext(I64) * STACK_ENTRY_BYTES
+
+    def push(self, reconvergence: Value, block: Value, mask: Value) -> None:
+        """Leave lanes behind; a stack that would overflow becomes a fault that the caller finds."""
+        overflow = self.depth.get() >= self.stack_entries
+        with self.code.if_else(overflow) as (full, room):
+            with full:
+                set_slot(self.launch, Slot.FAULT, self.code.const(I64, 4))
+            with room:
+                top = self._top()
+                top.store(reconvergence)
+                (top + 4).store(block)
+                (top + 8).store(mask)
+                self.depth.set(self.depth.get() + 1)
+
+    def pop(self) -> None:
+        """Take up the lanes left behind last."""
+        self.depth.set(self.depth.get() - 1)
+        top = self._top()
+        self.reconvergence.set(top.load(I32))
+        self.block.set((top + 4).load(I32))
+        self.mask.set((top + 8).load(I32) & self.alive.get())
+
+
+def _run_warp(module: Any, release: Any, options: Driver) -> Any:
+    code = Code(module, "run_warp", I32, [I64, I64])
+    launch, warp = code.arguments
+    code.function.linkage = "internal"
+    record = _warp_record(code, launch, warp)
+    state = _WarpState(code, record, launch, options.stack_entries)
+    registers = slot(code, launch, Slot.REGISTERS) + warp * slot(code, launch, Slot.REGISTER_BYTES)
+    blocks, visits = slot(code, launch, Slot.BLOCKS), slot(code, launch, Slot.VISITS)
+    executed = code.var(slot(code, launch, Slot.EXECUTED))
+    slice_end = executed.get() + slot(code, launch, Slot.SLICE)
+    pause_at = slot(code, launch, Slot.PAUSE_AT)
+    look_at = (pause_at < slice_end).select(pause_at, slice_end)
+    path = code.var(slot(code, launch, Slot.PATH))
+    path_limit = slot(code, launch, Slot.PATH_LIMIT)
+    last_mask = code.var((record + Warp.LAST_MASK).load(I32))
+
+    def leave(stop: Stop) -> None:
+        state.save()
+        set_slot(launch, Slot.EXECUTED, executed.get())
+        set_slot(launch, Slot.PATH, path.get())
+        (record + Warp.LAST_MASK).store(last_mask.get())
+        code.ret(code.const(I32, stop))
+
+    with code.loop():
+        with code.if_(executed.get() >= look_at, likely=False):
+            with code.if_(executed.get() >= pause_at):
+                leave(Stop.PAUSED)
+            leave(Stop.FINISHED)
+            code.builder.position_at_end(code.builder.append_basic_block("left"))
+            code.builder.unreachable()
+        if options.record_path:
+            with code.if_(path.get() > path_limit, likely=False):
+                leave(Stop.BUFFER_FULL)
+        for field, limit in options.watch:
+            with code.if_(slot(code, launch, field) > slot(code, launch, limit), likely=False):
+                leave(Stop.BUFFER_FULL)
+        block = state.block.get()
+        if options.record_path:
+            _record_visit(code, launch, warp, block, state.mask.get(), path, last_mask)
+        row = blocks + block.zext(I64) * BLOCK_BYTES
+        executed.set(executed.get() + (row + BlockField.INSTRUCTIONS).load(I32).zext(I64))
+        visit = visits + block.zext(I64) * 8
+        visit.store(visit.load(I64) + 1)
+        lanes = code.call_at((row + BlockField.FUNCTION).load(I64), I32, [launch, registers, state.mask.get()])
+        with code.if_(slot(code, launch, Slot.FAULT) != 0, likely=False):
+            leave(Stop.FAULT)
+        kind = (row + BlockField.KIND).load(I32)
+        met = (kind == BlockKind.BARRIER) & (lanes != 0)
+        target, fall = (row + BlockField.TARGET).load(I32), (row + BlockField.FALL_THROUGH).load(I32)
+        with code.if_else(kind <= BlockKind.BRANCH) as (usual, rare):
+            with usual:
+                lanes = (kind == BlockKind.GOTO).select(state.mask.get(), lanes)
+                _branch(code, state, target, fall, lanes, (row + BlockField.RECONVERGENCE).load(I32))
+            with rare:
+                _rare_end(code, launch, state, release, row, lanes, leave)
+        with code.if_((state.block.get() == state.reconvergence.get()) & (state.block.get() != NO_BLOCK)):
+            state.pop()
+        with code.loop():
+            with code.if_((state.mask.get() != 0) | (state.depth.get() == 0)):
+                code.break_()
+            state.pop()
+        with code.if_(state.mask.get() == 0, likely=False):
+            _end_warp(code, launch, release)
+            (record + Warp.STATUS).store(code.const(I32, Status.DONE))
+            leave(Stop.FINISHED)
+        with code.if_(met | ((record + Warp.STATUS).load(I32) != Status.READY), likely=False):
+            leave(Stop.FINISHED)
+    code.builder.unreachable()
+    return code.function
+
+
+def _record_visit(
+    code: Code, launch: Value, warp: Value, block: Value, mask: Value, path: Variable, last_mask: Variable
+) -> None:
+    with code.if_(slot(code, launch, Slot.PATH_WARP) != warp, likely=False):
+        path.get().store((warp.trunc(I32) << 2) | PathWord.WARP)
+        path.set(path.get() + 4)
+        set_slot(launch, Slot.PATH_WARP, warp)
+    changed = mask != last_mask.get()
+    path.get().store((block << 2) | changed.zext(I32))
+    path.set(path.get() + 4)
+    with code.if_(changed, likely=False):
+        path.get().store(mask)
+        path.set(path.get() + 4)
+        last_mask.set(mask)
+
+
+def _branch(code: Code, state: _WarpState, target: Value, fall: Value, taken: Value, meet: Value) -> None:
+    """Follow a branch that the lanes ``taken`` take; ``meet`` is the block's immediate post-dominator or NO_BLOCK."""
+    mask = state.mask.get()
+    stay = mask & ~taken
+    with code.if_else(stay == 0) as (all_taken, some_stay):
+        with all_taken:
+            state.block.set(target)
+        with some_stay, code.if_else(taken == 0) as (none_taken, diverged):
+            with none_taken:
+                state.block.set(fall)
+            with diverged:
+                _diverge(code, state, target, fall, taken, stay, meet)
+
+
+def _diverge(
+    code: Code, state: _WarpState, target: Value, fall: Value, taken: Value, stay: Value, meet: Value
+) -> None:
+    meet = _meeting(code, state, meet)
+    with code.if_else(fall == meet) as (fall_waits, fall_runs):
+        with fall_waits:
+            state.block.set(target)
+            state.mask.set(taken)
+        with fall_runs:
+            with code.if_(target != meet):
+                state.push(meet, target, taken)
+            state.block.set(fall)
+            state.mask.set(stay)
+
+
+def _meeting(code: Code, state: _WarpState, meet: Value) -> Value:
+    """Open a region that ends at ``meet`` and return the block where the parts of the warp wait for each other.
+
+    Nothing is opened where the lanes meet no more before they exit, or where the enclosing region ends at the same block.
+    """
+    outer = state.reconvergence.get()
+    with code.if_((meet != NO_BLOCK) & (meet != outer)):
+        state.push(outer, meet, state.mask.get())
+        state.reconvergence.set(meet)
+    return state.reconvergence.get()
+
+
+def _rare_end(
+    code: Code, launch: Value, state: _WarpState, release: Any, row: Value, lanes: Value, leave: Any
+) -> None:
+    kind = (row + BlockField.KIND).load(I32)
+    fall = (row + BlockField.FALL_THROUGH).load(I32)
+    with code.if_(kind == BlockKind.EXIT):
+        state.alive.set(state.alive.get() & ~state.mask.get())
+        state.mask.set(code.const(I32, 0))
+    with code.if_(kind == BlockKind.GUARDED_EXIT):
+        state.alive.set(state.alive.get() & ~lanes)
+        state.mask.set(state.mask.get() & ~lanes)
+        state.block.set(fall)
+    with code.if_(kind == BlockKind.BARRIER):
+        state.block.set(fall)
+        with code.if_(lanes != 0):
+            _arrive(code, launch, state, release, row)
+    with code.if_(kind == BlockKind.INDIRECT):
+        _indirect(code, launch, state, (row + BlockField.RECONVERGENCE).load(I32))
+
+
+def _arrive(code: Code, launch: Value, state: _WarpState, release: Any, row: Value) -> None:
+    """Arrive at a barrier; bit 32 of the barrier's number says that the warp does not wait (``bar.arrive``)."""
+    number = slot(code, launch, Slot.BARRIER)
+    barrier = number & 15
+    arrived = launch + barrier * 8 + Slot.ARRIVED * 8
+    arrived.store(arrived.load(I64) + 1)
+    with code.if_((number >> 32) == 0):
+        (state.record + Warp.STATUS).store(code.const(I32, Status.WAITING))
+        (state.record + Warp.BARRIER).store(barrier.trunc(I32))
+        (state.record + Warp.BARRIER_MASK).store(state.mask.get())
+        (state.record + Warp.RESUME).store((row + BlockField.RESUME).load(I64))
+    code.call(release, [launch, barrier])
+
+
+def _indirect(code: Code, launch: Value, state: _WarpState, meet: Value) -> None:
+    """Go to a block a lane: each distinct target becomes an entry, the lowest one runs first."""
+    meet = _meeting(code, state, meet)
+    targets = launch + Slot.TARGETS * 8
+    rest = code.var(state.mask.get())
+    first = code.var(code.const(I32, 1))
+    state.mask.set(code.const(I32, 0))
+    with code.loop():
+        with code.if_(rest.get() == 0):
+            code.break_()
+        lane = code.intrinsic("llvm.cttz.i32", I32, [rest.get(), code.const(ir.IntType(1), 1)])
+        target = (targets + lane.zext(I64) * 4).load(I32)
+        group = code.var(code.const(I32, 0))
+        with code.each_set_bit(rest.get()) as other:
+            with code.if_((targets + other.zext(I64) * 4).load(I32) == target):
+                group.set(group.get() | (code.const(I32, 1) << other))
+        rest.set(rest.get() & ~group.get())
+        with code.if_(target != meet):
+            with code.if_else(first.get() == 1) as (run, wait):
+                with run:
+                    state.block.set(target)
+                    state.mask.set(group.get())
+                    first.set(code.const(I32, 0))
+                with wait:
+                    state.push(meet, target, group.get())
+
+
+def _end_warp(code: Code, launch: Value, release: Any) -> None:
+    """A finished warp no longer counts at barriers: those that waited only for it are released."""
+    set_slot(launch, Slot.ALIVE_WARPS, slot(code, launch, Slot.ALIVE_WARPS) - 1)
+    set_slot(launch, Slot.BARRIER_THREADS, code.const(I64, 0))
+    barrier = code.var(code.const(I64, 0))
+    with code.loop():
+        with code.if_(barrier.get() == 16):
+            code.break_()
+        waiting = (launch + barrier.get() * 8 + Slot.ARRIVED * 8).load(I64)
+        with code.if_(waiting != 0):
+            code.call(release, [launch, barrier.get()])
+        barrier.set(barrier.get() + 1)

@@ -1,0 +1,63 @@
+"""Compiled kernels on disk, so that a kernel seen before is ready in milliseconds.
+
+An entry's key covers the PTX text, the kernel's name, the options, what is recorded, and `native.identity`.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+from warpreg import codegen, ptx
+from warpreg.codegen import CompileOptions
+from warpreg.ir.cache import cache_directory
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Module
+from warpreg.simt import native
+from warpreg.simt.native_kernel import Image, NativeKernel, Record, compile_image, load
+
+def load_or_compile(module: Module, name: str, options: CompileOptions | None, record: Record) -> NativeKernel:
+    """A kernel of a module as native code, compiled only if the disk cache lacks it.
+
+    Raises UnknownNameError, UnsupportedError and what the compiler passes raise.
+    """
+    text = module.digest or hashlib.sha256(ptx.write(module).encode()).hexdigest()
+    key = "\n".join((text, name, repr(options), repr(record), native.identity()))
+    path = cache_directory() / "kernels" / f"{hashlib.sha256(key.encode()).hexdigest()}.pickle"
+    image = _read(path)
+    if image is None:
+        kernel = codegen.build(module, name)
+        image = compile_image(codegen.compile(kernel, options) if options else kernel, record)
+        native.write_atomically(path, pickle.dumps(_detached(image), pickle.HIGHEST_PROTOCOL))
+    return load(replace(image, kernel=_attached(image.kernel, module)), record)
+
+
+def _read(path: Path) -> Image | None:
+    """The entry, or None if there is none that can be read."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        image = pickle.loads(data)
+    except (pickle.UnpicklingError, EOFError, AttributeError, IndexError, ValueError):
+        return None
+    finally:
+        if collecting:
+            gc.enable()
+    return image if isinstance(image, Image) else None
+
+
+def _detached(image: Image) -> Image:
+    """Without what the reader has anyway: the module, and cached analyses."""
+    bare = Module(image.kernel.module.version, image.kernel.module.target, image.kernel.module.address_size, ())
+    return replace(image, kernel=_attached(image.kernel, bare))
+
+
+def _attached(kernel: Kernel, module: Module) -> Kernel:
+    return replace(kernel, module=module, analyses={})

@@ -1,0 +1,101 @@
+"""Global memory of a device: a set of buffers in one host arena, at device addresses that are the same in every run."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from warpreg.ir.errors import WarpregError
+
+GLOBAL_BASE = 0x1000_0000
+"""Device address of the first buffer; below lie the null page and the shared and local windows."""
+
+ALIGNMENT = 256
+"""Buffers start at multiples of this and are at least this far apart, so that an overrun hits no other buffer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """A piece of global memory that holds an array.  ``address`` is its device address."""
+
+    memory: GlobalMemory
+    name: str
+    address: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def bytes(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+    def download(self) -> NDArray[Any]:
+        """A copy of the content, with the buffer's shape and dtype."""
+        return self.memory.bytes_at(self.address, self.bytes).view(self.dtype).reshape(self.shape).copy()
+
+    def write(self, array: NDArray[Any]) -> None:
+        """Replace the content.  Raises WarpregError unless ``array`` has the buffer's shape and dtype."""
+        if array.shape != self.shape or array.dtype != self.dtype:
+            expected, found = f"{self.dtype}{list(self.shape)}", f"{array.dtype}{list(array.shape)}"
+            raise WarpregError(f"buffer '{self.name}': expected an array {expected}, found {found}")
+        content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        self.memory.bytes_at(self.address, self.bytes)[:] = content
+
+
+class GlobalMemory:
+    """Buffers in the order of their allocation, which is the order of their addresses."""
+
+    def __init__(self) -> None:
+        self._arena = np.zeros(1 << 20, np.uint8)
+        self._next = GLOBAL_BASE
+        self._starts: list[int] = []
+        self.buffers: list[Buffer] = []
+
+    def allocate(self, shape: int | Sequence[int], dtype: DTypeLike, name: str = "") -> Buffer:
+        """A new buffer, filled with zeros."""
+        extent = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+        buffer = Buffer(self, name or f"buffer {len(self.buffers)}", self._next, extent, np.dtype(dtype))
+        end = self._next + buffer.bytes
+        self._next = (end + 2 * ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        self._grow(self._next - GLOBAL_BASE)
+        self.buffers.append(buffer)
+        self._starts.append(buffer.address)
+        return buffer
+
+    def _grow(self, needed: int) -> None:
+        if needed > self._arena.size:
+            arena = np.zeros(max(needed, 2 * self._arena.size), np.uint8)
+            arena[: self._arena.size] = self._arena
+            self._arena = arena
+
+    def bytes_at(self, address: int, size: int) -> NDArray[np.uint8]:
+        """The host bytes of a device address range; a view that the next allocation may leave behind."""
+        first = address - GLOBAL_BASE
+        return self._arena[first : first + size]
+
+    @property
+    def bias(self) -> int:
+        """What to add to a device address to get its host address, until the next allocation."""
+        return int(self._arena.ctypes.data) - GLOBAL_BASE
+
+    def table(self) -> NDArray[np.uint64]:
+        """(first, end) device addresses of all buffers, ascending; shape (buffers, 2)."""
+        rows = [(b.address, b.address + b.bytes) for b in self.buffers]
+        return np.array(rows, np.uint64).reshape(len(rows), 2)
+
+    def nearest(self, address: int) -> str:
+        """Where an address lies in relation to the nearest buffer, in words."""
+        if not self.buffers:
+            return "there are no buffers"
+        at = bisect.bisect_right(self._starts, address)
+        near = self.buffers[max(0, at - 1) : at + 1]
+        closest = min(near, key=lambda b: max(b.address - address, address - (b.address + b.bytes - 1)))
+        where = f"'{closest.name}' ({closest.bytes} bytes at {closest.address:#x})"
+        if address < closest.address:
+            return f"{closest.address - address} bytes before {where}"
+        past = address - (closest.address + closest.bytes)
+        return f"{past} bytes past the end of {where}" if past >= 0 else f"at byte {address - closest.address} of {where}"

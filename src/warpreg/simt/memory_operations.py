@@ -1,0 +1,366 @@
+"""Native memory operations on 32 lanes: loads, stores and atomics in every state space, each checked lane by lane.
+
+A memory operation is a function of its own module, generated and cached by its `Operation`; compiled kernels call it through a
+table in the launch record.  Signatures (launch and site: i64, mask: i32, address: 32 lanes of i64, or of i32 for shared and
+local offsets):
+
+    load    values(launch, site, mask, address)
+    store   void(launch, site, mask, address, values)
+    atomic  values(launch, site, mask, address, values, values)     the third vector is that of ``cas``
+
+Lanes act in lane order where order matters: of several stores to one address the highest lane's stays, and atomics (floating
+point included) are carried out lane after lane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from llvmlite import ir
+
+from warpreg.simt import atomics, recording
+from warpreg.simt.driver import set_slot, slot
+from warpreg.simt.emitter import I1, I32, I64, LANES, MASK, Code, Value, constant, lanes_of
+from warpreg.simt.native import vector_bits
+from warpreg.simt.state import Fault, SiteField, Slot
+
+SHARED_WINDOW = 0x0100_0000
+LOCAL_WINDOW = 0x0200_0000
+WINDOW_END = 0x0300_0000
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One native memory operation.
+
+    ``action`` is ``load``, ``store`` or an atomic operation with its type (``add.f32``); ``space`` is ``global``, ``shared``,
+    ``local`` or ``generic``; ``size`` the bytes of one lane; ``record`` whether it records addresses.
+    """
+
+    action: str
+    space: str
+    size: int
+    record: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.action.replace('.', '_')}_{self.space}_{self.size}{'_recorded' if self.record else ''}"
+
+    @property
+    def element(self) -> Any:
+        return ir.IntType(8 * self.size)
+
+    @property
+    def address(self) -> Any:
+        return lanes_of(I32 if self.space in ("shared", "local") else I64)
+
+    @property
+    def result(self) -> Any:
+        return ir.VoidType() if self.action == "store" else lanes_of(self.element)
+
+    @property
+    def values(self) -> int:
+        """Vectors of values that it takes."""
+        return {"load": 0, "store": 1}.get(self.action, 2)
+
+    def module(self) -> str:
+        """LLVM IR that defines the operation under its name."""
+        module = ir.Module(self.name)
+        _define(module, self)
+        return str(module)
+
+
+def _define(module: Any, operation: Operation) -> Any:
+    arguments = [I64, I64, I32, operation.address, *[lanes_of(operation.element)] * operation.values]
+    code = Code(module, operation.name, operation.result, arguments)
+    launch, site, mask, address, *values = code.arguments
+    if operation.record:
+        recording.append(code, launch, site, mask, address, operation.size)
+    with code.if_(mask == 0, likely=False):
+        _return(code, operation, None)
+    if operation.space == "generic":
+        _return(code, operation, _generic(code, operation, launch, site, mask, address, values))
+    else:
+        access = _Access(code, operation, launch, site, mask, address)
+        _return(code, operation, access.perform(values))
+    return code.function
+
+
+def _return(code: Code, operation: Operation, result: Value | None) -> None:
+    if operation.action == "store":
+        code.ret()
+    else:
+        code.ret(result if result is not None else code.const(operation.result, 0))
+
+
+class _Access:
+    """One access to one state space: checks, then the fastest way that the addresses allow."""
+
+    def __init__(
+        self, code: Code, operation: Operation, launch: Value, site: Value, mask: Value, address: Value
+    ) -> None:
+        self.code, self.operation = code, operation
+        self.launch, self.site, self.mask, self.address = launch, site, mask, address
+        self.lanes = mask.bitcast(MASK)
+        self.size = operation.size
+        self.scalar = operation.address.element
+        self.vector = lanes_of(operation.element)
+
+    def perform(self, values: list[Value]) -> Value | None:
+        if self.operation.space == "local":
+            return self._one_by_one(self._checked_local(), values)
+        base = self.address.lane(0)
+        distance = self.address - base.splat()
+        ramp = self.code.const(self.address.type, [self.size * lane for lane in range(LANES)])
+        contiguous = self._all(distance == ramp)
+        if self.operation.action in ("load", "store"):
+            self._usual_row(base, distance, contiguous, values)
+        self._check()
+        if self.operation.action == "load":
+            return self._load(base, distance, contiguous)
+        if self.operation.action == "store":
+            return self._store(base, contiguous, values[0])
+        return self._one_by_one(self._host(self.address), values)
+
+    def _all(self, condition: Value) -> Value:
+        """Whether a condition holds in all active lanes."""
+        return (condition.bitcast(I32) | ~self.mask) == 0xFFFFFFFF
+
+    def _usual_row(self, base: Value, distance: Value, contiguous: Value, values: list[Value]) -> None:
+        """The usual cases, which return from the operation: all lanes active and side by side, or all at one address."""
+        first, span = self._bounds()
+        full = (self.mask == 0xFFFFFFFF) & (base - first < span) & ((base & (self.size - 1)) == 0)
+        inside = base - first + self.size * (LANES - 1) < span
+        with self.code.if_(contiguous & full & inside, likely=True):
+            host = self._host(base)
+            if self.operation.action == "load":
+                self.code.ret(host.load(self.vector, align=self.size))
+            else:
+                host.store(values[0], align=self.size)
+                self.code.ret()
+        if self.operation.action == "load":
+            with self.code.if_(self._all(distance == 0) & full):
+                self.code.ret(self._host(base).load(self.operation.element).splat())
+
+    def _bounds(self) -> tuple[Value, Value]:
+        """First valid address, and how far after it an access may begin."""
+        if self.operation.space == "global":
+            return (self.site + SiteField.FIRST).load(I64), (self.site + SiteField.SPAN).load(I64)
+        return self.code.const(self.scalar, 0), self._space_span(Slot.SHARED_BYTES)
+
+    def _space_span(self, limit: Slot) -> Value:
+        size = slot(self.code, self.launch, limit)
+        span = (size < self.size).select(0, size - (self.size - 1))
+        return span.trunc(self.scalar)
+
+    def _host(self, address: Value) -> Value:
+        """Host addresses (i64) of device addresses or shared offsets; a scalar may be that of an inactive lane 0, before the
+        first byte."""
+        first = Slot.GLOBAL_BIAS if self.operation.space == "global" else Slot.SHARED
+        base = slot(self.code, self.launch, first)
+        if isinstance(address.type, ir.VectorType):
+            return address.zext(lanes_of(I64)) + base.splat()
+        return address.sext(I64) + base
+
+    def _check(self) -> None:
+        """Fault unless every active lane is inside and aligned; leaves the operation on a fault."""
+        first, span = self._bounds()
+        inside = self._all(self.address - first.splat() < span.splat())
+        with self.code.if_(~(inside & self._aligned()), likely=False):
+            if self.operation.space == "global":
+                self._check_each_lane()
+            else:
+                self._fault(self.address, span)
+
+    def _aligned(self) -> Value:
+        return self._all((self.address & (self.size - 1)) == 0)
+
+    def _check_each_lane(self) -> None:
+        """Find the buffer of every lane; the last one found becomes the site's."""
+        code = self.code
+        array = code.array(I64, LANES)
+        array.store(self.address, align=64)
+        with code.each_set_bit(self.mask) as lane:
+            address = (array + lane.zext(I64) * 8).load(I64)
+            with code.if_((address & (self.size - 1)) != 0, likely=False):
+                self._stop(Fault.MISALIGNED, lane, address)
+            found = _find_buffer(code, self.launch, self.site, address, self.size)
+            with code.if_(~found, likely=False):
+                self._stop(Fault.OUT_OF_BOUNDS, lane, address)
+
+    def _fault(self, address: Value, span: Value) -> None:
+        """Name the first lane that is outside ``span`` or misaligned."""
+        code = self.code
+        array = code.array(self.scalar, LANES)
+        array.store(address, align=64)
+        with code.each_set_bit(self.mask) as lane:
+            offset = (array + lane.zext(I64) * (self.scalar.width // 8)).load(self.scalar)
+            with code.if_((offset & (self.size - 1)) != 0):
+                self._stop(Fault.MISALIGNED, lane, offset.zext(I64))
+            with code.if_(offset >= span):
+                self._stop(Fault.OUT_OF_BOUNDS, lane, offset.zext(I64))
+        _return(code, self.operation, None)
+        code.builder.position_at_end(code.builder.append_basic_block("unreachable"))
+
+    def _stop(self, fault: Fault, lane: Value, address: Value) -> None:
+        code, launch = self.code, self.launch
+        with code.if_(slot(code, launch, Slot.FAULT) == 0):
+            set_slot(launch, Slot.FAULT, code.const(I64, fault))
+            set_slot(launch, Slot.FAULT_SITE, self.site)
+            set_slot(launch, Slot.FAULT_LANE, lane.zext(I64))
+            set_slot(launch, Slot.FAULT_ADDRESS, address)
+        _return(code, self.operation, None)
+
+    def _load(self, base: Value, distance: Value, contiguous: Value) -> Value:
+        code = self.code
+        with code.if_(contiguous):
+            code.ret(self._masked("load", self._host(base)))
+        with code.if_(self._all(distance == 0)):
+            code.ret(self._host(base).load(self.operation.element).splat())
+        return _gather(code, self._host(self.address), self.mask, self.lanes, self.operation.element)
+
+    def _store(self, base: Value, contiguous: Value, value: Value) -> None:
+        code = self.code
+        with code.if_(contiguous):
+            self._masked("store", self._host(base), value)
+            code.ret()
+        _scatter(code, self._host(self.address), value, self.mask, self.lanes)
+
+    def _masked(self, action: str, host: Value, value: Value | None = None) -> Value:
+        code, bits = self.code, 8 * self.size
+        pointer = Value(code, code.pointer(host, self.vector))
+        align = code.const(I32, self.size)
+        name = f"llvm.masked.{action}.v32i{bits}.p0"
+        if value is None:
+            arguments = [pointer, align, self.lanes, code.const(self.vector, 0)]
+            return code.intrinsic(name, self.vector, arguments)
+        return code.intrinsic(name, ir.VoidType(), [value, pointer, align, self.lanes])
+
+    def _checked_local(self) -> Value:
+        """Host addresses of local offsets: frames of the block's threads lie one after the other."""
+        code, launch = self.code, self.launch
+        span = self._space_span(Slot.LOCAL_BYTES)
+        inside = self._all(self.address < span.splat())
+        with code.if_(~(inside & self._aligned()), likely=False):
+            self._fault(self.address, span)
+        frame = slot(code, launch, Slot.LOCAL_BYTES)
+        first = slot(code, launch, Slot.LOCAL) + slot(code, launch, Slot.WARP) * frame * LANES
+        ramp = code.const(lanes_of(I64), list(range(LANES)))
+        return self.address.zext(lanes_of(I64)) + ramp * frame.splat() + first.splat()
+
+    def _one_by_one(self, host: Value, values: list[Value]) -> Value | None:
+        """Lane after lane: local accesses and atomics."""
+        code, element, action = self.code, self.operation.element, self.operation.action
+        addresses = _spilled(code, host)
+        operands = [_spilled(code, value) for value in values]
+        old = _spilled(code, code.const(self.vector, 0))
+
+        def act(index: Value) -> None:
+            address = (addresses + index * 8).load(I64)
+            given = [(operand + index * self.size).load(element) for operand in operands]
+            if action == "store":
+                address.store(given[0], align=1)
+            else:
+                before = address.load(element, align=1)
+                (old + index * self.size).store(before)
+                if action != "load":
+                    address.store(atomics.combine(code, action, before, given[0], given[1]))
+
+        with code.if_else(self.mask == 0xFFFFFFFF) as (all_lanes, some_lanes):
+            with all_lanes:
+                for lane in range(LANES):
+                    act(code.const(I64, lane))
+            with some_lanes, code.each_set_bit(self.mask) as lane:
+                act(lane.zext(I64))
+        return None if action == "store" else old.load(self.vector, align=64)
+
+
+def _spilled(code: Code, vector: Value) -> Value:
+    """The stack address of a vector, so that lanes can be picked by a variable index."""
+    array = code.array(vector.type.element, LANES)
+    array.store(vector, align=64)
+    return array
+
+
+def _gather(code: Code, host: Value, mask: Value, lanes: Value, element: Any) -> Value:
+    """A value a lane from anywhere; narrow ones are cut out of the aligned word that holds them."""
+    vector = lanes_of(element)
+    if vector_bits() == 512 and element.width < 32:
+        words = _gather(code, host & ~3 % (1 << 64), mask, lanes, I32)
+        return (words >> ((host.trunc(lanes_of(I32)) & 3) << 3)).trunc(vector)
+    if vector_bits() == 512:
+        pointers = Value(code, code.builder.inttoptr(host.llvm, ir.VectorType(element.as_pointer(), LANES)))
+        name = f"llvm.masked.gather.v32i{element.width}.v32p0"
+        align = code.const(I32, element.width // 8)
+        return code.intrinsic(name, vector, [pointers, align, lanes, code.const(vector, 0)])
+    addresses, result = _spilled(code, host), _spilled(code, code.const(vector, 0))
+    with code.each_set_bit(mask) as lane:
+        index = lane.zext(I64)
+        (result + index * (element.width // 8)).store((addresses + index * 8).load(I64).load(element))
+    return result.load(vector, align=64)
+
+
+def _scatter(code: Code, host: Value, value: Value, mask: Value, lanes: Value) -> None:
+    """A value a lane to anywhere, the lowest lane first."""
+    element = value.type.element
+    if vector_bits() == 512 and element.width >= 32:
+        pointers = Value(code, code.builder.inttoptr(host.llvm, ir.VectorType(element.as_pointer(), LANES)))
+        name = f"llvm.masked.scatter.v32i{element.width}.v32p0"
+        code.intrinsic(name, ir.VoidType(), [value, pointers, code.const(I32, element.width // 8), lanes])
+        return
+    array, values = _spilled(code, host), _spilled(code, value)
+    with code.each_set_bit(mask) as lane:
+        index = lane.zext(I64)
+        (array + index * 8).load(I64).store((values + index * (element.width // 8)).load(element))
+
+
+def _find_buffer(code: Code, launch: Value, site: Value, address: Value, size: int) -> Value:
+    """Whether a buffer holds the bytes; makes it the site's (binary search over ascending buffers)."""
+    table = slot(code, launch, Slot.BUFFERS)
+    low, high = code.var(code.const(I64, 0)), code.var(slot(code, launch, Slot.BUFFER_COUNT))
+    with code.loop():
+        with code.if_(low.get() >= high.get()):
+            code.break_()
+        middle = (low.get() + high.get()) >> 1
+        with code.if_else((table + middle * 16).load(I64) <= address) as (at_or_after, before):
+            with at_or_after:
+                low.set(middle + 1)
+            with before:
+                high.set(middle)
+    found = code.var(code.const(I1, 0))
+    with code.if_(low.get() != 0):
+        row = table + (low.get() - 1) * 16
+        first, end = row.load(I64), (row + 8).load(I64)
+        with code.if_((address < end) & (end - address >= size)):
+            (site + SiteField.FIRST).store(first)
+            (site + SiteField.SPAN).store(end - first - (size - 1))
+            found.set(code.const(I1, 1))
+    return found.get()
+
+
+def _generic(
+    code: Code, operation: Operation, launch: Value, site: Value, mask: Value, address: Value, values: list[Value]
+) -> Value | None:
+    """Send each lane to the space whose window holds its address."""
+    shared = _in_window(code, address, SHARED_WINDOW, LOCAL_WINDOW) & mask
+    local = _in_window(code, address, LOCAL_WINDOW, WINDOW_END) & mask
+    result: Value | None = None
+    for space, lanes, window in (
+        ("shared", shared, SHARED_WINDOW),
+        ("local", local, LOCAL_WINDOW),
+        ("global", mask & ~(shared | local), 0),
+    ):
+        part = Operation(operation.action, space, operation.size)
+        function = _define(code.module, part)
+        function.linkage = "internal"
+        offset = (address - window).trunc(part.address) if window else address
+        value = code.call(function, [launch, site, lanes, offset, *values])
+        if operation.action != "store":
+            result = value if result is None else lanes.bitcast(MASK).select(value, result)
+    return result
+
+
+def _in_window(code: Code, address: Value, first: int, end: int) -> Value:
+    distance = address - code.const(address.type, first)
+    return Value(code, code.builder.icmp_unsigned("<", distance.llvm, constant(address.type, end - first))).bitcast(I32)

@@ -1,0 +1,125 @@
+"""Host code: the target machine, LLVM modules to object code, object code to callable addresses."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+from llvmlite import binding
+
+import warpreg
+from warpreg.ir.cache import cache_directory
+
+
+@functools.cache
+def _initialized() -> bool:
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return True
+
+
+@functools.cache
+def host() -> tuple[str, str]:
+    """The host's CPU name and LLVM feature string."""
+    _initialized()
+    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+
+
+@functools.cache
+def vector_bits() -> int:
+    """Widest SIMD register of the host, in bits."""
+    features = host()[1].split(",")
+    return 512 if "+avx512f" in features else 256 if "+avx2" in features else 128
+
+
+@functools.cache
+def target_machine() -> Any:
+    _initialized()
+    cpu, features = host()
+    target = binding.Target.from_default_triple()
+    return target.create_target_machine(cpu=cpu, features=features, opt=1, reloc="pic", codemodel="default", jit=True)
+
+
+def object_code(text: str, optimize: bool = False) -> bytes:
+    """Object code of an LLVM module; ``optimize`` runs LLVM's passes first.
+
+    Raises RuntimeError (from LLVM) on malformed IR, which is a defect of the code generator.
+    """
+    _initialized()
+    module = binding.parse_assembly(text)
+    if optimize:
+        options = binding.create_pipeline_tuning_options(speed_level=2)
+        options.slp_vectorization = options.loop_vectorization = options.loop_unrolling = False
+        builder = binding.create_pass_builder(target_machine(), options)
+        builder.getModulePassManager().run(module, builder)
+    return bytes(target_machine().emit_object(module))
+
+
+@functools.cache
+def cached_library(name: str, text: Callable[[], str]) -> Library:
+    """A library of our own making, optimized and loaded; ``text`` gives its LLVM IR if the disk cache lacks its ``name``."""
+    key = hashlib.sha256("\n".join((name, identity())).encode()).hexdigest()
+    path = cache_directory() / "objects" / f"{key}.o"
+    if not path.is_file():
+        write_atomically(path, object_code(text(), optimize=True))
+    return Library(path.read_bytes())
+
+
+COMPILER = ("ir", "ptx", "analysis", "codegen", "simt", "trace")
+"""The packages whose sources decide what a kernel compiles to."""
+
+
+@functools.cache
+def identity() -> str:
+    """What compiled code depends on besides its input: the host, LLVM, and the source text of the compiling packages, so that
+    an edited compiler never meets its old output."""
+    digest = hashlib.sha256()
+    root = Path(warpreg.__file__).parent
+    for package in COMPILER:
+        for path in sorted((root / package).rglob("*.py")):
+            digest.update(path.read_bytes())
+    versions = (llvmlite.__version__, ".".join(map(str, binding.llvm_version_info)))
+    return "\n".join((*host(), *versions, digest.hexdigest()))
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that no other process ever sees a part of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+class Library:
+    """Loaded object code; addresses are valid as long as the library lives."""
+
+    def __init__(self, code: bytes) -> None:
+        _initialized()
+        self._module = binding.parse_assembly("")
+        self._engine = binding.create_mcjit_compiler(self._module, _engine_machine())
+        self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """The address of a function.  Raises KeyError if the library lacks it."""
+        address = int(self._engine.get_function_address(name))
+        if not address:
+            raise KeyError(name)
+        return address
+
+
+def _engine_machine() -> Any:
+    cpu, features = host()
+    target = binding.Target.from_default_triple()
+    return target.create_target_machine(cpu=cpu, features=features, opt=1, jit=True)

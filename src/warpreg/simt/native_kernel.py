@@ -1,0 +1,146 @@
+"""A kernel as native code: its blocks compiled, its memory operations gathered, its tables laid out for the driver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from llvmlite import ir
+from numpy.typing import NDArray
+
+from warpreg.analysis.dominators import post_dominators
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import BARRIERS, EXITS, Block, Kernel
+from warpreg.simt import native, storage
+from warpreg.simt.blocks import BlockCompiler, Sites
+from warpreg.simt.driver import Driver
+from warpreg.simt.memory_operations import Operation
+from warpreg.simt.state import BLOCK_BYTES, NO_BLOCK, BlockField, BlockKind, Slot
+
+STACK_ENTRIES = 256
+"""Depth of a warp's reconvergence stack; a deeper nest of diverged regions is a fault."""
+
+@dataclass(frozen=True)
+class Record:
+    """What a run records: the ``path`` of every warp, lane ``addresses`` of memory instructions, ``widths`` of values."""
+
+    path: bool = False
+    addresses: bool = False
+    widths: bool = False
+
+    @property
+    def any(self) -> bool:
+        return self.path or self.addresses or self.widths
+
+
+@dataclass(frozen=True)
+class Image:
+    """A compiled kernel as it lies in the disk cache: code and tables without addresses.
+
+    ``ends`` gives each block's kind, target, fall-through, reconvergence block, instruction count and whether it has a resume
+    function; ``sites`` each memory instruction's pc and whether it has a guard.
+    """
+
+    kernel: Kernel
+    code: bytes
+    register_bytes: int
+    symbols: tuple[str, ...]
+    sites: tuple[tuple[int, bool], ...]
+    operations: tuple[Operation, ...]
+    ends: tuple[tuple[int, int, int, int, int, bool], ...]
+
+
+@dataclass(frozen=True)
+class NativeKernel:
+    """An image that has been loaded: the tables that a launch needs, and the code that they point to."""
+
+    image: Image
+    block_table: NDArray[np.uint8]
+    helpers: NDArray[np.uint64]
+    run: int
+    libraries: tuple[native.Library, ...]
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.image.kernel
+
+    @property
+    def longest_block(self) -> int:
+        """Instructions of the longest basic block."""
+        return max((len(block.instructions) for block in self.kernel.blocks), default=0)
+
+
+def compile_image(kernel: Kernel, record: Record) -> Image:
+    """Native code for a kernel.  Raises UnsupportedError for the first instruction that cannot be run."""
+    cells = storage.assign(kernel)
+    symbols = tuple(sorted({p.variable.name for p in kernel.placements if p.space in ("global", "const")}))
+    sites = Sites(record.addresses)
+    module = ir.Module(kernel.name)
+    compiler = BlockCompiler(module, kernel, cells, {n: i for i, n in enumerate(symbols)}, sites, record.widths)
+    for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
+        compiler.compile(block, first)
+    code = native.object_code(str(module))
+    ends = _ends(kernel)
+    return Image(kernel, code, cells.bytes, symbols, tuple(sites.sites), tuple(sites.operations), ends)
+
+
+def load(image: Image, record: Record) -> NativeKernel:
+    """Make an image callable."""
+    library, driver = native.Library(image.code), _driver(record)
+    operations = [_operation(operation) for operation in image.operations]
+    return NativeKernel(
+        image=image,
+        block_table=_block_table(image, library),
+        helpers=np.array([address for _, address in operations] or [0], np.uint64),
+        run=driver.address("run"),
+        libraries=(library, driver, *(library for library, _ in operations)),
+    )
+
+
+def _operation(operation: Operation) -> tuple[native.Library, int]:
+    library = native.cached_library(operation.name, operation.module)
+    return library, library.address(operation.name)
+
+
+def _driver(record: Record) -> native.Library:
+    streams = ((record.addresses, Slot.ADDRESSES, Slot.ADDRESSES_LIMIT), (record.widths, Slot.WIDTHS, Slot.WIDTHS_LIMIT))
+    watch = tuple((field, limit) for wanted, field, limit in streams if wanted)
+    driver = Driver(record.path, watch, STACK_ENTRIES)
+    return native.cached_library(repr(driver), driver.module)
+
+
+def _ends(kernel: Kernel) -> tuple[tuple[int, int, int, int, int, bool], ...]:
+    meet = post_dominators(kernel).immediate
+    rows = []
+    for block in kernel.blocks:
+        kind, target, fall = _end(block)
+        meeting = meet[block.index] if meet[block.index] >= 0 else NO_BLOCK
+        resumes = kind == BlockKind.BARRIER and "red" in block.instructions[-1].modifiers
+        rows.append((int(kind), target, fall, meeting, len(block.instructions), resumes))
+    return tuple(rows)
+
+
+def _block_table(image: Image, library: native.Library) -> NDArray[np.uint8]:
+    table = np.zeros((max(1, len(image.ends)), BLOCK_BYTES), np.uint8)
+    for index, (*words, resumes) in enumerate(image.ends):
+        longs = table[index].view(np.uint64)
+        longs[BlockField.FUNCTION // 8] = library.address(f"block_{index}")
+        table[index].view(np.uint32)[BlockField.KIND // 4 : BlockField.INSTRUCTIONS // 4 + 1] = words
+        if resumes:
+            longs[BlockField.RESUME // 8] = library.address(f"resume_{index}")
+    return table.reshape(-1)
+
+
+def _end(block: Block) -> tuple[BlockKind, int, int]:
+    """How a block ends, its target and its fall-through."""
+    last: Instruction | None = block.terminator
+    first = block.successors[0] if block.successors else NO_BLOCK
+    if last is None or last.opcode == "bra" or "warp" in last.modifiers:
+        fall = block.successors[-1] if block.successors else NO_BLOCK
+        guarded = last is not None and last.opcode == "bra" and last.guard is not None
+        return (BlockKind.BRANCH if guarded else BlockKind.GOTO), first, fall
+    if last.opcode in EXITS:
+        return (BlockKind.GUARDED_EXIT if last.guard else BlockKind.EXIT), NO_BLOCK, first
+    if last.opcode in BARRIERS:
+        return BlockKind.BARRIER, NO_BLOCK, first
+    return BlockKind.INDIRECT, NO_BLOCK, NO_BLOCK

@@ -1,0 +1,162 @@
+"""The memory that Python, the driver and the compiled blocks share: one record a launch, one a warp, one a basic block.
+
+All native code gets the address of the launch record.  Its fields are 64-bit slots; addresses are host addresses.
+"""
+
+from __future__ import annotations
+
+import enum
+
+MAX_WARPS = 32
+"""Warps of a thread block (1024 threads)."""
+
+
+class Slot(enum.IntEnum):
+    """Index of a field in the launch record (64 bits each)."""
+
+    GLOBAL_BIAS = 0  # host address = device address + bias
+    BUFFERS = enum.auto()  # array of (first, end) device addresses, ascending
+    BUFFER_COUNT = enum.auto()
+    SHARED = enum.auto()
+    SHARED_BYTES = enum.auto()
+    LOCAL = enum.auto()  # frames of all threads of the block, thread after thread
+    LOCAL_BYTES = enum.auto()  # of one thread
+    PARAMETERS = enum.auto()
+    SYMBOLS = enum.auto()  # device addresses of module variables (constant bank 4)
+    SITES = enum.auto()  # one site record a memory instruction
+    HELPERS = enum.auto()  # addresses of the memory operations that the kernel calls
+    BLOCKS = enum.auto()  # table of basic blocks
+    VISITS = enum.auto()  # uint64 a basic block
+    WARPS = enum.auto()
+    WARP_COUNT = enum.auto()
+    WARP_BYTES = enum.auto()
+    REGISTERS = enum.auto()
+    REGISTER_BYTES = enum.auto()  # of one warp
+    NTID_X = enum.auto()
+    NTID_Y = enum.auto()
+    NTID_Z = enum.auto()
+    NCTAID_X = enum.auto()
+    NCTAID_Y = enum.auto()
+    NCTAID_Z = enum.auto()
+    CTAID_X = enum.auto()
+    CTAID_Y = enum.auto()
+    CTAID_Z = enum.auto()
+    THREAD_BLOCK = enum.auto()  # linear index of the running thread block
+    THREAD_BLOCKS = enum.auto()
+    BLOCK_LIVE = enum.auto()  # 1 while the running thread block has been set up
+    ALIVE_WARPS = enum.auto()
+    WARP = enum.auto()  # the running warp, and where a round goes on
+    EXECUTED = enum.auto()  # warp-instructions
+    PAUSE_AT = enum.auto()  # return to Python when EXECUTED gets here
+    SLICE = enum.auto()  # warp-instructions before another warp gets its turn
+    PATH = enum.auto()
+    PATH_LIMIT = enum.auto()  # leaves room for the longest record
+    PATH_WARP = enum.auto()  # warp that the path speaks of, or -1
+    ADDRESSES = enum.auto()
+    ADDRESSES_LIMIT = enum.auto()
+    WIDTHS = enum.auto()
+    WIDTHS_LIMIT = enum.auto()
+    BARRIER = enum.auto()  # number of the barrier that a block stopped at
+    BARRIER_THREADS = enum.auto()  # threads it waits for, 0 for all
+    BARRIER_VALUE = enum.auto()  # lanes whose predicate holds, for bar.red
+    FAULT = enum.auto()  # a Fault, 0 while all is well
+    FAULT_SITE = enum.auto()
+    FAULT_LANE = enum.auto()
+    FAULT_ADDRESS = enum.auto()
+    DYNAMIC_SHARED = enum.auto()
+    ARRIVED = enum.auto()  # warps that arrived at barrier 0..15: sixteen slots
+    REDUCED_COUNT = ARRIVED + 16  # lanes whose predicate held in the current bar.red, sixteen slots
+    REDUCED_THREADS = REDUCED_COUNT + 16  # lanes that took part, sixteen slots
+    TARGETS = REDUCED_THREADS + 16  # block index a lane, 32 x i32, for brx.idx
+    COUNT = TARGETS + 16
+
+
+class Warp(enum.IntEnum):
+    """Byte offset of a field in a warp's record (32 bits each)."""
+
+    BLOCK = 0
+    MASK = 4
+    ALIVE = 8
+    RECONVERGENCE = 12
+    DEPTH = 16
+    STATUS = 20
+    LAST_MASK = 24
+    BARRIER = 28
+    FIRST_MASK = 32
+    BARRIER_MASK = 36
+    RESUME = 40  # 64 bits: what to call on release from a bar.red, or 0
+    STACK = 64
+
+
+STACK_ENTRY_BYTES = 16  # reconvergence block, block, mask, unused
+
+
+class Status(enum.IntEnum):
+    """Of a warp."""
+
+    READY = 0
+    WAITING = 1
+    DONE = 2
+
+
+class BlockField(enum.IntEnum):
+    """Byte offset of a field in a basic block's record."""
+
+    FUNCTION = 0  # 64 bits; the rest 32
+    KIND = 8
+    TARGET = 12
+    FALL_THROUGH = 16
+    RECONVERGENCE = 20
+    INSTRUCTIONS = 24
+    RESUME = 32  # 64 bits; called when a bar.red is released, or 0
+
+
+BLOCK_BYTES = 40
+
+
+class BlockKind(enum.IntEnum):
+    """How a basic block ends."""
+
+    GOTO = 0
+    BRANCH = 1
+    EXIT = 2
+    GUARDED_EXIT = 3
+    BARRIER = 4
+    INDIRECT = 5
+
+
+class SiteField(enum.IntEnum):
+    """Byte offset of a field in a memory instruction's record (64 bits each)."""
+
+    FIRST = 0  # device address of the buffer last used
+    SPAN = 8  # how many bytes after FIRST an access may begin
+    BASE = 16  # last recorded address
+    STRIDE = 24  # last recorded stride
+    MASK = 32  # last recorded mask
+    GUARDED = 40  # 1 if the instruction has a guard, so that its mask must be recorded
+
+
+SITE_BYTES = 48
+
+
+class Stop(enum.IntEnum):
+    """Why the driver returned."""
+
+    FINISHED = 0
+    PAUSED = 1
+    FAULT = 2
+    BUFFER_FULL = 3
+    DEADLOCK = 4
+
+
+class Fault(enum.IntEnum):
+    """What went wrong in a block or memory operation."""
+
+    NONE = 0
+    OUT_OF_BOUNDS = 1
+    MISALIGNED = 2
+    TRAP = 3
+    STACK_OVERFLOW = 4
+
+
+NO_BLOCK = 0xFFFFFFFF

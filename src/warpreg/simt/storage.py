@@ -1,0 +1,118 @@
+"""Where a warp's registers live in host memory: one storage cell for each value (web) of the kernel.
+
+A value keeps its lanes side by side in the width of its register; a 64-bit value that is always accessed as a whole register
+pair is one 64-bit cell, any other is one cell a 32-bit register.  Predicates are 32-bit lane masks.  Because a web is closed under
+"this definition reaches that read", giving each web memory of its own leaves the kernel's meaning as it is, and lets the host
+keep 64-bit values whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from warpreg.analysis.accesses import Cells, accesses
+from warpreg.analysis.liveness import liveness
+from warpreg.analysis.values import values
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.operands import Register
+
+PREDICATE_BYTES = 64
+THREAD_INDEX_BYTES = 3 * 128
+"""A warp's register memory begins with tid.x, tid.y and tid.z of its lanes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """``bits`` a lane (1 for predicates) at byte ``offset`` of the warp's register memory."""
+
+    offset: int
+    bits: int
+
+
+CARRY_CELL = Cell(THREAD_INDEX_BYTES, 1)
+"""The carry flag, which every kernel has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """The cells of a kernel: ``written[pc]`` and ``read[pc]`` run in step with those of `warpreg.analysis.accesses`, so the
+    words of a register pair that is one 64-bit cell name that cell twice.  ``bytes`` is the register memory of a warp."""
+
+    written: tuple[tuple[Cell, ...], ...]
+    read: tuple[tuple[Cell, ...], ...]
+    bytes: int
+
+    def kept(self, kernel: Kernel, block: int) -> list[frozenset[Cell]]:
+        """By instruction of a block: the cells it or an earlier one wrote whose value is live after it."""
+        table, live = accesses(kernel), liveness(kernel)
+        current: dict[int, Cell] = {}
+        rows = []
+        for pc, after in zip(table.block_pcs(block), live.after(block), strict=True):
+            current.update(zip(table.written[pc], self.written[pc], strict=True))
+            rows.append(frozenset(cell for word, cell in current.items() if after >> word & 1))
+        return rows
+
+
+def assign(kernel: Kernel) -> Storage:
+    """Cells for every value of the kernel."""
+    allocator = _Allocator(_always_paired(kernel))
+    table, webs = accesses(kernel), values(kernel)
+    written, read = [], []
+    for pc, instruction in enumerate(kernel.instructions()):
+        written.append(allocator.place(_grouped(instruction.defined, webs.written[pc], table.cells)))
+        read.append(allocator.place(_grouped(instruction.used, webs.read[pc], table.cells)))
+    return Storage(tuple(written), tuple(read), (allocator.end + 63) // 64 * 64)
+
+
+@dataclass
+class _Allocator:
+    paired: frozenset[tuple[int, ...]]
+    end: int = CARRY_CELL.offset + PREDICATE_BYTES
+    cells: dict[tuple[int, ...], Cell] = field(default_factory=dict)
+
+    def place(self, groups: Iterator[tuple[Register, tuple[int, ...]]]) -> tuple[Cell, ...]:
+        """The cell of each word of some registers, in order."""
+        placed: list[Cell] = []
+        for register, web in groups:
+            if web in self.paired:
+                placed += [self._cell(web, 64)] * 2
+            else:
+                bits = 32 if len(web) > 1 else _container_bits(register)
+                placed += [self._cell((w,), bits) for w in web]
+        return tuple(placed)
+
+    def _cell(self, web: tuple[int, ...], bits: int) -> Cell:
+        if web not in self.cells:
+            self.cells[web] = Cell(self.end, bits)
+            self.end += PREDICATE_BYTES if bits == 1 else max(64, 4 * bits)
+        return self.cells[web]
+
+
+def _container_bits(register: Register) -> int:
+    narrow = register.is_architected and not register.is_predicate
+    return max(32, register.type.bits) if narrow else register.type.bits
+
+
+def _grouped(
+    registers: tuple[Register, ...], webs: tuple[int, ...], cells: Cells
+) -> Iterator[tuple[Register, tuple[int, ...]]]:
+    """Each register with the webs of its words."""
+    at = 0
+    for register in registers:
+        count = len(cells.of(register))
+        yield register, webs[at : at + count]
+        at += count
+
+
+def _always_paired(kernel: Kernel) -> frozenset[tuple[int, ...]]:
+    """The pairs of webs that every instruction accesses together, as one 64-bit register."""
+    table, webs = accesses(kernel), values(kernel)
+    company: dict[int, set[tuple[int, ...]]] = {}
+    for pc, instruction in enumerate(kernel.instructions()):
+        for registers, numbers in ((instruction.defined, webs.written[pc]), (instruction.used, webs.read[pc])):
+            for _, web in _grouped(registers, numbers, table.cells):
+                for member in web:
+                    company.setdefault(member, set()).add(web)
+    pairs = {web for seen in company.values() for web in seen if len(web) == 2}
+    return frozenset(web for web in pairs if all(company[member] == {web} for member in web))

@@ -1,0 +1,167 @@
+"""The values that one basic block works with: operands as 32-lane vectors, results to cells, cells from and to memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from llvmlite import ir
+
+from warpreg.ir.errors import UnsupportedError
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.operands import ConstantBank, Immediate, Not, Operand, Register, Special
+from warpreg.ir.types import Type
+from warpreg.simt import lanes
+from warpreg.simt.driver import slot
+from warpreg.simt.emitter import I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.state import Slot
+from warpreg.simt.storage import Cell
+
+UNIFORM_SPECIALS = {
+    "%ntid.x": Slot.NTID_X,
+    "%ntid.y": Slot.NTID_Y,
+    "%ntid.z": Slot.NTID_Z,
+    "%nctaid.x": Slot.NCTAID_X,
+    "%nctaid.y": Slot.NCTAID_Y,
+    "%nctaid.z": Slot.NCTAID_Z,
+    "%ctaid.x": Slot.CTAID_X,
+    "%ctaid.y": Slot.CTAID_Y,
+    "%ctaid.z": Slot.CTAID_Z,
+    "%warpid": Slot.WARP,
+    "%nwarpid": Slot.WARP_COUNT,
+    "%clock": Slot.EXECUTED,
+    "%clock64": Slot.EXECUTED,
+    "%globaltimer": Slot.EXECUTED,
+    "%globaltimer_lo": Slot.EXECUTED,
+    "%dynamic_smem_size": Slot.DYNAMIC_SHARED,
+    "%total_smem_size": Slot.SHARED_BYTES,
+}
+"""Special registers that are equal in all lanes; clocks count warp-instructions."""
+
+CONSTANT_SPECIALS = {"%smid": 0, "%nsmid": 1, "%gridid": 0, "%clusterid.x": 0, "%envreg1": 0, "%envreg2": 0}
+
+LANE_SPECIALS: dict[str, Callable[[int], int]] = {
+    "%laneid": lambda lane: lane,
+    "%lanemask_eq": lambda lane: 1 << lane,
+    "%lanemask_lt": lambda lane: (1 << lane) - 1,
+    "%lanemask_le": lambda lane: (2 << lane) - 1,
+    "%lanemask_gt": lambda lane: ~((2 << lane) - 1) & 0xFFFFFFFF,
+    "%lanemask_ge": lambda lane: ~((1 << lane) - 1) & 0xFFFFFFFF,
+}
+
+
+class BlockValues:
+    """The cells and operands of one basic block under construction.
+
+    A cell is loaded at its first use and kept as an SSA value; ``flush`` stores what lives on, for the active lanes only.
+    """
+
+    def __init__(self, code: Code, symbols: dict[str, int]) -> None:
+        self.code = code
+        self.symbols = symbols
+        self.launch, self.registers, self.mask = code.arguments
+        self.active = self.mask.bitcast(MASK)
+        self._values: dict[Cell, Value] = {}
+        self._dirty: dict[Cell, None] = {}
+        self._fields: dict[Slot, Value] = {}
+
+    def field(self, field: Slot) -> Value:
+        """A field of the launch record that stays the same while the block runs, loaded once."""
+        if field not in self._fields:
+            self._fields[field] = slot(self.code, self.launch, field)
+        return self._fields[field]
+
+    def get(self, cell: Cell) -> Value:
+        """The cell's value in all lanes."""
+        if cell not in self._values:
+            self._values[cell] = self._load(cell)
+        return self._values[cell]
+
+    def set(self, cell: Cell, value: Value) -> None:
+        """Give the cell a new value; inactive lanes may hold anything until ``flush``."""
+        self._values[cell] = value
+        self._dirty[cell] = None
+
+    def _load(self, cell: Cell) -> Value:
+        address = self.registers + cell.offset
+        if cell.bits == 1:
+            return address.load(I32, align=4).bitcast(MASK)
+        return address.load(lanes_of(ir.IntType(cell.bits)), align=64)
+
+    def flush(self, kept: frozenset[Cell]) -> None:
+        """Store the cells written here that are in ``kept``; inactive lanes keep what memory holds."""
+        for cell in self._dirty:
+            if cell in kept:
+                address, value = self.registers + cell.offset, self._values[cell]
+                if cell.bits == 1:
+                    old = address.load(I32, align=4)
+                    address.store((old & ~self.mask) | (value.bitcast(I32) & self.mask), align=4)
+                else:
+                    address.store(self.active.select(value, self._load(cell)), align=64)
+
+    def read(self, cells: tuple[Cell, ...], bits: int) -> Value:
+        """A register of one cell, or of several 32-bit cells with the lowest word first, as ``bits`` a lane."""
+        whole = self.get(cells[0])
+        if len(set(cells)) > 1:
+            wide = lanes_of(ir.IntType(32 * len(cells)))
+            whole = whole.zext(wide)
+            for position, cell in enumerate(cells[1:], 1):
+                whole = whole | (self.get(cell).zext(wide) << 32 * position)
+        return self.resized(whole, bits, signed=False)
+
+    def write(self, cells: tuple[Cell, ...], value: Value, signed: bool, guard: Value | None) -> None:
+        """Write a register; ``signed`` says how a narrow value fills it, ``guard`` in which lanes."""
+        if len(set(cells)) > 1:
+            value = self.resized(value, 32 * len(cells), signed)
+            parts = [(value >> 32 * position).trunc(lanes_of(I32)) for position in range(len(cells))]
+        else:
+            parts = [self.resized(value, cells[0].bits, signed)]
+        for cell, part in zip(dict.fromkeys(cells), parts, strict=True):
+            self.set(cell, guard.select(part, self.get(cell)) if guard else part)
+
+    def resized(self, value: Value, bits: int, signed: bool) -> Value:
+        """Truncated, or extended by sign or zeros, to ``bits`` a lane."""
+        width = value.type.element.width
+        if width == bits:
+            return value
+        type_ = lanes_of(ir.IntType(bits))
+        if width > bits:
+            return value.trunc(type_)
+        return value.sext(type_) if signed else value.zext(type_)
+
+    def operand(self, operand: Operand, type_: Type, cells: tuple[Cell, ...], instruction: Instruction) -> Value:
+        """A source operand as a vector of the width of ``type_``; ``cells`` are those of the register in it, if any."""
+        if isinstance(operand, Register):
+            return self.read(cells, type_.bits)
+        if isinstance(operand, Not):
+            return ~self.read(cells, 1)
+        if isinstance(operand, Immediate):
+            return Value(self.code, lanes.immediate(operand, type_))
+        if isinstance(operand, ConstantBank):
+            return self.bank(operand, type_, instruction).splat()
+        if isinstance(operand, Special):
+            return self.resized(self.special(operand, instruction), type_.bits, signed=False)
+        raise UnsupportedError(f"operand '{operand}' of '{instruction}'", instruction.location)
+
+    def bank(self, operand: ConstantBank, type_: Type, instruction: Instruction) -> Value:
+        """A scalar from a constant bank."""
+        scalar = ir.IntType(type_.bits)
+        if operand.bank == 0:
+            return (self.field(Slot.PARAMETERS) + operand.offset).load(scalar, align=1)
+        if operand.name not in self.symbols:
+            raise UnsupportedError(f"variable '{operand.name}'", instruction.location, "is not in global or constant memory")
+        symbol = (self.field(Slot.SYMBOLS) + 8 * self.symbols[operand.name]).load(I64)
+        return (symbol + operand.offset % (1 << 64)).trunc(scalar)
+
+    def special(self, operand: Special, instruction: Instruction) -> Value:
+        """A special register as a vector of its own width.  Raises UnsupportedError for those that have no meaning here."""
+        name = operand.name
+        if name in UNIFORM_SPECIALS:
+            return self.field(UNIFORM_SPECIALS[name]).splat()
+        if name in LANE_SPECIALS:
+            return self.code.const(lanes_of(I32), [LANE_SPECIALS[name](lane) for lane in range(LANES)])
+        if name in CONSTANT_SPECIALS:
+            return self.code.const(lanes_of(I32), CONSTANT_SPECIALS[name])
+        if name in ("%tid.x", "%tid.y", "%tid.z"):
+            offset = 128 * "xyz".index(name[-1])
+            return (self.registers + offset).load(lanes_of(I32), align=64)
+        raise UnsupportedError(f"special register '{name}'", instruction.location)

@@ -1,0 +1,98 @@
+"""The recorded addresses of memory instructions: a stream of 32-bit words, one record an executed memory instruction.
+
+Records stand in execution order, so whoever walks the recorded path knows which instruction each belongs to.  The first word of a
+record has the kind in bits 0-1, bit 2 if a word with the mask of active lanes follows (only guarded instructions, and only when it
+differs from the instruction's last record; otherwise the mask is the block's), and a signed payload in bits 3-31.  *Base* is the
+address of lane 0 in an affine record (whether or not lane 0 is active) and of the first active lane in others; each instruction
+remembers the base and stride of its last record, both 0 at first.
+
+    AFFINE_STEP   base = last base + payload, stride = last stride
+    AFFINE        two words of base, one word of stride (signed)
+    STEPS         base = last base + payload; a signed 16-bit step a lane from lane to active lane, in units of the access
+                  size, the first one 0; padded to a whole word
+    EACH          two words of address a lane
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Kind(enum.IntEnum):
+    """Low two bits of a record's first word."""
+
+    AFFINE_STEP = 0
+    AFFINE = 1
+    STEPS = 2
+    EACH = 3
+
+
+MASK_FOLLOWS = 4
+PAYLOAD_SHIFT = 3
+PAYLOAD_BITS = 29
+
+
+@dataclass
+class _Site:
+    base: int = 0
+    stride: int = 0
+    mask: int = 0
+
+
+@dataclass
+class AddressDecoder:
+    """Reads records one by one; ``words`` is a chunk of the stream (uint32), ``at`` where the next record begins."""
+
+    words: NDArray[np.uint32]
+    at: int = 0
+    sites: dict[int, _Site] = field(default_factory=dict)
+
+    def next(self, pc: int, mask: int, size: int, guarded: bool) -> tuple[int, NDArray[np.uint64]]:
+        """The mask and the 32 lane addresses (0 in inactive lanes) of the next record.
+
+        ``pc`` names the instruction, ``mask`` is its block's active mask, ``size`` its bytes a lane.
+        """
+        site = self.sites.setdefault(pc, _Site())
+        head = self._word()
+        if head & MASK_FOLLOWS:
+            site.mask = self._word()
+        if guarded:
+            mask = site.mask
+        kind = Kind(head & 3)
+        payload = _signed(head, 32) >> PAYLOAD_SHIFT
+        lanes = [lane for lane in range(32) if mask >> lane & 1]
+        addresses = np.zeros(32, np.uint64)
+        if kind in (Kind.AFFINE_STEP, Kind.AFFINE):
+            if kind is Kind.AFFINE:
+                site.base, site.stride = self._long(), _signed(self._word(), 32)
+            else:
+                site.base += payload
+            for lane in lanes:
+                addresses[lane] = site.base + lane * site.stride
+            return mask, addresses
+        if kind is Kind.STEPS:
+            site.base += payload
+            steps = self.words[self.at : self.at + (len(lanes) + 1) // 2].view(np.int16)[: len(lanes)]
+            self.at += (len(lanes) + 1) // 2
+            addresses[lanes] = site.base + size * np.cumsum(steps.astype(np.int64))
+            return mask, addresses
+        for lane in lanes:
+            addresses[lane] = self._long()
+        site.base = int(addresses[lanes[0]])
+        return mask, addresses
+
+    def _word(self) -> int:
+        self.at += 1
+        return int(self.words[self.at - 1])
+
+    def _long(self) -> int:
+        low = self._word()
+        return low | self._word() << 32
+
+
+def _signed(number: int, bits: int) -> int:
+    return number - (1 << bits) if number >> (bits - 1) else number

@@ -1,0 +1,57 @@
+"""The recorded path: a stream of 32-bit words that says which basic blocks each warp ran, with which lanes.
+
+The low two bits of a word are its kind, the rest its payload:
+
+    VISIT         the current warp runs block ``payload`` with the same active mask as at its last visit
+    VISIT_MASK    the same, and the next word is the new active mask
+    WARP          the following visits belong to warp ``payload`` of the thread block
+    THREAD_BLOCK  the next word is the linear index of a thread block that starts; its warps' masks are forgotten
+
+Thread blocks come one after the other.  Every instruction of a visited block was issued once.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class PathWord(enum.IntEnum):
+    """Low two bits of a word."""
+
+    VISIT = 0
+    VISIT_MASK = 1
+    WARP = 2
+    THREAD_BLOCK = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One warp's run through one basic block."""
+
+    thread_block: int
+    warp: int
+    block: int
+    mask: int
+
+
+def visits(chunks: Iterable[NDArray[np.uint32]]) -> Iterator[Visit]:
+    """Decode a path; slow and obvious, for tests and small traces."""
+    thread_block, warp = 0, 0
+    masks: dict[int, int] = {}
+    for chunk in chunks:
+        words = iter(chunk.tolist())
+        for word in words:
+            kind, payload = word & 3, word >> 2
+            if kind == PathWord.THREAD_BLOCK:
+                thread_block, masks = next(words), {}
+            elif kind == PathWord.WARP:
+                warp = payload
+            else:
+                if kind == PathWord.VISIT_MASK:
+                    masks[warp] = next(words)
+                yield Visit(thread_block, warp, payload, masks[warp])

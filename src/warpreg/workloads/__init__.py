@@ -1,0 +1,85 @@
+"""The benchmark kernels: CUDA source, checked-in PTX, seeded inputs and NumPy references, one folder each.
+
+A folder of this package that holds a ``WORKLOAD`` is found by scanning; there is no list to keep.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from functools import cache
+from pathlib import Path
+
+from warpreg.ir.errors import UnknownNameError, WarpregError
+from warpreg.workloads.workload import (
+    Arrays,
+    Buffer,
+    CheckError,
+    Device,
+    Problem,
+    Size,
+    Tolerance,
+    Workload,
+    blocks,
+)
+
+__all__ = [
+    "Arrays",
+    "Buffer",
+    "CheckError",
+    "Device",
+    "Problem",
+    "Size",
+    "Tolerance",
+    "Workload",
+    "WorkloadFileError",
+    "blocks",
+    "find",
+    "load",
+    "names",
+]
+
+
+class WorkloadFileError(WarpregError):
+    """A file that was named as a workload but does not define one."""
+
+
+def names() -> list[str]:
+    """The names of the built-in workloads, in alphabetical order."""
+    return sorted(_folders())
+
+
+def find(name: str) -> Workload:
+    """The built-in workload ``name``; raises `UnknownNameError` that suggests the nearest name."""
+    folder = _folders().get(name)
+    if folder is None:
+        raise UnknownNameError("workload", name, names())
+    workload = importlib.import_module(f"{__name__}.{folder}").WORKLOAD
+    assert isinstance(workload, Workload)
+    return workload
+
+
+def load(path: Path | str) -> Workload:
+    """The workload of a user's own Python file, which defines ``WORKLOAD``; raises `WorkloadFileError`."""
+    path = Path(path)
+    spec = importlib.util.spec_from_file_location(f"warpreg_workload_{path.stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise WorkloadFileError(f"{path}: expected a Python file that defines WORKLOAD, found none")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise WorkloadFileError(f"{path}: {type(error).__name__}: {error}") from error
+    workload = getattr(module, "WORKLOAD", None)
+    if not isinstance(workload, Workload):
+        raise WorkloadFileError(f"{path}: expected WORKLOAD to be a warpreg.workloads.Workload, found {workload!r}")
+    return workload
+
+
+@cache
+def _folders() -> dict[str, str]:
+    """Workload name -> name of its folder, for each folder with a kernel."""
+    here = Path(__file__).parent
+    return {path.parent.name.replace("_", "-"): path.parent.name for path in here.glob("*/kernel.cu")}

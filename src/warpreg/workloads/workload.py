@@ -1,0 +1,184 @@
+"""What a workload is: kernels, seeded inputs, the host's part, and a reference that says what must come out.
+
+The built-in workloads and a user's own file are written the same way: a module with one `Workload` named ``WORKLOAD``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from warpreg.ir.errors import UnknownNameError, WarpregError
+
+Array = NDArray[Any]
+Arrays = Mapping[str, Array]
+Size = Mapping[str, int]
+Extent = int | tuple[int, ...]
+
+
+class Buffer(Protocol):
+    """An array in the device's global memory, handed to `Device.launch` where the kernel has a pointer."""
+
+    def download(self) -> Array:
+        """A copy of the contents, in the shape and dtype of the array that was uploaded."""
+
+    def write(self, array: Array, /) -> None:
+        """Replace the contents by ``array``, of the same shape and dtype."""
+
+
+class Device(Protocol):
+    """What a workload needs of the machine that runs its kernels."""
+
+    def upload(self, array: Array, /) -> Buffer:
+        """A new buffer with a copy of ``array``."""
+
+    def zeros(self, shape: Extent, dtype: DTypeLike) -> Buffer:
+        """A new buffer filled with zero bytes."""
+
+    def launch(self, kernel: str, grid: Extent, block: Extent, *args: object, shared_bytes: int = 0) -> object:
+        """Run ``kernel`` to its end: ``grid`` blocks of ``block`` threads (x, or x and y, or x, y and z).
+
+        ``args`` are buffers for pointers and Python or NumPy numbers for scalars; ``shared_bytes`` is the size of the
+        dynamic shared memory of a block.
+        """
+
+
+class CheckError(WarpregError):
+    """An output that is not what the reference says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far an output may be from the reference; the default is not at all.
+
+    An element passes if ``|found - expected| <= absolute + relative * |expected|``; NaN passes for NaN only.
+    An output passes if at most ``fraction`` of its elements fail.
+    """
+
+    relative: float = 0.0
+    absolute: float = 0.0
+    fraction: float = 0.0
+
+    def failures(self, found: Array, expected: Array) -> Array:
+        """Flat indices of the elements of ``found`` that are too far from ``expected`` (same shape)."""
+        if self.relative == 0.0 and self.absolute == 0.0:
+            failed = found != expected
+        else:
+            with np.errstate(invalid="ignore"):  # inf - inf
+                distance = np.abs(found.astype(np.float64) - expected)
+            failed = ~((found == expected) | (distance <= self.absolute + self.relative * np.abs(expected)))
+        if np.issubdtype(found.dtype, np.inexact):
+            failed &= ~(np.isnan(found) & np.isnan(expected))
+        return np.flatnonzero(failed)
+
+    def __str__(self) -> str:
+        bounds = [f"relative {self.relative:g}"] if self.relative else []
+        bounds += [f"absolute {self.absolute:g}"] if self.absolute else []
+        bounds = bounds or ["exact"]
+        return ", ".join(bounds + ([f"in all but {self.fraction:.3g} of the elements"] if self.fraction else []))
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One benchmark: what its kernels compute, on which inputs, and how the result is checked.
+
+    ``source`` is the CUDA file; the PTX that is run lies beside it with the suffix ``.ptx``.
+    ``sizes`` gives every size by name, each with the same parameters.
+    ``inputs`` makes the host arrays from a size and a seeded generator; ``run`` uploads them, launches the kernels and
+    returns the outputs; ``reference`` computes the same outputs without the kernels.
+    ``suite`` is the benchmark suite that made the algorithm a benchmark; ``tags`` say what it stresses (``memory`` or
+    ``compute``, ``integer`` or ``float``) and which features it uses; ``papers`` are those that measured it.
+    """
+
+    name: str
+    title: str
+    description: str
+    source: Path
+    sizes: Mapping[str, Size]
+    inputs: Callable[[Size, np.random.Generator], Arrays]
+    run: Callable[[Device, Size, Arrays], Arrays]
+    reference: Callable[[Size, Arrays], Arrays]
+    tolerance: Tolerance = Tolerance()
+    suite: str = "own"
+    tags: tuple[str, ...] = ()
+    papers: tuple[str, ...] = ()
+
+    @property
+    def cuda_path(self) -> Path:
+        """The CUDA C++ source."""
+        return self.source.with_suffix(".cu")
+
+    @property
+    def ptx_path(self) -> Path:
+        """The PTX that NVRTC made of the source."""
+        return self.source.with_suffix(".ptx")
+
+    def problem(self, size: str = "tiny", seed: int = 0) -> Problem:
+        """One instance to run; raises `UnknownNameError` for a size that the workload does not have."""
+        if size not in self.sizes:
+            raise UnknownNameError(f"size of workload '{self.name}'", size, self.sizes)
+        return Problem(self, size, self.sizes[size], seed)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A workload at one size with one seed: run it on a device, then check what came out.
+
+    The same seed gives the same inputs. Inputs and expected outputs are computed when first asked for, and kept.
+    """
+
+    workload: Workload
+    size_name: str
+    size: Size
+    seed: int
+
+    @cached_property
+    def inputs(self) -> Arrays:
+        """The host arrays that the kernels start from."""
+        return self.workload.inputs(self.size, np.random.default_rng(self.seed))
+
+    @cached_property
+    def expected(self) -> Arrays:
+        """The outputs that the reference computes."""
+        return self.workload.reference(self.size, self.inputs)
+
+    def run(self, device: Device) -> Arrays:
+        """The outputs of the kernels, run on ``device``, which must have been given the workload's PTX."""
+        return self.workload.run(device, self.size, self.inputs)
+
+    def check(self, outputs: Arrays) -> None:
+        """Compare ``outputs`` with the reference; raises `CheckError` that names the first element at fault."""
+        for name, expected in self.expected.items():
+            if name not in outputs:
+                raise CheckError(f"{self}: output '{name}' is missing; there are: {', '.join(sorted(outputs))}")
+            self._check_output(name, outputs[name], expected)
+
+    def _check_output(self, name: str, found: Array, expected: Array) -> None:
+        if (found.shape, found.dtype) != (expected.shape, expected.dtype):
+            raise CheckError(
+                f"{self}: output '{name}' is {found.dtype}{list(found.shape)},"
+                f" expected {expected.dtype}{list(expected.shape)}"
+            )
+        tolerance = self.workload.tolerance
+        failures = tolerance.failures(found, expected)
+        if failures.size <= tolerance.fraction * expected.size:
+            return
+        index = tuple(int(i) for i in np.unravel_index(failures[0], expected.shape))
+        raise CheckError(
+            f"{self}: output '{name}'{list(index)} is {found[index]}, expected {expected[index]}"
+            f" (tolerance: {tolerance}); {failures.size} of {expected.size} elements differ"
+        )
+
+    def __str__(self) -> str:
+        return f"{self.workload.name} ({self.size_name}, seed {self.seed})"
+
+
+def blocks(items: int, per_block: int) -> int:
+    """How many blocks of ``per_block`` cover ``items``."""
+    return -(-items // per_block)

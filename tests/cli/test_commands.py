@@ -1,0 +1,151 @@
+"""The commands end to end on small inputs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from warpreg.cli import main
+
+SAXPY = Path(__file__).parent / "data" / "saxpy.ptx"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "my_design.py"
+LAUNCH = ["--grid", "4", "--block", "256"]
+ARGUMENTS = ["--arg", "f32:2", "--arg", "buffer:f32:1000:arange", "--arg", "buffer:f32:1000:ones", "--arg", "s32:1000"]
+
+Output = pytest.CaptureFixture[str]
+
+
+def printed(capsys: Output, *arguments: str) -> str:
+    assert main(list(arguments)) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def as_json(capsys: Output, *arguments: str) -> Any:
+    return json.loads(printed(capsys, *arguments, "--json"))
+
+
+def complaint(capsys: Output, status: int, *arguments: str) -> str:
+    assert main(list(arguments)) == status
+    return capsys.readouterr().err
+
+
+def test_run_checks_a_workload_and_profiles_its_registers(capsys: Output) -> None:
+    text = printed(capsys, "run", "vector-add", "--size", "tiny")
+    assert "matches the NumPy reference (exact)" in text
+    assert "registers read per instruction" in text
+
+
+def test_run_launches_a_kernel_of_ones_own(capsys: Output, tmp_path: Path) -> None:
+    found = as_json(capsys, "run", str(SAXPY), *LAUNCH, *ARGUMENTS, "--save", f"2={tmp_path}/y.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), 2 * np.arange(1000, dtype=np.float32) + 1)
+    (launch,) = found["launches"]
+    assert launch["grid"] == "4x1x1"
+    assert found["arguments"][1]["first"] == "1 3 5 7 9 11"
+    reads = found["profile"]["values_by_reads"]
+    assert sum(reads.values()) == pytest.approx(1)
+
+
+def test_the_same_run_prints_the_same_bytes(capsys: Output) -> None:
+    arguments = ["compare", "reduction", "--size", "tiny", "--json"]
+    assert printed(capsys, *arguments) == printed(capsys, *arguments)
+
+
+def test_run_says_what_a_kernel_needs_with_an_example(capsys: Output) -> None:
+    message = complaint(capsys, 2, "run", str(SAXPY), "--grid", "4")
+    assert "takes 4 arguments: a (f32), x (u64), y (u64), n (u32)" in message
+    assert "--arg f32:1 --arg buffer:f32:1024" in message
+
+
+def test_launch_options_belong_to_files(capsys: Output) -> None:
+    assert "taken as the name of a workload" in complaint(capsys, 2, "run", "vector-add", "--grid", "4")
+
+
+def test_a_fault_is_one_message_and_status_1(capsys: Output) -> None:
+    short = [*ARGUMENTS[:5], "buffer:f32:10", *ARGUMENTS[6:]]
+    message = complaint(capsys, 1, "run", str(SAXPY), *LAUNCH, *short)
+    assert "out of bounds" in message
+    assert "_Z5saxpyfPfS_i" in message
+    assert "Traceback" not in message
+
+
+def test_a_runaway_kernel_is_stopped(capsys: Output) -> None:
+    message = complaint(capsys, 1, "run", str(SAXPY), *LAUNCH, *ARGUMENTS, "--max-instructions", "10")
+    assert "more than 10 warp-instructions" in message
+
+
+def test_names_are_suggested(capsys: Output) -> None:
+    assert "did you mean 'vector-add'?" in complaint(capsys, 1, "run", "vector-ad")
+    unknown = complaint(capsys, 1, "run", str(SAXPY), "--kernel", "saxpi", *LAUNCH, *ARGUMENTS)
+    assert "did you mean '_Z5saxpyfPfS_i'?" in unknown
+    assert "did you mean 'rfc'?" in complaint(capsys, 1, "compare", "bfs", "--designs", "rcf")
+    assert "did you mean 'entries'?" in complaint(capsys, 1, "compare", "bfs", "--set", "rfc.entry=6")
+    assert "did you mean 'gtx480'?" in complaint(capsys, 1, "compare", "bfs", "--machine", "gtx48")
+
+
+def test_ptx_that_is_not_ptx_names_the_place(capsys: Output, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.ptx"
+    broken.write_text(".version 7.0\n.target sm_75\n.address_size 64\n.visible .entri k() { ret; }\n")
+    assert f"{broken}:4:" in complaint(capsys, 1, "explain", str(broken))
+
+
+def test_a_missing_file_is_one_message(capsys: Output) -> None:
+    assert complaint(capsys, 1, "explain", "none.ptx") == "warpreg: none.ptx: No such file or directory\n"
+
+
+def test_compare_sweeps_a_parameter(capsys: Output) -> None:
+    rows = as_json(capsys, "compare", "reduction", "--size", "tiny", "--set", "rfc.entries=1,6")
+    assert [(row["design"], row["parameters"]) for row in rows] == [
+        ("mrf", {}),
+        ("rfc", {"entries": 1}),
+        ("rfc", {"entries": 6}),
+    ]
+    assert rows[0]["elided"] == 0 < rows[1]["elided"] < rows[2]["elided"]
+    assert rows[2]["provenance"]["machine"].startswith("gebhart-rfc@")
+
+
+def test_compare_takes_a_design_from_a_file(capsys: Output) -> None:
+    rows = as_json(capsys, "compare", "reduction", "--size", "tiny", "--designs", "rfc", "--design", str(EXAMPLE))
+    assert [row["design"] for row in rows] == ["rfc", "my-design"]
+
+
+def test_the_comparison_of_several_workloads_ends_with_their_mean(capsys: Output) -> None:
+    text = printed(capsys, "compare", "reduction", "vector-add", "--size", "tiny")
+    assert text.count("\nmean ") == 2
+
+
+def test_a_setting_that_fits_no_design_is_refused(capsys: Output) -> None:
+    assert "expected DESIGN.PARAMETER=VALUE" in complaint(capsys, 2, "compare", "bfs", "--set", "entries=6")
+    assert "no design in this comparison" in complaint(capsys, 2, "compare", "bfs", "--set", "orf.entries=6")
+
+
+def test_explain_draws_live_ranges_and_names_source_lines(capsys: Output) -> None:
+    text = printed(capsys, "explain", "vector-add")
+    assert "┬ written" in text
+    assert "kernel.cu" in text
+
+
+def test_explain_as_json_has_every_instruction(capsys: Output) -> None:
+    (kernel,) = as_json(capsys, "explain", str(SAXPY), "--kernel", "saxpy", "--design", "rfc")
+    instructions = [i for block in kernel["blocks"] for i in block["instructions"]]
+    assert [i["pc"] for i in instructions] == list(range(len(instructions)))
+    assert kernel["live_at_most"] <= kernel["registers"]
+    (fma,) = [i for i in instructions if i["text"].startswith("fma")]
+    assert "may wait for memory" in fma["design"]
+
+
+def test_spilling_shows_in_the_listing(capsys: Output) -> None:
+    (roomy,) = as_json(capsys, "explain", "matrix-mul")
+    (tight,) = as_json(capsys, "explain", "matrix-mul", "--max-registers", "12")
+    assert roomy["registers"] > 12 >= tight["registers"]
+    assert tight["local_bytes"] > 0
+
+
+def test_the_demo_writes_its_figure(capsys: Output, tmp_path: Path) -> None:
+    text = printed(capsys, "demo", "--size", "tiny", "--output", str(tmp_path))
+    assert "all 8 workloads match" in text
+    assert (tmp_path / "rfc.png").stat().st_size > 10_000
+    assert (tmp_path / "rfc.svg").exists()

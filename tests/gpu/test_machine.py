@@ -1,0 +1,158 @@
+"""Machine files: what they say, where each number comes from, and how a wrong one is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warpreg import gpu
+from warpreg.ir.errors import UnknownNameError, WarpregError
+
+GEBHART = Path(gpu.machine.FOLDER) / "gebhart-rfc.toml"
+
+
+def edited(tmp_path: Path, old: str, new: str) -> Path:
+    """A user's machine: the one of the ISCA paper with one piece of text replaced."""
+    text = GEBHART.read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return path
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(gpu.MachineError) as caught:
+        gpu.load(path)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", gpu.names())
+def test_each_machine_loads_and_every_number_has_an_origin(name: str) -> None:
+    machine = gpu.load(name)
+    assert machine.name == name
+    assert len(machine.origins) >= 28
+    assert all(origin.text for origin in machine.origins.values())
+
+
+@pytest.mark.parametrize("name", ["gebhart-rfc", "gebhart-orf"])
+def test_the_gebhart_machines_hold_32_registers_for_each_of_1024_threads(name: str) -> None:
+    machine = gpu.load(name)
+    assert machine.register_file.registers == 32 * 1024
+    assert machine.warp_registers == 32 * machine.sm.warps
+    bank_words = (
+        machine.register_file.bytes * 8 // (machine.register_file.banks * machine.register_file.bank_width_bits)
+    )
+    assert bank_words == 256
+    assert machine.schedulers.active_warps == 8
+
+
+def test_gtx480_as_the_simulator_configures_it() -> None:
+    machine = gpu.load("gtx480")
+    assert (machine.chip.sms, machine.sm.threads, machine.sm.blocks) == (15, 1536, 8)
+    assert machine.register_file.registers == 32768
+    assert machine.schedulers.active_warps is None
+    assert machine.origins["latency.texture"].assumed
+    assert str(machine.origins["chip.sms"]) == "GPGPU-Sim 4.2 config"
+    assert str(machine.origins["latency.texture"]).startswith("assumed: ")
+
+
+def test_a_users_file_is_read_by_path_and_equal_content_has_one_digest(tmp_path: Path) -> None:
+    mine = gpu.load(edited(tmp_path, "[chip]", "# a comment\n[chip]"))
+    assert mine.name == "mine"
+    assert mine.digest == gpu.load("gebhart-rfc").digest
+    assert mine.digest != gpu.load("gebhart-orf").digest
+
+
+def test_an_unknown_machine_suggests_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="no machine named 'gtx_480'; did you mean 'gtx480'"):
+        gpu.load("gtx_480")
+
+
+def test_a_wrong_key_is_placed_at_its_line_and_the_nearest_is_suggested(tmp_path: Path) -> None:
+    path = edited(tmp_path, "\nsms       =", "\nsmss      =")
+    line = 1 + next(n for n, text in enumerate(path.read_text(encoding="utf-8").splitlines()) if "smss" in text)
+    assert refusal(path) == f"{path}:{line}: chip.smss: expected 'sms', found unknown key 'smss'"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "\nalu     =",
+            "\n# alu    =",
+            "latency.alu: expected an entry (full-throughput integer and f32), found nothing",
+        ),
+        ("[latency]", "[latencies]", "latencies: expected 'latency', found unknown key 'latencies'"),
+        (
+            '{ value = 16, unit = "SMs"',
+            '{ value = "16", unit = "SMs"',
+            "chip.sms: expected a value of type int, found '16'",
+        ),
+        (
+            '{ value = 16, unit = "SMs"',
+            '{ value = true, unit = "SMs"',
+            "chip.sms: expected a value of type int, found True",
+        ),
+        ('{ value = 16, unit = "SMs"', '{ value = 0, unit = "SMs"', "chip.sms: expected 1 to 1024 SMs, found 0"),
+        (
+            '{ value = 16, unit = "SMs"',
+            '{ value = 16, unit = "cores"',
+            "chip.sms: expected unit 'SMs', found unit 'cores'",
+        ),
+        ("{ value = 16,", "{ vlaue = 16,", "chip.sms: expected { value = ..., source = ... }, found {'vlaue': 16"),
+        (', source = "rfc §2" }', " }", "chip.sms: expected exactly one of source and assumed, found neither"),
+        (
+            ', source = "rfc §2" }',
+            ', source = " " }',
+            "chip.sms: expected exactly one of source and assumed, found neither",
+        ),
+        (
+            'source = "rfc §2" }',
+            'source = "a", assumed = "b" }',
+            "chip.sms: expected exactly one of source and assumed",
+        ),
+        (
+            'source = "rfc §2" }',
+            'source = "a", note = "b" }',
+            "chip.sms.note: expected one of value, unit, source, assumed",
+        ),
+        (
+            'value = "two-level"',
+            'value = "fair"',
+            "schedulers.policy: expected one of greedy, gto, lrr, two-level, found 'fair'",
+        ),
+        (
+            'value = "two-level"',
+            'value = "gto"',
+            "schedulers.active_warps: expected a number of warps with policy two-level",
+        ),
+        ("value = 1024, unit", "value = 1000, unit", "sm.threads: expected 32 warps x 32 = 1024, found 1000"),
+        ("value = 4, unit", "value = 5, unit", "sm.lanes_per_cluster: expected a divisor of 32, found 5"),
+        ("value = 131072", "value = 131070", "register_file.bytes: expected a whole number of 128-bit words"),
+        ("[chip]", "[chip", ":"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_key_expected_and_found(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = edited(tmp_path, old, new)
+    found = refusal(path)
+    assert message in found
+    assert found.startswith(f"{path}:")
+
+
+def test_a_syntax_error_names_line_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "broken.toml"
+    path.write_text('title = "x"\n[chip\n', encoding="utf-8")
+    assert refusal(path).startswith(f"{path}:2:")
+
+
+def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
+    assert "expected a readable TOML file, found No such file" in refusal(tmp_path / "none.toml")
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    assert "found bytes that are not UTF-8" in refusal(binary)
+
+
+def test_all_refusals_belong_to_the_one_family() -> None:
+    assert issubclass(gpu.MachineError, WarpregError)
+    assert issubclass(gpu.OccupancyError, WarpregError)

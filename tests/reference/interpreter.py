@@ -1,0 +1,173 @@
+"""Runs a kernel thread by thread.
+
+Blocks run in linear order.  In a block each thread runs alone, in order of its number, until it stops at an instruction that
+needs others:
+
+* ``shfl.sync`` and ``vote.sync`` wait until every lane that the member mask names, and that has not exited, stops at the same
+  statement; then all of them go on.  Reading a lane that is not among them is an error here (undefined in PTX).
+* ``activemask`` waits until every lane of the warp that has not exited stops somewhere; the lanes that stop at the same
+  statement see each other.  Tests use it only where all of a warp's threads meet.
+* ``bar`` and ``barrier`` wait until all threads of the block that have not exited have arrived, or, with a thread count, until
+  that many have, counted in whole warps.
+
+So the order between threads is that of a data-race-free program: threads of a warp in lane order between two such points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from tests.reference.compiled import CompiledProgram, return_from_function
+from tests.reference.memory import FIRST_GLOBAL, ReferenceFault, Region, Space
+from tests.reference.number import from_float
+from tests.reference.reader import Variable, read
+from tests.reference.thread import Block, Thread
+from tests.reference.warp import resolve_warp
+
+Triple = tuple[int, int, int]
+
+
+@dataclass
+class Buffer:
+    """Global memory of a kernel: its address and its bytes."""
+
+    address: int
+    data: bytearray
+
+
+class Reference:
+    """A module and the global memory its kernels share."""
+
+    def __init__(self, text: str) -> None:
+        self.program = read(text)
+        self.memory = Space("global")
+        self._next = FIRST_GLOBAL
+        places = {}
+        for variable in self.program.variables.values():
+            if variable.space in ("global", "const"):
+                buffer = self.buffer(variable.initial or bytes(variable.bytes))
+                places[variable.name] = buffer.address
+        self.compiled = CompiledProgram(self.program, places)
+
+    def buffer(self, content: bytes) -> Buffer:
+        """A new buffer, aligned to 256 bytes and away from the others."""
+        made = Buffer(self._next, bytearray(content))
+        self.memory.regions.append(Region(made.address, made.data))
+        self._next += (len(content) // 256 + 2) * 256
+        return made
+
+    def launch(
+        self,
+        name: str,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        arguments: Sequence[Buffer | int | float | bytes],
+        shared_bytes: int = 0,
+        max_steps: int = 20_000_000,
+    ) -> int:
+        """Run a kernel; ``arguments`` are packed by the parameters' types.  Returns the thread-instructions executed."""
+        kernel = self.compiled.functions[name]
+        pairs = zip(kernel.function.parameters, arguments, strict=True)
+        given = {variable.name: bytearray(_packed(variable, argument)) for variable, argument in pairs}
+        counts, shape = _triple(grid), _triple(block)
+        steps = 0
+        for z, y, x in product(range(counts[2]), range(counts[1]), range(counts[0])):
+            shared = Space("shared", [Region(0, bytearray(self.compiled.dynamic_shared + shared_bytes))])
+            place = Block((x, y, z), counts, shape, shared, self.memory)
+            threads = [Thread(place, n, self.compiled.local_bytes) for n in range(shape[0] * shape[1] * shape[2])]
+            for thread in threads:
+                thread.frames.append(kernel.frame({n: bytearray(b) for n, b in given.items()}))
+            steps += _run_block(threads, max_steps - steps)
+        return steps
+
+
+def _run_block(threads: list[Thread], max_steps: int) -> int:
+    warps = [threads[i : i + 32] for i in range(0, len(threads), 32)]
+    arrivals: dict[int, set[int]] = {}
+    steps = 0
+    while not all(t.finished for t in threads):
+        progress = 0
+        for warp in warps:
+            while True:
+                done = sum(_run(thread, max_steps - steps, arrivals) for thread in warp)
+                steps += done
+                progress += done
+                if not resolve_warp(warp):
+                    break
+                progress += 1
+        if _release_barriers(threads, arrivals):
+            continue
+        if not progress:
+            stuck = next(t for t in threads if t.waiting)
+            raise ReferenceFault(f"deadlock: thread {stuck.number} waits at {stuck.waiting and stuck.waiting.statement}")
+    return steps
+
+
+def _run(thread: Thread, max_steps: int, arrivals: dict[int, set[int]]) -> int:
+    """Run a thread until it stops; the statements executed."""
+    steps = 0
+    while thread.frames and thread.waiting is None:
+        frame = thread.frames[-1]
+        if frame.pc >= len(frame.function.steps):
+            return_from_function(thread)
+            continue
+        try:
+            frame.function.steps[frame.pc](thread)
+        except Exception as error:
+            statement = frame.function.function.code[frame.pc]
+            raise ReferenceFault(f"thread {thread.number} at {statement}: {error!r}") from error
+        steps += 1
+        if steps > max_steps:
+            raise ReferenceFault("too many steps")
+        if thread.waiting and "arrive" in thread.waiting.statement.modifiers:
+            arrivals.setdefault(thread.waiting.key[0], set()).add(thread.warp)
+            waiting, thread.waiting = thread.waiting, None
+            waiting.resume(thread)
+    return steps
+
+
+def _release_barriers(threads: list[Thread], arrivals: dict[int, set[int]]) -> bool:
+    """Let the threads of each complete barrier go on; whether there was one."""
+    at: dict[int, list[Thread]] = {}
+    for thread in threads:
+        if thread.waiting and thread.waiting.statement.opcode in ("bar", "barrier"):
+            at.setdefault(thread.waiting.key[0], []).append(thread)
+    alive = sum(not t.finished for t in threads)
+    released = False
+    for number, waiting in at.items():
+        counts = [t.waiting.key[1] for t in waiting if t.waiting]
+        arrived = {t.warp for t in waiting} | arrivals.get(number, set())
+        complete = len(arrived) * 32 >= counts[0] if counts[0] else len(waiting) == alive
+        if complete:
+            _release(waiting)
+            arrivals.pop(number, None)
+            released = True
+    return released
+
+
+def _release(waiting: list[Thread]) -> None:
+    flags = [bool(t.waiting.key[2]) for t in waiting if t.waiting]
+    results = {"popc": sum(flags), "and": int(all(flags)), "or": int(any(flags))}
+    for thread in waiting:
+        stopped, thread.waiting = thread.waiting, None
+        assert stopped is not None
+        operation = next((m for m in stopped.statement.modifiers if m in results), "")
+        stopped.resume(thread, results.get(operation, 0))
+
+
+def _packed(variable: Variable, argument: Buffer | int | float | bytes) -> bytes:
+    if isinstance(argument, bytes):
+        return argument.ljust(variable.bytes, b"\0")
+    if isinstance(argument, Buffer):
+        argument = argument.address
+    if isinstance(argument, float):
+        argument = from_float(argument, variable.bytes * 8)
+    return (argument & ((1 << (8 * variable.bytes)) - 1)).to_bytes(variable.bytes, "little")
+
+
+def _triple(sizes: int | Sequence[int]) -> Triple:
+    values = (sizes,) if isinstance(sizes, int) else tuple(sizes)
+    x, y, z = (*values, 1, 1)[:3]
+    return x, y, z

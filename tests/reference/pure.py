@@ -1,0 +1,409 @@
+"""Instructions whose result depends on their operands alone: ``lookup`` gives the types and the function of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tests.reference import approximate, floats, integers
+from tests.reference.conversion import convert
+from tests.reference.memory import FIRST_GLOBAL, LOCAL_WINDOW, SHARED_WINDOW
+from tests.reference.number import FORMATS, Format, mask
+
+ROUNDINGS = ("rn", "rz", "rm", "rp")
+RELATIONS = "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan".split()
+COMBINE: dict[str, Callable[[bool, bool], bool]] = {
+    "and": lambda a, b: a and b,
+    "or": lambda a, b: a or b,
+    "xor": lambda a, b: a != b,
+}
+_UNSIGNED_RELATIONS = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+
+
+class Pure(NamedTuple):
+    """Operand types by name (``s32``, ``pred``), and a function from patterns to the result's pattern.
+
+    ``carry``: the function takes the carry flag as its last argument and returns (result, carry); ``sets_carry``: that carry
+    is kept.
+    """
+
+    result: str
+    sources: tuple[str, ...]
+    function: Callable[..., int]
+    carry: bool = False
+    sets_carry: bool = False
+
+
+def is_type(word: str) -> bool:
+    return word == "pred" or (word[:1] in "busf" and word[1:].isdigit())
+
+
+def kind_and_bits(name: str) -> tuple[str, int]:
+    return ("pred", 1) if name == "pred" else (name[0], int(name[1:]))
+
+
+def lookup(opcode: str, modifiers: tuple[str, ...]) -> Pure | None:
+    """The instruction, or None if it is not a pure one."""
+    types = tuple(m for m in modifiers if is_type(m))
+    rest = tuple(m for m in modifiers if not is_type(m))
+    if opcode in _CARRY and ("cc" in rest or opcode.endswith("c")):
+        return _carry(opcode, types[0], rest)
+    if opcode not in _BUILDERS:
+        return None
+    if types and types[-1][0] == "f" and opcode in _FLOAT:
+        return _FLOAT[opcode](types[-1], rest)
+    return _BUILDERS[opcode](types, rest)
+
+
+def _carry(opcode: str, name: str, rest: tuple[str, ...]) -> Pure:
+    _, bits = kind_and_bits(name)
+    kind = name[0]
+
+    def run(*operands: int) -> tuple[int, int]:
+        *values, carry = operands
+        carry = carry if opcode.endswith("c") else 0
+        if opcode.startswith("sub"):
+            total = values[0] - values[1] - carry
+        elif opcode.startswith("add"):
+            total = values[0] + values[1] + carry
+        else:
+            product = integers.value(kind, bits, values[0]) * integers.value(kind, bits, values[1])
+            total = ((product >> bits if "hi" in rest else product) & mask(bits)) + values[2] + carry
+        return total & mask(bits), int(total < 0 or total > mask(bits))
+
+    return Pure(name, (name,) * (3 if opcode.startswith("mad") else 2), run, True, "cc" in rest)  # type: ignore[arg-type]
+
+
+_CARRY = ("add", "sub", "mad", "addc", "subc", "madc")
+
+# Floating point.
+
+
+def _wrap(name: str, rest: tuple[str, ...], arity: int, function: Callable[..., int]) -> Pure:
+    """Flush the operands and the result under ``.ftz``, then clamp under ``.sat``."""
+    f = FORMATS[int(name[1:])]
+
+    def run(*operands: int) -> int:
+        if "ftz" in rest:
+            operands = tuple(map(f.flush, operands))
+        out = function(f, *operands)
+        if "ftz" in rest:
+            out = f.flush(out)
+        return floats.saturate(f, out) if "sat" in rest else out
+
+    return Pure(name, (name,) * arity, run)
+
+
+def _rounded(arity: int, function: Callable[..., int]) -> Callable[[str, tuple[str, ...]], Pure]:
+    def build(name: str, rest: tuple[str, ...]) -> Pure:
+        mode = next((m for m in rest if m in ROUNDINGS), "rn")
+        return _wrap(name, rest, arity, lambda f, *operands: function(f, *operands, mode))
+
+    return build
+
+
+def _plain(arity: int, function: Callable[..., int]) -> Callable[[str, tuple[str, ...]], Pure]:
+    return lambda name, rest: _wrap(name, rest, arity, function)
+
+
+def _extreme(function: Callable[..., int]) -> Callable[[str, tuple[str, ...]], Pure]:
+    def build(name: str, rest: tuple[str, ...]) -> Pure:
+        def choose(f: Format, a: int, b: int) -> int:
+            if "xorsign" not in rest:
+                return function(f, a, b, "NaN" in rest)
+            sign = f.sign(a) ^ f.sign(b)
+            out = function(f, floats.absolute(f, a), floats.absolute(f, b), "NaN" in rest)
+            return f.nan if f.is_nan(out) else f.signed_bits(sign, out)
+
+        return _wrap(name, rest, 2, choose)
+
+    return build
+
+
+def _maybe_approximate(opcode: str, arity: int, exact: Callable[..., int] | None):  # type: ignore[no-untyped-def]
+    def build(name: str, rest: tuple[str, ...]) -> Pure:
+        if exact and not {"approx", "full"} & set(rest):
+            return _rounded(arity, exact)(name, rest)
+        bits = int(name[1:])
+        return Pure(name, (name,) * arity, lambda *p: approximate.evaluate(opcode, bits, p, "ftz" in rest))
+
+    return build
+
+
+_FLOAT: dict[str, Callable[[str, tuple[str, ...]], Pure]] = {
+    "add": _rounded(2, floats.add),
+    "sub": _rounded(2, floats.subtract),
+    "mul": _rounded(2, floats.multiply),
+    "fma": _rounded(3, floats.fused),
+    "mad": _rounded(3, floats.fused),
+    "min": _extreme(floats.least),
+    "max": _extreme(floats.greatest),
+    "neg": _plain(1, floats.negate),
+    "abs": _plain(1, floats.absolute),
+    "copysign": _plain(2, floats.copysign),
+    "div": _maybe_approximate("div", 2, floats.divide),
+    "rcp": _maybe_approximate("rcp", 1, floats.reciprocal),
+    "sqrt": _maybe_approximate("sqrt", 1, floats.square_root),
+    "rsqrt": _maybe_approximate("rsqrt", 1, None),
+    "ex2": _maybe_approximate("ex2", 1, None),
+    "lg2": _maybe_approximate("lg2", 1, None),
+    "sin": _maybe_approximate("sin", 1, None),
+    "cos": _maybe_approximate("cos", 1, None),
+    "tanh": _maybe_approximate("tanh", 1, None),
+}
+
+# Integers, bits and predicates.
+
+Builder = Callable[[tuple[str, ...], tuple[str, ...]], Pure]
+
+
+def _integer(arity: int, function: Callable[..., int]) -> Builder:
+    """``function(kind, bits, *patterns)``, masked to the type."""
+
+    def build(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+        kind, bits = kind_and_bits(types[0])
+        return Pure(types[0], (types[0],) * arity, lambda *p: function(kind, bits, *p) & mask(bits))
+
+    return build
+
+
+def _sum(sign: int) -> Builder:
+    def build(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+        kind, bits = kind_and_bits(types[0])
+
+        def run(a: int, b: int) -> int:
+            total = integers.value(kind, bits, a) + sign * integers.value(kind, bits, b)
+            return (integers.clamp(kind, bits, total) if "sat" in rest else total) & mask(bits)
+
+        return Pure(types[0], (types[0],) * 2, run)
+
+    return build
+
+
+def _product(arity: int) -> Builder:
+    def build(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+        kind, bits = kind_and_bits(types[0])
+        wide = 2 * bits if "wide" in rest else bits
+
+        def run(a: int, b: int, c: int = 0) -> int:
+            product = integers.value(kind, bits, a) * integers.value(kind, bits, b)
+            if "hi" in rest:
+                product = (product >> bits) & mask(bits)
+            total = integers.value(kind, wide, product) + integers.value(kind, wide, c)
+            return (integers.clamp(kind, wide, total) if "sat" in rest else total) & mask(wide)
+
+        sources = (types[0], types[0], f"{kind}{wide}")[:arity]
+        return Pure(f"{kind}{wide}", sources, run)
+
+    return build
+
+
+def _logic(arity: int, function: Callable[..., int]) -> Builder:
+    def build(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+        bits = kind_and_bits(types[0])[1]
+        return Pure(types[0], (types[0],) * arity, lambda *p: function(*p) & mask(bits))
+
+    return build
+
+
+def _to_u32(function: Callable[[str, int, int], int]) -> Builder:
+    def build(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+        kind, bits = kind_and_bits(types[0])
+        return Pure("u32", types[:1], lambda a: function(kind, bits, a))
+
+    return build
+
+
+def _shift(function: Callable[[str, int, int, int], int]) -> Builder:
+    def build(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+        kind, bits = kind_and_bits(types[0])
+        return Pure(types[0], (types[0], "u32"), lambda a, n: function(kind, bits, a, n) & mask(bits))
+
+    return build
+
+
+def _field(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    kind, bits = kind_and_bits(types[0])
+    return Pure(types[0], (types[0], "u32", "u32"), lambda a, p, n: integers.extract(kind, bits, a, p, n))
+
+
+def _insert(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    bits = kind_and_bits(types[0])[1]
+    sources = (types[0], types[0], "u32", "u32")
+    return Pure(types[0], sources, lambda a, b, p, n: integers.insert(bits, a, b, p, n))
+
+
+def _find(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    kind, bits = kind_and_bits(types[0])
+    return Pure("u32", types[:1], lambda a: integers.find(kind, bits, "shiftamt" in rest, a))
+
+
+def _funnel(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    sources = ("b32", "b32", "u32")
+    return Pure("b32", sources, lambda a, b, n: integers.funnel(rest[0], "clamp" in rest, a, b, n) & mask(32))
+
+
+def _permute(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    mode = rest[0] if rest else ""
+    return Pure("b32", ("b32",) * 3, lambda a, b, c: integers.permute(mode, a, b, c))
+
+
+def _logic3(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    return Pure("b32", ("b32",) * 4, lambda a, b, c, table: integers.logic3(table, a, b, c))
+
+
+def _convert(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    to, source = types
+    return Pure(to, (source,), lambda a: convert(rest, to, source, a))
+
+
+def _select(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    return Pure(types[0], (types[0], types[0], "pred"), lambda a, b, p: a if p else b)
+
+
+def _select_sign(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    def run(a: int, b: int, c: int) -> int:
+        if types[1] == "s32":
+            return a if integers.value("s", 32, c) >= 0 else b
+        c = FORMATS[32].flush(c) if "ftz" in rest else c
+        return a if floats.compare(FORMATS[32], "ge", c, 0) else b
+
+    return Pure(types[0], (types[0], types[0], types[1]), run)
+
+
+def comparison(rest: tuple[str, ...], name: str) -> Callable[[int, int], bool]:
+    """The relation of ``set`` and ``setp`` on patterns of type ``name``."""
+    relation = next(m for m in rest if m in RELATIONS)
+    kind, bits = kind_and_bits(name)
+    if kind == "f":
+        f: Format = FORMATS[bits]
+        prepare = f.flush if "ftz" in rest else lambda a: a
+        return lambda a, b: floats.compare(f, relation, prepare(a), prepare(b))
+    plain = _UNSIGNED_RELATIONS.get(relation, relation)
+    number = integers.value
+    return lambda a, b: floats.compare_integers(plain, number(kind, bits, a), number(kind, bits, b))
+
+
+def combination(rest: tuple[str, ...]) -> Callable[[bool, bool], bool] | None:
+    return next((COMBINE[m] for m in rest if m in COMBINE), None)
+
+
+def _set(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    to, source = types
+    compare, combine = comparison(rest, source), combination(rest)
+    true = 0x3F800000 if to == "f32" else mask(32)
+    if combine is None:
+        return Pure(to, (source, source), lambda a, b: true if compare(a, b) else 0)
+    return Pure(to, (source, source, "pred"), lambda a, b, c: true if combine(compare(a, b), bool(c)) else 0)
+
+
+def _absolute_difference(kind: str, bits: int, a: int, b: int, c: int) -> int:
+    return abs(_VALUE(kind, bits, a) - _VALUE(kind, bits, b)) + c
+
+
+def _product24(arity: int) -> Builder:
+    """The product of the low 24 bits: ``.lo`` is its bits 31 to 0, ``.hi`` its bits 47 to 16."""
+
+    def build(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+        kind = types[0][0]
+
+        def run(a: int, b: int, c: int = 0) -> int:
+            product = integers.value(kind, 24, a) * integers.value(kind, 24, b)
+            part = (product >> 16 if "hi" in rest else product) & mask(32)
+            total = integers.value(kind, 32, part) + integers.value(kind, 32, c)
+            return (integers.clamp(kind, 32, total) if "sat" in rest else total) & mask(32)
+
+        return Pure(types[0], (types[0],) * arity, run)
+
+    return build
+
+
+def _dot(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    def run(a: int, b: int, c: int) -> int:
+        pairs = [(a >> (8 * i), b >> (8 * i)) for i in range(4)]
+        return (sum(_VALUE(types[0][0], 8, x) * _VALUE(types[1][0], 8, y) for x, y in pairs) + c) & mask(32)
+
+    signed_result = "s32" if "s32" in types else "u32"
+    return Pure(signed_result, (types[0], types[1], signed_result), run)
+
+
+def _bit_mask(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    def run(start: int, length: int) -> int:
+        if "wrap" in rest:
+            start, length = start & 31, length & 31
+        return sum(1 << i for i in range(32) if start <= i < start + length)
+
+    return Pure("b32", ("b32", "b32"), run)
+
+
+def _property(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    f = FORMATS[int(types[0][1:])]
+    tests: dict[str, Callable[[int], bool]] = {
+        "finite": lambda a: f.magnitude(a) < f.infinity,
+        "infinite": f.is_infinite,
+        "number": lambda a: not f.is_nan(a),
+        "notanumber": f.is_nan,
+        "normal": lambda a: f.magnitude(a) < f.infinity and not f.is_denormal(a),
+        "subnormal": f.is_denormal,
+    }
+    return Pure("pred", types, lambda a: int(tests[rest[0]](a)))
+
+
+def _is_in_space(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    low, high = {"shared": (SHARED_WINDOW, LOCAL_WINDOW), "local": (LOCAL_WINDOW, LOCAL_WINDOW + 0x0100_0000)}.get(
+        rest[0], (FIRST_GLOBAL, 1 << 64)
+    )
+    return Pure("pred", ("u64",), lambda a: int(low <= a < high))
+
+
+_VALUE = integers.value
+_BUILDERS: dict[str, Builder] = {
+    "add": _sum(1),
+    "sub": _sum(-1),
+    "mul": _product(2),
+    "mad": _product(3),
+    "div": _integer(2, integers.quotient),
+    "rem": _integer(2, integers.remainder),
+    "min": _integer(2, lambda k, n, a, b: min(_VALUE(k, n, a), _VALUE(k, n, b))),
+    "max": _integer(2, lambda k, n, a, b: max(_VALUE(k, n, a), _VALUE(k, n, b))),
+    "mul24": _product24(2),
+    "mad24": _product24(3),
+    "sad": _integer(3, _absolute_difference),
+    "dp4a": _dot,
+    "bmsk": _bit_mask,
+    "testp": _property,
+    "isspacep": _is_in_space,
+    "neg": _integer(1, lambda k, n, a: -a),
+    "abs": _integer(1, lambda k, n, a: abs(_VALUE(k, n, a))),
+    "and": _logic(2, lambda a, b: a & b),
+    "or": _logic(2, lambda a, b: a | b),
+    "xor": _logic(2, lambda a, b: a ^ b),
+    "not": _logic(1, lambda a: ~a),
+    "cnot": _logic(1, lambda a: int(a == 0)),
+    "shl": _shift(lambda k, n, a, s: integers.shift_left(n, a, s)),
+    "shr": _shift(integers.shift_right),
+    "shf": _funnel,
+    "bfe": _field,
+    "bfi": _insert,
+    "bfind": _find,
+    "popc": _to_u32(lambda k, n, a: integers.population(a)),
+    "clz": _to_u32(lambda k, n, a: integers.leading_zeros(n, a)),
+    "brev": _integer(1, lambda k, n, a: integers.reverse(n, a)),
+    "prmt": _permute,
+    "lop3": _logic3,
+    "cvt": _convert,
+    "selp": _select,
+    "slct": _select_sign,
+    "set": _set,
+    "mov": _logic(1, lambda a: a),
+    "fma": lambda types, rest: _FLOAT["fma"](types[0], rest),
+    "copysign": lambda types, rest: _FLOAT["copysign"](types[0], rest),
+    "rcp": lambda types, rest: _FLOAT["rcp"](types[0], rest),
+    "sqrt": lambda types, rest: _FLOAT["sqrt"](types[0], rest),
+    "rsqrt": lambda types, rest: _FLOAT["rsqrt"](types[0], rest),
+    "ex2": lambda types, rest: _FLOAT["ex2"](types[0], rest),
+    "lg2": lambda types, rest: _FLOAT["lg2"](types[0], rest),
+    "sin": lambda types, rest: _FLOAT["sin"](types[0], rest),
+    "cos": lambda types, rest: _FLOAT["cos"](types[0], rest),
+    "tanh": lambda types, rest: _FLOAT["tanh"](types[0], rest),
+}

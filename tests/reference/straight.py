@@ -1,0 +1,156 @@
+"""Random straight-line statements: arithmetic, conversions, comparisons, carry chains, moves between register kinds."""
+
+from __future__ import annotations
+
+from tests.reference import pure
+from tests.reference.builder import Builder, declared_type
+from tests.reference.vocabulary import APPROXIMATE, CARRY_CHAINS, FAMILIES, PLAIN_ARITHMETIC
+
+AMOUNTS = {"shl": (1,), "shr": (1,), "shf": (2,), "bfe": (1, 2), "bfi": (2, 3)}
+"""Operand positions, destination apart, that count bits."""
+
+
+def arithmetic(b: Builder) -> None:
+    """One pure instruction, sometimes guarded."""
+    family = b.rng.choice(list(FAMILIES))
+    if b.plain and b.chance(0.08):
+        text = b.rng.choice(PLAIN_ARITHMETIC[b.plain]).format(m=b.rng.choice(["", ".ftz", ".sat"]))
+    else:
+        text = b.rng.choice(FAMILIES[family])
+    _note_features(b, text)
+    opcode, *modifiers = text.split(".")
+    if opcode == "setp":
+        comparison(b, text)
+        return
+    instruction = pure.lookup(opcode, tuple(modifiers))
+    assert instruction is not None, text
+    operands = [_operand(b, opcode, i, name) for i, name in enumerate(instruction.sources)]
+    if opcode in ("div", "rem") and instruction.result[0] != "f":
+        operands[1] = _divisor(b, instruction.result)
+    kind, bits = pure.kind_and_bits(instruction.result)
+    to = b.register(_destination(b, opcode, kind, bits))
+    b.emit(f"{text} {to}, {', '.join(operands)}", b.guard())
+
+
+def _note_features(b: Builder, text: str) -> None:
+    if text.endswith("64"):
+        b.features.add("pairs")
+    if ".ftz" in text:
+        b.features.add("ftz")
+
+
+def _operand(b: Builder, opcode: str, position: int, name: str) -> str:
+    if position in AMOUNTS.get(opcode, ()):
+        return b.amount()
+    if opcode == "lop3" and position == 3:
+        return str(b.rng.randrange(256))
+    immediates = opcode not in ("mov", "not") or b.chance(0.3)
+    return b.source(name, immediates and opcode != "cvt")
+
+
+def _destination(b: Builder, opcode: str, kind: str, bits: int) -> str:
+    """``cvt`` may write a register wider than its type."""
+    if opcode == "cvt" and kind != "f" and bits < 32 and b.chance(0.3):
+        return "b32"
+    return declared_type(kind, bits, b.rng)
+
+
+def _divisor(b: Builder, name: str) -> str:
+    """Often not zero; a quotient by zero is all ones here, which PTX leaves open."""
+    kind, bits = pure.kind_and_bits(name)
+    if b.chance(0.3):
+        return b.rng.choice(["1", "3", "7", "10", "-1" if kind == "s" else "255"])
+    if b.chance(0.5):
+        return b.register(f"b{bits}")
+    divisor = b.temporary(f"b{bits}")
+    b.emit(f"or.b{bits} {divisor}, {b.register(f'b{bits}')}, {b.rng.choice([1, 2, 64])}")
+    return divisor
+
+
+def comparison(b: Builder, text: str) -> None:
+    """``setp`` with one or two destinations."""
+    name = text.rsplit(".", 1)[1]
+    operands = [b.source(name, False), b.source(name)]
+    if any(f".{c}" in text for c in pure.COMBINE):
+        operands.append(("!" if b.chance(0.4) else "") + b.register("pred"))
+    first, second = b.registers("pred", 2)
+    to = f"{first}|{second}" if b.chance(0.3) else first
+    b.emit(f"{text} {to}, {', '.join(operands)}", b.guard())
+
+
+def carry_chain(b: Builder) -> None:
+    """Extended-precision arithmetic through the carry flag."""
+    b.features.add("carry")
+    for text in b.rng.choice(CARRY_CHAINS):
+        name = text.rsplit(".", 1)[1]
+        bits = name[1:]
+        count = 3 if text.startswith("mad") else 2
+        operands = [b.source(name) for _ in range(count)]
+        b.emit(f"{text} {b.register(f'b{bits}')}, {', '.join(operands)}")
+
+
+def pack(b: Builder) -> None:
+    """``mov`` that packs or unpacks a wide register, or moves bits between integer and float registers."""
+    b.features.add("pairs")
+    choice = b.rng.randrange(8)
+    wide, low, high = b.register("b64"), *b.registers("b32", 2)
+    if choice == 0:
+        b.emit(f"mov.b64 {wide}, {{{low}, {high}}}", b.guard())
+    elif choice == 1:
+        low = "_" if b.chance(0.2) else low
+        b.emit(f"mov.b64 {{{low}, {high}}}, {wide}", b.guard())
+    elif choice == 2:
+        b.emit(f"mov.b64 {{{', '.join(b.registers('b16', 4))}}}, {wide}")
+    elif choice == 3:
+        b.emit(f"mov.b64 {wide}, {{{', '.join(b.registers('b16', 4))}}}")
+    elif choice == 4:
+        b.emit(f"mov.b32 {low}, {{{', '.join(b.registers('b16', 2))}}}", b.guard())
+    elif choice == 5:
+        b.emit(f"mov.b32 {{{', '.join(b.registers('b16', 2))}}}, {low}")
+    elif choice == 6:
+        pair = [low, b.register("f32")]
+        b.rng.shuffle(pair)
+        b.emit(f"mov.b32 {pair[0]}, {pair[1]}", b.guard())
+    else:
+        pair = [wide, b.register("f64")]
+        b.rng.shuffle(pair)
+        b.emit(f"mov.b64 {pair[0]}, {pair[1]}", b.guard())
+
+
+def idle(b: Builder) -> None:
+    """An instruction that changes nothing."""
+    texts = ["membar.cta", "membar.gl", "fence.acq_rel.gpu", "fence.sc.cta", "nanosleep.u32 5", "prefetch.global.L2 [%in]"]
+    b.emit(b.rng.choice(texts), b.guard())
+
+
+def special(b: Builder) -> None:
+    """Read a special register."""
+    names = "%tid.x %tid.y %ntid.x %ntid.y %ctaid.x %nctaid.x %laneid %lanemask_lt %lanemask_ge %lanemask_eq".split()
+    names += "%tid.z %ctaid.y %nctaid.y %lanemask_le %lanemask_gt %ntid.z".split()
+    b.emit(f"mov.u32 {b.register('b32')}, {b.rng.choice(names)}", b.guard())
+
+
+def approximate(b: Builder) -> None:
+    """An approximate instruction, its result stored in a slot of its own and used for nothing else."""
+    text = b.rng.choice(APPROXIMATE)
+    opcode, bits = text.split(".")[0], int(text[-2:])
+    b.features.add("approximate")
+    guard = b.guard()
+    result = b.temporary(f"f{bits}")
+    operands = [b.source(f"f{bits}", False)]
+    if opcode in ("sin", "cos"):
+        b.emit(f"max.f32 {result}, {operands[0]}, 0fC0C00000")
+        b.emit(f"min.f32 {result}, {result}, 0f40C00000")
+        operands = [result]
+    if opcode == "div":
+        divisor = b.temporary("b32")
+        b.emit(f"mov.b32 {divisor}, {b.register('f32')}")
+        b.emit(f"and.b32 {divisor}, {divisor}, 0xBFFFFFFF")
+        b.emit(f"or.b32 {divisor}, {divisor}, 0x20000000")
+        second = b.temporary("f32")
+        b.emit(f"mov.b32 {second}, {divisor}")
+        operands.append(second)
+    kind = opcode + ("64" if bits == 64 else "")
+    b.emit(f"{text} {result}, {', '.join(operands)}", "" if not guard else guard)
+    b.emit(f"st.global.f{bits} [%apx+{8 * len(b.slots)}], {result}", guard)
+    b.slots.append(kind)

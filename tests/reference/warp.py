@@ -1,0 +1,83 @@
+"""Instructions that the lanes of a warp execute together: ``shfl.sync``, ``vote.sync``, ``activemask``."""
+
+from __future__ import annotations
+
+from tests.reference.memory import ReferenceFault
+from tests.reference.thread import Thread
+
+_WARP_WIDE = ("shfl", "vote", "activemask")
+
+
+def resolve_warp(warp: list[Thread]) -> bool:
+    """Let every complete group of waiting lanes go on; whether there was one."""
+    waiting = [t for t in warp if t.waiting and t.waiting.statement.opcode in _WARP_WIDE]
+    progress = False
+    for thread in waiting:
+        if thread.waiting is None:
+            continue
+        group = _group(thread, warp)
+        if group:
+            _execute(group)
+            progress = True
+    return progress
+
+
+def _group(thread: Thread, warp: list[Thread]) -> list[Thread]:
+    """The lanes that ``thread`` executes with, or none if one of them is not there yet."""
+    assert thread.waiting is not None
+    statement, wanted = thread.waiting.statement, thread.waiting.key[0]
+    together = [t for t in warp if t.waiting and t.waiting.statement is statement]
+    if wanted < 0:
+        return together
+    members = [t for t in warp if wanted >> t.lane & 1 and not t.finished]
+    if thread not in members:
+        raise ReferenceFault(f"lane {thread.lane} is not in its own member mask at {statement}")
+    return members if all(t in together for t in members) else []
+
+
+def _execute(group: list[Thread]) -> None:
+    first = group[0].waiting
+    assert first is not None
+    statement = first.statement
+    keys = {t.lane: t.waiting.key[1:] for t in group if t.waiting}
+    if statement.opcode == "shfl":
+        mode = next(m for m in statement.modifiers if m in ("up", "down", "bfly", "idx"))
+        results = {lane: _shuffle(mode, lane, keys) for lane in keys}
+    elif statement.opcode == "activemask":
+        active = sum(1 << t.lane for t in group)
+        results = {lane: (active, 0) for lane in keys}
+    else:
+        result = _vote(statement.modifiers, {lane: key[0] for lane, key in keys.items()})
+        results = {lane: (result, 0) for lane in keys}
+    for thread in group:
+        stopped, thread.waiting = thread.waiting, None
+        assert stopped is not None
+        stopped.resume(thread, *results[thread.lane])
+
+
+def _vote(modifiers: tuple[str, ...], flags: dict[int, int]) -> int:
+    if "ballot" in modifiers:
+        return sum(1 << lane for lane, flag in flags.items() if flag)
+    if "all" in modifiers:
+        return int(all(flags.values()))
+    if "any" in modifiers:
+        return int(any(flags.values()))
+    return int(len(set(flags.values())) == 1)
+
+
+def _shuffle(mode: str, lane: int, keys: dict[int, tuple[int, ...]]) -> tuple[int, int]:
+    """The value that ``lane`` receives and whether its source lies in the segment (PTX ISA, ``shfl.sync``)."""
+    value, b, c = keys[lane]
+    b, clamp, segment = b & 31, c & 31, (c >> 8) & 31
+    limit = (lane & segment) | (clamp & ~segment)
+    if mode == "up":
+        source = lane - b
+        inside = source >= limit
+    else:
+        source = {"down": lane + b, "bfly": lane ^ b, "idx": (lane & segment) | (b & ~segment)}[mode]
+        inside = source <= limit
+    if not inside:
+        return value, 0
+    if source not in keys:
+        raise ReferenceFault(f"lane {lane} shuffles from lane {source}, which does not take part")
+    return keys[source][0], 1

@@ -1,0 +1,94 @@
+"""Obviously correct models that read the kernel itself, not the program table, one warp instruction at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tests.replay.paths import Recorded
+
+from warpreg.ir.instruction import Instruction, registers_of
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.opcodes import Unit, classify
+from warpreg.trace.path import visits
+
+Warp = tuple[int, int]
+
+
+@dataclass
+class Step:
+    """One issued instruction."""
+
+    warp: Warp
+    reads: list[int]
+    writes: list[int]
+    datapath: str
+
+
+def steps(kernel: Kernel, path: Recorded) -> Iterator[Step]:
+    """Every instruction that the path issues, in order; ``warp`` counts thread blocks by appearance."""
+    for visit in visits(path.path_chunks()):
+        for instruction in kernel.blocks[visit.block].instructions:
+            yield Step(
+                (visit.thread_block, visit.warp), _reads(instruction), _writes(instruction), _datapath(instruction)
+            )
+
+
+def _reads(instruction: Instruction) -> list[int]:
+    return [w for operand in instruction.sources for register in registers_of(operand) for w in register.words]
+
+
+def _writes(instruction: Instruction) -> list[int]:
+    return [word for register in instruction.defined for word in register.words]
+
+
+def _datapath(instruction: Instruction) -> str:
+    return "shared" if classify(instruction)[0] in (Unit.SFU, Unit.MEM, Unit.TEX) else "private"
+
+
+def register_file_cache(kernel: Kernel, path: Recorded, entries: int) -> tuple[Counter[str], int]:
+    """Accesses as ``level.action.datapath``, and evictions, of a FIFO cache that results allocate in."""
+    accesses: Counter[str] = Counter()
+    evictions = 0
+    caches: dict[Warp, list[int]] = {}
+    for step in steps(kernel, path):
+        cache = caches.setdefault(step.warp, [])
+        for register in step.reads:
+            accesses[f"{'RFC' if register in cache else 'MRF'}.read.{step.datapath}"] += 1
+        for register in step.writes:
+            accesses[f"{'RFC' if entries else 'MRF'}.write.{step.datapath}"] += 1
+            if entries and register not in cache:
+                cache.append(register)
+                if len(cache) > entries:
+                    cache.pop(0)
+                    evictions += 1
+    return accesses, evictions
+
+
+@dataclass
+class Value:
+    """One write of a register and its reads."""
+
+    born: int
+    producer: str
+    read_at: list[int] = field(default_factory=list)
+    readers: set[str] = field(default_factory=set)
+
+
+def values(kernel: Kernel, path: Recorded) -> list[Value]:
+    """Every value that the path writes, with all its reads; times are instructions of the warp."""
+    everything: list[Value] = []
+    clocks: Counter[Warp] = Counter()
+    current: dict[tuple[Warp, int], Value] = {}
+    for step in steps(kernel, path):
+        clocks[step.warp] += 1
+        for register in step.reads:
+            value = current.get((step.warp, register))
+            if value is not None:
+                value.read_at.append(clocks[step.warp])
+                value.readers.add(step.datapath)
+        for register in step.writes:
+            current[step.warp, register] = value = Value(clocks[step.warp], step.datapath)
+            everything.append(value)
+    return everything

@@ -1,0 +1,54 @@
+"""A design in a file of one's own: the example that the README shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.designs.kernels import at, kernel, op, r
+from tests.replay.paths import one_warp
+
+from warpreg.designs import load
+from warpreg.energy import account
+from warpreg.energy import load as technology
+from warpreg.replay import Counts, replay
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "my_design.py"
+
+CODE = kernel(
+    [
+        op("mov.b32", r(1), 1),
+        op("mov.b32", r(2), 2),
+        op("add.s32", r(3), r(1), r(2)),  # hits both, R1 for the last time; R3 takes the entry that R1 has left
+        op("add.s32", r(4), r(2), r(3)),  # hits both for the last time; R4 takes the entry of R2
+        op("mov.b32", r(6), 1),  # shares an entry with R4
+        op("add.s32", r(5), r(4), r(6)),  # R4 misses, R6 hits for the last time
+        op("st.shared.u32", at(r(5)), r(0)),
+    ]
+)
+
+
+def counts(entries: int) -> Counts:
+    return replay(one_warp([0]), CODE, load(EXAMPLE), entries=entries)
+
+
+def test_it_takes_under_60_lines() -> None:
+    assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) < 60
+
+
+def test_registers_that_share_an_entry_evict_each_other_and_dead_values_leave_for_free() -> None:
+    """With two entries even registers share one, odd registers the other."""
+    found = counts(entries=2)
+    assert (found.reads("RFC"), found.reads("MRF")) == (6, 2)  # R1, R2 twice, R3, R6, R5; R4, R0
+    assert found.moved("RFC", "MRF") == 1  # R4
+    assert found.events == {"died": 5}  # R1, R3, R2, R6, R5
+
+
+def test_with_room_for_all_only_what_was_never_written_is_read_from_the_mrf() -> None:
+    found = counts(entries=7)
+    assert (found.mrf_accesses, found.moved("RFC", "MRF")) == (1, 0)
+
+
+def test_its_energy_is_accounted_like_any_other() -> None:
+    gebhart = technology("gebhart-40nm")
+    baseline = account(replay(one_warp([0]), CODE, "mrf").energy_list(), gebhart)
+    assert account(counts(entries=2).energy_list(), gebhart).total_pj < baseline.total_pj

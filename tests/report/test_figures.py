@@ -1,0 +1,54 @@
+"""The demo figure: panels say what they show, and the same results give the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from warpreg.experiments.result import LevelUse, Provenance, Row
+from warpreg.report import demo_figure, save
+
+PROVENANCE = Provenance("k", "machine", "m", "technology", "t", "d", "code", {})
+BASELINE = LevelUse(100, 50, 1000, 1000)
+
+
+def row(workload: str, entries: int) -> Row:
+    """A cache whose energy falls by a tenth of the MRF's with each entry."""
+    levels = {
+        "MRF": LevelUse(100 - 10 * entries, 50 - 5 * entries, 1000 - 100 * entries, 1000 - 100 * entries),
+        "RFC": LevelUse(10 * entries, 50, 0, 0),
+    }
+    return Row(workload, "rfc", {"entries": entries}, 100, levels, BASELINE, PROVENANCE)
+
+
+def figure() -> Figure:
+    sweep = {entries: [row("bfs", entries), row("vector-add", entries)] for entries in (1, 2, 3)}
+    return demo_figure(sweep[3], sweep, "the caption")
+
+
+def test_the_bars_are_the_rows() -> None:
+    elided, energy, _ = figure().axes
+    heights = [round(patch.get_height(), 6) for patch in elided.patches]
+    assert heights == [0.3] * 6
+    tops = [text.get_text() for text in energy.texts]
+    assert tops == ["0.70", "0.70", "0.70"]
+
+
+def test_the_sweep_is_the_geometric_mean_by_entries() -> None:
+    line = figure().axes[2].lines[0]
+    assert list(line.get_xdata()) == [1, 2, 3]
+    assert [round(float(y), 6) for y in line.get_ydata()] == [0.9, 0.8, 0.7]
+
+
+def test_every_panel_labels_its_axis_and_has_a_title() -> None:
+    for axes in figure().axes:
+        assert axes.get_ylabel()
+        assert axes.get_title(loc="left")
+
+
+def test_the_same_rows_give_the_same_files(tmp_path: Path) -> None:
+    first = [path.read_bytes() for path in save(figure(), tmp_path / "a" / "rfc")]
+    second = [path.read_bytes() for path in save(figure(), tmp_path / "b" / "rfc")]
+    assert first == second
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["rfc.png", "rfc.svg"]

@@ -1,0 +1,96 @@
+"""CUDA C++ to PTX, and the checked-in PTX beside its sources."""
+
+import importlib
+import re
+
+import pytest
+
+from warpreg import workloads
+from warpreg.ptx import nvrtc
+from warpreg.workloads import compile_ptx
+
+NAMES = workloads.names()
+
+
+def installed_release():
+    """The release of NVRTC as PTX headers print it, or None."""
+    try:
+        return "{}.{}".format(*nvrtc.nvrtc_version())
+    except nvrtc.CompilerMissingError:
+        return None
+
+
+needs_compiler = pytest.mark.skipif(installed_release() is None, reason="the cuda extra is not installed")
+
+
+def checked_in(name):
+    return workloads.find(name).ptx_path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ptx_leads_back_to_its_source_and_to_no_machine(name):
+    ptx = checked_in(name)
+    assert re.findall(r"\.file\s+\d+\s+(.*)", ptx) == ['"kernel.cu"']
+    assert ".loc" in ptx
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_kernel_of_the_source_is_an_entry(name):
+    source = workloads.find(name).cuda_path.read_text(encoding="utf-8")
+    kernels = re.findall(r'extern "C" __global__ void\s+(?:__launch_bounds__\(.*\)\s+)?(\w+)\(', source)
+    assert kernels
+    assert re.findall(r"\.visible \.entry (\w+)\(", checked_in(name)) == kernels
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", NAMES)
+def test_compiling_again_gives_the_same_bytes(name):
+    release = re.search(r"release (\d+\.\d+)", checked_in(name))[1]
+    if release != installed_release():
+        pytest.skip(f"the checked-in PTX is of release {release}")
+    assert compile_ptx.regenerated(workloads.find(name)) == checked_in(name)
+
+
+@needs_compiler
+def test_check_reports_a_stale_file_and_regeneration_mends_it(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "kernel.cu"
+    path.write_text('extern "C" __global__ void f(int* x) { *x = 1; }')
+    own = workloads.Workload("own", "Own", "Own.", path, {}, None, None, None)
+    monkeypatch.setattr(workloads, "names", lambda: ["own"])
+    monkeypatch.setattr(workloads, "find", lambda name: own)
+
+    assert compile_ptx.main(["--check"]) == 1
+    assert not own.ptx_path.exists()
+    assert "kernel.ptx differs" in capsys.readouterr().out
+    assert compile_ptx.main([]) == 0
+    assert ".entry f(" in own.ptx_path.read_text()
+    assert compile_ptx.main(["--check"]) == 0
+
+
+@needs_compiler
+def test_a_source_that_does_not_compile_gives_the_compilers_log():
+    with pytest.raises(nvrtc.CudaCompileError) as caught:
+        nvrtc.compile_cuda("__global__ void f() {\n  undefined();\n}", "bad.cu")
+    assert "bad.cu(2): error" in caught.value.log
+
+
+@needs_compiler
+def test_an_unknown_architecture_is_refused():
+    with pytest.raises(nvrtc.CudaCompileError, match="gpu-architecture"):
+        nvrtc.compile_cuda("", "empty.cu", arch="compute_1")
+
+
+@needs_compiler
+def test_names_are_kept_as_given():
+    source = "__global__ void f(int* x) { *x = 1; }"
+    assert '.file	1 "folder/f.cu"' in nvrtc.compile_cuda(source, "folder/f.cu")
+    assert '.file	1 "/somewhere/f.cu"' in nvrtc.compile_cuda(source, "/somewhere/f.cu")
+
+
+def test_without_the_extra_the_message_says_what_to_install(monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError(f"No module named '{name}'")
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(nvrtc.CompilerMissingError, match=r"pip install 'warpreg\[cuda\]'"):
+        nvrtc.compile_cuda("", "kernel.cu")
