@@ -1,7 +1,8 @@
 # Each target creates .venv and installs what it needs, so each works as the first command after a clone.
 # PYTHON chooses the interpreter (3.11 to 3.14); otherwise the first suitable one on the PATH is taken.
 
-PYTHON ?= python3
+PYTHON ?=
+CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.13 python3.12 python3.11 python3.14)
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO_OUT ?= demo
@@ -43,20 +44,23 @@ clean: ## remove what the targets made, .venv included
 	rm -rf $(VENV) build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
-	@for python in $(PYTHON) python3.13 python3.12 python3.11 python3.14; do \
+	@for python in $(CANDIDATES); do \
 	  if "$$python" -c '$(SUITABLE)' 2>/dev/null; then \
 	    "$$python" -m venv $(VENV) || { echo "make: '$$python -m venv' failed; on Debian and Ubuntu install python3-venv"; exit 1; }; \
 	    exit 0; \
 	  fi; \
 	done; \
-	echo "make: Warpreg needs Python 3.11 to 3.14, and '$(PYTHON)' is" \
-	     "$$($(PYTHON) --version 2>/dev/null || echo missing). Name one: make PYTHON=/path/to/python3.12 ..."; \
+	first=$(firstword $(CANDIDATES)); \
+	echo "make: Warpreg needs Python 3.11 to 3.14; $$first is $$($$first --version 2>/dev/null || echo missing)." \
+	     "Name a newer one: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12"; \
 	exit 1
 
 $(VENV)/.installed-core: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	@echo "installing into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	@echo "installing into $(VENV) ($*) ..."
+	@$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	@touch $(VENV)/.installed-core $@

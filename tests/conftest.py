@@ -1,4 +1,4 @@
-"""Tests never touch the user's cache: each worker has one of its own, shared by the tests it runs."""
+"""Tests never touch the user's cache: a session has one of its own, shared by its workers."""
 
 from __future__ import annotations
 
@@ -10,4 +10,6 @@ import pytest
 @pytest.fixture(scope="session", autouse=True)
 def private_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Compiled code goes to a temporary folder for the length of the session."""
-    os.environ["WARPREG_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    os.environ["WARPREG_CACHE"] = str(shared / "cache")

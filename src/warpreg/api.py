@@ -8,6 +8,7 @@ warpreg.compare(run, designs=["mrf", "rfc"])
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,7 +107,9 @@ class BoundKernel:
             if isinstance(argument, np.ndarray):
                 outputs[f"argument {place}"] = self._copy_back(buffers[id(argument)], argument, place)
         configuration = {"grid": _extent(self.grid), "block": _extent(self.block), "shared_bytes": self.shared_bytes}
-        return Run(name, tuple(device.launches), outputs, configuration | identity | program.choice.as_dict())
+        return Run(
+            source_name(name), tuple(device.launches), outputs, configuration | identity | program.choice.as_dict()
+        )
 
     def _bind(self, device: simt.Device, buffers: dict[int, simt.Buffer], place: int, argument: object) -> object:
         if isinstance(argument, np.ndarray):
@@ -150,12 +153,14 @@ def load_module(source: str | Path) -> Module:
     """The module of a ``.cu`` or ``.ptx`` file or of source text."""
     if isinstance(source, str) and "\n" in source:
         is_ptx = ".version" in source and ".target" in source
-        return parse(source) if is_ptx else parse(compile_cuda(source, "<source>.cu"), "<source>.cu")
+        return parse(source) if is_ptx else parse(compile_cuda(source, "<source>.cu"), "<ptx of source>")
     path = Path(source)
     if path.suffix not in (".cu", ".ptx"):
         raise WarpregError(f"{path}: expected a .cu or .ptx file, found suffix '{path.suffix}'")
     text = path.read_text(encoding="utf-8", errors="replace")
-    return parse(text if path.suffix == ".ptx" else compile_cuda(text, path.name), str(path))
+    if path.suffix == ".ptx":
+        return parse(text, str(path))
+    return parse(compile_cuda(text, path.name), f"<ptx of {path}>")
 
 
 def find_kernel(module: Module, name: str) -> str:
@@ -167,6 +172,12 @@ def find_kernel(module: Module, name: str) -> str:
     if len(mangled) != 1:
         raise UnknownNameError(f"kernel in {module.file}", name, mangled or names)
     return mangled[0]
+
+
+def source_name(kernel: str) -> str:
+    """The name in the source of a kernel that C++ has mangled; any other name as it is."""
+    mangled = re.match(r"_Z(\d+)(\w+)", kernel)
+    return mangled[2][: int(mangled[1])] if mangled else kernel
 
 
 def run(

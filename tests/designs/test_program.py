@@ -15,15 +15,15 @@ from warpreg.ir.types import B32
 
 
 def sources(program: Program, pc: int) -> list[int]:
-    return program.source[program.source_start[pc] : program.source_start[pc + 1]].tolist()
+    return [int(x) for x in program.source[program.source_start[pc] : program.source_start[pc + 1]]]
 
 
 def results(program: Program, pc: int) -> list[int]:
-    return program.result[program.result_start[pc] : program.result_start[pc + 1]].tolist()
+    return [int(x) for x in program.result[program.result_start[pc] : program.result_start[pc + 1]]]
 
 
 def last(program: Program, pc: int) -> list[int]:
-    return program.last_read[program.source_start[pc] : program.source_start[pc + 1]].tolist()
+    return [int(x) for x in program.last_read[program.source_start[pc] : program.source_start[pc + 1]]]
 
 
 def one(instruction: Instruction) -> Program:

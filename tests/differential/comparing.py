@@ -6,10 +6,10 @@ import struct
 from functools import lru_cache
 
 import numpy as np
-
 from tests.reference import approximate
 from tests.reference.generator import KERNEL, Case, generate
 from tests.reference.run import FILLER, Outcome, run_reference
+
 from warpreg.simt import Device
 
 

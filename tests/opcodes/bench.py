@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from llvmlite import binding, ir
+from llvmlite import binding
 
 from warpreg.ir import opcodes
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Immediate, Operand, Pair, Register, Vector
 from warpreg.ir.types import TYPES, U32, Type
 from warpreg.simt import lanes
+from warpreg.simt import llvm as ir
 
 LANES = 32
 WORD = ir.VectorType(ir.IntType(64), LANES)
@@ -111,13 +112,13 @@ def finish(module: Any, opt: int = 1) -> Any:
 
 def compile_case(module: Any, index: int, case: Case) -> list[Values]:
     """Code that loads the sources, executes and stores; returns the sources that are not constants."""
-    pointer = ir.IntType(8).as_pointer()
+    pointer = ir.ArrayType(WORD, 1).as_pointer()
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [pointer, pointer]), f"case{index}")
-    builder = ir.IRBuilder(function.append_basic_block("entry"))
-    taken, given = (builder.bitcast(a, WORD.as_pointer()) for a in function.args)
+    builder = ir.IRBuilder(function)
+    taken, given = function.args
 
     def at(base: Any, row: int) -> Any:
-        return builder.gep(base, [ir.Constant(ir.IntType(64), row)])
+        return builder.gep(base, [ir.Constant(ir.IntType(64), 0), ir.Constant(ir.IntType(64), row)])
 
     def load(row: int, bits: int) -> Any:
         value = builder.load(at(taken, row), align=8)

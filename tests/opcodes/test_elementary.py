@@ -87,6 +87,9 @@ def test_special_arguments() -> None:
             for opcode, row in expected.items()
         ]
     )
+    limits = {0: 0, minus: minus, INFINITY: one, minus | INFINITY: minus | one, 0x7FC00001: NAN, 1: 1}
+    padded = [*limits, 0, 0] * 4
+    check([(Case("tanh.approx.f32", [padded]), limits.__getitem__)])
     for opcode in ("sin.approx.f32", "cos.approx.f32"):
         case = Case(opcode, [arguments])
         run([case])

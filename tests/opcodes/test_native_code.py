@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 
 import pytest
-from llvmlite import binding, ir
+from llvmlite import binding
 from tests.opcodes.bench import Case, compile_case
 
 from warpreg.ir.operands import Immediate
+from warpreg.simt import llvm as ir
 
 LANES = [0] * 32
 OPCODES = {
-    "fma.rn.f32": 3, "fma.rz.f64": 3, "div.rn.f32": 2, "sqrt.rp.f32": 1, "min.f32": 2, "max.f64": 2, "cvt.rni.f32.f32": 1,
-    "cvt.rmi.s64.f64": 1, "cvt.rn.f32.u64": 1, "cvt.rz.f32.s64": 1, "ex2.approx.ftz.f32": 1, "lg2.approx.f32": 1,
-    "sin.approx.f32": 1, "cos.approx.f32": 1, "tanh.approx.f32": 1, "div.s32": 2, "rem.u64": 2, "mul.hi.s64": 2,
+    "fma.rn.f32": 3, "fma.rz.f64": 3, "div.rn.f32": 2, "sqrt.rp.f32": 1, "min.f32": 2, "max.f64": 2,
+    "cvt.rni.f32.f32": 1, "cvt.rmi.s64.f64": 1, "cvt.rn.f32.u64": 1, "cvt.rz.f32.s64": 1, "ex2.approx.ftz.f32": 1,
+    "lg2.approx.f32": 1, "sin.approx.f32": 1, "cos.approx.f32": 1, "tanh.approx.f32": 1, "div.s32": 2, "rem.u64": 2,
+    "mul.hi.s64": 2,
 }  # fmt: skip
 
 

@@ -72,7 +72,6 @@ def test_module_variables(text: str, expected: Variable) -> None:
         ("{ 010,\n 0x10 }", numbers(8, 16)),
         ("{{1, 2}, {3}}", (numbers(1, 2), numbers(3))),
         ("{}", ()),
-        ("{1, 2,}", numbers(1, 2)),
         ("{0f3F800000, 0d4000000000000000, 1.5}", (
             Immediate(0x3F800000, "f32"), Immediate(0x4000000000000000, "f64"), Immediate(0x3FF8000000000000, "f64"),
         )),

@@ -73,7 +73,8 @@ def test_a_diagnostic_shows_file_line_column_message_and_source_line() -> None:
         (".shared .align 3 .b32 x;", 16, "alignment 3 is not a power of two"),
         (".shared .b32 x[-1];", 16, "array size -1 is negative"),
         (".shared .b32 x[1.5];", 16, "expected an array size, found a floating-point constant"),
-        ("L: L:", 4, "label 'L' is already declared in this scope"),
+        ("L: L:", 4, "'L' is already declared in this scope"),
+        ("%r1: ret;", 1, "'%r1' is already declared in this scope"),
         (".pragma nounroll;", 9, "expected a string after .pragma, found 'nounroll'"),
         (".loc one;", 1, "expected '.loc file line column' and an optional inlining clause"),
         ('.pragma "nounroll;', 9, "unterminated string"),
@@ -168,6 +169,7 @@ def test_header(text: str, expected: tuple[int, int, str]) -> None:
         (".global .u64 x = y;", 18, "undeclared name 'y'"),
         (".global .u64 x[2] = {1, y};", 25, "undeclared name 'y'"),
         (".global .u64 x[2] = {1, 2;", 26, "expected '}' to close the initialiser, found ';'"),
+        (".global .u64 x[2] = {1, };", 25, "expected a constant, found '}'"),
         (".global .u64 x[2] = {1, 08};", 25, "bad literal '08'"),
         (".visible ret;", 10, "expected a state space, .func or .entry, found 'ret'"),
         (".alias a, b;", 8, "undeclared function 'a'"),
@@ -197,3 +199,13 @@ def test_deep_nesting_is_an_error_not_a_crash(nested: str) -> None:
         f"{HEADER}.global {nested * 5000} .u32 x;",
     ):
         assert errors(text)
+
+
+def test_an_error_in_a_long_line_shows_what_is_around_it() -> None:
+    good = "add.s32 %r1, %r2, 1; "
+    with pytest.raises(ptx.PtxError) as caught:
+        ptx.parse(kernel(good * 1000 + "mov.u32 %r1, 0xZZ; " + good * 1000), "k.ptx")
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.location.column == 21 * 1000 + 14
+    assert diagnostic.line[diagnostic.caret :].startswith("0xZZ; add.s32")
+    assert len(diagnostic.line) == 240

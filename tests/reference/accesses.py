@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tests.reference.builder import Builder
 
 ROW_BYTES = 64
@@ -62,9 +64,13 @@ def _operands(b: Builder, declared: str, count: int) -> tuple[str, str]:
 
 
 def _place(b: Builder, name: str, width: int) -> tuple[str, str]:
-    """The space modifier and address operand of an access of ``width`` bytes: read-only (``name`` in) or the thread's own."""
+    """The space modifier and address operand of an access of ``width`` bytes: read-only (``name`` in) or the thread's
+    own.
+    """
     if name == "input":
-        form = b.rng.choice([".global", ".global.nc", "", ".volatile.global", ".global.cg", ".relaxed.gpu.global"])
+        form = b.rng.choice(
+            [".global", ".global.nc", "", ".volatile.global", ".global.cg", ".relaxed.gpu.global", "u.global"]
+        )
         section = b.rng.randrange(4) * (INPUT_BYTES // 4)
         address = _wide_address(b, "%in", _index(b, INPUT_BYTES // 4, width))
         b.features.add("generic addresses" if not form else "global")
@@ -74,8 +80,13 @@ def _place(b: Builder, name: str, width: int) -> tuple[str, str]:
         if b.chance(0.3):
             return ".const", f"[table+{b.rng.randrange(CONSTANT_BYTES // width) * width}]"
         base = b.temporary("b64")
-        b.emit(f"mov.u64 {base}, table")
-        return ".const", f"[{_wide_address(b, base, _index(b, CONSTANT_BYTES, width))}]"
+        half = b.rng.choice([0, CONSTANT_BYTES // 2])
+        b.emit(f"mov.u64 {base}, table{f'+{half}' if half else ''}")
+        index = _index(b, CONSTANT_BYTES // 2, width)
+        if b.chance(0.3):
+            b.emit(f"cvta.const.u64 {base}, {base}")
+            return "", f"[{_wide_address(b, base, index)}]"
+        return ".const", f"[{_wide_address(b, base, index)}]"
     if name == "variable":
         base = b.temporary("b64")
         b.emit(f"mov.u64 {base}, numbers")
@@ -128,7 +139,37 @@ def store(b: Builder) -> None:
         declared = "b32"
     form, address = _place(b, b.rng.choice(["row", "row", "local", "local", "shared"]), size * count)
     vector, registers = _operands(b, declared, count)
+    if count == 1 and b.chance(0.15):
+        registers = b.immediate(name[0], 8 * size if name[0] == "f" else max(8 * size, 16))
+        registers = registers if size > 1 else str(b.rng.randrange(128))
     b.emit(f"st{form}{vector}.{name} {address}, {registers}", b.guard())
+
+
+def overlapping(b: Builder, between: Callable[[Builder], None]) -> None:
+    """Loads and stores of different widths to the same 16 bytes of the thread's own, with other work in between."""
+    form, address = _place(b, b.rng.choice(["row", "local", "shared"]), 16)
+    base, _, offset = address[1:-1].partition("+")
+    first = int(offset or "0")
+    for _ in range(b.rng.randint(3, 6)):
+        name, declared, size, _ = _shape(b)
+        place = f"[{base}+{first + b.rng.randrange(16 // size) * size}]"
+        if b.chance(0.5):
+            b.emit(f"ld{form}.{name} {b.register(declared)}, {place}", b.guard())
+        elif not (size == 4 and declared == "b64"):
+            b.emit(f"st{form}.{name} {place}, {b.register(declared)}", b.guard())
+        if b.chance(0.4):
+            between(b)
+
+
+def space_test(b: Builder) -> None:
+    """Ask of a generic address in which space it lies."""
+    b.features.add("generic addresses")
+    base = b.temporary("b64")
+    place = b.rng.choice(["local", "shared", "global"])
+    name = {"local": "stack", "shared": "exchange", "global": "numbers"}[place]
+    b.emit(f"mov.u64 {base}, {name}")
+    b.emit(f"cvta.{place}.u64 {base}, {base}")
+    b.emit(f"isspacep.{b.rng.choice(['local', 'shared', 'global'])} {b.register('pred')}, {base}", b.guard())
 
 
 def parameter(b: Builder) -> None:
@@ -177,8 +218,8 @@ def private_atomic(b: Builder) -> None:
 def contended_atomic(b: Builder) -> None:
     """An atomic that threads of all blocks contend for.
 
-    The result is used, and operations that do not commute appear, only where one instruction runs once a thread, so that its
-    order is that of the threads.
+    The result is used, and operations that do not commute appear, only where one instruction runs once a thread, so
+    that its order is that of the threads.
     """
     once = b.place.loops == 0 and b.place.structured and not b.place.function
     operation = b.rng.choice(_INTEGER_ATOMICS + _ORDERED_ATOMICS if once else _INTEGER_ATOMICS)

@@ -1,7 +1,7 @@
 """The approximate instructions: the true value to double precision, and the error that PTX allows.
 
-``TOLERANCE`` maps an opcode to (relative error, absolute error); a result passes if either bound holds.  The bounds are those
-that the PTX ISA states for each ``.approx`` form; ``sin`` and ``cos`` hold within [-2 pi, 2 pi].
+``TOLERANCE`` maps an opcode to (relative error, absolute error); a result passes if either bound holds. The bounds
+are those that the PTX ISA states for each ``.approx`` form; ``sin`` and ``cos`` hold within [-2 pi, 2 pi].
 """
 
 from __future__ import annotations
@@ -77,6 +77,17 @@ def _reciprocal_root(bits: int, a: int) -> int:
     if f.is_infinite(a):
         return 0
     return from_float(1 / math.sqrt(to_float(a, bits)), bits)
+
+
+def is_bounded(kind: str, patterns: tuple[int, ...]) -> bool:
+    """Whether PTX bounds the error for these operands."""
+    a = patterns[0]
+    if kind in ("sin", "cos"):
+        return not 2 * math.pi < abs(to_float(a, 32)) < math.inf
+    if kind == "div":
+        size = abs(to_float(patterns[1], 32))
+        return FORMATS[32].is_nan(a) or math.isnan(size) or 2.0**-126 <= size <= 2.0**126
+    return True
 
 
 def agree(kind: str, got: int, expected: int) -> bool:

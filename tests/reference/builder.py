@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tests.reference import pure
+from tests.reference.number import FORMATS
 from tests.reference.vocabulary import FLOAT_EDGES, WIDE_EDGES
 
 POOLS = {"pred": ("%p", 6), "b16": ("%h", 5), "b32": ("%r", 9), "b64": ("%l", 6), "f32": ("%f", 6), "f64": ("%d", 5)}
@@ -16,7 +17,9 @@ POOLS = {"pred": ("%p", 6), "b16": ("%h", 5), "b32": ("%r", 9), "b64": ("%l", 6)
 
 @dataclass
 class Place:
-    """Where the next statement stands: ``convergent`` if all threads of the block that have not exited come here together."""
+    """Where the next statement stands: ``convergent`` if all threads of the block that have not exited come here
+    together.
+    """
 
     convergent: bool = True
     divergent_loops: int = 0
@@ -106,9 +109,15 @@ class Builder:
         return str(number if kind != "u" or number >= 0 else number + (1 << bits))
 
     def nice_float(self, bits: int) -> int:
-        """A pattern of moderate size, so that sums and products stay finite."""
+        """A pattern of moderate size, so that sums and products stay finite; one in ten is denormal or close to it,
+        and one in thirty an infinity or a NaN with a payload.
+        """
+        if self.chance(0.03):
+            return self.rng.choice(
+                [p for p in FLOAT_EDGES[bits] if FORMATS[bits].magnitude(p) >= FORMATS[bits].infinity]
+            )
         bias, fraction = {32: (127, 23), 64: (1023, 52)}[bits]
-        exponent = bias + self.rng.randint(-4, 6)
+        exponent = self.rng.choice([0, 0, 1, 2, 12]) if self.chance(0.1) else bias + self.rng.randint(-4, 6)
         return self.rng.getrandbits(1) << (bits - 1) | exponent << fraction | self.rng.getrandbits(fraction)
 
     def amount(self) -> str:

@@ -70,6 +70,31 @@ def loop(b: Builder, fill: Fill) -> None:
     b.label(end)
 
 
+def irreducible(b: Builder, fill: Fill) -> None:
+    """A loop that data enter at its head or in its middle."""
+    b.features.add("irreducible loops")
+    counter, limit, p = b.temporary("b32"), b.temporary("b32"), b.temporary("pred")
+    head, middle = b.fresh("$head"), b.fresh("$middle")
+    b.emit(f"and.b32 {limit}, {b.register('b32')}, 1")
+    b.emit(f"mov.u32 {counter}, 0")
+    b.emit(f"bra {middle}", f"@{b.predicate()}")
+    inside = {
+        "convergent": False,
+        "structured": False,
+        "loops": b.place.loops + 1,
+        "divergent_loops": b.place.divergent_loops + 1,
+        "continues": (),
+    }
+    with b.at(**inside):
+        b.label(head)
+        fill(b, 1)
+        b.label(middle)
+        fill(b, 1)
+    b.emit(f"add.s32 {counter}, {counter}, 1")
+    b.emit(f"setp.le.u32 {p}, {counter}, {limit}")
+    b.emit(f"bra {head}", f"@{p}")
+
+
 def jump(b: Builder, fill: Fill) -> None:
     """Leave a loop that diverges, at times several at once, or go to its next round."""
     targets = [*b.place.breaks, *b.place.continues]

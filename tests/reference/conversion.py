@@ -11,7 +11,9 @@ INTEGER_ROUNDINGS = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
 
 
 def convert(modifiers: tuple[str, ...], to: str, source: str, pattern: int) -> int:
-    """The pattern of type ``to`` (such as ``s16``) for a pattern of type ``source``, before extension to the register."""
+    """The pattern of type ``to`` (such as ``s16``) for a pattern of type ``source``, before extension to the
+    register.
+    """
     kind, bits = to[0], int(to[1:])
     source_kind, source_bits = source[0], int(source[1:])
     if source_kind == "f":

@@ -1,7 +1,7 @@
 """IEEE 754 arithmetic as PTX defines it, on bit patterns (PTX ISA, "Floating Point Instructions").
 
-Every arithmetic NaN result is the canonical one of its format (0x7fffffff or 0x7ff8000000000000).  ``negate``, ``absolute``
-and ``copysign`` only change the sign bit.
+Every arithmetic NaN result is the canonical one of its format (0x7fffffff or 0x7ff8000000000000). ``negate``,
+``absolute`` and ``copysign`` only change the sign bit.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Random kernels as PTX text, each a complete test case: ``generate(seed)``.
 
-A program computes on pools of typed registers that start from input data, edge values among them.  Threads write only memory of
-their own, exchange data across barriers, and meet in atomics whose result does not depend on the order.  At the end each thread
-writes all its registers to its row of the output, so that one wrong value anywhere is likely to be seen.  Results of approximate
-instructions go to a buffer of their own and nothing else depends on them.
+A program computes on pools of typed registers that start from input data, edge values among them. Threads write only
+memory of their own, exchange data across barriers, and meet in atomics whose result does not depend on the order. At
+the end each thread writes all its registers to its row of the output, so that one wrong value anywhere is likely to
+be seen. Results of approximate instructions go to a buffer of their own and nothing else depends on them.
 """
 
 from __future__ import annotations
@@ -23,17 +23,29 @@ SHARED_SITES = 8
 """Contended places in shared memory, 16 bytes each, before the parts that threads own."""
 
 Statement = Callable[[Builder], None]
+
+
+def _overlapping(b: Builder) -> None:
+    accesses.overlapping(b, straight.arithmetic)
+
+
 _STRAIGHT: list[tuple[Statement, float]] = [
-    (straight.arithmetic, 12), (straight.carry_chain, 0.6), (straight.pack, 1.2), (straight.special, 0.5), (straight.idle, 0.2),
-    (straight.approximate, 0.8), (accesses.load, 2.5), (accesses.store, 1.5), (accesses.parameter, 0.4),
-    (accesses.private_atomic, 0.6), (accesses.contended_atomic, 0.5), (accesses.shared_contended_atomic, 0.3),
+    (straight.arithmetic, 12), (straight.carry_chain, 0.6), (straight.pack, 1.2), (straight.copy, 1.2),
+    (straight.special, 0.5), (straight.idle, 0.4),
+    (straight.approximate, 0.8), (accesses.load, 2.5), (accesses.store, 1.5), (_overlapping, 0.8),
+    (accesses.parameter, 0.4),
+    (accesses.private_atomic, 0.6), (accesses.space_test, 0.2),
+    (accesses.contended_atomic, 0.5), (accesses.shared_contended_atomic, 0.3),
 ]  # fmt: skip
 _TOGETHER: list[tuple[Statement, float]] = [
-    (together.exchange, 1.2), (together.barrier_reduction, 0.4), (together.shuffle, 1.2), (together.vote, 0.8),
-    (together.divergent_vote, 0.4),
+    (together.exchange, 1.0),
+    (together.producer, 0.5), (together.barrier_reduction, 0.4), (together.shuffle, 1.2), (together.vote, 0.8),
+    (together.divergent_vote, 0.7),
 ]  # fmt: skip
 _CONTROL: list[tuple[Callable[[Builder, control.Fill], None], float]] = [
-    (control.branch, 2.0), (control.loop, 2.2), (control.short_circuit, 0.5), (control.switch, 0.5), (control.call, 0.8),
+    (control.branch, 2.0), (control.loop, 2.2), (control.short_circuit, 0.5), (control.switch, 0.5),
+    (control.irreducible, 0.3),
+    (control.call, 0.8),
 ]  # fmt: skip
 _MAX_DEPTH = 4
 
@@ -64,7 +76,7 @@ def generate(seed: int, statements: int = 30) -> Case:
     """The program of a seed; ``statements`` bounds how many are drawn, nested ones included."""
     rng = random.Random(seed)
     block = rng.choice([(32, 1, 1), (45, 1, 1), (70, 1, 1), (64, 1, 1), (9, 5, 1), (16, 4, 1), (5, 3, 2), (33, 1, 1)])
-    grid = rng.choice([(1, 1, 1), (2, 1, 1), (1, 2, 1), (3, 1, 1), (2, 2, 1)])
+    grid = rng.choice([(1, 1, 1), (2, 1, 1), (1, 2, 1), (3, 1, 1), (2, 2, 1), (1, 1, 2)])
     if block[0] * block[1] > 60:
         grid = rng.choice([(1, 1, 1), (2, 1, 1)])
     threads = block[0] * block[1] * block[2]
@@ -77,14 +89,15 @@ def generate(seed: int, statements: int = 30) -> Case:
         b.features.add("partial warps")
     if grid != (1, 1, 1):
         b.features.add("several blocks")
-    _prologue(b)
+    _prologue(b, grid[0] * grid[1])
     _fill(b, statements)
     row_bytes = _epilogue(b)
     text = _module(rng, functions, b.lines, b)
     text = text.replace("$ROW", str(row_bytes)).replace("$APPROXIMATE", str(8 * len(b.slots)))
     scalars: dict[str, int | float | bytes] = {
         "n": rng.getrandbits(32), "i": -rng.getrandbits(20), "w": rng.getrandbits(64), "x": rng.uniform(-4, 4),
-        "y": rng.uniform(-4, 4), "h": rng.getrandbits(16), "s": rng.randbytes(8) + struct.pack("<d", rng.uniform(-1, 1)),
+        "y": rng.uniform(-4, 4), "h": rng.getrandbits(16),
+        "s": rng.randbytes(8) + struct.pack("<d", rng.uniform(-1, 1)),
     }  # fmt: skip
     return Case(
         seed, text, grid, block, 16 * SHARED_SITES + SHARED_BYTES * threads, _input(rng), row_bytes, tuple(b.slots),
@@ -107,21 +120,58 @@ def _input(rng: random.Random) -> bytes:
     return b"".join((*edges, *mixed, *singles, *doubles))
 
 
-def _prologue(b: Builder) -> None:
+_SETUP = """
+    ld.param.u64 %in, [in];
+    ld.param.u64 %out, [out];
+    ld.param.u64 %apx, [approximate];
+    ld.param.u64 %atoms, [atoms];
+    ld.param.u32 %n, [n];
+    cvta.to.global.u64 %out, %out;
+    mov.u32 %me, %tid.y;
+    mov.u32 %u, %ntid.x;
+    mov.u32 %v, %tid.x;
+    mad.lo.u32 %me, %me, %u, %v;
+    mov.u32 %v, %ntid.y;
+    mul.lo.u32 %u, %u, %v;
+    mov.u32 %v, %tid.z;
+    mad.lo.u32 %me, %v, %u, %me;
+    mov.u32 %blk, %ctaid.y;
+    mov.u32 %u, %nctaid.x;
+    mov.u32 %v, %ctaid.x;
+    mad.lo.u32 %blk, %blk, %u, %v;
+    mov.u32 %u, %ctaid.z;
+    mad.lo.u32 %blk, %u, $PLANE, %blk;
+    mad.lo.u32 %all, %blk, $THREADS, %me;
+    mad.wide.u32 %out, %all, $ROW, %out;
+    mad.wide.u32 %apx, %all, $APPROXIMATE, %apx;
+    mov.u32 %first, exchange+$FIRST;
+    mad.lo.u32 %own, %me, $OWN, %first;
+    and.b32 %last, %me, 0xFFFFFFE0;
+    sub.u32 %last, $LAST, %last;
+    min.u32 %last, %last, 31;
+    mov.u32 %members, -1;
+    mul.lo.u32 %u, %all, 24;
+    and.b32 %u, %u, $MASK;
+    cvt.u64.u32 %a, %u;
+    add.s64 %a, %in, %a;"""
+"""``%me`` is the thread in its block, ``%all`` in the grid, ``%blk`` the block; ``%own`` the thread's part of shared
+memory; ``%last`` the last lane of its warp; ``%a`` where its inputs begin."""
+
+
+def _prologue(b: Builder, plane: int) -> None:
     """Addresses, identities, and a first value for every register of the pools and every byte the thread may read."""
-    b.lines += [
-        "    ld.param.u64 %in, [in];", "    ld.param.u64 %out, [out];", "    ld.param.u64 %apx, [approximate];",
-        "    ld.param.u64 %atoms, [atoms];", "    ld.param.u32 %n, [n];", "    cvta.to.global.u64 %out, %out;",
-        "    mov.u32 %me, %tid.y;", "    mov.u32 %u, %ntid.x;", "    mov.u32 %v, %tid.x;", "    mad.lo.u32 %me, %me, %u, %v;",
-        "    mov.u32 %v, %ntid.y;", "    mul.lo.u32 %u, %u, %v;", "    mov.u32 %v, %tid.z;",
-        "    mad.lo.u32 %me, %v, %u, %me;", "    mov.u32 %blk, %ctaid.y;", "    mov.u32 %u, %nctaid.x;",
-        "    mov.u32 %v, %ctaid.x;", "    mad.lo.u32 %blk, %blk, %u, %v;", f"    mad.lo.u32 %all, %blk, {b.threads}, %me;",
-        "    mad.wide.u32 %out, %all, $ROW, %out;", "    mad.wide.u32 %apx, %all, $APPROXIMATE, %apx;",
-        f"    mov.u32 %first, exchange+{16 * SHARED_SITES};", f"    mad.lo.u32 %own, %me, {SHARED_BYTES}, %first;",
-        "    and.b32 %last, %me, 0xFFFFFFE0;", f"    sub.u32 %last, {b.threads - 1}, %last;", "    min.u32 %last, %last, 31;",
-        "    mov.u32 %members, -1;", "    mul.lo.u32 %u, %all, 24;", f"    and.b32 %u, %u, {INPUT_BYTES // 4 - 8};",
-        "    cvt.u64.u32 %a, %u;", "    add.s64 %a, %in, %a;",
-    ]  # fmt: skip
+    sizes = {
+        "$PLANE": plane,
+        "$THREADS": b.threads,
+        "$FIRST": 16 * SHARED_SITES,
+        "$OWN": SHARED_BYTES,
+        "$LAST": b.threads - 1,
+        "$MASK": INPUT_BYTES // 4 - 8,
+    }
+    setup = _SETUP
+    for name, size in sizes.items():
+        setup = setup.replace(name, str(size))
+    b.lines += setup.strip("\n").splitlines()
     quarter = INPUT_BYTES // 4
     for declared, (prefix, count) in POOLS.items():
         for n in range(count):
@@ -176,7 +226,11 @@ def _one(b: Builder, depth: int) -> None:
         return
     choices = list(_STRAIGHT)
     if b.place.function:
-        choices = [c for c in choices if c[0] in (straight.arithmetic, straight.carry_chain, straight.pack, straight.special)]
+        choices = [
+            c
+            for c in choices
+            if c[0] in (straight.arithmetic, straight.carry_chain, straight.pack, straight.copy, straight.special)
+        ]
     elif b.shared_sites >= SHARED_SITES:
         choices = [c for c in choices if c[0] is not accesses.shared_contended_atomic]
     _draw(b, choices)(b)
@@ -255,23 +309,31 @@ def _function_start(b: Builder) -> None:
                 b.emit(f"mov.{declared} {prefix}{n}, {b.immediate(declared[0], int(declared[1:]))}")
 
 
+_PARAMETERS = """.param .u64 in, .param .u64 .ptr .global .align 16 out, .param .u64 approximate, .param .u64 atoms,
+    .param .u32 n, .param .s32 i, .param .u64 w, .param .f32 x, .param .f64 y, .param .u16 h,
+    .param .align 8 .b8 s[16]"""
+
+
 def _module(rng: random.Random, functions: str, body: list[str], b: Builder) -> str:
     constants = ", ".join(str(rng.getrandbits(8)) for _ in range(CONSTANT_BYTES - 16))
     numbers = ", ".join(str(rng.getrandbits(31)) for _ in range(16))
-    dynamic = rng.random() < 0.5
     size = 16 * SHARED_SITES + SHARED_BYTES * b.threads
-    parameters = (
-        ".param .u64 in, .param .u64 .ptr .global .align 16 out, .param .u64 approximate, .param .u64 atoms, .param .u32 n,\n"
-        "    .param .s32 i, .param .u64 w, .param .f32 x, .param .f64 y, .param .u16 h, .param .align 8 .b8 s[16]"
-    )
-    return "\n".join([
-        ".version 8.0", ".target sm_90", ".address_size 64",
+    static = f".shared .align 16 .b8 exchange[{size}];"
+    lines = [
+        ".version 8.0",
+        ".target sm_90",
+        ".address_size 64",
         f".const .align 16 .b8 table[{CONSTANT_BYTES}] = {{{constants}}};",
         f".global .align 16 .u32 numbers[16] = {{{numbers}}};",
-        f".extern .shared .align 16 .b8 exchange[];" if dynamic else f".shared .align 16 .b8 exchange[{size}];",
+        ".extern .shared .align 16 .b8 exchange[];" if rng.random() < 0.5 else static,
         functions,
-        f".visible .entry {KERNEL}({parameters})", "{", *_declarations(),
+        f".visible .entry {KERNEL}({_PARAMETERS})",
+        "{",
+        *_declarations(),
         f"    .local .align 16 .b8 stack[{ROW_BYTES}];",
-        "    .reg .b32 %n, %me, %blk, %all, %first, %own, %last, %members;", "    .reg .b64 %in, %out, %apx, %atoms, %a;",
-        *body, "}", "",
-    ])  # fmt: skip
+        "    .reg .b32 %n, %me, %blk, %all, %first, %own, %last, %members;",
+        "    .reg .b64 %in, %out, %apx, %atoms, %a;",
+        *body,
+        "}",
+    ]
+    return "\n".join(lines) + "\n"

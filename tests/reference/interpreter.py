@@ -1,20 +1,24 @@
 """Runs a kernel thread by thread.
 
-Blocks run in linear order.  In a block each thread runs alone, in order of its number, until it stops at an instruction that
-needs others:
+Blocks run in linear order. In a block each thread runs alone, in order of its number, until it stops at an
+instruction that needs others:
 
-* ``shfl.sync`` and ``vote.sync`` wait until every lane that the member mask names, and that has not exited, stops at the same
-  statement; then all of them go on.  Reading a lane that is not among them is an error here (undefined in PTX).
-* ``activemask`` waits until every lane of the warp that has not exited stops somewhere; the lanes that stop at the same
-  statement see each other.  Tests use it only where all of a warp's threads meet.
-* ``bar`` and ``barrier`` wait until all threads of the block that have not exited have arrived, or, with a thread count, until
-  that many have, counted in whole warps.
+* ``shfl.sync`` and ``vote.sync`` wait until every lane that the member mask names, and that has not exited, stops at
+  the same statement; then all of them go on. Reading a lane that is not among them is an error here (undefined in
+  PTX).
+* ``bar.warp.sync`` does the same.
+* ``activemask`` waits until no lane of the warp can go on; the lanes that stop at the same statement see each other.
+  Tests use it only where all of a warp's threads meet.
+* ``bar`` and ``barrier`` wait until all threads of the block that have not exited have arrived, or, with a thread
+  count, until that many have, counted in whole warps.
 
-So the order between threads is that of a data-race-free program: threads of a warp in lane order between two such points.
+So the order between threads is that of a data-race-free program: threads of a warp in lane order between two such
+points.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -66,24 +70,30 @@ class Reference:
         arguments: Sequence[Buffer | int | float | bytes],
         shared_bytes: int = 0,
         max_steps: int = 20_000_000,
+        counts: Counter[str] | None = None,
     ) -> int:
-        """Run a kernel; ``arguments`` are packed by the parameters' types.  Returns the thread-instructions executed."""
+        """Run a kernel; ``arguments`` are packed by the parameters' types.
+
+        Returns the thread-instructions executed, whether their guards held or not; ``counts`` has them by opcode.
+        """
         kernel = self.compiled.functions[name]
         pairs = zip(kernel.function.parameters, arguments, strict=True)
         given = {variable.name: bytearray(_packed(variable, argument)) for variable, argument in pairs}
-        counts, shape = _triple(grid), _triple(block)
+        extent, shape = _triple(grid), _triple(block)
         steps = 0
-        for z, y, x in product(range(counts[2]), range(counts[1]), range(counts[0])):
-            shared = Space("shared", [Region(0, bytearray(self.compiled.dynamic_shared + shared_bytes))])
-            place = Block((x, y, z), counts, shape, shared, self.memory)
-            threads = [Thread(place, n, self.compiled.local_bytes) for n in range(shape[0] * shape[1] * shape[2])]
+        for z, y, x in product(range(extent[2]), range(extent[1]), range(extent[0])):
+            shared = Space("shared", [Region(0, bytearray(self.compiled.places.dynamic_shared + shared_bytes))])
+            place = Block((x, y, z), extent, shape, shared, self.memory)
+            threads = [
+                Thread(place, n, self.compiled.places.local_bytes) for n in range(shape[0] * shape[1] * shape[2])
+            ]
             for thread in threads:
                 thread.frames.append(kernel.frame({n: bytearray(b) for n, b in given.items()}))
-            steps += _run_block(threads, max_steps - steps)
+            steps += _run_block(threads, max_steps - steps, counts)
         return steps
 
 
-def _run_block(threads: list[Thread], max_steps: int) -> int:
+def _run_block(threads: list[Thread], max_steps: int, counts: Counter[str] | None) -> int:
     warps = [threads[i : i + 32] for i in range(0, len(threads), 32)]
     arrivals: dict[int, set[int]] = {}
     steps = 0
@@ -91,7 +101,7 @@ def _run_block(threads: list[Thread], max_steps: int) -> int:
         progress = 0
         for warp in warps:
             while True:
-                done = sum(_run(thread, max_steps - steps, arrivals) for thread in warp)
+                done = sum(_run(thread, max_steps - steps, arrivals, counts) for thread in warp)
                 steps += done
                 progress += done
                 if not resolve_warp(warp):
@@ -101,11 +111,13 @@ def _run_block(threads: list[Thread], max_steps: int) -> int:
             continue
         if not progress:
             stuck = next(t for t in threads if t.waiting)
-            raise ReferenceFault(f"deadlock: thread {stuck.number} waits at {stuck.waiting and stuck.waiting.statement}")
+            raise ReferenceFault(
+                f"deadlock: thread {stuck.number} waits at {stuck.waiting and stuck.waiting.statement}"
+            )
     return steps
 
 
-def _run(thread: Thread, max_steps: int, arrivals: dict[int, set[int]]) -> int:
+def _run(thread: Thread, max_steps: int, arrivals: dict[int, set[int]], counts: Counter[str] | None) -> int:
     """Run a thread until it stops; the statements executed."""
     steps = 0
     while thread.frames and thread.waiting is None:
@@ -113,6 +125,8 @@ def _run(thread: Thread, max_steps: int, arrivals: dict[int, set[int]]) -> int:
         if frame.pc >= len(frame.function.steps):
             return_from_function(thread)
             continue
+        if counts is not None:
+            counts[frame.function.function.code[frame.pc].opcode] += 1
         try:
             frame.function.steps[frame.pc](thread)
         except Exception as error:
@@ -132,7 +146,7 @@ def _release_barriers(threads: list[Thread], arrivals: dict[int, set[int]]) -> b
     """Let the threads of each complete barrier go on; whether there was one."""
     at: dict[int, list[Thread]] = {}
     for thread in threads:
-        if thread.waiting and thread.waiting.statement.opcode in ("bar", "barrier"):
+        if thread.waiting and thread.waiting.kind in ("bar", "barrier"):
             at.setdefault(thread.waiting.key[0], []).append(thread)
     alive = sum(not t.finished for t in threads)
     released = False

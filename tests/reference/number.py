@@ -1,7 +1,8 @@
 """Exact numbers behind bit patterns: integers of any width, and binary floating point rounded from exact values.
 
-A finite float is kept as ``Exact(sign, number, exponent)``, which stands for ``number * 2**exponent`` with ``number >= 0``;
-``sticky`` says that the true value lies strictly between this one and the next.  Nothing here uses the host's floats.
+A finite float is kept as ``Exact(sign, number, exponent)``, which stands for ``number * 2**exponent`` with ``number
+>= 0``; ``sticky`` says that the true value lies strictly between this one and the next. Nothing here uses the host's
+floats.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class Exact(NamedTuple):
 
 @dataclass(frozen=True)
 class Format:
-    """A binary interchange format: ``precision`` counts the hidden bit, ``quantum`` is the exponent of the least denormal."""
+    """A binary interchange format: ``precision`` counts the hidden bit, ``quantum`` is the exponent of the least
+    denormal.
+    """
 
     bits: int
     precision: int

@@ -3,43 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
-from tests.reference import approximate, floats, integers
+from tests.reference import floats, integers
 from tests.reference.conversion import convert
+from tests.reference.instruction import COMBINE, RELATIONS, UNSIGNED_RELATIONS, Pure, is_type, kind_and_bits
 from tests.reference.memory import FIRST_GLOBAL, LOCAL_WINDOW, SHARED_WINDOW
 from tests.reference.number import FORMATS, Format, mask
-
-ROUNDINGS = ("rn", "rz", "rm", "rp")
-RELATIONS = "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan".split()
-COMBINE: dict[str, Callable[[bool, bool], bool]] = {
-    "and": lambda a, b: a and b,
-    "or": lambda a, b: a or b,
-    "xor": lambda a, b: a != b,
-}
-_UNSIGNED_RELATIONS = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
-
-
-class Pure(NamedTuple):
-    """Operand types by name (``s32``, ``pred``), and a function from patterns to the result's pattern.
-
-    ``carry``: the function takes the carry flag as its last argument and returns (result, carry); ``sets_carry``: that carry
-    is kept.
-    """
-
-    result: str
-    sources: tuple[str, ...]
-    function: Callable[..., int]
-    carry: bool = False
-    sets_carry: bool = False
-
-
-def is_type(word: str) -> bool:
-    return word == "pred" or (word[:1] in "busf" and word[1:].isdigit())
-
-
-def kind_and_bits(name: str) -> tuple[str, int]:
-    return ("pred", 1) if name == "pred" else (name[0], int(name[1:]))
+from tests.reference.pure_floats import FLOAT
 
 
 def lookup(opcode: str, modifiers: tuple[str, ...]) -> Pure | None:
@@ -50,8 +20,8 @@ def lookup(opcode: str, modifiers: tuple[str, ...]) -> Pure | None:
         return _carry(opcode, types[0], rest)
     if opcode not in _BUILDERS:
         return None
-    if types and types[-1][0] == "f" and opcode in _FLOAT:
-        return _FLOAT[opcode](types[-1], rest)
+    if types and types[-1][0] == "f" and opcode in FLOAT:
+        return FLOAT[opcode](types[-1], rest)
     return _BUILDERS[opcode](types, rest)
 
 
@@ -71,86 +41,10 @@ def _carry(opcode: str, name: str, rest: tuple[str, ...]) -> Pure:
             total = ((product >> bits if "hi" in rest else product) & mask(bits)) + values[2] + carry
         return total & mask(bits), int(total < 0 or total > mask(bits))
 
-    return Pure(name, (name,) * (3 if opcode.startswith("mad") else 2), run, True, "cc" in rest)  # type: ignore[arg-type]
+    return Pure(name, (name,) * (3 if opcode.startswith("mad") else 2), run, True, "cc" in rest)
 
 
 _CARRY = ("add", "sub", "mad", "addc", "subc", "madc")
-
-# Floating point.
-
-
-def _wrap(name: str, rest: tuple[str, ...], arity: int, function: Callable[..., int]) -> Pure:
-    """Flush the operands and the result under ``.ftz``, then clamp under ``.sat``."""
-    f = FORMATS[int(name[1:])]
-
-    def run(*operands: int) -> int:
-        if "ftz" in rest:
-            operands = tuple(map(f.flush, operands))
-        out = function(f, *operands)
-        if "ftz" in rest:
-            out = f.flush(out)
-        return floats.saturate(f, out) if "sat" in rest else out
-
-    return Pure(name, (name,) * arity, run)
-
-
-def _rounded(arity: int, function: Callable[..., int]) -> Callable[[str, tuple[str, ...]], Pure]:
-    def build(name: str, rest: tuple[str, ...]) -> Pure:
-        mode = next((m for m in rest if m in ROUNDINGS), "rn")
-        return _wrap(name, rest, arity, lambda f, *operands: function(f, *operands, mode))
-
-    return build
-
-
-def _plain(arity: int, function: Callable[..., int]) -> Callable[[str, tuple[str, ...]], Pure]:
-    return lambda name, rest: _wrap(name, rest, arity, function)
-
-
-def _extreme(function: Callable[..., int]) -> Callable[[str, tuple[str, ...]], Pure]:
-    def build(name: str, rest: tuple[str, ...]) -> Pure:
-        def choose(f: Format, a: int, b: int) -> int:
-            if "xorsign" not in rest:
-                return function(f, a, b, "NaN" in rest)
-            sign = f.sign(a) ^ f.sign(b)
-            out = function(f, floats.absolute(f, a), floats.absolute(f, b), "NaN" in rest)
-            return f.nan if f.is_nan(out) else f.signed_bits(sign, out)
-
-        return _wrap(name, rest, 2, choose)
-
-    return build
-
-
-def _maybe_approximate(opcode: str, arity: int, exact: Callable[..., int] | None):  # type: ignore[no-untyped-def]
-    def build(name: str, rest: tuple[str, ...]) -> Pure:
-        if exact and not {"approx", "full"} & set(rest):
-            return _rounded(arity, exact)(name, rest)
-        bits = int(name[1:])
-        return Pure(name, (name,) * arity, lambda *p: approximate.evaluate(opcode, bits, p, "ftz" in rest))
-
-    return build
-
-
-_FLOAT: dict[str, Callable[[str, tuple[str, ...]], Pure]] = {
-    "add": _rounded(2, floats.add),
-    "sub": _rounded(2, floats.subtract),
-    "mul": _rounded(2, floats.multiply),
-    "fma": _rounded(3, floats.fused),
-    "mad": _rounded(3, floats.fused),
-    "min": _extreme(floats.least),
-    "max": _extreme(floats.greatest),
-    "neg": _plain(1, floats.negate),
-    "abs": _plain(1, floats.absolute),
-    "copysign": _plain(2, floats.copysign),
-    "div": _maybe_approximate("div", 2, floats.divide),
-    "rcp": _maybe_approximate("rcp", 1, floats.reciprocal),
-    "sqrt": _maybe_approximate("sqrt", 1, floats.square_root),
-    "rsqrt": _maybe_approximate("rsqrt", 1, None),
-    "ex2": _maybe_approximate("ex2", 1, None),
-    "lg2": _maybe_approximate("lg2", 1, None),
-    "sin": _maybe_approximate("sin", 1, None),
-    "cos": _maybe_approximate("cos", 1, None),
-    "tanh": _maybe_approximate("tanh", 1, None),
-}
 
 # Integers, bits and predicates.
 
@@ -279,7 +173,7 @@ def comparison(rest: tuple[str, ...], name: str) -> Callable[[int, int], bool]:
         f: Format = FORMATS[bits]
         prepare = f.flush if "ftz" in rest else lambda a: a
         return lambda a, b: floats.compare(f, relation, prepare(a), prepare(b))
-    plain = _UNSIGNED_RELATIONS.get(relation, relation)
+    plain = UNSIGNED_RELATIONS.get(relation, relation)
     number = integers.value
     return lambda a, b: floats.compare_integers(plain, number(kind, bits, a), number(kind, bits, b))
 
@@ -396,14 +290,16 @@ _BUILDERS: dict[str, Builder] = {
     "slct": _select_sign,
     "set": _set,
     "mov": _logic(1, lambda a: a),
-    "fma": lambda types, rest: _FLOAT["fma"](types[0], rest),
-    "copysign": lambda types, rest: _FLOAT["copysign"](types[0], rest),
-    "rcp": lambda types, rest: _FLOAT["rcp"](types[0], rest),
-    "sqrt": lambda types, rest: _FLOAT["sqrt"](types[0], rest),
-    "rsqrt": lambda types, rest: _FLOAT["rsqrt"](types[0], rest),
-    "ex2": lambda types, rest: _FLOAT["ex2"](types[0], rest),
-    "lg2": lambda types, rest: _FLOAT["lg2"](types[0], rest),
-    "sin": lambda types, rest: _FLOAT["sin"](types[0], rest),
-    "cos": lambda types, rest: _FLOAT["cos"](types[0], rest),
-    "tanh": lambda types, rest: _FLOAT["tanh"](types[0], rest),
+    "fma": lambda types, rest: FLOAT["fma"](types[0], rest),
+    "copysign": lambda types, rest: FLOAT["copysign"](types[0], rest),
+    "rcp": lambda types, rest: FLOAT["rcp"](types[0], rest),
+    "sqrt": lambda types, rest: FLOAT["sqrt"](types[0], rest),
+    "rsqrt": lambda types, rest: FLOAT["rsqrt"](types[0], rest),
+    "ex2": lambda types, rest: FLOAT["ex2"](types[0], rest),
+    "lg2": lambda types, rest: FLOAT["lg2"](types[0], rest),
+    "sin": lambda types, rest: FLOAT["sin"](types[0], rest),
+    "cos": lambda types, rest: FLOAT["cos"](types[0], rest),
+    "tanh": lambda types, rest: FLOAT["tanh"](types[0], rest),
 }
+
+__all__ = ["COMBINE", "Pure", "combination", "comparison", "is_type", "kind_and_bits", "lookup"]

@@ -1,7 +1,7 @@
 """A small reader of PTX text, enough for the kernels that the tests write and for those nvcc emits.
 
-It keeps operands as text.  Registers and variables declared in a nested scope get a unique name; ``widths`` has the width of
-each register.
+It keeps operands as text. Registers and variables declared in a nested scope get a unique name; ``widths`` has the
+width of each register.
 """
 
 from __future__ import annotations
@@ -103,6 +103,9 @@ class _Reader:
     def module(self) -> Program:
         program = Program()
         while self._skip():
+            if self.text.startswith(".section", self.at):
+                self._until("}")
+                continue
             header = re.compile(r"[^;{=]*").match(self.text, self.at)
             assert header is not None
             if ".entry" in header.group() or ".func" in header.group():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from tests.reference.generator import KERNEL, Case
@@ -12,7 +13,9 @@ FILLER = 0xA5
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run left in memory: the rows, the approximate results, the contended atomics.  ``steps`` counts instructions."""
+    """What a run left in memory: the rows, the approximate results, the contended atomics. ``steps`` counts
+    instructions.
+    """
 
     rows: bytes
     approximate: bytes
@@ -20,13 +23,13 @@ class Outcome:
     steps: int = 0
 
 
-def run_reference(case: Case) -> Outcome:
-    """The outcome that every other way of running ``case`` must equal."""
+def run_reference(case: Case, counts: Counter[str] | None = None) -> Outcome:
+    """The outcome that every other way of running ``case`` must equal; ``counts`` takes instructions by opcode."""
     reference = Reference(case.text)
     source = reference.buffer(case.input)
     rows = reference.buffer(bytes([FILLER]) * (case.threads * case.row_bytes))
     approximate = reference.buffer(bytes(case.threads * 8 * len(case.slots) + 8))
     atoms = reference.buffer(case.atomics)
     arguments = [source, rows, approximate, atoms, *case.scalars.values()]
-    steps = reference.launch(KERNEL, case.grid, case.block, arguments, case.shared_bytes)
+    steps = reference.launch(KERNEL, case.grid, case.block, arguments, case.shared_bytes, counts=counts)
     return Outcome(bytes(rows.data), bytes(approximate.data), bytes(atoms.data), steps)

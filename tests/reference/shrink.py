@@ -15,7 +15,9 @@ ADDRESSES = ("%in", "%out", "%atoms", "%apx", "%me", "%all", "%blk", "%own", "%f
 
 
 def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:
-    """The smallest program found that still ``fails``; lines go in ever smaller runs, ``fails`` rejects what is malformed."""
+    """The smallest program found that still ``fails``; lines go in ever smaller runs, ``fails`` rejects what is
+    malformed.
+    """
     lines = case.text.splitlines()
     size = max(1, len(lines) // 2)
     while size:

@@ -81,12 +81,21 @@ def comparison(b: Builder, text: str) -> None:
 def carry_chain(b: Builder) -> None:
     """Extended-precision arithmetic through the carry flag."""
     b.features.add("carry")
+    guard = b.guard()
     for text in b.rng.choice(CARRY_CHAINS):
         name = text.rsplit(".", 1)[1]
         bits = name[1:]
         count = 3 if text.startswith("mad") else 2
         operands = [b.source(name) for _ in range(count)]
-        b.emit(f"{text} {b.register(f'b{bits}')}, {', '.join(operands)}")
+        b.emit(f"{text} {b.register(f'b{bits}')}, {', '.join(operands)}", guard)
+
+
+def copy(b: Builder) -> None:
+    """Copy a register."""
+    name = b.rng.choice(["b32", "b32", "u32", "b64", "u64", "f32", "f64", "pred", "b16"])
+    declared = "b" + name[1:] if name[0] == "u" else name
+    to, source = b.registers(declared, 2)
+    b.emit(f"mov.{name} {to}, {source}", b.guard())
 
 
 def pack(b: Builder) -> None:
@@ -119,7 +128,17 @@ def pack(b: Builder) -> None:
 
 def idle(b: Builder) -> None:
     """An instruction that changes nothing."""
-    texts = ["membar.cta", "membar.gl", "fence.acq_rel.gpu", "fence.sc.cta", "nanosleep.u32 5", "prefetch.global.L2 [%in]"]
+    texts = [
+        "membar.cta",
+        "membar.gl",
+        "fence.acq_rel.gpu",
+        "fence.sc.cta",
+        "nanosleep.u32 5",
+        "prefetch.global.L2 [%in]",
+        "prefetchu.L1 [%in]",
+        "pmevent 3",
+        "pmevent.mask 5",
+    ]
     b.emit(b.rng.choice(texts), b.guard())
 
 
@@ -151,6 +170,6 @@ def approximate(b: Builder) -> None:
         b.emit(f"mov.b32 {second}, {divisor}")
         operands.append(second)
     kind = opcode + ("64" if bits == 64 else "")
-    b.emit(f"{text} {result}, {', '.join(operands)}", "" if not guard else guard)
+    b.emit(f"{text} {result}, {', '.join(operands)}", guard if guard else "")
     b.emit(f"st.global.f{bits} [%apx+{8 * len(b.slots)}], {result}", guard)
     b.slots.append(kind)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-
 from tests.reference.generator import generate
 from tests.reference.run import run_reference
 
 REQUIRED = (
-    "nested divergent loops", "barriers", "pairs", "predication", "partial warps", "early exit", "several blocks", "calls",
-    "atomics", "shared", "local", "constants", "vectors", "branch tables", "unstructured", "jumps out of loops", "shuffle",
+    "nested divergent loops", "barriers", "pairs", "predication", "partial warps", "early exit", "several blocks",
+    "calls",
+    "atomics", "shared", "local", "constants", "vectors", "branch tables", "unstructured", "jumps out of loops",
+    "shuffle",
     "vote", "divergent vote", "carry", "approximate", "ftz", "generic addresses", "divergent loops",
 )  # fmt: skip
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 
 import pytest
-
 from tests.reference.interpreter import Reference
 from tests.reference.memory import ReferenceFault
 

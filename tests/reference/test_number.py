@@ -1,4 +1,6 @@
-"""The reference's arithmetic against the host's (round to nearest) and against values worked out by hand (other modes)."""
+"""The reference's arithmetic against the host's (round to nearest) and against values worked out by hand (other
+modes).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from tests.reference import conversion, floats, integers
 from tests.reference.number import F32, F64, from_float, mask, to_float
 from tests.reference.vocabulary import FLOAT_EDGES
@@ -71,7 +72,9 @@ def test_narrowing_equals_the_host(a):
 
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_integers_become_floats_as_on_the_host(n):
-    assert conversion.convert(("rn",), "f32", "s64", n & mask(64)) == int(np.int64(n).astype(np.float32).view(np.uint32))
+    assert conversion.convert(("rn",), "f32", "s64", n & mask(64)) == int(
+        np.int64(n).astype(np.float32).view(np.uint32)
+    )
     assert conversion.convert(("rn",), "f64", "s64", n & mask(64)) == int(np.float64(n).view(np.uint64))
 
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class Frame:
-    """A running function; ``parameters`` holds its ``.param`` variables by name, ``results`` where the caller wants them."""
+    """A running function; ``parameters`` holds its ``.param`` variables by name, ``results`` where the caller wants
+    them.
+    """
 
     function: CompiledFunction
     parameters: dict[str, bytearray]
@@ -42,6 +44,11 @@ class Waiting:
     statement: Statement
     resume: Callable[..., None]
     key: tuple[int, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The opcode, ``bar.warp`` apart from the barriers of the block."""
+        return "bar.warp" if "warp" in self.statement.modifiers else self.statement.opcode
 
 
 class Thread:

@@ -1,13 +1,18 @@
-"""Random statements in which threads meet: barriers with an exchange through shared memory, shuffles, votes, early exit."""
+"""Random statements in which threads meet: barriers with an exchange through shared memory, shuffles, votes, early
+exit.
+"""
 
 from __future__ import annotations
 
 from tests.reference.accesses import SHARED_BYTES
 from tests.reference.builder import Builder
 
+BARRIERS = ("bar", "barrier", "bar.cta", "barrier.cta")
+
 
 def _barrier(b: Builder) -> None:
     forms = ["bar.sync 0", "bar.sync 0", "barrier.sync 0", "barrier.sync.aligned 1", "bar.sync 3"]
+    forms += ["bar.cta.sync 1", "barrier.cta.sync 2"]
     if not b.exited:
         forms.append(f"bar.sync 2, {-(-b.threads // 32) * 32}")
     b.emit(b.rng.choice(forms))
@@ -35,11 +40,35 @@ def exchange(b: Builder) -> None:
     _barrier(b)
 
 
+def producer(b: Builder) -> None:
+    """Warps of even number write and arrive without waiting; the others wait, then read what the warp before wrote."""
+    if b.exited or b.threads <= 32:
+        exchange(b)
+        return
+    b.features.update(("shared", "barriers", "arrival"))
+    warp, odd, place = b.temporary("b32"), b.temporary("pred"), b.temporary("b32")
+    wait, end, number = b.fresh("$wait"), b.fresh("$end"), b.rng.choice([4, 15])
+    count = -(-b.threads // 32) * 32
+    b.emit(f"shr.u32 {warp}, %me, 5")
+    b.emit(f"and.b32 {warp}, {warp}, 1")
+    b.emit(f"setp.ne.u32 {odd}, {warp}, 0")
+    b.emit(f"bra {wait}", f"@{odd}")
+    b.emit(f"st.shared.b64 [%own+16], {b.register('b64')}")
+    b.emit(f"{b.rng.choice(BARRIERS)}.arrive {number}, {count}")
+    b.emit(f"bra.uni {end}")
+    b.label(wait)
+    b.emit(f"bar.sync {number}, {count}")
+    b.emit(f"sub.u32 {place}, %own, {32 * SHARED_BYTES}")
+    b.emit(f"ld.shared.b64 {b.register('b64')}, [{place}+16]")
+    b.label(end)
+    b.emit("bar.sync 0")
+
+
 def barrier_reduction(b: Builder) -> None:
     operation = b.rng.choice(["popc.u32", "and.pred", "or.pred"])
     to = b.register("b32" if operation == "popc.u32" else "pred")
     predicate = ("!" if b.chance(0.3) else "") + b.register("pred")
-    b.emit(f"{b.rng.choice(['bar', 'barrier'])}.red.{operation} {to}, 0, {predicate}")
+    b.emit(f"{b.rng.choice(BARRIERS)}.red.{operation} {to}, 0, {predicate}")
     b.features.add("barriers")
 
 
@@ -85,9 +114,12 @@ def divergent_vote(b: Builder) -> None:
     p, members, end = b.predicate(), b.temporary("b32"), b.fresh("$vote")
     b.emit(f"vote.sync.ballot.b32 {members}, {p}, -1")
     b.emit(f"bra {end}", f"@!{p}")
-    b.emit(f"vote.sync.{b.rng.choice(['all', 'any', 'uni'])}.pred {b.register('pred')}, {b.register('pred')}, {members}")
+    b.emit(
+        f"vote.sync.{b.rng.choice(['all', 'any', 'uni'])}.pred {b.register('pred')}, {b.register('pred')}, {members}"
+    )
     b.emit(f"vote.sync.ballot.b32 {b.register('b32')}, {b.register('pred')}, {members}")
     b.label(end)
+    b.emit("bar.warp.sync -1")
 
 
 def early_exit(b: Builder) -> None:

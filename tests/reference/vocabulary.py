@@ -14,7 +14,7 @@ COMBINATIONS = ("", ".and", ".or", ".xor")
 
 def _all(pattern: str, **choices: object) -> list[str]:
     """``_all("add.{t}", t=["u32", "s32"])``: the pattern with every combination of the choices."""
-    values = [list(v) if not isinstance(v, str) else v.split() for v in choices.values()]  # type: ignore[call-overload]
+    values = [list(v) if not isinstance(v, str) else v.split() for v in choices.values()]
     return [pattern.format(**dict(zip(choices, chosen, strict=True))) for chosen in product(*values)]
 
 
@@ -42,7 +42,7 @@ def _conversions() -> list[str]:
     out = [i.replace(".ftz.f32", ".f32").replace("i.", "i.ftz.", 1) if ".ftz" in i else i for i in out]
     out += _all("cvt.{r}{m}.f32.f32", r=whole, m=("", ".ftz", ".sat")) + _all("cvt.{r}.f64.f64", r=whole)
     out += _all("cvt.{r}{m}.f32.f64", r=ROUNDINGS, m=("", ".ftz", ".sat"))
-    return out + ["cvt.f64.f32", "cvt.ftz.f64.f32", "cvt.sat.f32.f32", "cvt.ftz.f32.f32", "cvt.ftz.sat.f32.f32"]
+    return [*out, "cvt.f64.f32", "cvt.ftz.f64.f32", "cvt.sat.f32.f32", "cvt.ftz.f32.f32", "cvt.ftz.sat.f32.f32"]
 
 
 def _comparisons() -> dict[str, list[str]]:
@@ -57,15 +57,17 @@ def _comparisons() -> dict[str, list[str]]:
 
 
 FAMILIES: dict[str, list[str]] = {
-    "add": _all("{o}.{t}", o="add sub", t=INTEGERS) + ["add.sat.s32", "sub.sat.s32"],
+    "add": [*_all("{o}.{t}", o="add sub", t=INTEGERS), "add.sat.s32", "sub.sat.s32"],
     "mul": _all("mul.{p}.{t}", p="lo hi", t=INTEGERS) + _all("mul.wide.{t}", t="u16 s16 u32 s32"),
     "mad": _all("mad.{p}.{t}", p="lo hi", t=INTEGERS) + _all("mad.wide.{t}", t="u16 s16 u32 s32") + ["mad.hi.sat.s32"],
-    "mul24": _all("{o}.{p}.{t}", o="mul24 mad24", p="lo hi", t="u32 s32") + ["mad24.hi.sat.s32"],
+    "mul24": [*_all("{o}.{p}.{t}", o="mul24 mad24", p="lo hi", t="u32 s32"), "mad24.hi.sat.s32"],
     "sad": _all("sad.{t}", t=INTEGERS) + _all("dp4a.{a}.{b}", a="u32 s32", b="u32 s32"),
     "div": _all("{o}.{t}", o="div rem", t=INTEGERS),
     "extreme": _all("{o}.{t}", o="min max", t=INTEGERS),
     "sign": _all("{o}.{t}", o="neg abs", t="s16 s32 s64"),
-    "logic": _all("{o}.{t}", o="and or xor", t="pred b16 b32 b64") + _all("not.{t}", t="pred b16 b32 b64") + _all("cnot.{t}", t="b16 b32 b64"),
+    "logic": _all("{o}.{t}", o="and or xor", t="pred b16 b32 b64")
+    + _all("not.{t}", t="pred b16 b32 b64")
+    + _all("cnot.{t}", t="b16 b32 b64"),
     "shift": _all("shl.{t}", t="b16 b32 b64") + _all("shr.{t}", t=(*INTEGERS, "b16", "b32", "b64")),
     "funnel": _all("shf.{d}.{m}.b32", d="l r", m="wrap clamp"),
     "field": _all("bfe.{t}", t="u32 s32 u64 s64") + _all("bfi.{t}", t="b32 b64"),
@@ -76,27 +78,36 @@ FAMILIES: dict[str, list[str]] = {
     "bmsk": _all("bmsk.{m}.b32", m="clamp wrap"),
     "testp": _all("testp.{p}.{t}", p="finite infinite number notanumber normal subnormal", t="f32 f64"),
     "select": _all("selp.{t}", t=(*INTEGERS, "b16", "b32", "b64", "f32", "f64")),
-    "slct": _all("slct.{t}.{c}", t=("b32", "u64", "s16", "f32", "f64"), c="s32 f32") + ["slct.ftz.u32.f32"],
+    "slct": [*_all("slct.{t}.{c}", t=("b32", "u64", "s16", "f32", "f64"), c="s32 f32"), "slct.ftz.u32.f32"],
     "cvt": _conversions(),
     **_comparisons(),
     "mov": _all("mov.{t}", t="pred u16 b16 s32 u32 b32 b64 u64 f32 f64"),
     "fadd": _all("{o}.{r}{m}.f32", o="add sub mul", r=ROUNDINGS, m=("", ".ftz", ".sat", ".ftz.sat"))
     + _all("{o}.{r}.f64", o="add sub mul", r=ROUNDINGS),
-    "fma": _all("fma.{r}{m}.f32", r=ROUNDINGS, m=("", ".ftz", ".sat", ".ftz.sat")) + _all("{o}.{r}.f64", o="fma mad", r=ROUNDINGS)
+    "fma": _all("fma.{r}{m}.f32", r=ROUNDINGS, m=("", ".ftz", ".sat", ".ftz.sat"))
+    + _all("{o}.{r}.f64", o="fma mad", r=ROUNDINGS)
     + _all("mad.{r}{m}.f32", r=ROUNDINGS, m=("", ".ftz.sat")),
-    "fextreme": _all("{o}{m}.f32", o="min max", m=("", ".ftz", ".NaN", ".xorsign.abs", ".ftz.NaN.xorsign.abs")) + _all("{o}.f64", o="min max"),
-    "fsign": _all("{o}{m}.f32", o="neg abs", m=("", ".ftz")) + _all("{o}.f64", o="neg abs") + _all("copysign.{t}", t="f32 f64"),
-    "fdiv": _all("{o}.{r}{m}.f32", o="div rcp sqrt", r=ROUNDINGS, m=("", ".ftz")) + _all("{o}.{r}.f64", o="div rcp sqrt", r=ROUNDINGS),
+    "fextreme": _all("{o}{m}.f32", o="min max", m=("", ".ftz", ".NaN", ".xorsign.abs", ".ftz.NaN.xorsign.abs"))
+    + _all("{o}.f64", o="min max"),
+    "fsign": _all("{o}{m}.f32", o="neg abs", m=("", ".ftz"))
+    + _all("{o}.f64", o="neg abs")
+    + _all("copysign.{t}", t="f32 f64"),
+    "fdiv": _all("{o}.{r}{m}.f32", o="div rcp sqrt", r=ROUNDINGS, m=("", ".ftz"))
+    + _all("{o}.{r}.f64", o="div rcp sqrt", r=ROUNDINGS),
 }
 """Instructions by family; a program draws a family first, so that large families do not crowd out small ones."""
 
 PLAIN_ARITHMETIC = {"add": ["add{m}.f32", "sub{m}.f32", "add.f64", "sub.f64"], "mul": ["mul{m}.f32", "mul.f64"]}
-"""Forms without a rounding mode.  PTX lets a compiler fuse such a multiply and add, so a program uses one group only."""
+"""Forms without a rounding mode. PTX lets a compiler fuse such a multiply and add, so a program uses one group
+only.
+"""
 
 APPROXIMATE = [
     "rcp.approx.f32", "rcp.approx.ftz.f32", "rsqrt.approx.f32", "rsqrt.approx.ftz.f32", "sqrt.approx.f32",
-    "sqrt.approx.ftz.f32", "ex2.approx.f32", "ex2.approx.ftz.f32", "lg2.approx.f32", "lg2.approx.ftz.f32", "sin.approx.f32",
-    "sin.approx.ftz.f32", "cos.approx.f32", "cos.approx.ftz.f32", "div.approx.f32", "div.approx.ftz.f32", "div.full.f32",
+    "sqrt.approx.ftz.f32", "ex2.approx.f32", "ex2.approx.ftz.f32", "lg2.approx.f32", "lg2.approx.ftz.f32",
+    "sin.approx.f32",
+    "sin.approx.ftz.f32", "cos.approx.f32", "cos.approx.ftz.f32", "div.approx.f32", "div.approx.ftz.f32",
+    "div.full.f32",
     "div.full.ftz.f32", "rcp.approx.ftz.f64", "rsqrt.approx.f64", "rsqrt.approx.ftz.f64", "tanh.approx.f32",
 ]  # fmt: skip
 
@@ -127,4 +138,6 @@ FLOAT_EDGES = {
         0xBFE0000000000000, 0x3FF8000000000000, 0x380FFFFFF0000000, 0x36A0000000000000, 0x47EFFFFFF0000000,
     ],
 }  # fmt: skip
-"""Zeros, denormals, one and its neighbours, ties, limits of the integer ranges, infinities, quiet and signalling NaNs."""
+"""Zeros, denormals, one and its neighbours, ties, limits of the integer ranges, infinities, quiet and signalling
+NaNs.
+"""

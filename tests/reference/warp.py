@@ -5,33 +5,41 @@ from __future__ import annotations
 from tests.reference.memory import ReferenceFault
 from tests.reference.thread import Thread
 
-_WARP_WIDE = ("shfl", "vote", "activemask")
+WARP_WIDE = ("shfl", "vote", "activemask", "bar.warp")
+"""What `Waiting.kind` says of the instructions of this module."""
 
 
 def resolve_warp(warp: list[Thread]) -> bool:
     """Let every complete group of waiting lanes go on; whether there was one."""
-    waiting = [t for t in warp if t.waiting and t.waiting.statement.opcode in _WARP_WIDE]
+    waiting = [t for t in warp if t.waiting and t.waiting.kind in WARP_WIDE]
     progress = False
     for thread in waiting:
-        if thread.waiting is None:
-            continue
-        group = _group(thread, warp)
-        if group:
-            _execute(group)
-            progress = True
+        if thread.waiting and thread.waiting.kind != "activemask":
+            group = _group(thread, warp)
+            if group:
+                _execute(group)
+                progress = True
+    asking = [t for t in waiting if t.waiting and t.waiting.kind == "activemask"]
+    if asking and not progress:
+        _execute(_together(asking[0], asking))
+        return True
     return progress
+
+
+def _together(thread: Thread, lanes: list[Thread]) -> list[Thread]:
+    """The lanes that wait at the same statement as ``thread``."""
+    assert thread.waiting is not None
+    statement = thread.waiting.statement
+    return [t for t in lanes if t.waiting and t.waiting.statement is statement]
 
 
 def _group(thread: Thread, warp: list[Thread]) -> list[Thread]:
     """The lanes that ``thread`` executes with, or none if one of them is not there yet."""
     assert thread.waiting is not None
-    statement, wanted = thread.waiting.statement, thread.waiting.key[0]
-    together = [t for t in warp if t.waiting and t.waiting.statement is statement]
-    if wanted < 0:
-        return together
-    members = [t for t in warp if wanted >> t.lane & 1 and not t.finished]
+    together = _together(thread, warp)
+    members = [t for t in warp if thread.waiting.key[0] >> t.lane & 1 and not t.finished]
     if thread not in members:
-        raise ReferenceFault(f"lane {thread.lane} is not in its own member mask at {statement}")
+        raise ReferenceFault(f"lane {thread.lane} is not in its own member mask at {thread.waiting.statement}")
     return members if all(t in together for t in members) else []
 
 
@@ -43,12 +51,14 @@ def _execute(group: list[Thread]) -> None:
     if statement.opcode == "shfl":
         mode = next(m for m in statement.modifiers if m in ("up", "down", "bfly", "idx"))
         results = {lane: _shuffle(mode, lane, keys) for lane in keys}
+    elif first.kind == "bar.warp":
+        results = dict.fromkeys(keys, (0, 0))
     elif statement.opcode == "activemask":
         active = sum(1 << t.lane for t in group)
-        results = {lane: (active, 0) for lane in keys}
+        results = dict.fromkeys(keys, (active, 0))
     else:
         result = _vote(statement.modifiers, {lane: key[0] for lane, key in keys.items()})
-        results = {lane: (result, 0) for lane in keys}
+        results = dict.fromkeys(keys, (result, 0))
     for thread in group:
         stopped, thread.waiting = thread.waiting, None
         assert stopped is not None

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tests.replay.paths import Recorded
-
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Unit, classify
+from warpreg.replay.replay import RecordedPath
 from warpreg.trace.path import visits
 
 Warp = tuple[int, int]
@@ -26,7 +25,7 @@ class Step:
     datapath: str
 
 
-def steps(kernel: Kernel, path: Recorded) -> Iterator[Step]:
+def steps(kernel: Kernel, path: RecordedPath) -> Iterator[Step]:
     """Every instruction that the path issues, in order; ``warp`` counts thread blocks by appearance."""
     for visit in visits(path.path_chunks()):
         for instruction in kernel.blocks[visit.block].instructions:
@@ -47,7 +46,7 @@ def _datapath(instruction: Instruction) -> str:
     return "shared" if classify(instruction)[0] in (Unit.SFU, Unit.MEM, Unit.TEX) else "private"
 
 
-def register_file_cache(kernel: Kernel, path: Recorded, entries: int) -> tuple[Counter[str], int]:
+def register_file_cache(kernel: Kernel, path: RecordedPath, entries: int) -> tuple[Counter[str], int]:
     """Accesses as ``level.action.datapath``, and evictions, of a FIFO cache that results allocate in."""
     accesses: Counter[str] = Counter()
     evictions = 0
@@ -76,7 +75,7 @@ class Value:
     readers: set[str] = field(default_factory=set)
 
 
-def values(kernel: Kernel, path: Recorded) -> list[Value]:
+def values(kernel: Kernel, path: RecordedPath) -> list[Value]:
     """Every value that the path writes, with all its reads; times are instructions of the warp."""
     everything: list[Value] = []
     clocks: Counter[Warp] = Counter()

@@ -15,6 +15,7 @@ from warpreg.designs import load
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
 from warpreg.replay import ReplayError, replay
+from warpreg.replay.compiled import Mode
 
 TWO_BLOCKS = kernel([op("mov.b32", r(1), 1)], [op("add.s32", r(2), r(1), r(1)), op("add.s32", r(1), r(2), r(1))])
 
@@ -50,7 +51,7 @@ def test_state_and_warp_survive_the_end_of_a_chunk() -> None:
         (Recorded().words(7, 0), r"path word 0 of a chunk \(0x00000007\): starts a thread block with a payload"),
     ],
 )
-def test_a_path_that_is_not_of_this_kernel_is_refused(path: Recorded, expected: str, mode: str) -> None:
+def test_a_path_that_is_not_of_this_kernel_is_refused(path: Recorded, expected: str, mode: Mode) -> None:
     with pytest.raises(ReplayError, match=expected):
         replay(path, TWO_BLOCKS, "rfc", mode=mode)
 
@@ -102,7 +103,7 @@ def warp_end(state, program, warp, plan):
 
 
 @pytest.mark.parametrize("mode", ["checked", "interpreted"])
-def test_hooks_at_the_start_and_end_of_a_warp(tmp_path: Path, mode: str) -> None:
+def test_hooks_at_the_start_and_end_of_a_warp(tmp_path: Path, mode: Mode) -> None:
     (tmp_path / "probe.py").write_text(dedent(PROBE), encoding="utf-8")
     path = Recorded().thread_block(0).warp(0).visits(0, mask=0b111).warp(2).visits(0, 1, mask=1).warp(0)
     path.visits(0, mask=None).thread_block(7).warp(0).visits(0)

@@ -7,7 +7,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from warpreg.experiments.result import LevelUse, Provenance, Row
-from warpreg.report import demo_figure, save
+from warpreg.report.figures import demo_figure, save
 
 PROVENANCE = Provenance("k", "machine", "m", "technology", "t", "d", "code", {})
 BASELINE = LevelUse(100, 50, 1000, 1000)

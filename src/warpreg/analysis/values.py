@@ -89,11 +89,13 @@ class _Webs:
         """Give nodes to a block's accesses; returns the node that each cell written here has at the end."""
         current: dict[int, int] = {}
         table = self.table
-        for pc in table.block_pcs(block):
+        pcs = table.block_pcs(block)
+        after = self.live.after(block) if any(table.guarded[pcs.start : pcs.stop]) else []
+        for pc in pcs:
             self.read.append(tuple(current.get(c) or self.at_start(block, c) for c in table.read[pc]))
             nodes = tuple(self.node() for _ in table.written[pc])
             for cell, node in zip(table.written[pc], nodes, strict=True):
-                if table.guarded[pc]:
+                if table.guarded[pc] and after[pc - pcs.start] >> cell & 1:
                     self.join(node, current.get(cell) or self.at_start(block, cell))
                 current[cell] = node
             self.written.append(nodes)

@@ -40,10 +40,13 @@ def command(suite: str, size: str, as_json: bool) -> None:
         return
     console = output.console()
     figures = [{"figure": name, "value": measured[name], "unit": unit} for name, unit in UNITS.items()]
-    console.print(output.table(figures, ["figure", "value", "unit"]))
-    console.print(output.table(measured["workloads"], list(measured["workloads"][0]), "Workloads"))
+    workloads = measured["workloads"]
+    output.print_tables(
+        [output.table(figures, ["figure", "value", "unit"]), output.table(workloads, list(workloads[0]), "Workloads")]
+    )
     machine = measured["machine"]
     console.print(
-        f"{machine['cpu']} ({machine['architecture']}, {machine['vector_bits']}-bit vectors), {machine['cores']} cores,"
-        f" Python {machine['python']}, llvmlite {machine['llvmlite']}, warpreg {machine['code']}"
+        f"\n{machine['cpu']} ({machine['architecture']}, {machine['vector_bits']}-bit vectors),"
+        f" {machine['cores']} cores, Python {machine['python']}, llvmlite {machine['llvmlite']},"
+        f" warpreg {machine['code']}"
     )

@@ -103,14 +103,18 @@ def print_rows(rows: Sequence[Row]) -> None:
     labels = dict.fromkeys(row.label for row in rows)
     if len({row.workload for row in rows}) > 1:
         lines += [_mean_line(label, [row for row in rows if row.label == label]) for label in labels]
-    columns = list(dict.fromkeys(column for line in lines for column in line))
-    output.console().print(output.table(lines, columns))
-    provenance = rows[0].provenance
-    output.console().print(
-        f"machine {provenance.machine}, technology {provenance.technology}, {provenance.code}; accesses in million"
-        " warp-registers, write-backs included; energy normalized to the plain MRF, its mean geometric",
+    levels = dict.fromkeys(name for row in rows for name in row.levels)
+    counts = [f"{name} {action}" for name in levels for action in ("reads", "writes")]
+    console = output.console()
+    ratios = list(_ratios(0, 0, 0, 0))
+    whole = output.table(lines, ["workload", "design", *counts, *ratios])
+    output.print_tables([whole if output.fits(whole) else output.table(lines, ["workload", "design", *ratios])])
+    used = rows[0].provenance
+    console.print(
+        "\nmillion warp-registers, write-backs included; energy normalized to the plain MRF, its mean geometric",
         style="dim",
     )
+    console.print(f"machine {used.machine}, technology {used.technology}, warpreg {used.code}", style="dim")
 
 
 def _line(row: Row) -> dict[str, Any]:

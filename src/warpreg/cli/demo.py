@@ -64,7 +64,7 @@ def command(folder: Path, size: str, seed: int, as_json: bool) -> None:
 
 
 def _draw(folder: Path, sweep: dict[int, list[Row]], size: str, seed: int) -> list[Path]:
-    from warpreg.report import demo_figure, save
+    from warpreg.report.figures import demo_figure, save
 
     used = sweep[ENTRIES][0].provenance
     caption = f"machine {used.machine} · technology {used.technology} · size {size}, seed {seed} · warpreg {used.code}"

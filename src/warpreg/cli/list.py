@@ -77,7 +77,7 @@ def _technologies() -> Rows:
 def _opcodes() -> Rows:
     from warpreg.ir.opcodes import OPCODES
 
-    return [{"name": row.name, "syntax": row.syntax, "types": row.types, "unit": row.unit.value} for row in OPCODES]
+    return [{"name": row.name, "unit": row.unit.value, "types": row.types, "syntax": row.syntax} for row in OPCODES]
 
 
 SUBJECTS: Mapping[str, Callable[[], Rows]] = {
@@ -103,6 +103,4 @@ def command(subject: str | None, as_json: bool) -> None:
     if as_json:
         output.print_json(found[subject] if subject else found)
         return
-    for name, rows in found.items():
-        columns = list(rows[0]) if rows else ["name"]
-        output.console().print(output.table(rows, columns, title=name.capitalize()))
+    output.print_tables(output.table(rows, list(rows[0]), title=name.capitalize()) for name, rows in found.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,11 +14,19 @@ import click
 import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 PIPE_COLUMNS = 160
 """Width of tables when the output is not a terminal."""
+
+NUMBER = re.compile(r"-?[\d.,]+(e[-+]?\d+)?%?")
+
+SHORT = 24
+"""A column whose cells are no longer than this is never folded."""
+
+UNBOUNDED = 10_000
 
 PATIENCE_S = 1.0
 """Work that takes no longer than this shows no progress."""
@@ -26,6 +35,16 @@ PATIENCE_S = 1.0
 def console() -> Console:
     """The console of standard output."""
     return Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS, highlight=False, soft_wrap=False)
+
+
+def print_tables(tables: Iterable[Table]) -> None:
+    """Tables one below the other, an empty line between them; wider than the console where numbers would be cut."""
+    for place, one in enumerate(tables):
+        out = console()
+        if place:
+            out.print()
+        out.width = max(out.width, _measured(one).minimum)
+        out.print(one)
 
 
 def print_json(value: Any) -> None:
@@ -42,17 +61,37 @@ def _plain(value: Any) -> Any:
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], title: str | None = None) -> Table:
-    """A table with one line per row; numbers to the right, missing cells empty."""
+    """A table with one line per row; numbers to the right under a heading of several lines, missing cells empty."""
     rows = list(rows)
     result = Table(
-        title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False, show_edge=False
+        title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", show_edge=False, pad_edge=False
     )
+    result.padding = (0, 1, 0, 0)
     for column in columns:
-        numeric = any(isinstance(row.get(column), (int, float)) for row in rows)
-        result.add_column(column, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
+        numeric = all(_is_number(row.get(column)) for row in rows)
+        heading = column.replace(" ", "\n") if numeric else column
+        is_short = max((len(cell(row.get(column))) for row in rows), default=0) <= SHORT
+        result.add_column(heading, justify="right" if numeric else "left", overflow="fold", no_wrap=is_short)
     for row in rows:
         result.add_row(*(cell(row.get(column)) for column in columns))
     return result
+
+
+def fits(candidate: Table) -> bool:
+    """Whether a table is no wider than the console."""
+    return _measured(candidate).maximum <= console().width
+
+
+def _measured(candidate: Table) -> Measurement:
+    out = console()
+    return Measurement.get(out, out.options.update(max_width=UNBOUNDED), candidate)
+
+
+def _is_number(value: Any) -> bool:
+    """Also text such as ``12.5%``, and nothing at all."""
+    if not isinstance(value, str):
+        return not isinstance(value, bool)
+    return bool(NUMBER.fullmatch(value))
 
 
 def cell(value: Any) -> str:

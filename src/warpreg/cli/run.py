@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 import numpy as np
+from rich.table import Table
 
 from warpreg.cli import output
 from warpreg.cli.arguments import Argument, parse_argument, parse_extent
@@ -15,9 +16,12 @@ from warpreg.experiments.profile import register_profile
 from warpreg.experiments.runs import CompileChoice, Run, find_workload, run_workload
 from warpreg.ir.module import Module
 from warpreg.replay import Profile
+from warpreg.report.files import whole
 
 FIRST_ELEMENTS = 6
 KERNEL_FILES = (".cu", ".ptx")
+HIDDEN: tuple[object, ...] = (None, True, 0)
+"""Values of options that say that all is as usual."""
 
 
 @click.command()
@@ -148,7 +152,7 @@ def _expect_launch(
         f"--arg {'buffer:f32:1024' if p.type.bits == 64 and not p.type.is_float else f'{p.type}:1'}" for p in parameters
     ]
     example = " ".join(["--grid 4", "--block 256", *specs])
-    wanted = ", ".join(f"{p.name} ({p.type})" for p in parameters) or "none"
+    wanted = ", ".join(f"{p.name.removeprefix(name + '_')} ({p.type})" for p in parameters) or "none"
     raise click.UsageError(
         f"{name} takes {len(parameters)} arguments: {wanted}; --grid, --block and that many --arg are needed, "
         f"{arguments} given.\nFor example: warpreg run {target} --kernel {name} {example}"
@@ -160,7 +164,8 @@ def _save(arguments: list[Argument], save: tuple[str, ...]) -> None:
         number, _, path = text.partition("=")
         if not number.isdigit() or not path or int(number) >= len(arguments) or not arguments[int(number)].is_buffer:
             raise click.UsageError(f"--save {text}: expected N=FILE.npy, with N the number of a buffer argument")
-        np.save(path, np.asarray(arguments[int(number)].value))
+        with whole(Path(path)) as unfinished, unfinished.open("wb") as file:
+            np.save(file, np.asarray(arguments[int(number)].value))
 
 
 def _file_report(arguments: list[Argument]) -> dict[str, Any]:
@@ -194,7 +199,7 @@ def _launch_rows(run: Run) -> list[dict[str, Any]]:
             "instructions": kernel.instruction_count,
             "shared bytes": kernel.shared_bytes,
             "local bytes": kernel.local_bytes,
-            "warp-instructions": sum(int(launch.warp_instructions) for launch in launches),
+            "warp instructions": sum(int(launch.warp_instructions) for launch in launches),
         }
         for kernel, launches in ((kernel, run.launches_of(kernel)) for kernel in run.kernels)
     ]
@@ -209,15 +214,19 @@ def _as_dict(run: Run, profile: Profile) -> dict[str, Any]:
         "kernel": run.digest,
         "code": code_version(),
         "warp_instructions": run.warp_instructions,
-        "launches": _launch_rows(run),
+        "launches": [{_key(name): value for name, value in row.items()} for row in _launch_rows(run)],
         "profile": profile.as_dict(),
     }
 
 
+def _key(column: str) -> str:
+    return column.replace(" ", "_")
+
+
 def _print(run: Run, profile: Profile, report: dict[str, Any]) -> None:
     console = output.console()
-    options = ", ".join(f"{name} {value}" for name, value in run.options.items() if value not in (None, True, 0, ""))
-    console.print(f"[bold]{run.name}[/bold] ({options})" if options else f"[bold]{run.name}[/bold]")
+    options = ", ".join(f"{name} {_shown(value)}" for name, value in run.options.items() if value not in HIDDEN)
+    console.print(f"[bold]{run.name}[/bold] ({options})")
     if "checked" in report:
         console.print(f"[green]✓[/green] {report['checked']}")
     speed = run.warp_instructions / run.seconds / 1e6 if run.seconds else 0
@@ -225,13 +234,20 @@ def _print(run: Run, profile: Profile, report: dict[str, Any]) -> None:
         f"{run.warp_instructions:,} warp-instructions in {run.seconds:.2f} s ({speed:,.0f} million/s, path recorded)\n"
     )
     rows = _launch_rows(run)
-    console.print(output.table(rows, list(rows[0])))
-    console.print(_profile_table(profile))
+    columns = [name for name in rows[0] if not name.endswith(" bytes") or any(row[name] for row in rows)]
+    tables = [output.table(rows, columns), _profile_table(profile)]
     if "arguments" in report:
-        console.print(output.table(report["arguments"], ["argument", "as", "first", "least", "most"], "After the run"))
+        tables.append(
+            output.table(report["arguments"], ["argument", "as", "first", "least", "most"], "Buffers after the run")
+        )
+    output.print_tables(tables)
 
 
-def _profile_table(profile: Profile) -> Any:
+def _shown(value: Any) -> str:
+    return "x".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _profile_table(profile: Profile) -> Table:
     """The register profile in the words of the papers' Figure 2; shares are of all values written."""
     found = profile.as_dict()
     rows = [

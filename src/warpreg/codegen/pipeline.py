@@ -11,6 +11,7 @@ from warpreg.codegen.copies import PropagateCopies
 from warpreg.codegen.dead import EliminateDeadCode
 from warpreg.codegen.fuse import FuseMultiplyAdd
 from warpreg.codegen.legalize import LegalizeOperands
+from warpreg.codegen.narrow import WidenLoads
 from warpreg.codegen.parameters import FoldParameters
 from warpreg.codegen.passes import Pass
 from warpreg.codegen.schedule import ScheduleInstructions
@@ -38,6 +39,7 @@ def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
     return (
         SplitValues(),
         FoldParameters(),
+        WidenLoads(),
         FoldConstants(),
         PropagateCopies(),
         FoldAddresses(),

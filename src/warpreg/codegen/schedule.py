@@ -21,6 +21,7 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, Kernel
 
 CANDIDATES = 16
+ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class ScheduleInstructions:
     if more."""
 
     max_registers: int | None = None
-    free_registers: int = 24
+    free_registers: int = 32
 
     def run(self, kernel: Kernel) -> Kernel:
         demand = pressure(kernel)
@@ -39,26 +40,29 @@ class ScheduleInstructions:
         bodies = {}
         for block in kernel.blocks:
             if len(block.instructions) > 2:
-                order = _Schedule(kernel, block.index, limit)
-                bodies[block.index] = order.best(max(limit, demand.highest[block.index]))
+                allowed = max(limit, demand.highest[block.index])
+                bodies[block.index] = _Schedule(kernel, block.index).best(limit, allowed)
         return with_blocks(kernel, bodies)
 
 
 class _Schedule:
     """The state of one block's scheduling; positions are those before it."""
 
-    def __init__(self, kernel: Kernel, block: int, limit: int) -> None:
+    def __init__(self, kernel: Kernel, block: int) -> None:
         self.instructions: Sequence[Instruction] = kernel.blocks[block].instructions
         self.table: Accesses = accesses(kernel)
         self.first = self.table.first_pcs[block]
-        self.limit = limit
         self.graph: Dependences = dependences(self.instructions, self.table, self.first)
         self.chain = self._chains()
+        self.live_in = liveness(kernel).live_in[block]
         self.live_out = liveness(kernel).live_out[block]
         self.words = pressure(kernel).words
+        self.at_start = pressure(kernel).at_start[block]
+
+    def _reset(self) -> None:
         self.uses = Counter(c for i in range(len(self.instructions)) for c in set(self._read(i)))
-        self.live = liveness(kernel).live_in[block]
-        self.demand = self.highest = pressure(kernel).at_start[block]
+        self.live = self.live_in
+        self.demand = self.highest = self.at_start
 
     def _read(self, i: int) -> tuple[int, ...]:
         return self.table.read[self.first + i]
@@ -73,17 +77,25 @@ class _Schedule:
             chain[i] = max((cycles + chain[j] for j, cycles in self.graph.successors[i].items()), default=0)
         return chain
 
-    def best(self, allowed: int) -> Sequence[Instruction]:
-        """The new order, or the old one where the new needs more than ``allowed`` words."""
-        order = self._order()
-        return [self.instructions[i] for i in order] if self.highest <= allowed else self.instructions
+    def best(self, limit: int, allowed: int) -> Sequence[Instruction]:
+        """The new order, or the old one where the new needs more than ``allowed`` words.
 
-    def _order(self) -> list[int]:
+        Choices near the limit may go beyond it by a few words before any are freed, so a lower limit is tried as well.
+        """
+        for _ in range(ATTEMPTS):
+            order = self._order(limit)
+            if self.highest <= allowed:
+                return [self.instructions[i] for i in order]
+            limit -= self.highest - allowed
+        return self.instructions
+
+    def _order(self, limit: int) -> list[int]:
+        self._reset()
         instructions = self.instructions
         end = len(instructions)
         if instructions[-1].opcode in BRANCHES | EXITS | BARRIERS:
             end -= 1
-        waiting = self.graph.waiting
+        waiting = list(self.graph.waiting)
         arrival = [0] * len(instructions)
         ready = {i for i in range(end) if waiting[i] == 0}
         by_chain = [(-self.chain[i], i) for i in ready]
@@ -92,7 +104,7 @@ class _Schedule:
         order: list[int] = []
         clock = 0
         while len(order) < end:
-            if self.demand >= self.limit:
+            if self.demand >= limit:
                 chosen = self._cheapest(by_position, ready)
             else:
                 chosen = self._longest(by_chain, ready, arrival, clock)

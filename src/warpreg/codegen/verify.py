@@ -78,6 +78,8 @@ def _operand_problems(kernel: Kernel, instruction: Instruction) -> Iterator[str]
     for register in (*instruction.defined, *instruction.used):
         if kernel.is_allocated:
             yield from _architected_problems(kernel, register)
+    if instruction.opcode == "call":
+        return
     try:
         types = signature(instruction)
     except UnsupportedError:

@@ -6,6 +6,7 @@ hook that a design does not define costs nothing, and undecorated functions that
 
 from __future__ import annotations
 
+import inspect
 import linecache
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ def hook(function: Function) -> Function:
     name, code = checked.__name__, checked.__code__
     if name not in HOOKS:
         raise DesignError(f"{place(code)}: {UnknownNameError('hook', name, HOOKS)}")
-    expected, found = HOOKS[name].parameters, _parameters(code)
+    expected, found = HOOKS[name].parameters, _parameters(checked)
     if found != expected:
         raise DesignError(f"{place(code)}: hook {name} takes ({', '.join(expected)}), found ({', '.join(found)})")
     checked.__dict__["is_hook"] = True
@@ -75,13 +76,9 @@ def place(code: CodeType) -> str:
     return f"{code.co_filename}:{line}"
 
 
-def _parameters(code: CodeType) -> tuple[str, ...]:
-    count = code.co_argcount + code.co_kwonlyargcount
-    starred = ("*" * (1 + i) + name for i, name in enumerate(_starred(code, count)))
-    return (*code.co_varnames[:count], *starred)
-
-
-def _starred(code: CodeType, count: int) -> tuple[str, ...]:
-    inspect_varargs, inspect_varkeywords = 0x04, 0x08
-    extra = bool(code.co_flags & inspect_varargs) + bool(code.co_flags & inspect_varkeywords)
-    return code.co_varnames[count : count + extra]
+def _parameters(function: FunctionType) -> tuple[str, ...]:
+    """Names in order, starred as written."""
+    empty = inspect.Parameter.empty
+    return tuple(
+        str(p.replace(annotation=empty, default=empty)) for p in inspect.signature(function).parameters.values()
+    )

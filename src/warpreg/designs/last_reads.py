@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from warpreg.analysis.cfg import control_flow
-from warpreg.analysis.dominators import post_dominators
 from warpreg.analysis.liveness import liveness
+from warpreg.analysis.reconvergence import reconvergence
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Register
 
@@ -37,15 +37,15 @@ def last_reads(kernel: Kernel, sources: Sequence[Sequence[Register]]) -> list[bo
 def waiting_lanes(kernel: Kernel, live_in: Sequence[int]) -> list[int]:
     """Per block, the cells that lanes may need which wait elsewhere while the block runs, as bit sets.
 
-    With reconvergence at immediate post-dominators lanes wait at the other targets of a branch that the warp is inside
-    of, or at its post-dominator; any branch with two targets may diverge.
+    Lanes wait at the other targets of a branch that the warp is inside of, or where they meet again; any branch with
+    two targets may diverge.
     """
-    flow, reconvergence = control_flow(kernel), post_dominators(kernel).immediate
+    flow, meeting = control_flow(kernel), reconvergence(kernel)
     waiting = [0] * len(kernel.blocks)
     for branch, targets in enumerate(flow.successors):
         if len(targets) < 2:
             continue
-        end = reconvergence[branch]
+        end = meeting[branch]
         needed = live_in[end] if end >= 0 else 0
         for target in targets:
             needed |= live_in[target]

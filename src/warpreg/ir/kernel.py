@@ -1,9 +1,8 @@
 """A kernel as basic blocks: what the analyses read, the compiler transforms and the executor runs.
 
-The same class holds virtual registers (straight from PTX) and architected ones (after allocation).  Block ids are positions
-and survive every pass, so one recorded path serves all versions of a kernel.  A block ends at a branch, at an exit, *after a
-barrier* (so that a warp can stop there), or where another block begins.
-"""
+The same class holds virtual registers (straight from PTX) and architected ones (after allocation).  Block ids are
+positions and survive every pass, so one recorded path serves all versions of a kernel.  A block ends at a branch, at
+an exit, *after a barrier* (so that a warp can stop there), or where another block begins."""
 
 from __future__ import annotations
 
@@ -64,9 +63,8 @@ class Kernel:
     """A kernel; compared and hashed by identity, so analyses cache on it.
 
     ``shared_bytes`` is the static shared memory, ``local_bytes`` the local memory a thread (spills included),
-    ``dynamic_shared_offset`` where ``extern`` shared arrays start.  ``register_count`` and ``predicate_count`` are those of the
-    allocation, 0 while registers are virtual.  ``module`` gives the variables that bank 4 addresses.
-    """
+    ``dynamic_shared_offset`` where ``extern`` shared arrays start.  ``register_count`` and ``predicate_count`` are
+    those of the allocation, 0 while registers are virtual.  ``module`` gives the variables that bank 4 addresses."""
 
     name: str
     parameters: tuple[Parameter, ...]

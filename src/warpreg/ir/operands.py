@@ -41,7 +41,8 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Immediate:
-    """A constant.  ``form`` is ``int`` (``value`` as written, any sign) or ``f32``/``f64`` (``value`` holds the bits)."""
+    """A constant.  ``form`` is ``int`` (``value`` as written, any sign) or ``f32``/``f64`` (``value`` holds the
+    bits)."""
 
     value: int
     form: str = "int"
@@ -98,9 +99,8 @@ class Label:
 class ConstantBank:
     """A word of a constant bank, read without a register.
 
-    Bank 0 holds the kernel's parameters (``offset`` in bytes as laid out in PTX), bank 4 the addresses of module variables
-    (``name`` says which, ``offset`` is added to the address).
-    """
+    Bank 0 holds the kernel's parameters (``offset`` in bytes as laid out in PTX), bank 4 the addresses of module
+    variables (``name`` says which, ``offset`` is added to the address)."""
 
     bank: int
     offset: int

@@ -134,8 +134,9 @@ class BodyReader:
             self._names = self._names.parent
 
     def _unclosed(self, start: int, where: str) -> int:
-        line = self._source.text.count("\n", 0, self._openings[-1]) + 1
-        self._source.reporter.add(start, f"missing '}}' {where}: the '{{' of line {line} is open")
+        reporter = self._source.reporter
+        line = reporter.line(self._openings[-1])
+        reporter.add(start, f"missing '}}' {where}: the '{{' of line {line} is open")
         while self._openings:
             self._close()
         return start

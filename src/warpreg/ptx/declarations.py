@@ -217,10 +217,10 @@ class DeclarationReader:
             raise MalformedError(cursor.start, f"initialiser nested more than {MAX_DEPTH} deep")
         cursor.advance()
         elements: list[Initializer] = []
-        while cursor.text != "}":
+        if cursor.text != "}":
             elements.append(self._initializer(depth + 1))
-            if not cursor.take(","):
-                break
+        while cursor.take(","):
+            elements.append(self._initializer(depth + 1))
         cursor.expect("}", "to close the initialiser")
         return tuple(elements)
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import bisect
 import difflib
-from collections.abc import Iterable
+import functools
+import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from warpreg.ir.errors import Location, WarpregError
+
+SHOWN = 240
+"""Characters shown of a source line."""
 
 SUGGESTIONS = 20
 """Only the first so many unknown names of a file get a suggestion: finding one costs time proportional to the names."""
@@ -15,16 +20,19 @@ SUGGESTIONS = 20
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One error: where it is, what is wrong, and the source line it stands in."""
+    """One error: where it is, what is wrong, and the source line it stands in (of a long line what is around it).
+
+    ``caret`` is the position of the error in ``line``, from 0.
+    """
 
     location: Location
     message: str
     line: str
+    caret: int
 
     def __str__(self) -> str:
-        """``file:line:column: message``, the source line and a caret below the column."""
-        before = self.line[: self.location.column - 1]
-        indent = "".join("\t" if c == "\t" else " " for c in before)
+        """``file:line:column: message``, the source line and a caret below the place."""
+        indent = "".join("\t" if c == "\t" else " " for c in self.line[: self.caret])
         return f"{self.location}: {self.message}\n{self.line}\n{indent}^"
 
 
@@ -79,13 +87,22 @@ class Reporter:
         if self._found:
             raise PtxError(self._diagnostics())
 
-    def _diagnostics(self) -> Iterable[Diagnostic]:
-        starts = [0]
-        for line in self._text.split("\n"):
-            starts.append(starts[-1] + len(line) + 1)
+    def line(self, offset: int) -> int:
+        """The number of the line at an offset, from 1."""
+        return bisect.bisect_right(self._starts, min(offset, len(self._text)))
+
+    @functools.cached_property
+    def _starts(self) -> list[int]:
+        """Where each line begins, and one past the end of the last."""
+        lengths = (len(line) + 1 for line in self._text.split("\n"))
+        return list(itertools.accumulate(lengths, initial=0))
+
+    def _diagnostics(self) -> Iterator[Diagnostic]:
+        starts = self._starts
         for offset in sorted(self._found):
-            number = bisect.bisect_right(starts, min(offset, len(self._text)))
+            number = self.line(offset)
             start = starts[number - 1]
-            line = self._text[start : starts[number] - 1].rstrip("\r")
+            first = max(start, offset - SHOWN // 2)
+            line = self._text[first : min(starts[number] - 1, first + SHOWN)].rstrip("\r")
             location = Location(self._file, number, offset - start + 1)
-            yield Diagnostic(location, self._found[offset], line)
+            yield Diagnostic(location, self._found[offset], line, offset - first)

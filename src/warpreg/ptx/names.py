@@ -109,7 +109,7 @@ class Names:
         """Declare a register, or with ``count`` the registers ``name0`` to ``name<count-1>``; False if one exists."""
         self._forget()
         if count is None:
-            if self._is_declared_here(name):
+            if self.is_declared_here(name):
                 return False
             self._single[name] = _register(type_, name, vector)
             for prefix, number in _numbered(name):
@@ -122,7 +122,7 @@ class Names:
 
     def declare_symbol(self, name: str) -> bool:
         """Declare a variable, parameter or function; False if this scope has the name already."""
-        if self._is_declared_here(name):
+        if self.is_declared_here(name):
             return False
         self._forget()
         self._symbols[name] = Symbol(name)
@@ -152,7 +152,8 @@ class Names:
             found = self.targets[name] = (Label(name),)
         return found
 
-    def _is_declared_here(self, name: str) -> bool:
+    def is_declared_here(self, name: str) -> bool:
+        """Whether this scope itself declares a register, variable or parameter of that name."""
         return self._declared_here(name) is not None
 
     def _declared_here(self, name: str) -> Register | Vector | Symbol | None:

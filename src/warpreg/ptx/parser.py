@@ -262,7 +262,7 @@ class ModuleReader:
         """Report the error and read the body, if one follows, for the errors of its own; its names are unknown."""
         self._source.reporter.add(error.offset, error.message)
         found = _AFTER_SIGNATURE.search(self._source.text, error.offset)
-        if found is None or found[0] not in "{;":
+        if found is None or not found[0].strip():
             return found.start() if found else len(self._source.text)
         if found[0] == ";":
             return found.end()

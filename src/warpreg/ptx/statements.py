@@ -66,8 +66,8 @@ class StatementReader:
 
     def _labelled(self, label: re.Match[str], names: Names) -> tuple[list[Statement], int]:
         name, start, end = label[1], label.start(1), label.end()
-        if name in names.labels:
-            self._source.reporter.add(start, f"label '{name}' is already declared in this scope")
+        if name in names.labels or names.is_declared_here(name):
+            self._source.reporter.add(start, f"'{name}' is already declared in this scope")
         names.labels[name] = start
         cursor = Cursor(self._source.text, end)
         if cursor.text in _TABLES:

@@ -12,7 +12,7 @@ _TOKEN = re.compile(
     rf"""\s*(?:
       (?P<dot>\.[A-Za-z]\w*(?:::\w+)*|\.\d+[A-Za-z]\w*)
     | (?P<name>{IDENTIFIER})
-    | (?P<number>\d+\.?\d*[eE][+-]\d+|\.?\d[\w.]*)
+    | (?P<number>\d+(?:\.\d*)?[eE][+-]\d+|\.?\d[\w.]*)
     | (?P<string>"[^"\n]*")
     | (?P<mark><<|>>|<=|>=|==|!=|&&|\|\||[^\s_])
     | (?P<sink>_)
@@ -72,8 +72,7 @@ class Cursor:
             return
         self.kind = match.lastgroup or "mark"
         self.text = match[self.kind]
-        self.start = match.start(self.kind)
-        self.end = match.end()
+        self.start, self.end = match.span(self.kind)
 
     def jump(self, position: int) -> None:
         """Continue at an offset of the source."""

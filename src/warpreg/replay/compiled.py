@@ -12,8 +12,6 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal, cast
 
-import llvmlite
-import llvmlite.binding
 import numpy as np
 
 from warpreg.designs.errors import DesignError
@@ -28,7 +26,7 @@ Mode = Literal["compiled", "checked", "interpreted"]
 """``checked`` is compiled with array bounds checked; ``interpreted`` runs hooks as plain Python, for a debugger."""
 Core = Callable[..., int]
 
-OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 """Without numba's reference counts, which took 94% of the time: hooks are handed arrays and allocate none."""
 
 _loaded: dict[str, Core] = {}
@@ -45,6 +43,8 @@ class Recipe:
 
     def digest(self, signature: tuple[Any, ...]) -> str:
         """Key of the compiled core: all text and values that it depends on, versions and processor included."""
+        import llvmlite
+        import llvmlite.binding
         import numba
 
         reach = Reach()
@@ -117,8 +117,8 @@ def _build(
     spec.loader.exec_module(module)
     njit: Any = numba.njit
     options = OPTIONS | {"boundscheck": recipe.checked}
-    inlined = njit(forceinline=True, **options)
-    compiled = {hook: rebuild(function, inlined) for hook, function in recipe.hooks.items()}
+    inlined = njit(forceinline=True, no_cpython_wrapper=True, **options)
+    compiled = rebuild(recipe.hooks, inlined)
     vars(module).update(compiled, Program=Program, Plan=Plan, State=recipe.state)
     try:
         return cast(Core, njit(signature, cache=True, **options)(getattr(module, ENTRY)))
@@ -153,10 +153,12 @@ def _author_line(function: FunctionType, error: Exception) -> str:
 
 
 def _brief(error: Exception) -> str:
-    """Numba's own words, without its colours, its traceback and its advice."""
+    """Numba's own words on one line, without its colours, its traceback and its advice."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    lines = [line.strip() for line in plain.splitlines()]
-    wanted = [
+    lines = [line.strip(" >") for line in plain.splitlines()]
+    told = [
         line for line in lines if line and not line.startswith(("Failed in", "During:", "File ", "def ", "<source"))
     ]
-    return wanted[0] if wanted else type(error).__name__
+    if not told:
+        return type(error).__name__
+    return " ".join(told[:2]) if told[0].endswith(":") else told[0]

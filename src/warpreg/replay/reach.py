@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import marshal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -84,9 +84,10 @@ class Reach:
             self.text("file", source.read_text(encoding="utf-8"))
 
 
-def rebuild(function: FunctionType, compiled: Callable[[FunctionType], Any]) -> Any:
-    """``compiled`` of the function, with every plain function that it reaches replaced by ``compiled`` of that one."""
-    return _Rebuilder(compiled).function(function)
+def rebuild(functions: Mapping[str, FunctionType], compiled: Callable[[FunctionType], Any]) -> dict[str, Any]:
+    """``compiled`` of each function, with every plain function that they reach replaced by ``compiled`` of that one."""
+    rebuilder = _Rebuilder(compiled)
+    return {name: rebuilder.function(function) for name, function in functions.items()}
 
 
 class _Rebuilder:

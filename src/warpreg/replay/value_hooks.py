@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from warpreg.designs.interface import MRF, Plan, Program, count, hook, per_warp, read, write
 
-READS, LIFETIME, USE = 0, 4, 8
+BY_READS, BY_LIFETIME, BY_USE = 0, 4, 8
 """First event of each group: reads of a value 0, 1, 2, more; lifetime of a value read once 1, 2, 3, more instructions;
 then for each datapath that produced it whether nobody, the private, the shared or both datapaths consumed it.
 """
@@ -21,32 +21,22 @@ EVENTS = 16
 
 
 class Values(NamedTuple):
-    """Per warp its instruction ``clock``; per register of it the value's write time (0: never), reads, last read time
-    and datapaths.
+    """``clock`` [warp] counts the warp's instructions; ``value`` [warp, register, column] is what each register holds.
 
-    Bits of ``consumers`` are ``1 << datapath``.
+    Columns: time WRITTEN (0: never), number of READS, time of the LAST read, and USE, ``4 * producer`` plus a bit
+    ``1 << datapath`` for each consumer.
     """
 
     clock: NDArray[np.int64]
-    written: NDArray[np.int64]
-    reads: NDArray[np.int64]
-    last_read: NDArray[np.int64]
-    producer: NDArray[np.uint8]
-    consumers: NDArray[np.uint8]
+    value: NDArray[np.int64]
+
+
+WRITTEN, READS, LAST, USE = range(4)
 
 
 def no_values(program: Program) -> Values:
     """What a fresh warp holds."""
-    times = np.zeros(program.register_count, np.int64)
-    datapaths = np.zeros(program.register_count, np.uint8)
-    return Values(
-        clock=per_warp(np.int64(0)),
-        written=per_warp(times),
-        reads=per_warp(times),
-        last_read=per_warp(times),
-        producer=per_warp(datapaths),
-        consumers=per_warp(datapaths),
-    )
+    return Values(clock=per_warp(np.int64(0)), value=per_warp(np.zeros((program.register_count, 4), np.int64)))
 
 
 @hook
@@ -54,9 +44,9 @@ def plan_reads(state: Values, program: Program, warp: int, pc: int, plan: Plan) 
     state.clock[warp] += 1
     for operand in range(program.source_start[pc], program.source_start[pc + 1]):
         register = program.source[operand]
-        state.reads[warp, register] += 1
-        state.last_read[warp, register] = state.clock[warp]
-        state.consumers[warp, register] |= 1 << plan.datapath
+        state.value[warp, register, READS] += 1
+        state.value[warp, register, LAST] = state.clock[warp]
+        state.value[warp, register, USE] |= 1 << plan.datapath
         read(plan, operand, MRF)
 
 
@@ -65,10 +55,9 @@ def plan_write(state: Values, program: Program, warp: int, pc: int, plan: Plan) 
     for operand in range(program.result_start[pc], program.result_start[pc + 1]):
         register = program.result[operand]
         end_value(state, warp, register, plan)
-        state.written[warp, register] = state.clock[warp]
-        state.reads[warp, register] = 0
-        state.consumers[warp, register] = 0
-        state.producer[warp, register] = plan.datapath
+        state.value[warp, register, WRITTEN] = state.clock[warp]
+        state.value[warp, register, READS] = 0
+        state.value[warp, register, USE] = 4 * plan.datapath
         write(plan, operand, MRF)
 
 
@@ -80,10 +69,10 @@ def warp_end(state: Values, program: Program, warp: int, plan: Plan) -> None:
 
 def end_value(state: Values, warp: int, register: int, plan: Plan) -> None:
     """Account for the value that a register holds, if it was ever written."""
-    written = state.written[warp, register]
+    written = state.value[warp, register, WRITTEN]
     if written > 0:
-        reads = state.reads[warp, register]
-        count(plan, READS + min(reads, 3))
+        reads = state.value[warp, register, READS]
+        count(plan, BY_READS + min(reads, 3))
         if reads == 1:
-            count(plan, LIFETIME + min(state.last_read[warp, register] - written, 4) - 1)
-        count(plan, USE + 4 * state.producer[warp, register] + state.consumers[warp, register])
+            count(plan, BY_LIFETIME + min(state.value[warp, register, LAST] - written, 4) - 1)
+        count(plan, BY_USE + state.value[warp, register, USE])

@@ -1,5 +1,1 @@
-"""Figures of measured results, for papers and slides."""
-
-from warpreg.report.figures import demo_figure, save
-
-__all__ = ["demo_figure", "save"]
+"""Figures and listings of measured results: `figures` for papers and slides, `listing` for the terminal."""

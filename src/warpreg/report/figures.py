@@ -14,6 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
 from warpreg.experiments.result import Row, geometric_mean
+from warpreg.report.files import whole
 from warpreg.report.style import BLUE, GREEN, INK, LEVEL_COLOURS, QUIET, SKY, horizontal_grid, style
 
 BAR = 0.62
@@ -40,12 +41,12 @@ def demo_figure(rows: Sequence[Row], sweep: Mapping[int, Sequence[Row]], caption
 
 def save(figure: Figure, path: Path) -> list[Path]:
     """Write ``figure`` beside ``path`` as PNG (200 dpi) and SVG, without dates; returns both paths."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    written = [path.with_suffix(".png"), path.with_suffix(".svg")]
-    with style():
-        figure.savefig(written[0], dpi=200, metadata={"Software": None})
-        figure.savefig(written[1], metadata={"Date": None})
-    return written
+    image, drawing = path.with_suffix(".png"), path.with_suffix(".svg")
+    with style(), whole(image) as unfinished:
+        figure.savefig(unfinished, format="png", dpi=200, metadata={"Software": None})
+    with style(), whole(drawing) as unfinished:
+        figure.savefig(unfinished, format="svg", metadata={"Date": None})
+    return [image, drawing]
 
 
 def _elided(axes: Axes, rows: Sequence[Row]) -> None:

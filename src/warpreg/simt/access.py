@@ -1,16 +1,15 @@
-"""Memory instructions inside a basic block: address, state space, vector elements, and the call of the native operation."""
+"""Memory instructions inside a basic block: address, state space, elements, and the call of the native operation."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llvmlite import ir
-
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import U32, U64, Type
-from warpreg.simt.emitter import I64, Value, lanes_of
+from warpreg.simt import rows
+from warpreg.simt.emitter import I64, Value
 from warpreg.simt.memory_operations import Operation
 from warpreg.simt.state import SITE_BYTES, Slot
 from warpreg.simt.storage import Cell
@@ -46,52 +45,74 @@ class MemoryAccess:
             raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "has no address")
         if self.space == "param":
             return self._parameter(operand)
-        address = self._address(operand, cells)
+        base = self._base(operand, cells)
         number = self.sites.site(self.pc, self.instruction.guard is not None)
         site = self.values.field(Slot.SITES) + number * SITE_BYTES
         given = [self.values.operand(o, t, c, self.instruction) for o, t, c in rest]
-        if self.instruction.opcode in ("atom", "red"):
+        count, atomic = elements(self.instruction), self.instruction.opcode in ("atom", "red")
+        if self.pc in self.sites.inline:
+            return self._inline(base, operand.offset, site, mask, given)
+        address = base + operand.offset % (1 << base.type.element.width) if operand.offset else base
+        if atomic:
             return self._atomic(address, site, mask, given)
-        count = max(1, next((int(m[1:]) for m in self.instruction.modifiers if m in ("v2", "v4", "v8")), 1))
         results = []
         for element in range(count):
             action = "store" if given else "load"
-            operation = Operation(action, self.space, self.type.bytes, self.sites.record and element == 0)
+            alignment = self.type.bytes * count if count > 1 and element == 0 else 0
+            recorded = self.sites.record and element == 0
+            operation = Operation(action, self.space, self.type.bytes, recorded, alignment)
             at = address + element * self.type.bytes if element else address
             results.append(self._call(operation, site, mask, [at, *given[element : element + 1]]))
         return [] if given else results
 
-    def _address(self, operand: Address, cells: tuple[Cell, ...]) -> Value:
-        """The 32 lane addresses in the operation's width."""
-        wide = self.space in ("global", "generic")
-        type_, vector = (U64, lanes_of(I64)) if wide else (U32, lanes_of(ir.IntType(32)))
-        base = operand.base
-        if not isinstance(base, (Register, Immediate, ConstantBank)):
+    def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:
+        """The usual shapes inline, the rest by the memory operation."""
+        operation = Operation("store" if given else "load", self.space, self.type.bytes)
+        found = rows.shape(self.values, base, operation.size, mask)
+        self.values.field(Slot.HELPERS)
+
+        def otherwise() -> Value:
+            address = base + offset % (1 << base.type.element.width) if offset else base
+            return self._call(operation, site, mask, [address, *given])
+
+        if given:
+            rows.store(self.values, operation, found, offset, site, given[0], otherwise)
+            return []
+        return [rows.load(self.values, operation, found, offset, site, otherwise)]
+
+    def _base(self, operand: Address, cells: tuple[Cell, ...]) -> Value:
+        """The 32 base addresses in the operation's width."""
+        type_ = U64 if self.space in ("global", "generic") else U32
+        if not isinstance(operand.base, (Register, Immediate, ConstantBank)):
             raise UnsupportedError(f"address '{operand}'", self.instruction.location)
-        value = self.values.operand(base, type_, cells, self.instruction)
-        return value + self.code.const(vector, operand.offset % (1 << type_.bits)) if operand.offset else value
+        return self.values.operand(operand.base, type_, cells, self.instruction)
 
     def _parameter(self, operand: Address) -> list[Value]:
         """Kernel parameters are read from constant bank 0."""
         if not isinstance(operand.base, ConstantBank) or self.instruction.opcode != "ld":
             raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "indexes parameters at run time")
         base = operand.base
-        count = max(1, next((int(m[1:]) for m in self.instruction.modifiers if m in ("v2", "v4", "v8")), 1))
-        words = (
-            ConstantBank(base.bank, base.offset + operand.offset + i * self.type.bytes, self.type) for i in range(count)
-        )
+        offsets = (base.offset + operand.offset + i * self.type.bytes for i in range(elements(self.instruction)))
+        words = (ConstantBank(base.bank, offset, self.type) for offset in offsets)
         return [self.values.operand(word, self.type, (), self.instruction) for word in words]
 
     def _atomic(self, address: Value, site: Value, mask: Value, given: list[Value]) -> list[Value]:
         names = [m for m in self.instruction.modifiers if m in ATOMICS]
-        operation = Operation(f"{names[-1]}.{self.type}", self.space, self.type.bytes, self.sites.record)
+        returns = self.instruction.opcode == "atom"
+        action = f"{names[-1]}.{self.type}"
+        operation = Operation(action, self.space, self.type.bytes, self.sites.record, returns=returns)
         old = self._call(operation, site, mask, [address, given[0], given[-1]])
-        return [old] if self.instruction.opcode == "atom" else []
+        return [old] if returns else []
 
     def _call(self, operation: Operation, site: Value, mask: Value, arguments: list[Value]) -> Value:
         table = self.values.field(Slot.HELPERS)
         address = (table + 8 * self.sites.operation(operation)).load(I64)
         return self.code.call_at(address, operation.result, [self.values.launch, site, mask, *arguments])
+
+
+def elements(instruction: Instruction) -> int:
+    """Elements of the vector that each lane loads or stores; 1 for a scalar."""
+    return next((int(m[1:]) for m in instruction.modifiers if m in ("v2", "v4", "v8")), 1)
 
 
 ATOMICS = frozenset("add and or xor exch cas min max inc dec".split())

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from llvmlite import ir
-
 from warpreg.ir import opcodes
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.operands import Address, Immediate, Register
+from warpreg.ir.operands import Address, Immediate, Operand, Register
 from warpreg.ir.types import TYPES
 from warpreg.simt import lanes
+from warpreg.simt import llvm as ir
 from warpreg.simt.emitter import Code, Value
 
 
 def combine(code: Code, action: str, before: Value, given: Value, other: Value) -> Value:
-    """The new content; ``action`` is the operation with its type, such as ``add.u32``; ``other`` is the last operand of cas."""
+    """The new content; ``action`` is the operation with its type, such as ``add.u32``; ``other`` is for cas only."""
     operation, type_ = action.split(".")
     register = Register("value", TYPES[type_])
-    operands = (register, Address(Immediate(0)), *[register] * (2 if operation == "cas" else 1))
+    operands: tuple[Operand, ...] = (register, Address(Immediate(0)), *[register] * (2 if operation == "cas" else 1))
     instruction = Instruction("atom", (operation, type_), operands)
     update = opcodes.lookup(instruction).update
     assert update is not None

@@ -1,7 +1,8 @@
 """From a basic block to a native function ``lanes(launch, registers, mask)``.
 
-The function runs the block's instructions for one warp and returns the lanes for which its terminator's guard holds: those that
-take the branch, exit or arrive at the barrier.  Long blocks become a chain of functions, so that compiling stays linear.
+The function runs the block's instructions for one warp and returns the lanes for which its terminator's guard holds:
+those that take the branch, exit or arrive at the barrier.  Long blocks become a chain of functions, so that compiling
+stays linear.
 """
 
 from __future__ import annotations
@@ -9,8 +10,6 @@ from __future__ import annotations
 import bisect
 from dataclasses import dataclass, field
 from typing import Any
-
-from llvmlite import ir
 
 from warpreg.analysis.accesses import accesses
 from warpreg.ir import opcodes
@@ -20,9 +19,10 @@ from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, Block, Kernel
 from warpreg.ir.operands import Operand, Sink
 from warpreg.ir.types import U32, Type
 from warpreg.simt import lanes, widths
+from warpreg.simt import llvm as ir
 from warpreg.simt.access import MEMORY, MemoryAccess
 from warpreg.simt.driver import set_slot, slot
-from warpreg.simt.emitter import I1, I32, I64, MASK, Code, Value, lanes_of
+from warpreg.simt.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.memory_operations import Operation
 from warpreg.simt.state import SITE_BYTES, Fault, Slot
 from warpreg.simt.storage import CARRY_CELL, Cell, Storage
@@ -38,9 +38,11 @@ NOTHING = frozenset({"membar", "fence", "nanosleep", "pmevent", "prefetch", "pre
 
 @dataclass
 class Sites:
-    """Memory instructions, traps and memory operations of a kernel, numbered in order of appearance."""
+    """Memory instructions, traps and memory operations of a kernel, numbered in order of appearance; the pcs in
+    ``inline`` are accesses to handle in the block itself where they are of the usual shape."""
 
     record: bool
+    inline: frozenset[int] = frozenset()
     sites: list[tuple[int, bool]] = field(default_factory=list)
     operations: dict[Operation, int] = field(default_factory=dict)
 
@@ -133,6 +135,7 @@ class _Body:
         self.values = BlockValues(code, compiler.symbols)
         self.launch = self.values.launch
         self.taken = self.values.mask
+        self.record_widths = compiler.record_widths
 
     def emit(self, instruction: Instruction, pc: int) -> None:
         """Add one instruction.  Raises UnsupportedError if it cannot be run."""
@@ -145,7 +148,9 @@ class _Body:
         elif opcode in MEMORY:
             self._write(instruction, pc, self._memory(instruction, pc))
         elif opcode == "call":
-            raise UnsupportedError(f"'{instruction}'", instruction.location, "is recursive or calls an undefined function")
+            raise UnsupportedError(
+                f"'{instruction}'", instruction.location, "is recursive or calls an undefined function"
+            )
         elif opcode not in NOTHING and opcode not in BARRIERS:
             self._write(instruction, pc, self._compute(instruction, pc))
 
@@ -203,7 +208,7 @@ class _Body:
             if isinstance(operand, Sink):
                 continue
             target = next(cells)
-            if self.compiler.record_widths:
+            if self.record_widths:
                 widths.record(self.values, target, result, type_.is_signed, guard)
             self.values.write(target, result, type_.is_signed, guard)
 
@@ -213,11 +218,14 @@ class _Body:
             self._indirect(instruction, pc)
         elif instruction.opcode in ("trap", "brkpt"):
             site = self.compiler.sites.site(pc, instruction.guard is not None)
-            with self.code.if_(self.taken != 0):
+            with self.code.if_((self.taken != 0) & (slot(self.code, self.launch, Slot.FAULT) == 0)):
                 set_slot(self.launch, Slot.FAULT, self.code.const(I64, Fault.TRAP))
                 set_slot(self.launch, Slot.FAULT_SITE, self.site_address(site))
-                lane = self.code.intrinsic("llvm.cttz.i32", I32, [self.taken, self.code.const(I1, 1)])
-                set_slot(self.launch, Slot.FAULT_LANE, lane.zext(I64))
+                set_slot(self.launch, Slot.FAULT_LANE, self._first(self.taken).zext(I64))
+
+    def _first(self, mask: Value) -> Value:
+        """The lowest lane of a mask; 0 if it is empty."""
+        return self.code.intrinsic("llvm.cttz.i32", I32, [mask, self.code.const(I1, 0)]) & (LANES - 1)
 
     def site_address(self, site: int) -> Value:
         return slot(self.code, self.launch, Slot.SITES) + site * SITE_BYTES
@@ -236,7 +244,8 @@ class _Body:
         """Tell the driver which barrier, for how many threads, and what ``bar.red`` adds up."""
         self.taken = self.lanes_of_guard(instruction, pc)
         numbers = [(o, t, c) for o, t, c in self._sources(instruction, pc) if not t.is_predicate]
-        values = [self.values.operand(o, t, c, instruction).lane(0).zext(I64) for o, t, c in numbers]
+        first = self._first(self.taken)
+        values = [self.values.operand(o, t, c, instruction).lane(first).zext(I64) for o, t, c in numbers]
         arrive = "arrive" in instruction.modifiers
         set_slot(self.launch, Slot.BARRIER, values[0] | (1 << 32) if arrive else values[0])
         threads = values[1] if len(values) > 1 else self.code.const(I64, 0)
@@ -254,8 +263,10 @@ class _Body:
         self.compiler.define_resume(instruction, pc)
 
     def resume(self, instruction: Instruction, pc: int) -> None:
-        """The body of ``resume_N``: the result of a ``bar.red`` once all have arrived."""
-        barrier = self.values.operand(*self._sources(instruction, pc)[0], instruction).lane(0).zext(I64)
+        """The body of ``resume_N``: the result of a ``bar.red`` once all have arrived; its width is not recorded."""
+        self.record_widths = False
+        number = self.values.operand(*self._sources(instruction, pc)[0], instruction)
+        barrier = number.lane(self._first(self.lanes_of_guard(instruction, pc))).zext(I64)
         field = self.launch + (barrier & 15) * 8
         count = (field + Slot.REDUCED_COUNT * 8).load(I64)
         if "popc" in instruction.modifiers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,21 +13,24 @@ from warpreg import ptx
 from warpreg.codegen import CompileOptions
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.module import Masked, Module, Variable
+from warpreg.ir.module import Generic, Masked, Module, Variable
 from warpreg.ir.operands import Immediate, Symbol
+from warpreg.ir.types import Kind
 from warpreg.simt import lanes
+from warpreg.simt.faults import LaunchError
+from warpreg.simt.kernel_cache import load_or_compile
 from warpreg.simt.launch import MAX_INSTRUCTIONS, Launch, LaunchRun, Progress, dimensions
 from warpreg.simt.memory import Buffer, GlobalMemory
-from warpreg.simt.kernel_cache import load_or_compile
 from warpreg.simt.native_kernel import NativeKernel, Record, compile_image, load
 
 
 class Device:
     """Runs the kernels of one module.
 
-    ``options`` says how kernels are compiled to architected registers; None runs the virtual registers of the PTX as they
-    are.  ``record`` says what launches record.  ``launches`` keeps every finished launch in order.  Results do not depend
-    on anything but the module, its inputs and the order of launches: one host thread runs thread blocks in linear order.
+    ``options`` says how kernels are compiled to architected registers; None runs the virtual registers of the PTX as
+    they are.  ``record`` says what launches record.  ``launches`` keeps every finished launch in order.  Results do not
+    depend on anything but the module, its inputs and the order of launches: one host thread runs thread blocks in
+    linear order.
     """
 
     def __init__(
@@ -58,7 +62,7 @@ class Device:
         return self.memory.allocate(shape, dtype, name)
 
     def variable(self, name: str) -> Buffer:
-        """The buffer (bytes) of a ``.global`` or ``.const`` variable.  Raises KeyError if the module has none of that name."""
+        """The bytes of a ``.global`` or ``.const`` variable.  Raises KeyError if there is none of that name."""
         return self._variables[name]
 
     def kernel(self, name: str) -> Kernel:
@@ -91,6 +95,9 @@ class Device:
         """
         native = self.native(kernel)
         symbols = {name: buffer.address for name, buffer in self._variables.items()}
+        undefined = next((name for name in native.image.symbols if name not in symbols), None)
+        if undefined is not None:
+            raise LaunchError(f"kernel '{kernel}': this module does not define its external variable '{undefined}'")
         run = LaunchRun(
             native,
             self.memory,
@@ -111,38 +118,41 @@ class Device:
         buffers = {v.name: self.memory.allocate(max(1, v.bytes), np.uint8, v.name) for v in wanted}
         addresses = {name: buffer.address for name, buffer in buffers.items()}
         for variable in wanted:
-            if variable.initializer is not None:
+            if variable.initializer is not None and variable.type.kind is not Kind.OPAQUE:
                 content = buffers[variable.name].download()
-                _initialize(content, variable, variable.initializer, addresses)
+                _initialize(content, variable, addresses)
                 buffers[variable.name].write(content)
         return buffers
 
 
-def _initialize(content: NDArray[np.uint8], variable: Variable, initializer: Any, addresses: dict[str, int]) -> None:
+def _initialize(content: NDArray[np.uint8], variable: Variable, addresses: dict[str, int]) -> None:
     """Fill a variable's bytes from its initialiser; what a list leaves out stays zero."""
-    size, at = variable.type.bytes, 0
+    size = variable.type.bytes
 
     def fill(item: Any, extents: tuple[int, ...], first: int) -> None:
-        nonlocal at
         if isinstance(item, tuple):
-            inner = int(np.prod(extents[1:], dtype=np.int64)) if len(extents) > 1 else 1
+            inner = math.prod(extents[1:])
             for position, part in enumerate(item):
                 fill(part, extents[1:], first + position * inner)
+        elif (first + 1) * size > len(content):
+            raise UnsupportedError(f"initialiser of variable '{variable.name}'", variable.location, "is too long")
         else:
-            at = first * size
-            content[at : at + size] = np.frombuffer(_scalar(item, variable, addresses), np.uint8)
+            content[first * size : (first + 1) * size] = np.frombuffer(_scalar(item, variable, addresses), np.uint8)
 
-    fill(initializer, (*variable.dimensions, *((variable.vector,) if variable.vector > 1 else ())), 0)
+    fill(variable.initializer, (*variable.dimensions, *((variable.vector,) if variable.vector > 1 else ())), 0)
 
 
 def _scalar(item: Any, variable: Variable, addresses: dict[str, int]) -> bytes:
+    """One element: a number, a variable's address (generic or not, they are equal), or one byte of an address."""
     size = variable.type.bytes
     if isinstance(item, Immediate):
         return lanes.immediate_bits(item, variable.type).to_bytes(size, "little")
-    symbol: Symbol = item.symbol if isinstance(item, Masked) else item
-    if symbol.name not in addresses:
+    mask = item.mask if isinstance(item, Masked) else 0
+    named = item.symbol if isinstance(item, Masked) else item
+    symbol = named.symbol if isinstance(named, Generic) else named
+    if not isinstance(symbol, Symbol) or symbol.name not in addresses:
         raise UnsupportedError(f"initialiser '{symbol}' of variable '{variable.name}'", variable.location)
     address = addresses[symbol.name] + symbol.offset
-    if isinstance(item, Masked):
-        address = (address & item.mask) >> ((item.mask & -item.mask).bit_length() - 1)
+    if mask:
+        address = (address & mask) >> ((mask & -mask).bit_length() - 1)
     return (address % (1 << 8 * size)).to_bytes(size, "little")

@@ -1,9 +1,9 @@
 """The driver: runs thread blocks, warps and basic blocks, and reconverges diverged warps at immediate post-dominators.
 
-Order, on which results may depend: thread blocks one after the other in linear order; inside one, warps in order, each until a
-barrier, its exit, or the end of its time slice; where a branch diverges the lanes that fall through go first.  The driver is
-the same for all kernels and is generated once.  It returns to Python when something must be looked at (`Stop`) and goes on
-where it stopped.
+Order, on which results may depend: thread blocks one after the other in linear order; inside one, warps in order, each
+until a barrier, its exit, or the end of its time slice; where a branch diverges the lanes that fall through go first.
+The driver is the same for all kernels and is generated once.  It returns to Python when something must be looked at
+(`Stop`) and goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from llvmlite import ir
-
+from warpreg.simt import llvm as ir
 from warpreg.simt.emitter import I32, I64, Code, Value, Variable
 from warpreg.simt.state import (
     BLOCK_BYTES,
@@ -33,11 +32,12 @@ FULL = 0xFFFFFFFF
 @dataclass(frozen=True)
 class Driver:
     """Options of the driver: record the path; look after the buffers of other streams that blocks fill; the depth of a
-    warp's reconvergence stack."""
+    warp's reconvergence stack; leave the count of warp-instructions where blocks can read it."""
 
     record_path: bool
     watch: tuple[tuple[Slot, Slot], ...]
     stack_entries: int
+    keep_clock: bool
 
     def module(self) -> str:
         """LLVM IR that defines ``run(launch record) -> Stop``."""
@@ -76,9 +76,12 @@ def _run(module: Any, run_warp: Any, record_path: bool) -> None:
                 code.break_()
             record = _warp_record(code, launch, warp)
             with code.if_((record + Warp.STATUS).load(I32) == Status.READY):
+                with code.if_(slot(code, launch, Slot.TURN_END) == 0):
+                    set_slot(launch, Slot.TURN_END, slot(code, launch, Slot.EXECUTED) + slot(code, launch, Slot.SLICE))
                 stop = code.call(run_warp, [launch, warp])
                 with code.if_(stop != Stop.FINISHED):
                     code.ret(stop)
+                set_slot(launch, Slot.TURN_END, code.const(I64, 0))
                 progress.set(code.const(I32, 1))
             set_slot(launch, Slot.WARP, warp + 1)
         set_slot(launch, Slot.WARP, code.const(I64, 0))
@@ -101,8 +104,8 @@ def _begin_thread_block(code: Code, launch: Value, block: Value, record_path: bo
     set_slot(launch, Slot.ALIVE_WARPS, warps)
     set_slot(launch, Slot.WARP, code.const(I64, 0))
     set_slot(launch, Slot.PATH_WARP, code.const(I64, NO_BLOCK))
-    for barrier in range(48):
-        set_slot(launch, Slot.ARRIVED + barrier, code.const(I64, 0))
+    for field in range(Slot.ARRIVED, Slot.TARGETS):
+        set_slot(launch, field, code.const(I64, 0))
     index = code.var(code.const(I64, 0))
     with code.loop():
         with code.if_(index.get() == warps):
@@ -142,7 +145,7 @@ def _release(module: Any) -> Any:
     code.function.linkage = "internal"
     arrived = launch + barrier * 8 + Slot.ARRIVED * 8
     expected = code.var(slot(code, launch, Slot.ALIVE_WARPS))
-    threads = slot(code, launch, Slot.BARRIER_THREADS)
+    threads = (launch + barrier * 8 + Slot.EXPECTED * 8).load(I64)
     with code.if_(threads != 0):
         expected.set((threads + 31) // 32)
     with code.if_(arrived.load(I64) < expected.get()):
@@ -224,6 +227,13 @@ class _WarpState:
         self.block.set((top + 4).load(I32))
         self.mask.set((top + 8).load(I32) & self.alive.get())
 
+    def skip_absent(self) -> None:
+        """Pop on while all lanes of the present part have exited."""
+        with self.code.loop():
+            with self.code.if_((self.mask.get() != 0) | (self.depth.get() == 0)):
+                self.code.break_()
+            self.pop()
+
 
 def _run_warp(module: Any, release: Any, options: Driver) -> Any:
     code = Code(module, "run_warp", I32, [I64, I64])
@@ -234,12 +244,14 @@ def _run_warp(module: Any, release: Any, options: Driver) -> Any:
     registers = slot(code, launch, Slot.REGISTERS) + warp * slot(code, launch, Slot.REGISTER_BYTES)
     blocks, visits = slot(code, launch, Slot.BLOCKS), slot(code, launch, Slot.VISITS)
     executed = code.var(slot(code, launch, Slot.EXECUTED))
-    slice_end = executed.get() + slot(code, launch, Slot.SLICE)
+    slice_end = slot(code, launch, Slot.TURN_END)
     pause_at = slot(code, launch, Slot.PAUSE_AT)
     look_at = (pause_at < slice_end).select(pause_at, slice_end)
     path = code.var(slot(code, launch, Slot.PATH))
     path_limit = slot(code, launch, Slot.PATH_LIMIT)
     last_mask = code.var((record + Warp.LAST_MASK).load(I32))
+    if options.record_path:
+        _name_warp(code, launch, warp, path)
 
     def leave(stop: Stop) -> None:
         state.save()
@@ -263,8 +275,10 @@ def _run_warp(module: Any, release: Any, options: Driver) -> Any:
                 leave(Stop.BUFFER_FULL)
         block = state.block.get()
         if options.record_path:
-            _record_visit(code, launch, warp, block, state.mask.get(), path, last_mask)
+            _record_visit(code, block, state.mask.get(), path, last_mask)
         row = blocks + block.zext(I64) * BLOCK_BYTES
+        if options.keep_clock:
+            set_slot(launch, Slot.EXECUTED, executed.get())
         executed.set(executed.get() + (row + BlockField.INSTRUCTIONS).load(I32).zext(I64))
         visit = visits + block.zext(I64) * 8
         visit.store(visit.load(I64) + 1)
@@ -272,37 +286,39 @@ def _run_warp(module: Any, release: Any, options: Driver) -> Any:
         with code.if_(slot(code, launch, Slot.FAULT) != 0, likely=False):
             leave(Stop.FAULT)
         kind = (row + BlockField.KIND).load(I32)
-        met = (kind == BlockKind.BARRIER) & (lanes != 0)
         target, fall = (row + BlockField.TARGET).load(I32), (row + BlockField.FALL_THROUGH).load(I32)
         with code.if_else(kind <= BlockKind.BRANCH) as (usual, rare):
             with usual:
-                lanes = (kind == BlockKind.GOTO).select(state.mask.get(), lanes)
-                _branch(code, state, target, fall, lanes, (row + BlockField.RECONVERGENCE).load(I32))
+                taken = (kind == BlockKind.GOTO).select(state.mask.get(), lanes)
+                _branch(code, state, target, fall, taken, (row + BlockField.RECONVERGENCE).load(I32))
+                with code.if_(state.block.get() == state.reconvergence.get(), likely=False):
+                    state.pop()
+                    state.skip_absent()
             with rare:
-                _rare_end(code, launch, state, release, row, lanes, leave)
-        with code.if_((state.block.get() == state.reconvergence.get()) & (state.block.get() != NO_BLOCK)):
-            state.pop()
-        with code.loop():
-            with code.if_((state.mask.get() != 0) | (state.depth.get() == 0)):
-                code.break_()
-            state.pop()
+                arrived = (kind == BlockKind.BARRIER) & (lanes != 0)
+                _rare_end(code, launch, state, release, row, lanes)
+                with code.if_((state.block.get() == state.reconvergence.get()) & (state.block.get() != NO_BLOCK)):
+                    state.pop()
+                state.skip_absent()
+                with code.if_(arrived):
+                    leave(Stop.FINISHED)
         with code.if_(state.mask.get() == 0, likely=False):
             _end_warp(code, launch, release)
             (record + Warp.STATUS).store(code.const(I32, Status.DONE))
-            leave(Stop.FINISHED)
-        with code.if_(met | ((record + Warp.STATUS).load(I32) != Status.READY), likely=False):
             leave(Stop.FINISHED)
     code.builder.unreachable()
     return code.function
 
 
-def _record_visit(
-    code: Code, launch: Value, warp: Value, block: Value, mask: Value, path: Variable, last_mask: Variable
-) -> None:
-    with code.if_(slot(code, launch, Slot.PATH_WARP) != warp, likely=False):
+def _name_warp(code: Code, launch: Value, warp: Value, path: Variable) -> None:
+    """Say in the path which warp the following visits belong to, unless it does already."""
+    with code.if_(slot(code, launch, Slot.PATH_WARP) != warp):
         path.get().store((warp.trunc(I32) << 2) | PathWord.WARP)
         path.set(path.get() + 4)
         set_slot(launch, Slot.PATH_WARP, warp)
+
+
+def _record_visit(code: Code, block: Value, mask: Value, path: Variable, last_mask: Variable) -> None:
     changed = mask != last_mask.get()
     path.get().store((block << 2) | changed.zext(I32))
     path.set(path.get() + 4)
@@ -326,9 +342,7 @@ def _branch(code: Code, state: _WarpState, target: Value, fall: Value, taken: Va
                 _diverge(code, state, target, fall, taken, stay, meet)
 
 
-def _diverge(
-    code: Code, state: _WarpState, target: Value, fall: Value, taken: Value, stay: Value, meet: Value
-) -> None:
+def _diverge(code: Code, state: _WarpState, target: Value, fall: Value, taken: Value, stay: Value, meet: Value) -> None:
     meet = _meeting(code, state, meet)
     with code.if_else(fall == meet) as (fall_waits, fall_runs):
         with fall_waits:
@@ -344,7 +358,7 @@ def _diverge(
 def _meeting(code: Code, state: _WarpState, meet: Value) -> Value:
     """Open a region that ends at ``meet`` and return the block where the parts of the warp wait for each other.
 
-    Nothing is opened where the lanes meet no more before they exit, or where the enclosing region ends at the same block.
+    Nothing is opened where the lanes meet no more before they exit, or where the enclosing region ends there too.
     """
     outer = state.reconvergence.get()
     with code.if_((meet != NO_BLOCK) & (meet != outer)):
@@ -353,9 +367,7 @@ def _meeting(code: Code, state: _WarpState, meet: Value) -> Value:
     return state.reconvergence.get()
 
 
-def _rare_end(
-    code: Code, launch: Value, state: _WarpState, release: Any, row: Value, lanes: Value, leave: Any
-) -> None:
+def _rare_end(code: Code, launch: Value, state: _WarpState, release: Any, row: Value, lanes: Value) -> None:
     kind = (row + BlockField.KIND).load(I32)
     fall = (row + BlockField.FALL_THROUGH).load(I32)
     with code.if_(kind == BlockKind.EXIT):
@@ -379,11 +391,13 @@ def _arrive(code: Code, launch: Value, state: _WarpState, release: Any, row: Val
     barrier = number & 15
     arrived = launch + barrier * 8 + Slot.ARRIVED * 8
     arrived.store(arrived.load(I64) + 1)
+    (launch + barrier * 8 + Slot.EXPECTED * 8).store(slot(code, launch, Slot.BARRIER_THREADS))
     with code.if_((number >> 32) == 0):
         (state.record + Warp.STATUS).store(code.const(I32, Status.WAITING))
         (state.record + Warp.BARRIER).store(barrier.trunc(I32))
         (state.record + Warp.BARRIER_MASK).store(state.mask.get())
         (state.record + Warp.RESUME).store((row + BlockField.RESUME).load(I64))
+        (state.record + Warp.BARRIER_BLOCK).store(row)
     code.call(release, [launch, barrier])
 
 
@@ -401,23 +415,21 @@ def _indirect(code: Code, launch: Value, state: _WarpState, meet: Value) -> None
         target = (targets + lane.zext(I64) * 4).load(I32)
         group = code.var(code.const(I32, 0))
         with code.each_set_bit(rest.get()) as other:
-            with code.if_((targets + other.zext(I64) * 4).load(I32) == target):
-                group.set(group.get() | (code.const(I32, 1) << other))
+            same = (targets + other.zext(I64) * 4).load(I32) == target
+            group.set(group.get() | (same.zext(I32) << other))
         rest.set(rest.get() & ~group.get())
-        with code.if_(target != meet):
-            with code.if_else(first.get() == 1) as (run, wait):
-                with run:
-                    state.block.set(target)
-                    state.mask.set(group.get())
-                    first.set(code.const(I32, 0))
-                with wait:
-                    state.push(meet, target, group.get())
+        with code.if_(target != meet), code.if_else(first.get() == 1) as (run, wait):
+            with run:
+                state.block.set(target)
+                state.mask.set(group.get())
+                first.set(code.const(I32, 0))
+            with wait:
+                state.push(meet, target, group.get())
 
 
 def _end_warp(code: Code, launch: Value, release: Any) -> None:
     """A finished warp no longer counts at barriers: those that waited only for it are released."""
     set_slot(launch, Slot.ALIVE_WARPS, slot(code, launch, Slot.ALIVE_WARPS) - 1)
-    set_slot(launch, Slot.BARRIER_THREADS, code.const(I64, 0))
     barrier = code.var(code.const(I64, 0))
     with code.loop():
         with code.if_(barrier.get() == 16):

@@ -1,16 +1,17 @@
 """Structured LLVM code that reads like Python: values with operators, variables, ``if_`` and ``while_``.
 
-The driver and the memory operations are written with it.  All integer comparisons, divisions and right shifts are unsigned
-unless a method says otherwise.
+The driver and the memory operations are written with it.  All integer comparisons, divisions and right shifts are
+unsigned unless a method says otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite import ir
+from warpreg.simt import llvm as ir
+from warpreg.simt.selects import select
 
 I1, I8, I16, I32, I64 = (ir.IntType(n) for n in (1, 8, 16, 32, 64))
 POINTER = I8.as_pointer()
@@ -23,17 +24,12 @@ def lanes_of(element: Any) -> Any:
     return ir.VectorType(element, LANES)
 
 
-class SplatConstant(ir.Constant):  # type: ignore[misc]
-    """A vector constant with the same scalar in all lanes (``"undef"`` for none in particular), printed in short form."""
+class SplatConstant(ir.Constant):
+    """A vector constant with the same scalar in all lanes, printed in short form."""
 
-    def __init__(self, type_: Any, scalar: int | str) -> None:
+    def __init__(self, type_: Any, scalar: int) -> None:
         super().__init__(type_, None)
-        self.scalar = scalar
-
-    def _get_reference(self) -> str:
-        return self.scalar if isinstance(self.scalar, str) else f"splat ({self.type.element} {self.scalar})"
-
-    get_reference = _get_reference
+        self.reference = f"splat ({type_.element} {scalar})"
 
 
 def constant(type_: Any, value: int | Sequence[int]) -> Any:
@@ -137,7 +133,7 @@ class Value:
 
     def select(self, then: Value | int, otherwise: Value) -> Value:
         first = then.llvm if isinstance(then, Value) else constant(otherwise.type, then)
-        return Value(self.code, self.code.builder.select(self.llvm, first, otherwise.llvm))
+        return Value(self.code, select(self.code.builder, self.llvm, first, otherwise.llvm))
 
     def lane(self, index: int | Value) -> Value:
         at = index.llvm if isinstance(index, Value) else constant(I32, index)
@@ -146,7 +142,7 @@ class Value:
     def splat(self) -> Value:
         """All 32 lanes hold this scalar."""
         vector = lanes_of(self.type)
-        nothing, zeros = SplatConstant(vector, "undef"), SplatConstant(lanes_of(I32), "zeroinitializer")
+        nothing, zeros = ir.Constant(vector, ir.Undefined), ir.Constant(lanes_of(I32), None)
         one = self.code.builder.insert_element(nothing, self.llvm, constant(I32, 0))
         return Value(self.code, self.code.builder.shuffle_vector(one, nothing, zeros))
 
@@ -167,8 +163,7 @@ class Variable:
 
     def __init__(self, code: Code, initial: Value) -> None:
         self.code = code
-        with code.builder.goto_entry_block():
-            self.slot = code.builder.alloca(initial.type)
+        self.slot = code.builder.alloca(initial.type)
         self.set(initial)
 
     def get(self) -> Value:
@@ -185,8 +180,8 @@ class Code:
         self.module = module
         declared = module.globals.get(name)
         self.function = declared or ir.Function(module, ir.FunctionType(result, list(arguments)), name)
-        self.function.attributes.alignstack = 64
-        self.builder = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.function.attributes.add("alignstack(64)")
+        self.builder = ir.IRBuilder(self.function)
         self.arguments = [Value(self, argument) for argument in self.function.args]
         self._breaks: list[Any] = []
 
@@ -198,9 +193,8 @@ class Code:
 
     def array(self, element: Any, count: int) -> Value:
         """The address (i64) of a stack array, 64-byte aligned."""
-        with self.builder.goto_entry_block():
-            slot = self.builder.alloca(ir.ArrayType(element, count))
-            slot.align = 64
+        slot = self.builder.alloca(ir.ArrayType(element, count))
+        slot.align = 64
         return Value(self, self.builder.ptrtoint(slot, I64))
 
     def pointer(self, address: Value, type_: Any) -> Any:
@@ -236,6 +230,19 @@ class Code:
     def if_else(self, condition: Value) -> Iterator[tuple[Any, Any]]:
         with self.builder.if_else(condition.llvm) as (then, otherwise):
             yield then, otherwise
+
+    def choose(self, condition: Value, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
+        """The value of one of two pieces of code, of which only one runs; the first is the likely one."""
+        values, blocks = [], []
+        with self.builder.if_else(condition.llvm, likely=True) as branches:
+            for branch, emit in zip(branches, (then, otherwise), strict=True):
+                with branch:
+                    values.append(emit())
+                    blocks.append(self.builder.block)
+        joined = self.builder.phi(values[0].type)
+        for value, block in zip(values, blocks, strict=True):
+            joined.add_incoming(value.llvm, block)
+        return Value(self, joined)
 
     @contextmanager
     def loop(self) -> Iterator[None]:

@@ -34,15 +34,18 @@ class RunawayError(ExecutionError):
     """The launch executed more warp-instructions than allowed."""
 
 
-def place(kernel: str, block: tuple[int, int, int], thread: tuple[int, int, int] | None, instruction: Instruction) -> str:
+def place(
+    kernel: str, block: tuple[int, int, int], thread: tuple[int, int, int] | None, instruction: Instruction
+) -> str:
     """``kernel 'k', block (0,0,0), thread (5,0,0), instruction 'ld...' at k.ptx:12 (k.cu:7)``."""
-    parts = [f"kernel '{kernel}'", f"block {_tuple(block)}"]
+    parts = [f"kernel '{kernel}'", f"block {triple(block)}"]
     if thread is not None:
-        parts.append(f"thread {_tuple(thread)}")
+        parts.append(f"thread {triple(thread)}")
     where = f" at {instruction.location}" if instruction.location else ""
     source = f" ({instruction.source})" if instruction.source else ""
     return ", ".join(parts) + f", instruction '{instruction}'{where}{source}"
 
 
-def _tuple(numbers: tuple[int, int, int]) -> str:
+def triple(numbers: tuple[int, int, int]) -> str:
+    """``(1,2,3)``"""
     return f"({numbers[0]},{numbers[1]},{numbers[2]})"

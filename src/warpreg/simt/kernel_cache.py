@@ -16,8 +16,9 @@ from warpreg.codegen import CompileOptions
 from warpreg.ir.cache import cache_directory
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
-from warpreg.simt import native
+from warpreg.simt import entries, native
 from warpreg.simt.native_kernel import Image, NativeKernel, Record, compile_image, load
+
 
 def load_or_compile(module: Module, name: str, options: CompileOptions | None, record: Record) -> NativeKernel:
     """A kernel of a module as native code, compiled only if the disk cache lacks it.
@@ -31,26 +32,23 @@ def load_or_compile(module: Module, name: str, options: CompileOptions | None, r
     if image is None:
         kernel = codegen.build(module, name)
         image = compile_image(codegen.compile(kernel, options) if options else kernel, record)
-        native.write_atomically(path, pickle.dumps(_detached(image), pickle.HIGHEST_PROTOCOL))
+        entries.write(path, pickle.dumps(_detached(image), pickle.HIGHEST_PROTOCOL))
     return load(replace(image, kernel=_attached(image.kernel, module)), record)
 
 
 def _read(path: Path) -> Image | None:
-    """The entry, or None if there is none that can be read."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
+    """The entry, or None if there is none; unpickling many small objects is quicker without the collector."""
+    data = entries.read(path)
+    if data is None:
         return None
     collecting = gc.isenabled()
     gc.disable()
     try:
-        image = pickle.loads(data)
-    except (pickle.UnpicklingError, EOFError, AttributeError, IndexError, ValueError):
-        return None
+        image: Image = pickle.loads(data)
     finally:
         if collecting:
             gc.enable()
-    return image if isinstance(image, Image) else None
+    return image
 
 
 def _detached(image: Image) -> Image:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from llvmlite import ir
-
 from warpreg.simt import lanes_outlined
+from warpreg.simt import llvm as ir
 from warpreg.simt.lanes_constants import LaneConstant, folded, known, signed, simplified, uniform
+from warpreg.simt.selects import select
 
 LANES = 32
 
@@ -146,7 +146,7 @@ class IntegerLanes:
         if lanes is not None and first is not None and second is not None:
             chosen = (x if take else y for take, x, y in zip(lanes, first, second, strict=True))
             return LaneConstant(self.width(a), tuple(chosen))
-        return self.builder.select(p, a, b)
+        return select(self.builder, p, a, b)
 
     def umulh(self, a: Any, b: Any) -> Any:
         """From four products of half width, so that vectors do it."""

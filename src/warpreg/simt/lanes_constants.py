@@ -8,45 +8,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
+from warpreg.simt import llvm as ir
 
 Lanes = tuple[int, ...]
 
 
-class LaneConstant(ir.Constant):  # type: ignore[misc]
+class LaneConstant(ir.Constant):
     """A vector constant that knows its lanes as unsigned integers."""
 
     def __init__(self, bits: int, lanes: Lanes) -> None:
         element = ir.IntType(bits)
-        super().__init__(ir.VectorType(element, len(lanes)), None)
+        super().__init__(ir.VectorType(element, len(lanes)), lanes if len(set(lanes)) > 1 else None)
         self.lanes = lanes
-
-    def _to_string(self) -> str:
-        return f"{self.type} {self._get_reference()}"
-
-    def _get_reference(self) -> str:
-        element = self.type.element
-        if len(set(self.lanes)) == 1:
-            return f"splat ({element} {self.lanes[0]})" if any(self.lanes) else "zeroinitializer"
-        return "<" + ", ".join(f"{element} {lane}" for lane in self.lanes) + ">"
-
-    get_reference = _get_reference
+        if len(set(lanes)) == 1 and lanes[0]:
+            self.reference = f"splat ({element} {lanes[0]})"
 
 
-class FloatConstant(ir.Constant):  # type: ignore[misc]
+class FloatConstant(ir.Constant):
     """The bits of a constant read as a vector of another element type."""
 
     def __init__(self, bits: LaneConstant, type_: Any) -> None:
         super().__init__(type_, None)
-        self.bits = bits
-
-    def _to_string(self) -> str:
-        return f"{self.type} {self._get_reference()}"
-
-    def _get_reference(self) -> str:
-        return f"bitcast ({self.bits.type} {self.bits.get_reference()} to {self.type})"
-
-    get_reference = _get_reference
+        self.reference = f"bitcast ({bits.type} {bits.get_reference()} to {type_})"
 
 
 def known(value: Any) -> Lanes | None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
 from warpreg.simt import lanes_outlined
+from warpreg.simt import llvm as ir
 from warpreg.simt.lanes_algebra import IntegerLanes
 from warpreg.simt.lanes_constants import known, signed
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
 from warpreg.ir.opcodes.floating import number
 from warpreg.simt import lanes_outlined
+from warpreg.simt import llvm as ir
 from warpreg.simt.lanes_constants import FloatConstant, LaneConstant
 from warpreg.simt.lanes_division import DividingLanes
 
@@ -25,7 +24,7 @@ class VectorLanes(DividingLanes):
         """The bits read as floating point."""
         if isinstance(a, LaneConstant):
             return FloatConstant(a, self.float_vector(self.width(a)))
-        if isinstance(a, ir.instructions.CastInstr) and a.opname == "bitcast":
+        if isinstance(a, ir.Instruction) and a.opname == "bitcast":
             operand = a.operands[0]
             if operand.type == self.float_vector(self.width(a)):
                 return operand

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from llvmlite import ir
-from llvmlite.ir.values import MetaDataString
+from warpreg.simt import llvm as ir
 
 MODES = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
 """Rounding modes as ``llvm.set.rounding`` numbers them."""
@@ -22,7 +21,7 @@ def function(module: Any, name: str, result: Any, arguments: Sequence[Any], buil
     made.linkage = "internal"
     made.attributes.add("noinline")
     made.attributes.add("nounwind")
-    build(ir.IRBuilder(made.append_basic_block("entry")), made)
+    build(ir.IRBuilder(made), made)
     return made
 
 
@@ -46,12 +45,12 @@ def rounded(module: Any, operation: str, rounding: str, result: Any, operands: S
     """
 
     def build(builder: Any, made: Any) -> None:
-        set.add(made.attributes, "strictfp")
+        made.attributes.add("strictfp")
         overloads = [suffix(result)] + ([suffix(operands[0])] if operation == "fptrunc" else [])
-        metadata = ir.MetaDataType()
+        metadata = ir.MetadataType()
         name = ".".join(["llvm.experimental.constrained", operation, *overloads])
         compute = intrinsic(module, name, result, [*operands, metadata, metadata])
-        modes = [MetaDataString(module, text) for text in ("round.dynamic", "fpexcept.strict")]
+        modes = [ir.Metadata(text) for text in ("round.dynamic", "fpexcept.strict")]
         set_rounding = intrinsic(module, "llvm.set.rounding", ir.VoidType(), [ir.IntType(32)])
         builder.call(set_rounding, [ir.Constant(ir.IntType(32), MODES[rounding])])
         value = builder.call(compute, [*made.args, *modes])

@@ -16,7 +16,8 @@ GLOBAL_BASE = 0x1000_0000
 """Device address of the first buffer; below lie the null page and the shared and local windows."""
 
 ALIGNMENT = 256
-"""Buffers start at multiples of this and are at least this far apart, so that an overrun hits no other buffer."""
+"""Buffers start at multiples of this and are at least this far apart, so that an overrun hits no other buffer and a
+whole row of lanes may be read at a buffer's last element."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,7 @@ class GlobalMemory:
         self._arena = np.zeros(1 << 20, np.uint8)
         self._next = GLOBAL_BASE
         self._starts: list[int] = []
+        self._table = np.zeros((0, 2), np.uint64)
         self.buffers: list[Buffer] = []
 
     def allocate(self, shape: int | Sequence[int], dtype: DTypeLike, name: str = "") -> Buffer:
@@ -84,8 +86,10 @@ class GlobalMemory:
 
     def table(self) -> NDArray[np.uint64]:
         """(first, end) device addresses of all buffers, ascending; shape (buffers, 2)."""
-        rows = [(b.address, b.address + b.bytes) for b in self.buffers]
-        return np.array(rows, np.uint64).reshape(len(rows), 2)
+        if len(self._table) < len(self.buffers):
+            rows = [(b.address, b.address + b.bytes) for b in self.buffers]
+            self._table = np.array(rows, np.uint64).reshape(len(rows), 2)
+        return self._table
 
     def nearest(self, address: int) -> str:
         """Where an address lies in relation to the nearest buffer, in words."""
@@ -98,4 +102,6 @@ class GlobalMemory:
         if address < closest.address:
             return f"{closest.address - address} bytes before {where}"
         past = address - (closest.address + closest.bytes)
-        return f"{past} bytes past the end of {where}" if past >= 0 else f"at byte {address - closest.address} of {where}"
+        return (
+            f"{past} bytes past the end of {where}" if past >= 0 else f"at byte {address - closest.address} of {where}"
+        )

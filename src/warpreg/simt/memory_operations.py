@@ -1,28 +1,27 @@
 """Native memory operations on 32 lanes: loads, stores and atomics in every state space, each checked lane by lane.
 
-A memory operation is a function of its own module, generated and cached by its `Operation`; compiled kernels call it through a
-table in the launch record.  Signatures (launch and site: i64, mask: i32, address: 32 lanes of i64, or of i32 for shared and
-local offsets):
+A memory operation is a function of its own module, generated and cached by its `Operation`; compiled kernels call it
+through a table in the launch record.  Signatures (launch and site: i64, mask: i32, address: 32 lanes of i64, or of i32
+for shared and local offsets):
 
     load    values(launch, site, mask, address)
     store   void(launch, site, mask, address, values)
     atomic  values(launch, site, mask, address, values, values)     the third vector is that of ``cas``
 
-Lanes act in lane order where order matters: of several stores to one address the highest lane's stays, and atomics (floating
-point included) are carried out lane after lane.
+Lanes act in lane order where order matters: of several stores to one address the highest lane's stays, and atomics
+(floating point included) are carried out lane after lane.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from llvmlite import ir
-
 from warpreg.simt import atomics, recording
+from warpreg.simt import llvm as ir
 from warpreg.simt.driver import set_slot, slot
 from warpreg.simt.emitter import I1, I32, I64, LANES, MASK, Code, Value, constant, lanes_of
-from warpreg.simt.native import vector_bits
+from warpreg.simt.gather import gather, scatter, spilled
 from warpreg.simt.state import Fault, SiteField, Slot
 
 SHARED_WINDOW = 0x0100_0000
@@ -34,18 +33,26 @@ WINDOW_END = 0x0300_0000
 class Operation:
     """One native memory operation.
 
-    ``action`` is ``load``, ``store`` or an atomic operation with its type (``add.f32``); ``space`` is ``global``, ``shared``,
-    ``local`` or ``generic``; ``size`` the bytes of one lane; ``record`` whether it records addresses.
+    ``action`` is ``load``, ``store`` or an atomic operation with its type (``add.f32``); ``space`` is ``global``,
+    ``shared``, ``local`` or ``generic``; ``size`` the bytes of one lane; ``record`` whether it records addresses.
+    ``alignment`` is that of an address where it is more than ``size``, as for a vector; ``window`` is added to an
+    address that a fault reports. ``returns`` is whether an atomic gives back the old values.
     """
 
     action: str
     space: str
     size: int
     record: bool = False
+    alignment: int = 0
+    window: int = 0
+    returns: bool = True
 
     @property
     def name(self) -> str:
-        return f"{self.action.replace('.', '_')}_{self.space}_{self.size}{'_recorded' if self.record else ''}"
+        aligned = f"_aligned_{self.alignment}" if self.alignment else ""
+        silent = "" if self.returns else "_silent"
+        recorded = "_recorded" if self.record else ""
+        return f"{self.action.replace('.', '_')}_{self.space}_{self.size}{aligned}{silent}{recorded}"
 
     @property
     def element(self) -> Any:
@@ -57,7 +64,12 @@ class Operation:
 
     @property
     def result(self) -> Any:
-        return ir.VoidType() if self.action == "store" else lanes_of(self.element)
+        return lanes_of(self.element) if self.gives_values else ir.VoidType()
+
+    @property
+    def gives_values(self) -> bool:
+        """Whether it has a result."""
+        return self.action != "store" and self.returns
 
     @property
     def values(self) -> int:
@@ -88,10 +100,10 @@ def _define(module: Any, operation: Operation) -> Any:
 
 
 def _return(code: Code, operation: Operation, result: Value | None) -> None:
-    if operation.action == "store":
-        code.ret()
-    else:
+    if operation.gives_values:
         code.ret(result if result is not None else code.const(operation.result, 0))
+    else:
+        code.ret()
 
 
 class _Access:
@@ -104,6 +116,7 @@ class _Access:
         self.launch, self.site, self.mask, self.address = launch, site, mask, address
         self.lanes = mask.bitcast(MASK)
         self.size = operation.size
+        self.alignment = max(operation.size, operation.alignment)
         self.scalar = operation.address.element
         self.vector = lanes_of(operation.element)
 
@@ -120,7 +133,8 @@ class _Access:
         if self.operation.action == "load":
             return self._load(base, distance, contiguous)
         if self.operation.action == "store":
-            return self._store(base, contiguous, values[0])
+            self._store(base, contiguous, values[0])
+            return None
         return self._one_by_one(self._host(self.address), values)
 
     def _all(self, condition: Value) -> Value:
@@ -128,17 +142,18 @@ class _Access:
         return (condition.bitcast(I32) | ~self.mask) == 0xFFFFFFFF
 
     def _usual_row(self, base: Value, distance: Value, contiguous: Value, values: list[Value]) -> None:
-        """The usual cases, which return from the operation: all lanes active and side by side, or all at one address."""
+        """The usual cases, which return from the operation: all lanes side by side, or all at one address."""
         first, span = self._bounds()
-        full = (self.mask == 0xFFFFFFFF) & (base - first < span) & ((base & (self.size - 1)) == 0)
+        full = (self.mask == 0xFFFFFFFF) & (base - first < span) & ((base & (self.alignment - 1)) == 0)
         inside = base - first + self.size * (LANES - 1) < span
-        with self.code.if_(contiguous & full & inside, likely=True):
-            host = self._host(base)
-            if self.operation.action == "load":
-                self.code.ret(host.load(self.vector, align=self.size))
-            else:
-                host.store(values[0], align=self.size)
-                self.code.ret()
+        if self.alignment == self.size:
+            with self.code.if_(contiguous & full & inside, likely=True):
+                host = self._host(base)
+                if self.operation.action == "load":
+                    self.code.ret(host.load(self.vector, align=self.size))
+                else:
+                    host.store(values[0], align=self.size)
+                    self.code.ret()
         if self.operation.action == "load":
             with self.code.if_(self._all(distance == 0) & full):
                 self.code.ret(self._host(base).load(self.operation.element).splat())
@@ -155,8 +170,8 @@ class _Access:
         return span.trunc(self.scalar)
 
     def _host(self, address: Value) -> Value:
-        """Host addresses (i64) of device addresses or shared offsets; a scalar may be that of an inactive lane 0, before the
-        first byte."""
+        """Host addresses (i64) of device addresses or shared offsets; a scalar may be that of an inactive lane 0,
+        before the first byte."""
         first = Slot.GLOBAL_BIAS if self.operation.space == "global" else Slot.SHARED
         base = slot(self.code, self.launch, first)
         if isinstance(address.type, ir.VectorType):
@@ -174,7 +189,7 @@ class _Access:
                 self._fault(self.address, span)
 
     def _aligned(self) -> Value:
-        return self._all((self.address & (self.size - 1)) == 0)
+        return self._all((self.address & (self.alignment - 1)) == 0)
 
     def _check_each_lane(self) -> None:
         """Find the buffer of every lane; the last one found becomes the site's."""
@@ -183,7 +198,7 @@ class _Access:
         array.store(self.address, align=64)
         with code.each_set_bit(self.mask) as lane:
             address = (array + lane.zext(I64) * 8).load(I64)
-            with code.if_((address & (self.size - 1)) != 0, likely=False):
+            with code.if_((address & (self.alignment - 1)) != 0, likely=False):
                 self._stop(Fault.MISALIGNED, lane, address)
             found = _find_buffer(code, self.launch, self.site, address, self.size)
             with code.if_(~found, likely=False):
@@ -196,7 +211,7 @@ class _Access:
         array.store(address, align=64)
         with code.each_set_bit(self.mask) as lane:
             offset = (array + lane.zext(I64) * (self.scalar.width // 8)).load(self.scalar)
-            with code.if_((offset & (self.size - 1)) != 0):
+            with code.if_((offset & (self.alignment - 1)) != 0):
                 self._stop(Fault.MISALIGNED, lane, offset.zext(I64))
             with code.if_(offset >= span):
                 self._stop(Fault.OUT_OF_BOUNDS, lane, offset.zext(I64))
@@ -209,7 +224,7 @@ class _Access:
             set_slot(launch, Slot.FAULT, code.const(I64, fault))
             set_slot(launch, Slot.FAULT_SITE, self.site)
             set_slot(launch, Slot.FAULT_LANE, lane.zext(I64))
-            set_slot(launch, Slot.FAULT_ADDRESS, address)
+            set_slot(launch, Slot.FAULT_ADDRESS, address + self.operation.window)
         _return(code, self.operation, None)
 
     def _load(self, base: Value, distance: Value, contiguous: Value) -> Value:
@@ -218,14 +233,14 @@ class _Access:
             code.ret(self._masked("load", self._host(base)))
         with code.if_(self._all(distance == 0)):
             code.ret(self._host(base).load(self.operation.element).splat())
-        return _gather(code, self._host(self.address), self.mask, self.lanes, self.operation.element)
+        return gather(code, self._host(self.address), self.mask, self.lanes, self.operation.element)
 
     def _store(self, base: Value, contiguous: Value, value: Value) -> None:
         code = self.code
         with code.if_(contiguous):
             self._masked("store", self._host(base), value)
             code.ret()
-        _scatter(code, self._host(self.address), value, self.mask, self.lanes)
+        scatter(code, self._host(self.address), value, self.mask, self.lanes)
 
     def _masked(self, action: str, host: Value, value: Value | None = None) -> Value:
         code, bits = self.code, 8 * self.size
@@ -252,9 +267,10 @@ class _Access:
     def _one_by_one(self, host: Value, values: list[Value]) -> Value | None:
         """Lane after lane: local accesses and atomics."""
         code, element, action = self.code, self.operation.element, self.operation.action
-        addresses = _spilled(code, host)
-        operands = [_spilled(code, value) for value in values]
-        old = _spilled(code, code.const(self.vector, 0))
+        addresses = spilled(code, host)
+        operands = [spilled(code, value) for value in values]
+        returns = self.operation.gives_values
+        old = spilled(code, code.const(self.vector, 0)) if returns else addresses
 
         def act(index: Value) -> None:
             address = (addresses + index * 8).load(I64)
@@ -263,56 +279,18 @@ class _Access:
                 address.store(given[0], align=1)
             else:
                 before = address.load(element, align=1)
-                (old + index * self.size).store(before)
+                if returns:
+                    (old + index * self.size).store(before)
                 if action != "load":
                     address.store(atomics.combine(code, action, before, given[0], given[1]))
 
         with code.if_else(self.mask == 0xFFFFFFFF) as (all_lanes, some_lanes):
             with all_lanes:
-                for lane in range(LANES):
-                    act(code.const(I64, lane))
+                for number in range(LANES):
+                    act(code.const(I64, number))
             with some_lanes, code.each_set_bit(self.mask) as lane:
                 act(lane.zext(I64))
-        return None if action == "store" else old.load(self.vector, align=64)
-
-
-def _spilled(code: Code, vector: Value) -> Value:
-    """The stack address of a vector, so that lanes can be picked by a variable index."""
-    array = code.array(vector.type.element, LANES)
-    array.store(vector, align=64)
-    return array
-
-
-def _gather(code: Code, host: Value, mask: Value, lanes: Value, element: Any) -> Value:
-    """A value a lane from anywhere; narrow ones are cut out of the aligned word that holds them."""
-    vector = lanes_of(element)
-    if vector_bits() == 512 and element.width < 32:
-        words = _gather(code, host & ~3 % (1 << 64), mask, lanes, I32)
-        return (words >> ((host.trunc(lanes_of(I32)) & 3) << 3)).trunc(vector)
-    if vector_bits() == 512:
-        pointers = Value(code, code.builder.inttoptr(host.llvm, ir.VectorType(element.as_pointer(), LANES)))
-        name = f"llvm.masked.gather.v32i{element.width}.v32p0"
-        align = code.const(I32, element.width // 8)
-        return code.intrinsic(name, vector, [pointers, align, lanes, code.const(vector, 0)])
-    addresses, result = _spilled(code, host), _spilled(code, code.const(vector, 0))
-    with code.each_set_bit(mask) as lane:
-        index = lane.zext(I64)
-        (result + index * (element.width // 8)).store((addresses + index * 8).load(I64).load(element))
-    return result.load(vector, align=64)
-
-
-def _scatter(code: Code, host: Value, value: Value, mask: Value, lanes: Value) -> None:
-    """A value a lane to anywhere, the lowest lane first."""
-    element = value.type.element
-    if vector_bits() == 512 and element.width >= 32:
-        pointers = Value(code, code.builder.inttoptr(host.llvm, ir.VectorType(element.as_pointer(), LANES)))
-        name = f"llvm.masked.scatter.v32i{element.width}.v32p0"
-        code.intrinsic(name, ir.VoidType(), [value, pointers, code.const(I32, element.width // 8), lanes])
-        return
-    array, values = _spilled(code, host), _spilled(code, value)
-    with code.each_set_bit(mask) as lane:
-        index = lane.zext(I64)
-        (array + index * 8).load(I64).store((values + index * (element.width // 8)).load(element))
+        return old.load(self.vector, align=64) if returns else None
 
 
 def _find_buffer(code: Code, launch: Value, site: Value, address: Value, size: int) -> Value:
@@ -351,12 +329,12 @@ def _generic(
         ("local", local, LOCAL_WINDOW),
         ("global", mask & ~(shared | local), 0),
     ):
-        part = Operation(operation.action, space, operation.size)
+        part = replace(operation, space=space, record=False, window=window)
         function = _define(code.module, part)
         function.linkage = "internal"
         offset = (address - window).trunc(part.address) if window else address
         value = code.call(function, [launch, site, lanes, offset, *values])
-        if operation.action != "store":
+        if operation.gives_values:
             result = value if result is None else lanes.bitcast(MASK).select(value, result)
     return result
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from llvmlite import binding
 
 import warpreg
 from warpreg.ir.cache import cache_directory
+from warpreg.simt import entries
 
 
 @functools.cache
@@ -47,28 +46,44 @@ def target_machine() -> Any:
 
 
 def object_code(text: str, optimize: bool = False) -> bytes:
-    """Object code of an LLVM module; ``optimize`` runs LLVM's passes first.
+    """Object code of an LLVM module; ``optimize`` first turns stack variables into values and
+    tidies up, which is all that our libraries need.
 
     Raises RuntimeError (from LLVM) on malformed IR, which is a defect of the code generator.
     """
     _initialized()
     module = binding.parse_assembly(text)
     if optimize:
-        options = binding.create_pipeline_tuning_options(speed_level=2)
-        options.slp_vectorization = options.loop_vectorization = options.loop_unrolling = False
-        builder = binding.create_pass_builder(target_machine(), options)
-        builder.getModulePassManager().run(module, builder)
+        passes = binding.create_new_module_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_instruction_combine_pass()
+        options = binding.create_pipeline_tuning_options()
+        passes.run(module, binding.create_pass_builder(target_machine(), options))
     return bytes(target_machine().emit_object(module))
 
 
-@functools.cache
+_LOADED: dict[str, Library] = {}
+
+
 def cached_library(name: str, text: Callable[[], str]) -> Library:
-    """A library of our own making, optimized and loaded; ``text`` gives its LLVM IR if the disk cache lacks its ``name``."""
+    """A library of our own, optimized and loaded; ``text`` gives its LLVM IR if the disk cache lacks its ``name``.
+
+    Loaded once in a process: each library takes several memory mappings, of which a process may have some ten thousand.
+    """
+    if name not in _LOADED:
+        _LOADED[name] = _read_or_build(name, text)
+    return _LOADED[name]
+
+
+def _read_or_build(name: str, text: Callable[[], str]) -> Library:
     key = hashlib.sha256("\n".join((name, identity())).encode()).hexdigest()
     path = cache_directory() / "objects" / f"{key}.o"
-    if not path.is_file():
-        write_atomically(path, object_code(text(), optimize=True))
-    return Library(path.read_bytes())
+    code = entries.read(path)
+    if code is None:
+        code = object_code(text(), optimize=True)
+        entries.write(path, code)
+    return Library(code)
 
 
 COMPILER = ("ir", "ptx", "analysis", "codegen", "simt", "trace")
@@ -77,8 +92,8 @@ COMPILER = ("ir", "ptx", "analysis", "codegen", "simt", "trace")
 
 @functools.cache
 def identity() -> str:
-    """What compiled code depends on besides its input: the host, LLVM, and the source text of the compiling packages, so that
-    an edited compiler never meets its old output."""
+    """What compiled code depends on besides its input: the host, LLVM, and the source text of the compiling packages,
+    so that an edited compiler never meets its old output."""
     digest = hashlib.sha256()
     root = Path(warpreg.__file__).parent
     for package in COMPILER:
@@ -86,19 +101,6 @@ def identity() -> str:
             digest.update(path.read_bytes())
     versions = (llvmlite.__version__, ".".join(map(str, binding.llvm_version_info)))
     return "\n".join((*host(), *versions, digest.hexdigest()))
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that no other process ever sees a part of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 class Library:

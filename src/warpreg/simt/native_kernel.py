@@ -5,24 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from llvmlite import ir
 from numpy.typing import NDArray
 
-from warpreg.analysis.dominators import post_dominators
+from warpreg.analysis.reconvergence import reconvergence
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import BARRIERS, EXITS, Block, Kernel
-from warpreg.simt import native, storage
+from warpreg.ir.operands import Special
+from warpreg.simt import llvm as ir
+from warpreg.simt import native, rows, storage
 from warpreg.simt.blocks import BlockCompiler, Sites
 from warpreg.simt.driver import Driver
 from warpreg.simt.memory_operations import Operation
 from warpreg.simt.state import BLOCK_BYTES, NO_BLOCK, BlockField, BlockKind, Slot
+from warpreg.simt.values import CLOCKS
 
 STACK_ENTRIES = 256
 """Depth of a warp's reconvergence stack; a deeper nest of diverged regions is a fault."""
 
+
 @dataclass(frozen=True)
 class Record:
-    """What a run records: the ``path`` of every warp, lane ``addresses`` of memory instructions, ``widths`` of values."""
+    """What a run records: the ``path`` of warps, lane ``addresses`` of memory instructions, ``widths`` of values."""
 
     path: bool = False
     addresses: bool = False
@@ -37,8 +40,8 @@ class Record:
 class Image:
     """A compiled kernel as it lies in the disk cache: code and tables without addresses.
 
-    ``ends`` gives each block's kind, target, fall-through, reconvergence block, instruction count and whether it has a resume
-    function; ``sites`` each memory instruction's pc and whether it has a guard.
+    ``ends`` gives each block's kind, target, fall-through, reconvergence block, instruction count and whether it has a
+    resume function; ``sites`` each memory instruction's pc and whether it has a guard.
     """
 
     kernel: Kernel
@@ -48,6 +51,7 @@ class Image:
     sites: tuple[tuple[int, bool], ...]
     operations: tuple[Operation, ...]
     ends: tuple[tuple[int, int, int, int, int, bool], ...]
+    reads_clock: bool
 
 
 @dataclass(frozen=True)
@@ -74,19 +78,27 @@ def compile_image(kernel: Kernel, record: Record) -> Image:
     """Native code for a kernel.  Raises UnsupportedError for the first instruction that cannot be run."""
     cells = storage.assign(kernel)
     symbols = tuple(sorted({p.variable.name for p in kernel.placements if p.space in ("global", "const")}))
-    sites = Sites(record.addresses)
+    sites = Sites(record.addresses, frozenset() if record.addresses else rows.worthwhile(kernel))
     module = ir.Module(kernel.name)
     compiler = BlockCompiler(module, kernel, cells, {n: i for i, n in enumerate(symbols)}, sites, record.widths)
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         compiler.compile(block, first)
     code = native.object_code(str(module))
-    ends = _ends(kernel)
-    return Image(kernel, code, cells.bytes, symbols, tuple(sites.sites), tuple(sites.operations), ends)
+    return Image(
+        kernel=kernel,
+        code=code,
+        register_bytes=cells.bytes,
+        symbols=symbols,
+        sites=tuple(sites.sites),
+        operations=tuple(sites.operations),
+        ends=_ends(kernel),
+        reads_clock=any(isinstance(o, Special) and o.name in CLOCKS for i in kernel.instructions() for o in i.operands),
+    )
 
 
 def load(image: Image, record: Record) -> NativeKernel:
     """Make an image callable."""
-    library, driver = native.Library(image.code), _driver(record)
+    library, driver = native.Library(image.code), _driver(record, image.reads_clock)
     operations = [_operation(operation) for operation in image.operations]
     return NativeKernel(
         image=image,
@@ -102,15 +114,18 @@ def _operation(operation: Operation) -> tuple[native.Library, int]:
     return library, library.address(operation.name)
 
 
-def _driver(record: Record) -> native.Library:
-    streams = ((record.addresses, Slot.ADDRESSES, Slot.ADDRESSES_LIMIT), (record.widths, Slot.WIDTHS, Slot.WIDTHS_LIMIT))
+def _driver(record: Record, keep_clock: bool) -> native.Library:
+    streams = (
+        (record.addresses, Slot.ADDRESSES, Slot.ADDRESSES_LIMIT),
+        (record.widths, Slot.WIDTHS, Slot.WIDTHS_LIMIT),
+    )
     watch = tuple((field, limit) for wanted, field, limit in streams if wanted)
-    driver = Driver(record.path, watch, STACK_ENTRIES)
+    driver = Driver(record.path, watch, STACK_ENTRIES, keep_clock)
     return native.cached_library(repr(driver), driver.module)
 
 
 def _ends(kernel: Kernel) -> tuple[tuple[int, int, int, int, int, bool], ...]:
-    meet = post_dominators(kernel).immediate
+    meet = reconvergence(kernel)
     rows = []
     for block in kernel.blocks:
         kind, target, fall = _end(block)

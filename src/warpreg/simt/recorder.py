@@ -1,13 +1,18 @@
-"""Where a launch's recording goes: fixed buffers that native code fills, written to a trace file whenever one is full."""
+"""Where a launch's recording goes: fixed buffers that native code fills, written to a file whenever one is full."""
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.simt.faults import ExecutionError
 from warpreg.simt.native_kernel import NativeKernel, Record
 from warpreg.simt.state import Slot
 from warpreg.trace import Stream, Trace, TraceWriter
@@ -32,50 +37,82 @@ _FIELDS = {
 }
 
 
+@dataclass(frozen=True)
+class _Buffer:
+    """A stream's buffer: native code fills it from ``first`` and stops between records past ``limit``."""
+
+    stream: Stream
+    content: NDArray[np.uint8]
+    first: int
+    limit: int
+
+
 class Recorder:
     """The recording of one launch."""
 
-    def __init__(self, native: NativeKernel, record: Record, header: dict[str, Any], launch: NDArray[np.uint64]) -> None:
+    def __init__(
+        self, native: NativeKernel, record: Record, header: dict[str, Any], launch: NDArray[np.uint64]
+    ) -> None:
         self._launch = launch
-        self._margins = {
-            Stream.PATH: 4 * LONGEST_VISIT_WORDS,
-            Stream.ADDRESSES: 4 * WORDS_PER_ACCESS * native.longest_block,
-            Stream.WIDTHS: WIDTHS_PER_INSTRUCTION * native.longest_block,
-        }
-        wanted = {Stream.PATH: record.path, Stream.ADDRESSES: record.addresses, Stream.WIDTHS: record.widths}
-        self._buffers = {
-            stream: np.empty(BUFFER_BYTES + margin if wanted[stream] else 0, np.uint8)
-            for stream, margin in self._margins.items()
-        }
-        self._file = cast(BinaryIO, tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES))
-        self._writer = TraceWriter(self._file, header) if record.any else None
-        for stream in Stream:
-            self._rewind(stream)
+        margins = (
+            (record.path, Stream.PATH, 4 * LONGEST_VISIT_WORDS),
+            (record.addresses, Stream.ADDRESSES, 4 * WORDS_PER_ACCESS * native.longest_block),
+            (record.widths, Stream.WIDTHS, WIDTHS_PER_INSTRUCTION * native.longest_block),
+        )
+        self._buffers = [_buffer(stream, margin) for wanted, stream, margin in margins if wanted]
+        self._file = _nameless_file() if record.any else None
+        self._writer = TraceWriter(self._file, header) if self._file is not None else None
+        self._rewind()
 
-    def _rewind(self, stream: Stream) -> None:
-        field, limit = _FIELDS[stream]
-        buffer = self._buffers[stream]
-        self._launch[field] = buffer.ctypes.data
-        self._launch[limit] = buffer.ctypes.data + buffer.size - self._margins[stream] if buffer.size else 2**64 - 1
+    def _rewind(self) -> None:
+        for buffer in self._buffers:
+            field, limit = _FIELDS[buffer.stream]
+            self._launch[field] = buffer.first
+            self._launch[limit] = buffer.limit
 
     def flush(self) -> None:
-        """Write out what the buffers hold and empty them."""
+        """Write out what the buffers hold and empty them.  Raises ExecutionError if the disk does not take it."""
         if self._writer is None:
             return
-        for stream, buffer in self._buffers.items():
-            used = int(self._launch[_FIELDS[stream][0]]) - buffer.ctypes.data if buffer.size else 0
-            if used:
-                self._writer.append(stream, buffer[:used])
-            self._rewind(stream)
+        with _disk():
+            for buffer in self._buffers:
+                used = int(self._launch[_FIELDS[buffer.stream][0]]) - buffer.first
+                if used:
+                    self._writer.append(buffer.stream, buffer.content[:used])
+        self._rewind()
 
     def finish(self, totals: dict[str, Any]) -> Trace | None:
         """The finished trace, kept in a file without a name that goes with it."""
         self.flush()
-        if self._writer is None:
+        if self._writer is None or self._file is None:
             return None
-        self._writer.finish({**totals, "stored_bytes": {s.name.lower(): n for s, n in self._writer.stored_bytes.items()}})
-        return Trace(self._file)
+        stored = {stream.name.lower(): size for stream, size in self._writer.stored_bytes.items()}
+        with _disk():
+            self._writer.finish({**totals, "stored_bytes": stored})
+        trace = Trace(self._file)
+        weakref.finalize(trace, self._file.close)
+        return trace
 
     def abandon(self) -> None:
         """Delete what was written of a launch that did not finish."""
-        self._file.close()
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._file.close()
+
+
+@contextlib.contextmanager
+def _disk() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ExecutionError(f"the recording cannot be written to {tempfile.gettempdir()}: {error.strerror}") from error
+
+
+def _nameless_file() -> BinaryIO:
+    return cast(BinaryIO, tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES))
+
+
+def _buffer(stream: Stream, margin: int) -> _Buffer:
+    content = np.empty(BUFFER_BYTES + margin, np.uint8)
+    first = content.ctypes.data
+    return _Buffer(stream, content, first, first + BUFFER_BYTES)

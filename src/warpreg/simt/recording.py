@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
+from warpreg.simt import llvm as ir
 from warpreg.simt.driver import set_slot, slot
 from warpreg.simt.emitter import I1, I16, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.state import SiteField, Slot
@@ -33,12 +32,13 @@ def _record_function(module: Any, address_type: Any, size: int) -> Any:
         (site + SiteField.MASK).store(mask.zext(I64))
         head.set(code.const(I32, MASK_FOLLOWS))
         _put(cursor, mask)
-    base = address.lane(0)
-    stride = address.lane(1) - base
+    nobody = mask == 0
+    last_base, last_stride = ((site + field).load(I64) for field in (SiteField.BASE, SiteField.STRIDE))
+    base = nobody.select(last_base, address.lane(0))
+    stride = nobody.select(last_stride, address.lane(1) - base)
     ramp = code.const(lanes_of(I64), list(range(LANES)))
     affine = ((address - base.splat() == ramp * stride.splat()).bitcast(I32) | ~mask) == 0xFFFFFFFF
-    affine = affine & _fits(stride, 31)
-    with code.if_else(affine) as (regular, irregular):
+    with code.if_else(affine & _fits(stride, 31)) as (regular, irregular):
         with regular:
             _affine(code, site, head, cursor, base, stride)
         with irregular:
@@ -77,9 +77,7 @@ def _affine(code: Code, site: Value, head: Any, cursor: Any, base: Value, stride
     (site + SiteField.BASE).store(base)
 
 
-def _irregular(
-    code: Code, site: Value, mask: Value, head: Any, cursor: Any, address: Value, size: int
-) -> None:
+def _irregular(code: Code, site: Value, mask: Value, head: Any, cursor: Any, address: Value, size: int) -> None:
     """Lane after lane: 16-bit steps in units of the access size where all fit, else the 64-bit addresses."""
     array = code.array(I64, LANES)
     array.store(address, align=64)
@@ -98,6 +96,7 @@ def _irregular(
     with code.if_else(narrow.get()) as (steps, wide):
         with steps:
             head.set(head.get() | _payload(delta) | Kind.STEPS)
+            at.get().store(code.const(I16, 0))
             cursor.set((at.get() + 3) & ~3)
         with wide:
             head.set(head.get() | Kind.EACH)

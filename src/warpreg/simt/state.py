@@ -49,6 +49,7 @@ class Slot(enum.IntEnum):
     EXECUTED = enum.auto()  # warp-instructions
     PAUSE_AT = enum.auto()  # return to Python when EXECUTED gets here
     SLICE = enum.auto()  # warp-instructions before another warp gets its turn
+    TURN_END = enum.auto()  # EXECUTED at which the running warp's turn ends; 0 between turns
     PATH = enum.auto()
     PATH_LIMIT = enum.auto()  # leaves room for the longest record
     PATH_WARP = enum.auto()  # warp that the path speaks of, or -1
@@ -58,17 +59,17 @@ class Slot(enum.IntEnum):
     WIDTHS_LIMIT = enum.auto()
     BARRIER = enum.auto()  # number of the barrier that a block stopped at
     BARRIER_THREADS = enum.auto()  # threads it waits for, 0 for all
-    BARRIER_VALUE = enum.auto()  # lanes whose predicate holds, for bar.red
     FAULT = enum.auto()  # a Fault, 0 while all is well
     FAULT_SITE = enum.auto()
     FAULT_LANE = enum.auto()
     FAULT_ADDRESS = enum.auto()
     DYNAMIC_SHARED = enum.auto()
-    ARRIVED = enum.auto()  # warps that arrived at barrier 0..15: sixteen slots
-    REDUCED_COUNT = ARRIVED + 16  # lanes whose predicate held in the current bar.red, sixteen slots
-    REDUCED_THREADS = REDUCED_COUNT + 16  # lanes that took part, sixteen slots
-    TARGETS = REDUCED_THREADS + 16  # block index a lane, 32 x i32, for brx.idx
-    COUNT = TARGETS + 16
+    ARRIVED = 64  # warps that arrived at barrier 0..15: sixteen slots
+    REDUCED_COUNT = 80  # lanes whose predicate held in the current bar.red, sixteen slots
+    REDUCED_THREADS = 96  # lanes that took part, sixteen slots
+    EXPECTED = 112  # threads that the barrier waits for, 0 for all, sixteen slots
+    TARGETS = 128  # block index a lane, 32 x i32, for brx.idx
+    COUNT = 144
 
 
 class Warp(enum.IntEnum):
@@ -85,6 +86,7 @@ class Warp(enum.IntEnum):
     FIRST_MASK = 32
     BARRIER_MASK = 36
     RESUME = 40  # 64 bits: what to call on release from a bar.red, or 0
+    BARRIER_BLOCK = 48  # 64 bits: the record of the block that ended at the barrier
     STACK = 64
 
 

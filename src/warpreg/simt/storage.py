@@ -1,9 +1,9 @@
 """Where a warp's registers live in host memory: one storage cell for each value (web) of the kernel.
 
-A value keeps its lanes side by side in the width of its register; a 64-bit value that is always accessed as a whole register
-pair is one 64-bit cell, any other is one cell a 32-bit register.  Predicates are 32-bit lane masks.  Because a web is closed under
-"this definition reaches that read", giving each web memory of its own leaves the kernel's meaning as it is, and lets the host
-keep 64-bit values whole.
+A value keeps its lanes side by side in the width of its register; a 64-bit value that is always accessed as a whole
+register pair is one 64-bit cell, any other is one cell a 32-bit register.  Predicates are 32-bit lane masks.  Because a
+web is closed under "this definition reaches that read", giving each web memory of its own leaves the kernel's meaning
+as it is, and lets the host keep 64-bit values whole.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ CARRY_CELL = Cell(THREAD_INDEX_BYTES, 1)
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """The cells of a kernel: ``written[pc]`` and ``read[pc]`` run in step with those of `warpreg.analysis.accesses`, so the
-    words of a register pair that is one 64-bit cell name that cell twice.  ``bytes`` is the register memory of a warp."""
+    """The cells of a kernel: ``written[pc]`` and ``read[pc]`` run in step with those of `warpreg.analysis.accesses`, so
+    the words of a register pair that is one 64-bit cell name that cell twice.  ``bytes`` is the register memory of a
+    warp."""
 
     written: tuple[tuple[Cell, ...], ...]
     read: tuple[tuple[Cell, ...], ...]

@@ -1,16 +1,17 @@
-"""The values that one basic block works with: operands as 32-lane vectors, results to cells, cells from and to memory."""
+"""The values that one basic block works with: operands as 32-lane vectors, results to cells, cells from and to
+memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from llvmlite import ir
+from typing import Any
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import ConstantBank, Immediate, Not, Operand, Register, Special
 from warpreg.ir.types import Type
 from warpreg.simt import lanes
+from warpreg.simt import llvm as ir
 from warpreg.simt.driver import slot
 from warpreg.simt.emitter import I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.state import Slot
@@ -35,7 +36,9 @@ UNIFORM_SPECIALS = {
     "%dynamic_smem_size": Slot.DYNAMIC_SHARED,
     "%total_smem_size": Slot.SHARED_BYTES,
 }
-"""Special registers that are equal in all lanes; clocks count warp-instructions."""
+"""Special registers that are equal in all lanes; clocks count the launch's warp-instructions before the basic block."""
+
+CLOCKS = frozenset(name for name, field in UNIFORM_SPECIALS.items() if field is Slot.EXECUTED)
 
 CONSTANT_SPECIALS = {"%smid": 0, "%nsmid": 1, "%gridid": 0, "%clusterid.x": 0, "%envreg1": 0, "%envreg2": 0}
 
@@ -52,7 +55,8 @@ LANE_SPECIALS: dict[str, Callable[[int], int]] = {
 class BlockValues:
     """The cells and operands of one basic block under construction.
 
-    A cell is loaded at its first use and kept as an SSA value; ``flush`` stores what lives on, for the active lanes only.
+    A cell is loaded at its first use and kept as an SSA value; ``flush`` stores what lives on, for the active lanes
+    only.
     """
 
     def __init__(self, code: Code, symbols: dict[str, int]) -> None:
@@ -63,6 +67,7 @@ class BlockValues:
         self._values: dict[Cell, Value] = {}
         self._dirty: dict[Cell, None] = {}
         self._fields: dict[Slot, Value] = {}
+        self.shapes: dict[tuple[int, int, int], Any] = {}
 
     def field(self, field: Slot) -> Value:
         """A field of the launch record that stays the same while the block runs, loaded once."""
@@ -148,12 +153,15 @@ class BlockValues:
         if operand.bank == 0:
             return (self.field(Slot.PARAMETERS) + operand.offset).load(scalar, align=1)
         if operand.name not in self.symbols:
-            raise UnsupportedError(f"variable '{operand.name}'", instruction.location, "is not in global or constant memory")
+            raise UnsupportedError(
+                f"variable '{operand.name}'", instruction.location, "is not in global or constant memory"
+            )
         symbol = (self.field(Slot.SYMBOLS) + 8 * self.symbols[operand.name]).load(I64)
         return (symbol + operand.offset % (1 << 64)).trunc(scalar)
 
     def special(self, operand: Special, instruction: Instruction) -> Value:
-        """A special register as a vector of its own width.  Raises UnsupportedError for those that have no meaning here."""
+        """A special register as a vector of its own width.  Raises UnsupportedError for those that have no meaning
+        here."""
         name = operand.name
         if name in UNIFORM_SPECIALS:
             return self.field(UNIFORM_SPECIALS[name]).splat()

@@ -1,14 +1,13 @@
 """Recording of value widths: how many bytes of a written warp-register its lanes need.
 
-A value's width is the least k in 1..4 such that every lane is the sign extension of its low k bytes.  All 32 lanes count, the
-inactive ones with what they held before (thesis, section 2.6).  A 64-bit result records two words, the low one first; predicates
-record nothing.
+A value's width is the least k in 1..4 such that every lane is the sign extension of its low k bytes.  All 32 lanes
+count, the inactive ones with what they held before (thesis, section 2.6).  A 64-bit result records two words, the low
+one first; predicates and the count of ``bar.red``, which comes when the barrier is released, record nothing.
 """
 
 from __future__ import annotations
 
-from llvmlite import ir
-
+from warpreg.simt import llvm as ir
 from warpreg.simt.driver import set_slot, slot
 from warpreg.simt.emitter import I8, I32, Value, lanes_of
 from warpreg.simt.state import Slot

@@ -1,15 +1,16 @@
 """The recorded addresses of memory instructions: a stream of 32-bit words, one record an executed memory instruction.
 
-Records stand in execution order, so whoever walks the recorded path knows which instruction each belongs to.  The first word of a
-record has the kind in bits 0-1, bit 2 if a word with the mask of active lanes follows (only guarded instructions, and only when it
-differs from the instruction's last record; otherwise the mask is the block's), and a signed payload in bits 3-31.  *Base* is the
-address of lane 0 in an affine record (whether or not lane 0 is active) and of the first active lane in others; each instruction
-remembers the base and stride of its last record, both 0 at first.
+Records stand in execution order, so whoever walks the recorded path knows which instruction each belongs to.  The first
+word of a record has the kind in bits 0-1, bit 2 if a word with the mask of active lanes follows (only guarded
+instructions, and only when it differs from the instruction's last record; otherwise the mask is the block's), and a
+signed payload in bits 3-31.  *Base* is the address of lane 0 in an affine record (whether or not lane 0 is active) and
+of the first active lane in others; each instruction remembers the base and stride of its last record, both 0 at first.
+Addresses wrap at 64 bits.  An instruction that no lane executes repeats its last base and stride.
 
-    AFFINE_STEP   base = last base + payload, stride = last stride
-    AFFINE        two words of base, one word of stride (signed)
-    STEPS         base = last base + payload; a signed 16-bit step a lane from lane to active lane, in units of the access
-                  size, the first one 0; padded to a whole word
+    AFFINE_STEP   base = last base + payload, stride = last stride AFFINE        two words of base, one word of stride
+    (signed) STEPS         base = last base + payload; a signed 16-bit step a lane from lane to active lane, in units of
+    the access
+                  size, the first one 0; padded with 0 to a whole word
     EACH          two words of address a lane
 """
 
@@ -72,13 +73,13 @@ class AddressDecoder:
             else:
                 site.base += payload
             for lane in lanes:
-                addresses[lane] = site.base + lane * site.stride
+                addresses[lane] = (site.base + lane * site.stride) % (1 << 64)
             return mask, addresses
         if kind is Kind.STEPS:
             site.base += payload
             steps = self.words[self.at : self.at + (len(lanes) + 1) // 2].view(np.int16)[: len(lanes)]
             self.at += (len(lanes) + 1) // 2
-            addresses[lanes] = site.base + size * np.cumsum(steps.astype(np.int64))
+            addresses[lanes] = site.base % (1 << 64) + size * np.cumsum(steps.astype(np.int64))
             return mask, addresses
         for lane in lanes:
             addresses[lane] = self._long()

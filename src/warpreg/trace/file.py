@@ -1,19 +1,23 @@
 """The trace file: a header, compressed chunks of the recorded streams, and a footer.
 
     header   8 bytes magic ``WARPREG1``, u32 length, that many bytes of JSON (what ran)
-    chunk    u8 stream, u32 raw bytes, u32 stored bytes, u32 CRC-32 of the raw bytes, then the chunk, zstd-compressed
-    footer   u8 255, u32 length, that many bytes of JSON (totals), u32 CRC-32 of it, 8 bytes magic ``WARPREGE``
+    chunk    u8 stream, u32 raw bytes, u32 stored bytes, then the chunk as a zstd frame with its checksum
+    footer   u8 255, u32 length, that many bytes of JSON (totals), u32 CRC-32, 8 bytes magic ``WARPREGE``
 
-All numbers are little-endian.  A file without its footer, or with a chunk whose length or CRC does not fit, is truncated or
-damaged and is refused where that is found.
+All numbers are little-endian.  The CRC covers everything before it except the zstd frames, which have checksums of
+their own.  A file that is truncated, damaged or foreign is refused when it is opened, damage inside a chunk when that
+is read.
 """
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import functools
 import json
 import shutil
 import struct
+import weakref
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -26,9 +30,10 @@ from numpy.typing import NDArray
 from warpreg.ir.errors import WarpregError
 
 MAGIC, END = b"WARPREG1", b"WARPREGE"
-CHUNK = struct.Struct("<BIII")
+HEAD = struct.Struct("<8sI")
+CHUNK = struct.Struct("<BII")
 FOOTER = 255
-LEVEL = 1
+LEVEL = -1
 
 
 class TraceError(WarpregError):
@@ -43,49 +48,74 @@ class Stream(enum.IntEnum):
     WIDTHS = 2
 
 
+STREAMS = frozenset(Stream)
+
+
+@functools.cache
+def _compressor() -> zstandard.ZstdCompressor:
+    return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+
+
 class TraceWriter:
     """Writes one trace to a seekable binary file; without ``finish`` it stays recognisably incomplete."""
 
     def __init__(self, file: BinaryIO, header: Mapping[str, Any]) -> None:
-        self.stored_bytes = {stream: 0 for stream in Stream}
+        self.stored_bytes = dict.fromkeys(Stream, 0)
         self._file = file
-        self._compressor = zstandard.ZstdCompressor(level=LEVEL)
+        self._crc = 0
         text = json.dumps(header, sort_keys=True).encode()
-        self._file.write(MAGIC + struct.pack("<I", len(text)) + text)
+        self._write(HEAD.pack(MAGIC, len(text)) + text)
 
     def append(self, stream: Stream, data: NDArray[Any]) -> None:
         """Append a chunk (uint32 words of a path or of addresses, uint8 widths)."""
         raw = data.view(np.uint8).data
-        stored = self._compressor.compress(raw)
-        self._file.write(CHUNK.pack(stream, len(raw), len(stored), zlib.crc32(raw)))
+        stored = _compressor().compress(raw)
+        self._write(CHUNK.pack(stream, len(raw), len(stored)))
         self._file.write(stored)
         self.stored_bytes[stream] += len(stored) + CHUNK.size
 
     def finish(self, totals: Mapping[str, Any]) -> None:
         """Write the footer."""
         text = json.dumps(totals, sort_keys=True).encode()
-        self._file.write(bytes([FOOTER]) + struct.pack("<I", len(text)) + text)
-        self._file.write(struct.pack("<I", zlib.crc32(text)) + END)
+        self._write(bytes([FOOTER]) + struct.pack("<I", len(text)) + text)
+        self._file.write(struct.pack("<I", self._crc) + END)
         self._file.flush()
+
+    def _write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._crc = zlib.crc32(data, self._crc)
 
 
 class Trace:
     """One launch's recording; reading streams it, so memory does not grow with its length.
 
-    ``header`` says what ran, ``totals`` what came of it.  Raises TraceError where the file turns out foreign, truncated or
-    damaged, naming it ``name``.
+    ``header`` says what ran, ``totals`` what came of it.  Raises TraceError where the file turns out foreign, truncated
+    or damaged, naming it ``name``.
     """
 
     def __init__(self, file: BinaryIO, name: str = "trace") -> None:
         self.name = name
         self._file = file
-        self.header, self._first = self._read_header()
-        self.totals = self._read_footer()
+        header, self._first = self._read_header()
+        totals = self._read_footer(zlib.crc32(header))
+        self.header: dict[str, Any] = json.loads(header[HEAD.size :])
+        self.totals: dict[str, Any] = json.loads(totals)
 
     @classmethod
     def open(cls, path: Path) -> Trace:
         """The trace in a file."""
-        return cls(path.open("rb"), str(path))
+        file = path.open("rb")
+        try:
+            trace = cls(file, str(path))
+        except TraceError:
+            file.close()
+            raise
+        weakref.finalize(trace, file.close)
+        return trace
+
+    def close(self) -> None:
+        """Close the file; a recording that was not saved is gone then."""
+        self._file.close()
 
     def save(self, path: Path) -> None:
         """Write the trace to a file, which appears under its name only when it is complete."""
@@ -111,40 +141,38 @@ class Trace:
         """One byte a written warp-register, in execution order: the bytes (1 to 4) that hold every lane's value."""
         return self._chunks(Stream.WIDTHS)
 
-    def _read_header(self) -> tuple[dict[str, Any], int]:
-        file = self._file
-        file.seek(0)
-        start = file.read(12)
-        if start[:8] != MAGIC or len(start) < 12:
+    def _read_header(self) -> tuple[bytes, int]:
+        """The bytes of the header, and where the first chunk begins."""
+        self._file.seek(0)
+        start = self._file.read(HEAD.size)
+        if start[: len(MAGIC)] != MAGIC or len(start) < HEAD.size:
             raise TraceError(f"{self.name}: not a Warpreg trace")
-        (length,) = struct.unpack("<I", start[8:])
-        text = file.read(length)
+        (_, length) = HEAD.unpack(start)
+        text = self._file.read(length)
         if len(text) < length:
             raise TraceError(f"{self.name}: the trace is cut off inside its header")
-        return json.loads(text), 12 + length
+        return start + text, HEAD.size + length
 
-    def _read_footer(self) -> dict[str, Any]:
+    def _read_footer(self, crc: int) -> bytes:
+        """The JSON of the footer, once all that the CRC covers has been checked; ``crc`` is that of the header."""
         file = self._file
-        file.seek(self._first)
         while True:
             kind = file.read(1)
             if not kind:
                 raise TraceError(f"{self.name}: the trace is cut off at byte {file.tell()}: it has no footer")
             if kind[0] == FOOTER:
-                return self._parse_footer(file)
-            rest = file.read(CHUNK.size - 1)
-            if len(rest) < CHUNK.size - 1 or kind[0] not in Stream._value2member_map_:
+                break
+            head = kind + file.read(CHUNK.size - 1)
+            if len(head) < CHUNK.size or kind[0] not in STREAMS:
                 raise TraceError(f"{self.name}: the trace is damaged before byte {file.tell()}")
-            file.seek(CHUNK.unpack(kind + rest)[2], 1)
-
-    def _parse_footer(self, file: BinaryIO) -> dict[str, Any]:
-        length = file.read(4)
-        text = file.read(struct.unpack("<I", length)[0]) if len(length) == 4 else b""
-        tail = file.read()
-        if len(tail) != 12 or tail[4:] != END or struct.unpack("<I", tail[:4])[0] != zlib.crc32(text):
-            raise TraceError(f"{self.name}: the trace is cut off or damaged in its footer")
-        totals: dict[str, Any] = json.loads(text)
-        return totals
+            crc = zlib.crc32(head, crc)
+            file.seek(CHUNK.unpack(head)[2], 1)
+        size = file.read(4)
+        text = file.read(struct.unpack("<I", size)[0]) if len(size) == 4 else b""
+        crc = zlib.crc32(kind + size + text, crc)
+        if file.read() != struct.pack("<I", crc) + END:
+            raise TraceError(f"{self.name}: the trace is cut off or damaged")
+        return text
 
     def _chunks(self, wanted: Stream) -> Iterator[NDArray[np.uint8]]:
         """The chunks of a stream; several may be read at the same time."""
@@ -155,18 +183,18 @@ class Trace:
             kind = file.read(1)
             if not kind or kind[0] == FOOTER:
                 return
-            stream, raw, stored, crc = CHUNK.unpack(kind + file.read(CHUNK.size - 1))
+            stream, raw, stored = CHUNK.unpack(kind + file.read(CHUNK.size - 1))
             if stream == wanted:
-                yield self._decompress(decompressor, file.read(stored), raw, crc, at)
+                yield self._decompress(decompressor, file.read(stored), raw, at)
             at += CHUNK.size + stored
 
     def _decompress(
-        self, decompressor: zstandard.ZstdDecompressor, data: bytes, raw: int, crc: int, at: int
+        self, decompressor: zstandard.ZstdDecompressor, data: bytes, raw: int, at: int
     ) -> NDArray[np.uint8]:
-        try:
-            content = decompressor.decompress(data, max_output_size=raw)
-        except zstandard.ZstdError:
-            content = b""
-        if len(content) != raw or zlib.crc32(content) != crc:
+        content = b""
+        with contextlib.suppress(zstandard.ZstdError):
+            if zstandard.frame_content_size(data) == raw:
+                content = decompressor.decompress(data)
+        if len(content) != raw:
             raise TraceError(f"{self.name}: the trace is damaged in the chunk at byte {at}")
         return np.frombuffer(content, np.uint8)

@@ -126,7 +126,8 @@ def tanh(m: Algebra[V], f: Form, a: V) -> V:
     quotient = m.fdiv(number(m, 32, 2.0), m.fadd(power, number(m, 32, 1.0)))
     large = m.or_(m.fsub(number(m, 32, 1.0), quotient), sign_of(m, a))
     value = m.select(m.fcmp("olt", size, number(m, 32, 0.5)), series, large)
-    return finished(m, f, m.select(is_nan(m, a), a, value))
+    itself = m.or_(is_nan(m, a), m.fcmp("olt", size, number(m, 32, 2.0**-12)))
+    return finished(m, f, m.select(itself, a, value))
 
 
 def high_word(m: Algebra[V], a: V) -> V:

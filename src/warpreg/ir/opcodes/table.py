@@ -90,10 +90,7 @@ def signature(instr: Instruction) -> Signature:
 
 
 def classify(instr: Instruction) -> tuple[Unit, Latency]:
-    """Unit and latency class, also of what `lookup` refuses: by base opcode then, and as an ALU operation if that is unknown.
-
-    Never raises.
-    """
+    """Unit and latency class.  Never raises: what `lookup` refuses goes by its base opcode, an unknown one as ALU."""
     if instr.opcode in TEXTURE:
         return Unit.TEX, Latency.TEXTURE
     rows = _matching(instr.opcode, instr.modifiers) or _by_name().get(instr.opcode, ())

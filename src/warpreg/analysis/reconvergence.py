@@ -1,0 +1,50 @@
+"""Where the lanes of a diverged warp meet again.
+
+That is the immediate post-dominator of the branch, over the paths that go on: a path on which lanes exit early does
+not keep the others apart, since lanes that have exited come to no meeting. So the lanes that stay after
+``if (p) { if (q) return; }`` meet behind it, and arrive at the next barrier together.
+"""
+
+from __future__ import annotations
+
+from warpreg.analysis.cached import cached_analysis
+from warpreg.analysis.cfg import Graph, control_flow
+from warpreg.analysis.dominators import NONE, immediate_dominators
+from warpreg.ir.kernel import Kernel
+
+
+@cached_analysis
+def reconvergence(kernel: Kernel) -> tuple[int, ...]:
+    """Per block, the block where lanes that part at its end meet; -1 where they meet no more.
+
+    The exit that most blocks reach is the main one, other ways out are early. Blocks that do not reach it are taken
+    by themselves in the same manner, and so are those of endless loops. Linear for each exit that is the main one of
+    some blocks.
+    """
+    flow = control_flow(kernel)
+    meeting = [NONE] * len(kernel.blocks)
+    rest = set(flow.reverse_postorder)
+    ends = [block for block in flow.exits if block in rest]
+    while rest:
+        reaching = {end: _reaching(flow.predecessors, end, rest) for end in ends if end in rest}
+        if not reaching:
+            last = next(block for block in reversed(flow.reverse_postorder) if block in rest)
+            reaching = {last: _reaching(flow.predecessors, last, rest)}
+        main, part = max(reaching.items(), key=lambda item: (len(item[1]), item[0]))
+        backward = [[p for p in flow.predecessors[b] if p in part] if b in part else [] for b in range(len(meeting))]
+        immediate = immediate_dominators(backward, main)
+        for block in part:
+            meeting[block] = immediate[block]
+        rest -= part
+    return tuple(meeting)
+
+
+def _reaching(predecessors: Graph, end: int, within: set[int]) -> set[int]:
+    found: set[int] = set()
+    work = [end]
+    while work:
+        block = work.pop()
+        if block in within and block not in found:
+            found.add(block)
+            work.extend(predecessors[block])
+    return found

@@ -1,0 +1,19 @@
+"""Files that are either whole or not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A path beside ``path`` to write to; it takes the place of ``path`` at the end, or goes if the block fails."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        yield unfinished
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

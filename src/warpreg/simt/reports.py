@@ -1,0 +1,101 @@
+"""Why a run stopped, in words: kernel, block, thread and instruction, from what native code left behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+from warpreg.simt.access import elements
+from warpreg.simt.faults import DeadlockError, ExecutionError, MemoryFault, RunawayError, TrapFault, place, triple
+from warpreg.simt.memory import GlobalMemory
+from warpreg.simt.memory_operations import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_END
+from warpreg.simt.native_kernel import STACK_ENTRIES, NativeKernel
+from warpreg.simt.state import BLOCK_BYTES, SITE_BYTES, Fault, Slot, Status, Warp
+
+
+@dataclass(frozen=True)
+class Report:
+    """What tells where a launch stands: its record and those of its warps and memory instructions.
+
+    ``extent`` is that of a thread block, ``local_bytes`` the local memory of a thread.
+    """
+
+    native: NativeKernel
+    memory: GlobalMemory
+    extent: tuple[int, int, int]
+    local_bytes: int
+    launch: NDArray[np.uint64]
+    warp_records: NDArray[np.uint32]
+    sites: NDArray[np.uint64]
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.native.kernel
+
+    def fault(self) -> ExecutionError:
+        """The fault that the launch record holds."""
+        fault, warp = Fault(int(self.launch[Slot.FAULT])), int(self.launch[Slot.WARP])
+        if fault is Fault.STACK_OVERFLOW:
+            return ExecutionError(
+                f"{self._kernel_and_block()}, warp {warp}: more than {STACK_ENTRIES} diverged parts "
+                f"at block '{self._label(warp)}'"
+            )
+        site = (int(self.launch[Slot.FAULT_SITE]) - self.sites.ctypes.data) // SITE_BYTES
+        instruction = list(self.kernel.instructions())[self.native.image.sites[site][0]]
+        thread = self._thread(warp, int(self.launch[Slot.FAULT_LANE]))
+        where = place(self.kernel.name, self._block(), thread, instruction)
+        if fault is Fault.TRAP:
+            return TrapFault(f"{where}: the kernel gave up")
+        address = int(self.launch[Slot.FAULT_ADDRESS])
+        if fault is Fault.MISALIGNED:
+            size = instruction.types[-1].bytes * elements(instruction)
+            return MemoryFault(f"{where}: address {address:#x} is not a multiple of {size} bytes", address)
+        nearest = self._nearest(instruction, address)
+        return MemoryFault(f"{where}: address {address:#x} is out of bounds: {nearest}", address)
+
+    def deadlock(self) -> DeadlockError:
+        """Which warps wait, and where."""
+        waiting = []
+        for warp, row in enumerate(self.warp_records):
+            if row[Warp.STATUS // 4] == Status.WAITING:
+                address = int(row[Warp.BARRIER_BLOCK // 4 :][:2].view(np.uint64)[0])
+                block = self.kernel.blocks[(address - int(self.launch[Slot.BLOCKS])) // BLOCK_BYTES]
+                location = block.instructions[-1].location
+                where = f" ({location})" if location else ""
+                waiting.append(f"warp {warp} waits at barrier {row[Warp.BARRIER // 4]}{where}")
+        return DeadlockError(f"{self._kernel_and_block()}: barrier deadlock: {'; '.join(waiting)}")
+
+    def runaway(self, limit: int) -> RunawayError:
+        """The launch has executed more than ``limit`` warp-instructions."""
+        label = self._label(int(self.launch[Slot.WARP]))
+        return RunawayError(
+            f"{self._kernel_and_block()}: more than {limit} warp-instructions; "
+            f"the warp was in block '{label}' of the kernel"
+        )
+
+    def _kernel_and_block(self) -> str:
+        return f"kernel '{self.kernel.name}', block {triple(self._block())}"
+
+    def _block(self) -> tuple[int, int, int]:
+        x, y, z = (int(n) for n in self.launch[Slot.CTAID_X : Slot.CTAID_Z + 1])
+        return x, y, z
+
+    def _thread(self, warp: int, lane: int) -> tuple[int, int, int]:
+        thread, (x, y, _) = warp * 32 + lane, self.extent
+        return thread % x, thread // x % y, thread // (x * y)
+
+    def _label(self, warp: int) -> str:
+        return self.kernel.blocks[int(self.warp_records[warp, Warp.BLOCK // 4])].label
+
+    def _nearest(self, instruction: Instruction, address: int) -> str:
+        spaces = {modifier.split("::")[0] for modifier in instruction.modifiers}
+        generic = not spaces & {"global", "const"}
+        if "shared" in spaces or (generic and SHARED_WINDOW <= address < LOCAL_WINDOW):
+            return f"the block has {int(self.launch[Slot.SHARED_BYTES])} bytes of shared memory"
+        if "local" in spaces or (generic and LOCAL_WINDOW <= address < WINDOW_END):
+            return f"the thread has {self.local_bytes} bytes of local memory"
+        return self.memory.nearest(address)

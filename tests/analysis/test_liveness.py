@@ -1,0 +1,86 @@
+"""Liveness, pressure and singly assigned registers."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from tests.analysis import naive
+from tests.analysis.programs import add, kernel, programs
+
+from warpreg.analysis.accesses import accesses
+from warpreg.analysis.definitions import single_definitions
+from warpreg.analysis.liveness import liveness
+from warpreg.analysis.pressure import pressure
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.operands import Register
+from warpreg.ir.types import B32, B64
+
+
+def names_live_in(program: Kernel, block: int) -> list[str]:
+    live = liveness(program)
+    return live.names(live.live_in[block])
+
+
+def test_a_value_lives_from_its_definition_to_its_last_read() -> None:
+    live = liveness(kernel([[]], {0: [add("a"), add("b", "a"), add("c", "a", "b")]}))
+    assert [live.names(bits) for bits in live.after(0)] == [["a"], ["a", "b"], [], []]
+
+
+def test_a_value_read_in_the_next_iteration_lives_round_the_loop() -> None:
+    loop = kernel([[1], [1, 2], []], {0: [add("i")], 1: [add("i", "i")], 2: [add("b", "i")]})
+    assert names_live_in(loop, 1) == ["flag", "i"]
+    assert names_live_in(loop, 2) == ["i"]
+
+
+def test_a_guarded_definition_does_not_end_the_old_value() -> None:
+    """Threads where the guard is false still need the old ``a``."""
+    assert names_live_in(kernel([[]], {0: [add("a", when="p"), add("b", "a")]}), 0) == ["a", "p"]
+    assert names_live_in(kernel([[]], {0: [add("a"), add("b", "a")]}), 0) == []
+
+
+def test_the_two_words_of_a_pair_live_apart() -> None:
+    """R4.64 is written; R5 alone is read after R4 is dead."""
+    pair, high = Register("R4", B64, 4), Register("R5", B32, 5)
+    body = [
+        Instruction("mov", ("b64",), (pair, Register("R2", B64, 2))),
+        Instruction("add", ("s32",), (Register("R0", B32, 0), Register("R4", B32, 4), high)),
+        Instruction("add", ("s32",), (Register("R1", B32, 1), high, high)),
+    ]
+    live = liveness(kernel([[]], {0: body}))
+    assert [live.names(bits) for bits in live.after(0)][:3] == [["R4", "R5"], ["R5"], []]
+
+
+def test_pressure_counts_words() -> None:
+    """A 64-bit and a 32-bit value together: three words; the predicate counts for nothing."""
+    wide, narrow = Register("w", B64), Register("n", B32)
+    body = [
+        Instruction("mov", ("u64",), (wide, wide)),
+        Instruction("cvt", ("u32", "u64"), (narrow, wide)),
+        Instruction("st", ("b64",), (narrow, wide)),
+    ]
+    program = kernel([[]], {0: body})
+    assert pressure(program).highest == (3,)
+    assert pressure(program).at_start == (2,)
+
+
+def test_what_is_written_once_and_sure_is_single() -> None:
+    body = [add("a"), add("b", "a"), add("b", "b"), add("c", "a", when="p"), add("d", "d", "c")]
+    single = single_definitions(kernel([[]], {0: body}))
+    assert set(single.defining) == {"a"}
+    assert single.reads["a"] == 2
+
+
+def test_analyses_are_computed_once() -> None:
+    program = kernel([[]])
+    assert liveness(program) is liveness(program)
+    assert accesses(program) is accesses(program)
+
+
+@given(programs())
+def test_a_cell_is_live_exactly_where_a_read_can_be_reached(program: Kernel) -> None:
+    live = liveness(program)
+    for block in program.blocks:
+        for position, bits in enumerate(live.after(block.index)):
+            for name in ("a", "b", "c", "d"):
+                expected = bool(naive.reads_reached(program, (block.index, position), name))
+                assert (name in live.names(bits)) == expected

@@ -1,0 +1,58 @@
+"""The executor computes what the reference interpreter computes, bit for bit, at every stage of the compiler.
+
+``WARPREG_PROGRAMS`` sets how many random programs run (20 by default); a long hunt takes some thousands.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from tests.differential.comparing import differences, expected, run_on_device
+from tests.reference.generator import KERNEL
+
+from warpreg import codegen, ptx
+from warpreg.codegen import CompileOptions
+from warpreg.simt import Device, Record
+
+PROGRAMS = int(os.environ.get("WARPREG_PROGRAMS", "20"))
+WAYS = {
+    "virtual registers": None,
+    "compiled": CompileOptions(),
+    "24 registers": CompileOptions(max_registers=24),
+    "16 registers, in the order of the source": CompileOptions(max_registers=16, schedule=False),
+}
+STAGED = range(1000, 1000 + max(2, PROGRAMS // 10))
+"""Seeds of the programs that run after every pass."""
+
+
+@pytest.mark.parametrize("seed", range(PROGRAMS))
+def test_random_program(seed):
+    case, wanted = expected(seed)
+    way = list(WAYS)[seed % len(WAYS)]
+    for name in dict.fromkeys(("virtual registers", way)):
+        device = Device(case.text, options=WAYS[name])
+        assert differences(case, run_on_device(case, device), wanted) == [], f"seed {seed}, {name}"
+
+
+@pytest.mark.parametrize("seed", STAGED)
+def test_after_every_pass(seed):
+    case, wanted = expected(seed, 15)
+    device = Device(case.text, options=None)
+    kernel = codegen.build(device.module, KERNEL)
+    for step in codegen.pipeline(CompileOptions(max_registers=24)):
+        kernel = step.run(kernel)
+        device.install(kernel)
+        assert differences(case, run_on_device(case, device), wanted) == [], f"seed {seed}, after {step}"
+
+
+def test_recording_changes_nothing():
+    case, wanted = expected(5)
+    device = Device(case.text, record=Record(path=True, addresses=True, widths=True))
+    assert differences(case, run_on_device(case, device), wanted) == []
+
+
+def test_a_printed_module_runs_the_same():
+    case, wanted = expected(6)
+    device = Device(ptx.parse(ptx.write(ptx.parse(case.text))))
+    assert differences(case, run_on_device(case, device), wanted) == []

@@ -1,0 +1,41 @@
+"""The built-in workloads, in sizes that suit the reference: the executor's outputs are the reference's, bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.reference.device import ReferenceDevice
+
+from warpreg import workloads
+from warpreg.codegen import CompileOptions
+from warpreg.simt import Device
+
+SIZES = {
+    "bfs": {"nodes": 301, "searches": 1, "highest_degree": 10, "reach": 100},
+    "histogram": {"bytes": 3_003, "rounds": 1},
+    "hotspot": {"rows": 19, "cols": 21, "steps": 2, "steps_per_launch": 1},
+    "mandelbrot": {"width": 20, "height": 11, "limit": 32},
+    "matrix-mul": {"m": 17, "n": 20, "k": 18},
+    "needleman-wunsch": {"rows": 20, "cols": 23},
+    "reduction": {"n": 1_301, "rounds": 1},
+    "vector-add": {"n": 803, "rounds": 1},
+}
+
+
+def test_every_workload_has_a_size():
+    assert set(SIZES) == set(workloads.names())
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_workload(name):
+    workload = replace(workloads.find(name), sizes={"short": SIZES[name]})
+    problem = workload.problem("short")
+    text = workload.ptx_path.read_text()
+    wanted = problem.run(ReferenceDevice(text))
+    for options in (None, CompileOptions(fuse_multiply_add=False)):
+        got = problem.run(Device(text, options=options))
+        for output, expected in wanted.items():
+            np.testing.assert_array_equal(got[output].view(np.uint8), expected.view(np.uint8))
+    problem.check(wanted)

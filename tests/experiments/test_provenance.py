@@ -1,0 +1,38 @@
+"""Content hashes: the same code and kernel give the same digest, another compilation another one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import warpreg
+from warpreg.experiments.profile import added, register_profile
+from warpreg.experiments.provenance import code_version
+from warpreg.experiments.runs import RunError, find_workload, run_workload
+from warpreg.simt import Record
+
+
+def test_the_code_version_has_a_digest_of_the_sources() -> None:
+    assert re.fullmatch(r"0\.1\.0\+[0-9a-f]{12}", code_version())
+
+
+def test_a_kernel_compiled_in_another_way_has_another_digest() -> None:
+    first, again = warpreg.run("reduction"), warpreg.run("reduction")
+    unscheduled = warpreg.run("reduction", schedule=False)
+    assert first.digest == again.digest != unscheduled.digest
+
+
+def test_a_run_without_a_path_says_how_to_record_one() -> None:
+    run = run_workload(find_workload("vector-add"), record=Record())
+    with pytest.raises(RunError, match=r"no recorded path; record one with Record\(path=True\)"):
+        warpreg.compare(run)
+
+
+def test_profiles_add_up() -> None:
+    run = warpreg.run("vector-add")
+    one = register_profile(run)
+    two = added([one, one])
+    assert one.warp_instructions == run.warp_instructions
+    assert two.values == 2 * one.values
+    assert two.reads_per_instruction == one.reads_per_instruction

@@ -1,0 +1,79 @@
+"""The speed figures: their names, and the kernel that the compiler is timed on.  Nothing here is timed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpreg
+from warpreg import codegen, ptx
+from warpreg.cli import main
+from warpreg.experiments import spine_bench
+from warpreg.experiments.host import host
+from warpreg.experiments.probe_kernel import NAME, THREADS, probe_elements, probe_ptx
+from warpreg.experiments.spine_bench import Speed, probe_segments
+
+KEYS = [
+    "functional_mwi_s_geomean",
+    "functional_mwi_s_min",
+    "recorded_addresses_ratio",
+    "compile_s_400",
+    "compile_cached_s_400",
+    "path_bytes_per_wi",
+    "replay_maccess_s",
+    "parse_mb_s",
+    "first_run_s",
+    "later_run_s",
+]
+
+
+@pytest.fixture
+def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every workload alternates between two speeds: 100 and 400 M a second."""
+    speeds = iter([100.0, 400.0] * 4)
+
+    def speed(name: str, size: str) -> Speed:
+        fast = next(speeds)
+        return Speed(name, 1_000_000, fast, fast / 2, int(1000 * fast), 150.0)
+
+    monkeypatch.setattr(spine_bench, "workload_speed", speed)
+    monkeypatch.setattr(spine_bench, "compile_seconds", lambda: (0.2, 0.02))
+    monkeypatch.setattr(spine_bench, "parse_mb_s", lambda: 3.0)
+    monkeypatch.setattr(spine_bench, "start_seconds", lambda: (8.0, 1.5))
+
+
+@pytest.mark.usefixtures("pretended")
+def test_the_figures_have_their_names_and_summaries(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "spine", "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert list(found) == [*KEYS, "machine", "workloads"]
+    assert found["functional_mwi_s_geomean"] == pytest.approx(200)
+    assert found["functional_mwi_s_min"] == 100
+    assert found["recorded_addresses_ratio"] == pytest.approx(0.5)
+    assert found["path_bytes_per_wi"] == pytest.approx(0.4)
+    assert not any(row["counts"] for row in found["workloads"])
+
+
+@pytest.mark.usefixtures("pretended")
+def test_the_table_names_the_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "spine"]) == 0
+    assert "-bit vectors" in capsys.readouterr().out
+
+
+def test_the_host_has_a_vector_width() -> None:
+    assert host()["vector_bits"] in (64, 128, 256, 512)
+
+
+def test_the_timed_kernel_has_about_the_instructions_asked_for() -> None:
+    kernel = codegen.compile(codegen.build(ptx.parse(probe_ptx(probe_segments(400))), NAME))
+    assert abs(kernel.instruction_count - 400) <= 10
+
+
+def test_the_timed_kernel_runs() -> None:
+    values = np.linspace(0, 1, probe_elements(3), dtype=np.float32)
+    out = np.zeros_like(values)
+    warpreg.compile(probe_ptx(3))[NAME][1, THREADS](values, out, 0.5)
+    assert np.count_nonzero(out) > THREADS

@@ -1,0 +1,130 @@
+"""Statements that touch memory: loads, stores, atomics, conversions of addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.reference import floats, pure
+from tests.reference.integers import value
+from tests.reference.memory import LOCAL_WINDOW, SHARED_WINDOW
+from tests.reference.number import FORMATS, mask
+from tests.reference.operands import Execute, Operands, Read, elements, space_of, step
+from tests.reference.reader import Statement
+from tests.reference.thread import Thread
+
+
+class MemoryStatements(Operands):
+    """``load`` and its kin return what executes a statement."""
+
+    def _address(self, text: str) -> tuple[str, Read]:
+        """The base's name and what computes the address."""
+        inner = text.strip()[1:-1].strip()
+        base, sign, offset = inner.partition("+")
+        if not sign and "-" in inner[1:]:
+            base, _, offset = inner.rpartition("-")
+            offset = "-" + offset
+        base, shift = base.strip(), int(offset.replace(" ", "") or "0", 0)
+        if base in self.parameter_names:
+            return base, lambda thread: shift
+        width = self.function.width(base) if self.function.is_register(base) else 64
+        read = self.reader(base, f"b{width}")
+        return base, lambda thread: (read(thread) + shift) & mask(64)
+
+    def load(self, s: Statement) -> Execute:
+        name, size, targets = self._access(s, s.operands[0])
+        base, address = self._address(s.operands[1])
+        writes = [self.writer(t, name) for t in targets]
+        space = space_of(s)
+
+        def from_parameter(thread: Thread) -> None:
+            data, at = thread.frame.parameters[base], address(thread)
+            for i, write in enumerate(writes):
+                piece = data[at + i * size : at + (i + 1) * size]
+                write(thread, int.from_bytes(piece, "little"))
+
+        def execute(thread: Thread) -> None:
+            memory, at = thread.memory_of(space, address(thread))
+            memory.check_alignment(at, size * len(writes))
+            values = [memory.load(at + i * size, size) for i in range(len(writes))]
+            for write, pattern in zip(writes, values, strict=True):
+                write(thread, pattern)
+
+        return step(from_parameter if space == "param" else execute)
+
+    def store(self, s: Statement) -> Execute:
+        name, size, sources = self._access(s, s.operands[1])
+        base, address = self._address(s.operands[0])
+        reads = [self.reader(o, name) for o in sources]
+        space = space_of(s)
+
+        def to_parameter(thread: Thread) -> None:
+            data, at = thread.frame.parameters[base], address(thread)
+            for i, read in enumerate(reads):
+                data[at + i * size : at + (i + 1) * size] = read(thread).to_bytes(size, "little")
+
+        def execute(thread: Thread) -> None:
+            memory, at = thread.memory_of(space, address(thread))
+            memory.check_alignment(at, size * len(reads))
+            for i, read in enumerate(reads):
+                memory.store(at + i * size, size, read(thread))
+
+        return step(to_parameter if space == "param" else execute)
+
+    def _access(self, s: Statement, data: str) -> tuple[str, int, list[str]]:
+        """The element's type and size in bytes, and the registers."""
+        name = next(m for m in reversed(s.modifiers) if pure.is_type(m))
+        return name, pure.kind_and_bits(name)[1] // 8, elements(data)
+
+    def cvta(self, s: Statement) -> Execute:
+        bits = pure.kind_and_bits(s.modifiers[-1])[1]
+        window = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(space_of(s), 0)
+        read, write = self.reader(s.operands[1], f"u{bits}"), self.writer(s.operands[0], f"u{bits}")
+        shift = -window if "to" in s.modifiers else window
+        return step(lambda thread: write(thread, read(thread) + shift))
+
+    def atomic(self, s: Statement) -> Execute:
+        name = s.modifiers[-1]
+        size = pure.kind_and_bits(name)[1] // 8
+        operation = next(m for m in s.modifiers if m in ATOMICS)
+        operands = s.operands if s.opcode == "atom" else ("_", *s.operands)
+        write = self.writer(operands[0], name)
+        _, address = self._address(operands[1])
+        reads = [self.reader(o, name) for o in operands[2:]]
+        space, combine = space_of(s), ATOMICS[operation]
+
+        def execute(thread: Thread) -> None:
+            memory, at = thread.memory_of(space, address(thread))
+            old = memory.load(at, size)
+            memory.store(at, size, combine(name, old, *[read(thread) for read in reads]) & mask(size * 8))
+            write(thread, old)
+
+        return step(execute)
+
+
+def _add(name: str, old: int, b: int) -> int:
+    kind, bits = pure.kind_and_bits(name)
+    if kind != "f":
+        return old + b
+    return floats.add(FORMATS[bits], old, b, "rn")
+
+
+def _extreme(choose: Callable[..., int]) -> Callable[[str, int, int], int]:
+    def combine(name: str, old: int, b: int) -> int:
+        kind, bits = pure.kind_and_bits(name)
+        return choose(old, b, key=lambda pattern: value(kind, bits, pattern))
+
+    return combine
+
+
+ATOMICS: dict[str, Callable[..., int]] = {
+    "add": _add,
+    "min": _extreme(min),
+    "max": _extreme(max),
+    "and": lambda name, old, b: old & b,
+    "or": lambda name, old, b: old | b,
+    "xor": lambda name, old, b: old ^ b,
+    "exch": lambda name, old, b: b,
+    "cas": lambda name, old, b, c: c if old == b else old,
+    "inc": lambda name, old, b: 0 if old >= b else old + 1,
+    "dec": lambda name, old, b: b if old == 0 or old > b else old - 1,
+}

@@ -1,0 +1,112 @@
+"""Operands of statements as functions of a thread, and where a program's variables live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.reference import pure
+from tests.reference.integers import value
+from tests.reference.memory import ReferenceFault
+from tests.reference.number import mask
+from tests.reference.reader import Function, Program, Statement, literal
+from tests.reference.thread import SPECIALS, Thread
+
+Read = Callable[[Thread], int]
+Write = Callable[[Thread, int], None]
+Execute = Callable[[Thread], None]
+
+_SPACES = ("global", "shared", "local", "const", "param", "shared::cta")
+
+
+class Places:
+    """Where the variables of a program live: absolute for global and const, else an offset in their space."""
+
+    def __init__(self, program: Program, addresses: dict[str, int]) -> None:
+        self.addresses = dict(addresses)
+        self.local_bytes = 0
+        static_shared = 0
+        everything = [*program.variables.values()]
+        for function in program.functions.values():
+            everything += function.variables.values()
+        for v in everything:
+            if v.space == "local":
+                self.addresses[v.name] = aligned(self.local_bytes, v.alignment)
+                self.local_bytes = self.addresses[v.name] + v.bytes
+            elif v.space == "shared" and v.bytes:
+                self.addresses[v.name] = aligned(static_shared, v.alignment)
+                static_shared = self.addresses[v.name] + v.bytes
+        self.dynamic_shared = aligned(static_shared, 16)
+        self.addresses |= {v.name: self.dynamic_shared for v in everything if v.space == "shared" and not v.bytes}
+
+    def address(self, function: Function, name: str) -> int:
+        if name not in self.addresses:
+            raise ReferenceFault(f"{function.name}: nothing is named {name}")
+        return self.addresses[name]
+
+
+class Operands:
+    """Turns the operands of one function's statements into what reads and writes them."""
+
+    def __init__(self, places: Places, function: Function) -> None:
+        self.places = places
+        self.function = function
+        names = {v.name for v in (*function.parameters, *function.returns)}
+        self.parameter_names = names | {v.name for v in function.variables.values() if v.space == "param"}
+
+    def reader(self, text: str, name: str) -> Read:
+        """What reads an operand as a pattern of type ``name``."""
+        bits = pure.kind_and_bits(name)[1]
+        if text.startswith("!"):
+            inner = self.reader(text[1:].strip(), "pred")
+            return lambda thread: 1 - inner(thread)
+        if self.function.is_register(text):
+            limit = mask(bits)
+            return lambda thread: thread.frame.registers[text] & limit
+        if text.startswith(SPECIALS):
+            return lambda thread: thread.special(text) & mask(bits)
+        if text[:1].isdigit() or text.startswith("-"):
+            constant = literal(text, name)
+            return lambda thread: constant
+        return self.symbol(text)
+
+    def symbol(self, text: str) -> Read:
+        """The address of a variable, with an offset."""
+        name, _, offset = text.partition("+")
+        address = self.places.address(self.function, name.strip()) + int(offset or "0", 0)
+        return lambda thread: address
+
+    def writer(self, text: str, name: str) -> Write:
+        """What writes a pattern of type ``name`` to a register, extended to the register's width by the type's sign."""
+        if text == "_":
+            return lambda thread, pattern: None
+        kind, bits = pure.kind_and_bits(name)
+        width = self.function.width(text)
+
+        def write(thread: Thread, pattern: int) -> None:
+            thread.frame.registers[text] = value(kind, bits, pattern) & mask(width)
+
+        return write
+
+
+def step(execute: Execute) -> Execute:
+    """Execute, then go on to the next statement."""
+
+    def execute_and_advance(thread: Thread) -> None:
+        execute(thread)
+        thread.frame.pc += 1
+
+    return execute_and_advance
+
+
+def aligned(offset: int, alignment: int) -> int:
+    return -(-offset // alignment) * alignment
+
+
+def elements(text: str) -> list[str]:
+    """The operands of a list in braces or parentheses."""
+    return [p.strip() for p in text.strip("{}() ").split(",") if p.strip()]
+
+
+def space_of(s: Statement) -> str:
+    """The state space that a statement names; empty for generic addresses."""
+    return next((m.split("::")[0] for m in s.modifiers if m in _SPACES), "")

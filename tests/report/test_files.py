@@ -1,0 +1,23 @@
+"""A file is whole or not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warpreg.report.files import whole
+
+
+def test_a_finished_file_takes_its_place(tmp_path: Path) -> None:
+    with whole(tmp_path / "new" / "result") as unfinished:
+        unfinished.write_text("all of it")
+    assert [path.read_text() for path in (tmp_path / "new").iterdir()] == ["all of it"]
+
+
+def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
+    (tmp_path / "result").write_text("before")
+    with pytest.raises(OSError, match="full"), whole(tmp_path / "result") as unfinished:
+        unfinished.write_text("half")
+        raise OSError("disk full")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]

@@ -1,0 +1,12 @@
+"""Kernels run with virtual registers and compiled: what they do is the same."""
+
+from __future__ import annotations
+
+import pytest
+from tests.simt.programs import COMPILED, VIRTUAL, Runner
+
+
+@pytest.fixture(params=[VIRTUAL, COMPILED], ids=["virtual", "compiled"])
+def run(request: pytest.FixtureRequest) -> Runner:
+    """Runs a small kernel, on virtual and on architected registers."""
+    return Runner(request.param)

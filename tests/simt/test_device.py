@@ -1,0 +1,142 @@
+"""Devices, buffers and the kernels they run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.simt.programs import COMPILED, VIRTUAL, module, prepare, words
+
+from warpreg import codegen, ptx
+from warpreg.ir.errors import UnknownNameError, WarpregError
+from warpreg.simt import Buffer, Device, GlobalMemory, Record
+from warpreg.simt.memory import GLOBAL_BASE
+
+TRIPLE = "mul.lo.u32 %r1, %t, 3; st.global.u32 [%my_out], %r1;"
+OUT = np.zeros(32, np.uint32)
+
+
+def test_a_device_takes_text_or_a_parsed_module() -> None:
+    text = module(TRIPLE, {"out": OUT})
+    for given in (text, ptx.parse(text)):
+        device = Device(given)
+        out = device.zeros(32, np.uint32)
+        device.launch("k", 1, 32, out)
+        assert out.download().tolist() == [3 * t for t in range(32)]
+
+
+def test_without_options_the_virtual_kernel_runs() -> None:
+    text = module(TRIPLE, {"out": OUT})
+    virtual, compiled = Device(text, VIRTUAL).kernel("k"), Device(text, COMPILED).kernel("k")
+    assert not virtual.is_allocated
+    assert compiled.is_allocated
+    assert [b.index for b in virtual.blocks] == [b.index for b in compiled.blocks]
+
+
+def test_a_launch_reports_the_kernel_that_ran() -> None:
+    device, arguments = prepare(TRIPLE, {"out": OUT})
+    done = device.launch("k", (1, 2), (8, 2), *arguments.values())
+    assert done.kernel is device.kernel("k")
+    assert done.arguments == (arguments["out"],)
+    assert done.warp_instructions == 2 * done.kernel.instruction_count
+    assert done.block_visits.tolist() == [2]
+    assert done.seconds > 0
+    assert device.launches == [done]
+
+
+def test_an_installed_kernel_takes_the_place_of_the_compiled_one() -> None:
+    device, arguments = prepare(TRIPLE, {"out": OUT}, record=Record(path=True, widths=True))
+    other = codegen.build(ptx.parse(module(TRIPLE.replace(", 3;", ", 5;"), {"out": OUT})), "k")
+    device.install(other)
+    done = device.launch("k", 1, 32, *arguments.values())
+    assert done.kernel is other
+    assert done.trace is not None
+    assert arguments["out"].download().tolist() == [5 * t for t in range(32)]
+    device.install(codegen.compile(other, COMPILED))
+    device.launch("k", 1, 32, *arguments.values())
+    assert device.kernel("k").is_allocated
+
+
+def test_an_unknown_kernel() -> None:
+    with pytest.raises(UnknownNameError, match=r"no kernel named 'j'; (did you mean 'k'|there are: k)"):
+        Device(module(TRIPLE, {"out": OUT})).kernel("j")
+
+
+def test_a_module_with_two_kernels_shares_its_variables() -> None:
+    before = """
+    .global .u32 counter = 5;
+    .visible .entry first() { .reg .b32 %r<2>; atom.global.add.u32 %r1, [counter], 10; ret; }
+    """
+    device, arguments = prepare("ld.global.u32 %r1, [counter]; st.global.u32 [%out], %r1;", {"out": words(0)}, before)
+    device.launch("first", 1, 2)
+    device.launch("first", 1, 1)
+    device.launch("k", 1, 1, *arguments.values())
+    assert arguments["out"].download().tolist() == [35]
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "f4", "f8", "c8", "?", [("a", "u4"), ("b", "f8")]])
+def test_what_is_uploaded_comes_back(dtype: object) -> None:
+    array = np.zeros((3, 5), dtype)  # type: ignore[call-overload]
+    array.view(np.uint8).reshape(-1)[:] = np.arange(array.nbytes) % 2
+    buffer = Device(module("", {})).upload(array, "a")
+    assert (buffer.shape, buffer.dtype, buffer.bytes) == (array.shape, array.dtype, array.nbytes)
+    assert np.array_equal(buffer.download(), array)
+    assert buffer.download() is not buffer.download()
+
+
+def test_an_array_of_another_layout_is_uploaded_as_it_reads() -> None:
+    array = np.arange(24).reshape(4, 6)[::2, ::-1].T
+    assert np.array_equal(Device(module("", {})).upload(array).download(), array)
+
+
+def test_a_buffer_takes_arrays_of_its_own_shape_and_type_only() -> None:
+    buffer = Device(module("", {})).zeros((2, 3), np.float32, "a")
+    buffer.write(np.ones((2, 3), np.float32))
+    for wrong in (np.ones((3, 2), np.float32), np.ones((2, 3))):
+        with pytest.raises(WarpregError, match=r"buffer 'a': expected an array float32\[2, 3\], found float"):
+            buffer.write(wrong)
+    assert buffer.download().tolist() == [[1, 1, 1]] * 2
+
+
+def test_a_zero_dimensional_and_an_empty_buffer() -> None:
+    device = Device(module("", {}))
+    assert device.upload(np.array(7, np.int64)).download() == 7
+    empty, after = device.zeros(0, np.float32), device.zeros((2, 0), np.float32)
+    assert empty.download().shape == (0,)
+    assert after.download().shape == (2, 0)
+    assert empty.address != after.address
+
+
+def test_addresses_are_the_same_in_every_run_and_far_enough_apart() -> None:
+    memory = GlobalMemory()
+    buffers = [memory.allocate(size, np.uint8) for size in (1, 256, 257, 0, 5)]
+    assert [b.address - GLOBAL_BASE for b in buffers] == [0, 512, 1024, 1792, 2048]
+    assert memory.table().tolist() == [[b.address, b.address + b.bytes] for b in buffers]
+    assert [b.name for b in buffers] == [f"buffer {n}" for n in range(5)]
+
+
+def test_memory_grows_and_keeps_its_content() -> None:
+    memory = GlobalMemory()
+    first = memory.allocate(4, np.uint32)
+    first.write(words(1, 2, 3, 4))
+    large = memory.allocate(1 << 22, np.uint8)
+    assert first.download().tolist() == [1, 2, 3, 4]
+    assert not large.download().any()
+
+
+def test_where_an_address_lies() -> None:
+    memory = GlobalMemory()
+    assert memory.nearest(5) == "there are no buffers"
+    a, b = memory.allocate(16, np.uint8, "a"), memory.allocate(16, np.uint8, "b")
+    where = {name: f"'{name}' (16 bytes at {buffer.address:#x})" for name, buffer in (("a", a), ("b", b))}
+    assert memory.nearest(0) == f"{GLOBAL_BASE} bytes before {where['a']}"
+    assert memory.nearest(a.address + 3) == f"at byte 3 of {where['a']}"
+    assert memory.nearest(a.address + 16) == f"0 bytes past the end of {where['a']}"
+    assert memory.nearest(b.address - 1) == f"1 bytes before {where['b']}"
+    assert memory.nearest(b.address + 100) == f"84 bytes past the end of {where['b']}"
+
+
+def test_buffers_of_a_device_are_told_apart_by_identity() -> None:
+    device = Device(module("", {}))
+    first, second = device.zeros(4, np.uint8), device.zeros(4, np.uint8)
+    assert first != second
+    assert isinstance(first, Buffer)

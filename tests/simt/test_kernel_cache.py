@@ -1,0 +1,170 @@
+"""Compiled code on disk: found again by other processes, verified, and never the reason that a run fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.simt.programs import COMPILED, VIRTUAL, module
+
+from warpreg import ptx
+from warpreg.simt import Device, Record, entries, kernel_cache, native
+
+TEXT = module("mul.lo.u32 %r1, %t, 3; st.global.u32 [%my_out], %r1;", {"out": np.zeros(32, np.uint32)})
+RESULT = [3 * t for t in range(32)]
+
+
+def result(text: str = TEXT, **settings: object) -> list[int]:
+    device = Device(text, **settings)  # type: ignore[arg-type]
+    out = device.zeros(32, np.uint32)
+    device.launch("k", 1, 32, out)
+    found: list[int] = out.download().tolist()
+    return found
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache that this process has not loaded anything from."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("WARPREG_CACHE", str(folder))
+    monkeypatch.setattr(native, "_LOADED", {})
+    entries._warn.cache_clear()
+    return folder
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is compiled from now on: the first line of each LLVM module."""
+    made: list[str] = []
+    real = native.object_code
+
+    def counting(text: str, optimize: bool = False) -> bytes:
+        made.append(text.splitlines()[0])
+        return real(text, optimize)
+
+    monkeypatch.setattr(native, "object_code", counting)
+    return made
+
+
+def test_the_second_device_compiles_nothing(cache: Path, compiled: list[str]) -> None:
+    assert result() == RESULT
+    assert len(compiled) == 3  # the kernel, the driver and the store
+    native._LOADED.clear()
+    assert result() == RESULT
+    assert len(compiled) == 3
+    assert sorted(p.parent.name for p in cache.rglob("*.*")) == ["kernels", "objects", "objects"]
+
+
+def test_text_options_and_recording_have_entries_of_their_own(cache: Path, compiled: list[str]) -> None:
+    result()
+    kernels = cache / "kernels"
+    settings: tuple[dict[str, object], ...] = (
+        {"options": VIRTUAL},
+        {"record": Record(widths=True)},
+        {"options": COMPILED},
+    )
+    counts = [(result(**given), len(list(kernels.iterdir())))[1] for given in settings]
+    assert counts == [2, 3, 3]
+    result(TEXT.replace(", 3;", ", 4;"))
+    assert len(list(kernels.iterdir())) == 4
+
+
+def test_another_processor_or_compiler_has_entries_of_its_own(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result()
+    monkeypatch.setattr(native, "identity", lambda: "another")
+    native._LOADED.clear()
+    result()
+    assert len(list(cache.rglob("*.*"))) == 6
+
+
+def test_an_identity_names_processor_compiler_and_sources() -> None:
+    cpu, features, *versions = native.identity().split("\n")
+    assert (cpu, features) == native.host()
+    assert len(versions) == 3
+    assert len(versions[-1]) == 64
+
+
+SECOND = """
+import sys
+from warpreg.simt import Device, native
+def refuse(*given):
+    raise AssertionError("compiled again")
+native.object_code = refuse
+device = Device(sys.argv[1])
+out = device.zeros(32, "u4")
+device.launch("k", 1, 32, out)
+print(out.download().tolist())
+"""
+
+
+def test_a_second_process_compiles_nothing(cache: Path) -> None:
+    result()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", SECOND, TEXT], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == str(RESULT), done.stderr
+
+
+def damages() -> list[Callable[[bytes], bytes]]:
+    return [
+        lambda data: b"",
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:-1],
+        lambda data: data + b"\0",
+        lambda data: bytes([data[0] ^ 1]) + data[1:],
+        lambda data: data[:200] + bytes([data[200] ^ 255]) + data[201:],
+        lambda data: bytes(len(data)),
+    ]
+
+
+@pytest.mark.parametrize("damage", damages())
+def test_damaged_entries_are_made_anew(cache: Path, compiled: list[str], damage: Callable[[bytes], bytes]) -> None:
+    result()
+    files = [path for path in cache.rglob("*.*") if path.is_file()]
+    sound = {path: path.read_bytes() for path in files}
+    for path in files:
+        path.write_bytes(damage(sound[path]))
+    native._LOADED.clear()
+    assert result() == RESULT
+    assert len(compiled) == 6
+    assert all(entries.read(path) is not None for path in files)
+
+
+def test_a_cache_that_cannot_be_written_is_worth_one_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("WARPREG_CACHE", str(tmp_path / "file" / "cache"))
+    monkeypatch.setattr(native, "_LOADED", {})
+    entries._warn.cache_clear()
+    with pytest.warns(RuntimeWarning, match=r"^compiled code is not kept in .*/file/cache: Not a directory$") as seen:
+        assert result() == RESULT
+    assert len(seen) == 1
+    native._LOADED.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert result() == RESULT
+
+
+def test_a_full_disk_leaves_no_half_entry(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(entries.Path, "replace", full)
+    with pytest.warns(RuntimeWarning, match="No space left on device"):
+        assert result() == RESULT
+    assert [path for path in cache.rglob("*") if path.is_file()] == []
+
+
+def test_a_module_made_without_text_is_keyed_by_what_it_prints_to(cache: Path, compiled: list[str]) -> None:
+    bare = replace(ptx.parse(TEXT), digest="")
+    kernel_cache.load_or_compile(bare, "k", COMPILED, Record())
+    count = len(compiled)
+    kernel_cache.load_or_compile(replace(bare), "k", COMPILED, Record())
+    assert len(compiled) == count
