@@ -12,7 +12,7 @@ from llvmlite import binding
 
 from warpreg.ir import opcodes
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.operands import Immediate, Operand, Pair, Register, Vector
+from warpreg.ir.operands import Immediate, Operand, Pair, Part, Register, Vector
 from warpreg.ir.types import TYPES, U32, Type
 from warpreg.simt import lanes
 from warpreg.simt import llvm as ir
@@ -43,6 +43,7 @@ class Case:
     widths: Sequence[int] = ()
     carry: Values | None = None
     active: int = 0xFFFFFFFF
+    parts: Sequence[str] = ()
     outcome: list[list[int]] = field(default_factory=list)
     carry_out: list[int] = field(default_factory=list)
 
@@ -68,8 +69,16 @@ class Case:
     ) -> Instruction:
         packs = base == "mov" and len(sources) > 1
         listed = (group(sources),) if packs else tuple(sources)
-        first = (group(results, pair=base in ("setp", "shfl")),) if results else ()
-        return Instruction(base, modifiers, (*first, *listed))
+        first = (group(results, pair=base in ("setp", "shfl", "lop3", "match", "elect")),) if results else ()
+        return Instruction(base, modifiers, self._with_parts((*first, *listed)))
+
+    def _with_parts(self, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        """``parts`` (of the result, then the sources, such as ``h1`` or ``-``) put on the operands."""
+        chosen = [*self.parts, *[""] * (len(operands) - len(self.parts))]
+        return tuple(
+            Part(o, part.removeprefix("-"), part.startswith("-")) if part and isinstance(o, Register) else o
+            for o, part in zip(operands, chosen, strict=True)
+        )
 
 
 class Frame:
@@ -137,8 +146,9 @@ def compile_case(module: Any, index: int, case: Case) -> list[Values]:
         if isinstance(source, Immediate):
             values.append(lanes.immediate(source, type_))
         else:
-            assert isinstance(operand, Register)
-            values.append(load(len(variable), operand.type.bits))
+            whole = operand.register if isinstance(operand, Part) else operand
+            assert isinstance(whole, Register)
+            values.append(load(len(variable), whole.type.bits))
             variable.append(source)
     full = case.active == 0xFFFFFFFF
     mask = ir.VectorType(ir.IntType(1), LANES)

@@ -10,7 +10,7 @@ from tests.opcodes import exact
 from tests.opcodes.bench import Case, check
 from tests.opcodes.samples import tuples
 
-from warpreg.ir.opcodes.convert import LOCAL_WINDOW, SHARED_WINDOW
+from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW
 
 INTEGERS = [(kind, bits) for kind in "us" for bits in (8, 16, 32, 64)]
 

@@ -16,7 +16,10 @@ OPCODES = {
     "fma.rn.f32": 3, "fma.rz.f64": 3, "div.rn.f32": 2, "sqrt.rp.f32": 1, "min.f32": 2, "max.f64": 2,
     "cvt.rni.f32.f32": 1, "cvt.rmi.s64.f64": 1, "cvt.rn.f32.u64": 1, "cvt.rz.f32.s64": 1, "ex2.approx.ftz.f32": 1,
     "lg2.approx.f32": 1, "sin.approx.f32": 1, "cos.approx.f32": 1, "tanh.approx.f32": 1, "div.s32": 2, "rem.u64": 2,
-    "mul.hi.s64": 2,
+    "mul.hi.s64": 2, "fma.rn.f16": 3, "fma.rn.relu.bf16x2": 3, "add.sat.f16x2": 2, "mul.bf16": 2, "cvt.rn.f16.f64": 1,
+    "cvt.rz.bf16.f32": 1, "cvt.rn.f16.s64": 1, "cvt.rn.bf16.u64": 1, "cvt.f64.f16": 1, "cvt.rzi.s32.f16": 1,
+    "cvt.rni.u64.bf16": 1, "ex2.approx.f16x2": 1, "tanh.approx.bf16": 1, "fma.rn.f32x2": 3, "vmad.u32.s32.s32.sat": 3,
+    "vadd4.u32.s32.u32.sat": 3, "fns.b32": 3, "redux.sync.add.u32": 2, "match.any.sync.b64": 2,
 }  # fmt: skip
 
 

@@ -48,6 +48,15 @@ def instruction(text: str, *operands: Operand) -> Instruction:
         ("madc.hi.cc.u32", (A, B, C, D), "u32 <- u32 u32 u32"),
         ("bra.uni", (Label("x"),), "<- u64"),
         ("activemask.b32", (A,), "b32 <-"),
+        ("fma.rn.relu.bf16x2", (A, B, C, D), "bf16x2 <- bf16x2 bf16x2 bf16x2"),
+        ("setp.lt.f16x2", (Pair(P, Q), A, B), "pred pred <- f16x2 f16x2"),
+        ("set.lt.u32.f16x2", (A, B, C), "u32 <- f16x2 f16x2"),
+        ("cvt.rn.f16x2.f32", (A, B, C), "f16x2 <- f32 f32"),
+        ("add.f32.bf16", (A, B, C), "f32 <- bf16 f32"),
+        ("lop3.or.b32", (Pair(A, P), A, B, C, D, Q), "b32 pred <- b32 b32 b32 b32 pred"),
+        ("atom.global.add.noftz.f16x2", (A, MEMORY, B), "f16x2 <- u64 f16x2"),
+        ("st.global.L2::cache_hint.v2.f32", (MEMORY, Vector((A, B)), C), "<- u64 f32 f32 b64"),
+        ("mov.b128", (A, Vector((B, C))), "b128 <- b64 b64"),
     ],
 )
 def test_signature(text: str, operands: tuple[Operand, ...], expected: str) -> None:
@@ -102,7 +111,7 @@ def test_carry_is_an_implicit_register() -> None:
     ("text", "operands"),
     [
         ("tex.2d.v4.f32.f32", (A, B)),
-        ("add.f16", (A, B, C)),
+        ("add.rz.f16", (A, B, C)),
         ("mul.s32", (A, B, C)),
         ("add.sat.u32", (A, B, C)),
         ("fma.f32", (A, B, C, D)),

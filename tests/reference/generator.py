@@ -29,12 +29,14 @@ def _overlapping(b: Builder) -> None:
     accesses.overlapping(b, straight.arithmetic)
 
 
-_STRAIGHT: list[tuple[Statement, float]] = [
+_COMPUTING: list[tuple[Statement, float]] = [
     (straight.arithmetic, 12), (straight.carry_chain, 0.6), (straight.pack, 1.2), (straight.copy, 1.2),
-    (straight.special, 0.5), (straight.idle, 0.4),
-    (straight.approximate, 0.8), (accesses.load, 2.5), (accesses.store, 1.5), (_overlapping, 0.8),
-    (accesses.parameter, 0.4),
-    (accesses.private_atomic, 0.6), (accesses.space_test, 0.2),
+    (straight.constant, 1.2), (straight.special, 0.5),
+]  # fmt: skip
+"""What device functions do."""
+_STRAIGHT: list[tuple[Statement, float]] = [
+    *_COMPUTING, (straight.idle, 0.4), (straight.approximate, 0.8), (accesses.load, 2.5), (accesses.store, 1.5),
+    (_overlapping, 0.8), (accesses.parameter, 0.4), (accesses.private_atomic, 0.6), (accesses.space_test, 0.2),
     (accesses.contended_atomic, 0.5), (accesses.shared_contended_atomic, 0.3),
 ]  # fmt: skip
 _TOGETHER: list[tuple[Statement, float]] = [
@@ -224,14 +226,8 @@ def _one(b: Builder, depth: int) -> None:
     if may_leave and b.chance(0.015):
         together.early_exit(b)
         return
-    choices = list(_STRAIGHT)
-    if b.place.function:
-        choices = [
-            c
-            for c in choices
-            if c[0] in (straight.arithmetic, straight.carry_chain, straight.pack, straight.copy, straight.special)
-        ]
-    elif b.shared_sites >= SHARED_SITES:
+    choices = _COMPUTING if b.place.function else _STRAIGHT
+    if b.shared_sites >= SHARED_SITES:
         choices = [c for c in choices if c[0] is not accesses.shared_contended_atomic]
     _draw(b, choices)(b)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tests.reference import pure
 from tests.reference.number import mask
 from tests.reference.straight import AMOUNTS
-from tests.reference.vocabulary import APPROXIMATE, FAMILIES, FLOAT_EDGES, PLAIN_ARITHMETIC, WIDE_EDGES
+from tests.reference.vocabulary import APPROXIMATE, FAMILIES, FLOAT_EDGES, HALF, PLAIN_ARITHMETIC, WIDE_EDGES
 
 KERNEL = "matrix"
 
@@ -21,7 +21,7 @@ def every_instruction() -> list[str]:
     plain = [
         t.format(m=m) for texts in PLAIN_ARITHMETIC.values() for t in texts for m in ("", ".ftz", ".sat", ".ftz.sat")
     ]
-    return list(dict.fromkeys([*(t for texts in FAMILIES.values() for t in texts), *plain, *APPROXIMATE]))
+    return list(dict.fromkeys([*(t for texts in FAMILIES.values() for t in texts), *plain, *HALF, *APPROXIMATE]))
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ def _pattern(rng: random.Random, name: str, counts: bool) -> int:
 
 
 def _declared(name: str) -> str:
-    """The register type of an operand; 8-bit values live in 16 bits."""
+    """The register type of an operand; 8-bit values and half precision live in 16 bits."""
     kind, bits = pure.kind_and_bits(name)
-    return name if kind in ("f", "pred") else f"b{max(bits, 16)}"
+    return name if kind == "pred" or (kind == "f" and bits > 16) else f"b{max(bits, 16)}"
 
 
 def _body(i: int, text: str, types: tuple[str, ...], threads: int) -> list[str]:

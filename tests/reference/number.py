@@ -102,7 +102,7 @@ class Format:
 F16 = Format(16, 11, -24, 0x7FFF)
 F32 = Format(32, 24, -149, 0x7FFFFFFF)
 F64 = Format(64, 53, -1074, 0x7FF8000000000000)
-FORMATS = {32: F32, 64: F64}
+FORMATS = {16: F16, 32: F32, 64: F64}
 
 
 def round_integer(value: Exact, quantum: int, mode: str) -> int:

@@ -185,7 +185,8 @@ def combination(rest: tuple[str, ...]) -> Callable[[bool, bool], bool] | None:
 def _set(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
     to, source = types
     compare, combine = comparison(rest, source), combination(rest)
-    true = 0x3F800000 if to == "f32" else mask(32)
+    bits = kind_and_bits(to)[1]
+    true = {"f32": 0x3F800000, "f16": 0x3C00}.get(to, mask(bits))
     if combine is None:
         return Pure(to, (source, source), lambda a, b: true if compare(a, b) else 0)
     return Pure(to, (source, source, "pred"), lambda a, b, c: true if combine(compare(a, b), bool(c)) else 0)
@@ -219,6 +220,39 @@ def _dot(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
 
     signed_result = "s32" if "s32" in types else "u32"
     return Pure(signed_result, (types[0], types[1], signed_result), run)
+
+
+def _dot_halves(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    first = 16 if "hi" in rest else 0
+
+    def run(a: int, b: int, c: int) -> int:
+        pairs = [(a >> (16 * i), b >> (first + 8 * i)) for i in range(2)]
+        return (sum(_VALUE(types[0][0], 16, x) * _VALUE(types[1][0], 8, y) for x, y in pairs) + c) & mask(32)
+
+    return Pure("u32", ("u32", "u32", "u32"), run)
+
+
+def _extend_field(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    def run(a: int, n: int) -> int:
+        n = n & 31 if "wrap" in rest else min(n, 32)
+        return _VALUE(types[0][0], n, a) & mask(32) if n else 0
+
+    return Pure(types[0], (types[0], "u32"), run)
+
+
+def _nth_set(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    """One position after the other, as the manual of ``fns`` has it."""
+
+    def run(bits: int, base: int, offset: int) -> int:
+        offset = _VALUE("s", 32, offset)
+        positions = range(base, 32) if offset > 0 else range(base, -1, -1) if base < 32 else range(0)
+        if offset == 0:
+            positions = range(base, base + 1) if base < 32 else range(0)
+        found = [p for p in positions if bits >> p & 1]
+        wanted = max(abs(offset) - 1, 0)
+        return found[wanted] if wanted < len(found) else mask(32)
+
+    return Pure("b32", ("b32", "u32", "s32"), run)
 
 
 def _bit_mask(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
@@ -264,6 +298,9 @@ _BUILDERS: dict[str, Builder] = {
     "mad24": _product24(3),
     "sad": _integer(3, _absolute_difference),
     "dp4a": _dot,
+    "dp2a": _dot_halves,
+    "szext": _extend_field,
+    "fns": _nth_set,
     "bmsk": _bit_mask,
     "testp": _property,
     "isspacep": _is_in_space,

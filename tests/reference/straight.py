@@ -98,6 +98,14 @@ def copy(b: Builder) -> None:
     b.emit(f"mov.{name} {to}, {source}", b.guard())
 
 
+def constant(b: Builder) -> None:
+    """Set a register to a constant; what follows often computes on constants alone."""
+    declared = b.rng.choice(["b16", "b32", "b32", "b64", "f32", "f64"])
+    bits = int(declared[1:])
+    name = b.rng.choice([declared, f"b{bits}", declared if declared[0] == "f" else f"u{bits}"])
+    b.emit(f"mov.{name} {b.register(declared)}, {b.immediate(name[0], bits)}", b.guard())
+
+
 def pack(b: Builder) -> None:
     """``mov`` that packs or unpacks a wide register, or moves bits between integer and float registers."""
     b.features.add("pairs")

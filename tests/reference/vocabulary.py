@@ -75,6 +75,9 @@ FAMILIES: dict[str, list[str]] = {
     "count": _all("{o}.{t}", o="popc clz brev", t="b32 b64"),
     "permute": _all("prmt.b32{m}", m=("", "", "", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16")),
     "lop3": ["lop3.b32"],
+    "bits": _all("dp2a.{h}.{a}.{b}", h="lo hi", a="u32 s32", b="u32 s32")
+    + _all("szext.{m}.{t}", m="clamp wrap", t="u32 s32")
+    + ["fns.b32"],
     "bmsk": _all("bmsk.{m}.b32", m="clamp wrap"),
     "testp": _all("testp.{p}.{t}", p="finite infinite number notanumber normal subnormal", t="f32 f64"),
     "select": _all("selp.{t}", t=(*INTEGERS, "b16", "b32", "b64", "f32", "f64")),
@@ -96,6 +99,19 @@ FAMILIES: dict[str, list[str]] = {
     + _all("{o}.{r}.f64", o="div rcp sqrt", r=ROUNDINGS),
 }
 """Instructions by family; a program draws a family first, so that large families do not crowd out small ones."""
+
+HALF = [
+    *_all("{o}{m}.f16", o="add sub mul fma.rn", m=("", ".ftz", ".sat", ".ftz.sat")),
+    *_all("{o}{m}.f16", o="min max", m=("", ".ftz", ".NaN", ".xorsign.abs", ".ftz.NaN.xorsign.abs")),
+    *_all("{o}.f16", o="neg abs"),
+    *_all("set.{r}{m}.{t}.f16", r=FLOAT_RELATIONS, m=("", ".ftz"), t="f16 u16 s32"),
+    *_all("setp.{r}{c}.f16", r=FLOAT_RELATIONS, c=COMBINATIONS),
+    *_all("set.lt.f16.{t}", t="s16 u32 s64 f32 f64"),
+    *_all("cvt.{r}{m}.f16.{t}", r=ROUNDINGS, m=("", ".sat"), t=("u8", "s8", *INTEGERS, "f32", "f64")),
+    *_all("cvt.{r}.{t}.f16", r="rni rzi rmi rpi", t=("u8", "s8", *INTEGERS, "f16")),
+    *_all("cvt.{t}.f16", t="f16 f32 f64 sat.f32 ftz.f32"),
+]
+"""Half precision, which random programs do not use."""
 
 PLAIN_ARITHMETIC = {"add": ["add{m}.f32", "sub{m}.f32", "add.f64", "sub.f64"], "mul": ["mul{m}.f32", "mul.f64"]}
 """Forms without a rounding mode. PTX lets a compiler fuse such a multiply and add, so a program uses one group
@@ -125,6 +141,10 @@ WIDE_EDGES = {
     64: [*INTEGER_EDGES, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x100000000, (1 << 63) - 1, -(1 << 63)],
 }
 FLOAT_EDGES = {
+    16: [
+        0x0000, 0x8000, 0x0001, 0x83FF, 0x0400, 0x8401, 0x3C00, 0xBC00, 0x3BFF, 0x4248, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00,
+        0x7E00, 0xFE01, 0x7C01, 0x6400, 0x6401, 0x3800, 0x3E00, 0x4100, 0x1001, 0x5800,
+    ],
     32: [
         0x00000000, 0x80000000, 0x00000001, 0x807FFFFF, 0x00800000, 0x80800001, 0x3F800000, 0xBF800000, 0x3F7FFFFF,
         0x40490FDB, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC12345, 0x7F812345, 0x4F000000,

@@ -7,9 +7,9 @@ import pytest
 from tests.simt.programs import COMPILED, VIRTUAL, module, prepare, words
 
 from warpreg import codegen, ptx
+from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.simt import Buffer, Device, GlobalMemory, Record
-from warpreg.simt.memory import GLOBAL_BASE
 
 TRIPLE = "mul.lo.u32 %r1, %t, 3; st.global.u32 [%my_out], %r1;"
 OUT = np.zeros(32, np.uint32)

@@ -124,8 +124,8 @@ def test_an_unknown_kernel_is_answered_with_the_nearest_name() -> None:
 REFUSED = [
     ("tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [image, {%t}]; st.global.f32 [%out], %f1;", "tex.1d.v4.f32.s32"),
     ("wmma.fill.sync %r1;", "wmma"),
-    ("add.f16 %h1, 1, 1; st.global.u16 [%out], %h1;", "add.f16"),
-    ("mov.u32 %r1, %pm0; st.global.u32 [%out], %r1;", "special register '%pm0'"),
+    ("cp.async.ca.shared.global [0], [%out], 4;", "cp.async.ca.shared.global"),
+    ("wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"),
     ("{ .reg .b64 %fn; mov.u64 %fn, 0; .param .b32 a; call (a), vprintf2, (a); }", "vprintf2"),
     ("call.uni again;", "is recursive or calls an undefined function"),
 ]

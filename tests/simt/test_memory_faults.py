@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.simt.programs import Runner, prepare, words
 
+from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.simt import Device, MemoryFault
-from warpreg.simt.memory import GLOBAL_BASE
 
 EIGHT = np.zeros(8, np.uint32)
 """32 bytes, in the first buffer at 0x10000000."""

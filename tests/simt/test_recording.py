@@ -13,9 +13,8 @@ import pytest
 from tests.simt.programs import COMPILED, Outcome, Runner, words
 from tests.simt.recorded import accesses_of, path_of, widths_of
 
+from warpreg.ir.address_space import GLOBAL_BASE, SHARED_WINDOW
 from warpreg.simt import Record, launch, recorder
-from warpreg.simt.memory import GLOBAL_BASE
-from warpreg.simt.memory_operations import SHARED_WINDOW
 from warpreg.trace import Trace
 
 EVERYTHING = Record(path=True, addresses=True, widths=True)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.simt.programs import Runner, prepare, words
 
+from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW
 from warpreg.simt import Device
-from warpreg.simt.memory_operations import LOCAL_WINDOW, SHARED_WINDOW
 
 
 def test_shared_memory_belongs_to_a_block_and_starts_as_zeros(run: Runner) -> None:

@@ -58,7 +58,9 @@ class _Constants:
         if len(instruction.operands) != 2 or not isinstance(instruction.operands[0], Register):
             return instruction
         value = self._value(instruction.operands[1])
-        return _with_sources(instruction, (value,)) if value is not instruction.operands[1] else instruction
+        if value is instruction.operands[1]:
+            return instruction
+        return _with_sources(instruction, (_written(value, instruction.types[-1]),))
 
     def _substitute_zero(self, instruction: Instruction) -> Instruction:
         sources = tuple(v if is_free(v := self._value(o)) else o for o in instruction.sources)
@@ -78,6 +80,7 @@ class _Constants:
         types = source_types(instruction)
         if types is None:
             return instruction
+        values = tuple(map(_written, values, types))
         sources = list(instruction.sources)
         budget = 1 - charged(instruction)
         for i in sorted(changed, key=lambda i: (not is_free(values[i]), self._readers(instruction.sources[i]))):
@@ -96,6 +99,13 @@ class _Constants:
         target, value = instruction.operands
         if isinstance(target, Register) and target.name in self.single and is_constant(value):
             self.known[target.name] = value
+
+
+def _written(value: Operand, slot: Type) -> Operand:
+    """A known value as a slot has it: in a floating-point slot the bits of an integer constant, not its number."""
+    if isinstance(value, Immediate) and value.form == "int" and value.value and slot.is_float:
+        return Immediate(value.value & (1 << slot.bits) - 1, f"f{slot.bits}")
+    return value
 
 
 def _with_sources(instruction: Instruction, sources: tuple[Operand, ...]) -> Instruction:

@@ -15,6 +15,7 @@ from warpreg.ir.operands import (
     Not,
     Operand,
     Pair,
+    Part,
     Register,
     Symbol,
     Vector,
@@ -35,6 +36,9 @@ def map_operand(operand: Operand, leaf: Leaf) -> Operand:
     if isinstance(operand, Not):
         inner = leaf(operand.operand)
         return operand if inner is operand.operand or not isinstance(inner, Register) else Not(inner)
+    if isinstance(operand, Part):
+        whole = leaf(operand.register)
+        return replace(operand, register=whole) if isinstance(whole, Register) else operand
     if isinstance(operand, Pair):
         first, second = map_operand(operand.first, leaf), map_operand(operand.second, leaf)
         return operand if first is operand.first and second is operand.second else Pair(first, second)

@@ -21,7 +21,7 @@ from warpreg.ir.types import TYPES, Type
 
 NO_RESULT = frozenset(
     "st stu red bra brx bar barrier ret exit trap brkpt membar fence call prefetch prefetchu cp nanosleep pmevent "
-    "sust sured discard griddepcontrol setmaxnreg wgmma tcgen05 bulk clusterlaunchcontrol".split()
+    "sust sured discard applypriority griddepcontrol setmaxnreg wgmma tcgen05 bulk clusterlaunchcontrol".split()
 )
 """Base opcodes whose first operand is not a destination (``bar.red`` and ``barrier.red`` are told apart by modifier).
 """

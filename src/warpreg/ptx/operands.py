@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from warpreg.ir.operands import (
     Address,
     AddressTuple,
@@ -23,7 +25,7 @@ from warpreg.ptx.names import Names
 from warpreg.ptx.tokens import Cursor
 
 _SINK = Sink()
-_SELECTORS = frozenset({"b0", "b1", "b2", "b3", "h0", "h1"})
+_SELECTORS = re.compile(r"b[0-7]{1,4}|h[0-3]{1,2}")
 
 
 class OperandReader:
@@ -122,7 +124,7 @@ class OperandReader:
 
     def _part(self, name: str) -> Part | None:
         base, _, selector = name.partition(".")
-        register = self._names.resolve(base) if selector in _SELECTORS else None
+        register = self._names.resolve(base) if _SELECTORS.fullmatch(selector) else None
         return Part(register, selector) if isinstance(register, Register) else None
 
     def _whole_name(self) -> str:

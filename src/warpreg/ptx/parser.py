@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import hashlib
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
+from warpreg.ir.collector import collector_paused
 from warpreg.ir.module import Attribute, Function, Module, Section, SourceFile, TopLevel
 from warpreg.ptx.body import BodyReader
 from warpreg.ptx.declarations import SPACES, DeclarationReader
@@ -45,22 +43,10 @@ def parse(text: str, file: str = "<ptx>") -> Module:
     """
     reporter = Reporter(text, file)
     source = Source(blank_comments(text, reporter), file, reporter)
-    with _collector_paused():
+    with collector_paused():
         module = ModuleReader(source).read()
     reporter.raise_if_any()
     return replace(module, digest=hashlib.sha256(f"{file}\n{text}".encode()).hexdigest())
-
-
-@contextlib.contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Everything the reader makes stays alive, so that looking for garbage meanwhile only costs (half of the time)."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class ModuleReader:

@@ -40,7 +40,7 @@ class MemoryAccess:
 
     def emit(self, sources: list[Source], mask: Value) -> list[Value]:
         """Perform the access in the lanes of ``mask`` (i32); returns what it loads."""
-        (operand, _, cells), *rest = sources
+        (operand, _, cells), *rest = sources[:-1] if "L2::cache_hint" in self.instruction.modifiers else sources
         if not isinstance(operand, Address):
             raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "has no address")
         if self.space == "param":
@@ -67,7 +67,7 @@ class MemoryAccess:
 
     def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:
         """The usual shapes inline, the rest by the memory operation."""
-        operation = Operation("store" if given else "load", self.space, self.type.bytes)
+        operation = Operation("store" if given else "load", self.space, self.type.bytes, self.sites.record)
         found = rows.shape(self.values, base, operation.size, mask)
         self.values.field(Slot.HELPERS)
 

@@ -33,7 +33,7 @@ SIGNATURE = ir.FunctionType(I32, [I64, I64, I32])
 SEGMENT = 96
 """Instructions of one native function; longer blocks are chained."""
 
-NOTHING = frozenset({"membar", "fence", "nanosleep", "pmevent", "prefetch", "prefetchu"})
+NOTHING = frozenset({"membar", "fence", "nanosleep", "pmevent", "prefetch", "prefetchu", "discard", "applypriority"})
 
 
 @dataclass

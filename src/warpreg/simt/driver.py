@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg.simt import llvm as ir
-from warpreg.simt.emitter import I32, I64, Code, Value, Variable
+from warpreg.simt.emitter import I1, I32, I64, Code, Value, Variable
 from warpreg.simt.state import (
     BLOCK_BYTES,
     NO_BLOCK,
@@ -20,13 +20,12 @@ from warpreg.simt.state import (
     BlockField,
     BlockKind,
     Slot,
-    Status,
     Stop,
     Warp,
 )
 from warpreg.trace.path import PathWord
 
-FULL = 0xFFFFFFFF
+ALL = 0xFFFFFFFFFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -69,51 +68,66 @@ def _run(module: Any, run_warp: Any, record_path: bool) -> None:
                 with code.if_(slot(code, launch, Slot.PATH) > slot(code, launch, Slot.PATH_LIMIT)):
                     code.ret(code.const(I32, Stop.BUFFER_FULL))
             _begin_thread_block(code, launch, block, record_path)
-        progress = code.var(code.const(I32, 0))
         with code.loop():
-            warp = slot(code, launch, Slot.WARP)
-            with code.if_(warp == slot(code, launch, Slot.WARP_COUNT)):
+            turn = slot(code, launch, Slot.READY) & (code.const(I64, ALL) << slot(code, launch, Slot.WARP))
+            with code.if_(turn == 0):
                 code.break_()
-            record = _warp_record(code, launch, warp)
-            with code.if_((record + Warp.STATUS).load(I32) == Status.READY):
-                with code.if_(slot(code, launch, Slot.TURN_END) == 0):
-                    set_slot(launch, Slot.TURN_END, slot(code, launch, Slot.EXECUTED) + slot(code, launch, Slot.SLICE))
-                stop = code.call(run_warp, [launch, warp])
-                with code.if_(stop != Stop.FINISHED):
-                    code.ret(stop)
-                set_slot(launch, Slot.TURN_END, code.const(I64, 0))
-                progress.set(code.const(I32, 1))
+            warp = _lowest(code, turn)
+            set_slot(launch, Slot.WARP, warp)
+            with code.if_(slot(code, launch, Slot.TURN_END) == 0):
+                set_slot(launch, Slot.TURN_END, slot(code, launch, Slot.EXECUTED) + slot(code, launch, Slot.SLICE))
+            stop = code.call(run_warp, [launch, warp])
+            with code.if_(stop != Stop.FINISHED):
+                code.ret(stop)
+            set_slot(launch, Slot.TURN_END, code.const(I64, 0))
             set_slot(launch, Slot.WARP, warp + 1)
         set_slot(launch, Slot.WARP, code.const(I64, 0))
         with code.if_else(slot(code, launch, Slot.ALIVE_WARPS) == 0) as (finished, going):
             with finished:
                 set_slot(launch, Slot.BLOCK_LIVE, code.const(I64, 0))
-                set_slot(launch, Slot.THREAD_BLOCK, slot(code, launch, Slot.THREAD_BLOCK) + 1)
-            with going, code.if_(progress.get() == 0):
+                _next_thread_block(code, launch)
+            with going, code.if_(slot(code, launch, Slot.READY) == 0):
                 code.ret(code.const(I32, Stop.DEADLOCK))
     code.builder.unreachable()
 
 
+def _lowest(code: Code, bits: Value) -> Value:
+    """The number of the lowest set bit of an i64 that is not 0."""
+    return code.intrinsic("llvm.cttz.i64", I64, [bits, code.const(I1, 1)])
+
+
+def _next_thread_block(code: Code, launch: Value) -> None:
+    """Count on, x fastest; the first thread block is 0 in all dimensions."""
+    set_slot(launch, Slot.THREAD_BLOCK, slot(code, launch, Slot.THREAD_BLOCK) + 1)
+    x = slot(code, launch, Slot.CTAID_X) + 1
+    with code.if_else(x == slot(code, launch, Slot.NCTAID_X)) as (row_done, row_goes_on):
+        with row_done:
+            set_slot(launch, Slot.CTAID_X, code.const(I64, 0))
+            y = slot(code, launch, Slot.CTAID_Y) + 1
+            done = (y == slot(code, launch, Slot.NCTAID_Y)).zext(I64)
+            set_slot(launch, Slot.CTAID_Y, y * (code.const(I64, 1) - done))
+            set_slot(launch, Slot.CTAID_Z, slot(code, launch, Slot.CTAID_Z) + done)
+        with row_goes_on:
+            set_slot(launch, Slot.CTAID_X, x)
+
+
 def _begin_thread_block(code: Code, launch: Value, block: Value, record_path: bool) -> None:
-    width, height = slot(code, launch, Slot.NCTAID_X), slot(code, launch, Slot.NCTAID_Y)
-    set_slot(launch, Slot.CTAID_X, block % width)
-    set_slot(launch, Slot.CTAID_Y, (block // width) % height)
-    set_slot(launch, Slot.CTAID_Z, block // (width * height))
     set_slot(launch, Slot.BLOCK_LIVE, code.const(I64, 1))
     warps = slot(code, launch, Slot.WARP_COUNT)
     set_slot(launch, Slot.ALIVE_WARPS, warps)
+    set_slot(launch, Slot.READY, code.const(I64, ALL) >> (code.const(I64, 64) - warps))
+    set_slot(launch, Slot.PENDING, code.const(I64, 0))
     set_slot(launch, Slot.WARP, code.const(I64, 0))
     set_slot(launch, Slot.PATH_WARP, code.const(I64, NO_BLOCK))
-    for field in range(Slot.ARRIVED, Slot.TARGETS):
-        set_slot(launch, field, code.const(I64, 0))
+    _clear(code, launch + Slot.ARRIVED * 8, code.const(I64, (Slot.TARGETS - Slot.ARRIVED) * 8))
     index = code.var(code.const(I64, 0))
     with code.loop():
         with code.if_(index.get() == warps):
             code.break_()
         record = _warp_record(code, launch, index.get())
         first = (record + Warp.FIRST_MASK).load(I32)
-        for field, value in ((Warp.BLOCK, 0), (Warp.DEPTH, 0), (Warp.STATUS, Status.READY), (Warp.LAST_MASK, 0)):
-            (record + field).store(code.const(I32, value))
+        for field in (Warp.BLOCK, Warp.DEPTH, Warp.LAST_MASK):
+            (record + field).store(code.const(I32, 0))
         (record + Warp.RECONVERGENCE).store(code.const(I32, NO_BLOCK))
         (record + Warp.MASK).store(first)
         (record + Warp.ALIVE).store(first)
@@ -151,16 +165,16 @@ def _release(module: Any) -> Any:
     with code.if_(arrived.load(I64) < expected.get()):
         code.ret()
     arrived.store(code.const(I64, 0))
-    index = code.var(code.const(I64, 0))
-    with code.loop():
-        with code.if_(index.get() == slot(code, launch, Slot.WARP_COUNT)):
-            code.break_()
-        record = _warp_record(code, launch, index.get())
-        waits = (record + Warp.STATUS).load(I32) == Status.WAITING
-        with code.if_(waits & ((record + Warp.BARRIER).load(I32) == barrier.trunc(I32))):
-            (record + Warp.STATUS).store(code.const(I32, Status.READY))
-            _resume(code, launch, record, index.get())
-        index.set(index.get() + 1)
+    pending = slot(code, launch, Slot.PENDING)
+    set_slot(launch, Slot.PENDING, pending & ~(code.const(I64, 1) << barrier))
+    waits = launch + barrier * 8 + Slot.WAITS * 8
+    waiting = waits.load(I64)
+    waits.store(code.const(I64, 0))
+    set_slot(launch, Slot.READY, slot(code, launch, Slot.READY) | waiting)
+    reduced = (launch + barrier * 8 + Slot.REDUCED_THREADS * 8).load(I64) != 0
+    with code.if_(reduced, likely=False), code.each_set_bit(waiting.trunc(I32)) as warp:
+        index = warp.zext(I64)
+        _resume(code, launch, _warp_record(code, launch, index), index)
     for first in (Slot.REDUCED_COUNT, Slot.REDUCED_THREADS):
         (launch + barrier * 8 + first * 8).store(code.const(I64, 0))
     code.ret()
@@ -303,8 +317,7 @@ def _run_warp(module: Any, release: Any, options: Driver) -> Any:
                 with code.if_(arrived):
                     leave(Stop.FINISHED)
         with code.if_(state.mask.get() == 0, likely=False):
-            _end_warp(code, launch, release)
-            (record + Warp.STATUS).store(code.const(I32, Status.DONE))
+            _end_warp(code, launch, warp, release)
             leave(Stop.FINISHED)
     code.builder.unreachable()
     return code.function
@@ -392,9 +405,13 @@ def _arrive(code: Code, launch: Value, state: _WarpState, release: Any, row: Val
     arrived = launch + barrier * 8 + Slot.ARRIVED * 8
     arrived.store(arrived.load(I64) + 1)
     (launch + barrier * 8 + Slot.EXPECTED * 8).store(slot(code, launch, Slot.BARRIER_THREADS))
+    bit = code.const(I64, 1)
+    set_slot(launch, Slot.PENDING, slot(code, launch, Slot.PENDING) | (bit << barrier))
     with code.if_((number >> 32) == 0):
-        (state.record + Warp.STATUS).store(code.const(I32, Status.WAITING))
-        (state.record + Warp.BARRIER).store(barrier.trunc(I32))
+        warp = bit << slot(code, launch, Slot.WARP)
+        set_slot(launch, Slot.READY, slot(code, launch, Slot.READY) & ~warp)
+        waits = launch + barrier * 8 + Slot.WAITS * 8
+        waits.store(waits.load(I64) | warp)
         (state.record + Warp.BARRIER_MASK).store(state.mask.get())
         (state.record + Warp.RESUME).store((row + BlockField.RESUME).load(I64))
         (state.record + Warp.BARRIER_BLOCK).store(row)
@@ -427,14 +444,10 @@ def _indirect(code: Code, launch: Value, state: _WarpState, meet: Value) -> None
                 state.push(meet, target, group.get())
 
 
-def _end_warp(code: Code, launch: Value, release: Any) -> None:
+def _end_warp(code: Code, launch: Value, warp: Value, release: Any) -> None:
     """A finished warp no longer counts at barriers: those that waited only for it are released."""
     set_slot(launch, Slot.ALIVE_WARPS, slot(code, launch, Slot.ALIVE_WARPS) - 1)
-    barrier = code.var(code.const(I64, 0))
-    with code.loop():
-        with code.if_(barrier.get() == 16):
-            code.break_()
-        waiting = (launch + barrier.get() * 8 + Slot.ARRIVED * 8).load(I64)
-        with code.if_(waiting != 0):
-            code.call(release, [launch, barrier.get()])
-        barrier.set(barrier.get() + 1)
+    set_slot(launch, Slot.READY, slot(code, launch, Slot.READY) & ~(code.const(I64, 1) << warp))
+    pending = slot(code, launch, Slot.PENDING)
+    with code.if_(pending != 0, likely=False), code.each_set_bit(pending.trunc(I32)) as barrier:
+        code.call(release, [launch, barrier.zext(I64)])

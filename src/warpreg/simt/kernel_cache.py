@@ -5,7 +5,6 @@ An entry's key covers the PTX text, the kernel's name, the options, what is reco
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import pickle
 from dataclasses import replace
@@ -14,6 +13,7 @@ from pathlib import Path
 from warpreg import codegen, ptx
 from warpreg.codegen import CompileOptions
 from warpreg.ir.cache import cache_directory
+from warpreg.ir.collector import collector_paused
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.simt import entries, native
@@ -28,26 +28,21 @@ def load_or_compile(module: Module, name: str, options: CompileOptions | None, r
     text = module.digest or hashlib.sha256(ptx.write(module).encode()).hexdigest()
     key = "\n".join((text, name, repr(options), repr(record), native.identity()))
     path = cache_directory() / "kernels" / f"{hashlib.sha256(key.encode()).hexdigest()}.pickle"
-    image = _read(path)
-    if image is None:
-        kernel = codegen.build(module, name)
-        image = compile_image(codegen.compile(kernel, options) if options else kernel, record)
-        entries.write(path, pickle.dumps(_detached(image), pickle.HIGHEST_PROTOCOL))
+    with collector_paused():
+        image = _read(path)
+        if image is None:
+            kernel = codegen.build(module, name)
+            image = compile_image(codegen.compile(kernel, options) if options else kernel, record)
+            entries.write(path, pickle.dumps(_detached(image), pickle.HIGHEST_PROTOCOL))
     return load(replace(image, kernel=_attached(image.kernel, module)), record)
 
 
 def _read(path: Path) -> Image | None:
-    """The entry, or None if there is none; unpickling many small objects is quicker without the collector."""
+    """The entry, or None if there is none."""
     data = entries.read(path)
     if data is None:
         return None
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        image: Image = pickle.loads(data)
-    finally:
-        if collecting:
-            gc.enable()
+    image: Image = pickle.loads(data)
     return image
 
 

@@ -63,12 +63,20 @@ def immediate(operand: Immediate, type_: Type) -> Any:
 
 def immediate_bits(operand: Immediate, type_: Type) -> int:
     """The bits of a constant operand in a slot of that type."""
-    if not type_.is_float:
+    if not type_.is_float or ((type_.bits < 32 or type_.lanes > 1) and operand.form == "int"):
         return operand.value & (1 << type_.bits) - 1
     if operand.form == f"f{type_.bits}":
         return operand.value
-    packed = struct.pack("<d" if type_.bits == 64 else "<f", operand.as_float)
+    if type_.name == "bf16":
+        return _nearest_bf16(operand.as_float)
+    packed = struct.pack({16: "<e", 32: "<f", 64: "<d"}[type_.bits], operand.as_float)
     return int.from_bytes(packed, "little")
+
+
+def _nearest_bf16(value: float) -> int:
+    """A constant by way of single precision, ties to even."""
+    single = int.from_bytes(struct.pack("<f", value), "little")
+    return single + 0x7FFF + (single >> 16 & 1) >> 16
 
 
 def fit(lanes: VectorLanes, value: Any, type_: Type, bits: int) -> Any:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.ir.address_space import WINDOW_BYTES
 from warpreg.ir.kernel import Kernel
 from warpreg.simt.arguments import pack
 from warpreg.simt.faults import LaunchError
 from warpreg.simt.memory import GlobalMemory
-from warpreg.simt.memory_operations import LOCAL_WINDOW, SHARED_WINDOW
 from warpreg.simt.native_kernel import STACK_ENTRIES, NativeKernel, Record
 from warpreg.simt.recorder import Recorder
 from warpreg.simt.reports import Report
@@ -48,7 +48,7 @@ SLICE = 200_000
 LONGEST_ROW = 32 * 8
 """Bytes of 32 lanes side by side."""
 
-MAX_SHARED_BYTES = LOCAL_WINDOW - SHARED_WINDOW
+MAX_SHARED_BYTES = WINDOW_BYTES
 
 MAX_LOCAL_BYTES = 512 * 1024
 """Local memory of a thread (CUDA C++ Programming Guide, compute capabilities)."""

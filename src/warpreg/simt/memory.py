@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.ir.errors import WarpregError
-
-GLOBAL_BASE = 0x1000_0000
-"""Device address of the first buffer; below lie the null page and the shared and local windows."""
 
 ALIGNMENT = 256
 """Buffers start at multiples of this and are at least this far apart, so that an overrun hits no other buffer and a

@@ -17,16 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.simt import atomics, recording
 from warpreg.simt import llvm as ir
 from warpreg.simt.driver import set_slot, slot
-from warpreg.simt.emitter import I1, I32, I64, LANES, MASK, Code, Value, constant, lanes_of
+from warpreg.simt.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.gather import gather, scatter, spilled
 from warpreg.simt.state import Fault, SiteField, Slot
-
-SHARED_WINDOW = 0x0100_0000
-LOCAL_WINDOW = 0x0200_0000
-WINDOW_END = 0x0300_0000
 
 
 @dataclass(frozen=True)
@@ -321,8 +318,8 @@ def _generic(
     code: Code, operation: Operation, launch: Value, site: Value, mask: Value, address: Value, values: list[Value]
 ) -> Value | None:
     """Send each lane to the space whose window holds its address."""
-    shared = _in_window(code, address, SHARED_WINDOW, LOCAL_WINDOW) & mask
-    local = _in_window(code, address, LOCAL_WINDOW, WINDOW_END) & mask
+    shared = _in_window(code, address, SHARED_WINDOW) & mask
+    local = _in_window(code, address, LOCAL_WINDOW) & mask
     result: Value | None = None
     for space, lanes, window in (
         ("shared", shared, SHARED_WINDOW),
@@ -339,6 +336,6 @@ def _generic(
     return result
 
 
-def _in_window(code: Code, address: Value, first: int, end: int) -> Value:
-    distance = address - code.const(address.type, first)
-    return Value(code, code.builder.icmp_unsigned("<", distance.llvm, constant(address.type, end - first))).bitcast(I32)
+def _in_window(code: Code, address: Value, first: int) -> Value:
+    """The lanes (i32) whose address lies in the window that begins at ``first``."""
+    return (address - code.const(address.type, first) < WINDOW_BYTES).bitcast(I32)

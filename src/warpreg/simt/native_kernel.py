@@ -78,7 +78,7 @@ def compile_image(kernel: Kernel, record: Record) -> Image:
     """Native code for a kernel.  Raises UnsupportedError for the first instruction that cannot be run."""
     cells = storage.assign(kernel)
     symbols = tuple(sorted({p.variable.name for p in kernel.placements if p.space in ("global", "const")}))
-    sites = Sites(record.addresses, frozenset() if record.addresses else rows.worthwhile(kernel))
+    sites = Sites(record.addresses, rows.worthwhile(kernel))
     module = ir.Module(kernel.name)
     compiler = BlockCompiler(module, kernel, cells, {n: i for i, n in enumerate(symbols)}, sites, record.widths)
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):

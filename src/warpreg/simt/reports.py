@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.simt.access import elements
 from warpreg.simt.faults import DeadlockError, ExecutionError, MemoryFault, RunawayError, TrapFault, place, triple
 from warpreg.simt.memory import GlobalMemory
-from warpreg.simt.memory_operations import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_END
 from warpreg.simt.native_kernel import STACK_ENTRIES, NativeKernel
-from warpreg.simt.state import BLOCK_BYTES, SITE_BYTES, Fault, Slot, Status, Warp
+from warpreg.simt.state import BLOCK_BYTES, SITE_BYTES, Fault, Slot, Warp
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,13 @@ class Report:
         """Which warps wait, and where."""
         waiting = []
         for warp, row in enumerate(self.warp_records):
-            if row[Warp.STATUS // 4] == Status.WAITING:
+            at = [n for n in range(16) if int(self.launch[Slot.WAITS + n]) >> warp & 1]
+            if at:
                 address = int(row[Warp.BARRIER_BLOCK // 4 :][:2].view(np.uint64)[0])
                 block = self.kernel.blocks[(address - int(self.launch[Slot.BLOCKS])) // BLOCK_BYTES]
                 location = block.instructions[-1].location
                 where = f" ({location})" if location else ""
-                waiting.append(f"warp {warp} waits at barrier {row[Warp.BARRIER // 4]}{where}")
+                waiting.append(f"warp {warp} waits at barrier {at[0]}{where}")
         return DeadlockError(f"{self._kernel_and_block()}: barrier deadlock: {'; '.join(waiting)}")
 
     def runaway(self, limit: int) -> RunawayError:
@@ -94,8 +95,8 @@ class Report:
     def _nearest(self, instruction: Instruction, address: int) -> str:
         spaces = {modifier.split("::")[0] for modifier in instruction.modifiers}
         generic = not spaces & {"global", "const"}
-        if "shared" in spaces or (generic and SHARED_WINDOW <= address < LOCAL_WINDOW):
+        if "shared" in spaces or (generic and SHARED_WINDOW <= address < SHARED_WINDOW + WINDOW_BYTES):
             return f"the block has {int(self.launch[Slot.SHARED_BYTES])} bytes of shared memory"
-        if "local" in spaces or (generic and LOCAL_WINDOW <= address < WINDOW_END):
+        if "local" in spaces or (generic and LOCAL_WINDOW <= address < LOCAL_WINDOW + WINDOW_BYTES):
             return f"the thread has {self.local_bytes} bytes of local memory"
         return self.memory.nearest(address)

@@ -14,16 +14,19 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Address, Register
 from warpreg.simt import llvm as ir
+from warpreg.simt import recording
 from warpreg.simt.emitter import I32, I64, LANES, Value, lanes_of
 from warpreg.simt.memory_operations import Operation
 from warpreg.simt.state import SiteField, Slot
 from warpreg.simt.values import BlockValues
 
 FULL = 0xFFFFFFFF
-BUDGET = 64
-"""How many accesses of a kernel are handled inside blocks, each of which costs about a millisecond of compile time;
-one that shares its address register with no other in its block costs `ALONE` times as much."""
-ALONE = 3
+MOST = 64
+"""Most accesses of a kernel that are handled inside blocks: each costs about a millisecond of compile time."""
+
+FEW = 8
+"""An access that shares its address register with no other in its block is handled inside only if a kernel has at most
+so many of them."""
 
 
 def worthwhile(kernel: Kernel) -> frozenset[int]:
@@ -39,14 +42,18 @@ def worthwhile(kernel: Kernel) -> frozenset[int]:
                 by_register.setdefault(register, []).append(pc)
         for pcs in by_register.values():
             (shared if len(pcs) > 1 else alone).extend(pcs)
-    chosen = shared[:BUDGET]
-    return frozenset(chosen + alone[: (BUDGET - len(chosen)) // ALONE])
+    return frozenset(shared[:MOST] + (alone if len(alone) <= FEW else []))
 
 
 def _address_register(instruction: Instruction) -> str:
     """The address register of a scalar load or store of global or shared memory; empty for anything else."""
     spaces = {modifier.split("::")[0] for modifier in instruction.modifiers}
-    if instruction.opcode not in ("ld", "st") or not spaces & {"global", "shared"} or spaces & {"v2", "v4", "v8"}:
+    if (
+        instruction.guard
+        or instruction.opcode not in ("ld", "st")
+        or not spaces & {"global", "shared"}
+        or spaces & {"v2", "v4", "v8"}
+    ):
         return ""
     address = next(operand for operand in instruction.operands if isinstance(operand, Address))
     return address.base.name if isinstance(address.base, Register) else ""
@@ -55,12 +62,14 @@ def _address_register(instruction: Instruction) -> str:
 @dataclass(frozen=True)
 class Shape:
     """Of 32 base addresses: that of lane 0; whether they are ``usual``, that is all active, aligned, and a ``row`` side
-    by side or a single one; ``reach`` (i64) is how far the last lane's address is from the first's."""
+    by side or a single one; ``stride`` (i64) is the distance from lane to lane, ``reach`` from the first to the
+    last."""
 
     vector: Value
     base: Value
     usual: Value
     row: Value
+    stride: Value
     reach: Value
 
 
@@ -74,9 +83,22 @@ def shape(values: BlockValues, address: Value, size: int, mask: Value) -> Shape:
         expected = base.splat() + row.select(ramp, code.const(address.type, 0))
         alike = (address == expected).bitcast(I32) == FULL
         usual = alike & (mask == FULL) & ((base & (size - 1)) == 0)
-        values.shapes[key] = Shape(address, base, usual, row, row.select(size * (LANES - 1), code.const(I64, 0)))
+        zero = code.const(I64, 0)
+        stride, reach = row.select(size, zero), row.select(size * (LANES - 1), zero)
+        values.shapes[key] = Shape(address, base, usual, row, stride, reach)
     found: Shape = values.shapes[key]
     return found
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where lane 0 accesses: its address (i64), the host address, whether the access may be done inside the block, and
+    what records it then."""
+
+    address: Value
+    host: Value
+    sound: Value
+    record: Callable[[], None]
 
 
 def load(
@@ -87,13 +109,14 @@ def load(
     A single address is loaded as the first lane of a row too: the host memory behind every space goes on that far.
     """
     code, vector = values.code, lanes_of(ir.IntType(8 * operation.size))
-    host, inside = _place(values, operation, found, offset, site)
+    place = _place(values, operation, found, offset, site)
 
     def usual() -> Value:
-        row = host.load(vector, align=operation.size)
+        place.record()
+        row = place.host.load(vector, align=operation.size)
         return found.row.select(row, row.lane(0).splat())
 
-    return code.choose(found.usual & inside, usual, otherwise)
+    return code.choose(found.usual & place.sound, usual, otherwise)
 
 
 def store(
@@ -106,25 +129,30 @@ def store(
     otherwise: Callable[[], Value],
 ) -> None:
     """Store at ``found`` plus a byte offset; ``otherwise`` emits the call for what is not usual."""
-    host, inside = _place(values, operation, found, offset, site)
-    with values.code.if_else(found.usual & found.row & inside) as (usual, rest):
+    place = _place(values, operation, found, offset, site)
+    with values.code.if_else(found.usual & found.row & place.sound) as (usual, rest):
         with usual:
-            host.store(value, align=operation.size)
+            place.record()
+            place.host.store(value, align=operation.size)
         with rest:
             otherwise()
 
 
-def _place(values: BlockValues, operation: Operation, found: Shape, offset: int, site: Value) -> tuple[Value, Value]:
-    """The host address of lane 0, and whether all lanes are inside and aligned if lane 0's base is."""
-    size = operation.size
+def _place(values: BlockValues, operation: Operation, found: Shape, offset: int, site: Value) -> _Place:
+    size, code = operation.size, values.code
     at = found.base + offset % (1 << found.base.type.width) if offset else found.base
+    address = at.zext(I64)
     if operation.space == "shared":
-        first = at.zext(I64)
-        inside = first + found.reach + size <= values.field(Slot.SHARED_BYTES)
-        host = values.field(Slot.SHARED) + first
+        sound = address + found.reach + size <= values.field(Slot.SHARED_BYTES)
+        host = values.field(Slot.SHARED) + address
     else:
         span = (site + SiteField.SPAN).load(I64)
         distance = at - (site + SiteField.FIRST).load(I64)
-        inside = (distance < span) & (distance + found.reach < span)
+        sound = (distance < span) & (distance + found.reach < span)
         host = at + values.field(Slot.GLOBAL_BIAS)
-    return host, inside if offset % size == 0 else values.code.const(inside.type, 0)
+    if offset % size:
+        sound = code.const(sound.type, 0)
+    if not operation.record:
+        return _Place(address, host, sound, lambda: None)
+    fits, append = recording.step(code, values.launch, site, address, found.stride)
+    return _Place(address, host, sound & fits, append)

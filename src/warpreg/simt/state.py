@@ -45,6 +45,8 @@ class Slot(enum.IntEnum):
     THREAD_BLOCKS = enum.auto()
     BLOCK_LIVE = enum.auto()  # 1 while the running thread block has been set up
     ALIVE_WARPS = enum.auto()
+    READY = enum.auto()  # a bit a warp that neither waits nor is done
+    PENDING = enum.auto()  # a bit a barrier that some warp has arrived at
     WARP = enum.auto()  # the running warp, and where a round goes on
     EXECUTED = enum.auto()  # warp-instructions
     PAUSE_AT = enum.auto()  # return to Python when EXECUTED gets here
@@ -68,8 +70,9 @@ class Slot(enum.IntEnum):
     REDUCED_COUNT = 80  # lanes whose predicate held in the current bar.red, sixteen slots
     REDUCED_THREADS = 96  # lanes that took part, sixteen slots
     EXPECTED = 112  # threads that the barrier waits for, 0 for all, sixteen slots
-    TARGETS = 128  # block index a lane, 32 x i32, for brx.idx
-    COUNT = 144
+    WAITS = 128  # a bit a warp that waits at the barrier, sixteen slots
+    TARGETS = 144  # block index a lane, 32 x i32, for brx.idx
+    COUNT = 160
 
 
 class Warp(enum.IntEnum):
@@ -80,9 +83,7 @@ class Warp(enum.IntEnum):
     ALIVE = 8
     RECONVERGENCE = 12
     DEPTH = 16
-    STATUS = 20
     LAST_MASK = 24
-    BARRIER = 28
     FIRST_MASK = 32
     BARRIER_MASK = 36
     RESUME = 40  # 64 bits: what to call on release from a bar.red, or 0
@@ -91,14 +92,6 @@ class Warp(enum.IntEnum):
 
 
 STACK_ENTRY_BYTES = 16  # reconvergence block, block, mask, unused
-
-
-class Status(enum.IntEnum):
-    """Of a warp."""
-
-    READY = 0
-    WAITING = 1
-    DONE = 2
 
 
 class BlockField(enum.IntEnum):

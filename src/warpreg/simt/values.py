@@ -8,7 +8,7 @@ from typing import Any
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.operands import ConstantBank, Immediate, Not, Operand, Register, Special
+from warpreg.ir.operands import ConstantBank, Immediate, Not, Operand, Part, Register, Special
 from warpreg.ir.types import Type
 from warpreg.simt import lanes
 from warpreg.simt import llvm as ir
@@ -27,6 +27,12 @@ UNIFORM_SPECIALS = {
     "%ctaid.x": Slot.CTAID_X,
     "%ctaid.y": Slot.CTAID_Y,
     "%ctaid.z": Slot.CTAID_Z,
+    "%clusterid.x": Slot.CTAID_X,
+    "%clusterid.y": Slot.CTAID_Y,
+    "%clusterid.z": Slot.CTAID_Z,
+    "%nclusterid.x": Slot.NCTAID_X,
+    "%nclusterid.y": Slot.NCTAID_Y,
+    "%nclusterid.z": Slot.NCTAID_Z,
     "%warpid": Slot.WARP,
     "%nwarpid": Slot.WARP_COUNT,
     "%clock": Slot.EXECUTED,
@@ -40,7 +46,30 @@ UNIFORM_SPECIALS = {
 
 CLOCKS = frozenset(name for name, field in UNIFORM_SPECIALS.items() if field is Slot.EXECUTED)
 
-CONSTANT_SPECIALS = {"%smid": 0, "%nsmid": 1, "%gridid": 0, "%clusterid.x": 0, "%envreg1": 0, "%envreg2": 0}
+AXES = ("x", "y", "z")
+
+CONSTANT_SPECIALS = {
+    "%smid": 0,
+    "%nsmid": 1,
+    "%gridid": 0,
+    "%is_explicit_cluster": 0,
+    "%cluster_ctarank": 0,
+    "%cluster_nctarank": 1,
+    **{f"%cluster_ctaid.{axis}": 0 for axis in AXES},
+    **{f"%cluster_nctaid.{axis}": 1 for axis in AXES},
+    "%clock_hi": 0,
+    "%globaltimer_hi": 0,
+    "%current_graph_exec": 0,
+    "%aggr_smem_size": 0,
+    "%reserved_smem_offset_begin": 0,
+    "%reserved_smem_offset_end": 0,
+    "%reserved_smem_offset_cap": 0,
+    **{f"%reserved_smem_offset_{number}": 0 for number in range(2)},
+    **{f"%envreg{number}": 0 for number in range(32)},
+    **{f"%pm{number}{width}": 0 for number in range(8) for width in ("", "_64")},
+}
+"""Special registers that are the same in every launch: one SM, clusters of one thread block, no performance counters,
+no environment, no shared memory reserved by a system."""
 
 LANE_SPECIALS: dict[str, Callable[[int], int]] = {
     "%laneid": lambda lane: lane,
@@ -136,6 +165,8 @@ class BlockValues:
     def operand(self, operand: Operand, type_: Type, cells: tuple[Cell, ...], instruction: Instruction) -> Value:
         """A source operand as a vector of the width of ``type_``; ``cells`` are those of the register in it, if any."""
         if isinstance(operand, Register):
+            return self.read(cells, type_.bits)
+        if isinstance(operand, Part) and instruction.opcode.startswith("v"):
             return self.read(cells, type_.bits)
         if isinstance(operand, Not):
             return ~self.read(cells, 1)

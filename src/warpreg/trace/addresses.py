@@ -11,7 +11,7 @@ Addresses wrap at 64 bits.  An instruction that no lane executes repeats its las
     (signed) STEPS         base = last base + payload; a signed 16-bit step a lane from lane to active lane, in units of
     the access
                   size, the first one 0; padded with 0 to a whole word
-    EACH          two words of address a lane
+    EACH          payload 1: one word of address a lane; payload 0: two
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class AddressDecoder:
             addresses[lanes] = site.base % (1 << 64) + size * np.cumsum(steps.astype(np.int64))
             return mask, addresses
         for lane in lanes:
-            addresses[lane] = self._long()
+            addresses[lane] = self._word() if payload & 1 else self._long()
         site.base = int(addresses[lanes[0]])
         return mask, addresses
 

@@ -33,7 +33,6 @@ MAGIC, END = b"WARPREG1", b"WARPREGE"
 HEAD = struct.Struct("<8sI")
 CHUNK = struct.Struct("<BII")
 FOOTER = 255
-LEVEL = -1
 
 
 class TraceError(WarpregError):
@@ -48,12 +47,16 @@ class Stream(enum.IntEnum):
     WIDTHS = 2
 
 
+LEVELS = {Stream.PATH: -1, Stream.ADDRESSES: -20, Stream.WIDTHS: -1}
+"""Compression levels: addresses are packed tightly already, and searching them for matches would cost more than
+running."""
+
 STREAMS = frozenset(Stream)
 
 
 @functools.cache
-def _compressor() -> zstandard.ZstdCompressor:
-    return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+def _compressor(stream: Stream) -> zstandard.ZstdCompressor:
+    return zstandard.ZstdCompressor(level=LEVELS[stream], write_checksum=True)
 
 
 class TraceWriter:
@@ -69,7 +72,7 @@ class TraceWriter:
     def append(self, stream: Stream, data: NDArray[Any]) -> None:
         """Append a chunk (uint32 words of a path or of addresses, uint8 widths)."""
         raw = data.view(np.uint8).data
-        stored = _compressor().compress(raw)
+        stored = _compressor(stream).compress(raw)
         self._write(CHUNK.pack(stream, len(raw), len(stored)))
         self._file.write(stored)
         self.stored_bytes[stream] += len(stored) + CHUNK.size
@@ -89,17 +92,26 @@ class TraceWriter:
 class Trace:
     """One launch's recording; reading streams it, so memory does not grow with its length.
 
-    ``header`` says what ran, ``totals`` what came of it.  Raises TraceError where the file turns out foreign, truncated
-    or damaged, naming it ``name``.
+    Raises TraceError where the file turns out foreign, truncated or damaged, naming it ``name``.
     """
 
     def __init__(self, file: BinaryIO, name: str = "trace") -> None:
         self.name = name
         self._file = file
-        header, self._first = self._read_header()
-        totals = self._read_footer(zlib.crc32(header))
-        self.header: dict[str, Any] = json.loads(header[HEAD.size :])
-        self.totals: dict[str, Any] = json.loads(totals)
+        self._header, self._first = self._read_header()
+        self._totals = self._read_footer(zlib.crc32(self._header))
+
+    @functools.cached_property
+    def header(self) -> dict[str, Any]:
+        """What ran."""
+        header: dict[str, Any] = json.loads(self._header[HEAD.size :])
+        return header
+
+    @functools.cached_property
+    def totals(self) -> dict[str, Any]:
+        """What came of it."""
+        totals: dict[str, Any] = json.loads(self._totals)
+        return totals
 
     @classmethod
     def open(cls, path: Path) -> Trace:

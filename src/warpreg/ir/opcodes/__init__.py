@@ -2,11 +2,13 @@
 
 `lookup` finds an instruction's row, an `Opcode`.  Its *meaning* is a function over an `Algebra`: run over LLVM vectors
 it compiles a kernel, run over lists of integers it interprets one.  Rows are grouped by module (`integer`, `floating`,
-`elementary`, `bits`, `compare`, `convert`, `memory`, `control`, `cross_lane`) and may be read as the specification.
+`half`, `packed`, `elementary`, `bits`, `compare`, `convert`, `convert_half`, `convert_byte`, `video`,
+`video_simd`, `memory`, `control`, `cross_lane`) and may be read as the specification.
 
 Choices where PTX leaves a result open, so that a run does not depend on the host:
 
-- Arithmetic that yields a NaN yields 0x7fffffff (f32) or 0x7ff8000000000000 (f64), whatever NaN went in.  ``mov``,
+- Arithmetic that yields a NaN yields 0x7fffffff (f32), 0x7ff8000000000000 (f64) or 0x7fff (f16, bf16), whatever NaN
+  went in.  ``mov``,
   ``selp``, ``abs``, ``neg``, ``copysign`` and memory operations move bits and keep payloads.
 - Integer division by zero: the quotient is all ones, the remainder is the dividend.  The smallest integer divided by -1
   is itself, remainder 0.
@@ -15,6 +17,8 @@ Choices where PTX leaves a result open, so that a run does not depend on the hos
 - Approximate instructions (``.approx``, ``.full``) stay within PTX's error bounds: reciprocals, roots and quotients are
   correctly rounded operations, ``ex2``, ``lg2``, ``sin``, ``cos`` and ``tanh`` polynomials.
 - ``.ftz`` flushes a subnormal result after rounding.
+- ``.relu`` makes +0 of -0.  ``elect`` takes the lowest active member.
+- A cluster is one thread block: ``shared::cluster`` is ``shared``, ``mapa`` the identity.
 """
 
 from warpreg.ir.opcodes.algebra import Algebra

@@ -131,6 +131,44 @@ def any_logic(m: Algebra[V], f: Form, a: V, b: V, c: V, table: V) -> V:
     return result
 
 
+def any_logic_and_test(m: Algebra[V], f: Form, a: V, b: V, c: V, table: V, q: V) -> tuple[V, V]:
+    """The predicate tells whether a bit is set, combined with q."""
+    result = any_logic(m, f, a, b, c, table)
+    some = m.xor(m.eq(result, m.constant(32, 0)), m.constant(1, 1))
+    return result, m.or_(some, q) if f.has("or") else m.and_(some, q)
+
+
+def extend_field(m: Algebra[V], f: Form, a: V, length: V) -> V:
+    """The low bits of a, extended by sign or zeros; a length of 32 or more keeps a, or with ``.wrap`` counts modulo
+    32."""
+    width, zero = m.constant(32, 32), m.constant(32, 0)
+    if f.has("wrap"):
+        length = m.and_(length, m.constant(32, 31))
+    unused = m.select(m.ult(length, width), m.sub(width, length), zero)
+    shifted = m.shl(a, unused)
+    return m.select(m.eq(length, zero), zero, (m.ashr if f.signed else m.lshr)(shifted, unused))
+
+
+def find_nth_set(m: Algebra[V], f: Form, mask: V, base: V, offset: V) -> V:
+    """Position of the |offset|-th set bit from ``base`` on, upwards or downwards; all ones if there is none.
+
+    Offset 0 asks for the base bit itself.  Downwards is upwards in the reversed mask.
+    """
+    zero, one, last = m.constant(32, 0), m.constant(32, 1), m.constant(32, 31)
+    downwards, itself = m.slt(offset, zero), m.eq(offset, zero)
+    from_base = m.and_(mask, m.shl(ones(m, 32), base))
+    until_base = m.select(m.ult(last, base), zero, m.and_(mask, low_mask(m, 32, m.add(base, one))))
+    rest = m.select(downwards, m.bitreverse(until_base), m.select(itself, m.and_(mask, m.shl(one, base)), from_base))
+    skipped = m.select(itself, zero, m.sub(m.select(downwards, m.sub(zero, offset), offset), one))
+    found, seen = ones(m, 32), zero
+    for position in range(32):
+        bit = m.and_(m.lshr(rest, m.constant(32, position)), one)
+        hit = m.and_(m.eq(bit, one), m.eq(seen, skipped))
+        found, seen = m.select(hit, m.constant(32, position), found), m.add(seen, bit)
+    reverses = m.and_(downwards, m.ult(found, m.constant(32, 32)))
+    return m.select(reverses, m.sub(last, found), found)
+
+
 def _shift(name: str) -> Callable[..., object]:
     return lambda m, f, a, n: getattr(m, name)(a, amount(m, f, n))
 
@@ -156,4 +194,7 @@ OPCODES = (
     Opcode("prmt.b32", "T <- T T T", permute_bytes),
     Opcode("prmt.b32.(f4e|b4e|rc8|ecl|ecr|rc16)", "T <- T T T", permute_bytes_mode),
     Opcode("lop3.b32", "T <- T T T T", any_logic),
+    Opcode("lop3.(or|and).b32", "T pred <- T T T T pred", any_logic_and_test),
+    Opcode("szext.(clamp|wrap).(u32|s32)", "T <- T u32", extend_field),
+    Opcode("fns.b32", "T <- T u32 s32", find_nth_set, outlined=True),
 )

@@ -14,6 +14,8 @@ OPCODES = (
     Opcode("call[.uni]", "<- ...", unit=Unit.CTRL, effect="inlined before execution"),
     Opcode("nanosleep.u32", "<- u32", unit=Unit.CTRL, effect="nothing"),
     Opcode("pmevent[.mask]", "<- u32", unit=Unit.CTRL, effect="nothing"),
+    Opcode("griddepcontrol.(launch_dependents|wait)", "<-", lambda m, f: (), Unit.CTRL),
+    Opcode("setmaxnreg.(inc|dec).sync.aligned.u32", "<- u32", lambda m, f, count: (), Unit.CTRL),
     *(
         row
         for name in ("bar", "bar.cta", "barrier", "barrier.cta")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from warpreg.ir.address_space import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.floating import ROUNDING, finished, flushed, is_nan
 from warpreg.ir.opcodes.form import Form, Opcode, Unit
@@ -14,13 +15,6 @@ V = TypeVar("V")
 INTEGERS = "(u8|u16|u32|u64|s8|s16|s32|s64)"
 TO_INTEGER = "(rni|rzi|rmi|rpi)"
 
-SHARED_WINDOW = 0x0100_0000
-"""Generic address of byte 0 of shared memory."""
-LOCAL_WINDOW = 0x0200_0000
-"""Generic address of byte 0 of a thread's local memory."""
-WINDOW_BYTES = 0x0100_0000
-GLOBAL_BASE = 0x1000_0000
-"""Lowest global address; constants and parameters have addresses here too."""
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
 
 
@@ -119,7 +113,7 @@ def _window(f: Form) -> int:
     return WINDOWS.get(space, 0)
 
 
-SPACES = "(const|global|local|param|param::entry|shared|shared::cta)"
+SPACES = "(const|global|local|param|param::entry|shared|shared::cta|shared::cluster)"
 
 OPCODES = (
     Opcode("mov.(pred|b16|b32|b64|b128|u16|u32|u64|s16|s32|s64|f32|f64)", "B <- B", move),
@@ -135,4 +129,6 @@ OPCODES = (
     Opcode(f"cvta.{SPACES}.(u32|u64)", "T <- T", to_generic),
     Opcode(f"cvta.to.{SPACES}.(u32|u64)", "T <- T", from_generic),
     Opcode(f"isspacep.{SPACES}", "pred <- u64", is_in_space),
+    Opcode("mapa[.shared::cluster].(u32|u64)", "T <- T u32", lambda m, f, a, block: a),
+    Opcode("getctarank[.shared::cluster].(u32|u64)", "u32 <- T", lambda m, f, a: m.constant(32, 0)),
 )

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.form import Form, Latency, Opcode, Unit
+from warpreg.ir.opcodes.floating import NAN, canonical, is_nan, magnitude
+from warpreg.ir.opcodes.form import Form, Latency, Meaning, Opcode, Unit
 
 V = TypeVar("V")
 
@@ -50,6 +51,74 @@ def vote(m: Algebra[V], f: Form, active: V, p: V, members: V | None = None) -> V
     return m.eq(no, zero) if f.has("all") else m.or_(m.eq(yes, zero), m.eq(no, zero))
 
 
+def lanes_of(m: Algebra[V], active: V, members: V) -> V:
+    """The mask of the active members."""
+    return m.and_(m.ballot(active), members)
+
+
+def of_lane(m: Algebra[V], a: V, lane: int) -> V:
+    """In every lane the value of one."""
+    return m.permute(a, m.constant(32, lane))
+
+
+def equal_lanes(m: Algebra[V], f: Form, active: V, a: V, members: V) -> V:
+    """The active members that hold the lane's own value."""
+    result = m.constant(32, 0)
+    for lane in range(32):
+        same = m.ballot(m.eq(a, of_lane(m, a, lane)))
+        result = m.select(m.eq(m.lane_ids(), m.constant(32, lane)), same, result)
+    return m.and_(result, lanes_of(m, active, members))
+
+
+def all_equal(m: Algebra[V], f: Form, active: V, a: V, members: V) -> tuple[V, ...]:
+    """The active members if all hold the same value, else no lane; and whether they do."""
+    everyone = lanes_of(m, active, members)
+    same = m.eq(equal_lanes(m, f, active, a, members), everyone)
+    return (m.select(same, everyone, m.constant(32, 0)), same)[: len(f.signature.results)]
+
+
+REDUCTIONS: dict[str, tuple[int, Meaning]] = {
+    "add.u32": (0, lambda m, a, b: m.add(a, b)),
+    "min.u32": (-1, lambda m, a, b: m.select(m.ult(b, a), b, a)),
+    "max.u32": (0, lambda m, a, b: m.select(m.ult(a, b), b, a)),
+    "add.s32": (0, lambda m, a, b: m.add(a, b)),
+    "min.s32": (0x7FFFFFFF, lambda m, a, b: m.select(m.slt(b, a), b, a)),
+    "max.s32": (0x80000000, lambda m, a, b: m.select(m.slt(a, b), b, a)),
+    "and.b32": (-1, lambda m, a, b: m.and_(a, b)),
+    "or.b32": (0, lambda m, a, b: m.or_(a, b)),
+    "xor.b32": (0, lambda m, a, b: m.xor(a, b)),
+    "min.f32": (NAN[32], lambda m, a, b: m.fmin(a, b)),
+    "max.f32": (NAN[32], lambda m, a, b: m.fmax(a, b)),
+}
+"""What a reduction starts from, and how it goes on."""
+
+
+def reduced(m: Algebra[V], f: Form, active: V, a: V, members: V) -> V:
+    """The operation over all active members, lowest lane first."""
+    start, combine = REDUCTIONS[f"{f.modifiers[1]}.{f.type}"]
+    everyone, zero = lanes_of(m, active, members), m.constant(32, 0)
+    if f.has("abs"):
+        a = magnitude(m, a)
+    total, unordered = m.constant(32, start), m.constant(1, 0)
+    for lane in range(32):
+        value = of_lane(m, a, lane)
+        takes_part = m.xor(m.eq(m.and_(everyone, m.constant(32, 1 << lane)), zero), m.constant(1, 1))
+        total = m.select(takes_part, combine(m, total, value), total)
+        if f.has("NaN"):
+            unordered = m.or_(unordered, m.and_(takes_part, is_nan(m, value)))
+    if f.type.is_float:
+        return m.select(unordered, m.constant(32, NAN[32]), canonical(m, total))
+    return total
+
+
+def elected(m: Algebra[V], f: Form, active: V, members: V) -> tuple[V, V]:
+    """The lowest active member, and whether the lane is that one."""
+    everyone = lanes_of(m, active, members)
+    lowest = m.and_(everyone, m.sub(m.constant(32, 0), everyone))
+    leader = m.sub(m.constant(32, 31), m.ctlz(lowest))
+    return leader, m.eq(leader, m.lane_ids())
+
+
 MODES = "(up|down|bfly|idx)"
 
 OPCODES = (
@@ -59,5 +128,11 @@ OPCODES = (
     Opcode("vote.ballot.b32", "b32 <- pred", vote, lanes=True),
     Opcode("vote.sync.(all|any|uni).pred", "pred <- pred u32", vote, lanes=True),
     Opcode("vote.sync.ballot.b32", "b32 <- pred u32", vote, lanes=True),
+    Opcode("match.any.sync.(b32|b64)", "b32 <- T u32", equal_lanes, lanes=True, outlined=True),
+    Opcode("match.all.sync.(b32|b64)", "b32 pred? <- T u32", all_equal, lanes=True),
+    Opcode("redux.sync.(add|min|max).(u32|s32)", "T <- T u32", reduced, lanes=True, outlined=True),
+    Opcode("redux.sync.(and|or|xor).b32", "T <- T u32", reduced, lanes=True, outlined=True),
+    Opcode("redux.sync.(min|max)[.abs][.NaN].f32", "T <- T u32", reduced, lanes=True, outlined=True),
+    Opcode("elect.sync", "u32 pred <- u32", elected, lanes=True),
     Opcode("activemask.b32", "b32 <-", lambda m, f, active: m.ballot(active), lanes=True),
 )

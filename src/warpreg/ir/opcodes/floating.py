@@ -133,6 +133,18 @@ def extremum(m: Algebra[V], f: Form, a: V, b: V) -> V:
     return canonical(m, chosen)
 
 
+def extremum_of_three(m: Algebra[V], f: Form, a: V, b: V, c: V) -> V:
+    """As `extremum`; ``.abs`` compares magnitudes and returns one."""
+    values = [flushed(m, f, x) for x in (a, b, c)]
+    if f.has("abs"):
+        values = [magnitude(m, x) for x in values]
+    choose = m.fmin if f.opcode == "min" else m.fmax
+    a, b, c = values
+    chosen = canonical(m, choose(choose(a, b), c))
+    unordered = m.or_(m.fcmp("uno", a, b), is_nan(m, c))
+    return m.select(unordered, m.constant(32, NAN[32]), chosen) if f.has("NaN") else chosen
+
+
 def test_property(m: Algebra[V], f: Form, a: V) -> V:
     """Zero counts as normal."""
     size, infinity, zero = magnitude(m, a), m.constant(f.bits, EXPONENT[f.bits]), m.constant(f.bits, 0)
@@ -176,8 +188,10 @@ OPCODES = (
     Opcode("neg.f64", "T <- T", neg, Unit.DP),
     Opcode("copysign.(f32|f64)", "T <- T T", copysign),
     Opcode("min[.ftz][.NaN][.xorsign.abs].f32", "T <- T T", extremum),
+    Opcode("min[.ftz][.NaN][.abs].f32", "T <- T T T", extremum_of_three),
     Opcode("min.f64", "T <- T T", extremum, Unit.DP),
     Opcode("max[.ftz][.NaN][.xorsign.abs].f32", "T <- T T", extremum),
+    Opcode("max[.ftz][.NaN][.abs].f32", "T <- T T T", extremum_of_three),
     Opcode("max.f64", "T <- T T", extremum, Unit.DP),
     Opcode("testp.(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)", "pred <- T", test_property),
 )

@@ -71,13 +71,32 @@ class Signature:
     sources: tuple[Type, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a video instruction takes of a source: the part that ``selector`` names (all without one), or its
+    negative."""
+
+    selector: str = ""
+    negated: bool = False
+
+
 @dataclass(frozen=True)
 class Form:
-    """An opcode with its modifiers and signature: what a meaning may depend on besides its operands' values."""
+    """An opcode with its modifiers and signature: what a meaning may depend on besides its operands' values.
+
+    Of a video instruction, ``selections`` tells the parts of its sources (empty if all are whole registers),
+    ``destination`` the part of the register that it writes.
+    """
 
     opcode: str
     modifiers: tuple[str, ...]
     signature: Signature
+    selections: tuple[Selection, ...] = ()
+    destination: str = ""
+
+    def part(self, index: int) -> Selection:
+        """What source ``index`` names of its register."""
+        return self.selections[index] if self.selections else Selection()
 
     def has(self, modifier: str) -> bool:
         return modifier in self.modifiers

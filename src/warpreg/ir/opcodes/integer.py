@@ -139,6 +139,17 @@ def dot_product_4(m: Algebra[V], f: Form, a: V, b: V, c: V) -> V:
     return total
 
 
+def dot_product_2(m: Algebra[V], f: Form, a: V, b: V, c: V) -> V:
+    """c plus the products of a's halves with two bytes of b, the lower ones or with ``.hi`` the upper ones."""
+    total, first = c, 16 if f.has("hi") else 0
+    for index in range(2):
+        half = m.trunc(m.lshr(a, m.constant(32, 16 * index)), 16)
+        byte = m.trunc(m.lshr(b, m.constant(32, first + 8 * index)), 8)
+        wide = (m.sext if t.is_signed else m.zext for t in f.types)
+        total = m.add(total, m.mul(next(wide)(half, 32), next(wide)(byte, 32)))
+    return total
+
+
 OPCODES = (
     Opcode(f"add.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.add(a, b)),
     Opcode("add.sat.s32", "T <- T T", add_saturating),
@@ -171,4 +182,5 @@ OPCODES = (
     Opcode(f"max.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.select(less(m, f, a, b), b, a)),
     Opcode(f"sad.{INTEGERS}", "T <- T T T", sum_of_differences),
     Opcode("dp4a.(u32|s32).(u32|s32)", "T <- T0 T T", dot_product_4),
+    Opcode("dp2a.(lo|hi).(u32|s32).(u32|s32)", "u32 <- T0 T u32", dot_product_2),
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from warpreg.ir.opcodes import half
 from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.floating import canonical
 from warpreg.ir.opcodes.form import Form, Latency, Opcode, Unit
@@ -15,12 +16,14 @@ from warpreg.ir.opcodes.integer import less
 V = TypeVar("V")
 
 VALUES = "(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)"
-SPACE = "(const|global|local|param|param::entry|param::func|shared|shared::cta)"
-ORDER = "(weak|volatile|relaxed|acquire|release|mmio)"
+SPACE = "(const|global|local|param|param::entry|param::func|shared|shared::cta|shared::cluster)"
+ORDER = "(weak|volatile|relaxed|acquire|release|mmio|mmio.relaxed)"
 SCOPE = "(cta|cluster|gpu|sys)"
 CACHE = "(ca|cg|cs|lu|cv|wb|wt)"
-HINTS = r"[.(L1::\w+)][.(L2::\w+)][.(L2::\w+)]"
-ATOMIC_SPACE = "(global|shared|shared::cta)"
+HINTS = r"[.(L1::\w+)][.(L2::\w+)][.(L2::\w+)][.(L2::\w+)]"
+POLICY = r"[.(L1::\w+)][.(L2::\w+)].L2::cache_hint[.(L2::\w+)]"
+"""Hints of which one is the policy in a last operand."""
+ATOMIC_SPACE = "(global|shared|shared::cta|shared::cluster)"
 
 
 def load_latency(modifiers: tuple[str, ...]) -> Latency:
@@ -58,6 +61,9 @@ def swap_if_equal(m: Algebra[V], f: Form, old: V, expected: V, new: V) -> V:
 UPDATES = (
     ("add.(u32|s32|u64|s64)", lambda m, f, old, b: m.add(old, b)),
     ("add.(f32|f64)", lambda m, f, old, b: canonical(m, m.fadd(old, b))),
+    ("add[.noftz].(f16|f16x2|bf16|bf16x2)", half.each(half.add)),
+    ("min[.noftz].(f16|f16x2|bf16|bf16x2)", half.each(half.extremum_of("min"))),
+    ("max[.noftz].(f16|f16x2|bf16|bf16x2)", half.each(half.extremum_of("max"))),
     ("min.(u32|s32|u64|s64)", smaller),
     ("max.(u32|s32|u64|s64)", larger),
     ("inc.u32", increment),
@@ -68,11 +74,24 @@ UPDATES = (
 )
 ATOMIC = f"atom[.(relaxed|acquire|release|acq_rel)][.{SCOPE}][.{ATOMIC_SPACE}]"
 REDUCTION = f"red[.(relaxed|release)][.{SCOPE}][.{ATOMIC_SPACE}]"
+COMPARED = "(b16|b32|b64|b128)"
+RETURNING = (*UPDATES, ("exch.(b32|b64|b128)", lambda m, f, old, b: b))
 RETURNS = "the old value is returned and replaced, lane after lane"
+
+
+def hinted(update: str) -> str:
+    """The operation and type with a cache hint, whose policy is the last operand."""
+    operation, type_ = update.rsplit(".", 1)
+    return f"{operation}.L2::cache_hint.{type_}"
+
 
 OPCODES = (
     Opcode(
         f"ld[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}][.nc]{HINTS}[.nc][.(v2|v4|v8)].{VALUES}", "T*n <- address",
+        unit=Unit.MEM, latency=load_latency, effect="reads memory; narrow values are extended to the register",
+    ),
+    Opcode(
+        f"ld[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}][.nc]{POLICY}[.nc][.(v2|v4|v8)].{VALUES}", "T*n <- address b64",
         unit=Unit.MEM, latency=load_latency, effect="reads memory; narrow values are extended to the register",
     ),
     Opcode(
@@ -83,22 +102,59 @@ OPCODES = (
         f"st[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}]{HINTS}[.(v2|v4|v8)].{VALUES}", "<- address T*n",
         unit=Unit.MEM, latency=Latency.STORE, effect="writes memory; where lanes collide the highest lane wins",
     ),
+    Opcode(
+        f"st[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}]{POLICY}[.(v2|v4|v8)].{VALUES}", "<- address T*n b64",
+        unit=Unit.MEM, latency=Latency.STORE, effect="writes memory; where lanes collide the highest lane wins",
+    ),
     *(
         Opcode(f"{ATOMIC}.{update}", "T <- address T", None, Unit.MEM, load_latency, RETURNS, update=meaning)
-        for update, meaning in (*UPDATES, ("exch.(b32|b64)", lambda m, f, old, b: b))
+        for update, meaning in RETURNING
     ),
+    *(
+        Opcode(
+            f"{ATOMIC}.{hinted(update)}", "T <- address T b64",
+            None, Unit.MEM, load_latency, RETURNS, update=meaning,
+        )
+        for update, meaning in RETURNING
+    ),
+    Opcode(f"{ATOMIC}.cas.{COMPARED}", "T <- address T T", None, Unit.MEM, load_latency, RETURNS, update=swap_if_equal),
     Opcode(
-        f"{ATOMIC}.cas.(b16|b32|b64)", "T <- address T T", None, Unit.MEM, load_latency, RETURNS, update=swap_if_equal
+        f"{ATOMIC}.cas.L2::cache_hint.{COMPARED}", "T <- address T T b64",
+        None, Unit.MEM, load_latency, RETURNS, update=swap_if_equal,
     ),
     *(
         Opcode(f"{REDUCTION}.{update}", "<- address T", None, Unit.MEM, Latency.STORE, RETURNS, update=meaning)
         for update, meaning in UPDATES
+    ),
+    *(
+        Opcode(
+            f"{REDUCTION}.{hinted(update)}", "<- address T b64",
+            None, Unit.MEM, Latency.STORE, RETURNS, update=meaning,
+        )
+        for update, meaning in UPDATES
+    ),
+    Opcode(
+        "applypriority[.global].L2::evict_normal", "<- address u32",
+        unit=Unit.MEM, latency=Latency.STORE, effect="nothing",
     ),
     Opcode(
         "prefetch[.(global|local)].(L1|L2|L2::evict_last|L2::evict_normal)", "<- address",
         unit=Unit.MEM, latency=Latency.STORE, effect="nothing",
     ),
     Opcode("prefetchu.L1", "<- address", unit=Unit.MEM, latency=Latency.STORE, effect="nothing"),
+    Opcode(
+        "discard[.global].L2", "<- address u32", unit=Unit.MEM, latency=Latency.STORE, effect="nothing"
+    ),
+    Opcode(
+        "fence.proxy.(alias|async|async.global|async.shared::cta|async.shared::cluster)", "<-",
+        unit=Unit.CTRL, effect="orders memory; one lane after another already does",
+    ),
+    Opcode(
+        f"fence.proxy.tensormap::generic.release.{SCOPE}", "<-",
+        unit=Unit.CTRL, effect="orders memory; one lane after another already does",
+    ),
+    Opcode("fence.mbarrier_init.release.cluster", "<-", unit=Unit.CTRL, effect="nothing"),
+    Opcode("membar.proxy.alias", "<-", unit=Unit.CTRL, effect="nothing"),
     Opcode("membar.(cta|gl|sys)", "<-", unit=Unit.CTRL, effect="orders memory; one lane after another already does"),
     Opcode(
         f"fence[.(sc|acq_rel|acquire|release)].{SCOPE}", "<-",

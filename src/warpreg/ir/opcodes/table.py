@@ -4,15 +4,48 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
+from dataclasses import replace
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.opcodes import bits, compare, control, convert, cross_lane, elementary, floating, integer, memory
-from warpreg.ir.opcodes.form import Form, Latency, Opcode, Signature, Unit
-from warpreg.ir.operands import Arguments, Operand, Pair, Register, Vector
+from warpreg.ir.opcodes import (
+    bits,
+    compare,
+    control,
+    convert,
+    convert_byte,
+    convert_half,
+    cross_lane,
+    elementary,
+    floating,
+    half,
+    integer,
+    memory,
+    packed,
+    video,
+    video_simd,
+)
+from warpreg.ir.opcodes.form import Form, Latency, Opcode, Selection, Signature, Unit
+from warpreg.ir.operands import Arguments, Operand, Pair, Part, Register, Vector
 from warpreg.ir.types import PRED
 
-GROUPS = (integer, floating, elementary, bits, compare, convert, memory, control, cross_lane)
+GROUPS = (
+    integer,
+    floating,
+    half,
+    packed,
+    elementary,
+    bits,
+    compare,
+    convert,
+    convert_half,
+    convert_byte,
+    video,
+    video_simd,
+    memory,
+    control,
+    cross_lane,
+)
 OPCODES: tuple[Opcode, ...] = tuple(row for group in GROUPS for row in group.OPCODES)
 """Every row; at most one matches a full opcode with a given number of operands."""
 
@@ -67,11 +100,20 @@ def resolve(instr: Instruction) -> tuple[Opcode, Form]:
     results, sources = len(flattened(instr.results)), len(flattened(instr.sources))
     found = _resolved(instr.opcode, instr.modifiers, results, sources)
     if found:
-        return found
+        return (found[0], _selecting(found[1], instr)) if instr.opcode.startswith("v") else found
     if _matching(instr.opcode, instr.modifiers):
         reason = f"does not take {results} results and {sources} sources"
         raise UnsupportedError(instr.full_opcode, instr.location, reason)
     raise UnsupportedError(instr.full_opcode, instr.location)
+
+
+def _selecting(form: Form, instr: Instruction) -> Form:
+    """The form of a video instruction that takes or writes parts of registers."""
+    operands = (*instr.results, *instr.sources)
+    if not any(isinstance(o, Part) for o in operands):
+        return form
+    parts = [Selection(o.selector, o.negated) if isinstance(o, Part) else Selection() for o in operands]
+    return replace(form, selections=tuple(parts[1:]), destination=parts[0].selector)
 
 
 def lookup(instr: Instruction) -> Opcode:

@@ -1,0 +1,18 @@
+"""Where the state spaces lie among generic 64-bit addresses; global and constant memory follow from `GLOBAL_BASE` on.
+
+All of it fits 32 bits, so that kernels with narrow addresses may see the same map.  Address 0 and what is near it
+belongs to no space."""
+
+from __future__ import annotations
+
+SHARED_WINDOW = 0x0100_0000
+"""Generic address of the first byte of the block's shared memory."""
+
+LOCAL_WINDOW = 0x0200_0000
+"""Generic address of the first byte of the thread's local memory."""
+
+WINDOW_BYTES = 0x0100_0000
+"""Size of either window."""
+
+GLOBAL_BASE = 0x1000_0000
+"""Device address of the first buffer."""
