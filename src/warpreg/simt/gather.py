@@ -22,9 +22,16 @@ def spilled(code: Code, vector: Value) -> Value:
     return array
 
 
-def gather(code: Code, host: Value, mask: Value, lanes: Value, element: Any) -> Value:
-    """The values at 32 host addresses (i64), 0 in inactive lanes; ``lanes`` is ``mask`` as a vector."""
+def gather(code: Code, base: Value, offsets: Value, mask: Value, lanes: Value, element: Any) -> Value:
+    """The values at host address ``base`` (i64) plus 32 offsets, 0 in inactive lanes; ``lanes`` is ``mask`` as a
+    vector.
+
+    Offsets are i64, or i32 below 2**31, for which the host's instruction takes half the time.
+    """
     vector, size = lanes_of(element), element.width // 8
+    if vector_bits() == 512 and offsets.type.element == I32:
+        return _gather_halves(code, base, offsets, mask, element)
+    host = offsets.zext(lanes_of(I64)) + base.splat()
     result = spilled(code, code.const(vector, 0))
 
     def one_by_one() -> None:
@@ -42,6 +49,30 @@ def gather(code: Code, host: Value, mask: Value, lanes: Value, element: Any) -> 
             with many:
                 result.store(_gather_instruction(code, host, lanes, element), align=64)
     return result.load(vector, align=64)
+
+
+def _gather_halves(code: Code, base: Value, offsets: Value, mask: Value, element: Any) -> Value:
+    """By 16 lanes, the upper ones only if one of them is active."""
+    narrow = element.width < 32
+    whole = I32 if narrow else element
+    aligned = offsets & ~3 % (1 << 32) if narrow else offsets
+    low = _gather_half(code, base, aligned, mask, whole, 0)
+    upper = code.var(code.const(low.type, 0))
+    with code.if_((mask >> 16) != 0):
+        upper.set(_gather_half(code, base, aligned, mask, whole, 16))
+    both = code.const(lanes_of(I32), list(range(LANES)))
+    joined = Value(code, code.builder.shuffle_vector(low.llvm, upper.get().llvm, both.llvm))
+    return (joined >> ((offsets & 3) << 3)).trunc(lanes_of(element)) if narrow else joined
+
+
+def _gather_half(code: Code, base: Value, offsets: Value, mask: Value, element: Any, first: int) -> Value:
+    picked = code.const(ir.VectorType(I32, 16), list(range(first, first + 16)))
+    half = Value(code, code.builder.shuffle_vector(offsets.llvm, offsets.llvm, picked.llvm))
+    pointers = code.builder.offset_pointers(base.llvm, half.sext(ir.VectorType(I64, 16)).llvm, element)
+    lanes = (mask >> first).trunc(ir.IntType(16)).bitcast(ir.VectorType(ir.IntType(1), 16))
+    vector = ir.VectorType(element, 16)
+    arguments = [Value(code, pointers), code.const(I32, element.width // 8), lanes, code.const(vector, 0)]
+    return code.intrinsic(f"llvm.masked.gather.v16i{element.width}.v16p0", vector, arguments)
 
 
 def scatter(code: Code, host: Value, value: Value, mask: Value, lanes: Value) -> None:

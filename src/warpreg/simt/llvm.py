@@ -447,6 +447,12 @@ class IRBuilder:
             f"getelementptr {array}, ptr {pointer.get_reference()}, {parts}",
         )
 
+    def offset_pointers(self, base: Any, offsets: Any, element: Any) -> Instruction:
+        """Pointers to ``element`` at byte offsets (a vector of i64) from the address ``base`` (i64)."""
+        pointer = self.inttoptr(base, IntType(8).as_pointer())
+        text = f"getelementptr i8, ptr {pointer.get_reference()}, {offsets.type} {offsets.get_reference()}"
+        return self._add(VectorType(element.as_pointer(), offsets.type.count), "getelementptr", text)
+
     def call(self, function: Any, arguments: Sequence[Any]) -> Any:
         signature = function.type.pointee
         given = ", ".join(f"{a.type} {a.get_reference()}" for a in arguments)

@@ -169,11 +169,15 @@ class _Access:
     def _host(self, address: Value) -> Value:
         """Host addresses (i64) of device addresses or shared offsets; a scalar may be that of an inactive lane 0,
         before the first byte."""
-        first = Slot.GLOBAL_BIAS if self.operation.space == "global" else Slot.SHARED
-        base = slot(self.code, self.launch, first)
+        base = self._origin()
         if isinstance(address.type, ir.VectorType):
             return address.zext(lanes_of(I64)) + base.splat()
         return address.sext(I64) + base
+
+    def _origin(self) -> Value:
+        """What to add to a device address or shared offset."""
+        first = Slot.GLOBAL_BIAS if self.operation.space == "global" else Slot.SHARED
+        return slot(self.code, self.launch, first)
 
     def _check(self) -> None:
         """Fault unless every active lane is inside and aligned; leaves the operation on a fault."""
@@ -230,7 +234,7 @@ class _Access:
             code.ret(self._masked("load", self._host(base)))
         with code.if_(self._all(distance == 0)):
             code.ret(self._host(base).load(self.operation.element).splat())
-        return gather(code, self._host(self.address), self.mask, self.lanes, self.operation.element)
+        return gather(code, self._origin(), self.address, self.mask, self.lanes, self.operation.element)
 
     def _store(self, base: Value, contiguous: Value, value: Value) -> None:
         code = self.code

@@ -47,7 +47,7 @@ class Stream(enum.IntEnum):
     WIDTHS = 2
 
 
-LEVELS = {Stream.PATH: -1, Stream.ADDRESSES: -20, Stream.WIDTHS: -1}
+LEVELS = {Stream.PATH: -5, Stream.ADDRESSES: -20, Stream.WIDTHS: -1}
 """Compression levels: addresses are packed tightly already, and searching them for matches would cost more than
 running."""
 
