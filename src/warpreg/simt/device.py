@@ -23,6 +23,9 @@ from warpreg.simt.launch import MAX_INSTRUCTIONS, Launch, LaunchRun, Progress, d
 from warpreg.simt.memory import Buffer, GlobalMemory
 from warpreg.simt.native_kernel import NativeKernel, Record, compile_image, load
 
+AS_COMPILED = CompileOptions()
+NOTHING = Record()
+
 
 class Device:
     """Runs the kernels of one module.
@@ -36,8 +39,8 @@ class Device:
     def __init__(
         self,
         module: Module | str,
-        options: CompileOptions | None = CompileOptions(),  # noqa: B008 - a frozen value
-        record: Record = Record(),  # noqa: B008
+        options: CompileOptions | None = AS_COMPILED,
+        record: Record = NOTHING,
         max_instructions: int = MAX_INSTRUCTIONS,
         progress: Progress | None = None,
     ) -> None:
