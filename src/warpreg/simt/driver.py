@@ -314,7 +314,8 @@ def _run_warp(module: Any, release: Any, options: Driver) -> Any:
                 with code.if_((state.block.get() == state.reconvergence.get()) & (state.block.get() != NO_BLOCK)):
                     state.pop()
                 state.skip_absent()
-                with code.if_(arrived):
+                alone = slot(code, launch, Slot.READY) == (code.const(I64, 1) << warp)
+                with code.if_(arrived & ~alone):
                     leave(Stop.FINISHED)
         with code.if_(state.mask.get() == 0, likely=False):
             _end_warp(code, launch, warp, release)
