@@ -1,14 +1,17 @@
-"""``warpreg bench``: speed figures of this machine."""
+"""``warpreg bench``: speed figures of this machine, and the compiler against NVIDIA's."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import click
+from rich.table import Table
 
 from warpreg.cli import output
 from warpreg.cli.options import SIZES, json_option
 from warpreg.ir.errors import UnknownNameError
 
-SUITES = ("spine",)
 UNITS = {
     "functional_mwi_s_geomean": "M warp-instructions/s, path recorded, geometric mean",
     "functional_mwi_s_min": "M warp-instructions/s, path recorded, slowest workload",
@@ -23,14 +26,16 @@ UNITS = {
 }
 
 
-@click.command()
-@click.argument("suite", metavar="|".join(SUITES))
-@click.option("--size", type=click.Choice(SIZES), default="small", show_default=True, help="Size of the workloads.")
-@json_option
-def command(suite: str, size: str, as_json: bool) -> None:
-    """Measure how fast this machine runs, compiles, replays and parses (medians of five; takes minutes)."""
-    if suite not in SUITES:
-        raise click.UsageError(str(UnknownNameError("benchmark", suite, SUITES)))
+COMPILER_UNITS = {
+    "registers_ratio_geomean": "registers a thread, max(r, 1/r) of ours over ptxas, geometric mean",
+    "registers_ratio_p90": "the same, 90th percentile",
+    "instructions_ratio_geomean": "static instructions, max(r, 1/r) of ours over ptxas, geometric mean",
+    "instructions_ratio_p90": "the same, 90th percentile",
+    "verified_kernels": "kernels with the same bits compiled as with virtual registers, size tiny",
+}
+
+
+def _spine(size: str, as_json: bool) -> None:
     from warpreg.experiments.spine_bench import spine
 
     with output.steps() as progress:
@@ -38,15 +43,55 @@ def command(suite: str, size: str, as_json: bool) -> None:
     if as_json:
         output.print_json(measured)
         return
-    console = output.console()
-    figures = [{"figure": name, "value": measured[name], "unit": unit} for name, unit in UNITS.items()]
     workloads = measured["workloads"]
-    output.print_tables(
-        [output.table(figures, ["figure", "value", "unit"]), output.table(workloads, list(workloads[0]), "Workloads")]
-    )
+    output.print_tables([_figures(measured, UNITS), output.table(workloads, list(workloads[0]), "Workloads")])
     machine = measured["machine"]
-    console.print(
+    output.console().print(
         f"\n{machine['cpu']} ({machine['architecture']}, {machine['vector_bits']}-bit vectors),"
         f" {machine['cores']} cores, Python {machine['python']}, llvmlite {machine['llvmlite']},"
         f" warpreg {machine['code']}"
     )
+
+
+def _compiler(size: str, as_json: bool) -> None:
+    from warpreg.experiments.compiler_bench import compiler
+
+    with output.steps() as progress:
+        measured = compiler(progress.begin)
+    if as_json:
+        output.print_json(measured)
+        return
+    rows = [_flat(row) for row in measured["kernels"]]
+    output.print_tables([_figures(measured, COMPILER_UNITS), output.table(rows, list(rows[0]), "Kernels")])
+    versions = measured["compilers"]
+    output.console().print(f"\nwarpreg {versions['warpreg']}, ptxas {versions['ptxas']}")
+
+
+SUITES = {"spine": _spine, "compiler": _compiler}
+
+
+@click.command()
+@click.argument("suite", metavar="|".join(SUITES))
+@click.option("--size", type=click.Choice(SIZES), default="small", show_default=True, help="Size of spine's workloads.")
+@json_option
+def command(suite: str, size: str, as_json: bool) -> None:
+    """Measure how fast this machine runs, compiles, replays and parses (spine: medians of five; takes minutes), or
+    how the compiler's registers and instructions compare with those of ptxas (compiler: needs the cuda extra).
+    """
+    if suite not in SUITES:
+        raise click.UsageError(str(UnknownNameError("benchmark", suite, SUITES)))
+    SUITES[suite](size, as_json)
+
+
+def _figures(measured: Mapping[str, Any], units: Mapping[str, str]) -> Table:
+    """A table of single figures, with what each is."""
+    figures = [{"figure": name, "value": measured[name], "unit": unit} for name, unit in units.items()]
+    return output.table(figures, ["figure", "value", "unit"])
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row whose groups of figures became columns: ``ours registers``."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        flat |= {f"{name} {inner}": one for inner, one in value.items()} if isinstance(value, dict) else {name: value}
+    return flat

@@ -1,0 +1,159 @@
+"""What NVIDIA's own assembler makes of PTX: ``ptxas`` and ``nvdisasm`` of the ``cuda`` extra, with no need of a GPU."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpreg.ir.errors import WarpregError
+
+ENTRY = re.compile(r"Compiling entry function '([^']+)' for")
+USED = re.compile(r"Used (\d+) registers")
+SECTION = re.compile(r"\s*\.section\s+([^,\s]+)")
+LABEL = re.compile(r"([.$\w]+):\s*$")
+INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*([^;]*);")
+UNIFORM = re.compile(r"\bUR(\d+)")
+WIDE_PARTS = frozenset({"64", "WIDE"})
+TEXT = ".text."
+VERSION = re.compile(r"V(\d[\d.]*)")
+
+
+class VendorToolMissingError(WarpregError):
+    """A tool of the ``cuda`` extra that is not installed."""
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(f"'{tool}' is not installed; it comes with an optional extra: pip install 'warpreg[cuda]'")
+
+
+class VendorToolError(WarpregError):
+    """A tool of the ``cuda`` extra that refused its input; the message ends with what the tool said."""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineCode:
+    """One kernel in SASS.
+
+    ``registers`` is what ``ptxas -v`` reports: the 32-bit registers a thread is allocated.  That includes what the
+    calling convention demands (R1 is the stack pointer, used or not) and, on sm_75 and sm_80, two beyond the highest
+    that the code names.  ``uniform_registers`` are the uniform datapath's, one a warp: how many different ones the
+    code names.  ``instructions`` are static, without the padding after the kernel's end.
+    """
+
+    registers: int
+    uniform_registers: int
+    instructions: int
+
+    def as_dict(self) -> dict[str, int]:
+        return {
+            "registers": self.registers,
+            "uniform_registers": self.uniform_registers,
+            "instructions": self.instructions,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A line of a disassembly: the instruction's opcode and operands, and the labels right before it."""
+
+    opcode: str
+    operands: str
+    labels: tuple[str, ...]
+
+
+def find_tool(name: str) -> Path:
+    """The executable in the installed NVIDIA wheels; raises `VendorToolMissingError`."""
+    spec = importlib.util.find_spec("nvidia")
+    for root in (spec.submodule_search_locations or ()) if spec else ():
+        for found in (*Path(root).glob(f"*/bin/{name}"), *Path(root).glob(f"*/bin/{name}.exe")):
+            return found
+    raise VendorToolMissingError(name)
+
+
+def ptxas_version() -> str:
+    """The version of ``ptxas``, such as ``13.0.88``."""
+    found = VERSION.search(_output([str(find_tool("ptxas")), "--version"]))
+    return found[1] if found else "unknown"
+
+
+def assemble(ptx_path: Path, architecture: str) -> dict[str, MachineCode]:
+    """Every kernel of a PTX file by name, compiled for ``architecture`` (``sm_75``) as ``ptxas`` does by default.
+
+    Raises `VendorToolMissingError` without the ``cuda`` extra, `VendorToolError` where a tool refuses its input.
+    """
+    ptxas, nvdisasm = find_tool("ptxas"), find_tool("nvdisasm")
+    with tempfile.TemporaryDirectory(prefix="warpreg-ptxas-") as folder:
+        cubin = Path(folder) / "kernel.cubin"
+        report = _output([str(ptxas), "-v", f"-arch={architecture}", "-o", str(cubin), str(ptx_path)])
+        listing = sections(_output([str(nvdisasm), "-c", str(cubin)]))
+    return {name: _machine_code(registers, listing[name]) for name, registers in reported_registers(report).items()}
+
+
+def reported_registers(report: str) -> dict[str, int]:
+    """Kernel name -> registers a thread, from what ``ptxas -v`` says."""
+    registers: dict[str, int] = {}
+    entry = ""
+    for line in report.splitlines():
+        if found := ENTRY.search(line):
+            entry = found[1]
+        elif entry and (found := USED.search(line)):
+            registers[entry] = int(found[1])
+    return registers
+
+
+def sections(disassembly: str) -> dict[str, list[Listed]]:
+    """Function name -> its instructions in order, from ``nvdisasm -c``, padding included."""
+    found: dict[str, list[Listed]] = {}
+    code: list[Listed] = []
+    labels: list[str] = []
+    for line in disassembly.splitlines():
+        if section := SECTION.match(line):
+            labels = []
+            code = found.setdefault(section[1].removeprefix(TEXT), []) if section[1].startswith(TEXT) else []
+        elif label := LABEL.match(line):
+            labels.append(label[1])
+        elif instruction := INSTRUCTION.match(line):
+            code.append(Listed(instruction[1], instruction[2].strip(), tuple(labels)))
+            labels = []
+    return found
+
+
+def without_padding(code: Sequence[Listed]) -> Sequence[Listed]:
+    """The instructions without the NOPs at the end and the branch to itself before them, which stops prefetching."""
+    end = len(code)
+    while end and code[end - 1].opcode == "NOP":
+        end -= 1
+    if end and _branches_to_itself(code[end - 1]):
+        end -= 1
+    return code[:end]
+
+
+def uniform_registers(code: Sequence[Listed]) -> int:
+    """How many different uniform registers the code names; a 64-bit result is two."""
+    named: set[int] = set()
+    for line in code:
+        numbers = [int(number) for number in UNIFORM.findall(line.operands)]
+        named.update(numbers)
+        if line.opcode.startswith("U") and WIDE_PARTS & set(line.opcode.split(".")) and numbers:
+            named.add(numbers[0] + 1)
+    return len(named)
+
+
+def _machine_code(registers: int, code: Sequence[Listed]) -> MachineCode:
+    return MachineCode(registers, uniform_registers(code), len(without_padding(code)))
+
+
+def _branches_to_itself(line: Listed) -> bool:
+    return line.opcode == "BRA" and line.operands.strip("`() ") in line.labels
+
+
+def _output(command: Sequence[str]) -> str:
+    """What a tool prints on both streams."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise VendorToolError(f"{Path(command[0]).name} failed with status {done.returncode}:\n{done.stdout.strip()}")
+    return done.stdout

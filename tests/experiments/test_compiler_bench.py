@@ -1,0 +1,218 @@
+"""The compiler against ptxas: reading what the vendor's tools print, the ratios, and one workload from end to end."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warpreg import codegen, ptx, workloads
+from warpreg.cli import main
+from warpreg.experiments import compiler_bench, vendor_compiler
+from warpreg.experiments.compiler_bench import Compared, compare_workload, percentile_90, ratio, summary, verified
+from warpreg.experiments.vendor_compiler import (
+    MachineCode,
+    VendorToolError,
+    VendorToolMissingError,
+    assemble,
+    find_tool,
+    reported_registers,
+    sections,
+    uniform_registers,
+    without_padding,
+)
+from warpreg.ir.kernel import Kernel
+
+REPORT = """\
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'second' for 'sm_75'
+ptxas info    : Function properties for second
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 7 registers, used 0 barriers, 388 bytes cmem[0]
+ptxas info    : Compiling entry function 'first' for 'sm_75'
+ptxas info    : Function properties for first
+    8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads
+ptxas info    : Used 28 registers, used 1 barriers, 404 bytes cmem[0]
+"""
+
+LISTING = """\
+\t.target\tsm_80
+//--------------------- .text.padded             --------------------------
+\t.section\t.text.padded,"ax",@progbits
+\t.sectioninfo\t@"SHI_REGISTERS=20"
+        .size           padded,(.L_x_2 - padded)
+padded:
+.text.padded:
+        /*0000*/                   ULDC.64 UR4, c[0x0][0x118] ;
+        /*0010*/                   UIADD3 UR8, UR5, UR4, URZ ;
+        /*0020*/              @!P0 EXIT ;
+        /*0030*/             @!UP1 UMOV UR8, 0x1 ;
+.L_x_0:
+        /*0040*/                   NOP ;
+        /*0050*/               @P1 BRA `(.L_x_0) ;
+        /*0060*/                   STG.E [R4.64], R9.reuse ;
+        /*0070*/                   EXIT ;
+.L_x_1:
+        /*0080*/                   BRA `(.L_x_1);
+        /*0090*/                   NOP;
+        /*00a0*/                   NOP;
+.L_x_2:
+\t.section\t.nv.constant0.padded,"a",@progbits
+\t.section\t.text.bare,"ax",@progbits
+.text.bare:
+        /*0000*/                   MOV R0, RZ ;
+        /*0010*/                   EXIT ;
+"""
+
+
+def has_tools() -> bool:
+    try:
+        find_tool("ptxas")
+        find_tool("nvdisasm")
+    except VendorToolMissingError:
+        return False
+    return True
+
+
+needs_tools = pytest.mark.skipif(not has_tools(), reason="needs ptxas and nvdisasm, the cuda extra")
+
+
+def compared(registers: int, instructions: int, is_verified: bool, *theirs: tuple[int, int]) -> Compared:
+    codes = {f"sm_{i}": MachineCode(r, 0, n) for i, (r, n) in enumerate(theirs)}
+    return Compared("work", "kernel", is_verified, registers, 1, instructions, codes)
+
+
+def test_registers_are_read_for_each_entry_in_the_order_of_the_report() -> None:
+    assert reported_registers(REPORT) == {"second": 7, "first": 28}
+
+
+def test_a_disassembly_is_read_by_section_with_guards_dropped() -> None:
+    found = sections(LISTING)
+    assert list(found) == ["padded", "bare"]
+    assert [line.opcode for line in found["bare"]] == ["MOV", "EXIT"]
+    assert [line.opcode for line in found["padded"]] == (
+        "ULDC.64 UIADD3 EXIT UMOV NOP BRA STG.E EXIT BRA NOP NOP".split()
+    )
+    assert found["padded"][4].labels == (".L_x_0",)
+    assert found["padded"][1].operands == "UR8, UR5, UR4, URZ"
+
+
+def test_only_what_stands_after_the_end_is_padding() -> None:
+    found = sections(LISTING)
+    assert len(without_padding(found["padded"])) == 8
+    assert len(without_padding(found["bare"])) == 2
+
+
+def test_a_loop_over_other_instructions_at_the_end_is_no_padding() -> None:
+    code = sections(".section .text.spin,\n.L:\n/*0000*/ NOP ;\n/*0010*/ BRA `(.L);\n/*0020*/ NOP;")["spin"]
+    assert [line.opcode for line in without_padding(code)] == ["NOP", "BRA"]
+
+
+def test_uniform_registers_count_both_halves_of_a_64_bit_result_and_not_the_zero_register() -> None:
+    assert uniform_registers(sections(LISTING)["padded"]) == 3
+    pair = sections(".section .text.pair,\n/*0000*/ ULDC.64 UR10, c[0x0][0x118] ;\n/*0010*/ LDG R2, [R4.64+UR2] ;")
+    assert uniform_registers(pair["pair"]) == 3
+
+
+def test_a_ratio_is_never_below_one() -> None:
+    assert ratio(10, 20) == ratio(20, 10) == 2
+    assert ratio(7, 7) == 1
+    assert ratio(0, 4) == 4
+
+
+def test_the_percentile_lies_between_the_two_nearest_ranks() -> None:
+    assert percentile_90([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) == pytest.approx(9.1)
+
+
+def test_the_summary_takes_all_kernels_on_all_targets() -> None:
+    found = summary([compared(10, 30, True, (20, 30), (5, 15)), compared(8, 10, False, (8, 40), (32, 20))])
+    # registers: 2, 2, 1, 4; instructions: 1, 2, 4, 2
+    assert found["registers_ratio_geomean"] == pytest.approx(2)
+    assert found["registers_ratio_p90"] == pytest.approx(2 + 0.7 * 2)
+    assert found["instructions_ratio_geomean"] == pytest.approx(2)
+    assert found["instructions_ratio_p90"] == pytest.approx(2 + 0.7 * 2)
+    assert found["verified_kernels"] == 1
+
+
+def load_module(name: str) -> ptx.Module:
+    return ptx.parse(workloads.find(name).ptx_path.read_text(encoding="utf-8"))
+
+
+def compiled_kernel(module: ptx.Module, name: str) -> Kernel:
+    return codegen.compile(codegen.build(module, name))
+
+
+def without_stores(kernel: Kernel) -> Kernel:
+    blocks = tuple(
+        dataclasses.replace(b, instructions=tuple(i for i in b.instructions if i.opcode != "st")) for b in kernel.blocks
+    )
+    return dataclasses.replace(kernel, blocks=blocks, analyses={})
+
+
+def test_a_kernel_is_verified_on_its_own() -> None:
+    module = load_module("bfs")
+    problem = workloads.find("bfs").problem("tiny")
+    expand, update = (compiled_kernel(module, name) for name in ("bfs_expand", "bfs_update"))
+    assert verified(module, problem, [expand, update]) == {"bfs_expand", "bfs_update"}
+    assert verified(module, problem, [without_stores(expand), update]) == {"bfs_update"}
+
+
+def test_without_the_extra_one_message_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(vendor_compiler.importlib.util, "find_spec", lambda name: None)
+    assert main(["bench", "compiler", "--json"]) == 1
+    captured = capsys.readouterr()
+    assert "'ptxas' is not installed" in captured.err
+    assert "pip install 'warpreg[cuda]'" in captured.err
+    assert captured.out == ""
+
+
+@pytest.fixture
+def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler_bench, "ptxas_version", lambda: "13.0")
+    monkeypatch.setattr(compiler_bench, "compare_workload", lambda workload: [compared(10, 30, True, (20, 60))])
+
+
+@pytest.mark.usefixtures("pretended")
+def test_the_figures_have_their_names(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "compiler", "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    figures = "registers_ratio_geomean registers_ratio_p90 instructions_ratio_geomean instructions_ratio_p90".split()
+    assert list(found) == [*figures, "verified_kernels", "compilers", "kernels"]
+    assert found["verified_kernels"] == len(found["kernels"]) == len(workloads.names())
+    assert found["kernels"][0] == {
+        "workload": "work",
+        "kernel": "kernel",
+        "verified": True,
+        "ours": {"registers": 10, "predicates": 1, "instructions": 30},
+        "sm_0": {"registers": 20, "uniform_registers": 0, "instructions": 60},
+    }
+
+
+@pytest.mark.usefixtures("pretended")
+def test_the_table_names_both_compilers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "compiler"]) == 0
+    assert "ptxas 13.0" in capsys.readouterr().out
+
+
+@needs_tools
+def test_one_workload_from_end_to_end() -> None:
+    (found,) = compare_workload(workloads.find("vector-add"))
+    assert (found.workload, found.kernel, found.verified) == ("vector-add", "vector_add", True)
+    assert list(found.theirs) == ["sm_75", "sm_80"]
+    for code in found.theirs.values():
+        assert 1 <= code.registers <= 32
+        assert 10 <= code.instructions <= 40
+    assert len(found.register_ratios()) == len(found.instruction_ratios()) == 2
+
+
+@needs_tools
+def test_what_ptxas_says_of_a_faulty_file_is_passed_on(tmp_path: Path) -> None:
+    path = tmp_path / "faulty.ptx"
+    path.write_text(".version 8.0\n.target sm_75\n.address_size 64\nnonsense\n", encoding="utf-8")
+    with pytest.raises(VendorToolError, match=r"faulty\.ptx, line 4"):
+        assemble(path, "sm_75")
