@@ -220,10 +220,6 @@ class Module:
     def kernels(self) -> tuple[Function, ...]:
         return tuple(f for f in self.functions if f.is_kernel and f.body is not None)
 
-    def source_file(self, index: int) -> str:
-        """The name that ``.file`` gives for an index, or the empty string."""
-        return next((i.name for i in self.items if isinstance(i, SourceFile) and i.index == index), "")
-
     def function(self, name: str) -> Function:
         """The function of that name with a body.  Raises UnknownNameError with the nearest name."""
         defined = {f.name: f for f in self.functions if f.body is not None}

@@ -19,6 +19,7 @@ from warpreg.simt.state import (
     STACK_ENTRY_BYTES,
     BlockField,
     BlockKind,
+    Fault,
     Slot,
     Stop,
     Warp,
@@ -225,7 +226,7 @@ class _WarpState:
         overflow = self.depth.get() >= self.stack_entries
         with self.code.if_else(overflow) as (full, room):
             with full:
-                set_slot(self.launch, Slot.FAULT, self.code.const(I64, 4))
+                set_slot(self.launch, Slot.FAULT, self.code.const(I64, Fault.STACK_OVERFLOW))
             with room:
                 top = self._top()
                 top.store(reconvergence)

@@ -40,7 +40,10 @@ def constant(type_: Any, value: int | Sequence[int]) -> Any:
 
 
 class Value:
-    """An SSA value with operators; Python integers on the other side become constants of its type."""
+    """An SSA value with operators; Python integers on the other side become constants of its type.
+
+    Comparisons give code, not truth: a value is therefore not hashable, and equality of values is not Python's.
+    """
 
     __slots__ = ("code", "llvm")
 
@@ -115,9 +118,6 @@ class Value:
         return self._compare(">=", other)
 
     __hash__ = None  # type: ignore[assignment]
-
-    def signed_less(self, other: Value | int) -> Value:
-        return Value(self.code, self.code.builder.icmp_signed("<", self.llvm, self._other(other)))
 
     def zext(self, type_: Any) -> Value:
         return self if self.type == type_ else Value(self.code, self.code.builder.zext(self.llvm, type_))

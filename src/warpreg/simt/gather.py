@@ -5,6 +5,7 @@ The host's gather and scatter instructions cost the same for one lane as for all
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from warpreg.simt import llvm as ir
@@ -40,14 +41,10 @@ def gather(code: Code, base: Value, offsets: Value, mask: Value, lanes: Value, e
             index = lane.zext(I64)
             (result + index * size).store((addresses + index * 8).load(I64).load(element))
 
-    if vector_bits() < 512:
-        one_by_one()
-    else:
-        with code.if_else(_few(code, mask)) as (few, many):
-            with few:
-                one_by_one()
-            with many:
-                result.store(_gather_instruction(code, host, lanes, element), align=64)
+    def at_once() -> None:
+        result.store(_gather_instruction(code, host, lanes, element), align=64)
+
+    _by_lanes(code, mask, vector_bits() == 512, one_by_one, at_once)
     return result.load(vector, align=64)
 
 
@@ -85,20 +82,26 @@ def scatter(code: Code, host: Value, value: Value, mask: Value, lanes: Value) ->
             index = lane.zext(I64)
             (addresses + index * 8).load(I64).store((values + index * (element.width // 8)).load(element))
 
-    if vector_bits() < 512 or element.width < 32:
+    def at_once() -> None:
+        name = f"llvm.masked.scatter.v32i{element.width}.v32p0"
+        align = code.const(I32, element.width // 8)
+        code.intrinsic(name, ir.VoidType(), [value, _pointers(code, host, element), align, lanes])
+
+    _by_lanes(code, mask, vector_bits() == 512 and element.width >= 32, one_by_one, at_once)
+
+
+def _by_lanes(
+    code: Code, mask: Value, has_instruction: bool, one_by_one: Callable[[], None], at_once: Callable[[], None]
+) -> None:
+    """Few lanes one by one, many at once where the host can."""
+    if not has_instruction:
         one_by_one()
-    else:
-        with code.if_else(_few(code, mask)) as (few, many):
-            with few:
-                one_by_one()
-            with many:
-                name = f"llvm.masked.scatter.v32i{element.width}.v32p0"
-                align = code.const(I32, element.width // 8)
-                code.intrinsic(name, ir.VoidType(), [value, _pointers(code, host, element), align, lanes])
-
-
-def _few(code: Code, mask: Value) -> Value:
-    return code.intrinsic("llvm.ctpop.i32", I32, [mask]) <= FEW_LANES
+        return
+    with code.if_else(code.intrinsic("llvm.ctpop.i32", I32, [mask]) <= FEW_LANES) as (few, many):
+        with few:
+            one_by_one()
+        with many:
+            at_once()
 
 
 def _gather_instruction(code: Code, host: Value, lanes: Value, element: Any) -> Value:
