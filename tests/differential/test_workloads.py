@@ -18,7 +18,7 @@ SIZES = {
     "hotspot": {"rows": 19, "cols": 21, "steps": 2, "steps_per_launch": 1},
     "mandelbrot": {"width": 20, "height": 11, "limit": 32},
     "matrix-mul": {"m": 17, "n": 20, "k": 18},
-    "needleman-wunsch": {"rows": 20, "cols": 23},
+    "nw": {"rows": 20, "cols": 23},
     "reduction": {"n": 1_301, "rounds": 1},
     "vector-add": {"n": 803, "rounds": 1},
 }

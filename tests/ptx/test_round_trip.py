@@ -46,7 +46,7 @@ from warpreg.ir.operands import (
 )
 from warpreg.ir.types import TYPES
 
-WORKLOADS = sorted(Path(warpreg.workloads.__file__).parent.glob("*/*.ptx"))
+WORKLOADS = sorted(Path(warpreg.workloads.__file__).parent.glob("*/*/*.ptx"))
 SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.ptx"))
 
 

@@ -10,6 +10,7 @@ from warpreg import codegen, ptx
 from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.simt import Buffer, Device, GlobalMemory, Record
+from warpreg.simt.faults import LaunchError
 
 TRIPLE = "mul.lo.u32 %r1, %t, 3; st.global.u32 [%my_out], %r1;"
 OUT = np.zeros(32, np.uint32)
@@ -140,3 +141,35 @@ def test_buffers_of_a_device_are_told_apart_by_identity() -> None:
     first, second = device.zeros(4, np.uint8), device.zeros(4, np.uint8)
     assert first != second
     assert isinstance(first, Buffer)
+
+
+VARIABLE = """
+.version 8.0
+.target sm_75
+.address_size 64
+.const .align 4 .b8 factors[8];
+.visible .entry read(.param .u64 out)
+{
+    .reg .b32 %r<3>; .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    ld.const.u32 %r1, [factors+4];
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+"""
+
+
+def test_a_host_assigns_to_a_constant_before_a_launch() -> None:
+    device = Device(VARIABLE)
+    device.assign("factors", np.array([3, 7], np.uint32))
+    out = device.zeros(1, np.uint32)
+    device.launch("read", 1, 1, out)
+    assert out.download().tolist() == [7]
+
+
+def test_assigning_to_what_is_not_there_or_too_small() -> None:
+    device = Device(VARIABLE)
+    with pytest.raises(UnknownNameError, match="did you mean 'factors'"):
+        device.assign("factor", np.zeros(1))
+    with pytest.raises(LaunchError, match="variable 'factors' has 8 bytes, but the array has 12"):
+        device.assign("factors", np.zeros(3, np.uint32))

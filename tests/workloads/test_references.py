@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warpreg import workloads
-from warpreg.workloads import hotspot
+from warpreg.workloads.rodinia import hotspot
 
 
 def reference(name, size, **inputs):
@@ -84,7 +84,7 @@ def test_needleman_wunsch_agrees_with_the_textbook_loop():
         for j in range(1, 14):
             up, left = expected[i - 1, j] - 10, expected[i, j - 1] - 10
             expected[i, j] = max(expected[i - 1, j - 1] + match[i - 1, j - 1], up, left)
-    scores = reference("needleman-wunsch", {"rows": 9, "cols": 13}, similarity=match)["scores"]
+    scores = reference("nw", {"rows": 9, "cols": 13}, similarity=match)["scores"]
     np.testing.assert_array_equal(scores, expected)
 
 

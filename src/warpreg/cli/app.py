@@ -20,6 +20,7 @@ COMMANDS = {
     "run": "run a kernel or workload, check it, print its register profile",
     "compare": "register-file designs side by side on the same runs",
     "explain": "annotated listing of a compiled kernel, with live ranges",
+    "verify": "check what workloads compute against their references",
     "list": "what there is: workloads, designs, machines, technologies, opcodes",
     "bench": "speed figures of this machine",
     "demo": "eight kernels through two designs: a table and a figure",

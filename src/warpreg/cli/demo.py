@@ -14,7 +14,7 @@ from warpreg.experiments.result import Row
 from warpreg.experiments.runs import find_workload, run_workload
 
 WORKLOADS = (
-    "vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "needleman-wunsch", "mandelbrot", "histogram",
+    "vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "nw", "mandelbrot", "histogram",
 )  # fmt: skip
 ENTRIES = 6
 """Entries of the register file cache in the table: the paper's choice."""

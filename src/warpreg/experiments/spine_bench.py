@@ -32,7 +32,7 @@ from warpreg.experiments.runs import AS_COMPILED, Run, find_workload, load_devic
 from warpreg.ptx import parse
 
 WORKLOADS = (
-    "vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "needleman-wunsch", "mandelbrot", "histogram",
+    "vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "nw", "mandelbrot", "histogram",
 )  # fmt: skip
 REPEATS = 5
 LEAST_INSTRUCTIONS = 20_000_000

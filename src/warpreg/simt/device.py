@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
-from warpreg.ir.errors import UnsupportedError
+from warpreg.ir.errors import UnknownNameError, UnsupportedError
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Generic, Masked, Module, Variable
 from warpreg.ir.operands import Immediate, Symbol
@@ -67,6 +67,21 @@ class Device:
     def variable(self, name: str) -> Buffer:
         """The bytes of a ``.global`` or ``.const`` variable.  Raises KeyError if there is none of that name."""
         return self._variables[name]
+
+    def assign(self, name: str, array: NDArray[Any]) -> None:
+        """Copy the bytes of ``array`` to the start of a ``.global`` or ``.const`` variable.
+
+        Raises UnknownNameError for a name that is none, LaunchError for an array that is larger than the variable.
+        """
+        buffer = self._variables.get(name)
+        if buffer is None:
+            raise UnknownNameError("module variable", name, self._variables)
+        data = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
+        content = buffer.download()
+        if data.size > content.size:
+            raise LaunchError(f"variable '{name}' has {content.size} bytes, but the array has {data.size}")
+        content[: data.size] = data
+        buffer.write(content)
 
     def kernel(self, name: str) -> Kernel:
         """The kernel as it runs: compiled, or virtual if the device has no compile options."""

@@ -1,6 +1,7 @@
 """The benchmark kernels: CUDA source, checked-in PTX, seeded inputs and NumPy references, one folder each.
 
-A folder of this package that holds a ``WORKLOAD`` is found by scanning; there is no list to keep.
+A folder stands for each suite, and in it one for each workload. What holds a ``kernel.cu`` and a ``WORKLOAD`` is found
+by scanning; there is no list to keep.
 """
 
 from __future__ import annotations
@@ -47,15 +48,15 @@ class WorkloadFileError(WarpregError):
 
 def names() -> list[str]:
     """The names of the built-in workloads, in alphabetical order."""
-    return sorted(_folders())
+    return sorted(_modules())
 
 
 def find(name: str) -> Workload:
     """The built-in workload ``name``; raises `UnknownNameError` that suggests the nearest name."""
-    folder = _folders().get(name)
-    if folder is None:
+    module = _modules().get(name)
+    if module is None:
         raise UnknownNameError("workload", name, names())
-    workload = importlib.import_module(f"{__name__}.{folder}").WORKLOAD
+    workload = importlib.import_module(module).WORKLOAD
     assert isinstance(workload, Workload)
     return workload
 
@@ -79,7 +80,7 @@ def load(path: Path | str) -> Workload:
 
 
 @cache
-def _folders() -> dict[str, str]:
-    """Workload name -> name of its folder, for each folder with a kernel."""
-    here = Path(__file__).parent
-    return {path.parent.name.replace("_", "-"): path.parent.name for path in here.glob("*/kernel.cu")}
+def _modules() -> dict[str, str]:
+    """Workload name -> module, for each folder with a kernel."""
+    folders = (path.parent for path in Path(__file__).parent.glob("*/*/kernel.cu"))
+    return {folder.name.replace("_", "-"): f"{__name__}.{folder.parent.name}.{folder.name}" for folder in folders}

@@ -41,6 +41,9 @@ class Device(Protocol):
     def zeros(self, shape: Extent, dtype: DTypeLike) -> Buffer:
         """A new buffer filled with zero bytes."""
 
+    def assign(self, name: str, array: Array, /) -> None:
+        """Copy the bytes of ``array`` to the start of the module's ``__device__`` or ``__constant__`` variable."""
+
     def launch(self, kernel: str, grid: Extent, block: Extent, *args: object, shared_bytes: int = 0) -> object:
         """Run ``kernel`` to its end: ``grid`` blocks of ``block`` threads (x, or x and y, or x, y and z).
 
@@ -92,8 +95,10 @@ class Workload:
     ``sizes`` gives every size by name, each with the same parameters.
     ``inputs`` makes the host arrays from a size and a seeded generator; ``run`` uploads them, launches the kernels and
     returns the outputs; ``reference`` computes the same outputs without the kernels.
-    ``suite`` is the benchmark suite that made the algorithm a benchmark; ``tags`` say what it stresses (``memory`` or
-    ``compute``, ``integer`` or ``float``) and which features it uses; ``papers`` are those that measured it.
+    ``suite`` is the benchmark suite that made the algorithm a benchmark, ``papers`` are those that measured it;
+    ``tags`` are ``integer`` or ``float``, ``compute`` or ``memory``, and the features it uses, the dominant one first.
+    ``originals`` names its namesakes in ``originals.csv``, as ``suite/app``; ``differences`` says where and why the
+    kernels here are not like them.
     """
 
     name: str
@@ -108,6 +113,8 @@ class Workload:
     suite: str = "own"
     tags: tuple[str, ...] = ()
     papers: tuple[str, ...] = ()
+    originals: tuple[str, ...] = ()
+    differences: str = ""
 
     @property
     def cuda_path(self) -> Path:

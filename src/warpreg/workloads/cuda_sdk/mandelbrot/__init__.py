@@ -74,7 +74,7 @@ WORKLOAD = Workload(
         " values that live through it. Lanes escape at different times, so warps near the edge of the set run with few"
         " of them, and their neighbours inside the set to the limit."
     ),
-    suite="cuda-samples",
+    suite="cuda-sdk",
     tags=("float", "compute", "divergence"),
     papers=("orf-lrf",),
     source=Path(__file__).with_name("kernel.cu"),

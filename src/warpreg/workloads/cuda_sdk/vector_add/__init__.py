@@ -42,7 +42,7 @@ WORKLOAD = Workload(
         " adds one element: index arithmetic, a bounds test, two coalesced loads, one addition, one store. No value"
         " lives long and nothing is shared, so it shows a register file under pure streaming."
     ),
-    suite="cuda-samples",
+    suite="cuda-sdk",
     tags=("float", "memory", "several-launches"),
     papers=("orf-lrf", "bow"),
     source=Path(__file__).with_name("kernel.cu"),

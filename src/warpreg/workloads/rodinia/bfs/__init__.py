@@ -98,6 +98,7 @@ WORKLOAD = Workload(
     suite="rodinia",
     tags=("integer", "memory", "divergence", "several-launches"),
     papers=("bow", "regmutex", "tfet"),
+    originals=("rodinia/bfs",),
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
         "tiny": {"nodes": 3_001, "searches": 1, "highest_degree": 10, "reach": 200},

@@ -47,7 +47,7 @@ WORKLOAD = Workload(
         " its own; after a barrier it adds its bins to the result with global atomics. The data are skewed, so lanes"
         " of a warp often meet in one bin. Shifts, masks and atomics: integer values that are read once."
     ),
-    suite="cuda-samples",
+    suite="cuda-sdk",
     tags=("integer", "memory", "shared-memory", "barriers", "atomics", "several-launches"),
     papers=("orf-lrf",),
     source=Path(__file__).with_name("kernel.cu"),

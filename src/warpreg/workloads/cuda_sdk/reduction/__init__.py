@@ -49,7 +49,7 @@ WORKLOAD = Workload(
         " memory halves the live threads down to one warp, and that warp finishes with shuffles. The kernel is launched"
         " again on the partial sums until one is left. Most warps fall idle early, between barriers."
     ),
-    suite="cuda-samples",
+    suite="cuda-sdk",
     tags=("float", "memory", "shared-memory", "barriers", "shuffle", "several-launches"),
     papers=("orf-lrf",),
     source=Path(__file__).with_name("kernel.cu"),

@@ -90,6 +90,7 @@ WORKLOAD = Workload(
     suite="rodinia",
     tags=("float", "compute", "shared-memory", "barriers", "several-launches"),
     papers=("orf-lrf", "rc-rsp"),
+    originals=("rodinia/hotspot",),
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
         "tiny": {"rows": 37, "cols": 45, "steps": 5, "steps_per_launch": 2},

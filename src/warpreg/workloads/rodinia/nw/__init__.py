@@ -1,4 +1,4 @@
-"""needleman-wunsch: global alignment of two sequences by dynamic programming over anti-diagonals of tiles."""
+"""nw: global alignment of two sequences by dynamic programming over anti-diagonals of tiles."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _gaps_only(rows: int, cols: int) -> Array:
 
 
 WORKLOAD = Workload(
-    name="needleman-wunsch",
+    name="nw",
     title="Needleman-Wunsch sequence alignment",
     description=(
         "The score matrix of the best global alignment of two sequences with a linear gap penalty. The matrix is cut"
@@ -77,6 +77,7 @@ WORKLOAD = Workload(
     suite="rodinia",
     tags=("integer", "memory", "shared-memory", "barriers", "divergence", "partial-warps", "several-launches"),
     papers=("orf-lrf", "bow", "tfet"),
+    originals=("rodinia/nw",),
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
         "tiny": {"rows": 70, "cols": 101},

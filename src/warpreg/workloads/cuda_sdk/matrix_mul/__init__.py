@@ -40,7 +40,7 @@ WORKLOAD = Workload(
         " thread runs 32 unrolled steps of two shared loads and one fused multiply-add. The accumulator and the two"
         " tile pointers live long, everything else is read once, right after it is written."
     ),
-    suite="cuda-samples",
+    suite="cuda-sdk",
     tags=("float", "compute", "shared-memory", "barriers"),
     papers=("orf-lrf", "larf"),
     source=Path(__file__).with_name("kernel.cu"),

@@ -1,0 +1,1 @@
+"""Workloads after the samples of NVIDIA's CUDA SDK."""

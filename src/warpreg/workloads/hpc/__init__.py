@@ -1,0 +1,1 @@
+"""Workloads after numerical programs of the register file cache paper's trace categories."""

@@ -1,0 +1,1 @@
+"""Workloads after the benchmarks that GPGPU-Sim was introduced with (Bakhoda et al., ISPASS 2009)."""

@@ -1,0 +1,1 @@
+"""Workloads after the layers of neural networks, after the Tango suite."""

@@ -1,0 +1,1 @@
+"""Workloads after the Parboil suite."""

@@ -1,0 +1,1 @@
+"""Shader-like workloads: short kernels of many threads, rich in texture fetches."""

@@ -1,0 +1,55 @@
+"""``warpreg verify``: what passes, what fails, and how it says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from warpreg import workloads
+from warpreg.cli import main
+
+Output = pytest.CaptureFixture[str]
+
+WRONG = """
+import numpy as np
+from pathlib import Path
+from warpreg import workloads
+from warpreg.workloads import Workload
+
+good = workloads.find("vector-add")
+WORKLOAD = Workload(
+    "wrong", "Wrong", "Wrong.", good.source, good.sizes, good.inputs, good.run,
+    lambda size, inputs: {"c": np.zeros_like(good.reference(size, inputs)["c"])},
+)
+"""
+
+
+def test_workloads_that_pass(capsys: Output) -> None:
+    assert main(["verify", "bfs", "vector-add", "--json", "--thorough"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found.pop("seconds") > 0
+    assert found == {"workloads": 2, "kernels": 3, "passed": 2, "failed": 0, "failures": {}}
+
+
+def test_a_wrong_output_is_named_and_the_others_still_run(capsys: Output, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(WRONG)
+    assert main(["verify", "vector-add", str(wrong), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["passed"], found["failed"]) == (1, 1)
+    ((name, message),) = found["failures"].items()
+    assert name == str(wrong)
+    assert message.startswith("compiled: wrong (tiny, seed 0): output 'c'[0] is ")
+
+
+def test_a_name_that_is_none_stops_before_anything_runs(capsys: Output) -> None:
+    assert main(["verify", "vector-ad"]) == 1
+    assert "did you mean 'vector-add'" in capsys.readouterr().err
+
+
+def test_without_names_every_workload_is_meant(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workloads, "names", lambda: ["vector-add"])
+    assert main(["verify"]) == 0
+    assert "vector-add" in capsys.readouterr().out

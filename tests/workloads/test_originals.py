@@ -1,0 +1,27 @@
+"""The facts about the programs that workloads are named after."""
+
+import pytest
+
+from warpreg import workloads
+from warpreg.ir.errors import UnknownNameError
+from warpreg.workloads.originals import kernels_of, originals
+
+
+def test_the_file_has_every_kernel():
+    assert len(originals()) == 223
+
+
+def test_facts_of_one_kernel():
+    (hotspot,) = kernels_of("rodinia/hotspot")
+    assert (hotspot.facts["bar"], hotspot.facts["regs_sm75"], hotspot.facts["smem_sm75"]) == (3, 35, 3072)
+
+
+def test_a_program_that_is_not_there_is_answered_with_the_nearest():
+    with pytest.raises(UnknownNameError, match="did you mean 'rodinia/hotspot'"):
+        kernels_of("rodinia/hotspt")
+
+
+@pytest.mark.parametrize("name", workloads.names())
+def test_a_workload_names_originals_that_are_known(name):
+    for original in workloads.find(name).originals:
+        assert kernels_of(original)
