@@ -1,9 +1,9 @@
 """What is known of the kernels that the workloads are named after: static features of the compiled originals.
 
 ``originals.csv`` has a row for each of 223 kernels of Rodinia, Parboil, PolyBench-GPU and ISPASS, compiled with nvcc
-and ptxas 13.0. Counts are static: PTX instructions (``ptx_insts``), those of a kind (``tex``, ``atom``, ``bar``, ``f64``,
-``vec``, ``calls``), declared variables (``shared``, ``const``, ``local``), SASS instructions, registers per thread and
-bytes of shared memory for sm_75 and sm_80.
+and ptxas 13.0. Counts are static: PTX instructions (``ptx_insts``), those of a kind (``tex``, ``atom``, ``bar``,
+``f64``, ``vec``, ``calls``), declared variables (``shared``, ``const``, ``local``), SASS instructions, registers per
+thread and bytes of shared memory for sm_75 and sm_80.
 """
 
 from __future__ import annotations
