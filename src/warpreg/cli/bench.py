@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -35,7 +36,9 @@ COMPILER_UNITS = {
 }
 
 
-def _spine(size: str, as_json: bool) -> None:
+def _spine(size: str, folder: Path | None, as_json: bool) -> None:
+    if folder is not None:
+        raise click.UsageError("--ptx belongs to 'warpreg bench compiler'")
     from warpreg.experiments.spine_bench import spine
 
     with output.steps() as progress:
@@ -53,11 +56,11 @@ def _spine(size: str, as_json: bool) -> None:
     )
 
 
-def _compiler(size: str, as_json: bool) -> None:
+def _compiler(size: str, folder: Path | None, as_json: bool) -> None:
     from warpreg.experiments.compiler_bench import compiler
 
     with output.steps() as progress:
-        measured = compiler(progress.begin)
+        measured = compiler(progress.begin, folder)
     if as_json:
         output.print_json(measured)
         return
@@ -73,14 +76,21 @@ SUITES = {"spine": _spine, "compiler": _compiler}
 @click.command()
 @click.argument("suite", metavar="|".join(SUITES))
 @click.option("--size", type=click.Choice(SIZES), default="small", show_default=True, help="Size of spine's workloads.")
+@click.option(
+    "--ptx",
+    "folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="For compiler: the .ptx files of a folder instead of the workloads; its launches.toml says how to check them.",
+)
 @json_option
-def command(suite: str, size: str, as_json: bool) -> None:
+def command(suite: str, size: str, folder: Path | None, as_json: bool) -> None:
     """Measure how fast this machine runs, compiles, replays and parses (spine: medians of five; takes minutes), or
     how the compiler's registers and instructions compare with those of ptxas (compiler: needs the cuda extra).
     """
     if suite not in SUITES:
         raise click.UsageError(str(UnknownNameError("benchmark", suite, SUITES)))
-    SUITES[suite](size, as_json)
+    SUITES[suite](size, folder, as_json)
 
 
 def _figures(measured: Mapping[str, Any], units: Mapping[str, str]) -> Table:

@@ -1,0 +1,22 @@
+"""Kernels of many kinds, in ``corpus``: compiled, they leave the memory that they leave with virtual registers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warpreg import codegen, ptx
+from warpreg.experiments.compiler_bench import verified
+from warpreg.experiments.ptx_folder import ptx_files, read_launches
+
+CORPUS = Path(__file__).with_name("corpus")
+LAUNCHES = read_launches(CORPUS)
+
+
+@pytest.mark.parametrize("path", ptx_files(CORPUS), ids=lambda path: path.stem)
+def test_compiled_kernels_compute_the_bits_of_the_virtual_ones(path: Path) -> None:
+    module = ptx.parse(path.read_text(), path.name)
+    for function in module.kernels:
+        compiled = codegen.compile(codegen.build(module, function.name))
+        assert verified(module, LAUNCHES[function.name], [compiled]) == {function.name}
