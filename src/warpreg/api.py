@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg import simt
+from warpreg.codegen import PLAIN
 from warpreg.experiments import comparison, runs
 from warpreg.experiments.provenance import DIGITS
 from warpreg.experiments.result import Parameters
@@ -139,14 +140,16 @@ def compile(
     *,
     max_registers: int | None = None,
     schedule: bool = True,
+    target: str = PLAIN.name,
     record: simt.Record = runs.PATH,
 ) -> Program:
     """Compile a ``.cu`` or ``.ptx`` file, or the text of one (a string with line breaks).
 
-    CUDA C++ needs the ``cuda`` extra.  ``max_registers`` bounds the 32-bit registers of a thread, the rest spills;
-    ``schedule`` lets the list scheduler reorder instructions.  Raises `PtxError`, `CudaCompileError`, `WarpregError`.
+    CUDA C++ needs the ``cuda`` extra.  ``max_registers`` bounds the 32-bit registers that a thread demands, the rest
+    spills; ``schedule`` lets the list scheduler reorder instructions; ``target`` says whose reserved registers the
+    demand includes (``sm_80``).  Raises `PtxError`, `CudaCompileError`, `WarpregError`.
     """
-    return Program(load_module(source), CompileChoice(max_registers, schedule), record)
+    return Program(load_module(source), CompileChoice(max_registers, schedule, target), record)
 
 
 def load_module(source: str | Path) -> Module:
@@ -181,10 +184,17 @@ def source_name(kernel: str) -> str:
 
 
 def run(
-    workload: str, *, size: str = "tiny", seed: int = 0, max_registers: int | None = None, schedule: bool = True
+    workload: str,
+    *,
+    size: str = "tiny",
+    seed: int = 0,
+    max_registers: int | None = None,
+    schedule: bool = True,
+    target: str = PLAIN.name,
 ) -> Run:
     """Run a built-in workload, or the one that a ``.py`` file defines, and check it against its NumPy reference."""
-    return runs.run_workload(runs.find_workload(workload), size, seed, CompileChoice(max_registers, schedule))
+    choice = CompileChoice(max_registers, schedule, target)
+    return runs.run_workload(runs.find_workload(workload), size, seed, choice)
 
 
 def compare(

@@ -12,7 +12,15 @@ import pytest
 from warpreg import codegen, ptx, workloads
 from warpreg.cli import main
 from warpreg.experiments import compiler_bench, vendor_compiler
-from warpreg.experiments.compiler_bench import Compared, compare_workload, percentile_90, ratio, summary, verified
+from warpreg.experiments.compiler_bench import (
+    Compared,
+    OurCode,
+    compare_workload,
+    percentile_90,
+    ratio,
+    summary,
+    verified,
+)
 from warpreg.experiments.vendor_compiler import (
     MachineCode,
     VendorToolError,
@@ -80,9 +88,12 @@ def has_tools() -> bool:
 needs_tools = pytest.mark.skipif(not has_tools(), reason="needs ptxas and nvdisasm, the cuda extra")
 
 
-def compared(registers: int, instructions: int, is_verified: bool, *theirs: tuple[int, int]) -> Compared:
-    codes = {f"sm_{i}": MachineCode(r, 0, n) for i, (r, n) in enumerate(theirs)}
-    return Compared("work", "kernel", is_verified, registers, 1, instructions, codes)
+def compared(
+    registers: int, instructions: int, is_verified: bool, theirs: tuple[int, int], kernel: str = "kernel"
+) -> Compared:
+    """Registers and instructions, ours and theirs; two of ours are reserved."""
+    ours = OurCode(registers, registers - 2, 1, instructions)
+    return Compared("work", kernel, "sm_80", is_verified, ours, MachineCode(theirs[0], 0, theirs[1]))
 
 
 def test_registers_are_read_for_each_entry_in_the_order_of_the_report() -> None:
@@ -128,7 +139,9 @@ def test_the_percentile_lies_between_the_two_nearest_ranks() -> None:
 
 
 def test_the_summary_takes_all_kernels_on_all_targets() -> None:
-    found = summary([compared(10, 30, True, (20, 30), (5, 15)), compared(8, 10, False, (8, 40), (32, 20))])
+    one = [compared(10, 30, True, theirs) for theirs in ((20, 30), (5, 15))]
+    other = [compared(8, 10, theirs == (8, 40), theirs, "other") for theirs in ((8, 40), (32, 20))]
+    found = summary([*one, *other])
     # registers: 2, 2, 1, 4; instructions: 1, 2, 4, 2
     assert found["registers_ratio_geomean"] == pytest.approx(2)
     assert found["registers_ratio_p90"] == pytest.approx(2 + 0.7 * 2)
@@ -174,7 +187,9 @@ def test_without_the_extra_one_message_says_what_to_install(
 @pytest.fixture
 def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler_bench, "ptxas_version", lambda: "13.0")
-    monkeypatch.setattr(compiler_bench, "compare_workload", lambda workload: [compared(10, 30, True, (20, 60))])
+    monkeypatch.setattr(
+        compiler_bench, "compare_workload", lambda workload: [compared(10, 30, True, (20, 60), workload.name)]
+    )
 
 
 @pytest.mark.usefixtures("pretended")
@@ -186,10 +201,12 @@ def test_the_figures_have_their_names(capsys: pytest.CaptureFixture[str]) -> Non
     assert found["verified_kernels"] == len(found["kernels"]) == len(workloads.names())
     assert found["kernels"][0] == {
         "workload": "work",
-        "kernel": "kernel",
+        "kernel": workloads.names()[0],
+        "target": "sm_80",
         "verified": True,
-        "ours": {"registers": 10, "predicates": 1, "instructions": 30},
-        "sm_0": {"registers": 20, "uniform_registers": 0, "instructions": 60},
+        "ours": {"registers": 10, "used": 8, "predicates": 1, "instructions": 30},
+        "ptxas": {"registers": 20, "uniform_registers": 0, "instructions": 60},
+        "ratio": {"registers": 2, "instructions": 2},
     }
 
 
@@ -201,13 +218,15 @@ def test_the_table_names_both_compilers(capsys: pytest.CaptureFixture[str]) -> N
 
 @needs_tools
 def test_one_workload_from_end_to_end() -> None:
-    (found,) = compare_workload(workloads.find("vector-add"))
-    assert (found.workload, found.kernel, found.verified) == ("vector-add", "vector_add", True)
-    assert list(found.theirs) == ["sm_75", "sm_80"]
-    for code in found.theirs.values():
-        assert 1 <= code.registers <= 32
-        assert 10 <= code.instructions <= 40
-    assert len(found.register_ratios()) == len(found.instruction_ratios()) == 2
+    found = compare_workload(workloads.find("vector-add"))
+    assert [(one.kernel, one.target, one.verified) for one in found] == [
+        ("vector_add", "sm_75", True),
+        ("vector_add", "sm_80", True),
+    ]
+    for one in found:
+        assert 1 <= one.theirs.registers <= 32
+        assert 10 <= one.theirs.instructions <= 40
+        assert one.ours.registers == one.ours.used + 2
 
 
 @needs_tools

@@ -48,8 +48,7 @@ def command(
     technology: str,
     size: str,
     seed: int,
-    max_registers: int | None,
-    schedule: bool,
+    choice: CompileChoice,
     max_instructions: int | None,
     as_json: bool,
 ) -> None:
@@ -62,7 +61,6 @@ def command(
     setting = Setting.load(machine, technology)
     choices = design_choices([*filter(None, designs.split(",")), *files], settings)
     chosen = [find_workload(name) for name in _expanded(names)]
-    choice = CompileChoice(max_registers, schedule)
     rows: list[Row] = []
     with output.steps(len(chosen)) as progress:
         for workload in chosen:

@@ -29,15 +29,13 @@ FADE = "dim"
 @click.option("--design", "design_name", metavar="NAME|FILE.py", help="Show what this design's compile step decided.")
 @compile_options
 @json_option
-def command(
-    target: str, kernel: str | None, design_name: str | None, max_registers: int | None, schedule: bool, as_json: bool
-) -> None:
+def command(target: str, kernel: str | None, design_name: str | None, choice: CompileChoice, as_json: bool) -> None:
     """Show a kernel after compilation: blocks, instructions, source lines, live ranges and register pressure."""
     module = _module(target)
     names = [find_kernel(module, kernel)] if kernel else [found.name for found in module.kernels]
     if not names:
         raise click.UsageError(f"{target} has no kernel")
-    options = CompileChoice(max_registers, schedule).options()
+    options = choice.options()
     compiled = [codegen.compile(codegen.build(module, name), options) for name in names]
     notes = [_notes(one, design_name) for one in compiled]
     if as_json:
@@ -107,6 +105,7 @@ def _as_dict(listed: Listing, notes: dict[int, str]) -> dict[str, Any]:
         "digest": kernel_digest([kernel]),
         "code": code_version(),
         "registers": kernel.register_count,
+        "register_demand": kernel.register_demand,
         "predicates": kernel.predicate_count,
         "live_at_most": listed.pressure,
         "shared_bytes": kernel.shared_bytes,

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
+
+from warpreg.codegen import PLAIN, TARGETS
+from warpreg.experiments.runs import CompileChoice
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Option = Callable[[Function], Function]
 
 SIZES = ("tiny", "small", "full")
+CHOICE = "choice_"
+"""Begins the names of parameters that make up a `CompileChoice`, so that a command's own may be called alike."""
 
 
 def json_option(function: Function) -> Function:
@@ -33,17 +40,41 @@ def problem_options(default_size: str) -> Option[Any]:
 
 
 def compile_options(function: Function) -> Function:
-    """``--max-registers`` and ``--no-schedule``"""
-    registers = click.option(
-        "--max-registers",
-        type=click.IntRange(8, 255),
-        metavar="N",
-        help="Most 32-bit registers a thread may use; the rest spills to local memory.",
+    """What a user chooses of the compiler; the command gets it as one `CompileChoice` named ``choice``."""
+
+    @functools.wraps(function)
+    def command(*arguments: Any, **named: Any) -> Any:
+        chosen = {field.name: named.pop(CHOICE + field.name) for field in dataclasses.fields(CompileChoice)}
+        return function(*arguments, choice=CompileChoice(**chosen), **named)
+
+    options = (
+        click.option(
+            "--max-registers",
+            CHOICE + "max_registers",
+            type=click.IntRange(8, 255),
+            metavar="N",
+            help="Most 32-bit registers a thread may demand; the rest spills to local memory.",
+        ),
+        click.option(
+            "--no-schedule",
+            "schedule",
+            is_flag=True,
+            flag_value=False,
+            default=True,
+            help="Keep PTX instruction order.",
+        ),
+        click.option(
+            "--target",
+            CHOICE + "target",
+            type=click.Choice(list(TARGETS)),
+            default=PLAIN.name,
+            show_default=True,
+            help="Whose reserved registers a thread's demand includes.",
+        ),
     )
-    schedule = click.option(
-        "--no-schedule", "schedule", is_flag=True, flag_value=False, default=True, help="Keep PTX instruction order."
-    )
-    return registers(schedule(function))
+    for option in reversed(options):
+        command = option(command)
+    return cast("Function", command)
 
 
 def limit_option(function: Function) -> Function:

@@ -13,14 +13,14 @@ from warpreg.cli import output
 from warpreg.cli.arguments import Argument, parse_argument, parse_extent
 from warpreg.cli.options import compile_options, json_option, limit_option, problem_options
 from warpreg.experiments.profile import register_profile
-from warpreg.experiments.runs import CompileChoice, Run, find_workload, run_workload
+from warpreg.experiments.runs import PATH, CompileChoice, Run, find_workload, run_workload
 from warpreg.ir.module import Module
 from warpreg.replay import Profile
 from warpreg.report.files import whole
 
 FIRST_ELEMENTS = 6
 KERNEL_FILES = (".cu", ".ptx")
-HIDDEN: tuple[object, ...] = (None, True, 0)
+HIDDEN: tuple[object, ...] = (None, True, 0, "plain")
 """Values of options that say that all is as usual."""
 
 
@@ -53,8 +53,7 @@ def command(
     shared_bytes: int,
     arguments: tuple[str, ...],
     save: tuple[str, ...],
-    max_registers: int | None,
-    schedule: bool,
+    choice: CompileChoice,
     max_instructions: int | None,
     as_json: bool,
 ) -> None:
@@ -65,7 +64,6 @@ def command(
     warpreg run saxpy.cu --grid 4 --block 256 --arg f32:2.0 --arg buffer:f32:1024:arange \\
         --arg buffer:f32:1024:ones --arg s32:1024
     """
-    choice = CompileChoice(max_registers, schedule)
     if Path(target).suffix in KERNEL_FILES:
         generator = np.random.default_rng(seed)
         given = [parse_argument(text, generator) for text in arguments]
@@ -120,7 +118,7 @@ def _run_file(
 ) -> Run:
     from warpreg import api
 
-    program = api.compile(target, max_registers=choice.max_registers, schedule=choice.schedule)
+    program = api.Program(api.load_module(target), choice, PATH)
     name = api.find_kernel(program.module, kernel) if kernel else _only_kernel(target, program)
     _expect_launch(target, program.module, name, grid, block, len(arguments))
     assert grid is not None
@@ -196,6 +194,7 @@ def _launch_rows(run: Run) -> list[dict[str, Any]]:
             "grid": "x".join(map(str, launches[0].grid)),
             "block": "x".join(map(str, launches[0].block)),
             "registers": kernel.register_count,
+            "demand": kernel.register_demand,
             "instructions": kernel.instruction_count,
             "shared bytes": kernel.shared_bytes,
             "local bytes": kernel.local_bytes,

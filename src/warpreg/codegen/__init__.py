@@ -2,5 +2,6 @@
 
 from warpreg.codegen.build import build
 from warpreg.codegen.pipeline import CompileOptions, compile, pipeline
+from warpreg.codegen.target import PLAIN, TARGETS, Target, target
 
-__all__ = ["CompileOptions", "build", "compile", "pipeline"]
+__all__ = ["PLAIN", "TARGETS", "CompileOptions", "Target", "build", "compile", "pipeline", "target"]

@@ -14,6 +14,7 @@ from warpreg.codegen.assign import Assignment
 from warpreg.codegen.operands import rename_registers
 from warpreg.codegen.passes import with_blocks
 from warpreg.codegen.spill import spill_predicates, spill_registers
+from warpreg.codegen.target import PLAIN, Target
 from warpreg.codegen.units import Units, predicate_units, register_units
 from warpreg.codegen.vectors import IsolateVectors
 from warpreg.ir.errors import WarpregError
@@ -42,10 +43,12 @@ class Allocated:
 
 @dataclass(frozen=True)
 class AllocateRegisters:
-    """``max_registers``: 32-bit registers a thread may use, by default 255; ``predicates``: those of the machine."""
+    """``max_registers``: 32-bit registers that a thread may demand, by default 255; ``predicates``: those of the
+    machine; ``target``: which registers are not for values."""
 
     max_registers: int | None = None
     predicates: int = 7
+    target: Target = PLAIN
 
     def run(self, kernel: Kernel) -> Kernel:
         """Raises AllocationError where the registers are too few for some instruction."""
@@ -58,6 +61,7 @@ class AllocateRegisters:
         return replace(
             with_blocks(allocated.kernel, bodies),
             register_count=allocated.register_count,
+            register_demand=allocated.register_count + self.target.beyond,
             predicate_count=allocated.predicate_count,
         )
 
@@ -71,10 +75,12 @@ class AllocateRegisters:
                 break
             kernel = spill_predicates(kernel, predicates.spilled, temporaries)
         limit = MAX_REGISTERS if self.max_registers is None else min(self.max_registers, MAX_REGISTERS)
+        limit -= self.target.beyond
+        what = f"registers ({self.target.name} takes {self.target.beyond} more)" if self.target.beyond else "registers"
         for _ in range(MAX_ROUNDS):
             kernel = IsolateVectors().run(kernel)
             units = register_units(kernel)
-            registers = self._assign(kernel, units, limit, temporaries, "registers")
+            registers = self._assign(kernel, units, limit, temporaries, what, self.target.reserved)
             if not registers.spilled:
                 break
             kernel = spill_registers(kernel, registers.spilled, temporaries)
@@ -85,14 +91,16 @@ class AllocateRegisters:
         names = _names(kernel, final, predicates) | _names(kernel, units, registers)
         return Allocated(kernel, names, registers.used, predicates.used)
 
-    def _assign(self, kernel: Kernel, units: Units, limit: int, temporaries: set[str], what: str) -> Assignment:
+    def _assign(
+        self, kernel: Kernel, units: Units, limit: int, temporaries: set[str], what: str, reserved: tuple[int, ...] = ()
+    ) -> Assignment:
         names = accesses(kernel).cells.names
         fixed = temporaries | _results_of_barriers(kernel)
         everything = units.all()
         for unit in everything:
             if any(names[cell] in fixed for cell, _ in unit.members):
                 unit.weight = math.inf
-        assignment = Assignment(limit)
+        assignment = Assignment(limit, reserved)
         assignment.place_all(everything)
         stuck = [u for u in assignment.spilled if math.isinf(u.weight)]
         if stuck:

@@ -14,9 +14,13 @@ from warpreg.codegen.units import Unit
 
 @dataclass
 class Assignment:
-    """``base`` gives each placed unit its first register; ``spilled`` are those that must live elsewhere."""
+    """``base`` gives each placed unit its first register; ``spilled`` are those that must live elsewhere.
+
+    ``reserved`` registers are taken from beginning to end, and count as used.
+    """
 
     limit: int
+    reserved: tuple[int, ...] = ()
     base: dict[Unit, int] = field(default_factory=dict)
     spilled: list[Unit] = field(default_factory=list)
     used: int = 0
@@ -27,6 +31,8 @@ class Assignment:
         """Place units in order of their start, the wider first among those that start together."""
         self._occupied = [0] * self.limit
         self._holders = [[] for _ in range(self.limit)]
+        for register in self.reserved:
+            self._occupy(Unit({0: -1}, [], [], math.inf), register)
         for unit in sorted(units, key=lambda u: (u.start, -u.size)):
             base = self._free_base(unit)
             if base is None:

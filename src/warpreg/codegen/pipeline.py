@@ -15,6 +15,7 @@ from warpreg.codegen.narrow import WidenLoads
 from warpreg.codegen.parameters import FoldParameters
 from warpreg.codegen.passes import Pass
 from warpreg.codegen.schedule import ScheduleInstructions
+from warpreg.codegen.target import PLAIN, Target
 from warpreg.codegen.verify import verify
 from warpreg.codegen.webs import SplitValues
 from warpreg.ir.kernel import Kernel
@@ -24,14 +25,15 @@ from warpreg.ir.kernel import Kernel
 class CompileOptions:
     """How to compile.
 
-    ``max_registers``: 32-bit registers a thread may use, by default what the machine has; ``schedule``: reorder
+    ``max_registers``: 32-bit registers a thread may demand, by default what the machine has; ``schedule``: reorder
     instructions within blocks; ``fuse_multiply_add``: contract floating-point products and sums that PTX allows to be
-    contracted.
+    contracted; ``target``: whose registers a thread's demand includes.
     """
 
     max_registers: int | None = None
     schedule: bool = True
     fuse_multiply_add: bool = True
+    target: Target = PLAIN
 
 
 def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
@@ -47,7 +49,7 @@ def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
         LegalizeOperands(),
         EliminateDeadCode(),
         *((ScheduleInstructions(max_registers=options.max_registers),) if options.schedule else ()),
-        AllocateRegisters(options.max_registers),
+        AllocateRegisters(options.max_registers, target=options.target),
     )
 
 

@@ -1,7 +1,8 @@
 """``warpreg bench compiler``: the compiler against ``ptxas``, on every kernel of every workload, or of a folder of PTX.
 
-- registers: 32-bit registers a thread; here those of the allocation, there what ``ptxas -v`` reports, which is what a
-  thread is allocated, the minimum of the calling convention included.  Predicates and uniform registers stand apart.
+- registers: 32-bit registers that a thread is allocated: here the demand of the kernel compiled for that target
+  (`warpreg.codegen.target`), of which ``used`` are named by its code, there what ``ptxas -v`` reports.  Predicates and
+  uniform registers stand apart.
 - instructions: static, here those of the compiled kernel, there SASS without the padding after the kernel's end.
 - verified: kernels that leave the same bits in global memory compiled as with virtual registers, after every launch of
   the workload at size tiny, or the launch in the folder's ``launches.toml`` (see `experiments.ptx_folder`); the
@@ -13,6 +14,7 @@ kernels on both targets, and the 90th percentile interpolates linearly.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -45,38 +47,56 @@ class Runnable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class OurCode:
+    """One kernel compiled here: ``registers`` is the demand, of which ``used`` are named by the code."""
+
+    registers: int
+    used: int
+    predicates: int
+    instructions: int
+
+    @staticmethod
+    def of(kernel: Kernel) -> OurCode:
+        """The figures of a compiled kernel."""
+        used = kernel.register_count
+        return OurCode(kernel.register_demand, used, kernel.predicate_count, kernel.instruction_count)
+
+
+@dataclass(frozen=True, slots=True)
 class Compared:
-    """One kernel as compiled here and, by target, by ``ptxas``."""
+    """One kernel on one target, as compiled here and by ``ptxas``."""
 
     workload: str
     kernel: str
+    target: str
     verified: bool
-    registers: int
-    predicates: int
-    instructions: int
-    theirs: dict[str, MachineCode]
+    ours: OurCode
+    theirs: MachineCode
 
-    def register_ratios(self) -> list[float]:
-        """One for each target."""
-        return [ratio(self.registers, code.registers) for code in self.theirs.values()]
+    @property
+    def registers_ratio(self) -> float:
+        return ratio(self.ours.registers, self.theirs.registers)
 
-    def instruction_ratios(self) -> list[float]:
-        """One for each target."""
-        return [ratio(self.instructions, code.instructions) for code in self.theirs.values()]
+    @property
+    def instructions_ratio(self) -> float:
+        return ratio(self.ours.instructions, self.theirs.instructions)
 
     def as_dict(self) -> dict[str, Any]:
-        ours = {"registers": self.registers, "predicates": self.predicates, "instructions": self.instructions}
         return {
             "workload": self.workload,
             "kernel": self.kernel,
+            "target": self.target,
             "verified": self.verified,
-            "ours": ours,
-            **{target: code.as_dict() for target, code in self.theirs.items()},
+            "ours": dataclasses.asdict(self.ours),
+            "ptxas": self.theirs.as_dict(),
+            "ratio": {"registers": self.registers_ratio, "instructions": self.instructions_ratio},
         }
 
 
 def compiler(begin: Begin = lambda what: None, folder: Path | None = None) -> dict[str, Any]:
-    """The summaries by name, the two compilers' versions, and a row for each kernel; ``begin`` is told each workload.
+    """The summaries by name, the two compilers' versions, and a row for each kernel on each target.
+
+    ``begin`` is told each workload.
 
     With ``folder``, its PTX files stand for the workloads.  Raises `VendorToolMissingError` without the ``cuda``
     extra, `LaunchFileError` for a folder without PTX files.
@@ -97,16 +117,17 @@ def compiler(begin: Begin = lambda what: None, folder: Path | None = None) -> di
 
 
 def summary(compared: Iterable[Compared]) -> dict[str, float | int]:
-    """The figures over all kernels and targets."""
+    """The figures over all kernels and targets; a kernel is verified if it is on every target."""
     compared = list(compared)
-    registers = [one for kernel in compared for one in kernel.register_ratios()]
-    instructions = [one for kernel in compared for one in kernel.instruction_ratios()]
+    registers = [one.registers_ratio for one in compared]
+    instructions = [one.instructions_ratio for one in compared]
+    wrong = {(one.workload, one.kernel) for one in compared if not one.verified}
     return {
         "registers_ratio_geomean": geometric_mean(registers),
         "registers_ratio_p90": percentile_90(registers),
         "instructions_ratio_geomean": geometric_mean(instructions),
         "instructions_ratio_p90": percentile_90(instructions),
-        "verified_kernels": sum(kernel.verified for kernel in compared),
+        "verified_kernels": len({(one.workload, one.kernel) for one in compared} - wrong),
     }
 
 
@@ -122,7 +143,7 @@ def percentile_90(values: Iterable[float]) -> float:
 
 
 def compare_workload(workload: Workload) -> list[Compared]:
-    """Every kernel of the workload, in the order of its PTX."""
+    """Every kernel of the workload on every target, in the order of its PTX."""
     path = workload.ptx_path
     module = parse(path.read_text(encoding="utf-8"), path.name)
     return _compare(workload.name, path, module, [workload.problem(SIZE)])
@@ -135,22 +156,16 @@ def compare_file(path: Path) -> list[Compared]:
     return _compare(path.stem, path, module, [launches[f.name] for f in module.kernels if f.name in launches])
 
 
-def _compare(name: str, path: Path, module: Module, problems: Iterable[Runnable]) -> list[Compared]:
-    theirs = {target: assemble(path, target) for target in TARGETS}
-    compiled = {f.name: codegen.compile(codegen.build(module, f.name)) for f in module.kernels}
-    same = {kernel for problem in problems for kernel in verified(module, problem, compiled.values())}
-    return [
-        Compared(
-            workload=name,
-            kernel=one,
-            verified=one in same,
-            registers=kernel.register_count,
-            predicates=kernel.predicate_count,
-            instructions=kernel.instruction_count,
-            theirs={target: theirs[target][one] for target in TARGETS},
-        )
-        for one, kernel in compiled.items()
-    ]
+def _compare(name: str, path: Path, module: Module, problems: list[Runnable]) -> list[Compared]:
+    rows: list[Compared] = []
+    for target in TARGETS:
+        theirs = assemble(path, target)
+        options = codegen.CompileOptions(target=codegen.target(target))
+        compiled = {f.name: codegen.compile(codegen.build(module, f.name), options) for f in module.kernels}
+        same = {kernel for problem in problems for kernel in verified(module, problem, compiled.values())}
+        rows += [Compared(name, k, target, k in same, OurCode.of(code), theirs[k]) for k, code in compiled.items()]
+    order = [f.name for f in module.kernels]
+    return sorted(rows, key=lambda row: order.index(row.kernel))
 
 
 class DigestedDevice(simt.Device):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg import simt, workloads
+from warpreg import codegen, simt, workloads
 from warpreg.codegen import CompileOptions
 from warpreg.experiments.provenance import kernel_digest
 from warpreg.ir.errors import WarpregError
@@ -86,12 +87,16 @@ class CompileChoice:
 
     max_registers: int | None = None
     schedule: bool = True
+    target: str = codegen.PLAIN.name
 
     def options(self) -> CompileOptions:
-        return CompileOptions(max_registers=self.max_registers, schedule=self.schedule)
+        """Raises UnknownNameError for a target that does not exist."""
+        return CompileOptions(
+            max_registers=self.max_registers, schedule=self.schedule, target=codegen.target(self.target)
+        )
 
     def as_dict(self) -> dict[str, Any]:
-        return {"max_registers": self.max_registers, "schedule": self.schedule}
+        return dataclasses.asdict(self)
 
 
 AS_COMPILED = CompileChoice()

@@ -64,7 +64,8 @@ class Kernel:
 
     ``shared_bytes`` is the static shared memory, ``local_bytes`` the local memory a thread (spills included),
     ``dynamic_shared_offset`` where ``extern`` shared arrays start.  ``register_count`` and ``predicate_count`` are
-    those of the allocation, 0 while registers are virtual.  ``module`` gives the variables that bank 4 addresses."""
+    those that the code uses, 0 while registers are virtual; ``register_demand`` is what a thread is allocated, the
+    target's own registers included.  ``module`` gives the variables that bank 4 addresses."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -75,6 +76,7 @@ class Kernel:
     dynamic_shared_offset: int = 0
     local_bytes: int = 0
     register_count: int = 0
+    register_demand: int = 0
     predicate_count: int = 0
     location: Location | None = None
     analyses: dict[str, object] = field(default_factory=dict, repr=False)

@@ -1,0 +1,46 @@
+"""What a target takes of a thread's registers besides the values of its code.
+
+NVIDIA documents no register calling convention; these rows are what `ptxas` and `nvdisasm` 13 show of every kernel:
+the code's first instruction loads the stack pointer into R1, no value ever takes R1, and the count that `ptxas -v`
+reports, which the driver allocates, is two more than the highest register that the code names plus one (R255 is the
+zero register and R254 is never named; the two belong to the hardware's bookkeeping of divergent threads on sm_70 and
+later).  The uniform datapath of sm_75 and later has 63 registers a warp besides, which no thread is charged for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpreg.ir.errors import UnknownNameError
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """``reserved`` are registers that no value may take; ``beyond`` is what the demand counts on top of the highest
+    register used plus one; ``uniform_registers`` is the size of the uniform register file, 0 without one."""
+
+    name: str
+    reserved: tuple[int, ...] = ()
+    beyond: int = 0
+    uniform_registers: int = 0
+
+
+PLAIN = Target("plain")
+"""Values alone, as the papers' machines are described."""
+
+TARGETS = {
+    target.name: target
+    for target in (
+        PLAIN,
+        Target("sm_75", reserved=(1,), beyond=2, uniform_registers=63),
+        Target("sm_80", reserved=(1,), beyond=2, uniform_registers=63),
+    )
+}
+"""The targets by name."""
+
+
+def target(name: str) -> Target:
+    """A target by name.  Raises UnknownNameError."""
+    if name not in TARGETS:
+        raise UnknownNameError("target", name, TARGETS)
+    return TARGETS[name]

@@ -1,0 +1,51 @@
+"""What a target reserves of a thread's registers."""
+
+from __future__ import annotations
+
+import pytest
+from tests.codegen.texts import kernel, listing
+
+from warpreg.codegen.allocate import AllocateRegisters, AllocationError
+from warpreg.codegen.target import target
+from warpreg.ir.errors import UnknownNameError
+
+THREE_LIVE = """
+    ld.shared.u32 %r1, [0];
+    ld.shared.u32 %r2, [4];
+    ld.shared.u32 %r3, [8];
+    add.s32 %r1, %r1, %r2;
+    add.s32 %r1, %r1, %r3;
+    st.shared.u32 [0], %r1;
+"""
+
+
+def test_without_a_target_the_demand_is_what_the_code_uses() -> None:
+    program = AllocateRegisters().run(kernel(THREE_LIVE))
+    assert (program.register_count, program.register_demand) == (3, 3)
+
+
+def test_no_value_takes_the_stack_pointer_and_two_more_are_demanded() -> None:
+    """Three values take R0, R2 and R3 around R1; two more that no code names make six."""
+    program = AllocateRegisters(target=target("sm_80")).run(kernel(THREE_LIVE))
+    assert [line.split()[1] for line in listing(program).splitlines()[:3]] == ["R0,", "R2,", "R3,"]
+    assert (program.register_count, program.register_demand) == (4, 6)
+
+
+def test_the_reserved_register_stays_reserved_where_values_are_spilled() -> None:
+    """Of the six that a thread may demand, values have three: R0, R2 and R3."""
+    body = "".join(f"ld.shared.u32 %r{i}, [{4 * i}];" for i in range(8))
+    body += "".join(f"add.s32 %r9, %r{i}, %r{i + 1}; st.shared.u32 [64], %r9;" for i in range(7))
+    program = AllocateRegisters(max_registers=6, target=target("sm_80")).run(kernel(body))
+    assert program.register_demand == 6
+    assert program.local_bytes > 0
+    assert all(1 not in r.words for r in program.registers())
+
+
+def test_the_limit_includes_what_the_target_reserves() -> None:
+    with pytest.raises(AllocationError, match=r"kernel 'k' needs more than 2 registers \(sm_80 takes 2 more\)"):
+        AllocateRegisters(max_registers=4, target=target("sm_80")).run(kernel(THREE_LIVE))
+
+
+def test_an_unknown_target_is_an_error() -> None:
+    with pytest.raises(UnknownNameError, match="no target named 'sm_81'; did you mean 'sm_80'"):
+        target("sm_81")
