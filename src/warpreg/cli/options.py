@@ -57,7 +57,7 @@ def compile_options(function: Function) -> Function:
         ),
         click.option(
             "--no-schedule",
-            "schedule",
+            CHOICE + "schedule",
             is_flag=True,
             flag_value=False,
             default=True,
