@@ -23,7 +23,7 @@ from warpreg.experiments import comparison, runs
 from warpreg.experiments.provenance import DIGITS
 from warpreg.experiments.result import Parameters
 from warpreg.experiments.runs import CompileChoice, Run
-from warpreg.ir.errors import UnknownNameError, WarpregError
+from warpreg.ir.errors import WarpregError
 from warpreg.ir.module import Module
 from warpreg.ptx import parse
 from warpreg.ptx.nvrtc import compile_cuda
@@ -52,7 +52,7 @@ class Program:
     record: simt.Record
 
     def __getitem__(self, name: str) -> LaunchableKernel:
-        return LaunchableKernel(self, find_kernel(self.module, name))
+        return LaunchableKernel(self, self.module.kernel_name(name))
 
     def __iter__(self) -> Iterator[str]:
         return (kernel.name for kernel in self.module.kernels)
@@ -164,17 +164,6 @@ def load_module(source: str | Path) -> Module:
     if path.suffix == ".ptx":
         return parse(text, str(path))
     return parse(compile_cuda(text, path.name), f"<ptx of {path}>")
-
-
-def find_kernel(module: Module, name: str) -> str:
-    """The name in PTX of a kernel: as given, or as C++ mangles it.  Raises UnknownNameError with the nearest name."""
-    names = [kernel.name for kernel in module.kernels]
-    mangled = [known for known in names if known.startswith(f"_Z{len(name)}{name}")]
-    if name in names:
-        return name
-    if len(mangled) != 1:
-        raise UnknownNameError(f"kernel in {module.file}", name, mangled or names)
-    return mangled[0]
 
 
 def source_name(kernel: str) -> str:

@@ -10,7 +10,7 @@ import click
 from rich.text import Text
 
 from warpreg import codegen
-from warpreg.api import find_kernel, load_module
+from warpreg.api import load_module
 from warpreg.cli import output
 from warpreg.cli.options import compile_options, json_option
 from warpreg.experiments.provenance import code_version, kernel_digest
@@ -32,7 +32,7 @@ FADE = "dim"
 def command(target: str, kernel: str | None, design_name: str | None, choice: CompileChoice, as_json: bool) -> None:
     """Show a kernel after compilation: blocks, instructions, source lines, live ranges and register pressure."""
     module = _module(target)
-    names = [find_kernel(module, kernel)] if kernel else [found.name for found in module.kernels]
+    names = [module.kernel_name(kernel)] if kernel else [found.name for found in module.kernels]
     if not names:
         raise click.UsageError(f"{target} has no kernel")
     options = choice.options()
@@ -50,7 +50,7 @@ def command(target: str, kernel: str | None, design_name: str | None, choice: Co
 def _module(target: str) -> Module:
     if Path(target).suffix in (".cu", ".ptx"):
         return load_module(target)
-    return load_module(find_workload(target).ptx_path)
+    return find_workload(target).module()
 
 
 def _notes(kernel: Kernel, design_name: str | None) -> dict[int, str]:

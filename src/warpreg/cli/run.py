@@ -25,7 +25,7 @@ HIDDEN: tuple[object, ...] = (None, True, 0, "plain")
 
 
 @click.command()
-@click.argument("target", metavar="KERNEL.cu|.ptx|NAME")
+@click.argument("target", metavar="NAME|KERNEL.cu|.ptx|LAUNCHES.toml|.py")
 @problem_options("small")
 @click.option("--kernel", help="Which kernel of the file; may be left out if there is one.")
 @click.option("--grid", type=parse_extent, metavar="X[xYxZ]", help="Thread blocks in the grid.")
@@ -57,7 +57,7 @@ def command(
     max_instructions: int | None,
     as_json: bool,
 ) -> None:
-    """Run a workload by name (see 'warpreg list workloads'), or a kernel of a .cu or .ptx file.
+    """Run a workload by name (see 'warpreg list workloads') or a .toml or .py file, or a kernel of a .cu or .ptx file.
 
     \b
     warpreg run hotspot
@@ -84,11 +84,20 @@ def command(
             )
             progress.begin("reading the path")
             profile = register_profile(run)
-        report = {"checked": f"matches the NumPy reference ({workload.tolerance})"}
+        report = {"checked": _checked(run)}
     if as_json:
         output.print_json(_as_dict(run, profile) | report)
     else:
         _print(run, profile, report)
+
+
+def _checked(run: Run) -> str:
+    """What the outputs of the run have been found to match."""
+    if not run.checked:
+        return "ran to its end; there is nothing to compare its outputs with"
+    if len(set(run.checked.values())) == 1:
+        return f"matches the reference ({next(iter(run.checked.values()))})"
+    return f"matches the reference ({'; '.join(f'{name}: {how}' for name, how in run.checked.items())})"
 
 
 def _refuse_launch_options(
@@ -119,7 +128,7 @@ def _run_file(
     from warpreg import api
 
     program = api.Program(api.load_module(target), choice, PATH)
-    name = api.find_kernel(program.module, kernel) if kernel else _only_kernel(target, program)
+    name = program.module.kernel_name(kernel) if kernel else _only_kernel(target, program)
     _expect_launch(target, program.module, name, grid, block, len(arguments))
     assert grid is not None
     assert block is not None

@@ -15,9 +15,9 @@ from warpreg.codegen import CompileOptions
 from warpreg.experiments.provenance import kernel_digest
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.kernel import Kernel
-from warpreg.ptx import parse
 from warpreg.trace import Trace
 from warpreg.workloads import Workload
+from warpreg.workloads.description import load_description
 
 Array = NDArray[Any]
 PATH = simt.Record(path=True)
@@ -42,12 +42,16 @@ class JoinedPath:
 
 @dataclass(frozen=True)
 class Run:
-    """Launches in order, with their traces; ``options`` is what makes the run repeatable (size, seed, arguments)."""
+    """Launches in order, with their traces; ``options`` is what makes the run repeatable (size, seed, arguments).
+
+    ``checked`` tells of each output that was found right how closely it was compared with its reference.
+    """
 
     name: str
     launches: tuple[simt.Launch, ...]
     outputs: Mapping[str, Array] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    checked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -104,7 +108,9 @@ AS_COMPILED = CompileChoice()
 
 
 def find_workload(name: str) -> Workload:
-    """A built-in workload by name, or the one that a ``.py`` file defines."""
+    """A built-in workload by name, or the one that a ``.py`` file defines or a ``.toml`` file describes."""
+    if name.endswith(".toml"):
+        return load_description(name)
     return workloads.load(name) if name.endswith(".py") else workloads.find(name)
 
 
@@ -116,10 +122,8 @@ def load_device(
     progress: Progress | None = None,
 ) -> simt.Device:
     """A device with the workload's PTX; ``progress`` is told the finished fraction of the launch under way."""
-    path = workload.ptx_path
-    module = parse(path.read_text(encoding="utf-8"), path.name)
     limit = {} if max_instructions is None else {"max_instructions": max_instructions}
-    return simt.Device(module, choice.options(), record, progress=progress, **limit)
+    return simt.Device(workload.module(), choice.options(), record, progress=progress, **limit)
 
 
 def run_workload(
@@ -137,4 +141,5 @@ def run_workload(
     outputs = problem.run(device)
     problem.check(outputs)
     options = {"size": size, "seed": seed, **choice.as_dict()}
-    return Run(workload.name, tuple(device.launches), outputs, options)
+    checked = {name: str(workload.tolerance_of(name)) for name in problem.expected}
+    return Run(workload.name, tuple(device.launches), outputs, options, checked)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from warpreg.codegen import CompileOptions
 from warpreg.experiments.runs import find_workload
 from warpreg.ir.errors import WarpregError
-from warpreg.ptx import parse
 from warpreg.simt import Device
 
 VIRTUAL = "virtual"
@@ -54,7 +53,7 @@ def verify(name: str, size: str, seed: int = 0, thorough: bool = False) -> Verdi
         try:
             workload = find_workload(name)
             problem = workload.problem(size, seed)
-            device = Device(parse(workload.ptx_path.read_text(encoding="utf-8"), workload.ptx_path.name), options)
+            device = Device(workload.module(), options)
             problem.check(problem.run(device))
         except (WarpregError, MemoryError) as error:
             failure = f"{version}: {str(error) or 'out of memory'}"

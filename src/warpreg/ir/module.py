@@ -227,6 +227,16 @@ class Module:
             raise UnknownNameError("function", name, defined)
         return defined[name]
 
+    def kernel_name(self, name: str) -> str:
+        """The name in PTX of a kernel: as given, or as C++ mangles it.  Raises UnknownNameError."""
+        names = [kernel.name for kernel in self.kernels]
+        mangled = [known for known in names if known.startswith(f"_Z{len(name)}{name}")]
+        if name in names:
+            return name
+        if len(mangled) != 1:
+            raise UnknownNameError(f"kernel in {self.file}", name, mangled or names)
+        return mangled[0]
+
 
 __all__ = [
     "Attribute", "BranchTable", "CallPrototype", "Function", "Generic", "Initializer", "LabelStatement", "Loc",

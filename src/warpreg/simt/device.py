@@ -108,10 +108,11 @@ class Device:
     ) -> Launch:
         """Run a kernel on a grid of thread blocks; ``shared_bytes`` is its dynamic shared memory.
 
-        Pointer parameters take buffers, others numbers; parameters that are structures take bytes or a NumPy record.
+        ``kernel`` is its name in PTX or in the C++ source.  Pointer parameters take buffers, others numbers; parameters
+        that are structures take bytes or a NumPy record.
         Raises LaunchError for a launch that is not possible and ExecutionError for one that goes wrong.
         """
-        native = self.native(kernel)
+        native = self.native(self.module.kernel_name(kernel))
         symbols = {name: buffer.address for name, buffer in self._variables.items()}
         undefined = next((name for name in native.image.symbols if name not in symbols), None)
         if undefined is not None:

@@ -15,6 +15,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
+from warpreg.ir.module import Module
+from warpreg.ptx import parse
+from warpreg.ptx.nvrtc import compile_cuda
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -97,6 +100,7 @@ class Workload:
     returns the outputs; ``reference`` computes the same outputs without the kernels.
     ``suite`` is the benchmark suite that made the algorithm a benchmark, ``papers`` are those that measured it;
     ``tags`` are ``integer`` or ``float``, ``compute`` or ``memory``, and the features it uses, the dominant one first.
+    ``tolerance`` holds for all outputs, or is one for each by name.
     ``originals`` names its namesakes in ``originals.csv``, as ``suite/app``; ``differences`` says where and why the
     kernels here are not like them.
     """
@@ -109,7 +113,7 @@ class Workload:
     inputs: Callable[[Size, np.random.Generator], Arrays]
     run: Callable[[Device, Size, Arrays], Arrays]
     reference: Callable[[Size, Arrays], Arrays]
-    tolerance: Tolerance = Tolerance()
+    tolerance: Tolerance | Mapping[str, Tolerance] = Tolerance()
     suite: str = "own"
     tags: tuple[str, ...] = ()
     papers: tuple[str, ...] = ()
@@ -125,6 +129,19 @@ class Workload:
     def ptx_path(self) -> Path:
         """The PTX that NVRTC made of the source."""
         return self.source.with_suffix(".ptx")
+
+    def module(self) -> Module:
+        """The parsed PTX; of a source without PTX beside it, what NVRTC makes of it now.
+
+        Raises `PtxError`, `CudaCompileError`, and `CompilerMissingError` without the ``cuda`` extra.
+        """
+        if self.ptx_path.is_file():
+            return parse(self.ptx_path.read_text(encoding="utf-8"), self.ptx_path.name)
+        return parse(compile_cuda(self.cuda_path.read_text(encoding="utf-8"), self.cuda_path.name), self.ptx_path.name)
+
+    def tolerance_of(self, output: str) -> Tolerance:
+        """How far an output may be from the reference; of several tolerances, one that is not there is exact."""
+        return self.tolerance if isinstance(self.tolerance, Tolerance) else self.tolerance.get(output, Tolerance())
 
     def problem(self, size: str = "tiny", seed: int = 0) -> Problem:
         """One instance to run; raises `UnknownNameError` for a size that the workload does not have."""
@@ -172,7 +189,7 @@ class Problem:
                 f"{self}: output '{name}' is {found.dtype}{list(found.shape)},"
                 f" expected {expected.dtype}{list(expected.shape)}"
             )
-        tolerance = self.workload.tolerance
+        tolerance = self.workload.tolerance_of(name)
         failures = tolerance.failures(found, expected)
         if failures.size <= tolerance.fraction * expected.size:
             return
