@@ -12,6 +12,7 @@ from warpreg.codegen.blocks import Item, split
 from warpreg.codegen.callparams import CallParameters
 from warpreg.codegen.flatten import Flattened, flatten
 from warpreg.codegen.layout import Layout, SymbolResolver, parameters, pointer_parameters, symbols_of
+from warpreg.codegen.operand_forms import check_forms
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
@@ -22,11 +23,14 @@ from warpreg.ir.types import U32, U64
 def build(module: Module, kernel_name: str) -> Kernel:
     """The kernel ``kernel_name`` of ``module`` with virtual registers.
 
-    Raises UnknownNameError where the module has no such entry, UnsupportedError for a branch that goes to no label.
+    Raises UnknownNameError where the module has no such entry, UnsupportedError for a branch that goes to no label and
+    for an instruction whose operands its opcode does not take.
     """
     function = _entry(module, kernel_name)
     flat = flatten(module, function)
-    laid = parameters(function, pointer_parameters(i for i in flat.items if isinstance(i, Instruction)))
+    instructions = [item for item in flat.items if isinstance(item, Instruction)]
+    check_forms(instructions)
+    laid = parameters(function, pointer_parameters(instructions))
     own = {p.name for p in laid}
     calls = frozenset(n for n, v in flat.variables.items() if v.space == "param" and n not in own)
     items = _with_call_parameters(flat, calls)
