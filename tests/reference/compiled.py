@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.reference import pure
+from tests.reference.matrices import MATRIX, MatrixStatement
 from tests.reference.memory import ReferenceFault
 from tests.reference.memory_statements import MemoryStatements
 from tests.reference.number import mask
@@ -57,6 +58,9 @@ class CompiledFunction(MemoryStatements):
             "ret": self._return,
             "exit": self._exit, "call": self._call, "bar": self._barrier, "barrier": self._barrier,
         }  # fmt: skip
+        if s.opcode in MATRIX:
+            address = next((self._address(o)[1] for o in s.operands if o.startswith("[")), None)
+            return MatrixStatement(self, s, address).execute()
         if s.opcode not in builders:
             raise ReferenceFault(f"{s} is not known to the reference")
         return builders[s.opcode](s)

@@ -44,6 +44,8 @@ class Waiting:
     statement: Statement
     resume: Callable[..., None]
     key: tuple[int, ...] = ()
+    together: Callable[[list[Thread], dict[int, tuple[int, ...]]], dict[int, tuple[int, ...]]] | None = None
+    """What all waiting lanes of a warp, given what each brings by lane, get by lane."""
 
     @property
     def kind(self) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from tests.reference.matrices import MATRIX
 from tests.reference.memory import ReferenceFault
 from tests.reference.thread import Thread
 
-WARP_WIDE = ("shfl", "vote", "activemask", "bar.warp")
+WARP_WIDE = ("shfl", "vote", "activemask", "bar.warp", *MATRIX)
 """What `Waiting.kind` says of the instructions of this module."""
 
 
@@ -48,7 +49,9 @@ def _execute(group: list[Thread]) -> None:
     assert first is not None
     statement = first.statement
     keys = {t.lane: t.waiting.key[1:] for t in group if t.waiting}
-    if statement.opcode == "shfl":
+    if first.together:
+        results = first.together(group, keys)
+    elif statement.opcode == "shfl":
         mode = next(m for m in statement.modifiers if m in ("up", "down", "bfly", "idx"))
         results = {lane: _shuffle(mode, lane, keys) for lane in keys}
     elif first.kind == "bar.warp":

@@ -11,11 +11,12 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes import Latency, classify, reads_carry, writes_carry
 from warpreg.ir.operands import Special
 
-MEMORY = frozenset({"ld", "ldu", "st", "atom", "red", "cp", "tex", "tld4", "suld", "sust", "sured"})
-WRITES = frozenset({"st", "atom", "red", "cp", "sust", "sured"})
+MATRIX_MEMORY = frozenset({"wmma", "ldmatrix", "stmatrix"})
+MEMORY = MATRIX_MEMORY | {"ld", "ldu", "st", "atom", "red", "cp", "tex", "tld4", "suld", "sust", "sured"}
+WRITES = frozenset({"st", "atom", "red", "cp", "sust", "sured", "stmatrix"})
 SPACES = ("global", "shared", "local")
 FENCES = frozenset({"membar", "fence", "call", "bar", "barrier", "nanosleep", "discard", "prefetch", "prefetchu"})
-WARP_WIDE = frozenset({"shfl", "vote", "match", "activemask", "redux", "elect", "wmma", "mma", "ldmatrix"})
+WARP_WIDE = frozenset({"shfl", "vote", "match", "activemask", "redux", "elect"})
 ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
 CARRY = -1
 
@@ -23,6 +24,7 @@ CYCLES = {
     Latency.ALU: 4,
     Latency.SFU: 16,
     Latency.DP: 16,
+    Latency.TENSOR: 24,
     Latency.SHARED: 24,
     Latency.CONSTANT: 24,
     Latency.GLOBAL: 100,
@@ -104,7 +106,7 @@ def _through_memory(graph: Dependences, instructions: Sequence[Instruction]) -> 
                 graph.add(fence, i, 0)
             fence, since_fence = i, []
             spaces = {name: _Space() for name in SPACES}
-        elif instruction.opcode in MEMORY or instruction.opcode in WARP_WIDE:
+        elif _touches_memory(instruction) or instruction.opcode in WARP_WIDE:
             if fence is not None:
                 graph.add(fence, i, 0)
             since_fence.append(i)
@@ -121,6 +123,10 @@ def _through_memory(graph: Dependences, instructions: Sequence[Instruction]) -> 
                 graph.add(i, last, 1)
 
 
+def _touches_memory(instruction: Instruction) -> bool:
+    return instruction.opcode in MEMORY and instruction.modifiers[:1] != ("mma",)
+
+
 def _is_fence(instruction: Instruction) -> bool:
     if instruction.opcode in FENCES:
         return True
@@ -135,7 +141,7 @@ def _access(graph: Dependences, spaces: dict[str, _Space], instruction: Instruct
     if instruction.opcode in ("ld", "ldu") and modifiers & {"param", "const", "nc"}:
         return
     named = [s for s in SPACES if s in modifiers] or list(SPACES)
-    writes = instruction.opcode in WRITES or bool(modifiers & ORDERED)
+    writes = instruction.opcode in WRITES or bool(modifiers & ORDERED) or instruction.modifiers[:1] == ("store",)
     for name in named:
         space = spaces[name]
         if space.write is not None:

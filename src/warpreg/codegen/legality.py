@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.opcodes import signature
+from warpreg.ir.opcodes import flattened, signature
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Not, Operand, Register, Special, Vector
 from warpreg.ir.types import B32, Type
 
@@ -65,7 +65,9 @@ ARITHMETIC = frozenset(
 """Opcodes whose sources may be one constant."""
 
 STORING = frozenset({"st", "atom", "red"})
-ADDRESSING = STORING | {"ld", "ldu", "prefetch"}
+ADDRESSING = STORING | {"ld", "ldu", "prefetch", "wmma", "ldmatrix", "stmatrix", "cp", "mbarrier"}
+FROM_REGISTERS = STORING | {"mma", "wmma", "stmatrix"}
+"""Opcodes whose brace lists are registers of the machine, one after the other."""
 BANK_SPECIALS = frozenset(f"%{name}.{axis}" for name in ("ntid", "nctaid") for axis in "xyz")
 """Special registers that the machine keeps in a constant bank."""
 
@@ -101,6 +103,16 @@ def source_types(instruction: Instruction) -> tuple[Type, ...] | None:
     except UnsupportedError:
         return None
     return types if len(types) == len(instruction.sources) else None
+
+
+def element_types(instruction: Instruction, position: int) -> tuple[Type, ...]:
+    """The types of the elements of a brace list among the sources; b32 where the table does not know."""
+    first = len(flattened(instruction.sources[:position]))
+    count = len(flattened(instruction.sources[position : position + 1]))
+    try:
+        return signature(instruction).sources[first : first + count]
+    except UnsupportedError:
+        return (B32,) * count
 
 
 def fits(operand: Operand, slot: Type) -> bool:

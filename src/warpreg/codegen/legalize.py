@@ -10,7 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from warpreg.analysis.dominators import dominators
 from warpreg.analysis.loops import loops
-from warpreg.codegen.legality import base_needs_register, must_be_registers, source_types
+from warpreg.codegen.legality import (
+    FROM_REGISTERS,
+    base_needs_register,
+    element_types,
+    must_be_registers,
+    source_types,
+)
 from warpreg.codegen.passes import with_blocks
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
@@ -56,8 +62,8 @@ class _Legalization:
         for position, operand in enumerate(sources):
             if isinstance(operand, Address) and base_needs_register(instruction, operand):
                 sources[position] = Address(self._base(operand, block, instruction), operand.offset)
-            elif isinstance(operand, Vector) and instruction.opcode == "st" and instruction.types:
-                sources[position] = self._vector(operand, block, instruction)
+            elif isinstance(operand, Vector) and instruction.opcode in FROM_REGISTERS and _has_constant(operand):
+                sources[position] = self._vector(operand, element_types(instruction, position), block, instruction)
         if tuple(sources) == instruction.sources:
             return instruction
         return replace(instruction, operands=(*instruction.results, *sources))
@@ -66,12 +72,11 @@ class _Legalization:
         assert isinstance(address.base, ConstantBank)
         return self._register(address.base, address.base.type, block, instruction)
 
-    def _vector(self, vector: Vector, block: int, instruction: Instruction) -> Vector:
-        """A vector store takes all its elements from registers, zeros too."""
-        kind = instruction.types[-1]
+    def _vector(self, vector: Vector, types: tuple[Type, ...], block: int, instruction: Instruction) -> Vector:
+        """A vector store or matrix instruction takes all its elements from registers, zeros too."""
         elements = (
             self._register(e, kind, block, instruction) if isinstance(e, (Immediate, ConstantBank)) else e
-            for e in vector.elements
+            for e, kind in zip(vector.elements, types, strict=True)
         )
         return Vector(tuple(elements))
 
@@ -95,3 +100,7 @@ class _Legalization:
             index = forest.loops[index].parent
         before = tree.immediate[forest.loops[index].header]
         return (before, True) if before >= 0 else (block, False)
+
+
+def _has_constant(vector: Vector) -> bool:
+    return any(isinstance(e, (Immediate, ConstantBank)) for e in vector.elements)

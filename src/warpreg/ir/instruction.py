@@ -20,11 +20,17 @@ from warpreg.ir.operands import (
 from warpreg.ir.types import TYPES, Type
 
 NO_RESULT = frozenset(
-    "st stu red bra brx bar barrier ret exit trap brkpt membar fence call prefetch prefetchu cp nanosleep pmevent "
-    "sust sured discard applypriority griddepcontrol setmaxnreg wgmma tcgen05 bulk clusterlaunchcontrol".split()
+    "st stu stmatrix red bra brx bar barrier ret exit trap brkpt membar fence call prefetch prefetchu cp nanosleep "
+    "pmevent sust sured discard applypriority griddepcontrol setmaxnreg wgmma tcgen05 bulk clusterlaunchcontrol".split()
 )
 """Base opcodes whose first operand is not a destination (``bar.red`` and ``barrier.red`` are told apart by modifier).
 """
+
+PARTLY_WITH_RESULT = {
+    "wmma": {("store",)},
+    "mbarrier": {("init",), ("inval",), ("expect_tx",), ("complete_tx",)},
+}
+"""Base opcodes that have a result or not by their first modifier: those without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,8 @@ class Instruction:
     def has_result(self) -> bool:
         if self.opcode in ("bar", "barrier"):
             return "red" in self.modifiers
+        if self.opcode in PARTLY_WITH_RESULT:
+            return self.modifiers[:1] not in PARTLY_WITH_RESULT[self.opcode]
         return self.opcode not in NO_RESULT and bool(self.operands)
 
     @property

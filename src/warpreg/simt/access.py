@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
@@ -16,7 +16,7 @@ from warpreg.simt.storage import Cell
 from warpreg.simt.values import BlockValues
 
 if TYPE_CHECKING:
-    from warpreg.simt.blocks import Sites
+    from warpreg.simt.blocks import NativeOperation, Sites
 
 MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
 SPACES = {"global": "global", "const": "global", "shared": "shared", "local": "local", "param": "param"}
@@ -36,7 +36,28 @@ class MemoryAccess:
         self.code = values.code
         named = [SPACES[m.split("::")[0]] for m in instruction.modifiers if m.split("::")[0] in SPACES]
         self.space = named[0] if named else "generic"
-        self.type = instruction.types[-1]
+
+    @property
+    def type(self) -> Type:
+        """The type of an element."""
+        return self.instruction.types[-1]
+
+    def new_site(self) -> Value:
+        """The address of a record for the instruction."""
+        number = self.sites.site(self.pc, self.instruction.guard is not None)
+        return self.values.field(Slot.SITES) + number * SITE_BYTES
+
+    def operands(self, sources: list[Source]) -> list[Value]:
+        """Source operands as vectors."""
+        return [self.values.operand(o, t, c, self.instruction) for o, t, c in sources]
+
+    def address(self, source: Source) -> Value:
+        """The 32 addresses of a memory operand."""
+        operand, _, cells = source
+        if not isinstance(operand, Address):
+            raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "has no address")
+        base = self._base(operand, cells)
+        return base + operand.offset % (1 << base.type.element.width) if operand.offset else base
 
     def emit(self, sources: list[Source], mask: Value) -> list[Value]:
         """Perform the access in the lanes of ``mask`` (i32); returns what it loads."""
@@ -46,9 +67,7 @@ class MemoryAccess:
         if self.space == "param":
             return self._parameter(operand)
         base = self._base(operand, cells)
-        number = self.sites.site(self.pc, self.instruction.guard is not None)
-        site = self.values.field(Slot.SITES) + number * SITE_BYTES
-        given = [self.values.operand(o, t, c, self.instruction) for o, t, c in rest]
+        site, given = self.new_site(), self.operands(rest)
         count, atomic = elements(self.instruction), self.instruction.opcode in ("atom", "red")
         if self.pc in self.sites.inline:
             return self._inline(base, operand.offset, site, mask, given)
@@ -62,7 +81,7 @@ class MemoryAccess:
             recorded = self.sites.record and element == 0
             operation = Operation(action, self.space, self.type.bytes, recorded, alignment)
             at = address + element * self.type.bytes if element else address
-            results.append(self._call(operation, site, mask, [at, *given[element : element + 1]]))
+            results.append(self.call(operation, site, mask, [at, *given[element : element + 1]]))
         return [] if given else results
 
     def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:
@@ -73,7 +92,7 @@ class MemoryAccess:
 
         def otherwise() -> Value:
             address = base + offset % (1 << base.type.element.width) if offset else base
-            return self._call(operation, site, mask, [address, *given])
+            return self.call(operation, site, mask, [address, *given])
 
         if given:
             rows.store(self.values, operation, found, offset, site, given[0], otherwise)
@@ -101,18 +120,32 @@ class MemoryAccess:
         returns = self.instruction.opcode == "atom"
         action = f"{names[-1]}.{self.type}"
         operation = Operation(action, self.space, self.type.bytes, self.sites.record, returns=returns)
-        old = self._call(operation, site, mask, [address, given[0], given[-1]])
+        old = self.call(operation, site, mask, [address, given[0], given[-1]])
         return [old] if returns else []
 
-    def _call(self, operation: Operation, site: Value, mask: Value, arguments: list[Value]) -> Value:
+    def call(self, operation: Operation, site: Value, mask: Value, arguments: list[Value]) -> Value:
+        """Call a memory operation for the lanes of ``mask``."""
+        return self.call_native(operation, operation.result, [self.values.launch, site, mask, *arguments])
+
+    def call_native(self, operation: NativeOperation, result: Any, arguments: list[Value]) -> Value:
+        """Call a native operation by the launch's table."""
         table = self.values.field(Slot.HELPERS)
         address = (table + 8 * self.sites.operation(operation)).load(I64)
-        return self.code.call_at(address, operation.result, [self.values.launch, site, mask, *arguments])
+        return self.code.call_at(address, result, arguments)
 
 
 def elements(instruction: Instruction) -> int:
     """Elements of the vector that each lane loads or stores; 1 for a scalar."""
     return next((int(m[1:]) for m in instruction.modifiers if m in ("v2", "v4", "v8")), 1)
+
+
+def alignment(instruction: Instruction) -> int:
+    """What the addresses of a memory instruction must be multiples of, in bytes."""
+    if instruction.opcode in ("ldmatrix", "stmatrix"):
+        return 16
+    if instruction.opcode == "wmma":
+        return min(4, instruction.types[-1].bytes) if instruction.types else 4
+    return instruction.types[-1].bytes * elements(instruction)
 
 
 ATOMICS = frozenset("add and or xor exch cas min max inc dec".split())

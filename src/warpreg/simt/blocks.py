@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from warpreg.analysis.accesses import accesses
 from warpreg.ir import opcodes
@@ -23,7 +23,7 @@ from warpreg.simt import llvm as ir
 from warpreg.simt.access import MEMORY, MemoryAccess
 from warpreg.simt.driver import set_slot, slot
 from warpreg.simt.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
-from warpreg.simt.memory_operations import Operation
+from warpreg.simt.matrices import MATRIX, MatrixInstruction
 from warpreg.simt.state import SITE_BYTES, Fault, Slot
 from warpreg.simt.storage import CARRY_CELL, Cell, Storage
 from warpreg.simt.values import BlockValues
@@ -36,23 +36,36 @@ SEGMENT = 96
 NOTHING = frozenset({"membar", "fence", "nanosleep", "pmevent", "prefetch", "prefetchu", "discard", "applypriority"})
 
 
+class NativeOperation(Protocol):
+    """A function of a module of its own that kernels call: hashable, and told from others by its name."""
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        ...
+
+    def module(self) -> str:
+        """LLVM IR that defines the function."""
+        ...
+
+
 @dataclass
 class Sites:
-    """Memory instructions, traps and memory operations of a kernel, numbered in order of appearance; the pcs in
+    """Memory instructions, traps and native operations of a kernel, numbered in order of appearance; the pcs in
     ``inline`` are accesses to handle in the block itself where they are of the usual shape."""
 
     record: bool
     inline: frozenset[int] = frozenset()
     sites: list[tuple[int, bool]] = field(default_factory=list)
-    operations: dict[Operation, int] = field(default_factory=dict)
+    operations: dict[NativeOperation, int] = field(default_factory=dict)
 
     def site(self, pc: int, guarded: bool) -> int:
         """The number of the instruction at ``pc``."""
         self.sites.append((pc, guarded))
         return len(self.sites) - 1
 
-    def operation(self, operation: Operation) -> int:
-        """The number of a memory operation in the launch's table."""
+    def operation(self, operation: NativeOperation) -> int:
+        """The number of a native operation in the launch's table."""
         return self.operations.setdefault(operation, len(self.operations))
 
 
@@ -147,6 +160,8 @@ class _Body:
             self._barrier(instruction, pc)
         elif opcode in MEMORY:
             self._write(instruction, pc, self._memory(instruction, pc))
+        elif opcode in MATRIX:
+            self._write(instruction, pc, self._matrix(instruction, pc))
         elif opcode == "call":
             raise UnsupportedError(
                 f"'{instruction}'", instruction.location, "is recursive or calls an undefined function"
@@ -198,6 +213,10 @@ class _Body:
     def _memory(self, instruction: Instruction, pc: int) -> list[Value]:
         access = MemoryAccess(self.values, self.compiler.sites, instruction, pc)
         return access.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
+
+    def _matrix(self, instruction: Instruction, pc: int) -> list[Value]:
+        matrix = MatrixInstruction(self.values, self.compiler.sites, instruction, pc)
+        return matrix.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
 
     def _write(self, instruction: Instruction, pc: int, results: list[Value]) -> None:
         signature = opcodes.signature(instruction)

@@ -13,9 +13,8 @@ from warpreg.ir.kernel import BARRIERS, EXITS, Block, Kernel
 from warpreg.ir.operands import Special
 from warpreg.simt import llvm as ir
 from warpreg.simt import native, rows, storage
-from warpreg.simt.blocks import BlockCompiler, Sites
+from warpreg.simt.blocks import BlockCompiler, NativeOperation, Sites
 from warpreg.simt.driver import Driver
-from warpreg.simt.memory_operations import Operation
 from warpreg.simt.state import BLOCK_BYTES, NO_BLOCK, BlockField, BlockKind, Slot
 from warpreg.simt.values import CLOCKS
 
@@ -49,7 +48,7 @@ class Image:
     register_bytes: int
     symbols: tuple[str, ...]
     sites: tuple[tuple[int, bool], ...]
-    operations: tuple[Operation, ...]
+    operations: tuple[NativeOperation, ...]
     ends: tuple[tuple[int, int, int, int, int, bool], ...]
     reads_clock: bool
 
@@ -109,7 +108,7 @@ def load(image: Image, record: Record) -> NativeKernel:
     )
 
 
-def _operation(operation: Operation) -> tuple[native.Library, int]:
+def _operation(operation: NativeOperation) -> tuple[native.Library, int]:
     library = native.cached_library(operation.name, operation.module)
     return library, library.address(operation.name)
 

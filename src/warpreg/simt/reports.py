@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.simt.access import elements
+from warpreg.simt.access import alignment
 from warpreg.simt.faults import DeadlockError, ExecutionError, MemoryFault, RunawayError, TrapFault, place, triple
 from warpreg.simt.memory import GlobalMemory
 from warpreg.simt.native_kernel import STACK_ENTRIES, NativeKernel
@@ -50,9 +50,11 @@ class Report:
         where = place(self.kernel.name, self._block(), thread, instruction)
         if fault is Fault.TRAP:
             return TrapFault(f"{where}: the kernel gave up")
+        if fault is Fault.DIVIDED:
+            return ExecutionError(f"{where}: the whole warp must execute it, this thread does not")
         address = int(self.launch[Slot.FAULT_ADDRESS])
         if fault is Fault.MISALIGNED:
-            size = instruction.types[-1].bytes * elements(instruction)
+            size = alignment(instruction)
             return MemoryFault(f"{where}: address {address:#x} is not a multiple of {size} bytes", address)
         nearest = self._nearest(instruction, address)
         return MemoryFault(f"{where}: address {address:#x} is out of bounds: {nearest}", address)

@@ -152,6 +152,7 @@ class Fault(enum.IntEnum):
     MISALIGNED = 2
     TRAP = 3
     STACK_OVERFLOW = 4
+    DIVIDED = 5  # not all lanes execute a warp-wide instruction
 
 
 NO_BLOCK = 0xFFFFFFFF

@@ -38,6 +38,7 @@ class Unit(enum.Enum):
     TEX = "tex"
     CTRL = "ctrl"
     DP = "dp"
+    TENSOR = "tensor"
 
 
 class Latency(enum.Enum):
@@ -50,6 +51,7 @@ class Latency(enum.Enum):
     ALU = "alu"
     SFU = "sfu"
     DP = "dp"
+    TENSOR = "tensor"
     SHARED = "shared"
     CONSTANT = "constant"
     GLOBAL = "global"
@@ -61,6 +63,15 @@ class Latency(enum.Enum):
     def is_long(self) -> bool:
         """Long-latency in the sense of the two-level scheduler."""
         return self in (Latency.GLOBAL, Latency.TEXTURE)
+
+
+UNIT_LATENCY = {
+    Unit.SFU: Latency.SFU,
+    Unit.DP: Latency.DP,
+    Unit.TENSOR: Latency.TENSOR,
+    Unit.CTRL: Latency.CONTROL,
+}
+"""The latency class of a unit's instructions, where a row says nothing else; ALU for the other units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +198,7 @@ class Opcode:
             return self.latency
         if self.latency is not None:
             return self.latency(modifiers)
-        return {Unit.SFU: Latency.SFU, Unit.DP: Latency.DP, Unit.CTRL: Latency.CONTROL}.get(self.unit, Latency.ALU)
+        return UNIT_LATENCY.get(self.unit, Latency.ALU)
 
     def signature(self, modifiers: tuple[str, ...], results: int, sources: int) -> Signature | None:
         """The types of so many flattened result and source operands; None if the row does not take that many."""

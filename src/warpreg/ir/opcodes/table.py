@@ -22,6 +22,7 @@ from warpreg.ir.opcodes import (
     integer,
     memory,
     packed,
+    tensor,
     video,
     video_simd,
 )
@@ -45,6 +46,7 @@ GROUPS = (
     memory,
     control,
     cross_lane,
+    tensor,
 )
 OPCODES: tuple[Opcode, ...] = tuple(row for group in GROUPS for row in group.OPCODES)
 """Every row; at most one matches a full opcode with a given number of operands."""

@@ -1,0 +1,6 @@
+"""Matrix instructions: which matrices they multiply, and where each element lies in the registers of a warp."""
+
+from warpreg.ir.tensor.fragment import Fragment, Place
+from warpreg.ir.tensor.product import MatrixProduct, product_of
+
+__all__ = ["Fragment", "MatrixProduct", "Place", "product_of"]
