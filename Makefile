@@ -9,7 +9,7 @@ DEMO_OUT ?= demo
 SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint docs ptx format clean
+.PHONY: help demo test bench lint docs ptx table format clean
 
 help: ## what the targets do
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -39,6 +39,10 @@ docs: $(VENV)/.installed-docs ## the documentation as HTML in build/docs
 
 ptx: $(VENV)/.installed-cuda ## recompile the checked-in PTX of the workloads from their CUDA sources
 	$(BIN)/python -m warpreg.workloads.compile_ptx
+	$(BIN)/python -m warpreg.experiments.vendor_record
+
+table: $(VENV)/.installed-core ## run every workload at every size and write the table of workloads
+	$(BIN)/python -m warpreg.experiments.suite_table $(ARGS)
 
 clean: ## remove what the targets made, .venv included
 	rm -rf $(VENV) build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -20,12 +20,20 @@ def _workloads() -> Rows:
     return [
         {
             "name": workload.name,
+            "suite": workload.suite,
             "title": workload.title,
-            "sizes": ", ".join(workload.sizes),
+            "papers": ", ".join(workload.papers),
             "tags": ", ".join(workload.tags),
         }
         for workload in map(workloads.find, workloads.names())
     ]
+
+
+def _measured(name: str) -> Mapping[str, Any]:
+    """What the table of workloads says of one: its rows by size."""
+    from warpreg.workloads import table
+
+    return table.measured().get(name, {})
 
 
 def _designs() -> Rows:
@@ -101,6 +109,8 @@ def command(subject: str | None, as_json: bool) -> None:
     chosen = (subject,) if subject else BRIEF
     found = {name: SUBJECTS[name]() for name in chosen}
     if as_json:
+        for row in found.get("workloads", ()):
+            row["measured"] = _measured(row["name"])
         output.print_json(found[subject] if subject else found)
         return
     output.print_tables(output.table(rows, list(rows[0]), title=name.capitalize()) for name, rows in found.items())

@@ -1,0 +1,56 @@
+"""How full warps are: the lanes that took part in the instructions of a recorded path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.trace.path import PathWord
+
+MAX_WARPS = 64
+"""Warps of the largest thread block, 2048 threads."""
+
+VISIT_MASK, WARP, THREAD_BLOCK = int(PathWord.VISIT_MASK), int(PathWord.WARP), int(PathWord.THREAD_BLOCK)
+
+
+def lane_instructions(chunks: Iterable[NDArray[np.uint32]], block_instructions: NDArray[np.int64]) -> int:
+    """Instructions times active lanes over a path; ``block_instructions`` int64[blocks] is the length of each block.
+
+    Over 32 times the warp-instructions it is the SIMD efficiency: 1 where no lane is ever idle.
+    """
+    lanes = np.zeros(MAX_WARPS, np.int64)
+    warp = np.zeros(1, np.int64)
+    return sum(int(_count(chunk, block_instructions, lanes, warp)) for chunk in chunks)
+
+
+@numba.njit(cache=True)
+def _count(
+    words: NDArray[np.uint32],
+    block_instructions: NDArray[np.int64],
+    lanes: NDArray[np.int64],
+    warp: NDArray[np.int64],
+) -> int:
+    """One chunk; ``lanes`` by warp and the current ``warp`` carry over to the next."""
+    total = 0
+    place = 0
+    while place < words.size:
+        kind, payload = words[place] & 3, words[place] >> 2
+        place += 1
+        if kind == THREAD_BLOCK:
+            place += 1
+        elif kind == WARP:
+            warp[0] = payload
+        else:
+            if kind == VISIT_MASK:
+                mask = words[place]
+                place += 1
+                count = 0
+                while mask:
+                    mask &= mask - np.uint32(1)
+                    count += 1
+                lanes[warp[0]] = count
+            total += block_instructions[payload] * lanes[warp[0]]
+    return total
