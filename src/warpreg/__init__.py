@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from warpreg.api import compare as compare
     from warpreg.api import compile as compile
     from warpreg.api import run as run
+    from warpreg.api import surface as surface
+    from warpreg.api import texture as texture
 
 __version__ = "0.1.0"
 
-_API = ("BoundKernel", "Program", "Run", "compare", "compile", "run")
+_API = ("BoundKernel", "Program", "Run", "compare", "compile", "run", "surface", "texture")
 
 
 def __getattr__(name: str) -> Any:

@@ -27,13 +27,28 @@ from warpreg.ir.errors import WarpregError
 from warpreg.ir.module import Module
 from warpreg.ptx import parse
 from warpreg.ptx.nvrtc import compile_cuda
+from warpreg.simt import SurfaceArgument, TextureArgument
 
 if TYPE_CHECKING:
     import pandas
 
 Extent = int | tuple[int, ...]
 
-__all__ = ["ArgumentError", "BoundKernel", "LaunchableKernel", "Program", "Run", "compare", "compile", "run"]
+__all__ = [
+    "ArgumentError",
+    "BoundKernel",
+    "LaunchableKernel",
+    "Program",
+    "Run",
+    "compare",
+    "compile",
+    "run",
+    "surface",
+    "texture",
+]
+
+texture = TextureArgument
+surface = SurfaceArgument
 
 
 class ArgumentError(WarpregError):
@@ -83,30 +98,50 @@ class LaunchableKernel:
 
 @dataclass(frozen=True)
 class BoundKernel:
-    """A kernel with its launch configuration; call it with NumPy arrays for pointers and numbers for scalars."""
+    """A kernel with its launch configuration; call it with NumPy arrays for pointers and numbers for scalars.
+
+    `texture` and `surface` make of an array what a kernel with texture or surface objects takes.
+    """
 
     kernel: LaunchableKernel
     grid: Extent
     block: Extent
     shared_bytes: int = 0
 
-    def __call__(self, *arguments: NDArray[Any] | float | np.generic, max_instructions: int | None = None) -> Run:
+    def __call__(
+        self,
+        *arguments: NDArray[Any] | float | np.generic | TextureArgument | SurfaceArgument,
+        max_instructions: int | None = None,
+        references: Mapping[str, TextureArgument | SurfaceArgument] | None = None,
+    ) -> Run:
         """Run to the end; arrays are copied in, and what the kernel wrote is copied back into the same arrays.
 
-        An array that is given twice is one buffer.  ``max_instructions`` ends a runaway kernel with an error.
+        An array that is given twice is one buffer.  ``references`` binds the module's texture and surface references by
+        name.  ``max_instructions`` ends a runaway kernel with an error.
         """
         program, name = self.kernel.program, self.kernel.name
         device = simt.Device(program.module, program.choice.options(), program.record)
         buffers: dict[int, simt.Buffer] = {}
         values = [self._bind(device, buffers, place, argument) for place, argument in enumerate(arguments)]
-        identity = {"arguments": _arguments_digest(arguments)}
+        bound = references or {}
+        identity = {"arguments": _arguments_digest((*arguments, *bound, *bound.values()))}
+        objects = {name: given.on(device) for name, given in bound.items()}
+        for name, made in objects.items():
+            device.bind(name, made)
         device.launch(
             name, self.grid, self.block, *values, shared_bytes=self.shared_bytes, max_instructions=max_instructions
         )
         outputs = {}
         for place, argument in enumerate(arguments):
             if isinstance(argument, np.ndarray):
-                outputs[f"argument {place}"] = self._copy_back(buffers[id(argument)], argument, place)
+                outputs[f"argument {place}"] = self._copy_back(buffers[id(argument)], argument, f"argument {place}")
+            elif isinstance(argument, SurfaceArgument):
+                surface = values[place]
+                assert isinstance(surface, simt.Surface)
+                outputs[f"argument {place}"] = self._copy_back(surface.buffer, argument.array, f"argument {place}")
+        for name, made in objects.items():
+            if isinstance(made, simt.Surface):
+                outputs[name] = self._copy_back(made.buffer, bound[name].array, name)
         configuration = {"grid": _extent(self.grid), "block": _extent(self.block), "shared_bytes": self.shared_bytes}
         return Run(
             source_name(name), tuple(device.launches), outputs, configuration | identity | program.choice.as_dict()
@@ -120,18 +155,20 @@ class BoundKernel:
             if id(argument) not in buffers:
                 buffers[id(argument)] = device.upload(argument)
             return buffers[id(argument)]
+        if isinstance(argument, (TextureArgument, SurfaceArgument)):
+            return argument.on(device)
         if isinstance(argument, (bool, int, float, np.generic)):
             return argument
         raise ArgumentError(
             f"{self.kernel.name}: argument {place} is a {type(argument).__name__}, expected a NumPy array or a number"
         )
 
-    def _copy_back(self, buffer: simt.Buffer, array: NDArray[Any], place: int) -> NDArray[Any]:
+    def _copy_back(self, buffer: simt.Buffer, array: NDArray[Any], what: str) -> NDArray[Any]:
         found = buffer.download()
         if array.flags.writeable:
             array[...] = found
         elif found.tobytes() != np.ascontiguousarray(array).tobytes():
-            raise ArgumentError(f"{self.kernel.name}: the kernel wrote to argument {place}, a read-only array")
+            raise ArgumentError(f"{self.kernel.name}: the kernel wrote to {what}, a read-only array")
         return found
 
 
@@ -215,6 +252,9 @@ def _extent(extent: Extent) -> list[int]:
 def _arguments_digest(arguments: Sequence[object]) -> str:
     digest = hashlib.sha256()
     for argument in arguments:
+        if isinstance(argument, (TextureArgument, SurfaceArgument)):
+            digest.update(str(argument).encode())
+            argument = argument.array
         array = np.ascontiguousarray(np.asarray(argument))
         digest.update(f"{array.dtype}{array.shape}".encode())
         digest.update(array.tobytes())

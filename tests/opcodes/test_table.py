@@ -110,7 +110,7 @@ def test_carry_is_an_implicit_register() -> None:
 @pytest.mark.parametrize(
     ("text", "operands"),
     [
-        ("tex.2d.v4.f32.f32", (A, B)),
+        ("tex.2dms.v4.f32.s32", (A, B)),
         ("add.rz.f16", (A, B, C)),
         ("mul.s32", (A, B, C)),
         ("add.sat.u32", (A, B, C)),

@@ -122,7 +122,7 @@ def test_an_unknown_kernel_is_answered_with_the_nearest_name() -> None:
 
 
 REFUSED = [
-    ("tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [image, {%t}]; st.global.f32 [%out], %f1;", "tex.1d.v4.f32.s32"),
+    ("tex.2dms.v4.f32.s32 {%f1, %f2, %f3, %f4}, [image, {%t, %t, %t, %t}]; st.global.f32 [%out], %f1;", "tex.2dms"),
     ("wmma.fill.sync %r1;", "wmma"),
     ("cp.async.ca.shared.global [0], [%out], 4;", "cp.async.ca.shared.global"),
     ("wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"),

@@ -13,10 +13,12 @@ from warpreg.codegen.callparams import CallParameters
 from warpreg.codegen.flatten import Flattened, flatten
 from warpreg.codegen.layout import Layout, SymbolResolver, parameters, pointer_parameters, symbols_of
 from warpreg.codegen.operand_forms import check_forms
+from warpreg.codegen.textures import canonical
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Function, Module
+from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.types import U32, U64
 
 
@@ -77,6 +79,8 @@ def _named(items: list[Item]) -> Iterator[str]:
 def _resolved(items: list[Item], resolver: SymbolResolver) -> Iterator[Item]:
     for item in items:
         if isinstance(item, Instruction):
+            if item.opcode in OPCODE_NAMES:
+                item = canonical(item)
             operands = resolver.resolve(item)
             same = all(a is b for a, b in zip(operands, item.operands, strict=True))
             yield item if same else replace(item, operands=operands)

@@ -12,12 +12,13 @@ from warpreg.codegen.operands import map_operand, rebase
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Parameter, Placement
 from warpreg.ir.module import Function, Variable
+from warpreg.ir.opcodes import texture
 from warpreg.ir.operands import Address, AddressTuple, ConstantBank, Immediate, Operand, Register, Symbol
-from warpreg.ir.types import B32, Type
+from warpreg.ir.types import B32, U64, Type
 
 PARAMETER_BANK = 0
 VARIABLE_BANK = 4
-BANKED = frozenset({"global", "const"})
+BANKED = frozenset({"global", "const", "tex"})
 PLACED = frozenset({"shared", "local"})
 
 
@@ -98,12 +99,18 @@ class Layout:
 
 
 def symbols_of(instruction: Instruction) -> Iterator[Symbol]:
-    """Every symbol in an instruction's operands; those of a texture operand or a call stay names."""
+    """Every symbol in an instruction's operands; those of a call stay names."""
     if instruction.opcode == "call":
         return
-    for operand in instruction.operands:
+    yield from _symbols(instruction.operands)
+
+
+def _symbols(operands: Iterable[Operand]) -> Iterator[Symbol]:
+    for operand in operands:
         if isinstance(operand, Symbol):
             yield operand
+        elif isinstance(operand, AddressTuple):
+            yield from _symbols(operand.elements)
         elif isinstance(operand, Address) and isinstance(operand.base, Symbol):
             yield operand.base
 
@@ -121,7 +128,23 @@ class SymbolResolver:
         if instruction.opcode == "call":
             return instruction.operands
         kind = instruction.types[-1] if instruction.types else B32
+        if instruction.opcode in texture.OPCODE_NAMES:
+            return tuple(self._handle(o) for o in instruction.operands)
         return tuple(self._operand(o, kind) for o in instruction.operands)
+
+    def _handle(self, operand: Operand) -> Operand:
+        """The name of a texture, sampler or surface, or of a parameter that is one, as the place of its handle."""
+        if isinstance(operand, AddressTuple):
+            return AddressTuple(tuple(self._handle(e) for e in operand.elements))
+        if isinstance(operand, Address):
+            base = self._handle(operand.base)
+            return operand if base is operand.base else rebase(operand, base)
+        if isinstance(operand, Symbol) and operand.name in self.parameters:
+            offset = self.parameters[operand.name].offset + operand.offset
+            return ConstantBank(PARAMETER_BANK, offset, U64)
+        if isinstance(operand, Symbol) and operand.name in self.layout.placements:
+            return ConstantBank(VARIABLE_BANK, operand.offset, U64, self.layout.placements[operand.name].variable.name)
+        return operand
 
     def _operand(self, operand: Operand, kind: Type) -> Operand:
         if isinstance(operand, AddressTuple):

@@ -14,5 +14,8 @@ LOCAL_WINDOW = 0x0200_0000
 WINDOW_BYTES = 0x0100_0000
 """Size of either window."""
 
+TEXTURE_WINDOW = 0x0300_0000
+"""The handle of the first texture, sampler or surface; no memory lies there."""
+
 GLOBAL_BASE = 0x1000_0000
 """Device address of the first buffer."""

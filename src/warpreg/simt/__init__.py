@@ -1,10 +1,21 @@
 """Runs kernels natively: warps of 32 lanes on the host's SIMD units, memory checked lane by lane, paths recorded."""
 
 from warpreg.simt.device import Device
-from warpreg.simt.faults import DeadlockError, ExecutionError, LaunchError, MemoryFault, RunawayError, TrapFault
+from warpreg.simt.faults import (
+    DeadlockError,
+    ExecutionError,
+    LaunchError,
+    MemoryFault,
+    RunawayError,
+    TextureFault,
+    TrapFault,
+)
 from warpreg.simt.launch import Launch
 from warpreg.simt.memory import Buffer, GlobalMemory
 from warpreg.simt.native_kernel import Record
+from warpreg.simt.texture_arguments import SurfaceArgument, TextureArgument
+from warpreg.simt.texture_arrays import TextureError
+from warpreg.simt.textures import Sampler, Surface, Texture
 
 __all__ = [
     "Buffer",
@@ -17,5 +28,12 @@ __all__ = [
     "MemoryFault",
     "Record",
     "RunawayError",
+    "Sampler",
+    "Surface",
+    "SurfaceArgument",
+    "Texture",
+    "TextureArgument",
+    "TextureError",
+    "TextureFault",
     "TrapFault",
 ]

@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from warpreg.ir.kernel import Kernel, Parameter
 from warpreg.simt.faults import LaunchError
 from warpreg.simt.memory import Buffer, GlobalMemory
+from warpreg.simt.textures import Bindable, Sampler, Surface, Texture, TextureTable
 
 FLOATS: dict[int, type[np.floating[Any]]] = {2: np.float16, 4: np.float32, 8: np.float64}
 
+HANDLE_BYTES = 8
 
-def pack(kernel: Kernel, memory: GlobalMemory, arguments: Sequence[Any]) -> NDArray[np.uint8]:
-    """Arguments as bytes of constant bank 0; buffers lie in ``memory``.
+
+def pack(kernel: Kernel, memory: GlobalMemory, textures: TextureTable, arguments: Sequence[Any]) -> NDArray[np.uint8]:
+    """Arguments as bytes of constant bank 0; buffers lie in ``memory``, handles are those of ``textures``.
 
     Raises LaunchError naming the parameter that does not fit.
     """
@@ -29,6 +32,8 @@ def pack(kernel: Kernel, memory: GlobalMemory, arguments: Sequence[Any]) -> NDAr
         where = f"kernel '{kernel.name}', parameter '{parameter.name}'"
         if isinstance(argument, Buffer):
             argument = _address(where, parameter, argument, kernel.module.address_size, memory)
+        if isinstance(argument, (Texture, Surface, Sampler)):
+            argument = _handle(where, parameter, argument, textures)
         data = _bytes(where, parameter, argument)
         bank[parameter.offset : parameter.offset + len(data)] = np.frombuffer(data, np.uint8)
     return bank
@@ -41,6 +46,15 @@ def _address(where: str, parameter: Parameter, buffer: Buffer, bits: int, memory
         expected = "a number" if parameter.bytes == parameter.type.bytes else f"{parameter.bytes} bytes"
         raise LaunchError(f"{where}: expected {expected}, found a buffer")
     return buffer.address
+
+
+def _handle(where: str, parameter: Parameter, bound: Bindable, textures: TextureTable) -> int:
+    what = type(bound).__name__.lower()
+    if bound.table is not textures:
+        raise LaunchError(f"{where}: the {what} belongs to another device")
+    if parameter.type.is_float or parameter.bytes != HANDLE_BYTES or parameter.type.bytes != HANDLE_BYTES:
+        raise LaunchError(f"{where}: expected {parameter.type}, found a {what}")
+    return bound.handle
 
 
 def _bytes(where: str, parameter: Parameter, argument: Any) -> bytes:

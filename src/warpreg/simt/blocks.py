@@ -26,6 +26,7 @@ from warpreg.simt.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_o
 from warpreg.simt.matrices import MATRIX, MatrixInstruction
 from warpreg.simt.state import SITE_BYTES, Fault, Slot
 from warpreg.simt.storage import CARRY_CELL, Cell, Storage
+from warpreg.simt.texture_access import TEXTURE, TextureAccess
 from warpreg.simt.values import BlockValues
 
 SIGNATURE = ir.FunctionType(I32, [I64, I64, I32])
@@ -162,6 +163,8 @@ class _Body:
             self._write(instruction, pc, self._memory(instruction, pc))
         elif opcode in MATRIX:
             self._write(instruction, pc, self._matrix(instruction, pc))
+        elif opcode in TEXTURE:
+            self._write(instruction, pc, self._texture(instruction, pc))
         elif opcode == "call":
             raise UnsupportedError(
                 f"'{instruction}'", instruction.location, "is recursive or calls an undefined function"
@@ -217,6 +220,10 @@ class _Body:
     def _matrix(self, instruction: Instruction, pc: int) -> list[Value]:
         matrix = MatrixInstruction(self.values, self.compiler.sites, instruction, pc)
         return matrix.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
+
+    def _texture(self, instruction: Instruction, pc: int) -> list[Value]:
+        access = TextureAccess(self.values, self.compiler.sites, instruction, pc)
+        return access.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
 
     def _write(self, instruction: Instruction, pc: int, results: list[Value]) -> None:
         signature = opcodes.signature(instruction)

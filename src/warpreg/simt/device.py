@@ -15,13 +15,15 @@ from warpreg.ir.errors import UnknownNameError, UnsupportedError
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Generic, Masked, Module, Variable
 from warpreg.ir.operands import Immediate, Symbol
-from warpreg.ir.types import Kind
+from warpreg.ir.types import Kind as TypeKind
 from warpreg.simt import lanes
 from warpreg.simt.faults import LaunchError
 from warpreg.simt.kernel_cache import load_or_compile
 from warpreg.simt.launch import MAX_INSTRUCTIONS, Launch, LaunchRun, Progress, dimensions
 from warpreg.simt.memory import Buffer, GlobalMemory
 from warpreg.simt.native_kernel import NativeKernel, Record, compile_image, load
+from warpreg.simt.texture_arrays import Address, Filter, Kind, Layout, Read, Sampling
+from warpreg.simt.textures import Sampler, Surface, Texture, TextureTable
 
 AS_COMPILED = CompileOptions()
 NOTHING = Record()
@@ -50,6 +52,7 @@ class Device:
         self.max_instructions = max_instructions
         self.progress = progress
         self.memory = GlobalMemory()
+        self.textures = TextureTable(self.module)
         self.launches: list[Launch] = []
         self._kernels: dict[str, NativeKernel] = {}
         self._variables = self._load_variables()
@@ -63,6 +66,53 @@ class Device:
     def zeros(self, shape: int | Sequence[int], dtype: DTypeLike, name: str = "") -> Buffer:
         """A new buffer filled with zeros."""
         return self.memory.allocate(shape, dtype, name)
+
+    def texture(
+        self,
+        source: NDArray[Any] | Buffer,
+        /,
+        kind: Kind = "2d",
+        *,
+        address: Address | Sequence[Address] = "clamp",
+        filter: Filter = "point",
+        normalized: bool = False,
+        read: Read = "element",
+    ) -> Texture:
+        """A texture over a copy of an array, or over a buffer, whose later content it shows.
+
+        Axes are (layer, z, y, x) as far as the kind has them, then 1, 2 or 4 channels if there is one more.
+        ``address`` is one mode, or one a dimension, x first.  ``normalized``: coordinates run from 0 to 1;
+        ``read="normalized"``: integers read as numbers from 0 or -1 to 1.  Raises TextureError.
+        """
+        layout = Layout.of(source.shape, source.dtype, kind, read)
+        sampling = Sampling.of(address, filter, normalized)
+        return self.textures.texture(self._buffer(source), layout, sampling)
+
+    def surface(self, source: NDArray[Any] | Buffer, /, kind: Kind = "2d") -> Surface:
+        """A surface over a copy of an array, or over a buffer; axes as those of a texture.  Raises TextureError."""
+        layout = Layout.of(source.shape, source.dtype, kind)
+        return self.textures.surface(self._buffer(source), layout)
+
+    def sampler(
+        self, *, address: Address | Sequence[Address] = "clamp", filter: Filter = "point", normalized: bool = True
+    ) -> Sampler:
+        """A sampler for textures in independent mode; without ``normalized`` coordinates count texels, whatever the
+        texture says.  Raises TextureError."""
+        return self.textures.sampler(Sampling.of(address, filter, normalized))
+
+    def bind(self, name: str, bound: Texture | Sampler | Surface) -> None:
+        """Let the module's ``.texref``, ``.samplerref`` or ``.surfref`` of that name stand for ``bound``.
+
+        Raises TextureError if there is none, or one of another type.
+        """
+        self.textures.bind(name, bound)
+
+    def _buffer(self, source: NDArray[Any] | Buffer) -> Buffer:
+        if isinstance(source, Buffer):
+            if source.memory is not self.memory:
+                raise LaunchError(f"buffer '{source.name}' belongs to another device")
+            return source
+        return self.upload(source)
 
     def variable(self, name: str) -> Buffer:
         """The bytes of a ``.global`` or ``.const`` variable.  Raises KeyError if there is none of that name."""
@@ -113,13 +163,14 @@ class Device:
         Raises LaunchError for a launch that is not possible and ExecutionError for one that goes wrong.
         """
         native = self.native(self.module.kernel_name(kernel))
-        symbols = {name: buffer.address for name, buffer in self._variables.items()}
+        symbols = {name: buffer.address for name, buffer in self._variables.items()} | self.textures.references
         undefined = next((name for name in native.image.symbols if name not in symbols), None)
         if undefined is not None:
             raise LaunchError(f"kernel '{kernel}': this module does not define its external variable '{undefined}'")
         run = LaunchRun(
             native,
             self.memory,
+            self.textures,
             symbols,
             dimensions(grid, "grid"),
             dimensions(block, "block"),
@@ -133,11 +184,12 @@ class Device:
         return done
 
     def _load_variables(self) -> dict[str, Buffer]:
-        wanted = [v for v in self.module.variables if v.space in ("global", "const") and v.linkage != "extern"]
+        placed = [v for v in self.module.variables if v.space in ("global", "const") and v.linkage != "extern"]
+        wanted = [v for v in placed if v.name not in self.textures.references]
         buffers = {v.name: self.memory.allocate(max(1, v.bytes), np.uint8, v.name) for v in wanted}
         addresses = {name: buffer.address for name, buffer in buffers.items()}
         for variable in wanted:
-            if variable.initializer is not None and variable.type.kind is not Kind.OPAQUE:
+            if variable.initializer is not None and variable.type.kind is not TypeKind.OPAQUE:
                 content = buffers[variable.name].download()
                 _initialize(content, variable, addresses)
                 buffers[variable.name].write(content)

@@ -22,6 +22,10 @@ class MemoryFault(ExecutionError):
         self.address = address
 
 
+class TextureFault(ExecutionError):
+    """A texture instruction whose handle stands for nothing, or for something else than it accesses."""
+
+
 class TrapFault(ExecutionError):
     """The kernel executed ``trap`` or ``brkpt``."""
 

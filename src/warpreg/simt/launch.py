@@ -31,6 +31,7 @@ from warpreg.simt.state import (
     Warp,
 )
 from warpreg.simt.storage import THREAD_INDEX_BYTES
+from warpreg.simt.textures import TextureTable
 from warpreg.trace import Trace
 
 MAX_INSTRUCTIONS = 100_000_000_000
@@ -95,6 +96,7 @@ class LaunchRun:
         self,
         native: NativeKernel,
         memory: GlobalMemory,
+        textures: TextureTable,
         symbols: Mapping[str, int],
         grid: Dimensions,
         block: Dimensions,
@@ -111,7 +113,7 @@ class LaunchRun:
         self.warps = -(-self.threads // 32)
         self._check(shared_bytes)
         self.launch = np.zeros(Slot.COUNT, np.uint64)
-        self.parameters = pack(self.kernel, memory, self.arguments)
+        self.parameters = pack(self.kernel, memory, textures, self.arguments)
         self.visits = np.zeros(max(1, len(self.kernel.blocks)), np.uint64)
         image = native.image
         self.symbols = np.array([symbols[name] for name in image.symbols] or [0], np.uint64)
@@ -123,10 +125,13 @@ class LaunchRun:
         self.shared = _aligned(self.shared_total(shared_bytes))
         self.local = _aligned(self.warps * 32 * self.local_bytes)
         self.buffers = memory.table()
+        self.textures = textures.table()
         self._fill(shared_bytes)
         self._thread_indices()
         self.recorder = Recorder(native, record, self._header(), self.launch)
-        self.report = Report(native, memory, block, self.local_bytes, self.launch, self.warp_records, self.sites)
+        self.report = Report(
+            native, memory, textures, block, self.local_bytes, self.launch, self.warp_records, self.sites
+        )
 
     @property
     def local_bytes(self) -> int:
@@ -177,10 +182,12 @@ class LaunchRun:
         launch[Slot.REGISTER_BYTES] = native.image.register_bytes
         launch[Slot.NTID_X : Slot.NTID_Z + 1] = self.block
         launch[Slot.NCTAID_X : Slot.NCTAID_Z + 1] = self.grid
+        launch[Slot.TEXTURE_BYTES] = self.textures.nbytes
         launch[Slot.THREAD_BLOCKS] = self.grid[0] * self.grid[1] * self.grid[2]
         launch[Slot.SLICE] = SLICE
         for field, array in (
             (Slot.BUFFERS, self.buffers),
+            (Slot.TEXTURES, self.textures),
             (Slot.SHARED, self.shared),
             (Slot.LOCAL, self.local),
             (Slot.PARAMETERS, self.parameters),

@@ -76,7 +76,7 @@ class NativeKernel:
 def compile_image(kernel: Kernel, record: Record) -> Image:
     """Native code for a kernel.  Raises UnsupportedError for the first instruction that cannot be run."""
     cells = storage.assign(kernel)
-    symbols = tuple(sorted({p.variable.name for p in kernel.placements if p.space in ("global", "const")}))
+    symbols = tuple(sorted({p.variable.name for p in kernel.placements if p.space in ("global", "const", "tex")}))
     sites = Sites(record.addresses, rows.worthwhile(kernel))
     module = ir.Module(kernel.name)
     compiler = BlockCompiler(module, kernel, cells, {n: i for i, n in enumerate(symbols)}, sites, record.widths)

@@ -11,10 +11,23 @@ from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.simt.access import alignment
-from warpreg.simt.faults import DeadlockError, ExecutionError, MemoryFault, RunawayError, TrapFault, place, triple
+from warpreg.simt.faults import (
+    DeadlockError,
+    ExecutionError,
+    MemoryFault,
+    RunawayError,
+    TextureFault,
+    TrapFault,
+    place,
+    triple,
+)
 from warpreg.simt.memory import GlobalMemory
 from warpreg.simt.native_kernel import STACK_ENTRIES, NativeKernel
 from warpreg.simt.state import BLOCK_BYTES, SITE_BYTES, Fault, Slot, Warp
+from warpreg.simt.texture_state import GEOMETRIES, KINDS
+from warpreg.simt.textures import TextureTable
+
+TEXTURE_FAULTS = frozenset({Fault.UNKNOWN_HANDLE, Fault.WRONG_RESOURCE, Fault.WRONG_KIND})
 
 
 @dataclass(frozen=True)
@@ -26,6 +39,7 @@ class Report:
 
     native: NativeKernel
     memory: GlobalMemory
+    textures: TextureTable
     extent: tuple[int, int, int]
     local_bytes: int
     launch: NDArray[np.uint64]
@@ -53,11 +67,21 @@ class Report:
         if fault is Fault.DIVIDED:
             return ExecutionError(f"{where}: the whole warp must execute it, this thread does not")
         address = int(self.launch[Slot.FAULT_ADDRESS])
+        if fault in TEXTURE_FAULTS:
+            return TextureFault(f"{where}: {self._expected(instruction)}, found {self.textures.described(address)}")
+        if fault is Fault.OUTSIDE_SURFACE:
+            return MemoryFault(f"{where}: the coordinate is outside {self.textures.described(address)}", 0)
         if fault is Fault.MISALIGNED:
             size = alignment(instruction)
             return MemoryFault(f"{where}: address {address:#x} is not a multiple of {size} bytes", address)
         nearest = self._nearest(instruction, address)
         return MemoryFault(f"{where}: address {address:#x} is out of bounds: {nearest}", address)
+
+    def _expected(self, instruction: Instruction) -> str:
+        kinds = dict(zip(GEOMETRIES, KINDS, strict=True))
+        shape = next((f"{kinds[m]} " for m in instruction.modifiers if m in kinds), "")
+        what = "surface" if instruction.opcode.startswith("su") else "texture"
+        return f"expected a {shape}{what}"
 
     def deadlock(self) -> DeadlockError:
         """Which warps wait, and where."""

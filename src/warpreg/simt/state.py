@@ -66,6 +66,8 @@ class Slot(enum.IntEnum):
     FAULT_LANE = enum.auto()
     FAULT_ADDRESS = enum.auto()
     DYNAMIC_SHARED = enum.auto()
+    TEXTURES = enum.auto()  # records of textures, samplers and surfaces
+    TEXTURE_BYTES = enum.auto()  # of all of them
     ARRIVED = 64  # warps that arrived at barrier 0..15: sixteen slots
     REDUCED_COUNT = 80  # lanes whose predicate held in the current bar.red, sixteen slots
     REDUCED_THREADS = 96  # lanes that took part, sixteen slots
@@ -153,6 +155,10 @@ class Fault(enum.IntEnum):
     TRAP = 3
     STACK_OVERFLOW = 4
     DIVIDED = 5  # not all lanes execute a warp-wide instruction
+    UNKNOWN_HANDLE = 6
+    WRONG_RESOURCE = 7
+    WRONG_KIND = 8
+    OUTSIDE_SURFACE = 9
 
 
 NO_BLOCK = 0xFFFFFFFF

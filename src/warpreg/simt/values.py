@@ -13,7 +13,7 @@ from warpreg.ir.types import Type
 from warpreg.simt import lanes
 from warpreg.simt import llvm as ir
 from warpreg.simt.driver import slot
-from warpreg.simt.emitter import I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.emitter import I8, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.state import Slot
 from warpreg.simt.storage import Cell
 
@@ -96,7 +96,14 @@ class BlockValues:
         self._values: dict[Cell, Value] = {}
         self._dirty: dict[Cell, None] = {}
         self._fields: dict[Slot, Value] = {}
+        self._scratch: Value | None = None
         self.shapes: dict[tuple[int, int, int], Any] = {}
+
+    def scratch(self, bytes_: int) -> Value:
+        """The address (i64) of stack memory that one instruction may use; the same for all of the block."""
+        if self._scratch is None:
+            self._scratch = self.code.array(I8, bytes_)
+        return self._scratch
 
     def field(self, field: Slot) -> Value:
         """A field of the launch record that stays the same while the block runs, loaded once."""

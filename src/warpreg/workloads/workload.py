@@ -5,11 +5,11 @@ The built-in workloads and a user's own file are written the same way: a module 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,6 +18,9 @@ from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.module import Module
 from warpreg.ptx import parse
 from warpreg.ptx.nvrtc import compile_cuda
+
+if TYPE_CHECKING:
+    from warpreg.simt.texture_arrays import Address, Filter, Kind, Read
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -35,6 +38,13 @@ class Buffer(Protocol):
         """Replace the contents by ``array``, of the same shape and dtype."""
 
 
+class Surface(Protocol):
+    """A surface object, handed to `Device.launch` where the kernel has a ``cudaSurfaceObject_t``."""
+
+    def download(self) -> Array:
+        """A copy of the contents, in the shape and dtype of the array that it was made of."""
+
+
 class Device(Protocol):
     """What a workload needs of the machine that runs its kernels."""
 
@@ -47,11 +57,32 @@ class Device(Protocol):
     def assign(self, name: str, array: Array, /) -> None:
         """Copy the bytes of ``array`` to the start of the module's ``__device__`` or ``__constant__`` variable."""
 
+    def texture(
+        self,
+        source: Any,
+        /,
+        kind: Kind = "2d",
+        *,
+        address: Address | Sequence[Address] = "clamp",
+        filter: Filter = "point",
+        normalized: bool = False,
+        read: Read = "element",
+    ) -> object:
+        """A texture object over a copy of an array, or over a buffer whose later contents it shows.
+
+        ``launch`` takes it where the kernel has a ``cudaTextureObject_t``.  Axes are (layer, z, y, x) as far as the
+        kind has them, then 1, 2 or 4 channels if there is one more; ``address`` is one mode, or one a dimension, x
+        first.
+        """
+
+    def surface(self, source: Any, /, kind: Kind = "2d") -> Surface:
+        """A surface object over a copy of an array, or over a buffer; axes as those of a texture."""
+
     def launch(self, kernel: str, grid: Extent, block: Extent, *args: object, shared_bytes: int = 0) -> object:
         """Run ``kernel`` to its end: ``grid`` blocks of ``block`` threads (x, or x and y, or x, y and z).
 
-        ``args`` are buffers for pointers and Python or NumPy numbers for scalars; ``shared_bytes`` is the size of the
-        dynamic shared memory of a block.
+        ``args`` are buffers for pointers, textures and surfaces, and Python or NumPy numbers for scalars;
+        ``shared_bytes`` is the size of the dynamic shared memory of a block.
         """
 
 

@@ -26,6 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from warpreg.ir.instruction import Instruction
 from warpreg.ir.types import PRED, TYPES, U64, Kind, Type
 
 
@@ -157,7 +158,8 @@ class Opcode:
     ``meaning`` is None where memory, control flow or other lanes take part; ``effect`` then says in words what happens.
     A row with ``lanes`` has a meaning that takes the mask of active lanes (a predicate value) before its sources.
     ``update`` is what an atomic operation makes of the old value.  ``outlined`` marks a long composition that compiled
-    code should call, not inline.
+    code should call, not inline.  ``arrangement`` gives the signature where it depends on how operands are grouped;
+    None if they do not fit.
     """
 
     syntax: str
@@ -169,6 +171,7 @@ class Opcode:
     lanes: bool = False
     update: Meaning | None = None
     outlined: bool = False
+    arrangement: Callable[[Instruction], Signature | None] | None = None
 
     @functools.cached_property
     def name(self) -> str:

@@ -23,11 +23,12 @@ from warpreg.ir.opcodes import (
     memory,
     packed,
     tensor,
+    texture,
     video,
     video_simd,
 )
 from warpreg.ir.opcodes.form import Form, Latency, Opcode, Selection, Signature, Unit
-from warpreg.ir.operands import Arguments, Operand, Pair, Part, Register, Vector
+from warpreg.ir.operands import AddressTuple, Arguments, Operand, Pair, Part, Register, Vector
 from warpreg.ir.types import PRED
 
 GROUPS = (
@@ -44,15 +45,13 @@ GROUPS = (
     video,
     video_simd,
     memory,
+    texture,
     control,
     cross_lane,
     tensor,
 )
 OPCODES: tuple[Opcode, ...] = tuple(row for group in GROUPS for row in group.OPCODES)
 """Every row; at most one matches a full opcode with a given number of operands."""
-
-TEXTURE = frozenset({"tex", "tld4", "txq", "suld", "sust", "sured", "suq"})
-"""Opcodes of the texture unit, which have no rows."""
 
 CARRY = Register("%CC", PRED)
 """The condition code ``CC.CF``: a carry after additions, a borrow after subtractions."""
@@ -75,17 +74,17 @@ def _matching(opcode: str, modifiers: tuple[str, ...]) -> tuple[Opcode, ...]:
 @functools.lru_cache(maxsize=4096)
 def _resolved(opcode: str, modifiers: tuple[str, ...], results: int, sources: int) -> tuple[Opcode, Form] | None:
     for row in _matching(opcode, modifiers):
-        signature = row.signature(modifiers, results, sources)
+        signature = None if row.arrangement else row.signature(modifiers, results, sources)
         if signature:
             return row, Form(opcode, modifiers, signature)
     return None
 
 
 def flattened(operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-    """Operand slots: brace lists, pairs and argument lists opened."""
+    """Operand slots: brace lists, pairs, argument lists and texture operands opened."""
     slots: list[Operand] = []
     for operand in operands:
-        if isinstance(operand, (Vector, Arguments)):
+        if isinstance(operand, (Vector, Arguments, AddressTuple)):
             slots += flattened(operand.elements)
         elif isinstance(operand, Pair):
             slots += flattened((operand.first, operand.second))
@@ -100,13 +99,24 @@ def resolve(instr: Instruction) -> tuple[Opcode, Form]:
     Raises UnsupportedError with the full opcode and the location if no row allows these modifiers, types and operands.
     """
     results, sources = len(flattened(instr.results)), len(flattened(instr.sources))
-    found = _resolved(instr.opcode, instr.modifiers, results, sources)
+    found = _arranged(instr) or _resolved(instr.opcode, instr.modifiers, results, sources)
     if found:
         return (found[0], _selecting(found[1], instr)) if instr.opcode.startswith("v") else found
     if _matching(instr.opcode, instr.modifiers):
         reason = f"does not take {results} results and {sources} sources"
         raise UnsupportedError(instr.full_opcode, instr.location, reason)
     raise UnsupportedError(instr.full_opcode, instr.location)
+
+
+def _arranged(instr: Instruction) -> tuple[Opcode, Form] | None:
+    """The row whose signature the grouping of the operands decides."""
+    if instr.opcode not in texture.OPCODE_NAMES:
+        return None
+    for row in _matching(instr.opcode, instr.modifiers):
+        signature = row.arrangement(instr) if row.arrangement else None
+        if signature:
+            return row, Form(instr.opcode, instr.modifiers, signature)
+    return None
 
 
 def _selecting(form: Form, instr: Instruction) -> Form:
@@ -135,8 +145,6 @@ def signature(instr: Instruction) -> Signature:
 
 def classify(instr: Instruction) -> tuple[Unit, Latency]:
     """Unit and latency class.  Never raises: what `lookup` refuses goes by its base opcode, an unknown one as ALU."""
-    if instr.opcode in TEXTURE:
-        return Unit.TEX, Latency.TEXTURE
     rows = _matching(instr.opcode, instr.modifiers) or _by_name().get(instr.opcode, ())
     return (rows[0].unit, rows[0].latency_of(instr.modifiers)) if rows else (Unit.ALU, Latency.ALU)
 

@@ -1,0 +1,121 @@
+"""Texture instructions inside a basic block: handle, coordinates, and the call of the native fetch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from warpreg.ir import opcodes
+from warpreg.ir.errors import UnsupportedError
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.opcodes.texture import COORDINATES, OPCODE_NAMES, geometry, texture_operands
+from warpreg.ir.operands import Address, ConstantBank, Operand, Sink
+from warpreg.ir.types import U64, Type
+from warpreg.simt.emitter import I64, MASK, Value
+from warpreg.simt.half_results import as_halves
+from warpreg.simt.lane_floats import WORDS
+from warpreg.simt.state import SITE_BYTES, Slot
+from warpreg.simt.storage import Cell
+from warpreg.simt.texture_fetch import ROW_BYTES, TextureFetch
+from warpreg.simt.texture_queries import TextureQuery
+from warpreg.simt.texture_state import QUERIES, Resource
+from warpreg.simt.values import BlockValues
+
+if TYPE_CHECKING:
+    from warpreg.simt.blocks import Sites
+
+TEXTURE = OPCODE_NAMES | {"istypep"}
+
+Source = tuple[Operand, Type, tuple[Cell, ...]]
+
+
+class TextureAccess:
+    """One texture or surface instruction of a block."""
+
+    def __init__(self, values: BlockValues, sites: Sites, instruction: Instruction, pc: int) -> None:
+        self.values = values
+        self.sites = sites
+        self.instruction = instruction
+        self.pc = pc
+        self.code = values.code
+
+    def emit(self, sources: list[Source], mask: Value) -> list[Value]:
+        """Carry the instruction out in the lanes of ``mask`` (i32); returns the values of its result slots."""
+        if self.instruction.opcode in ("txq", "suq", "istypep"):
+            return [self._query(sources, mask)]
+        if self.instruction.opcode.startswith("su"):
+            raise UnsupportedError(self.instruction.full_opcode, self.instruction.location)
+        return self._fetch(sources, mask)
+
+    def _fetch(self, sources: list[Source], mask: Value) -> list[Value]:
+        instruction = self.instruction
+        parts = texture_operands(instruction)
+        assert parts is not None
+        handles = 1 if parts.sampler is None else 2
+        shape, given = geometry(instruction), sources[handles:]
+        used = given[: COORDINATES[shape]] + given[len(parts.coordinates) + len(parts.extra) :][: self._moves(shape)]
+        slots = opcodes.flattened(instruction.results)
+        named = [self._handle(s) for s in sources[:handles]]
+        scattered = not all(isinstance(s[0], ConstantBank) for s in sources[:handles])
+        fetch = TextureFetch(
+            geometry=shape,
+            whole=instruction.types[-1].is_integer,
+            wanted=self._wanted(slots),
+            gathered="rgba".index(instruction.modifiers[0]) if instruction.opcode == "tld4" else -1,
+            offsets=len(parts.offsets) > 0,
+            sampler=handles == 2,
+            scattered=scattered,
+        )
+        out = self.values.scratch(4 * ROW_BYTES)
+        arguments = [h.splat() if scattered and h.type == I64 else h for h in named]
+        self._call(fetch, mask, [out, *arguments, *map(self._operand, used)])
+        rows = [(out + row * ROW_BYTES).load(WORDS, align=64) for row in range(4)]
+        results = as_halves(self.values, instruction, rows)
+        residence = self.code.const(MASK, 1)
+        return [*results, residence][: len(slots)]
+
+    def _moves(self, shape: str) -> int:
+        parts = texture_operands(self.instruction)
+        if parts is None or not parts.offsets:
+            return 0
+        return 2 if "cube" in shape else COORDINATES[shape] - shape.startswith("a")
+
+    def _wanted(self, slots: tuple[Operand, ...]) -> int:
+        """A bit a channel that is read from the texture."""
+        if "f16x2" in self.instruction.modifiers:
+            return sum(3 << 2 * i for i, slot in enumerate(slots[:2]) if not isinstance(slot, Sink))
+        return sum(1 << i for i, slot in enumerate(slots[:4]) if not isinstance(slot, Sink))
+
+    def _handle(self, source: Source) -> Value:
+        """A scalar from a constant bank, or 32 lanes."""
+        operand, type_, cells = source
+        if isinstance(operand, Address):
+            if operand.offset:
+                raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "goes past a texture's name")
+            operand = operand.base
+        if isinstance(operand, ConstantBank):
+            return self.values.bank(operand, U64, self.instruction)
+        return self.values.operand(operand, type_, cells, self.instruction)
+
+    def _operand(self, source: Source) -> Value:
+        return self.values.operand(*source, self.instruction)
+
+    def _query(self, sources: list[Source], mask: Value) -> Value:
+        """A field of the record of each lane's handle."""
+        handle = self._handle(sources[0])
+        lanes = handle.splat() if handle.type == I64 else handle
+        if self.instruction.opcode == "istypep":
+            wanted = {"texref": Resource.TEXTURE, "samplerref": Resource.SAMPLER, "surfref": Resource.SURFACE}
+            query = TextureQuery(0, wanted[self.instruction.modifiers[-1]], True)
+        else:
+            asked = next(m for m in self.instruction.modifiers if m in QUERIES)
+            of_sampler = asked in ("force_unnormalized_coords", "filter_mode") or asked.startswith("addr")
+            resource = Resource.SURFACE if self.instruction.opcode == "suq" else Resource.TEXTURE
+            query = TextureQuery(QUERIES[asked], resource, False, of_sampler)
+        found = self._call(query, mask, [lanes])
+        return found != 0 if query.test else found
+
+    def _call(self, operation: Any, mask: Value, arguments: list[Value]) -> Value:
+        number = self.sites.site(self.pc, self.instruction.guard is not None)
+        site = self.values.field(Slot.SITES) + number * SITE_BYTES
+        address = (self.values.field(Slot.HELPERS) + 8 * self.sites.operation(operation)).load(I64)
+        return self.code.call_at(address, operation.result, [self.values.launch, site, mask, *arguments])
