@@ -81,6 +81,9 @@ def load(path: Path | str) -> Workload:
 
 @cache
 def _modules() -> dict[str, str]:
-    """Workload name -> module, for each folder with a kernel."""
+    """Workload name -> module, for each folder with a kernel; ``_2mm`` is the folder of ``2mm``."""
     folders = (path.parent for path in Path(__file__).parent.glob("*/*/kernel.cu"))
-    return {folder.name.replace("_", "-"): f"{__name__}.{folder.parent.name}.{folder.name}" for folder in folders}
+    return {
+        folder.name.lstrip("_").replace("_", "-"): f"{__name__}.{folder.parent.name}.{folder.name}"
+        for folder in folders
+    }

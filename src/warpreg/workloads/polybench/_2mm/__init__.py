@@ -1,0 +1,64 @@
+"""2mm: two matrix products in a row, D = alpha A B C + beta D, without tiling."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from warpreg.workloads.polybench import BLOCK, grid, random_matrix
+from warpreg.workloads.workload import Arrays, Device, Size, Tolerance, Workload
+
+ALPHA, BETA = np.float32(1.5), np.float32(1.2)
+
+
+def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
+    """``a``: float32[ni, nk], ``b``: float32[nk, nj], ``c``: float32[nj, nl], ``d``: float32[ni, nl], in [0, 1)."""
+    ni, nj, nk, nl = size["ni"], size["nj"], size["nk"], size["nl"]
+    shapes = {"a": (ni, nk), "b": (nk, nj), "c": (nj, nl), "d": (ni, nl)}
+    return {name: random_matrix(rng, *shape) for name, shape in shapes.items()}
+
+
+def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
+    """Two launches; ``product``: float32[ni, nj] and ``d``: float32[ni, nl]."""
+    ni, nj, nk, nl = size["ni"], size["nj"], size["nk"], size["nl"]
+    a, b, c, d = (device.upload(inputs[name]) for name in "abcd")
+    product = device.zeros((ni, nj), np.float32)
+    numbers = (ni, nj, nk, nl, ALPHA, BETA)
+    device.launch("multiply", grid(ni, nj), BLOCK, *numbers, product, a, b)
+    device.launch("multiply_and_add", grid(ni, nl), BLOCK, *numbers, product, c, d)
+    return {"product": product.download(), "d": d.download()}
+
+
+def reference(size: Size, inputs: Arrays) -> Arrays:
+    """In float64, rounded once."""
+    a, b, c, d = (inputs[name].astype(np.float64) for name in "abcd")
+    product = float(ALPHA) * (a @ b)
+    return {"product": product.astype(np.float32), "d": (product @ c + float(BETA) * d).astype(np.float32)}
+
+
+WORKLOAD = Workload(
+    name="2mm",
+    title="Two matrix products",
+    description=(
+        "D = alpha A B C + beta D in single precision, through the stored product of A and B, in two launches. A"
+        " thread in a block of 32 x 8 computes one element; each step of its loop, unrolled four times by the"
+        " compiler, loads one element of either factor and adds their product to the sum in memory, which might"
+        " overlap the factors. Pointers and the loop counter live long; every other value is read once."
+    ),
+    suite="polybench",
+    tags=("float", "memory", "iterative", "several-launches"),
+    papers=("larf",),
+    originals=("polybench/2MM",),
+    source=Path(__file__).with_name("kernel.cu"),
+    sizes={
+        "tiny": {"ni": 35, "nj": 45, "nk": 29, "nl": 33},
+        "small": {"ni": 2300, "nj": 150, "nk": 40, "nl": 150},
+        "full": {"ni": 1024, "nj": 1024, "nk": 1024, "nl": 1024},
+    },
+    inputs=make_inputs,
+    run=run,
+    reference=reference,
+    # Two sums of positive terms one after the other: below (nk + nj + 5) 2^-24, 1.23e-4 at 1024 each.
+    tolerance=Tolerance(relative=1.3e-4),
+)

@@ -1,0 +1,59 @@
+"""gemm: C = alpha A B + beta C without tiling."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from warpreg.workloads.polybench import BLOCK, grid, random_matrix
+from warpreg.workloads.workload import Arrays, Device, Size, Tolerance, Workload
+
+ALPHA, BETA = np.float32(1.5), np.float32(1.2)
+
+
+def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
+    """``a``: float32[ni, nk], ``b``: float32[nk, nj], ``c``: float32[ni, nj], uniform in [0, 1)."""
+    ni, nj, nk = size["ni"], size["nj"], size["nk"]
+    return {"a": random_matrix(rng, ni, nk), "b": random_matrix(rng, nk, nj), "c": random_matrix(rng, ni, nj)}
+
+
+def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
+    """One launch; ``c``: float32[ni, nj]."""
+    ni, nj, nk = size["ni"], size["nj"], size["nk"]
+    a, b, c = (device.upload(inputs[name]) for name in "abc")
+    device.launch("gemm", grid(ni, nj), BLOCK, ni, nj, nk, ALPHA, BETA, a, b, c)
+    return {"c": c.download()}
+
+
+def reference(size: Size, inputs: Arrays) -> Arrays:
+    """In float64, rounded once."""
+    a, b, c = (inputs[name].astype(np.float64) for name in "abc")
+    return {"c": (float(ALPHA) * (a @ b) + float(BETA) * c).astype(np.float32)}
+
+
+WORKLOAD = Workload(
+    name="gemm",
+    title="Matrix product without tiling",
+    description=(
+        "C = alpha A B + beta C in single precision. A thread in a block of 32 x 8 computes one element of C: in each"
+        " step of its loop, unrolled four times by the compiler, it loads an element of A, the same for the whole"
+        " warp, and one of B, and adds their scaled product to the element of C in memory, because C might overlap A"
+        " or B. Pointers and the loop counter live long; every loaded and computed value is read once."
+    ),
+    suite="polybench",
+    tags=("float", "memory", "iterative"),
+    papers=("larf",),
+    originals=("polybench/GEMM",),
+    source=Path(__file__).with_name("kernel.cu"),
+    sizes={
+        "tiny": {"ni": 35, "nj": 45, "nk": 29},
+        "small": {"ni": 576, "nj": 580, "nk": 67},
+        "full": {"ni": 512, "nj": 512, "nk": 512},
+    },
+    inputs=make_inputs,
+    run=run,
+    reference=reference,
+    # nk + 1 positive terms, each product rounded twice: below (nk + 3) 2^-24, 3.1e-5 at nk = 512.
+    tolerance=Tolerance(relative=3.2e-5),
+)
