@@ -22,6 +22,7 @@ PURE = ARITHMETIC | frozenset(
         "bfi",
         "bmsk",
         "lop3",
+        "add3",
         "fns",
         "dp4a",
         "dp2a",

@@ -11,10 +11,13 @@ from warpreg.codegen.copies import PropagateCopies
 from warpreg.codegen.dead import EliminateDeadCode
 from warpreg.codegen.fuse import FuseMultiplyAdd
 from warpreg.codegen.legalize import LegalizeOperands
+from warpreg.codegen.logic import FormLogic
 from warpreg.codegen.narrow import WidenLoads
 from warpreg.codegen.parameters import FoldParameters
 from warpreg.codegen.passes import Pass
+from warpreg.codegen.predicates import FuseTests
 from warpreg.codegen.schedule import ScheduleInstructions
+from warpreg.codegen.sums import FormSums
 from warpreg.codegen.target import PLAIN, Target
 from warpreg.codegen.verify import verify
 from warpreg.codegen.webs import SplitValues
@@ -46,6 +49,9 @@ def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
         PropagateCopies(),
         FoldAddresses(),
         FuseMultiplyAdd(contract=options.fuse_multiply_add),
+        FuseTests(),
+        FormLogic(),
+        FormSums(),
         LegalizeOperands(),
         EliminateDeadCode(),
         *((ScheduleInstructions(max_registers=options.max_registers),) if options.schedule else ()),

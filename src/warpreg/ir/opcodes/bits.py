@@ -120,15 +120,13 @@ def funnel_shift(m: Algebra[V], f: Form, a: V, b: V, count: V) -> V:
 
 
 def any_logic(m: Algebra[V], f: Form, a: V, b: V, c: V, table: V) -> V:
-    """Bit i of the table is the result where the bits of (a, b, c) spell i."""
-    result = m.constant(32, 0)
-    one = m.constant(32, 1)
-    for index in range(8):
-        term = m.sub(m.constant(32, 0), m.and_(m.lshr(table, m.constant(32, index)), one))
-        for value, weight in ((a, 4), (b, 2), (c, 1)):
-            term = m.and_(term, value if index & weight else m.xor(value, ones(m, 32)))
-        result = m.or_(result, term)
-    return result
+    """Bit i of the table is the result where the bits of (a, b, c) spell i: a tree of selections, bit by bit."""
+    zero, one = m.constant(32, 0), m.constant(32, 1)
+    leaves = [m.sub(zero, m.and_(m.lshr(table, m.constant(32, index)), one)) for index in range(8)]
+    for value in (c, b, a):
+        pairs = zip(leaves[::2], leaves[1::2], strict=True)
+        leaves = [m.xor(low, m.and_(value, m.xor(low, high))) for low, high in pairs]
+    return leaves[0]
 
 
 def any_logic_and_test(m: Algebra[V], f: Form, a: V, b: V, c: V, table: V, q: V) -> tuple[V, V]:

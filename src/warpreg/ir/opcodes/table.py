@@ -20,6 +20,7 @@ from warpreg.ir.opcodes import (
     floating,
     half,
     integer,
+    machine,
     memory,
     packed,
     tensor,
@@ -49,6 +50,7 @@ GROUPS = (
     control,
     cross_lane,
     tensor,
+    machine,
 )
 OPCODES: tuple[Opcode, ...] = tuple(row for group in GROUPS for row in group.OPCODES)
 """Every row; at most one matches a full opcode with a given number of operands."""

@@ -1,0 +1,93 @@
+"""Random integer kernels with a branch and a loop, and what they leave in memory before and after a pass."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+from tests.codegen.texts import REGISTERS
+
+from warpreg import ptx
+from warpreg.codegen import build
+from warpreg.codegen.passes import Pass
+from warpreg.codegen.verify import verify
+from warpreg.ir.kernel import Kernel
+from warpreg.simt import Device
+
+WORDS = 8
+THREADS = 64
+LENGTH = 12
+PARAMETERS = ".param .u64 in, .param .u64 out, .param .u32 n, .param .u32 m"
+
+LOGIC = ("and.b32 {d}, {a}, {b};", "or.b32 {d}, {a}, {b};", "xor.b32 {d}, {a}, {b};", "not.b32 {d}, {a};")
+SUMS = ("add.s32 {d}, {a}, {b};", "add.u32 {d}, {a}, {b};", "sub.s32 {d}, {a}, {b};", "add.s32 {d}, {a}, {k};")
+TESTS = (
+    "setp.lt.s32 {p}, {a}, {b};",
+    "setp.ge.u32 {p}, {a}, {k};",
+    "or.pred {p}, {q}, {r};",
+    "and.pred {p}, {q}, {r};",
+    "xor.pred {p}, {q}, {r};",
+    "not.pred {p}, {q};",
+    "selp.b32 {d}, {a}, {b}, {p};",
+)
+PRODUCTS = ("mul.lo.s32 {d}, {a}, {b};", "mad.lo.s32 {d}, {a}, {b}, {a};", "shl.b32 {d}, {a}, {c};")
+BANK = ("ld.param.u32 {d}, [n];", "ld.param.u32 {d}, [m];", "mov.u32 {d}, %tid.x;", "mov.u32 {d}, {k};")
+
+
+def text(seed: int, forms: Sequence[str], length: int = LENGTH) -> str:
+    """A kernel ``k`` that loads eight words a thread, computes with ``forms``, and stores the words."""
+    rng = random.Random(seed)
+    lines = [
+        "mov.u32 %r20, %tid.x;",
+        "ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out];",
+        f"mul.wide.u32 %rd3, %r20, {4 * WORDS}; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3;",
+        *(f"ld.global.u32 %r{i}, [%rd4+{4 * i}];" for i in range(WORDS)),
+        *(f"setp.lt.s32 %p{i}, %r{i}, %r{i + 1};" for i in range(4)),
+    ]
+
+    def body(count: int) -> None:
+        for _ in range(count):
+            guard = rng.choice(("", "", "", "", "", "@%p0 ", "@!%p1 "))
+            lines.append(guard + _filled(rng, rng.choice(forms)))
+
+    body(length)
+    lines.append(f"@%p{rng.randrange(4)} bra AFTER;")
+    body(length // 2)
+    lines.append("AFTER: mov.u32 %r21, 0;")
+    lines.append("LOOP:")
+    body(length)
+    lines.append("add.s32 %r21, %r21, 1; setp.lt.u32 %p9, %r21, 3; @%p9 bra LOOP;")
+    body(length // 2)
+    lines += [f"st.global.u32 [%rd5+{4 * i}], %r{i};" for i in range(WORDS)]
+    lines += [f"selp.b32 %r{i}, 1, 0, %p{i}; st.global.u32 [%rd5+{4 * i + 4}], %r{i};" for i in range(2)]
+    header = ".version 8.0\n.target sm_75\n.address_size 64\n"
+    return f"{header}.visible .entry k({PARAMETERS})\n{{{REGISTERS}{chr(10).join(lines)}\nret;\n}}\n"
+
+
+def _filled(rng: random.Random, form: str) -> str:
+    names = {name: f"%r{rng.randrange(WORDS)}" for name in "dab"}
+    predicates = {name: f"%p{rng.randrange(4)}" for name in "pqr"}
+    return form.format(k=rng.randint(-9, 300), c=rng.randrange(32), **names, **predicates)
+
+
+def memory_of(module: ptx.Module, program: Kernel, seed: int) -> bytes:
+    """The output words after one block of threads."""
+    device = Device(module, None)
+    device.install(program)
+    words = np.random.default_rng(seed).integers(-(1 << 31), 1 << 31, (THREADS, WORDS), dtype=np.int64)
+    out = device.zeros((THREADS + 1, WORDS), np.int32)
+    device.launch("k", 1, THREADS, device.upload(words.astype(np.int32)), out, 77, 13)
+    return out.download().tobytes()
+
+
+def compare(step: Pass, seed: int, forms: Sequence[str], before: Sequence[Pass] = ()) -> tuple[Kernel, Kernel]:
+    """The kernel of ``seed`` before and after ``step``, with the same memory; ``before`` are run first."""
+    module = ptx.parse(text(seed, forms))
+    program = build(module, "k")
+    for earlier in before:
+        program = earlier.run(program)
+    changed = step.run(program)
+    verify(changed, program)
+    assert memory_of(module, changed, seed) == memory_of(module, program, seed)
+    return program, changed
