@@ -105,7 +105,7 @@ def test_the_command_line_takes_the_file(describe, capsys: Output) -> None:
         ("source = ", "source ", "not a TOML file: "),
         ("repeat = 2", "repeats = 2", "launches.0.repeats: extra inputs are not permitted, found 2"),
         ("block = [", "block = [1, 1, 1, ", "launches.0.block: list should have at most 3 items"),
-        ('"x", 3', '"y", 3', "launches.0.arguments.0: no number or array named 'y'"),
+        ('"x", 3', '"y", 3', "launches.0.arguments.0: no number, array or texture named 'y'"),
         ('block = ["n"]', 'block = ["m"]', "launches.0.block: no number of the size named 'm'"),
         ('fill = "arange"', 'fill = "arrange"', "arrays.x.fill: no fill named 'arrange'; did you mean 'arange'"),
         ('"uint32"', '"uint33"', "arrays.x.dtype: expected a NumPy dtype, found 'uint33'"),
@@ -132,3 +132,64 @@ def test_a_mistake_is_one_message_that_names_the_entry(
 def test_errors_are_errors_of_the_domain(describe) -> None:
     with pytest.raises(DescriptionError):
         load_description(describe("source = 3"))
+
+
+FETCH = """
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry fetch(.param .u64 image, .param .u64 out)
+{
+    .reg .b32 %r<2>; .reg .f32 %f<5>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [image];
+    ld.param.u64 %rd2, [out];
+    mov.u32 %r1, %tid.x;
+    tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1}];
+    mad.wide.u32 %rd3, %r1, 4, %rd2;
+    st.global.f32 [%rd3], %f1;
+    ret;
+}
+"""
+
+TEXTURED = """
+source = "fetch.ptx"
+[arrays.pixels]
+shape = [8]
+fill = "arange"
+[arrays.out]
+shape = [8]
+[textures.image]
+array = "pixels"
+kind = "1d"
+[[launches]]
+kernel = "fetch"
+grid = [1]
+block = [8]
+arguments = ["image", "out"]
+"""
+
+
+def test_a_texture_over_an_array(tmp_path: Path) -> None:
+    (tmp_path / "fetch.ptx").write_text(FETCH)
+    path = tmp_path / "fetch.toml"
+    path.write_text(TEXTURED)
+    run = run_workload(load_description(path), "small")
+    assert run.outputs["out"].tolist() == list(range(8))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('["image", "out"]', '["imag", "out"]', "launches.0.arguments.0: no number, array or texture named 'imag'"),
+        ('["image", "out"]', '[0, "out"]', "texture"),
+        ('array = "pixels"', 'array = "pixel"', "textures.image.array: no array named 'pixel'"),
+        ('kind = "1d"', 'kind = "4d"', "textures.image.kind: "),
+        ('kind = "1d"', 'kind = "3d"', "textures.image: "),
+    ],
+)
+def test_a_texture_that_is_missing_or_wrong(tmp_path: Path, capsys: Output, old: str, new: str, message: str) -> None:
+    (tmp_path / "fetch.ptx").write_text(FETCH)
+    path = tmp_path / "fetch.toml"
+    path.write_text(TEXTURED.replace(old, new))
+    assert main(["run", str(path)]) == 1
+    assert message in capsys.readouterr().err

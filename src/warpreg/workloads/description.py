@@ -24,8 +24,8 @@
     file = "y_expected.npy"
     relative = 1e-6
 
-Where a number stands, the name of a number of the chosen size may stand. An argument is a number, the name of a number,
-or that of an array.
+Where a number stands, the name of a number of the chosen size may stand. An argument is a number, or the name of a
+number, of an array, or of a texture (``[textures.NAME]`` with ``array`` and the arguments of `Device.texture`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
-from warpreg.workloads.workload import Array, Arrays, Device, Size, Tolerance, Workload
+from warpreg.simt.texture_arrays import Address, Filter, Kind, Read
+from warpreg.workloads.workload import Array, Arrays, Buffer, Device, Size, Tolerance, Workload
 
 FILLS = ("zeros", "ones", "arange", "random")
 DEFAULT_SIZE = "small"
@@ -70,6 +71,17 @@ class ArrayEntry(Entry):
     fill: str | int | float = "zeros"
 
 
+class TextureEntry(Entry):
+    """A texture over an array, with the arguments of `Device.texture`; it shows what kernels write to the array."""
+
+    array: str
+    kind: Kind = "2d"
+    address: Address | list[Address] = "clamp"
+    filter: Filter = "point"
+    normalized: bool = False
+    read: Read = "element"
+
+
 class LaunchEntry(Entry):
     """One launch, or ``repeat`` launches in a row."""
 
@@ -96,6 +108,7 @@ class Description(Entry):
     name: str | None = None
     sizes: dict[str, dict[str, int]] = {}
     arrays: dict[str, ArrayEntry] = {}
+    textures: dict[str, TextureEntry] = {}
     launches: Annotated[list[LaunchEntry], Field(min_length=1)]
     expect: dict[str, ExpectEntry] = {}
 
@@ -144,14 +157,16 @@ def _complaint(error: Any) -> str:
 def _check_names(path: Path, description: Description) -> None:
     """Every name that is used is defined: raises DescriptionError with the nearest name."""
     numbers = {name for size in description.sizes.values() for name in size}
-    arrays = set(description.arrays)
+    arrays, textures = set(description.arrays), set(description.textures)
+    for name, texture in description.textures.items():
+        _expect_known(path, f"textures.{name}.array", "array", texture.array, arrays)
     for name in description.expect:
         _expect_known(path, f"expect.{name}", "array", name, arrays)
     for place, launch in enumerate(description.launches):
         for position, argument in enumerate(launch.arguments):
             if isinstance(argument, str):
                 where = f"launches.{place}.arguments.{position}"
-                _expect_known(path, where, "number or array", argument, numbers | arrays)
+                _expect_known(path, where, "number, array or texture", argument, numbers | arrays | textures)
 
 
 def _expect_known(path: Path, place: str, kind: str, name: str, known: set[str]) -> None:
@@ -204,7 +219,10 @@ def _number(path: Path, where: str, number: Number, size: Size) -> int:
 
 def _run(path: Path, description: Description, device: Device, size: Size, inputs: Arrays) -> Arrays:
     buffers = {name: device.upload(array) for name, array in inputs.items()}
-    values: Mapping[str, object] = {**size, **buffers}
+    textures = {
+        name: _texture(path, name, entry, device, buffers[entry.array]) for name, entry in description.textures.items()
+    }
+    values: Mapping[str, object] = {**size, **buffers, **textures}
     for place, launch in enumerate(description.launches):
         where = f"launches.{place}"
         arguments = [values[argument] if isinstance(argument, str) else argument for argument in launch.arguments]
@@ -216,6 +234,20 @@ def _run(path: Path, description: Description, device: Device, size: Size, input
             except WarpregError as error:
                 raise DescriptionError(f"{path}: {where}: {error}") from error
     return {name: buffer.download() for name, buffer in buffers.items()}
+
+
+def _texture(path: Path, name: str, entry: TextureEntry, device: Device, buffer: Buffer) -> object:
+    try:
+        return device.texture(
+            buffer,
+            entry.kind,
+            address=entry.address,
+            filter=entry.filter,
+            normalized=entry.normalized,
+            read=entry.read,
+        )
+    except WarpregError as error:
+        raise DescriptionError(f"{path}: textures.{name}: {error}") from error
 
 
 def _extents(launch: LaunchEntry) -> Sequence[tuple[str, list[Number]]]:
