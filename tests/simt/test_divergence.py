@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.simt.programs import Outcome, Runner
 
-from warpreg.simt import Record
+from warpreg.simt import ExecutionError, Record
 from warpreg.trace import visits
 
 ALL = 0xFFFFFFFF
@@ -155,9 +155,8 @@ def test_a_loop_that_lanes_leave_at_three_places(run: Runner) -> None:
 
 
 def test_an_indirect_branch_with_several_targets(run: Runner) -> None:
-    # Lane t goes to the target t % 5 of a table of four; an index past the table goes to the last.
     body = """
-    TABLE: .branchtargets ONE, TWO, ONE, THREE;
+    TABLE: .branchtargets ONE, TWO, ONE, THREE, THREE;
     rem.u32 %r1, %t, 5;
     brx.idx %r1, TABLE;
     ONE: mov.u32 %r2, 10; bra MEET;
@@ -175,6 +174,12 @@ def test_an_indirect_branch_with_several_targets(run: Runner) -> None:
         ("TWO", lanes(lambda t: t % 5 == 1)),
     ]
     assert found[-1] == ("MEET", ALL)
+
+
+def test_an_index_past_the_table_is_an_error(run: Runner) -> None:
+    body = "TABLE: .branchtargets ONE, TWO;\nbrx.idx %t, TABLE;\nONE: add.u32 %t, %t, 1;\nTWO: "
+    with pytest.raises(ExecutionError, match=r"thread \(2,0,0\), instruction 'brx.idx .*: index 2 is beyond the table"):
+        run(body)
 
 
 def test_a_guarded_indirect_branch_and_one_that_goes_straight_to_the_meeting(run: Runner) -> None:

@@ -19,7 +19,7 @@ from warpreg.codegen.units import Units, predicate_units, register_units
 from warpreg.codegen.vectors import IsolateVectors
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BARRIERS, Kernel
+from warpreg.ir.kernel import STOPS, Kernel
 from warpreg.ir.operands import Not, Operand, Register, Vector
 from warpreg.ir.types import PRED, TYPES
 
@@ -95,7 +95,7 @@ class AllocateRegisters:
         self, kernel: Kernel, units: Units, limit: int, temporaries: set[str], what: str, reserved: tuple[int, ...] = ()
     ) -> Assignment:
         names = accesses(kernel).cells.names
-        fixed = temporaries | _results_of_barriers(kernel)
+        fixed = temporaries | _results_of_stops(kernel)
         everything = units.all()
         for unit in everything:
             if any(names[cell] in fixed for cell, _ in unit.members):
@@ -108,10 +108,10 @@ class AllocateRegisters:
         return assignment
 
 
-def _results_of_barriers(kernel: Kernel) -> set[str]:
-    """A barrier ends its block, so no spill code can follow it."""
+def _results_of_stops(kernel: Kernel) -> set[str]:
+    """A barrier or service ends its block, so no spill code can follow it."""
     last = (b.terminator for b in kernel.blocks)
-    return {r.name for i in last if i and i.opcode in BARRIERS for r in i.defined}
+    return {r.name for i in last if i and i.opcode in STOPS for r in i.defined}
 
 
 def _names(kernel: Kernel, units: Units, assignment: Assignment) -> dict[str, Register]:

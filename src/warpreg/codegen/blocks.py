@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Guard, Instruction
-from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, Block
+from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Block
 from warpreg.ir.module import LabelStatement
 from warpreg.ir.operands import Label, Operand, Symbol
 
-ENDS = BARRIERS | BRANCHES | EXITS
+ENDS = STOPS | BRANCHES | EXITS
 Item = Instruction | LabelStatement
 
 

@@ -1,6 +1,7 @@
 """From a function of a PTX module to a kernel of basic blocks with virtual registers.
 
-Nested scopes are resolved, device functions inlined, static variables and parameters placed, unreachable code dropped.
+Nested scopes are resolved, device functions inlined or laid out, static variables and parameters placed, unreachable
+code dropped.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from warpreg.codegen.callparams import CallParameters
 from warpreg.codegen.flatten import Flattened, flatten
 from warpreg.codegen.layout import Layout, SymbolResolver, parameters, pointer_parameters, symbols_of
 from warpreg.codegen.operand_forms import check_forms
+from warpreg.codegen.routines import Linker
 from warpreg.codegen.textures import canonical
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.instruction import Instruction
@@ -30,12 +32,13 @@ def build(module: Module, kernel_name: str) -> Kernel:
     """
     function = _entry(module, kernel_name)
     flat = flatten(module, function)
-    instructions = [item for item in flat.items if isinstance(item, Instruction)]
+    instructions = list(flat.instructions())
     check_forms(instructions)
     laid = parameters(function, pointer_parameters(instructions))
     own = {p.name for p in laid}
-    calls = frozenset(n for n, v in flat.variables.items() if v.space == "param" and n not in own)
-    items = _with_call_parameters(flat, calls)
+    formal = {name for r in flat.routines.values() for name in (*r.parameters, *r.results)}
+    calls = frozenset(n for n, v in flat.variables.items() if v.space == "param" and n not in own | formal)
+    items = _linked(module, flat, calls)
     layout = Layout.of(flat.variables, _named(items))
     for name in sorted(calls & set(_named(items))):
         layout.place(name, flat.variables[name], "local")
@@ -60,14 +63,24 @@ def _entry(module: Module, name: str) -> Function:
     return kernels[name]
 
 
-def _with_call_parameters(flat: Flattened, names: frozenset[str]) -> list[Item]:
-    if not names:
+def _linked(module: Module, flat: Flattened, names: frozenset[str]) -> list[Item]:
+    """One list with the parameters of calls in registers or local memory, and the routines laid out."""
+    if not names and not flat.routines:
         return flat.items
-    slots = CallParameters.of((i for i in flat.items if isinstance(i, Instruction)), names)
-    items: list[Item] = []
-    for item in flat.items:
-        items.extend(slots.rewrite(item) if isinstance(item, Instruction) else (item,))
-    return items
+    slots = CallParameters.of(flat.instructions(), names)
+    items = _rewritten(flat.items, slots)
+    if not flat.routines:
+        return items
+    for routine in flat.routines.values():
+        routine.items = _rewritten(routine.items, slots)
+    return Linker(module, flat.routines, slots, flat.variables, flat.tables, flat.names.unique).link(items)
+
+
+def _rewritten(items: list[Item], slots: CallParameters) -> list[Item]:
+    rewritten: list[Item] = []
+    for item in items:
+        rewritten.extend(slots.rewrite(item) if isinstance(item, Instruction) else (item,))
+    return rewritten
 
 
 def _named(items: list[Item]) -> Iterator[str]:

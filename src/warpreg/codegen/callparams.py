@@ -44,10 +44,11 @@ class _Access:
 
 @dataclass(frozen=True)
 class CallParameters:
-    """Which parameters of inlined calls are registers (``slots``) and which are ``in_memory``."""
+    """Which parameters of inlined calls are registers (``slots``, of ``sizes`` bytes) and which are ``in_memory``."""
 
     slots: dict[tuple[str, int], Register]
     in_memory: frozenset[str]
+    sizes: dict[tuple[str, int], int]
 
     @staticmethod
     def of(instructions: Iterable[Instruction], names: frozenset[str]) -> CallParameters:
@@ -61,13 +62,17 @@ class CallParameters:
             else:
                 exposed.update(s.name for s in symbols_of(instruction) if s.name in names)
         exposed.update(name for name, touched in places.items() if _overlap(touched))
-        slots = {
-            (name, offset): Register(f"{name}+{offset}", TYPES[f"b{max(16, 8 * size)}"])
+        sizes = {
+            (name, offset): size
             for name, touched in places.items()
             if name not in exposed
-            for offset, size in touched
+            for offset, size in sorted(touched)
         }
-        return CallParameters(slots, frozenset(exposed))
+        slots = {
+            (name, offset): Register(f"{name}+{offset}", TYPES[f"b{max(16, 8 * size)}"])
+            for (name, offset), size in sizes.items()
+        }
+        return CallParameters(slots, frozenset(exposed), sizes)
 
     def rewrite(self, instruction: Instruction) -> tuple[Instruction, ...]:
         """What stands for the instruction: moves, a local access, or itself."""

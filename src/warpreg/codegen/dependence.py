@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from warpreg.analysis.accesses import Accesses
 from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import STOPS
 from warpreg.ir.opcodes import Latency, classify, reads_carry, writes_carry
 from warpreg.ir.operands import Special
 
@@ -15,7 +16,7 @@ MATRIX_MEMORY = frozenset({"wmma", "ldmatrix", "stmatrix"})
 MEMORY = MATRIX_MEMORY | {"ld", "ldu", "st", "atom", "red", "cp", "tex", "tld4", "suld", "sust", "sured"}
 WRITES = frozenset({"st", "atom", "red", "cp", "sust", "sured", "stmatrix"})
 SPACES = ("global", "shared", "local")
-FENCES = frozenset({"membar", "fence", "call", "bar", "barrier", "nanosleep", "discard", "prefetch", "prefetchu"})
+FENCES = STOPS | {"membar", "fence", "call", "nanosleep", "discard", "prefetch", "prefetchu"}
 WARP_WIDE = frozenset({"shfl", "vote", "match", "activemask", "redux", "elect"})
 ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
 CARRY = -1

@@ -18,7 +18,7 @@ from warpreg.analysis.pressure import pressure
 from warpreg.codegen.dependence import Dependences, dependences
 from warpreg.codegen.passes import with_blocks
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, Kernel
+from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Kernel
 
 CANDIDATES = 16
 ATTEMPTS = 3
@@ -93,7 +93,7 @@ class _Schedule:
         self._reset()
         instructions = self.instructions
         end = len(instructions)
-        if instructions[-1].opcode in BRANCHES | EXITS | BARRIERS:
+        if instructions[-1].opcode in BRANCHES | EXITS | STOPS:
             end -= 1
         waiting = list(self.graph.waiting)
         arrival = [0] * len(instructions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from warpreg.ir.module import RegisterDeclaration
+from warpreg.ir.module import BranchTable, CallPrototype, RegisterDeclaration
 from warpreg.ir.operands import Operand, Register, Vector
 from warpreg.ir.types import Type
 
@@ -32,11 +32,22 @@ class UniqueNames:
 
 @dataclass
 class Scope:
-    """The declarations of one ``{ ... }``: bound names, and counted register families by prefix."""
+    """The declarations of one ``{ ... }``: bound names, counted register families by prefix, signatures of indirect
+    calls."""
 
     parent: Scope | None = None
     bound: dict[str, Operand] = field(default_factory=dict)
     families: dict[str, tuple[int, Type, str]] = field(default_factory=dict)
+    signatures: dict[str, BranchTable | CallPrototype] = field(default_factory=dict)
+
+    def signature(self, name: str) -> BranchTable | CallPrototype | None:
+        """What ``.callprototype`` or ``.calltargets`` declares under ``name``."""
+        scope: Scope | None = self
+        while scope:
+            if name in scope.signatures:
+                return scope.signatures[name]
+            scope = scope.parent
+        return None
 
     def find(self, name: str) -> Operand | None:
         """The meaning of ``name`` here or in the nearest enclosing scope that declares it."""

@@ -8,7 +8,7 @@ from warpreg.analysis.accesses import members
 from warpreg.analysis.liveness import liveness
 from warpreg.ir.errors import UnsupportedError, WarpregError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, Block, Kernel
+from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Block, Kernel
 from warpreg.ir.opcodes import flattened, signature
 from warpreg.ir.operands import Label, Not, Operand, Register
 from warpreg.ir.types import Type
@@ -56,11 +56,11 @@ def _flow_problems(kernel: Kernel, block: Block) -> Iterator[str]:
         yield f"successors {block.successors} go beyond the kernel"
         return
     for instruction in block.instructions[:-1]:
-        if instruction.opcode in BRANCHES | EXITS | BARRIERS:
+        if instruction.opcode in BRANCHES | EXITS | STOPS:
             yield f"'{instruction}' does not end the block"
     last = block.terminator
     count = len(block.successors)
-    if last is None or last.opcode in BARRIERS:
+    if last is None or last.opcode in STOPS:
         wanted = count == 1
     elif last.opcode in EXITS:
         wanted = count == (1 if last.guard else 0)

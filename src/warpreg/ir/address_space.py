@@ -19,3 +19,9 @@ TEXTURE_WINDOW = 0x0300_0000
 
 GLOBAL_BASE = 0x1000_0000
 """Device address of the first buffer."""
+
+FUNCTION_BASE = 0x0010_0000
+"""Address of the first function; no memory lies there."""
+
+FUNCTION_STRIDE = 16
+"""Distance of the addresses of two functions."""

@@ -21,7 +21,8 @@ from warpreg.ir.types import TYPES, Type
 
 NO_RESULT = frozenset(
     "st stu stmatrix red bra brx bar barrier ret exit trap brkpt membar fence call prefetch prefetchu cp nanosleep "
-    "pmevent sust sured discard applypriority griddepcontrol setmaxnreg wgmma tcgen05 bulk clusterlaunchcontrol".split()
+    "pmevent sust sured discard applypriority griddepcontrol setmaxnreg wgmma tcgen05 bulk clusterlaunchcontrol free "
+    "assertfail badcall".split()
 )
 """Base opcodes whose first operand is not a destination (``bar.red`` and ``barrier.red`` are told apart by modifier).
 """

@@ -2,7 +2,7 @@
 
 The same class holds virtual registers (straight from PTX) and architected ones (after allocation).  Block ids are
 positions and survive every pass, so one recorded path serves all versions of a kernel.  A block ends at a branch, at
-an exit, *after a barrier* (so that a warp can stop there), or where another block begins."""
+an exit, *after a barrier or a host service* (so that a warp can stop there), or where another block begins."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ from warpreg.ir.types import Type
 BARRIERS = frozenset({"bar", "barrier"})
 BRANCHES = frozenset({"bra", "brx"})
 EXITS = frozenset({"ret", "exit", "trap"})
+SERVICES = frozenset({"vprintf", "malloc", "free", "assertfail", "badcall"})
+"""What the host does for a kernel; ``badcall`` ends the launch because an address is no function."""
+STOPS = BARRIERS | SERVICES
+"""A warp may stop after these and go on later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class Placement:
 @dataclass(frozen=True, slots=True)
 class Block:
     """A basic block.  ``successors``: (target,) of an unconditional branch or fall-through, (taken, fall-through) of a
-    guarded branch, the table of ``brx.idx``, (fall-through,) of a guarded exit or a barrier, () of an exit."""
+    guarded branch, the table of ``brx.idx``, (fall-through,) of a guarded exit, barrier or service, () of an exit."""
 
     index: int
     label: str
@@ -53,9 +57,9 @@ class Block:
 
     @property
     def terminator(self) -> Instruction | None:
-        """The last instruction if it is a branch, exit or barrier."""
+        """The last instruction if it is a branch, exit, barrier or host service."""
         last = self.instructions[-1] if self.instructions else None
-        return last if last and last.opcode in BRANCHES | EXITS | BARRIERS else None
+        return last if last and last.opcode in BRANCHES | EXITS | STOPS else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,11 +2,13 @@
 
 from warpreg.simt.device import Device
 from warpreg.simt.faults import (
+    AssertionFault,
     DeadlockError,
     ExecutionError,
     LaunchError,
     MemoryFault,
     RunawayError,
+    StackFault,
     TextureFault,
     TrapFault,
 )
@@ -18,6 +20,7 @@ from warpreg.simt.texture_arrays import TextureError
 from warpreg.simt.textures import Sampler, Surface, Texture
 
 __all__ = [
+    "AssertionFault",
     "Buffer",
     "DeadlockError",
     "Device",
@@ -35,5 +38,6 @@ __all__ = [
     "TextureArgument",
     "TextureError",
     "TextureFault",
+    "StackFault",
     "TrapFault",
 ]

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from warpreg.analysis.accesses import accesses
+from warpreg.codegen.calls import Call
+from warpreg.codegen.services import reason
 from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of
-from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, Block, Kernel
+from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, SERVICES, Block, Kernel
 from warpreg.ir.operands import Operand, Sink
 from warpreg.ir.types import U32, Type
 from warpreg.simt import lanes, widths
@@ -82,7 +84,8 @@ class BlockCompiler:
     record_widths: bool = False
 
     def compile(self, block: Block, first_pc: int) -> None:
-        """Define ``block_N`` (and what it chains to), and ``resume_N`` for a block that ends in ``bar.red``."""
+        """Define ``block_N`` (and what it chains to), and ``resume_N`` for a block that ends in ``bar.red`` or a
+        host service with a result."""
         kept = [*self.storage.kept(self.kernel, block.index)]
         count = len(block.instructions)
         for start in range(0, max(count, 1), SEGMENT):
@@ -115,7 +118,7 @@ class BlockCompiler:
         return bisect.bisect_right(self.kernel.first_pcs(), pc) - 1
 
     def define_resume(self, instruction: Instruction, pc: int) -> None:
-        """Define the function that gives a released warp its ``bar.red`` result."""
+        """Define the function that gives a warp the result of its ``bar.red`` or host service."""
         block = self._block_of(pc)
         body = _Body(self, Code(self.module, f"resume_{block}", I32, SIGNATURE.args))
         body.resume(instruction, pc)
@@ -165,10 +168,11 @@ class _Body:
             self._write(instruction, pc, self._matrix(instruction, pc))
         elif opcode in TEXTURE:
             self._write(instruction, pc, self._texture(instruction, pc))
+        elif opcode in SERVICES:
+            self._service(instruction, pc)
         elif opcode == "call":
-            raise UnsupportedError(
-                f"'{instruction}'", instruction.location, "is recursive or calls an undefined function"
-            )
+            call = Call.read(instruction)
+            raise UnsupportedError(f"'{instruction}'", instruction.location, reason(call) if call else "has no target")
         elif opcode not in NOTHING and opcode not in BARRIERS:
             self._write(instruction, pc, self._compute(instruction, pc))
 
@@ -244,10 +248,26 @@ class _Body:
             self._indirect(instruction, pc)
         elif instruction.opcode in ("trap", "brkpt"):
             site = self.compiler.sites.site(pc, instruction.guard is not None)
-            with self.code.if_((self.taken != 0) & (slot(self.code, self.launch, Slot.FAULT) == 0)):
-                set_slot(self.launch, Slot.FAULT, self.code.const(I64, Fault.TRAP))
-                set_slot(self.launch, Slot.FAULT_SITE, self.site_address(site))
-                set_slot(self.launch, Slot.FAULT_LANE, self._first(self.taken).zext(I64))
+            with self.code.if_(self.taken != 0):
+                self._fault(Fault.TRAP, site, self._first(self.taken), self.code.const(I64, 0))
+
+    def _fault(self, fault: Fault, site: int, lane: Value, what: Value) -> None:
+        """Leave a fault in the launch record unless there is one."""
+        with self.code.if_(slot(self.code, self.launch, Slot.FAULT) == 0):
+            set_slot(self.launch, Slot.FAULT, self.code.const(I64, fault))
+            set_slot(self.launch, Slot.FAULT_SITE, self.site_address(site))
+            set_slot(self.launch, Slot.FAULT_LANE, lane.zext(I64))
+            set_slot(self.launch, Slot.FAULT_ADDRESS, what)
+
+    def _service(self, instruction: Instruction, pc: int) -> None:
+        """Leave the arguments of a host service in the launch record; the driver stops after the block."""
+        self.taken = self.lanes_of_guard(instruction, pc)
+        for position, (operand, type_, cells) in enumerate(self._sources(instruction, pc)):
+            value = self.values.operand(operand, type_, cells, instruction)
+            area = self.launch + (Slot.SERVICE + 32 * position) * 8
+            area.store(value.zext(lanes_of(I64)), align=8)
+        if instruction.has_result:
+            self.compiler.define_resume(instruction, pc)
 
     def _first(self, mask: Value) -> Value:
         """The lowest lane of a mask; 0 if it is empty."""
@@ -257,10 +277,14 @@ class _Body:
         return slot(self.code, self.launch, Slot.SITES) + site * SITE_BYTES
 
     def _indirect(self, instruction: Instruction, pc: int) -> None:
-        """Leave each lane's target block in the launch record; an index past the table goes to its last entry."""
+        """Leave each lane's target block in the launch record; an index past the table is a fault."""
         operand, _, cells = self._sources(instruction, pc)[0]
         index = self.values.operand(operand, U32, cells, instruction)
         *others, last = self.compiler.successors(pc)
+        beyond = (index > len(others)).bitcast(I32) & self.taken
+        with self.code.if_(beyond != 0, likely=False):
+            lane = self._first(beyond)
+            self._fault(Fault.BRANCH_INDEX, self.compiler.sites.site(pc, False), lane, index.lane(lane).zext(I64))
         target = self.code.const(lanes_of(I32), last)
         for position, block in enumerate(others):
             target = (index == position).select(block, target)
@@ -289,8 +313,14 @@ class _Body:
         self.compiler.define_resume(instruction, pc)
 
     def resume(self, instruction: Instruction, pc: int) -> None:
-        """The body of ``resume_N``: the result of a ``bar.red`` once all have arrived; its width is not recorded."""
+        """The body of ``resume_N``: the result of a ``bar.red`` once all have arrived, or of a host service; its width
+        is not recorded."""
         self.record_widths = False
+        if instruction.opcode in SERVICES:
+            results = (self.launch + Slot.SERVICE * 8).load(lanes_of(I64), align=8)
+            kind = opcodes.signature(instruction).results[0]
+            self._write(instruction, pc, [self.values.resized(results, kind.bits, signed=False)])
+            return
         number = self.values.operand(*self._sources(instruction, pc)[0], instruction)
         barrier = number.lane(self._first(self.lanes_of_guard(instruction, pc))).zext(I64)
         field = self.launch + (barrier & 15) * 8

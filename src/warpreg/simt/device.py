@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
+from warpreg.codegen.functions import function_addresses
 from warpreg.ir.errors import UnknownNameError, UnsupportedError
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Generic, Masked, Module, Variable
@@ -18,8 +19,9 @@ from warpreg.ir.operands import Immediate, Symbol
 from warpreg.ir.types import Kind as TypeKind
 from warpreg.simt import lanes
 from warpreg.simt.faults import LaunchError
+from warpreg.simt.heap import HEAP_BYTES, Heap
 from warpreg.simt.kernel_cache import load_or_compile
-from warpreg.simt.launch import MAX_INSTRUCTIONS, Launch, LaunchRun, Progress, dimensions
+from warpreg.simt.launch import MAX_INSTRUCTIONS, STACK_BYTES, Launch, LaunchRun, Progress, dimensions
 from warpreg.simt.memory import Buffer, GlobalMemory
 from warpreg.simt.native_kernel import NativeKernel, Record, compile_image, load
 from warpreg.simt.texture_arrays import Address, Filter, Kind, Layout, Read, Sampling
@@ -33,7 +35,9 @@ class Device:
     """Runs the kernels of one module.
 
     ``options`` says how kernels are compiled to architected registers; None runs the virtual registers of the PTX as
-    they are.  ``record`` says what launches record.  ``launches`` keeps every finished launch in order.  Results do not
+    they are.  ``record`` says what launches record.  ``launches`` keeps every finished launch in order.
+    ``stack_bytes`` is the stack of a thread for recursive calls and ``alloca``, ``heap_bytes`` what ``malloc`` may give
+    in all (cudaLimitStackSize, cudaLimitMallocHeapSize).  What kernels print goes to ``sys.stdout``.  Results do not
     depend on anything but the module, its inputs and the order of launches: one host thread runs thread blocks in
     linear order.
     """
@@ -45,14 +49,18 @@ class Device:
         record: Record = NOTHING,
         max_instructions: int = MAX_INSTRUCTIONS,
         progress: Progress | None = None,
+        stack_bytes: int = STACK_BYTES,
+        heap_bytes: int = HEAP_BYTES,
     ) -> None:
         self.module = ptx.parse(module) if isinstance(module, str) else module
         self.options = options
         self.record = record
         self.max_instructions = max_instructions
         self.progress = progress
+        self.stack_bytes = stack_bytes
         self.memory = GlobalMemory()
         self.textures = TextureTable(self.module)
+        self.heap = Heap(self.memory, heap_bytes)
         self.launches: list[Launch] = []
         self._kernels: dict[str, NativeKernel] = {}
         self._variables = self._load_variables()
@@ -169,7 +177,7 @@ class Device:
             raise LaunchError(f"kernel '{kernel}': this module does not define its external variable '{undefined}'")
         run = LaunchRun(
             native,
-            self.memory,
+            self.heap,
             self.textures,
             symbols,
             dimensions(grid, "grid"),
@@ -178,6 +186,7 @@ class Device:
             shared_bytes,
             self.record,
             self.max_instructions if max_instructions is None else max_instructions,
+            self.stack_bytes,
         )
         done = run.run(self.progress)
         self.launches.append(done)
@@ -187,7 +196,8 @@ class Device:
         placed = [v for v in self.module.variables if v.space in ("global", "const") and v.linkage != "extern"]
         wanted = [v for v in placed if v.name not in self.textures.references]
         buffers = {v.name: self.memory.allocate(max(1, v.bytes), np.uint8, v.name) for v in wanted}
-        addresses = {name: buffer.address for name, buffer in buffers.items()}
+        addresses = function_addresses(self.module)
+        addresses |= {name: buffer.address for name, buffer in buffers.items()}
         for variable in wanted:
             if variable.initializer is not None and variable.type.kind is not TypeKind.OPAQUE:
                 content = buffers[variable.name].download()

@@ -311,6 +311,7 @@ def _run_warp(module: Any, release: Any, options: Driver) -> Any:
                     state.skip_absent()
             with rare:
                 arrived = (kind == BlockKind.BARRIER) & (lanes != 0)
+                asks = (kind == BlockKind.SERVICE) & (lanes != 0)
                 _rare_end(code, launch, state, release, row, lanes)
                 with code.if_((state.block.get() == state.reconvergence.get()) & (state.block.get() != NO_BLOCK)):
                     state.pop()
@@ -318,6 +319,10 @@ def _run_warp(module: Any, release: Any, options: Driver) -> Any:
                 alone = slot(code, launch, Slot.READY) == (code.const(I64, 1) << warp)
                 with code.if_(arrived & ~alone):
                     leave(Stop.FINISHED)
+                with code.if_(asks):
+                    set_slot(launch, Slot.SERVICE_BLOCK, block.zext(I64))
+                    set_slot(launch, Slot.SERVICE_LANES, lanes.zext(I64))
+                    leave(Stop.SERVICE)
         with code.if_(state.mask.get() == 0, likely=False):
             _end_warp(code, launch, warp, release)
             leave(Stop.FINISHED)
@@ -396,6 +401,8 @@ def _rare_end(code: Code, launch: Value, state: _WarpState, release: Any, row: V
         state.block.set(fall)
         with code.if_(lanes != 0):
             _arrive(code, launch, state, release, row)
+    with code.if_(kind == BlockKind.SERVICE):
+        state.block.set(fall)
     with code.if_(kind == BlockKind.INDIRECT):
         _indirect(code, launch, state, (row + BlockField.RECONVERGENCE).load(I32))
 

@@ -26,8 +26,16 @@ class TextureFault(ExecutionError):
     """A texture instruction whose handle stands for nothing, or for something else than it accesses."""
 
 
+class StackFault(MemoryFault):
+    """A thread's stack is full: calls that nest too deep, or too much ``alloca``."""
+
+
 class TrapFault(ExecutionError):
     """The kernel executed ``trap`` or ``brkpt``."""
+
+
+class AssertionFault(ExecutionError):
+    """An assertion of the kernel failed."""
 
 
 class DeadlockError(ExecutionError):

@@ -17,10 +17,11 @@ from warpreg.ir.address_space import WINDOW_BYTES
 from warpreg.ir.kernel import Kernel
 from warpreg.simt.arguments import pack
 from warpreg.simt.faults import LaunchError
-from warpreg.simt.memory import GlobalMemory
+from warpreg.simt.heap import Heap
 from warpreg.simt.native_kernel import STACK_ENTRIES, NativeKernel, Record
 from warpreg.simt.recorder import Recorder
 from warpreg.simt.reports import Report
+from warpreg.simt.services import Services
 from warpreg.simt.state import (
     MAX_WARPS,
     SITE_BYTES,
@@ -53,6 +54,9 @@ MAX_SHARED_BYTES = WINDOW_BYTES
 
 MAX_LOCAL_BYTES = 512 * 1024
 """Local memory of a thread (CUDA C++ Programming Guide, compute capabilities)."""
+
+STACK_BYTES = 16 * 1024
+"""Stack of a thread in a kernel that has recursive calls or ``alloca``, unless the caller says otherwise."""
 
 MAX_THREAD_BLOCKS = 2**31 - 1
 
@@ -95,7 +99,7 @@ class LaunchRun:
     def __init__(
         self,
         native: NativeKernel,
-        memory: GlobalMemory,
+        heap: Heap,
         textures: TextureTable,
         symbols: Mapping[str, int],
         grid: Dimensions,
@@ -104,11 +108,14 @@ class LaunchRun:
         shared_bytes: int,
         record: Record,
         max_instructions: int,
+        stack_bytes: int = STACK_BYTES,
     ) -> None:
         self._started = time.perf_counter()
+        memory = heap.memory
         self.native, self.kernel, self.memory = native, native.kernel, memory
         self.grid, self.block, self.arguments = grid, block, tuple(arguments)
         self.max_instructions = max_instructions
+        self.stack_bytes = -(-stack_bytes // 16) * 16 if native.image.has_stack else 0
         self.threads = block[0] * block[1] * block[2]
         self.warps = -(-self.threads // 32)
         self._check(shared_bytes)
@@ -132,11 +139,17 @@ class LaunchRun:
         self.report = Report(
             native, memory, textures, block, self.local_bytes, self.launch, self.warp_records, self.sites
         )
+        self.services = Services(native, heap, self.report, self.launch, self.shared, self.local)
+
+    @property
+    def stack_base(self) -> int:
+        """Where a thread's stack begins in its local memory, a multiple of 16."""
+        return -(-self.kernel.local_bytes // 16) * 16
 
     @property
     def local_bytes(self) -> int:
-        """Bytes of one thread's frame, a multiple of 16."""
-        return -(-self.kernel.local_bytes // 16) * 16
+        """Bytes of one thread's local memory, its stack included; a multiple of 16."""
+        return self.stack_base + self.stack_bytes
 
     def shared_total(self, dynamic: int) -> int:
         """Shared memory of a block in bytes, static and dynamic."""
@@ -152,11 +165,13 @@ class LaunchRun:
                 f"kernel '{self.kernel.name}': a grid has at most {MAX_THREAD_BLOCKS} thread blocks, "
                 f"not {math.prod(self.grid)}"
             )
+        if self.stack_bytes < 0:
+            raise LaunchError(f"kernel '{self.kernel.name}': a stack of {self.stack_bytes} bytes is not possible")
         if self.max_instructions < 0:
             raise LaunchError(f"kernel '{self.kernel.name}': a limit of {self.max_instructions} warp-instructions")
         for size, limit, what in (
             (self.kernel.shared_bytes, MAX_SHARED_BYTES, "shared memory"),
-            (self.kernel.local_bytes, MAX_LOCAL_BYTES, "local memory a thread"),
+            (self.local_bytes, MAX_LOCAL_BYTES, "local memory a thread"),
         ):
             if size > limit:
                 raise LaunchError(
@@ -176,6 +191,7 @@ class LaunchRun:
         launch[Slot.SHARED_BYTES] = self.shared_total(dynamic)
         launch[Slot.DYNAMIC_SHARED] = dynamic
         launch[Slot.LOCAL_BYTES] = self.local_bytes
+        launch[Slot.STACK_BASE] = self.stack_base
         launch[Slot.BUFFER_COUNT] = len(self.buffers)
         launch[Slot.WARP_COUNT] = self.warps
         launch[Slot.WARP_BYTES] = self.warp_bytes
@@ -215,6 +231,8 @@ class LaunchRun:
         except BaseException:
             self.recorder.abandon()
             raise
+        finally:
+            self.services.flush()
         seconds = time.perf_counter() - self._started
         return Launch(self.kernel, self.grid, self.block, self.arguments, executed, self.visits, seconds, trace)
 
@@ -232,6 +250,8 @@ class LaunchRun:
                 return
             if stop is Stop.BUFFER_FULL:
                 self.recorder.flush()
+            elif stop is Stop.SERVICE:
+                self.services.serve()
             elif stop is Stop.FAULT:
                 raise self.report.fault()
             elif stop is Stop.DEADLOCK:

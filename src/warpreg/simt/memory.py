@@ -52,19 +52,38 @@ class GlobalMemory:
         self._arena = np.zeros(1 << 20, np.uint8)
         self._next = GLOBAL_BASE
         self._starts: list[int] = []
-        self._table = np.zeros((0, 2), np.uint64)
+        self._table: NDArray[np.uint64] | None = None
         self.buffers: list[Buffer] = []
 
     def allocate(self, shape: int | Sequence[int], dtype: DTypeLike, name: str = "") -> Buffer:
         """A new buffer, filled with zeros."""
         extent = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
         buffer = Buffer(self, name or f"buffer {len(self.buffers)}", self._next, extent, np.dtype(dtype))
-        end = self._next + buffer.bytes
-        self._next = (end + 2 * ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
-        self._grow(self._next - GLOBAL_BASE)
+        self.reserve(buffer.bytes)
         self.buffers.append(buffer)
         self._starts.append(buffer.address)
+        self._table = None
         return buffer
+
+    def reserve(self, size: int) -> int:
+        """The address of ``size`` bytes that belong to no buffer yet, with a gap behind them."""
+        address = self._next
+        self._next = (address + size + 2 * ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        self._grow(self._next - GLOBAL_BASE)
+        return address
+
+    def insert(self, address: int, size: int, name: str) -> None:
+        """Make reserved bytes a buffer."""
+        at = bisect.bisect_left(self._starts, address)
+        self.buffers.insert(at, Buffer(self, name, address, (size,), np.dtype(np.uint8)))
+        self._starts.insert(at, address)
+        self._table = None
+
+    def remove(self, address: int) -> None:
+        """The buffer at ``address`` is none any more; its bytes stay reserved."""
+        at = self._starts.index(address)
+        del self.buffers[at], self._starts[at]
+        self._table = None
 
     def _grow(self, needed: int) -> None:
         if needed > self._arena.size:
@@ -83,8 +102,8 @@ class GlobalMemory:
         return int(self._arena.ctypes.data) - GLOBAL_BASE
 
     def table(self) -> NDArray[np.uint64]:
-        """(first, end) device addresses of all buffers, ascending; shape (buffers, 2)."""
-        if len(self._table) < len(self.buffers):
+        """(first, end) device addresses of all buffers, ascending; shape (buffers, 2).  Made anew when they change."""
+        if self._table is None:
             rows = [(b.address, b.address + b.bytes) for b in self.buffers]
             self._table = np.array(rows, np.uint64).reshape(len(rows), 2)
         return self._table

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.analysis.reconvergence import reconvergence
+from warpreg.codegen.stack import STACK_BASE
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BARRIERS, EXITS, Block, Kernel
+from warpreg.ir.kernel import BARRIERS, EXITS, SERVICES, Block, Kernel
 from warpreg.ir.operands import Special
 from warpreg.simt import llvm as ir
 from warpreg.simt import native, rows, storage
@@ -40,7 +41,8 @@ class Image:
     """A compiled kernel as it lies in the disk cache: code and tables without addresses.
 
     ``ends`` gives each block's kind, target, fall-through, reconvergence block, instruction count and whether it has a
-    resume function; ``sites`` each memory instruction's pc and whether it has a guard.
+    resume function; ``sites`` each memory instruction's pc and whether it has a guard; ``has_stack`` is whether threads
+    need a stack.
     """
 
     kernel: Kernel
@@ -51,6 +53,7 @@ class Image:
     operations: tuple[NativeOperation, ...]
     ends: tuple[tuple[int, int, int, int, int, bool], ...]
     reads_clock: bool
+    has_stack: bool
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ def compile_image(kernel: Kernel, record: Record) -> Image:
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         compiler.compile(block, first)
     code = native.object_code(str(module))
+    specials = {o.name for i in kernel.instructions() for o in i.operands if isinstance(o, Special)}
     return Image(
         kernel=kernel,
         code=code,
@@ -91,7 +95,8 @@ def compile_image(kernel: Kernel, record: Record) -> Image:
         sites=tuple(sites.sites),
         operations=tuple(sites.operations),
         ends=_ends(kernel),
-        reads_clock=any(isinstance(o, Special) and o.name in CLOCKS for i in kernel.instructions() for o in i.operands),
+        reads_clock=bool(specials & CLOCKS),
+        has_stack=STACK_BASE.name in specials,
     )
 
 
@@ -129,7 +134,8 @@ def _ends(kernel: Kernel) -> tuple[tuple[int, int, int, int, int, bool], ...]:
     for block in kernel.blocks:
         kind, target, fall = _end(block)
         meeting = meet[block.index] if meet[block.index] >= 0 else NO_BLOCK
-        resumes = kind == BlockKind.BARRIER and "red" in block.instructions[-1].modifiers
+        stops = kind in (BlockKind.BARRIER, BlockKind.SERVICE)
+        resumes = stops and block.instructions[-1].has_result
         rows.append((int(kind), target, fall, meeting, len(block.instructions), resumes))
     return tuple(rows)
 
@@ -157,4 +163,6 @@ def _end(block: Block) -> tuple[BlockKind, int, int]:
         return (BlockKind.GUARDED_EXIT if last.guard else BlockKind.EXIT), NO_BLOCK, first
     if last.opcode in BARRIERS:
         return BlockKind.BARRIER, NO_BLOCK, first
+    if last.opcode in SERVICES:
+        return BlockKind.SERVICE, NO_BLOCK, first
     return BlockKind.INDIRECT, NO_BLOCK, NO_BLOCK

@@ -16,6 +16,7 @@ from warpreg.simt.faults import (
     ExecutionError,
     MemoryFault,
     RunawayError,
+    StackFault,
     TextureFault,
     TrapFault,
     place,
@@ -60,8 +61,8 @@ class Report:
             )
         site = (int(self.launch[Slot.FAULT_SITE]) - self.sites.ctypes.data) // SITE_BYTES
         instruction = list(self.kernel.instructions())[self.native.image.sites[site][0]]
-        thread = self._thread(warp, int(self.launch[Slot.FAULT_LANE]))
-        where = place(self.kernel.name, self._block(), thread, instruction)
+        thread = self.thread(warp, int(self.launch[Slot.FAULT_LANE]))
+        where = place(self.kernel.name, self.thread_block(), thread, instruction)
         if fault is Fault.TRAP:
             return TrapFault(f"{where}: the kernel gave up")
         if fault is Fault.DIVIDED:
@@ -71,9 +72,14 @@ class Report:
             return TextureFault(f"{where}: {self._expected(instruction)}, found {self.textures.described(address)}")
         if fault is Fault.OUTSIDE_SURFACE:
             return MemoryFault(f"{where}: the coordinate is outside {self.textures.described(address)}", 0)
+        if fault is Fault.BRANCH_INDEX:
+            return ExecutionError(f"{where}: index {address} is beyond the table of targets")
         if fault is Fault.MISALIGNED:
             size = alignment(instruction)
             return MemoryFault(f"{where}: address {address:#x} is not a multiple of {size} bytes", address)
+        if self._is_beyond_stack(instruction, address):
+            size = self.local_bytes - int(self.launch[Slot.STACK_BASE])
+            return StackFault(f"{where}: stack overflow: the thread's stack has {size} bytes", address)
         nearest = self._nearest(instruction, address)
         return MemoryFault(f"{where}: address {address:#x} is out of bounds: {nearest}", address)
 
@@ -105,18 +111,25 @@ class Report:
         )
 
     def _kernel_and_block(self) -> str:
-        return f"kernel '{self.kernel.name}', block {triple(self._block())}"
+        return f"kernel '{self.kernel.name}', block {triple(self.thread_block())}"
 
-    def _block(self) -> tuple[int, int, int]:
+    def thread_block(self) -> tuple[int, int, int]:
         x, y, z = (int(n) for n in self.launch[Slot.CTAID_X : Slot.CTAID_Z + 1])
         return x, y, z
 
-    def _thread(self, warp: int, lane: int) -> tuple[int, int, int]:
+    def thread(self, warp: int, lane: int) -> tuple[int, int, int]:
         thread, (x, y, _) = warp * 32 + lane, self.extent
         return thread % x, thread // x % y, thread // (x * y)
 
     def _label(self, warp: int) -> str:
         return self.kernel.blocks[int(self.warp_records[warp, Warp.BLOCK // 4])].label
+
+    def _is_beyond_stack(self, instruction: Instruction, address: int) -> bool:
+        if not self.native.image.has_stack:
+            return False
+        if "local" in instruction.modifiers:
+            return address >= self.local_bytes
+        return LOCAL_WINDOW + self.local_bytes <= address < LOCAL_WINDOW + WINDOW_BYTES
 
     def _nearest(self, instruction: Instruction, address: int) -> str:
         spaces = {modifier.split("::")[0] for modifier in instruction.modifiers}

@@ -68,13 +68,17 @@ class Slot(enum.IntEnum):
     DYNAMIC_SHARED = enum.auto()
     TEXTURES = enum.auto()  # records of textures, samplers and surfaces
     TEXTURE_BYTES = enum.auto()  # of all of them
+    STACK_BASE = enum.auto()  # offset of a thread's stack in its local memory
+    SERVICE_BLOCK = enum.auto()  # block that asks the host for something, and the lanes that do
+    SERVICE_LANES = enum.auto()
     ARRIVED = 64  # warps that arrived at barrier 0..15: sixteen slots
     REDUCED_COUNT = 80  # lanes whose predicate held in the current bar.red, sixteen slots
     REDUCED_THREADS = 96  # lanes that took part, sixteen slots
     EXPECTED = 112  # threads that the barrier waits for, 0 for all, sixteen slots
     WAITS = 128  # a bit a warp that waits at the barrier, sixteen slots
     TARGETS = 144  # block index a lane, 32 x i32, for brx.idx
-    COUNT = 160
+    SERVICE = 160  # up to five arguments of 32 x i64 each for a host service; its result replaces the first
+    COUNT = 320
 
 
 class Warp(enum.IntEnum):
@@ -105,7 +109,7 @@ class BlockField(enum.IntEnum):
     FALL_THROUGH = 16
     RECONVERGENCE = 20
     INSTRUCTIONS = 24
-    RESUME = 32  # 64 bits; called when a bar.red is released, or 0
+    RESUME = 32  # 64 bits; called with the result of a bar.red or host service, or 0
 
 
 BLOCK_BYTES = 40
@@ -120,6 +124,7 @@ class BlockKind(enum.IntEnum):
     GUARDED_EXIT = 3
     BARRIER = 4
     INDIRECT = 5
+    SERVICE = 6
 
 
 class SiteField(enum.IntEnum):
@@ -144,6 +149,7 @@ class Stop(enum.IntEnum):
     FAULT = 2
     BUFFER_FULL = 3
     DEADLOCK = 4
+    SERVICE = 5
 
 
 class Fault(enum.IntEnum):
@@ -159,6 +165,7 @@ class Fault(enum.IntEnum):
     WRONG_RESOURCE = 7
     WRONG_KIND = 8
     OUTSIDE_SURFACE = 9
+    BRANCH_INDEX = 10
 
 
 NO_BLOCK = 0xFFFFFFFF

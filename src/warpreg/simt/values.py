@@ -41,6 +41,7 @@ UNIFORM_SPECIALS = {
     "%globaltimer_lo": Slot.EXECUTED,
     "%dynamic_smem_size": Slot.DYNAMIC_SHARED,
     "%total_smem_size": Slot.SHARED_BYTES,
+    "%stack_base": Slot.STACK_BASE,
 }
 """Special registers that are equal in all lanes; clocks count the launch's warp-instructions before the basic block."""
 

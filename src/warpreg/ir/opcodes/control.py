@@ -1,4 +1,5 @@
-"""Control flow, barriers and calls (PTX ISA, sections 9.7.12 and 9.7.13), which the executor carries out."""
+"""Control flow, barriers and calls (PTX ISA, sections 9.7.12 and 9.7.13), and what the host does for a kernel: the
+executor carries all of it out."""
 
 from __future__ import annotations
 
@@ -11,7 +12,12 @@ OPCODES = (
     Opcode("exit", "<-", unit=Unit.CTRL, effect="the lanes end"),
     Opcode("trap", "<-", unit=Unit.CTRL, effect="the launch ends with a fault"),
     Opcode("brkpt", "<-", unit=Unit.CTRL, effect="the launch ends with a fault"),
-    Opcode("call[.uni]", "<- ...", unit=Unit.CTRL, effect="inlined before execution"),
+    Opcode("call[.uni]", "<- ...", unit=Unit.CTRL, effect="carried out before execution: inlined, or a branch"),
+    Opcode("vprintf.u32", "u32 <- u64 u64", unit=Unit.CTRL, effect="the host prints; gives the number of arguments"),
+    Opcode("malloc.u64", "u64 <- u64", unit=Unit.CTRL, effect="the host gives heap memory, or 0"),
+    Opcode("free.u64", "<- u64", unit=Unit.CTRL, effect="the host takes heap memory back"),
+    Opcode("assertfail", "<- u64 u64 u32 u64 u64", unit=Unit.CTRL, effect="the launch ends with a fault"),
+    Opcode("badcall.u64", "<- u64", unit=Unit.CTRL, effect="the launch ends with a fault"),
     Opcode("nanosleep.u32", "<- u32", unit=Unit.CTRL, effect="nothing"),
     Opcode("pmevent[.mask]", "<- u32", unit=Unit.CTRL, effect="nothing"),
     Opcode("griddepcontrol.(launch_dependents|wait)", "<-", lambda m, f: (), Unit.CTRL),

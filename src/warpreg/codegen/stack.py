@@ -1,0 +1,64 @@
+"""The thread's stack in local memory: ``alloca``, ``stacksave``, ``stackrestore`` (PTX ISA, "Stack Manipulation
+Instructions").
+
+The stack lies above everything else in local memory and grows upward; `STACK` is its first free byte, a multiple of
+16.  What goes beyond its end is found by the bounds check of the access itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.operands import Immediate, Operand, Register, Special
+from warpreg.ir.types import TYPES, Type
+
+STACK = Register("%stack", TYPES["b32"])
+STACK_BASE = Special("%stack_base")
+"""Where the stack begins, which the launch knows."""
+
+STACK_OPCODES = frozenset({"alloca", "stacksave", "stackrestore"})
+ALIGNMENT = 16
+MOST = 1 << 24
+"""Bytes beyond every stack; a larger ``alloca`` takes this many, so that sums do not wrap."""
+
+
+def emit(template: Instruction, opcode: str, *operands: Operand) -> Instruction:
+    """``opcode`` written with its dots, unguarded, at the place of ``template``."""
+    name, *modifiers = opcode.split(".")
+    return replace(template, opcode=name, modifiers=tuple(modifiers), operands=operands, guard=None)
+
+
+def stack_instruction(instruction: Instruction, fresh: Register) -> Iterator[Instruction]:
+    """What stands for an instruction of `STACK_OPCODES`, but for its guard; ``fresh`` is a new 64-bit register."""
+    target, *sources = instruction.operands
+    kind = instruction.types[-1]
+    if instruction.opcode == "stacksave":
+        yield _resized(instruction, target, STACK, kind)
+    elif instruction.opcode == "stackrestore":
+        yield _resized(instruction, STACK, target, kind)
+    else:
+        alignment = sources[1].value if len(sources) > 1 and isinstance(sources[1], Immediate) else ALIGNMENT
+        if alignment > ALIGNMENT:
+            yield emit(instruction, "add.u32", STACK, STACK, Immediate(alignment - 1))
+            yield emit(instruction, "and.b32", STACK, STACK, Immediate(-alignment))
+        yield _resized(instruction, target, STACK, kind)
+        size = sources[0]
+        if kind.bits == 64 or isinstance(size, Immediate):
+            yield emit(instruction, "mov.b64", fresh, size)
+        else:
+            yield emit(instruction, "cvt.u64.u32", fresh, size)
+        yield emit(instruction, "min.u64", fresh, fresh, Immediate(MOST))
+        yield emit(instruction, "add.s64", fresh, fresh, Immediate(ALIGNMENT - 1))
+        yield emit(instruction, "and.b64", fresh, fresh, Immediate(-ALIGNMENT))
+        low = Register(fresh.name + "$low", TYPES["b32"])
+        yield emit(instruction, "cvt.u32.u64", low, fresh)
+        yield emit(instruction, "add.u32", STACK, STACK, low)
+
+
+def _resized(template: Instruction, target: Operand, source: Operand, kind: Type) -> Instruction:
+    """A move between the 32-bit stack pointer and a value of ``kind``."""
+    if kind.bits == 32:
+        return emit(template, "mov.b32", target, source)
+    return emit(template, "cvt.u64.u32" if source is STACK else "cvt.u32.u64", target, source)
