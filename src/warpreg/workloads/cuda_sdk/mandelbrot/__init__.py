@@ -69,8 +69,8 @@ WORKLOAD = Workload(
     name="mandelbrot",
     title="Mandelbrot set",
     description=(
-        "For each pixel the number of iterations z -> z^2 + c until |z| exceeds 2, up to a limit. One thread per pixel"
-        " in blocks of 32 x 8, no memory but the final store: a loop of ten float and integer operations on five"
+        "For each pixel the number of iterations z -> z^2 + c until |z| exceeds 2, up to a limit. One thread per"
+        " pixel in blocks of 32 x 8, no memory but the final store: a loop of ten float and integer operations on five"
         " values that live through it. Lanes escape at different times, so warps near the edge of the set run with few"
         " of them, and their neighbours inside the set to the limit."
     ),

@@ -35,14 +35,14 @@ WORKLOAD = Workload(
     name="matrix-mul",
     title="Tiled matrix multiplication",
     description=(
-        "C = A B in single precision, matrices of any shape. A block of 32 x 32 threads computes one tile of C. Along k"
-        " it copies a tile of A and one of B to shared memory, guarded at the ragged edges, and after a barrier each"
+        "C = A B in single precision, matrices of any shape. A block of 32 x 32 threads computes one tile of C. Along"
+        " k it copies a tile of A and one of B to shared memory, guarded at the ragged edges, and after a barrier each"
         " thread runs 32 unrolled steps of two shared loads and one fused multiply-add. The accumulator and the two"
         " tile pointers live long, everything else is read once, right after it is written."
     ),
     suite="cuda-sdk",
     tags=("float", "compute", "shared-memory", "barriers"),
-    papers=("orf-lrf", "larf"),
+    papers=("orf-lrf", "larf", "tfet"),
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
         "tiny": {"m": 40, "n": 50, "k": 70},

@@ -46,8 +46,8 @@ WORKLOAD = Workload(
     description=(
         "The sum of a vector, taken several times over, as an iterative solver takes its residual. A block of 256"
         " threads adds 512 elements: each thread adds two while loading, a tree with sequential addressing in shared"
-        " memory halves the live threads down to one warp, and that warp finishes with shuffles. The kernel is launched"
-        " again on the partial sums until one is left. Most warps fall idle early, between barriers."
+        " memory halves the live threads down to one warp, and that warp finishes with shuffles. The kernel is"
+        " launched again on the partial sums until one is left. Most warps fall idle early, between barriers."
     ),
     suite="cuda-sdk",
     tags=("float", "memory", "shared-memory", "barriers", "shuffle", "several-launches"),

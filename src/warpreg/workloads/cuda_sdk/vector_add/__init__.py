@@ -38,9 +38,9 @@ WORKLOAD = Workload(
     name="vector-add",
     title="Vector addition",
     description=(
-        "c = a + b, then again on the last two vectors, round after round (a Fibonacci sequence of vectors). One thread"
-        " adds one element: index arithmetic, a bounds test, two coalesced loads, one addition, one store. No value"
-        " lives long and nothing is shared, so it shows a register file under pure streaming."
+        "c = a + b, then again on the last two vectors, round after round (a Fibonacci sequence of vectors). One"
+        " thread adds one element: index arithmetic, a bounds test, two coalesced loads, one addition, one store. No"
+        " value lives long and nothing is shared, so it shows a register file under pure streaming."
     ),
     suite="cuda-sdk",
     tags=("float", "memory", "several-launches"),

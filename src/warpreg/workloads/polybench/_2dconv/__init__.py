@@ -48,7 +48,6 @@ WORKLOAD = Workload(
     ),
     suite="polybench",
     tags=("float", "memory", "stencil"),
-    papers=("larf",),
     originals=("polybench/2DCONV",),
     source=Path(__file__).with_name("kernel.cu"),
     sizes={

@@ -43,7 +43,6 @@ WORKLOAD = Workload(
     ),
     suite="polybench",
     tags=("float", "memory", "iterative"),
-    papers=("larf",),
     originals=("polybench/GEMM",),
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
