@@ -16,7 +16,9 @@ OPCODE_NAMES = frozenset(
     "mul mul24 nanosleep neg not or pmevent popc prefetch prefetchu prmt rcp red rem ret rsqrt sad selp "
     "set setp shf shfl shl shr sin slct sqrt st sub subc tanh testp vote xor".split()
 )
-OUTSIDE = re.compile(r"f16|tf32|x2|relu|lop3\.\(|proxy|mbarrier|cache_hint|(shfl|vote)\.\(|vote\.ballot")
+OUTSIDE = re.compile(
+    r"f16|tf32|x[24]|relu|lop3\.\(|proxy|mbarrier|cache_hint|cvt\.pack|cluster|tensormap|L2::|(shfl|vote)\.\(|vote\.ballot"
+)
 """Rows beyond integers of 8 to 64 bits, f32 and f64; and forms without ``.sync``, which PTX has withdrawn."""
 INSTRUCTION = re.compile(r"^\s*(?:@!?%\w+ )?([a-z][\w.:]*)", re.M)
 

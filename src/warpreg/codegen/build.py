@@ -11,8 +11,10 @@ from dataclasses import replace
 
 from warpreg.codegen.blocks import Item, split
 from warpreg.codegen.callparams import CallParameters
+from warpreg.codegen.clusters import single_block
 from warpreg.codegen.flatten import Flattened, flatten
 from warpreg.codegen.layout import Layout, SymbolResolver, parameters, pointer_parameters, symbols_of
+from warpreg.codegen.legacy import modernizer
 from warpreg.codegen.operand_forms import check_forms
 from warpreg.codegen.routines import Linker
 from warpreg.codegen.textures import canonical
@@ -32,6 +34,7 @@ def build(module: Module, kernel_name: str) -> Kernel:
     """
     function = _entry(module, kernel_name)
     flat = flatten(module, function)
+    _put_into_todays_words(module, flat)
     instructions = list(flat.instructions())
     check_forms(instructions)
     laid = parameters(function, pointer_parameters(instructions))
@@ -54,6 +57,14 @@ def build(module: Module, kernel_name: str) -> Kernel:
         local_bytes=layout.local_bytes,
         location=function.location,
     )
+
+
+def _put_into_todays_words(module: Module, flat: Flattened) -> None:
+    modernize = modernizer(module)
+    for items in (flat.items, *(routine.items for routine in flat.routines.values())):
+        if modernize:
+            items[:] = [modernize(i) if isinstance(i, Instruction) else i for i in items]
+        items[:] = single_block(items)
 
 
 def _entry(module: Module, name: str) -> Function:

@@ -89,7 +89,7 @@ class _Logic:
 
 def _function(instruction: Instruction) -> _Function | None:
     """What a 32-bit logic instruction computes of its distinct sources."""
-    if instruction.modifiers not in WORDS:
+    if instruction.modifiers not in WORDS or not instruction.sources:
         return None
     *sources, last = instruction.sources
     if instruction.opcode == "lop3" and isinstance(last, Immediate):

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from warpreg.ir.module import BranchTable, CallPrototype, RegisterDeclaration
 from warpreg.ir.operands import Operand, Register, Vector
 from warpreg.ir.types import Type
+from warpreg.ptx.names import COMPONENT_NAMES, numbered
 
 DIGITS = "0123456789"
-COMPONENTS = ("x", "y", "z", "w")
 
 
 @dataclass
@@ -30,6 +30,16 @@ class UniqueNames:
         return name + self.suffix(name)
 
 
+@dataclass(frozen=True)
+class Family:
+    """Registers that one declaration names: ``count`` numbered ones, of ``vector`` components each."""
+
+    count: int
+    type: Type
+    vector: int
+    suffix: str
+
+
 @dataclass
 class Scope:
     """The declarations of one ``{ ... }``: bound names, counted register families by prefix, signatures of indirect
@@ -37,7 +47,7 @@ class Scope:
 
     parent: Scope | None = None
     bound: dict[str, Operand] = field(default_factory=dict)
-    families: dict[str, tuple[int, Type, str]] = field(default_factory=dict)
+    families: dict[str, Family] = field(default_factory=dict)
     signatures: dict[str, BranchTable | CallPrototype] = field(default_factory=dict)
 
     def signature(self, name: str) -> BranchTable | CallPrototype | None:
@@ -62,23 +72,29 @@ class Scope:
         return None
 
     def _member(self, name: str) -> Operand | None:
-        prefix = name.rstrip(DIGITS)
-        family = self.families.get(prefix)
-        if family is None or len(prefix) == len(name) or int(name[len(prefix) :]) >= family[0]:
-            return None
-        register = Register(name + family[2], family[1])
-        self.bound[name] = register
-        return register
+        base = name.partition(".")[0]
+        for prefix, number in numbered(base):
+            family = self.families.get(prefix)
+            if family is not None and number < family.count:
+                self._bind(base, family)
+                return self.bound.get(name)
+        return None
+
+    def _bind(self, name: str, family: Family) -> None:
+        """A register, or the components ``v.x`` of a vector register and the vector of them."""
+        if family.vector == 1:
+            self.bound[name] = Register(name + family.suffix, family.type)
+            return
+        parts = {c: Register(f"{name}{family.suffix}.{c}", family.type) for c in COMPONENT_NAMES[: family.vector]}
+        self.bound[name] = Vector(tuple(parts.values()))
+        self.bound.update({f"{name}.{c}": part for c, part in parts.items()})
 
     def declare(self, declaration: RegisterDeclaration, names: UniqueNames) -> None:
-        """Bind the registers of a ``.reg`` line; those of a vector register are its components ``v.x``."""
-        name, kind = declaration.name, declaration.type
+        """Bind the registers of a ``.reg`` line."""
+        name = declaration.name
         suffix = names.suffix("register " + name.rstrip(DIGITS))
+        family = Family(declaration.count or 0, declaration.type, declaration.vector, suffix)
         if declaration.count is not None:
-            self.families[name] = (declaration.count, kind, suffix)
-        elif declaration.vector > 1:
-            parts = {c: Register(f"{name}{suffix}.{c}", kind) for c in COMPONENTS[: declaration.vector]}
-            self.bound[name] = Vector(tuple(parts.values()))
-            self.bound.update({f"{name}.{c}": part for c, part in parts.items()})
+            self.families[name] = family
         else:
-            self.bound[name] = Register(name + suffix, kind)
+            self._bind(name, family)

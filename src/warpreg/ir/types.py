@@ -63,7 +63,9 @@ def _table() -> dict[str, Type]:
     types += [Type("bf16", Kind.FLOAT, 16), Type("tf32", Kind.FLOAT, 32), Type("pred", Kind.PREDICATE, 1)]
     types += [Type("f16x2", Kind.FLOAT, 32, 2), Type("bf16x2", Kind.FLOAT, 32, 2), Type("f32x2", Kind.FLOAT, 64, 2)]
     types += [Type("u16x2", Kind.UNSIGNED, 32, 2), Type("s16x2", Kind.SIGNED, 32, 2)]
-    types += [Type(n, Kind.FLOAT, 16, 2) for n in ("e4m3x2", "e5m2x2", "ue8m0x2")]
+    types += [Type(n, Kind.FLOAT, 16, 2) for n in ("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "ue8m0x2")]
+    types += [Type(n, Kind.FLOAT, 32, 4) for n in ("e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4")]
+    types += [Type("e2m1x4", Kind.FLOAT, 16, 4)]
     types += [Type(n, Kind.FLOAT, 8) for n in ("e4m3", "e5m2", "ue8m0", "e2m3", "e3m2", "e2m1x2")]
     types += [Type(n, Kind.OPAQUE, 64) for n in ("texref", "samplerref", "surfref")]
     return {t.name: t for t in types}

@@ -17,6 +17,7 @@ from warpreg.ptx.tokens import Cursor
 SPACES = frozenset({".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"})
 VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
 MAX_REGISTERS = 1 << 24
+MAX_ALIGNMENT = 1 << 20
 _POINTER_SPACES = frozenset({".const", ".global", ".local", ".shared", ".param", ".tex"})
 _FLAT_NUMBERS = re.compile(r"\{[\s\d,]*\d\s*\}", re.ASCII)
 
@@ -172,6 +173,8 @@ class DeclarationReader:
         found = integer_literal(self._cursor, "an alignment")
         if found < 1 or found & (found - 1):
             raise MalformedError(start, f"alignment {found} is not a power of two")
+        if found > MAX_ALIGNMENT:
+            raise MalformedError(start, f"alignment {found} is more than {MAX_ALIGNMENT}")
         return found
 
     def _attribute(self) -> list[str]:

@@ -112,7 +112,7 @@ class Names:
             if self.is_declared_here(name):
                 return False
             self._single[name] = _register(type_, name, vector)
-            for prefix, number in _numbered(name):
+            for prefix, number in numbered(name):
                 self._lowest[prefix] = min(number, self._lowest.get(prefix, number))
             return True
         if name in self._ranges or self._lowest.get(name, count) < count:
@@ -180,7 +180,7 @@ class Names:
     def _member(self, name: str) -> Register | Vector | None:
         if not self._ranges:
             return None
-        for prefix, number in _numbered(name):
+        for prefix, number in numbered(name):
             found = self._ranges.get(prefix)
             if found is not None and number < found[1]:
                 register = _register(found[0], name, found[2])
@@ -211,7 +211,7 @@ class Names:
         self.forgive(name)
         scope: Names | None = self
         while scope is not None:
-            for prefix, _ in _numbered(name):
+            for prefix, _ in numbered(name):
                 if prefix in scope._ranges:
                     count = scope._ranges[prefix][1]
                     held = f"'{prefix}<{count}>' declares {prefix}0 to {prefix}{count - 1}" if count else "it is empty"
@@ -222,7 +222,7 @@ class Names:
 
     def _members_numbered(self, name: str) -> Iterator[str]:
         """The registers of every range in sight that have the number of ``name``."""
-        for _, number in _numbered(name):
+        for _, number in numbered(name):
             scope: Names | None = self
             while scope is not None:
                 yield from (f"{p}{number}" for p, (_, count, _) in scope._ranges.items() if number < count)
@@ -245,7 +245,7 @@ class Names:
         """Whether nothing is to be said about a name."""
         if self.is_silent or name in self._unreadable:
             return True
-        return any(prefix + "<" in self._unreadable for prefix, _ in _numbered(name))
+        return any(prefix + "<" in self._unreadable for prefix, _ in numbered(name))
 
 
 def _register(type_: Type, name: str, vector: int) -> Register | Vector:
@@ -254,8 +254,9 @@ def _register(type_: Type, name: str, vector: int) -> Register | Vector:
     return Vector(tuple(Register(f"{name}.{c}", type_) for c in COMPONENT_NAMES[:vector]))
 
 
-def _numbered(name: str) -> Iterator[tuple[str, int]]:
-    """The ways to read a name as prefix and number: ``%r12`` as ``%r`` 12 and ``%r1`` 2."""
+def numbered(name: str) -> Iterator[tuple[str, int]]:
+    """The ways to read a name as prefix and number: ``%r12`` as ``%r`` 12 and ``%r1`` 2; the first declared one
+    counts."""
     first = len(name.rstrip(_DIGITS))
     if len(name) - first > _LONGEST_NUMBER:
         return

@@ -170,6 +170,8 @@ class _Body:
             self._write(instruction, pc, self._texture(instruction, pc))
         elif opcode in SERVICES:
             self._service(instruction, pc)
+        elif opcode == "createpolicy":
+            self._write(instruction, pc, [self.code.const(lanes_of(I64), 0)])
         elif opcode == "call":
             call = Call.read(instruction)
             raise UnsupportedError(f"'{instruction}'", instruction.location, reason(call) if call else "has no target")

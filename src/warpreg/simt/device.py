@@ -22,7 +22,7 @@ from warpreg.simt.faults import LaunchError
 from warpreg.simt.heap import HEAP_BYTES, Heap
 from warpreg.simt.kernel_cache import load_or_compile
 from warpreg.simt.launch import MAX_INSTRUCTIONS, STACK_BYTES, Launch, LaunchRun, Progress, dimensions
-from warpreg.simt.memory import Buffer, GlobalMemory
+from warpreg.simt.memory import ALIGNMENT, Buffer, GlobalMemory
 from warpreg.simt.native_kernel import NativeKernel, Record, compile_image, load
 from warpreg.simt.texture_arrays import Address, Filter, Kind, Layout, Read, Sampling
 from warpreg.simt.textures import Sampler, Surface, Texture, TextureTable
@@ -195,7 +195,10 @@ class Device:
     def _load_variables(self) -> dict[str, Buffer]:
         placed = [v for v in self.module.variables if v.space in ("global", "const") and v.linkage != "extern"]
         wanted = [v for v in placed if v.name not in self.textures.references]
-        buffers = {v.name: self.memory.allocate(max(1, v.bytes), np.uint8, v.name) for v in wanted}
+        buffers = {
+            v.name: self.memory.allocate(max(1, v.bytes), np.uint8, v.name, max(ALIGNMENT, v.natural_alignment))
+            for v in wanted
+        }
         addresses = function_addresses(self.module)
         addresses |= {name: buffer.address for name, buffer in buffers.items()}
         for variable in wanted:

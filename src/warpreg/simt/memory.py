@@ -55,9 +55,12 @@ class GlobalMemory:
         self._table: NDArray[np.uint64] | None = None
         self.buffers: list[Buffer] = []
 
-    def allocate(self, shape: int | Sequence[int], dtype: DTypeLike, name: str = "") -> Buffer:
-        """A new buffer, filled with zeros."""
+    def allocate(
+        self, shape: int | Sequence[int], dtype: DTypeLike, name: str = "", alignment: int = ALIGNMENT
+    ) -> Buffer:
+        """A new buffer, filled with zeros, at a multiple of ``alignment`` if that is a larger power of two."""
         extent = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+        self._next = -(-self._next // alignment) * alignment
         buffer = Buffer(self, name or f"buffer {len(self.buffers)}", self._next, extent, np.dtype(dtype))
         self.reserve(buffer.bytes)
         self.buffers.append(buffer)

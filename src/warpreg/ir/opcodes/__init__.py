@@ -2,8 +2,8 @@
 
 `lookup` finds an instruction's row, an `Opcode`.  Its *meaning* is a function over an `Algebra`: run over LLVM vectors
 it compiles a kernel, run over lists of integers it interprets one.  Rows are grouped by module (`integer`, `floating`,
-`half`, `packed`, `elementary`, `bits`, `compare`, `convert`, `convert_half`, `convert_byte`, `video`,
-`video_simd`, `memory`, `control`, `cross_lane`) and may be read as the specification.
+`half`, `packed`, `elementary`, `bits`, `compare`, `convert`, `convert_half`, `convert_byte`, `convert_random`,
+`convert_scale`, `video`, `video_simd`, `memory`, `control`, `cross_lane`) and may be read as the specification.
 
 Choices where PTX leaves a result open, so that a run does not depend on the host:
 

@@ -24,19 +24,26 @@ OPCODES = (
     Opcode("setmaxnreg.(inc|dec).sync.aligned.u32", "<- u32", lambda m, f, count: (), Unit.CTRL),
     *(
         row
-        for name in ("bar", "bar.cta", "barrier", "barrier.cta")
+        for name, aligned in (("bar", ""), ("bar.cta", ""), ("barrier", "[.aligned]"), ("barrier.cta", "[.aligned]"))
         for row in (
-            Opcode(f"{name}.sync[.aligned]", "<- u32 u32?", unit=Unit.CTRL, effect="the warp waits for the block"),
-            Opcode(f"{name}.arrive[.aligned]", "<- u32 u32", unit=Unit.CTRL, effect="the warp is counted, and goes on"),
+            Opcode(f"{name}.sync{aligned}", "<- u32 u32?", unit=Unit.CTRL, effect="the warp waits for the block"),
+            Opcode(f"{name}.arrive{aligned}", "<- u32 u32", unit=Unit.CTRL, effect="the warp is counted, and goes on"),
             Opcode(
-                f"{name}.red.popc[.aligned].u32", "u32 <- u32 u32? pred",
+                f"{name}.red.popc{aligned}.u32", "u32 <- u32 u32? pred",
                 unit=Unit.CTRL, effect="the warp waits; all get the number of threads whose predicate holds",
             ),
             Opcode(
-                f"{name}.red.(and|or)[.aligned].pred", "pred <- u32 u32? pred",
+                f"{name}.red.(and|or){aligned}.pred", "pred <- u32 u32? pred",
                 unit=Unit.CTRL, effect="the warp waits; all get whether the predicate holds for all, or for any",
             ),
         )
+    ),
+    Opcode(
+        "barrier.cluster.arrive[.(release|relaxed)][.aligned]", "<-",
+        unit=Unit.CTRL, effect="nothing: a cluster is one block, whose warps meet where they wait",
+    ),
+    Opcode(
+        "barrier.cluster.wait[.acquire][.aligned]", "<-", unit=Unit.CTRL, effect="the warp waits for the block",
     ),
     Opcode("bar.warp.sync", "<- u32", unit=Unit.CTRL, effect="nothing: a warp runs in lock step"),
 )  # fmt: skip

@@ -8,11 +8,12 @@ from warpreg.ir.address_space import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, W
 from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.floating import ROUNDING, finished, flushed, is_nan
 from warpreg.ir.opcodes.form import Form, Opcode, Unit
-from warpreg.ir.types import Type
+from warpreg.ir.types import TYPES, Type
 
 V = TypeVar("V")
 
-INTEGERS = "(u8|u16|u32|u64|s8|s16|s32|s64)"
+NAMES = ("u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64")
+INTEGERS = f"({'|'.join(NAMES)})"
 TO_INTEGER = "(rni|rzi|rmi|rpi)"
 
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
@@ -113,11 +114,18 @@ def _window(f: Form) -> int:
     return WINDOWS.get(space, 0)
 
 
+def _narrower(source: str) -> list[str]:
+    """The integer types that do not hold every value of another one."""
+    least, most = limits(TYPES[source])
+    return [name for name in NAMES if limits(TYPES[name])[0] > least or limits(TYPES[name])[1] < most]
+
+
 SPACES = "(const|global|local|param|param::entry|shared|shared::cta|shared::cluster)"
 
 OPCODES = (
     Opcode("mov.(pred|b16|b32|b64|b128|u16|u32|u64|s16|s32|s64|f32|f64)", "B <- B", move),
-    Opcode(f"cvt[.sat].{INTEGERS}.{INTEGERS}", "T0 <- T", integer_to_integer),
+    Opcode(f"cvt.{INTEGERS}.{INTEGERS}", "T0 <- T", integer_to_integer),
+    *(Opcode(f"cvt.sat.({'|'.join(_narrower(name))}).{name}", "T0 <- T", integer_to_integer) for name in NAMES),
     Opcode(f"cvt.{TO_INTEGER}[.ftz][.sat].{INTEGERS}.f32", "T0 <- T", float_to_integer),
     Opcode(f"cvt.{TO_INTEGER}[.sat].{INTEGERS}.f64", "T0 <- T", float_to_integer, Unit.DP),
     Opcode(f"cvt.{ROUNDING}[.ftz][.sat].f32.{INTEGERS}", "T0 <- T", integer_to_float),

@@ -1,47 +1,62 @@
-"""Conversions from and to pairs of 8-bit numbers, e4m3 and e5m2 (PTX ISA, section 9.7.9, cvt).
+"""Conversions from and to packed numbers of 8, 6 and 4 bits (PTX ISA, section 9.7.9, cvt).
 
-``e4m3`` has no infinities and one NaN of each sign; ``e5m2`` is the upper byte of f16.
+``e4m3`` has no infinities and one NaN of each sign; ``e5m2`` is the upper byte of f16; ``e2m3``, ``e3m2`` and ``e2m1``
+have neither, and a NaN becomes their largest number.  A number of 6 bits lies in the low end of a byte, one of 4 bits
+in half a byte.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.floating import is_nan, magnitude, number, sign_of
 from warpreg.ir.opcodes.form import Form, Opcode
-from warpreg.ir.opcodes.sixteen_bit import F16, NAN16, halves, joined, narrowed, widened
+from warpreg.ir.opcodes.sixteen_bit import NAN16, format_of, halves, joined, narrowed, widened
 from warpreg.ir.types import Type
 
 V = TypeVar("V")
 
-NAN8 = 0x7F
-"""The NaN of either format that a conversion yields."""
-
 
 @dataclass(frozen=True)
-class ByteFormat:
-    """``largest`` is the largest finite number's bits."""
+class SmallFormat:
+    """A sign, an exponent and so many bits of ``mantissa``; ``largest`` and ``nan`` are the bits of the largest finite
+    number and of what a NaN becomes, ``last`` the largest magnitude that is a number or infinity."""
 
+    bits: int
     mantissa: int
     bias: int
     largest: int
+    nan: int
+    last: int
+
+    @property
+    def pitch(self) -> int:
+        """Bits from one packed element to the next."""
+        return 4 if self.bits == 4 else 8
 
 
-E4M3, E5M2 = ByteFormat(3, 7, 0x7E), ByteFormat(2, 15, 0x7B)
+FORMATS = {
+    "e4m3": SmallFormat(8, 3, 7, 0x7E, 0x7F, 0x7E),
+    "e5m2": SmallFormat(8, 2, 15, 0x7B, 0x7F, 0x7C),
+    "e2m3": SmallFormat(6, 3, 1, 0x1F, 0x1F, 0x1F),
+    "e3m2": SmallFormat(6, 2, 3, 0x1F, 0x1F, 0x1F),
+    "e2m1": SmallFormat(4, 1, 1, 0x7, 0x7, 0x7),
+}
 
 
-def byte_format(type_: Type) -> ByteFormat:
-    return E4M3 if type_.name.startswith("e4m3") else E5M2
+def small_format(type_: Type) -> SmallFormat:
+    """The format of the elements of a packed type."""
+    return FORMATS[type_.name[:4]]
 
 
-def to_byte(m: Algebra[V], f: Form, a: V) -> V:
-    """A single-precision number rounded to nearest and clamped to the finite numbers.
+def nearest(m: Algebra[V], form: SmallFormat, a: V) -> V:
+    """The magnitude of a single-precision number rounded to nearest, not yet bounded.
 
     A subnormal result is what an addition leaves of a number whose last bit weighs as much as the format's smallest.
     """
-    form = byte_format(f.types[0])
     size, dropped = magnitude(m, a), 23 - form.mantissa
     least_exponent = 1 - form.bias
     magic = number(m, 32, 2.0 ** (least_exponent + dropped))
@@ -49,47 +64,67 @@ def to_byte(m: Algebra[V], f: Form, a: V) -> V:
     moved = m.sub(size, m.constant(32, (127 - form.bias) << 23))
     odd = m.and_(m.lshr(moved, m.constant(32, dropped)), m.constant(32, 1))
     normal = m.lshr(m.add(m.add(moved, m.constant(32, (1 << dropped - 1) - 1)), odd), m.constant(32, dropped))
-    rounded = m.select(m.ult(size, number(m, 32, 2.0**least_exponent)), subnormal, normal)
+    return m.select(m.ult(size, number(m, 32, 2.0**least_exponent)), subnormal, normal)
+
+
+def finished_small(m: Algebra[V], f: Form, form: SmallFormat, a: V, size: V) -> V:
+    """A rounded magnitude bounded to the finite numbers, with the sign of a; NaN and ``.relu`` seen to."""
     largest = m.constant(32, form.largest)
-    bounded = m.select(m.ult(largest, rounded), largest, rounded)
-    value = m.or_(bounded, m.lshr(sign_of(m, a), m.constant(32, 24)))
+    value = m.select(m.ult(largest, size), largest, size)
+    value = m.or_(value, m.lshr(sign_of(m, a), m.constant(32, 32 - form.bits)))
     if f.has("relu"):
         value = m.select(m.slt(a, m.constant(32, 0)), m.constant(32, 0), value)
-    return m.trunc(m.select(is_nan(m, a), m.constant(32, NAN8), value), 8)
+    return m.select(is_nan(m, a), m.constant(32, form.nan), value)
+
+
+def packed(m: Algebra[V], elements: Sequence[V], pitch: int, bits: int) -> V:
+    """32-bit elements, lowest first, in one value of ``bits``."""
+    whole = elements[0]
+    for index, element in enumerate(elements[1:], 1):
+        whole = m.or_(whole, m.shl(element, m.constant(32, pitch * index)))
+    return m.trunc(whole, bits)
+
+
+def _packed_nearest(m: Algebra[V], f: Form, singles: Sequence[V]) -> V:
+    form = small_format(f.types[0])
+    elements = [finished_small(m, f, form, a, nearest(m, form, a)) for a in singles]
+    return packed(m, elements, form.pitch, f.types[0].bits)
 
 
 def pair_from_single(m: Algebra[V], f: Form, a: V, b: V) -> V:
-    """a becomes the upper byte, b the lower."""
-    return joined(m, to_byte(m, f, b), to_byte(m, f, a))
+    """a becomes the upper element, b the lower."""
+    return _packed_nearest(m, f, (b, a))
 
 
 def pair_from_halves(m: Algebra[V], f: Form, a: V) -> V:
-    low, high = (to_byte(m, f, widened(m, F16, x)) for x in halves(m, a))
-    return joined(m, low, high)
+    return _packed_nearest(m, f, [widened(m, format_of(f.type), x) for x in halves(m, a)])
 
 
 def pair_to_halves(m: Algebra[V], f: Form, a: V) -> V:
     """Exact."""
-    low, high = (_to_half(m, f, x) for x in halves(m, a))
+    form, whole = small_format(f.type), m.zext(a, 32)
+    low, high = (_to_half(m, f, form, m.lshr(whole, m.constant(32, at))) for at in (0, form.pitch))
     return joined(m, low, high)
 
 
-def _to_half(m: Algebra[V], f: Form, a: V) -> V:
-    form = byte_format(f.type)
-    size = m.zext(magnitude(m, a), 32)
+def _to_half(m: Algebra[V], f: Form, form: SmallFormat, a: V) -> V:
+    size = m.and_(a, m.constant(32, (1 << form.bits - 1) - 1))
+    sign = m.shl(m.and_(a, m.constant(32, 1 << form.bits - 1)), m.constant(32, 32 - form.bits))
     scaled = m.fmul(m.shl(size, m.constant(32, 23 - form.mantissa)), number(m, 32, 2.0 ** (127 - form.bias)))
-    half = narrowed(m, F16, scaled)
-    half = m.or_(half, m.shl(m.zext(sign_of(m, a), 16), m.constant(16, 8)))
+    if form.last > form.largest:
+        scaled = m.select(m.eq(size, m.constant(32, form.last)), m.constant(32, 0x7F800000), scaled)
+    half = narrowed(m, format_of(f.types[0]), m.or_(scaled, sign))
     if f.has("relu"):
         half = m.select(m.slt(half, m.constant(16, 0)), m.constant(16, 0), half)
-    first_nan = form.largest + (2 if form is E5M2 else 1)
-    return m.select(m.ult(size, m.constant(32, first_nan)), half, m.constant(16, NAN16))
+    return m.select(m.ult(m.constant(32, form.last), size), m.constant(16, NAN16), half)
 
 
-PAIRS = "(e4m3x2|e5m2x2)"
+PAIRS = "(e4m3x2|e5m2x2|e2m3x2|e3m2x2|e2m1x2)"
+SATURATIONS = "satfinite|relu.satfinite|satfinite.relu"
+CLAMPED = f"({SATURATIONS})"
 
 OPCODES = (
-    Opcode(f"cvt.rn.satfinite[.relu].{PAIRS}.f32", "T0 <- T T", pair_from_single),
-    Opcode(f"cvt.rn.satfinite[.relu].{PAIRS}.f16x2", "T0 <- T", pair_from_halves),
-    Opcode(f"cvt.rn[.relu].f16x2.{PAIRS}", "T0 <- T", pair_to_halves),
+    Opcode(f"cvt.rn.{CLAMPED}.{PAIRS}.f32", "T0 <- T T", pair_from_single),
+    Opcode(f"cvt.rn.{CLAMPED}.{PAIRS}.(f16x2|bf16x2)", "T0 <- T", pair_from_halves),
+    Opcode(f"cvt.rn[.relu].(f16x2|bf16x2).{PAIRS}", "T0 <- T", pair_to_halves),
 )

@@ -7,6 +7,7 @@ from typing import TypeVar
 from warpreg.ir.opcodes import convert
 from warpreg.ir.opcodes.algebra import Algebra
 from warpreg.ir.opcodes.convert import INTEGERS, TO_INTEGER
+from warpreg.ir.opcodes.convert_byte import SATURATIONS
 from warpreg.ir.opcodes.floating import ROUNDING, finished, flushed, is_nan, magnitude, sign_of
 from warpreg.ir.opcodes.form import Form, Opcode, Unit
 from warpreg.ir.opcodes.half import clamped
@@ -114,18 +115,24 @@ def to_tf32(m: Algebra[V], f: Form, a: V) -> V:
 
 
 OPCODES = (
-    Opcode(f"cvt.{TO_INTEGER}[.sat].{INTEGERS}.{FLOATS}", "T0 <- T", to_integer),
-    Opcode(f"cvt.{ROUNDING}[.sat].{FLOATS}.{INTEGERS}", "T0 <- T", from_integer),
-    Opcode(f"cvt.{ROUNDING}[.ftz][.(sat|relu)][.satfinite].{FLOATS}.f32", "T0 <- T", to_half),
-    Opcode(f"cvt.{ROUNDING}[.sat].{FLOATS}.f64", "T0 <- T", to_half, Unit.DP),
-    Opcode(f"cvt[.{TO_INTEGER}][.sat].f16.f16", "T0 <- T", to_half),
-    Opcode(f"cvt[.{TO_INTEGER}][.sat].bf16.bf16", "T0 <- T", to_half),
-    Opcode(f"cvt.{ROUNDING}[.sat].bf16.f16", "T0 <- T", to_half),
-    Opcode(f"cvt.{ROUNDING}[.sat].f16.bf16", "T0 <- T", to_half),
-    Opcode(f"cvt[.ftz][.sat].f32.{FLOATS}", "T0 <- T", from_half),
-    Opcode(f"cvt[.sat].f64.{FLOATS}", "T0 <- T", from_half, Unit.DP),
-    Opcode("cvt.(rn|rz)[.relu][.satfinite].(f16x2|bf16x2).f32", "T0 <- T T", packed_pair),
-    Opcode("cvt.(rn|rz).satfinite.relu.(f16x2|bf16x2).f32", "T0 <- T T", packed_pair),
-    Opcode("cvt.(rn|rz)[.satfinite][.relu].tf32.f32", "T0 <- T", to_tf32),
+    *(
+        row
+        for name, sat in (("f16", "[.sat]"), ("bf16", ""))
+        for row in (
+            Opcode(f"cvt.{TO_INTEGER}{sat}.{INTEGERS}.{name}", "T0 <- T", to_integer),
+            Opcode(f"cvt.{ROUNDING}{sat}.{name}.{INTEGERS}", "T0 <- T", from_integer),
+            Opcode(f"cvt.{ROUNDING}[.ftz]{sat}.{name}.f32", "T0 <- T", to_half),
+            Opcode(f"cvt.{ROUNDING}{sat}.{name}.f64", "T0 <- T", to_half, Unit.DP),
+            Opcode(f"cvt[.{TO_INTEGER}]{sat}.{name}.{name}", "T0 <- T", to_half),
+        )
+    ),
+    Opcode(f"cvt.(rn|rz).(relu|{SATURATIONS}).{FLOATS}.f32", "T0 <- T", to_half),
+    Opcode(f"cvt[.{ROUNDING}].(bf16.f16|f16.bf16)", "T0 <- T", to_half),
+    Opcode("cvt[.ftz][.sat].f32.f16", "T0 <- T", from_half),
+    Opcode(f"cvt[.{ROUNDING}][.ftz].f32.bf16", "T0 <- T", from_half),
+    Opcode("cvt[.sat].f64.f16", "T0 <- T", from_half, Unit.DP),
+    Opcode(f"cvt[.{ROUNDING}].f64.bf16", "T0 <- T", from_half, Unit.DP),
+    Opcode(f"cvt.(rn|rz)[.(relu|{SATURATIONS})].(f16x2|bf16x2).f32", "T0 <- T T", packed_pair),
+    Opcode(f"cvt.(rn|rz)[.(relu|{SATURATIONS})].tf32.f32", "T0 <- T", to_tf32),
     Opcode("cvt.rna[.satfinite].tf32.f32", "T0 <- T", to_tf32),
 )

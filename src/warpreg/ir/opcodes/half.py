@@ -27,6 +27,8 @@ from warpreg.ir.opcodes.sixteen_bit import (
 from warpreg.ir.types import Type
 
 V = TypeVar("V")
+OUTSIDE = 0x7FF7
+"""The NaN of either format with which a tensor copy fills what lies outside."""
 Elementwise = Callable[..., V]
 """``operation(m, f, format, *values)`` on 16-bit values."""
 
@@ -81,7 +83,14 @@ def fma(m: Algebra[V], f: Form, form: Format, a: V, b: V, c: V) -> V:
         x, y, z = (widened(m, form, v) for v in (a, b, c))
         return clamped(m, f, form, narrowed(m, form, odd_sum(m, m.fmul(x, y), z)))
     x, y, z = (_double(m, form, v) for v in (a, b, c))
-    return clamped(m, f, form, narrowed_double(m, form, odd_sum(m, m.fmul(x, y), z)))
+    return clamped(m, f, form, narrowed_double(m, form, odd_sum(m, m.fmul(x, y), z), f.rounding))
+
+
+def fma_guarded(m: Algebra[V], f: Form, form: Format, a: V, b: V, c: V) -> V:
+    """As `fma`, but +0 where a factor is the NaN that stands for what lies outside a tensor."""
+    outside = m.constant(16, OUTSIDE)
+    result = fma(m, f, form, a, b, c)
+    return m.select(m.or_(m.eq(a, outside), m.eq(b, outside)), m.constant(16, 0), result)
 
 
 def _double(m: Algebra[V], form: Format, a: V) -> V:
@@ -206,16 +215,21 @@ def _comparisons() -> tuple[Opcode, ...]:
             rows.append(Opcode(f"setp.{head}.{two}", f"pred pred <- T T{last}", setp))
             rows.append(Opcode(f"set.{head}.({one}|u16|s16|u32|s32).{one}", f"T0 <- T T{last}", set_value))
             rows.append(Opcode(f"set.{head}.({two}|u32|s32).{two}", f"T0 <- T T{last}", set_value))
+        rows.append(Opcode(f"set.{FLOAT}{combine}.bf16.f16", f"T0 <- T T{last}", set_value))
         for comparison, unit in COMPARISONS:
             head, source = comparison.format(combine).rsplit(".", 1)
-            rows.append(Opcode(f"set.{head}.(f16|bf16).{source}", f"T0 <- T T{last}", set_value, unit))
+            rows.append(Opcode(f"set.{head}.f16.{source}", f"T0 <- T T{last}", set_value, unit))
+            head = head.removesuffix("[.ftz]")
+            rows.append(Opcode(f"set.{head}.bf16.{source}", f"T0 <- T T{last}", set_value, unit))
     return tuple(rows)
 
 
 OPCODES = (
     *_arithmetic(),
     Opcode(f"fma.rn[.ftz][.(sat|relu)].{HALVES}", "T <- T T T", each(fma)),
-    Opcode(f"fma.rn[.relu].{BFLOATS}", "T <- T T T", each(fma)),
+    Opcode(f"fma.(rn|rz)[.relu].{BFLOATS}", "T <- T T T", each(fma)),
+    Opcode(f"fma.rn.oob[.(relu|sat)].{HALVES}", "T <- T T T", each(fma_guarded)),
+    Opcode(f"fma.rn.oob[.relu].{BFLOATS}", "T <- T T T", each(fma_guarded)),
     Opcode(f"fma.{ROUNDING}[.sat].f32.(f16|bf16)", "T0 <- T T T0", mixed(floating.fma)),
     Opcode(f"ex2.approx.{HALVES}", "T <- T", each(through_single(elementary.ex2)), Unit.SFU, outlined=True),
     Opcode(f"ex2.approx.ftz.{BFLOATS}", "T <- T", each(through_single(elementary.ex2)), Unit.SFU, outlined=True),

@@ -10,7 +10,7 @@ from warpreg.ir.opcodes.form import Form, Opcode, Unit
 V = TypeVar("V")
 
 INTEGERS = "(u16|u32|u64|s16|s32|s64)"
-WORDS = "(u32|u64|s32|s64|b32|b64)"
+WORDS = "(u32|u64|s32|s64)"
 
 
 def extend(m: Algebra[V], f: Form, a: V, bits: int) -> V:
@@ -154,12 +154,12 @@ OPCODES = (
     Opcode(f"add.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.add(a, b)),
     Opcode("add.sat.s32", "T <- T T", add_saturating),
     Opcode(f"add.cc.{WORDS}", "T CC <- T T", add_carry_out),
-    Opcode(f"addc.{WORDS}", "T <- T T CC", add_with_carry),
+    Opcode(f"addc.{INTEGERS}", "T <- T T CC", add_with_carry),
     Opcode(f"addc.cc.{WORDS}", "T CC <- T T CC", add_with_carry_out),
     Opcode(f"sub.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.sub(a, b)),
     Opcode("sub.sat.s32", "T <- T T", sub_saturating),
     Opcode(f"sub.cc.{WORDS}", "T CC <- T T", sub_borrow_out),
-    Opcode(f"subc.{WORDS}", "T <- T T CC", sub_with_borrow),
+    Opcode(f"subc.{INTEGERS}", "T <- T T CC", sub_with_borrow),
     Opcode(f"subc.cc.{WORDS}", "T CC <- T T CC", sub_with_borrow_out),
     Opcode(f"mul.(lo|hi).{INTEGERS}", "T <- T T", product),
     Opcode("mul.wide.(u16|s16|u32|s32)", "W <- T T", mul_wide),
@@ -167,7 +167,7 @@ OPCODES = (
     Opcode("mad.wide.(u16|s16|u32|s32)", "W <- T T W", mad_wide),
     Opcode("mad.hi.sat.s32", "T <- T T T", mad_saturating),
     Opcode(f"mad.(lo|hi).cc.{WORDS}", "T CC <- T T T", mad_carry_out),
-    Opcode(f"madc.(lo|hi).{WORDS}", "T <- T T T CC", madc),
+    Opcode(f"madc.(lo|hi).{INTEGERS}", "T <- T T T CC", madc),
     Opcode(f"madc.(lo|hi).cc.{WORDS}", "T CC <- T T T CC", madc_carry_out),
     Opcode("mul24.(lo|hi).(u32|s32)", "T <- T T", mul24),
     Opcode("mad24.(lo|hi).(u32|s32)", "T <- T T T", mad24),

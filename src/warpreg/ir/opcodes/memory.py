@@ -23,6 +23,9 @@ CACHE = "(ca|cg|cs|lu|cv|wb|wt)"
 HINTS = r"[.(L1::\w+)][.(L2::\w+)][.(L2::\w+)][.(L2::\w+)]"
 POLICY = r"[.(L1::\w+)][.(L2::\w+)].L2::cache_hint[.(L2::\w+)]"
 """Hints of which one is the policy in a last operand."""
+PRIORITY = "(L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged)"
+LOWER = "(L2::evict_first|L2::evict_unchanged)"
+POLICIES = "the policy is 0: caches do not change results"
 ATOMIC_SPACE = "(global|shared|shared::cta|shared::cluster)"
 
 
@@ -137,10 +140,15 @@ OPCODES = (
         "applypriority[.global].L2::evict_normal", "<- address u32",
         unit=Unit.MEM, latency=Latency.STORE, effect="nothing",
     ),
+    Opcode("prefetch[.(global|local)].(L1|L2)", "<- address", unit=Unit.MEM, latency=Latency.STORE, effect="nothing"),
     Opcode(
-        "prefetch[.(global|local)].(L1|L2|L2::evict_last|L2::evict_normal)", "<- address",
+        "prefetch.global.(L2::evict_last|L2::evict_normal)", "<- address",
         unit=Unit.MEM, latency=Latency.STORE, effect="nothing",
     ),
+    Opcode("prefetch[.(const|param)].tensormap", "<- address", unit=Unit.MEM, latency=Latency.STORE, effect="nothing"),
+    Opcode(f"createpolicy.fractional.{PRIORITY}[.{LOWER}].b64", "T <- f32?", effect=POLICIES),
+    Opcode(f"createpolicy.range[.global].{PRIORITY}[.{LOWER}].b64", "T <- address u32 u32", effect=POLICIES),
+    Opcode("createpolicy.cvt.L2.b64", "T <- b64", effect=POLICIES),
     Opcode("prefetchu.L1", "<- address", unit=Unit.MEM, latency=Latency.STORE, effect="nothing"),
     Opcode(
         "discard[.global].L2", "<- address u32", unit=Unit.MEM, latency=Latency.STORE, effect="nothing"
@@ -151,6 +159,10 @@ OPCODES = (
     ),
     Opcode(
         f"fence.proxy.tensormap::generic.release.{SCOPE}", "<-",
+        unit=Unit.CTRL, effect="orders memory; one lane after another already does",
+    ),
+    Opcode(
+        "fence.(acquire.sync_restrict::shared::cluster|release.sync_restrict::shared::cta).cluster", "<-",
         unit=Unit.CTRL, effect="orders memory; one lane after another already does",
     ),
     Opcode("fence.mbarrier_init.release.cluster", "<-", unit=Unit.CTRL, effect="nothing"),

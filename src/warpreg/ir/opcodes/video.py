@@ -165,6 +165,7 @@ def _scalar_rows() -> tuple[Opcode, ...]:
 
 OPCODES = (
     *_scalar_rows(),
-    Opcode(f"vset.{WORDS}.{WORDS}.{RELATIONS}[.(add|min|max)]", "u32 <- u32 u32 u32?", compare),
+    Opcode(f"vset.{WORDS}.{WORDS}.{RELATIONS}", "u32 <- u32 u32 u32?", compare),
+    Opcode(f"vset.{WORDS}.{WORDS}.{RELATIONS}.(add|min|max)", "u32 <- u32 u32 u32", compare),
     Opcode(f"vmad.{WORDS}.{WORDS}.{WORDS}[.po][.sat][.(shr7|shr15)]", "T0 <- u32 u32 u32", multiply_add),
 )

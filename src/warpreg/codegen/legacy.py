@@ -1,0 +1,61 @@
+"""What instructions of old PTX mean in today's: modifiers that were implied are written out.
+
+Up to PTX ISA 1.3 the approximations need no ``.approx`` and flush subnormals; on targets sm_1x all single-precision
+arithmetic flushes them (PTX ISA, section 9.7.3, the notes of each instruction).  ``mad.f32`` of those targets runs
+fused, as on every later device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.module import Module
+
+APPROXIMATE = frozenset("sin cos lg2 ex2 rcp sqrt rsqrt div".split())
+FLUSHING = frozenset("add sub mul mad fma min max abs neg set setp slct cvt".split()) | APPROXIMATE
+ROUNDINGS = frozenset("approx full rn rz rm rp".split())
+
+
+def modernizer(module: Module) -> Callable[[Instruction], Instruction] | None:
+    """What to do with each instruction of a module; None where all is said already."""
+    version = tuple(int(part) for part in module.version.split("."))
+    flushes = any(name.startswith("sm_1") and len(name) == 5 for name in module.target)
+    implies = version < (1, 4)
+    if not (flushes or implies):
+        return None
+
+    def modernized(instruction: Instruction) -> Instruction:
+        modifiers = instruction.modifiers
+        if implies:
+            modifiers = _with_rounding(instruction.opcode, modifiers)
+        if flushes and instruction.opcode == "mad" and modifiers in (("f32",), ("sat", "f32")):
+            modifiers = ("rn", *modifiers)
+        if flushes and _can_flush(instruction, modifiers, narrow_only=version <= (1, 4)):
+            at = next(i for i, m in enumerate(modifiers) if m == "sat" or m[1:].isdigit())
+            modifiers = (*modifiers[:at], "ftz", *modifiers[at:])
+        return instruction if modifiers == instruction.modifiers else replace(instruction, modifiers=modifiers)
+
+    return modernized
+
+
+def _with_rounding(opcode: str, modifiers: tuple[str, ...]) -> tuple[str, ...]:
+    """The implied ``.approx.ftz`` of single precision and ``.rn`` of double."""
+    if ROUNDINGS & set(modifiers) or not modifiers:
+        return modifiers
+    if modifiers[-1] == "f64":
+        rounds = opcode in ("div", "rcp", "sqrt", "mad")
+        return ("rn", *modifiers) if rounds else ("approx", *modifiers) if opcode == "rsqrt" else modifiers
+    if opcode in APPROXIMATE and modifiers == ("f32",):
+        return ("approx", "ftz", "f32")
+    return modifiers
+
+
+def _can_flush(instruction: Instruction, modifiers: tuple[str, ...], narrow_only: bool) -> bool:
+    """Whether ``.ftz`` may be added; ``narrow_only`` leaves conversions to 64 bits as they are."""
+    if instruction.opcode not in FLUSHING or "ftz" in modifiers or "f32" not in modifiers:
+        return False
+    if instruction.opcode == "cvt":
+        return not (narrow_only and modifiers[-2].endswith("64"))
+    return modifiers[-1] == "f32"
