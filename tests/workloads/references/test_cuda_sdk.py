@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from warpreg import workloads
+from warpreg.workloads.cuda_sdk import fast_walsh_transform
 
 
 def reference(name, size, **inputs):
@@ -36,3 +37,36 @@ def test_transpose_within_tiles_takes_whole_tiles_only():
 def test_matrix_mul_plain_multiplies():
     found = reference("matrix-mul-plain", {}, a=[[1, 2], [3, 4]], b=[[5, 6], [7, 8]])["c"]
     assert found.tolist() == [[19.0, 22.0], [43.0, 50.0]]
+
+
+def test_convolution_separable_of_one_pixel_shows_its_weights_both_ways():
+    image = np.zeros((20, 24), np.float32)
+    image[10, 12] = 1
+    weights = np.arange(1, 18, dtype=np.float32)
+    found = reference("convolution-separable", {}, image=image, weights=weights)["image"]
+    assert found[2:19, 4:21].tolist() == np.outer(weights, weights).tolist()
+
+
+def test_nbody_of_two_bodies_falls_towards_each_other():
+    # Distance 1, mass 2 at the other end: 2 / (1 + 0.01)^1.5 = 1.9704; a step of 0.016 gives it 0.031527
+    position = [[0, 0, 0, 1], [1, 0, 0, 2]]
+    found = reference("nbody", {"steps": 1}, position=position, velocity=np.zeros((2, 4)))
+    assert found["velocity"][:, 0] == pytest.approx([0.031527, -0.015763], rel=1e-3)
+    assert found["position"][0, 0] == pytest.approx(0.016 * 0.031527, rel=1e-3)
+
+
+def test_fast_walsh_transform_is_a_dyadic_convolution():
+    rng = np.random.default_rng(1)
+    data, kernel = rng.random(16), rng.random(4)
+    padded = np.concatenate([kernel, np.zeros(12)])
+    product = fast_walsh_transform.walsh_transform(data) * fast_walsh_transform.walsh_transform(padded)
+    expected = fast_walsh_transform.walsh_transform(product) / 16
+    assert reference("fast-walsh-transform", {}, data=data, kernel=kernel)["result"] == pytest.approx(expected)
+
+
+def test_sorting_networks_carry_values_along():
+    keys = np.arange(2048, dtype=np.uint32)[None, ::-1]
+    found = workloads.find("sorting-networks").reference({}, {"keys": keys, "values": keys + 1})
+    assert found["bitonic_keys"][0, :3].tolist() == [0, 1, 2]
+    assert found["odd_even_values"][0, :3].tolist() == [1, 2, 3]
+    assert found["short_keys"][0, [0, 1023, 1024]].tolist() == [1024, 2047, 0]
