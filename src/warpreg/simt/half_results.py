@@ -28,8 +28,13 @@ def as_halves(values: BlockValues, instruction: Instruction, rows: list[Value]) 
     if "f16x2" in instruction.modifiers:
         return [_converted(values, instruction, "f16x2", [rows[i + 1], rows[i]]) for i in (0, 2)]
     if "f16" in instruction.modifiers:
-        return [_converted(values, instruction, "f16", [row]) for row in rows]
+        return [as_half(values, instruction, row) for row in rows]
     return rows
+
+
+def as_half(values: BlockValues, instruction: Instruction, row: Value) -> Value:
+    """Single precision (32 bits a lane) as half (16 bits a lane)."""
+    return _converted(values, instruction, "f16", [row])
 
 
 def _converted(values: BlockValues, instruction: Instruction, to: str, rows: list[Value]) -> Value:

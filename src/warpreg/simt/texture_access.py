@@ -9,12 +9,13 @@ from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes.texture import COORDINATES, OPCODE_NAMES, geometry, texture_operands
 from warpreg.ir.operands import Address, ConstantBank, Operand, Sink
-from warpreg.ir.types import U64, Type
-from warpreg.simt.emitter import I64, MASK, Value
-from warpreg.simt.half_results import as_halves
+from warpreg.ir.types import U64, Kind, Type
+from warpreg.simt.emitter import I64, LANES, MASK, Value, lanes_of
+from warpreg.simt.half_results import as_half, as_halves
 from warpreg.simt.lane_floats import WORDS
 from warpreg.simt.state import SITE_BYTES, Slot
 from warpreg.simt.storage import Cell
+from warpreg.simt.surface_operations import SurfaceOperation
 from warpreg.simt.texture_fetch import ROW_BYTES, TextureFetch
 from warpreg.simt.texture_queries import TextureQuery
 from warpreg.simt.texture_state import QUERIES, Resource
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from warpreg.simt.blocks import Sites
 
 TEXTURE = OPCODE_NAMES | {"istypep"}
+
+SCRATCH_BYTES = 8 * ROW_BYTES
+"""Room for four rows of 64-bit elements."""
 
 Source = tuple[Operand, Type, tuple[Cell, ...]]
 
@@ -43,7 +47,7 @@ class TextureAccess:
         if self.instruction.opcode in ("txq", "suq", "istypep"):
             return [self._query(sources, mask)]
         if self.instruction.opcode.startswith("su"):
-            raise UnsupportedError(self.instruction.full_opcode, self.instruction.location)
+            return self._surface(sources, mask)
         return self._fetch(sources, mask)
 
     def _fetch(self, sources: list[Source], mask: Value) -> list[Value]:
@@ -65,13 +69,56 @@ class TextureAccess:
             sampler=handles == 2,
             scattered=scattered,
         )
-        out = self.values.scratch(4 * ROW_BYTES)
+        out = self.values.scratch(SCRATCH_BYTES)
         arguments = [h.splat() if scattered and h.type == I64 else h for h in named]
         self._call(fetch, mask, [out, *arguments, *map(self._operand, used)])
         rows = [(out + row * ROW_BYTES).load(WORDS, align=64) for row in range(4)]
         results = as_halves(self.values, instruction, rows)
         residence = self.code.const(MASK, 1)
         return [*results, residence][: len(slots)]
+
+    def _surface(self, sources: list[Source], mask: Value) -> list[Value]:
+        instruction, modifiers = self.instruction, self.instruction.modifiers
+        shape = geometry(instruction)
+        count = next((int(m[1:]) for m in modifiers if m in ("v2", "v4")), 1)
+        stored = 0 if instruction.opcode == "suld" else count
+        handle = self._handle(sources[0])
+        samples = modifiers[0] == "p"
+        operation = SurfaceOperation(
+            action=self._action(),
+            geometry=shape,
+            size=instruction.types[-1].bytes,
+            count=count,
+            clamp=next((m for m in modifiers if m in ("clamp", "zero")), "trap"),
+            samples=samples,
+            by_format=samples and instruction.types[-1].kind is Kind.BITS and modifiers[1] in ("min", "max"),
+            scattered=handle.type != I64,
+        )
+        rows = self.values.scratch(SCRATCH_BYTES)
+        given = [self._operand(source) for source in sources[len(sources) - stored :]]
+        row_bytes = LANES * operation.size
+        for place, value in enumerate(given):
+            (rows + place * row_bytes).store(value, align=64)
+        if operation.action == "format":
+            for place, value in enumerate(given):
+                half = as_half(self.values, instruction, value).zext(WORDS)
+                (rows + (4 + place) * ROW_BYTES).store(half, align=64)
+        self._call(operation, mask, [rows, handle, *map(self._operand, sources[1 : 1 + COORDINATES[shape]])])
+        if stored:
+            return []
+        element = lanes_of(operation.element)
+        return [(rows + place * row_bytes).load(element, align=64) for place in range(count)]
+
+    def _action(self) -> str:
+        """What `SurfaceOperation` calls it."""
+        instruction = self.instruction
+        if instruction.opcode == "sured":
+            operation, type_ = instruction.modifiers[1], instruction.types[-1]
+            kind = "b" if operation in ("and", "or") else "s" if type_.is_signed else "u"
+            return f"{operation}.{kind}{type_.bits}"
+        if instruction.opcode == "suld":
+            return "load"
+        return "format" if instruction.modifiers[0] == "p" else "store"
 
     def _moves(self, shape: str) -> int:
         parts = texture_operands(self.instruction)

@@ -20,8 +20,9 @@ from warpreg.simt import lane_floats as fp
 from warpreg.simt import llvm as ir
 from warpreg.simt import texels
 from warpreg.simt.driver import slot
-from warpreg.simt.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.emitter import I32, I64, LANES, MASK, Code, Value
 from warpreg.simt.lane_floats import WORDS
+from warpreg.simt.scattered_handles import each_handle
 from warpreg.simt.state import Slot
 from warpreg.simt.texture_axes import Axis, faces
 from warpreg.simt.texture_records import Descriptor, find
@@ -76,26 +77,9 @@ class TextureFetch:
 
 def _define_scattered(module: Any, fetch: TextureFetch) -> None:
     """A loop over the distinct handles (with their samplers) of the active lanes."""
-    one = replace(fetch, scattered=False)
-    inner = _Fetch(module, one)
+    inner = _Fetch(module, replace(fetch, scattered=False))
     inner.define()
-    inner.code.function.linkage = "internal"
-    handles = [lanes_of(I64)] * (1 + fetch.sampler)
-    code = Code(module, fetch.name, fetch.result, [I64, I64, I32, I64, *handles, *inner.coordinate_types])
-    launch, site, mask, out, *rest = code.arguments
-    named, coordinates = rest[: len(handles)], rest[len(handles) :]
-    left = code.var(mask)
-    with code.loop():
-        with code.if_(left.get() == 0):
-            code.break_()
-        lane = code.intrinsic("llvm.cttz.i32", I32, [left.get(), code.const(I1, 1)])
-        firsts = [vector.lane(lane) for vector in named]
-        same = left.get()
-        for vector, first in zip(named, firsts, strict=True):
-            same = same & (vector == first.splat()).bitcast(I32)
-        code.call(inner.code.function, [launch, site, same, out, *firsts, *coordinates])
-        left.set(left.get() & ~same)
-    code.ret()
+    each_handle(module, fetch.name, inner.code.function, inner.coordinate_types, 1 + fetch.sampler)
 
 
 class _Fetch:
