@@ -10,8 +10,10 @@ from warpreg.analysis.definitions import SingleDefinitions, single_definitions
 from warpreg.codegen.copies import as_move
 from warpreg.codegen.legality import ARITHMETIC, STORING, charged, fits, is_charged, is_constant, is_free, source_types
 from warpreg.codegen.passes import rewrite
+from warpreg.codegen.textures import with_handles
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import TYPES, U32, Type
 
@@ -46,6 +48,8 @@ class _Constants:
             result = self._fold(instruction)
         elif instruction.opcode in STORING:
             result = self._substitute_zero(instruction)
+        elif instruction.opcode in OPCODE_NAMES:
+            return (with_handles(instruction, self._value),)
         else:
             return (instruction,)
         self._note(result)

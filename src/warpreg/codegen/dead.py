@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from warpreg.codegen.legality import ARITHMETIC
 from warpreg.codegen.passes import with_blocks
+from warpreg.codegen.textures import without_dead_results
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import writes_carry
@@ -45,6 +46,7 @@ PURE = ARITHMETIC | frozenset(
         "vsub4",
     }
 )
+FETCHES = frozenset({"tex", "tld4"})
 LOADS = frozenset({"ld", "ldu"})
 ORDERED = frozenset({"volatile", "relaxed", "acquire", "mmio"})
 REDUCIBLE = frozenset({"add", "min", "max", "and", "or", "xor", "inc", "dec"})
@@ -86,6 +88,8 @@ def _is_removable(instruction: Instruction) -> bool:
 
 
 def _without_result(instruction: Instruction, needed: set[str]) -> Instruction:
+    if instruction.opcode in FETCHES:
+        return without_dead_results(instruction, needed)
     if instruction.opcode != "atom" or not REDUCIBLE.intersection(instruction.modifiers):
         return instruction
     if any(register.name in needed for register in instruction.defined):

@@ -10,6 +10,7 @@ from warpreg.analysis.accesses import Accesses
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import STOPS
 from warpreg.ir.opcodes import Latency, classify, reads_carry, writes_carry
+from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.operands import Special
 
 MATRIX_MEMORY = frozenset({"wmma", "ldmatrix", "stmatrix"})
@@ -141,6 +142,8 @@ def _access(graph: Dependences, spaces: dict[str, _Space], instruction: Instruct
     modifiers = {m.split("::")[0] for m in instruction.modifiers}
     if instruction.opcode in ("ld", "ldu") and modifiers & {"param", "const", "nc"}:
         return
+    if instruction.opcode in OPCODE_NAMES:
+        modifiers = {"global"}
     named = [s for s in SPACES if s in modifiers] or list(SPACES)
     writes = instruction.opcode in WRITES or bool(modifiers & ORDERED) or instruction.modifiers[:1] == ("store",)
     for name in named:

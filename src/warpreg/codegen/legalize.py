@@ -18,9 +18,12 @@ from warpreg.codegen.legality import (
     source_types,
 )
 from warpreg.codegen.passes import with_blocks
+from warpreg.codegen.textures import bits_of
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register, Vector
+from warpreg.ir.opcodes import signature
+from warpreg.ir.opcodes.texture import OPCODE_NAMES
+from warpreg.ir.operands import Address, AddressTuple, ConstantBank, Immediate, Operand, Register, Vector
 from warpreg.ir.types import TYPES, Type
 
 
@@ -52,6 +55,8 @@ class _Legalization:
     late: dict[int, list[Instruction]] = field(default_factory=lambda: defaultdict(list))
 
     def instruction(self, instruction: Instruction, block: int) -> Instruction:
+        if instruction.opcode in OPCODE_NAMES:
+            return self._texture(instruction, block)
         sources = list(instruction.sources)
         wrong = list(must_be_registers(instruction))
         if wrong:
@@ -66,6 +71,25 @@ class _Legalization:
                 sources[position] = self._vector(operand, element_types(instruction, position), block, instruction)
         if tuple(sources) == instruction.sources:
             return instruction
+        return replace(instruction, operands=(*instruction.results, *sources))
+
+    def _texture(self, instruction: Instruction, block: int) -> Instruction:
+        """Coordinates and data come from registers; handles may be words of a constant bank."""
+        types = iter(signature(instruction).sources)
+
+        def legal(operand: Operand, is_handle: bool = False) -> Operand:
+            if isinstance(operand, AddressTuple):
+                *handles, points = operand.elements
+                return AddressTuple((*(legal(h, True) for h in handles), legal(points)))
+            if isinstance(operand, Vector):
+                return Vector(tuple(legal(e) for e in operand.elements))
+            kind = next(types)
+            constant = isinstance(operand, (Immediate, ConstantBank)) and not is_handle
+            return self._register(bits_of(operand, kind), kind, block, instruction) if constant else operand
+
+        if instruction.opcode in ("txq", "suq"):
+            return instruction
+        sources = tuple(legal(o) for o in instruction.sources)
         return replace(instruction, operands=(*instruction.results, *sources))
 
     def _base(self, address: Address, block: int, instruction: Instruction) -> Register:

@@ -6,7 +6,7 @@ members' live ranges.  Coalescing merges the units of a move's two sides where n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from warpreg.analysis.accesses import Cells, accesses
@@ -14,9 +14,15 @@ from warpreg.analysis.loops import loops
 from warpreg.codegen.ranges import live_ranges
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.operands import Operand, Register, Vector
+from warpreg.ir.opcodes.texture import OPCODE_NAMES
+from warpreg.ir.operands import AddressTuple, Operand, Pair, Register, Vector
 
 MAX_WORDS = 8
+MEMORY = frozenset({"ld", "st", "ldu", "red", "atom"})
+FETCHES = frozenset({"tex", "tld4"})
+"""Instructions that write only the channels asked for."""
+
+GROUPING = MEMORY | OPCODE_NAMES
 
 
 @dataclass(eq=False, slots=True)
@@ -101,17 +107,32 @@ def register_units(kernel: Kernel) -> Units:
     cells = accesses(kernel).cells
     for instruction in kernel.instructions():
         for group in vector_groups(instruction):
-            _group(units, group, cells)
+            _group(units, group, cells, trimmed=instruction.opcode in FETCHES)
     _coalesce(kernel, units)
     return units
 
 
 def vector_groups(instruction: Instruction) -> Iterator[tuple[Operand, ...]]:
-    """The brace lists of a memory instruction whose elements are whole registers."""
-    if instruction.opcode in ("ld", "st", "ldu", "red", "atom"):
-        for operand in instruction.operands:
-            if isinstance(operand, Vector) and element_words(operand.elements):
-                yield operand.elements
+    """The brace lists of a memory or texture instruction whose elements are whole registers."""
+    if instruction.opcode in GROUPING:
+        for vector in vectors(instruction.operands):
+            if element_words(vector.elements) and (instruction.opcode in MEMORY or _registers(vector) > 1):
+                yield vector.elements
+
+
+def vectors(operands: Iterable[Operand]) -> Iterator[Vector]:
+    """The brace lists in some operands, those of a texture operand or a pair of results included."""
+    for operand in operands:
+        if isinstance(operand, Vector):
+            yield operand
+        elif isinstance(operand, Pair):
+            yield from vectors((operand.first,))
+        elif isinstance(operand, AddressTuple):
+            yield from vectors(operand.elements)
+
+
+def _registers(vector: Vector) -> int:
+    return sum(isinstance(e, Register) for e in vector.elements)
 
 
 def element_words(elements: tuple[Operand, ...]) -> int:
@@ -119,13 +140,17 @@ def element_words(elements: tuple[Operand, ...]) -> int:
     return min((e.type.bits // 32 for e in elements if isinstance(e, Register)), default=0)
 
 
-def _group(units: Units, elements: tuple[Operand, ...], cells: Cells) -> None:
-    """One unit for a brace list; its registers are single so far, or already stand so (see `IsolateVectors`)."""
+def _group(units: Units, elements: tuple[Operand, ...], cells: Cells, *, trimmed: bool) -> None:
+    """One unit for a brace list; its registers are single so far, or already stand so (see `IsolateVectors`).
+
+    ``trimmed``: what stands after the last register takes no place.
+    """
     words = element_words(elements)
     placed = [(i * words, cells.of(e)[0]) for i, e in enumerate(elements) if isinstance(e, Register)]
     if len(units.at[placed[0][1]][0].members) > 1:
         return
-    group = Unit({}, [], [(0, words * len(elements))])
+    size = placed[-1][0] + words if trimmed else words * len(elements)
+    group = Unit({}, [], [(0, 1 << (size - 1).bit_length())])
     for offset, cell in placed:
         group.take(units.at[cell][0], offset)
         units.at[cell] = (group, offset)

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from warpreg.codegen.passes import with_blocks
-from warpreg.codegen.units import vector_groups
+from warpreg.codegen.units import vector_groups, vectors
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.operands import Operand, Register, Vector
+from warpreg.ir.operands import AddressTuple, Operand, Pair, Register, Vector
 
 Group = tuple[Operand, ...]
 
@@ -33,18 +33,21 @@ class _Groups:
     copies: int = 0
 
     def visit(self, instruction: Instruction) -> Iterable[Instruction]:
-        for elements in vector_groups(instruction):
+        before: list[Instruction] = []
+        after: list[Instruction] = []
+        for number in range(len(list(vector_groups(instruction)))):
+            elements = list(vector_groups(instruction))[number]
             names = [e.name for e in elements if isinstance(e, Register)]
-            if all(self.group_of.get(name) == elements for name in names) and len(set(names)) == len(names):
-                continue
-            instruction, before, after = self._isolated(instruction, elements)
-            return (*before, instruction, *after)
-        return (instruction,)
+            if any(self.group_of.get(name) != elements for name in names) or len(set(names)) < len(names):
+                instruction, earlier, later = self._isolated(instruction, elements)
+                before += earlier
+                after += later
+        return (*before, instruction, *after)
 
     def _isolated(
         self, instruction: Instruction, elements: Group
     ) -> tuple[Instruction, list[Instruction], list[Instruction]]:
-        is_result = any(isinstance(o, Vector) and o.elements is elements for o in instruction.results)
+        is_result = any(v.elements is elements for v in vectors(instruction.results))
         before: list[Instruction] = []
         after: list[Instruction] = []
         chosen: list[Operand] = []
@@ -60,10 +63,19 @@ class _Groups:
             chosen.append(element)
         group = tuple(chosen)
         self.group_of.update({e.name: group for e in group if isinstance(e, Register)})
-        operands = tuple(
-            Vector(group) if isinstance(o, Vector) and o.elements is elements else o for o in instruction.operands
-        )
+        operands = tuple(_with(o, elements, Vector(group)) for o in instruction.operands)
         return replace(instruction, operands=operands), before, after
+
+
+def _with(operand: Operand, elements: Group, vector: Vector) -> Operand:
+    """The operand with ``vector`` in the place of the brace list of those elements."""
+    if isinstance(operand, Vector):
+        return vector if operand.elements is elements else operand
+    if isinstance(operand, Pair):
+        return Pair(_with(operand.first, elements, vector), operand.second)
+    if isinstance(operand, AddressTuple):
+        return AddressTuple(tuple(_with(e, elements, vector) for e in operand.elements))
+    return operand
 
 
 def _move(template: Instruction, target: Register, source: Register) -> Instruction:
