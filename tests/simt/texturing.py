@@ -78,7 +78,7 @@ class Fetcher:
         found = []
         for device in self.devices:
             texture = device.texture(array, kind, **options)  # type: ignore[arg-type]
-            sampler = device.sampler(**sampling) if sampling else 0
+            sampler = 0 if sampling is None else device.sampler(**sampling)
             out = device.zeros((len(coordinates), 4), np.uint32)
             device.launch("k", 1, len(coordinates), texture, sampler, device.upload(rows(coordinates)), out)
             found.append(out.download())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeGuard
 
 from warpreg.codegen.blocks import Item, split
 from warpreg.codegen.callparams import CallParameters
@@ -64,7 +65,11 @@ def _put_into_todays_words(module: Module, flat: Flattened) -> None:
     for items in (flat.items, *(routine.items for routine in flat.routines.values())):
         if modernize:
             items[:] = [modernize(i) if isinstance(i, Instruction) else i for i in items]
-        items[:] = single_block(items)
+        items[:] = [canonical(i) if _is_texture(i) else i for i in single_block(items)]
+
+
+def _is_texture(item: Item) -> TypeGuard[Instruction]:
+    return isinstance(item, Instruction) and item.opcode in OPCODE_NAMES
 
 
 def _entry(module: Module, name: str) -> Function:
@@ -103,8 +108,6 @@ def _named(items: list[Item]) -> Iterator[str]:
 def _resolved(items: list[Item], resolver: SymbolResolver) -> Iterator[Item]:
     for item in items:
         if isinstance(item, Instruction):
-            if item.opcode in OPCODE_NAMES:
-                item = canonical(item)
             operands = resolver.resolve(item)
             same = all(a is b for a, b in zip(operands, item.operands, strict=True))
             yield item if same else replace(item, operands=operands)
