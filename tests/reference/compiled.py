@@ -11,13 +11,14 @@ from tests.reference.memory_statements import MemoryStatements
 from tests.reference.number import mask
 from tests.reference.operands import Execute, Places, elements, step
 from tests.reference.reader import Function, Program, Statement
+from tests.reference.texture_statements import TextureStatements
 from tests.reference.thread import Frame, Thread, Waiting
 
 _NOTHING = ("membar", "fence", "nanosleep", "prefetch", "prefetchu", "pmevent")
 _WARP_WIDE = ("shfl", "vote", "activemask")
 
 
-class CompiledFunction(MemoryStatements):
+class CompiledFunction(MemoryStatements, TextureStatements):
     """``steps[pc]`` executes one statement, moving the thread's pc; past the last one the function returns."""
 
     def __init__(self, program: CompiledProgram, function: Function) -> None:
@@ -61,6 +62,8 @@ class CompiledFunction(MemoryStatements):
         if s.opcode in MATRIX:
             address = next((self._address(o)[1] for o in s.operands if o.startswith("[")), None)
             return MatrixStatement(self, s, address).execute()
+        builders |= {"tex": self.fetch, "tld4": self.fetch, "txq": self.query, "suq": self.query}
+        builders |= dict.fromkeys(("suld", "sust", "sured"), self.surface)
         if s.opcode not in builders:
             raise ReferenceFault(f"{s} is not known to the reference")
         return builders[s.opcode](s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from tests.reference import pure
 from tests.reference.integers import value
@@ -23,6 +24,8 @@ class Places:
 
     def __init__(self, program: Program, addresses: dict[str, int]) -> None:
         self.addresses = dict(addresses)
+        self.textures: dict[int, Any] = {}
+        """What the handles of textures and surfaces stand for."""
         self.local_bytes = 0
         static_shared = 0
         everything = [*program.variables.values()]
