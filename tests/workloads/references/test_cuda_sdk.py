@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from warpreg import workloads
-from warpreg.workloads.cuda_sdk import fast_walsh_transform
+from warpreg.workloads.cuda_sdk import binomial_options, fast_walsh_transform, scan
 
 
 def reference(name, size, **inputs):
@@ -70,3 +71,34 @@ def test_sorting_networks_carry_values_along():
     assert found["bitonic_keys"][0, :3].tolist() == [0, 1, 2]
     assert found["odd_even_values"][0, :3].tolist() == [1, 2, 3]
     assert found["short_keys"][0, [0, 1023, 1024]].tolist() == [1024, 2047, 0]
+
+
+def test_binomial_options_of_two_steps():
+    # A tree of two steps by hand: leaves 20 e^(2m) - 20, 0 and 0, with m the move a step, then back twice
+    workload = workloads.find("binomial-options")
+    inputs = {"spot": np.float32([20]), "strike": np.float32([20]), "years": np.float32([2])}
+    spot, strike, move, up, _ = binomial_options.option_table(inputs, 2)[0].astype(float)
+    assert move == pytest.approx(0.1)
+    found = workload.reference({"steps": 2}, inputs)["values"][0]
+    assert found == pytest.approx(up * up * (spot * np.exp(2 * move) - strike), rel=1e-6)
+
+
+def test_monte_carlo_nears_the_closed_formula():
+    options = [[25.0, 20.0, 0.11, 0.2]]  # drift (0.06 - 0.005) * 2 years, volatility 0.1 * sqrt(4) / sqrt(1)
+    uniform = (np.arange(20_000) + 0.5) / 20_000
+    found = reference("monte-carlo", {}, options=options, uniform=uniform)
+    d2 = (np.log(25 / 20) + 0.11) / 0.2
+    expected = 25 * np.exp(0.11 + 0.02) * ndtr(d2 + 0.2) - 20 * ndtr(d2)
+    assert found["expected"][0] == pytest.approx(expected, rel=1e-3)
+    assert found["samples"][10_000] == pytest.approx(0, abs=1e-4)
+
+
+def test_dwt_haar1d_of_four_numbers():
+    # Sums 3 and 7 and differences -1 and -1 over sqrt 2; then sum 10 and difference -4 over 2
+    found = reference("dwt-haar1d", {}, signal=[1, 2, 3, 4])["result"]
+    assert found == pytest.approx([5, -2, -np.sqrt(0.5), -np.sqrt(0.5)])
+
+
+def test_scan_starts_anew_in_each_row():
+    rows = np.array([[1, 2, 3], [2**32 - 1, 5, 7]], np.uint32)
+    assert scan.exclusive_sums(rows).tolist() == [[0, 1, 3], [0, 2**32 - 1, 4]]
