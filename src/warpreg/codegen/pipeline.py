@@ -9,6 +9,7 @@ from warpreg.codegen.allocate import AllocateRegisters
 from warpreg.codegen.constants import FoldConstants
 from warpreg.codegen.copies import PropagateCopies
 from warpreg.codegen.dead import EliminateDeadCode
+from warpreg.codegen.divide import ExpandDivision
 from warpreg.codegen.fuse import FuseMultiplyAdd
 from warpreg.codegen.legalize import LegalizeOperands
 from warpreg.codegen.logic import FormLogic
@@ -30,13 +31,15 @@ class CompileOptions:
 
     ``max_registers``: 32-bit registers a thread may demand, by default what the machine has; ``schedule``: reorder
     instructions within blocks; ``fuse_multiply_add``: contract floating-point products and sums that PTX allows to be
-    contracted; ``target``: whose registers a thread's demand includes.
+    contracted; ``target``: whose registers a thread's demand includes; ``expand_division``:
+    divisions and square roots as the machine's own instructions.
     """
 
     max_registers: int | None = None
     schedule: bool = True
     fuse_multiply_add: bool = True
     target: Target = PLAIN
+    expand_division: bool = True
 
 
 def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
@@ -49,6 +52,7 @@ def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
         PropagateCopies(),
         FoldAddresses(),
         FuseMultiplyAdd(contract=options.fuse_multiply_add),
+        *((ExpandDivision(),) if options.expand_division else ()),
         FuseTests(),
         FormLogic(),
         FormSums(),

@@ -4,6 +4,8 @@
   (`warpreg.codegen.target`), of which ``used`` are named by its code, there what ``ptxas -v`` reports.  Predicates and
   uniform registers stand apart.
 - instructions: static, here those of the compiled kernel, there SASS without the padding after the kernel's end.
+  The subroutines that ``ptxas`` links in for unusual operands of divisions and roots stand apart; here a guarded
+  division stands for their call.
 - verified: kernels that leave the same bits in global memory compiled as with virtual registers, after every launch of
   the workload at size tiny, or the launch in the folder's ``launches.toml`` (see `experiments.ptx_folder`); the
   workload's other kernels run with virtual registers.

@@ -20,6 +20,7 @@ INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s
 UNIFORM = re.compile(r"\bUR(\d+)")
 WIDE_PARTS = frozenset({"64", "WIDE"})
 TEXT = ".text."
+LINKED = "$__internal_"
 VERSION = re.compile(r"V(\d[\d.]*)")
 
 
@@ -41,18 +42,22 @@ class MachineCode:
     ``registers`` is what ``ptxas -v`` reports: the 32-bit registers a thread is allocated.  That includes what the
     calling convention demands (R1 is the stack pointer, used or not) and, on sm_75 and sm_80, two beyond the highest
     that the code names.  ``uniform_registers`` are the uniform datapath's, one a warp: how many different ones the
-    code names.  ``instructions`` are static, without the padding after the kernel's end.
+    code names.  ``instructions`` are static, without the padding after the kernel's end and without the subroutines
+    that the assembler links in behind it for unusual operands of divisions and roots; those are
+    ``subroutine_instructions``.
     """
 
     registers: int
     uniform_registers: int
     instructions: int
+    subroutine_instructions: int = 0
 
     def as_dict(self) -> dict[str, int]:
         return {
             "registers": self.registers,
             "uniform_registers": self.uniform_registers,
             "instructions": self.instructions,
+            "subroutine_instructions": self.subroutine_instructions,
         }
 
 
@@ -144,7 +149,14 @@ def uniform_registers(code: Sequence[Listed]) -> int:
 
 
 def _machine_code(registers: int, code: Sequence[Listed]) -> MachineCode:
-    return MachineCode(registers, uniform_registers(code), len(without_padding(code)))
+    code = without_padding(code)
+    linked = next((i for i, line in enumerate(code) if any(map(is_linked, line.labels))), len(code))
+    return MachineCode(registers, uniform_registers(code), linked, len(code) - linked)
+
+
+def is_linked(label: str) -> bool:
+    """Whether a label begins a subroutine that the assembler has linked in."""
+    return label.startswith(LINKED)
 
 
 def _branches_to_itself(line: Listed) -> bool:
