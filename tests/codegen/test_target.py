@@ -6,7 +6,7 @@ import pytest
 from tests.codegen.texts import kernel, listing
 
 from warpreg.codegen.allocate import AllocateRegisters, AllocationError
-from warpreg.codegen.target import target
+from warpreg.codegen.targets import target
 from warpreg.ir.errors import UnknownNameError
 
 THREE_LIVE = """

@@ -13,6 +13,7 @@ from warpreg import codegen
 from warpreg.api import load_module
 from warpreg.cli import output
 from warpreg.cli.options import compile_options, json_option
+from warpreg.codegen.banks import conflicts
 from warpreg.experiments.provenance import code_version, kernel_digest
 from warpreg.experiments.runs import CompileChoice, find_workload
 from warpreg.ir.kernel import Kernel
@@ -39,11 +40,13 @@ def command(target: str, kernel: str | None, design_name: str | None, choice: Co
     compiled = [codegen.compile(codegen.build(module, name), options) for name in names]
     notes = [_notes(one, design_name) for one in compiled]
     if as_json:
-        output.print_json([_as_dict(listing(one), note) for one, note in zip(compiled, notes, strict=True)])
+        output.print_json(
+            [_as_dict(listing(one), note, choice.banks) for one, note in zip(compiled, notes, strict=True)]
+        )
         return
     console = output.console()
     for one, note in zip(compiled, notes, strict=True):
-        for line in _styled(listing(one), note):
+        for line in _styled(listing(one), note, choice.banks):
             console.print(line, soft_wrap=True)
 
 
@@ -62,7 +65,7 @@ def _notes(kernel: Kernel, design_name: str | None) -> dict[int, str]:
     return placement_notes(kernel, design_name)
 
 
-def _styled(listed: Listing, notes: dict[int, str]) -> Iterable[Text]:
+def _styled(listed: Listing, notes: dict[int, str], banks: int) -> Iterable[Text]:
     kernel = listed.kernel
     memory = ", ".join(
         f"{amount} bytes of {space} memory"
@@ -72,6 +75,8 @@ def _styled(listed: Listing, notes: dict[int, str]) -> Iterable[Text]:
     summary = (
         f"{kernel.instruction_count} instructions, {kernel.register_count} registers, {listed.pressure} live at most"
     )
+    if banks:
+        summary += f", {conflicts(kernel, banks)} conflicts of {banks} banks"
     yield Text.assemble((kernel.name, "bold"), f": {summary}", f", {memory}" if memory else "")
     yield Text(LEGEND, FADE)
     tens, units = listed.header()
@@ -98,7 +103,7 @@ def _line(line: Line, note: str) -> Text:
     return text
 
 
-def _as_dict(listed: Listing, notes: dict[int, str]) -> dict[str, Any]:
+def _as_dict(listed: Listing, notes: dict[int, str], banks: int) -> dict[str, Any]:
     kernel = listed.kernel
     return {
         "kernel": kernel.name,
@@ -106,6 +111,7 @@ def _as_dict(listed: Listing, notes: dict[int, str]) -> dict[str, Any]:
         "code": code_version(),
         "registers": kernel.register_count,
         "register_demand": kernel.register_demand,
+        **({"bank_conflicts": conflicts(kernel, banks)} if banks else {}),
         "predicates": kernel.predicate_count,
         "live_at_most": listed.pressure,
         "shared_bytes": kernel.shared_bytes,

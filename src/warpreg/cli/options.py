@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from warpreg.codegen import PLAIN, TARGETS
+from warpreg.codegen import LEVELS, MACHINE, PLAIN, TARGETS
 from warpreg.experiments.runs import CompileChoice
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -70,6 +70,29 @@ def compile_options(function: Function) -> Function:
             default=PLAIN.name,
             show_default=True,
             help="Whose reserved registers a thread's demand includes.",
+        ),
+        click.option(
+            "--level",
+            CHOICE + "level",
+            type=click.Choice(LEVELS),
+            default=MACHINE,
+            show_default=True,
+            help="Apply designs before (ptx) or after (machine) register allocation.",
+        ),
+        click.option(
+            "--banks",
+            CHOICE + "banks",
+            type=click.IntRange(0, 32),
+            default=0,
+            metavar="N",
+            help="Keep an instruction's operands in different ones of N register banks.",
+        ),
+        click.option(
+            "--registers",
+            CHOICE + "registers",
+            type=click.IntRange(1, 255),
+            metavar="N",
+            help="Occupancy as if a thread demanded N registers.",
         ),
     )
     for option in reversed(options):

@@ -9,18 +9,21 @@ import click
 import numpy as np
 from rich.table import Table
 
+from warpreg import gpu
 from warpreg.cli import output
 from warpreg.cli.arguments import Argument, parse_argument, parse_extent
 from warpreg.cli.options import compile_options, json_option, limit_option, problem_options
+from warpreg.experiments.comparison import DEFAULT_MACHINE
 from warpreg.experiments.profile import register_profile
 from warpreg.experiments.runs import PATH, CompileChoice, Run, find_workload, run_workload
+from warpreg.gpu import Machine
 from warpreg.ir.module import Module
 from warpreg.replay import Profile
 from warpreg.report.files import whole
 
 FIRST_ELEMENTS = 6
 KERNEL_FILES = (".cu", ".ptx")
-HIDDEN: tuple[object, ...] = (None, True, 0, "plain")
+HIDDEN: tuple[object, ...] = (None, True, 0, "plain", "machine")
 """Values of options that say that all is as usual."""
 
 
@@ -40,6 +43,7 @@ HIDDEN: tuple[object, ...] = (None, True, 0, "plain")
     "file:input.npy.",
 )
 @click.option("--save", multiple=True, metavar="N=FILE.npy", help="Write argument N (from 0) to a file after the run.")
+@click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine whose occupancy is told.")
 @compile_options
 @limit_option
 @json_option
@@ -53,6 +57,7 @@ def command(
     shared_bytes: int,
     arguments: tuple[str, ...],
     save: tuple[str, ...],
+    machine: str,
     choice: CompileChoice,
     max_instructions: int | None,
     as_json: bool,
@@ -64,6 +69,7 @@ def command(
     warpreg run saxpy.cu --grid 4 --block 256 --arg f32:2.0 --arg buffer:f32:1024:arange \\
         --arg buffer:f32:1024:ones --arg s32:1024
     """
+    described = gpu.load(machine)
     if Path(target).suffix in KERNEL_FILES:
         generator = np.random.default_rng(seed)
         given = [parse_argument(text, generator) for text in arguments]
@@ -86,9 +92,9 @@ def command(
             profile = register_profile(run)
         report = {"checked": _checked(run)}
     if as_json:
-        output.print_json(_as_dict(run, profile) | report)
+        output.print_json(_as_dict(run, profile, described) | report)
     else:
-        _print(run, profile, report)
+        _print(run, profile, described, report)
 
 
 def _checked(run: Run) -> str:
@@ -195,7 +201,8 @@ def _summary(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _launch_rows(run: Run) -> list[dict[str, Any]]:
+def _launch_rows(run: Run, machine: Machine) -> list[dict[str, Any]]:
+    resident = {one.kernel: one for one in run.residencies(machine)}
     return [
         {
             "kernel": kernel.name,
@@ -203,7 +210,8 @@ def _launch_rows(run: Run) -> list[dict[str, Any]]:
             "grid": "x".join(map(str, launches[0].grid)),
             "block": "x".join(map(str, launches[0].block)),
             "registers": kernel.register_count,
-            "demand": kernel.register_demand,
+            "demand": resident[kernel.name].registers,
+            "warps an SM": resident[kernel.name].warps,
             "instructions": kernel.instruction_count,
             "shared bytes": kernel.shared_bytes,
             "local bytes": kernel.local_bytes,
@@ -213,7 +221,7 @@ def _launch_rows(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def _as_dict(run: Run, profile: Profile) -> dict[str, Any]:
+def _as_dict(run: Run, profile: Profile, machine: Machine) -> dict[str, Any]:
     from warpreg.experiments.provenance import code_version
 
     return {
@@ -222,7 +230,9 @@ def _as_dict(run: Run, profile: Profile) -> dict[str, Any]:
         "kernel": run.digest,
         "code": code_version(),
         "warp_instructions": run.warp_instructions,
-        "launches": [{_key(name): value for name, value in row.items()} for row in _launch_rows(run)],
+        "launches": [{_key(name): value for name, value in row.items()} for row in _launch_rows(run, machine)],
+        "residency": [one.as_dict() for one in run.residencies(machine)],
+        "machine": machine.name,
         "profile": profile.as_dict(),
     }
 
@@ -231,7 +241,7 @@ def _key(column: str) -> str:
     return column.replace(" ", "_")
 
 
-def _print(run: Run, profile: Profile, report: dict[str, Any]) -> None:
+def _print(run: Run, profile: Profile, machine: Machine, report: dict[str, Any]) -> None:
     console = output.console()
     options = ", ".join(f"{name} {_shown(value)}" for name, value in run.options.items() if value not in HIDDEN)
     console.print(f"[bold]{run.name}[/bold] ({options})")
@@ -241,7 +251,7 @@ def _print(run: Run, profile: Profile, report: dict[str, Any]) -> None:
     console.print(
         f"{run.warp_instructions:,} warp-instructions in {run.seconds:.2f} s ({speed:,.0f} million/s, path recorded)\n"
     )
-    rows = _launch_rows(run)
+    rows = _launch_rows(run, machine)
     columns = [name for name in rows[0] if not name.endswith(" bytes") or any(row[name] for row in rows)]
     tables = [output.table(rows, columns), _profile_table(profile)]
     if "arguments" in report:

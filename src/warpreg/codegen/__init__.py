@@ -1,7 +1,18 @@
 """PTX virtual registers -> architected registers: build, simplify, schedule, allocate, verify."""
 
 from warpreg.codegen.build import build
-from warpreg.codegen.pipeline import CompileOptions, compile, pipeline
-from warpreg.codegen.target import PLAIN, TARGETS, Target, target
+from warpreg.codegen.pipeline import LEVELS, MACHINE, CompileOptions, compile, pipeline
+from warpreg.codegen.targets import PLAIN, TARGETS, Target, target
 
-__all__ = ["PLAIN", "TARGETS", "CompileOptions", "Target", "build", "compile", "pipeline", "target"]
+__all__ = [
+    "LEVELS",
+    "MACHINE",
+    "PLAIN",
+    "TARGETS",
+    "CompileOptions",
+    "Target",
+    "build",
+    "compile",
+    "pipeline",
+    "target",
+]

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 from warpreg.analysis.accesses import accesses
 from warpreg.codegen.assign import Assignment
+from warpreg.codegen.banks import company
 from warpreg.codegen.operands import rename_registers
 from warpreg.codegen.passes import with_blocks
 from warpreg.codegen.spill import spill_predicates, spill_registers
-from warpreg.codegen.target import PLAIN, Target
+from warpreg.codegen.targets import PLAIN, Target
 from warpreg.codegen.units import Units, predicate_units, register_units
 from warpreg.codegen.vectors import IsolateVectors
 from warpreg.ir.errors import WarpregError
@@ -44,11 +45,13 @@ class Allocated:
 @dataclass(frozen=True)
 class AllocateRegisters:
     """``max_registers``: 32-bit registers that a thread may demand, by default 255; ``predicates``: those of the
-    machine; ``target``: which registers are not for values."""
+    machine; ``target``: which registers are not for values; ``banks``: keep the operands of an instruction in
+    different ones of so many banks, 0 not to care."""
 
     max_registers: int | None = None
     predicates: int = 7
     target: Target = PLAIN
+    banks: int = 0
 
     def run(self, kernel: Kernel) -> Kernel:
         """Raises AllocationError where the registers are too few for some instruction."""
@@ -70,7 +73,7 @@ class AllocateRegisters:
         temporaries: set[str] = set()
         for _ in range(MAX_ROUNDS):
             units = predicate_units(kernel)
-            predicates = self._assign(kernel, units, self.predicates, temporaries, "predicates")
+            predicates = self._assign(kernel, units, Assignment(self.predicates), temporaries, "predicates")
             if not predicates.spilled:
                 break
             kernel = spill_predicates(kernel, predicates.spilled, temporaries)
@@ -80,19 +83,22 @@ class AllocateRegisters:
         for _ in range(MAX_ROUNDS):
             kernel = IsolateVectors().run(kernel)
             units = register_units(kernel)
-            registers = self._assign(kernel, units, limit, temporaries, what, self.target.reserved)
+            assignment = Assignment(
+                limit, self.target.reserved, self.banks, company(kernel, units) if self.banks else {}
+            )
+            registers = self._assign(kernel, units, assignment, temporaries, what)
             if not registers.spilled:
                 break
             kernel = spill_registers(kernel, registers.spilled, temporaries)
         else:
             raise AllocationError(f"kernel '{kernel.name}' did not fit in {limit} registers")
         final = predicate_units(kernel)
-        predicates = self._assign(kernel, final, self.predicates, temporaries, "predicates")
+        predicates = self._assign(kernel, final, Assignment(self.predicates), temporaries, "predicates")
         names = _names(kernel, final, predicates) | _names(kernel, units, registers)
         return Allocated(kernel, names, registers.used, predicates.used)
 
     def _assign(
-        self, kernel: Kernel, units: Units, limit: int, temporaries: set[str], what: str, reserved: tuple[int, ...] = ()
+        self, kernel: Kernel, units: Units, assignment: Assignment, temporaries: set[str], what: str
     ) -> Assignment:
         names = accesses(kernel).cells.names
         fixed = temporaries | _results_of_stops(kernel)
@@ -100,11 +106,10 @@ class AllocateRegisters:
         for unit in everything:
             if any(names[cell] in fixed for cell, _ in unit.members):
                 unit.weight = math.inf
-        assignment = Assignment(limit, reserved)
         assignment.place_all(everything)
         stuck = [u for u in assignment.spilled if math.isinf(u.weight)]
         if stuck:
-            raise AllocationError(f"kernel '{kernel.name}' needs more than {limit} {what}")
+            raise AllocationError(f"kernel '{kernel.name}' needs more than {assignment.limit} {what}")
         return assignment
 
 

@@ -7,8 +7,10 @@ by loop depth, for the length that it frees (after Poletto and Sarkar, TOPLAS 19
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from warpreg.codegen.banks import Company
 from warpreg.codegen.units import Unit
 
 
@@ -16,11 +18,14 @@ from warpreg.codegen.units import Unit
 class Assignment:
     """``base`` gives each placed unit its first register; ``spilled`` are those that must live elsewhere.
 
-    ``reserved`` registers are taken from beginning to end, and count as used.
+    ``reserved`` registers are taken from beginning to end, and count as used.  With ``banks``, a unit takes that place
+    among the used ones whose banks its ``company`` uses least; the lowest of several.
     """
 
     limit: int
     reserved: tuple[int, ...] = ()
+    banks: int = 0
+    company: Company = field(default_factory=dict)
     base: dict[Unit, int] = field(default_factory=dict)
     spilled: list[Unit] = field(default_factory=list)
     used: int = 0
@@ -43,15 +48,29 @@ class Assignment:
                 self._occupy(unit, base)
 
     def _free_base(self, unit: Unit) -> int | None:
+        first = next(self._free_bases(unit, self.limit), None)
+        if first is None or not self.banks or unit not in self.company:
+            return first
+        return min(self._free_bases(unit, max(self.used, first + unit.size)), key=lambda b: self._crowding(unit, b))
+
+    def _free_bases(self, unit: Unit, end: int) -> Iterator[int]:
+        """The places below ``end`` that are free over the whole live range, the lowest first."""
         occupied = self._occupied
         words = list(unit.words.items())
-        for base in range(0, self.limit - unit.size + 1, unit.alignment):
+        for base in range(0, end - unit.size + 1, unit.alignment):
             for offset, live in words:
                 if occupied[base + offset] & live:
                     break
             else:
-                return base
-        return None
+                yield base
+
+    def _crowding(self, unit: Unit, base: int) -> float:
+        """How often the unit at ``base`` would be read together with another register of the same bank."""
+        return sum(
+            weight
+            for here, other, there, weight in self.company[unit]
+            if other in self.base and (base + here - self.base[other] - there) % self.banks == 0
+        )
 
     def _make_room(self, unit: Unit) -> int | None:
         """Evict what is cheapest to spill; None if that is the unit itself."""

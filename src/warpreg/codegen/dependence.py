@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from warpreg.analysis.accesses import Accesses
+from warpreg.codegen.cycles import DEFAULT, Cycles
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import STOPS
 from warpreg.ir.opcodes import Latency, classify, reads_carry, writes_carry
@@ -21,20 +22,6 @@ FENCES = STOPS | {"membar", "fence", "call", "nanosleep", "discard", "prefetch",
 WARP_WIDE = frozenset({"shfl", "vote", "match", "activemask", "redux", "elect"})
 ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
 CARRY = -1
-
-CYCLES = {
-    Latency.ALU: 4,
-    Latency.SFU: 16,
-    Latency.DP: 16,
-    Latency.TENSOR: 24,
-    Latency.SHARED: 24,
-    Latency.CONSTANT: 24,
-    Latency.GLOBAL: 100,
-    Latency.TEXTURE: 100,
-    Latency.STORE: 1,
-    Latency.CONTROL: 1,
-}
-"""Cycles that the scheduler assumes until a result can be used; assumed, and only their order matters."""
 
 
 @dataclass(slots=True)
@@ -53,10 +40,12 @@ class Dependences:
             edges[after] = max(edges[after], cycles)
 
 
-def dependences(instructions: Sequence[Instruction], table: Accesses, first_pc: int) -> Dependences:
+def dependences(
+    instructions: Sequence[Instruction], table: Accesses, first_pc: int, machine: Cycles = DEFAULT
+) -> Dependences:
     """The dependences of one block; linear in accesses but for loads between two stores."""
     graph = Dependences([{} for _ in instructions], [0] * len(instructions))
-    cycles = [CYCLES[classify(i)[1]] for i in instructions]
+    cycles = [machine.until_result(i) for i in instructions]
     _through_registers(graph, instructions, table, first_pc, cycles)
     _through_memory(graph, instructions)
     return graph

@@ -14,15 +14,20 @@ from warpreg.codegen.fuse import FuseMultiplyAdd
 from warpreg.codegen.legalize import LegalizeOperands
 from warpreg.codegen.logic import FormLogic
 from warpreg.codegen.narrow import WidenLoads
+from warpreg.codegen.number import NumberRegisters
 from warpreg.codegen.parameters import FoldParameters
 from warpreg.codegen.passes import Pass
 from warpreg.codegen.predicates import FuseTests
 from warpreg.codegen.schedule import ScheduleInstructions
 from warpreg.codegen.sums import FormSums
-from warpreg.codegen.target import PLAIN, Target
+from warpreg.codegen.targets import PLAIN, Target
 from warpreg.codegen.verify import verify
 from warpreg.codegen.webs import SplitValues
 from warpreg.ir.kernel import Kernel
+
+PTX, MACHINE = "ptx", "machine"
+LEVELS = (PTX, MACHINE)
+"""Before and after register allocation."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,9 @@ class CompileOptions:
     ``max_registers``: 32-bit registers a thread may demand, by default what the machine has; ``schedule``: reorder
     instructions within blocks; ``fuse_multiply_add``: contract floating-point products and sums that PTX allows to be
     contracted; ``target``: whose registers a thread's demand includes; ``expand_division``:
-    divisions and square roots as the machine's own instructions.
+    divisions and square roots as the machine's own instructions; ``level``: ``machine``, or ``ptx`` for the
+    instructions as they stand in PTX, each virtual register in a place of its own; ``banks``: keep the operands of
+    an instruction in different ones of so many register banks.
     """
 
     max_registers: int | None = None
@@ -40,10 +47,14 @@ class CompileOptions:
     fuse_multiply_add: bool = True
     target: Target = PLAIN
     expand_division: bool = True
+    level: str = MACHINE
+    banks: int = 0
 
 
 def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
     """The passes in order; the kernel can be executed before and after each."""
+    if options.level == PTX:
+        return (NumberRegisters(),)
     return (
         SplitValues(),
         FoldParameters(),
@@ -58,8 +69,12 @@ def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
         FormSums(),
         LegalizeOperands(),
         EliminateDeadCode(),
-        *((ScheduleInstructions(max_registers=options.max_registers),) if options.schedule else ()),
-        AllocateRegisters(options.max_registers, target=options.target),
+        *(
+            (ScheduleInstructions(options.max_registers, options.target.unhurried, options.target.cycles),)
+            if options.schedule
+            else ()
+        ),
+        AllocateRegisters(options.max_registers, target=options.target, banks=options.banks),
     )
 
 

@@ -1,8 +1,8 @@
 """List scheduling within blocks: long chains first, as long as registers last.
 
-Among instructions whose operands have arrived, the one that starts the longest chain goes first (Gibbons and
-Muchnick, PLDI 1986). Where the live values reach the limit, the one that frees the most registers goes instead; a
-block that would still need more than before, and more than the limit, keeps its order.
+Among instructions whose operands have arrived and whose unit is free, the one that starts the longest chain goes first
+(Gibbons and Muchnick, PLDI 1986). Where the live values reach the limit, the one that frees the most registers goes
+instead; a block that would still need more than before, and more than the limit, keeps its order.
 """
 
 from __future__ import annotations
@@ -15,10 +15,16 @@ from dataclasses import dataclass
 from warpreg.analysis.accesses import Accesses, accesses
 from warpreg.analysis.liveness import liveness
 from warpreg.analysis.pressure import pressure
+from warpreg.codegen.cycles import DEFAULT, ISSUE, Cycles
 from warpreg.codegen.dependence import Dependences, dependences
 from warpreg.codegen.passes import with_blocks
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Kernel
+
+Queue = list[tuple[int, int]]
+"""A heap of instructions, those with the longest chains first."""
+Queues = dict[str, Queue]
+"""By port."""
 
 CANDIDATES = 16
 ATTEMPTS = 3
@@ -27,10 +33,11 @@ ATTEMPTS = 3
 @dataclass(frozen=True)
 class ScheduleInstructions:
     """``max_registers`` bounds the live words; by default the kernel's own highest pressure, or ``free_registers``
-    if more."""
+    if more; ``cycles``: of the machine."""
 
     max_registers: int | None = None
     free_registers: int = 32
+    cycles: Cycles = DEFAULT
 
     def run(self, kernel: Kernel) -> Kernel:
         demand = pressure(kernel)
@@ -41,18 +48,20 @@ class ScheduleInstructions:
         for block in kernel.blocks:
             if len(block.instructions) > 2:
                 allowed = max(limit, demand.highest[block.index])
-                bodies[block.index] = _Schedule(kernel, block.index).best(limit, allowed)
+                bodies[block.index] = _Schedule(kernel, block.index, self.cycles).best(limit, allowed)
         return with_blocks(kernel, bodies)
 
 
 class _Schedule:
     """The state of one block's scheduling; positions are those before it."""
 
-    def __init__(self, kernel: Kernel, block: int) -> None:
+    def __init__(self, kernel: Kernel, block: int, cycles: Cycles) -> None:
         self.instructions: Sequence[Instruction] = kernel.blocks[block].instructions
         self.table: Accesses = accesses(kernel)
         self.first = self.table.first_pcs[block]
-        self.graph: Dependences = dependences(self.instructions, self.table, self.first)
+        self.graph: Dependences = dependences(self.instructions, self.table, self.first, cycles)
+        self.interval = cycles.interval
+        self.port = [cycles.port(i) if self.interval else ISSUE for i in self.instructions]
         self.chain = self._chains()
         self.live_in = liveness(kernel).live_in[block]
         self.live_out = liveness(kernel).live_out[block]
@@ -63,6 +72,7 @@ class _Schedule:
         self.uses = Counter(c for i in range(len(self.instructions)) for c in set(self._read(i)))
         self.live = self.live_in
         self.demand = self.highest = self.at_start
+        self.free_at = dict.fromkeys(self.port, 0)
 
     def _read(self, i: int) -> tuple[int, ...]:
         return self.table.read[self.first + i]
@@ -98,9 +108,10 @@ class _Schedule:
         waiting = list(self.graph.waiting)
         arrival = [0] * len(instructions)
         ready = {i for i in range(end) if waiting[i] == 0}
-        by_chain = [(-self.chain[i], i) for i in ready]
+        by_chain: Queues = {port: [] for port in self.free_at}
+        for i in ready:
+            heapq.heappush(by_chain[self.port[i]], (-self.chain[i], i))
         by_position = sorted(ready)
-        heapq.heapify(by_chain)
         order: list[int] = []
         clock = 0
         while len(order) < end:
@@ -110,34 +121,45 @@ class _Schedule:
                 chosen = self._longest(by_chain, ready, arrival, clock)
             ready.discard(chosen)
             order.append(chosen)
-            clock = max(clock, arrival[chosen]) + 1
+            port = self.port[chosen]
+            clock = max(clock, arrival[chosen], self.free_at[port]) + 1
+            self.free_at[port] = clock - 1 + self.interval.get(port, 1)
             self._issue(chosen)
             for follower, cycles in self.graph.successors[chosen].items():
                 arrival[follower] = max(arrival[follower], clock - 1 + cycles)
                 waiting[follower] -= 1
                 if waiting[follower] == 0 and follower < end:
                     ready.add(follower)
-                    heapq.heappush(by_chain, (-self.chain[follower], follower))
+                    heapq.heappush(by_chain[self.port[follower]], (-self.chain[follower], follower))
                     heapq.heappush(by_position, follower)
         return [*order, *range(end, len(instructions))]
 
-    def _longest(self, heap: list[tuple[int, int]], ready: set[int], arrival: list[int], clock: int) -> int:
-        """The ready instruction with the longest chain whose operands have arrived, or else the first to arrive."""
-        looked: list[tuple[int, int]] = []
-        chosen = -1
+    def _longest(self, queues: Queues, ready: set[int], arrival: list[int], clock: int) -> int:
+        """The instruction with the longest chain of those that can issue now, or else the first that can."""
+        found: list[tuple[int, int, int]] = []
+        for port, heap in queues.items():
+            first = self._first(heap, ready, arrival, clock)
+            if first is not None:
+                start = max(clock, self.free_at[port], arrival[first])
+                found.append((start, -self.chain[first], first))
+        return min(found)[2]
+
+    def _first(self, heap: Queue, ready: set[int], arrival: list[int], clock: int) -> int | None:
+        """The longest chain of one port whose operands have arrived, or else the first to arrive; it stays queued."""
+        looked: Queue = []
+        chosen = None
         while heap and len(looked) < CANDIDATES:
             item = heapq.heappop(heap)
             if item[1] not in ready:
                 continue
+            looked.append(item)
             if arrival[item[1]] <= clock:
                 chosen = item[1]
                 break
-            looked.append(item)
-        if chosen < 0:
-            chosen = min(looked, key=lambda item: (arrival[item[1]], item))[1]
-            looked = [item for item in looked if item[1] != chosen]
         for item in looked:
             heapq.heappush(heap, item)
+        if chosen is None and looked:
+            chosen = min(looked, key=lambda item: (arrival[item[1]], item))[1]
         return chosen
 
     def _cheapest(self, heap: list[int], ready: set[int]) -> int:

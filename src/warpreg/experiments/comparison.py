@@ -70,6 +70,7 @@ def compare(run: Run, choices: Sequence[Choice], setting: Setting) -> Iterator[R
     """
     plain = _levels(run, Choice.load(BASELINE), setting)["MRF"]
     digest = run.digest
+    resident = run.residencies(setting.machine)
     for choice in choices:
         levels = {"MRF": plain} if choice.design.name == BASELINE else _levels(run, choice, setting)
         provenance = Provenance(
@@ -83,7 +84,7 @@ def compare(run: Run, choices: Sequence[Choice], setting: Setting) -> Iterator[R
             options=run.options,
         )
         name, parameters = choice.design.name, choice.values
-        yield Row(run.name, name, parameters, run.warp_instructions, levels, plain, provenance)
+        yield Row(run.name, name, parameters, run.warp_instructions, levels, plain, provenance, resident)
 
 
 def replayed(run: Run, choice: Choice) -> list[Counts]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from warpreg.experiments.residency import Residency
+
 Value = bool | int | float | str
 Parameters = Mapping[str, Value]
 
@@ -61,6 +63,7 @@ class Row:
     levels: Mapping[str, LevelUse]
     baseline: LevelUse
     provenance: Provenance
+    residency: tuple[Residency, ...] = ()
 
     @property
     def label(self) -> str:
@@ -114,6 +117,7 @@ class Row:
         for name, level in self.levels.items():
             flat[f"{name.lower()}_access_normalized"] = _ratio(level.access_pj, self.baseline.total_pj)
             flat[f"{name.lower()}_wire_normalized"] = _ratio(level.wire_pj, self.baseline.total_pj)
+        flat["residency"] = [one.as_dict() for one in self.residency]
         return flat | {"provenance": self.provenance.as_dict()}
 
 

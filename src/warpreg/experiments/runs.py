@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from warpreg import codegen, simt, workloads
 from warpreg.codegen import CompileOptions
 from warpreg.experiments.provenance import kernel_digest
+from warpreg.experiments.residency import Residency, residency
+from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.kernel import Kernel
 from warpreg.trace import Trace
@@ -72,6 +74,11 @@ class Run:
         """Content hash of the compiled kernels."""
         return kernel_digest(self.kernels)
 
+    def residencies(self, machine: Machine) -> tuple[Residency, ...]:
+        """The residency of each kernel at its first launch, with the registers that the run's options give, if any."""
+        registers = self.options.get("registers")
+        return tuple(residency(self.launches_of(kernel)[0], machine, registers) for kernel in self.kernels)
+
     def launches_of(self, kernel: Kernel) -> tuple[simt.Launch, ...]:
         """The launches of a kernel, in order."""
         return tuple(launch for launch in self.launches if launch.kernel is kernel)
@@ -87,16 +94,26 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class CompileChoice:
-    """What a user chooses of the compiler; the same words as on the command line."""
+    """What a user chooses of the compiler; the same words as on the command line.
+
+    ``registers``: what a thread is taken to demand where occupancy is computed, whatever the kernel was compiled to.
+    """
 
     max_registers: int | None = None
     schedule: bool = True
     target: str = codegen.PLAIN.name
+    level: str = codegen.MACHINE
+    registers: int | None = None
+    banks: int = 0
 
     def options(self) -> CompileOptions:
         """Raises UnknownNameError for a target that does not exist."""
         return CompileOptions(
-            max_registers=self.max_registers, schedule=self.schedule, target=codegen.target(self.target)
+            max_registers=self.max_registers,
+            schedule=self.schedule,
+            target=codegen.target(self.target),
+            level=self.level,
+            banks=self.banks,
         )
 
     def as_dict(self) -> dict[str, Any]:

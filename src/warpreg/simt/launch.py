@@ -66,7 +66,8 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, eq=False)
 class Launch:
-    """A finished launch.  ``block_visits[b]`` counts how often a warp ran basic block b; ``seconds`` is host time."""
+    """A finished launch.  ``block_visits[b]`` counts how often a warp ran basic block b; ``seconds`` is host time,
+    ``shared_bytes`` the shared memory of a block, dynamic included."""
 
     kernel: Kernel
     grid: Dimensions
@@ -76,6 +77,7 @@ class Launch:
     block_visits: NDArray[np.uint64]
     seconds: float
     trace: Trace | None
+    shared_bytes: int = 0
 
     @property
     def warps(self) -> int:
@@ -129,7 +131,8 @@ class LaunchRun:
         self.registers = _aligned(self.warps * image.register_bytes)
         self.warp_bytes = Warp.STACK + STACK_ENTRIES * STACK_ENTRY_BYTES
         self.warp_records = np.zeros((self.warps, self.warp_bytes // 4), np.uint32)
-        self.shared = _aligned(self.shared_total(shared_bytes))
+        self.shared_bytes = self.shared_total(shared_bytes)
+        self.shared = _aligned(self.shared_bytes)
         self.local = _aligned(self.warps * 32 * self.local_bytes)
         self.buffers = memory.table()
         self.textures = textures.table()
@@ -234,7 +237,17 @@ class LaunchRun:
         finally:
             self.services.flush()
         seconds = time.perf_counter() - self._started
-        return Launch(self.kernel, self.grid, self.block, self.arguments, executed, self.visits, seconds, trace)
+        return Launch(
+            self.kernel,
+            self.grid,
+            self.block,
+            self.arguments,
+            executed,
+            self.visits,
+            seconds,
+            trace,
+            self.shared_bytes,
+        )
 
     def _drive(self, progress: Progress | None) -> None:
         run = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)(self.native.run)

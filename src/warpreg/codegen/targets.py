@@ -9,20 +9,27 @@ later).  The uniform datapath of sm_75 and later has 63 registers a warp besides
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from warpreg.codegen.cycles import DEFAULT, DEFAULT_LATENCY, Cycles
 from warpreg.ir.errors import UnknownNameError
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """``reserved`` are registers that no value may take; ``beyond`` is what the demand counts on top of the highest
-    register used plus one; ``uniform_registers`` is the size of the uniform register file, 0 without one."""
+    register used plus one; ``uniform_registers`` is the size of the uniform register file, 0 without one.
+
+    ``unhurried`` is how many words the scheduler may keep live for the sake of speed: as many as leave an SM full of
+    warps.  ``cycles`` is its idea of the machine's time.
+    """
 
     name: str
     reserved: tuple[int, ...] = ()
     beyond: int = 0
     uniform_registers: int = 0
+    unhurried: int = 32
+    cycles: Cycles = field(default=DEFAULT, compare=False)
 
 
 PLAIN = Target("plain")
@@ -32,11 +39,30 @@ TARGETS = {
     target.name: target
     for target in (
         PLAIN,
-        Target("sm_75", reserved=(1,), beyond=2, uniform_registers=63),
-        Target("sm_80", reserved=(1,), beyond=2, uniform_registers=63),
+        Target(
+            "sm_75",
+            reserved=(1,),
+            beyond=2,
+            uniform_registers=63,
+            unhurried=61,
+            cycles=Cycles(DEFAULT_LATENCY, {"memory": 2, "special": 8, "double": 16}),
+        ),
+        Target(
+            "sm_80",
+            reserved=(1,),
+            beyond=2,
+            uniform_registers=63,
+            unhurried=29,
+            cycles=Cycles(DEFAULT_LATENCY, {"memory": 2, "special": 8, "double": 4}),
+        ),
     )
 }
-"""The targets by name."""
+"""The targets by name.
+
+An SM has 65536 registers for 1024 threads on sm_75 and 2048 on sm_80, 64 and 32 a thread, of which three are reserved.
+An issue port is 16 lanes wide, so a memory instruction takes two cycles to its queue; special functions have 4 lanes;
+f64 has 2 lanes an SM on sm_75 and 8 a scheduler on sm_80 (NVIDIA's architecture white papers for Turing and A100).
+"""
 
 
 def target(name: str) -> Target:

@@ -1,0 +1,65 @@
+"""What the scheduler knows of a machine's time: until a result can be used, and until a unit takes the next
+instruction.
+
+Only the order matters to the compiler, so whole cycles of one warp that has the machine to itself are enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from warpreg.gpu.machine import Machine
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.opcodes import Latency, Unit, classify
+
+DEFAULT_LATENCY = {
+    Latency.ALU: 4,
+    Latency.SFU: 16,
+    Latency.DP: 16,
+    Latency.SHARED: 24,
+    Latency.CONSTANT: 24,
+    Latency.GLOBAL: 100,
+    Latency.TEXTURE: 100,
+    Latency.STORE: 1,
+    Latency.CONTROL: 1,
+}
+"""Cycles until a result can be used; assumed, and only their order matters."""
+
+PORTS = {Unit.MEM: "memory", Unit.TEX: "memory", Unit.SFU: "special", Unit.DP: "double"}
+"""Which instructions wait for the same unit; all others issue one a cycle."""
+ISSUE = "issue"
+
+
+@dataclass(frozen=True)
+class Cycles:
+    """``latency`` by class; ``interval`` by port: cycles until it takes another instruction, 1 where not named."""
+
+    latency: dict[Latency, int] = field(default_factory=lambda: dict(DEFAULT_LATENCY))
+    interval: dict[str, int] = field(default_factory=dict)
+
+    @staticmethod
+    def of(machine: Machine) -> Cycles:
+        """The latencies that a machine's file gives; a global load is taken to miss every cache."""
+        given = machine.latency
+        latency = DEFAULT_LATENCY | {
+            Latency.ALU: given.alu,
+            Latency.SFU: given.sfu,
+            Latency.DP: given.double or given.sfu,
+            Latency.SHARED: given.shared,
+            Latency.CONSTANT: given.shared,
+            Latency.GLOBAL: given.dram,
+            Latency.TEXTURE: given.texture,
+        }
+        return Cycles(latency)
+
+    def until_result(self, instruction: Instruction) -> int:
+        """Cycles from the issue of an instruction to that of one that reads its result."""
+        return self.latency[classify(instruction)[1]]
+
+    def port(self, instruction: Instruction) -> str:
+        """The port that an instruction goes through."""
+        return PORTS.get(classify(instruction)[0], ISSUE)
+
+
+DEFAULT = Cycles()
+"""For kernels that are compiled for no machine in particular."""

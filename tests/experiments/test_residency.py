@@ -1,0 +1,49 @@
+"""Occupancy by the demand of a kernel, and by a number that the user gives."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from warpreg import gpu
+from warpreg.cli import main
+from warpreg.experiments.runs import CompileChoice, find_workload, run_workload
+
+MACHINE = gpu.load("gebhart-rfc")
+"""128 KB, 1024 warp-registers; 32 warps, 8 blocks of an SM; nothing is rounded."""
+
+
+def test_the_kernels_own_demand_counts_where_none_is_given() -> None:
+    """vector-add needs few registers, so that 4 blocks of 8 warps fill the SM's 32 warps."""
+    run = run_workload(find_workload("vector-add"))
+    (found,) = run.residencies(MACHINE)
+    assert (found.registers, found.given) == (run.kernels[0].register_demand, False)
+    assert (found.warps, found.fraction, found.limiter) == (32, 1.0, "warps")
+
+
+def test_a_given_demand_decides_the_occupancy() -> None:
+    """1024 warp-registers hold 17 warps of 60 each: two blocks of 8 warps."""
+    run = run_workload(find_workload("vector-add"), choice=CompileChoice(registers=60))
+    (found,) = run.residencies(MACHINE)
+    assert (found.registers, found.given, found.demanded) == (60, True, run.kernels[0].register_demand)
+    assert (found.warps, found.fraction, found.limiter) == (16, 0.5, "registers")
+
+
+def test_rows_and_runs_are_labelled(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--size", "tiny", "--registers", "60", "--level", "ptx", "--json"]
+    assert main(["compare", "vector-add", *options]) == 0
+    for row in json.loads(capsys.readouterr().out):
+        assert (row["provenance"]["registers"], row["provenance"]["level"]) == (60, "ptx")
+        assert row["residency"][0]["registers"] == "given"
+        assert row["residency"][0]["resident_warps"] == 16
+    assert main(["run", "vector-add", *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["options"]["registers"], found["options"]["level"]) == (60, "ptx")
+    assert found["residency"][0]["occupancy"] == 0.5
+
+
+@pytest.mark.parametrize("wrong", [["--registers", "0"], ["--level", "sass"], ["--banks", "33"], ["--target", "sm_1"]])
+def test_wrong_choices_are_wrong_usage(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "vector-add", *wrong]) == 2
+    assert wrong[0] in capsys.readouterr().err
