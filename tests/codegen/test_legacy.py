@@ -37,6 +37,8 @@ def built(version: str, target: str, statement: str) -> str:
         ("1.5", "sm_13", "cvt.f64.f32 d, a;", "cvt.ftz.f64.f32"),
         ("1.4", "sm_13", "mul.f64 d, e, f;", "mul.f64"),
         ("2.0", "sm_20", "add.f32 a, b, c;", "add.f32"),
+        ("3.1", "sm_20", "mad.f32 a, b, c, a;", "mad.rn.f32"),
+        ("3.1", "sm_20", "mad.rz.f32 a, b, c, a;", "mad.rz.f32"),
         ("8.0", "sm_100", "add.f32 a, b, c;", "add.f32"),
     ],
 )

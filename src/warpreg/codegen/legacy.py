@@ -2,7 +2,7 @@
 
 Up to PTX ISA 1.3 the approximations need no ``.approx`` and flush subnormals; on targets sm_1x all single-precision
 arithmetic flushes them (PTX ISA, section 9.7.3, the notes of each instruction).  ``mad.f32`` of those targets runs
-fused, as on every later device.
+fused, as on every later device; up to PTX ISA 3.1 it rounds to nearest where it does not say how.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from warpreg.ir.module import Module
 
 APPROXIMATE = frozenset("sin cos lg2 ex2 rcp sqrt rsqrt div".split())
 FLUSHING = frozenset("add sub mul mad fma min max abs neg set setp slct cvt".split()) | APPROXIMATE
+UNROUNDED = (("f32",), ("ftz", "f32"), ("sat", "f32"), ("ftz", "sat", "f32"))
 ROUNDINGS = frozenset("approx full rn rz rm rp".split())
 
 
@@ -23,14 +24,14 @@ def modernizer(module: Module) -> Callable[[Instruction], Instruction] | None:
     version = tuple(int(part) for part in module.version.split("."))
     flushes = any(name.startswith("sm_1") and len(name) == 5 for name in module.target)
     implies = version < (1, 4)
-    if not (flushes or implies):
+    if not flushes and version >= (3, 2):
         return None
 
     def modernized(instruction: Instruction) -> Instruction:
         modifiers = instruction.modifiers
         if implies:
             modifiers = _with_rounding(instruction.opcode, modifiers)
-        if flushes and instruction.opcode == "mad" and modifiers in (("f32",), ("sat", "f32")):
+        if instruction.opcode == "mad" and modifiers in UNROUNDED:
             modifiers = ("rn", *modifiers)
         if flushes and _can_flush(instruction, modifiers, narrow_only=version <= (1, 4)):
             at = next(i for i, m in enumerate(modifiers) if m == "sat" or m[1:].isdigit())

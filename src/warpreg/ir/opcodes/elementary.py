@@ -139,16 +139,22 @@ def flushed_double(m: Algebra[V], a: V) -> V:
     return m.select(m.ult(magnitude(m, a), m.constant(64, 1 << 52)), sign_of(m, a), a)
 
 
+def rough(m: Algebra[V], result: V) -> V:
+    """The high word of a result, or the NaN of these instructions."""
+    kept = high_word(m, flushed_double(m, result))
+    return m.select(is_nan(m, result), m.constant(64, 0x7FFFFFFF << 32), kept)
+
+
 def rough_reciprocal(m: Algebra[V], f: Form, a: V) -> V:
     """Only the high word of the operand counts, and only that of the result is kept."""
     a = flushed_double(m, high_word(m, a))
-    return high_word(m, flushed_double(m, finished(m, f, m.fdiv(number(m, 64, 1.0), a))))
+    return rough(m, m.fdiv(number(m, 64, 1.0), a))
 
 
 def rough_reciprocal_root(m: Algebra[V], f: Form, a: V) -> V:
     """As `rough_reciprocal`, of the square root."""
     a = flushed_double(m, high_word(m, a))
-    return high_word(m, finished(m, f, m.fdiv(number(m, 64, 1.0), m.fsqrt(a))))
+    return rough(m, m.fdiv(number(m, 64, 1.0), m.fsqrt(a)))
 
 
 OPCODES = (
