@@ -125,9 +125,9 @@ class BoundKernel:
         values = [self._bind(device, buffers, place, argument) for place, argument in enumerate(arguments)]
         bound = references or {}
         identity = {"arguments": _arguments_digest((*arguments, *bound, *bound.values()))}
-        objects = {name: given.on(device) for name, given in bound.items()}
-        for name, made in objects.items():
-            device.bind(name, made)
+        objects = {reference: given.on(device) for reference, given in bound.items()}
+        for reference, made in objects.items():
+            device.bind(reference, made)
         device.launch(
             name, self.grid, self.block, *values, shared_bytes=self.shared_bytes, max_instructions=max_instructions
         )
@@ -139,9 +139,9 @@ class BoundKernel:
                 surface = values[place]
                 assert isinstance(surface, simt.Surface)
                 outputs[f"argument {place}"] = self._copy_back(surface.buffer, argument.array, f"argument {place}")
-        for name, made in objects.items():
+        for reference, made in objects.items():
             if isinstance(made, simt.Surface):
-                outputs[name] = self._copy_back(made.buffer, bound[name].array, name)
+                outputs[reference] = self._copy_back(made.buffer, bound[reference].array, reference)
         configuration = {"grid": _extent(self.grid), "block": _extent(self.block), "shared_bytes": self.shared_bytes}
         return Run(
             source_name(name), tuple(device.launches), outputs, configuration | identity | program.choice.as_dict()

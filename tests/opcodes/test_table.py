@@ -11,10 +11,11 @@ from warpreg.ir import opcodes
 from warpreg.ir.errors import Location, UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes import CARRY, Latency, Unit
-from warpreg.ir.operands import Address, Immediate, Label, Operand, Pair, Register, Sink, Vector
+from warpreg.ir.operands import Address, AddressTuple, Immediate, Label, Operand, Pair, Register, Sink, Vector
 from warpreg.ir.types import B32, PRED
 
 A, B, C, D = (Register(name, B32) for name in "abcd")
+FOUR = Vector((A, B, C, D))
 P, Q = (Register(name, PRED) for name in "pq")
 MEMORY = Address(C)
 
@@ -57,6 +58,29 @@ def instruction(text: str, *operands: Operand) -> Instruction:
         ("atom.global.add.noftz.f16x2", (A, MEMORY, B), "f16x2 <- u64 f16x2"),
         ("st.global.L2::cache_hint.v2.f32", (MEMORY, Vector((A, B)), C), "<- u64 f32 f32 b64"),
         ("mov.b128", (A, Vector((B, C))), "b128 <- b64 b64"),
+        ("tex.2d.v4.f32.f32", (FOUR, AddressTuple((A, Vector((B, C))))), "f32 f32 f32 f32 <- u64 f32 f32"),
+        (
+            "tex.2d.v4.s32.s32",
+            (
+                FOUR,
+                AddressTuple((A, B, Vector((C, D)))),
+            ),
+            "s32 s32 s32 s32 <- u64 u64 s32 s32",
+        ),
+        ("tex.a1d.v4.u32.f32", (FOUR, AddressTuple((A, Vector((B, C))))), "u32 u32 u32 u32 <- u64 u32 f32"),
+        ("tex.1d.v2.f16x2.f32", (Vector((A, B)), AddressTuple((C, D))), "f16x2 f16x2 <- u64 f32"),
+        ("tex.1d.v4.f32.f32", (Pair(FOUR, P), AddressTuple((A, B))), "f32 f32 f32 f32 pred <- u64 f32"),
+        ("tex.level.1d.v4.f32.s32", (FOUR, AddressTuple((A, B)), C), "f32 f32 f32 f32 <- u64 s32 s32"),
+        (
+            "tex.grad.1d.v4.f32.f32",
+            (FOUR, AddressTuple((A, B)), Vector((C,)), Vector((D,)), Vector((A,))),
+            "f32 f32 f32 f32 <- u64 f32 f32 f32 s32",
+        ),
+        ("txq.width.b32", (A, MEMORY), "b32 <- u64"),
+        ("istypep.texref", (P, A), "pred <- u64"),
+        ("suld.b.2d.v2.b16.trap", (Vector((A, B)), AddressTuple((C, Vector((D, D))))), "b16 b16 <- u64 s32 s32"),
+        ("sust.b.a1d.b64.zero", (AddressTuple((A, Vector((B, C)))), D), "<- u64 u32 s32 b64"),
+        ("sured.p.min.1d.b32", (AddressTuple((A, B)), C), "<- u64 s32 b32"),
     ],
 )
 def test_signature(text: str, operands: tuple[Operand, ...], expected: str) -> None:
@@ -86,6 +110,8 @@ def test_signature(text: str, operands: tuple[Operand, ...], expected: str) -> N
         ("bra", Unit.CTRL, Latency.CONTROL),
         ("shfl.sync.bfly.b32", Unit.MEM, Latency.SHARED),
         ("tex.2d.v4.f32.f32", Unit.TEX, Latency.TEXTURE),
+        ("txq.width.b32", Unit.TEX, Latency.TEXTURE),
+        ("sust.b.2d.b32.trap", Unit.TEX, Latency.STORE),
         ("ld.shared.f16", Unit.MEM, Latency.SHARED),
         ("no.such.opcode", Unit.ALU, Latency.ALU),
     ],

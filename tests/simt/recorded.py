@@ -14,6 +14,8 @@ from warpreg.simt.access import MEMORY
 from warpreg.trace import Visit, visits
 from warpreg.trace.addresses import AddressDecoder
 
+TEXTURED = frozenset({"tex", "tld4", "suld", "sust", "sured"})
+
 
 @dataclass(frozen=True)
 class Access:
@@ -45,8 +47,10 @@ def accesses_of(launch: Launch) -> Iterator[Access]:
     first = launch.kernel.first_pcs()
     for visit in path_of(launch):
         for offset, instruction in enumerate(launch.kernel.blocks[visit.block].instructions):
-            if instruction.opcode in MEMORY and "param" not in instruction.modifiers:
-                size, guarded = instruction.types[-1].bytes, instruction.guard is not None
+            textured = instruction.opcode in TEXTURED
+            if textured or (instruction.opcode in MEMORY and "param" not in instruction.modifiers):
+                size = 1 if textured else instruction.types[-1].bytes
+                guarded = instruction.guard is not None
                 yield Access(visit, instruction, *decoder.next(first[visit.block] + offset, visit.mask, size, guarded))
     assert decoder.at == len(decoder.words)
 

@@ -21,6 +21,8 @@ from warpreg.simt.gather import gather, scatter, spilled
 from warpreg.simt.lane_floats import WORDS
 from warpreg.simt.scattered_handles import each_handle
 from warpreg.simt.state import Fault, Slot
+from warpreg.simt.texel_addresses import leave_addresses
+from warpreg.simt.texture_fetch import ADDRESSES
 from warpreg.simt.texture_records import Descriptor, find, stop
 from warpreg.simt.texture_state import GEOMETRIES, Field, Format, Resource
 
@@ -35,6 +37,7 @@ class SurfaceOperation:
     ``size`` the bytes of an element, ``count`` their number; ``clamp`` is PTX's word for what happens outside.
     ``samples``: the first coordinate counts elements of the surface, not bytes.  ``by_format``: a signed surface
     compares signed.  ``scattered``: lanes bring handles of their own.
+    ``record``: the addresses are left behind the rows, as those of a fetch.
     """
 
     action: str
@@ -45,11 +48,12 @@ class SurfaceOperation:
     samples: bool = False
     by_format: bool = False
     scattered: bool = False
+    record: bool = False
 
     @property
     def name(self) -> str:
         parts = [self.action.replace(".", "_"), self.geometry, f"{self.size}x{self.count}", self.clamp]
-        parts += [word for word in ("samples", "by_format", "scattered") if getattr(self, word)]
+        parts += [word for word in ("samples", "by_format", "scattered", "record") if getattr(self, word)]
         return "_".join(("surface", *parts))
 
     @property
@@ -88,6 +92,8 @@ class _Access:
         self.base = self.surface.base + slot(code, self.launch, Slot.GLOBAL_BIAS)
         offsets, inside = self._offsets()
         lanes = inside.bitcast(MASK)
+        if operation.record:
+            leave_addresses(code, self.rows + ADDRESSES, self.surface.base, offsets, inside, self.mask)
         if operation.action == "load":
             for element in range(operation.count):
                 self._row(element).store(

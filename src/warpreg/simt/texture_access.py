@@ -16,7 +16,8 @@ from warpreg.simt.lane_floats import WORDS
 from warpreg.simt.state import SITE_BYTES, Slot
 from warpreg.simt.storage import Cell
 from warpreg.simt.surface_operations import SurfaceOperation
-from warpreg.simt.texture_fetch import ROW_BYTES, TextureFetch
+from warpreg.simt.texel_addresses import AddressRecord
+from warpreg.simt.texture_fetch import ADDRESSES, ROW_BYTES, TextureFetch
 from warpreg.simt.texture_queries import TextureQuery
 from warpreg.simt.texture_state import QUERIES, Resource
 from warpreg.simt.values import BlockValues
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 TEXTURE = OPCODE_NAMES | {"istypep"}
 
-SCRATCH_BYTES = 8 * ROW_BYTES
-"""Room for four rows of 64-bit elements."""
+SCRATCH_BYTES = ADDRESSES + 8 * LANES
+"""Room for four rows of 64-bit elements, and for the recorded addresses."""
 
 Source = tuple[Operand, Type, tuple[Cell, ...]]
 
@@ -68,10 +69,11 @@ class TextureAccess:
             offsets=len(parts.offsets) > 0,
             sampler=handles == 2,
             scattered=scattered,
+            record=self.sites.record,
         )
         out = self.values.scratch(SCRATCH_BYTES)
         arguments = [h.splat() if scattered and h.type == I64 else h for h in named]
-        self._call(fetch, mask, [out, *arguments, *map(self._operand, used)])
+        self._access(fetch, mask, out, [*arguments, *map(self._operand, used)])
         rows = [(out + row * ROW_BYTES).load(WORDS, align=64) for row in range(4)]
         results = as_halves(self.values, instruction, rows)
         residence = self.code.const(MASK, 1)
@@ -93,6 +95,7 @@ class TextureAccess:
             samples=samples,
             by_format=samples and instruction.types[-1].kind is Kind.BITS and modifiers[1] in ("min", "max"),
             scattered=handle.type != I64,
+            record=self.sites.record,
         )
         rows = self.values.scratch(SCRATCH_BYTES)
         given = [self._operand(source) for source in sources[len(sources) - stored :]]
@@ -103,7 +106,8 @@ class TextureAccess:
             for place, value in enumerate(given):
                 half = as_half(self.values, instruction, value).zext(WORDS)
                 (rows + (4 + place) * ROW_BYTES).store(half, align=64)
-        self._call(operation, mask, [rows, handle, *map(self._operand, sources[1 : 1 + COORDINATES[shape]])])
+        points = map(self._operand, sources[1 : 1 + COORDINATES[shape]])
+        self._access(operation, mask, rows, [handle, *points])
         if stored:
             return []
         element = lanes_of(operation.element)
@@ -158,11 +162,23 @@ class TextureAccess:
             of_sampler = asked in ("force_unnormalized_coords", "filter_mode") or asked.startswith("addr")
             resource = Resource.SURFACE if self.instruction.opcode == "suq" else Resource.TEXTURE
             query = TextureQuery(QUERIES[asked], resource, False, of_sampler)
-        found = self._call(query, mask, [lanes])
+        found = self._call(query, mask, [lanes], self._site())
         return found != 0 if query.test else found
 
-    def _call(self, operation: Any, mask: Value, arguments: list[Value]) -> Value:
+    def _access(self, operation: TextureFetch | SurfaceOperation, mask: Value, rows: Value, given: list[Value]) -> None:
+        """Call an operation that works on rows of scratch memory; record the addresses that it leaves there."""
+        site = self._site()
+        addresses, wide = rows + ADDRESSES, lanes_of(I64)
+        if operation.record:
+            addresses.store(self.code.const(wide, 0), align=64)
+        self._call(operation, mask, [rows, *given], site)
+        if operation.record:
+            self._call(AddressRecord(), mask, [addresses.load(wide, align=64)], site)
+
+    def _site(self) -> Value:
         number = self.sites.site(self.pc, self.instruction.guard is not None)
-        site = self.values.field(Slot.SITES) + number * SITE_BYTES
+        return self.values.field(Slot.SITES) + number * SITE_BYTES
+
+    def _call(self, operation: Any, mask: Value, arguments: list[Value], site: Value) -> Value:
         address = (self.values.field(Slot.HELPERS) + 8 * self.sites.operation(operation)).load(I64)
         return self.code.call_at(address, operation.result, [self.values.launch, site, mask, *arguments])

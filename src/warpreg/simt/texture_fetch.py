@@ -24,11 +24,14 @@ from warpreg.simt.emitter import I32, I64, LANES, MASK, Code, Value
 from warpreg.simt.lane_floats import WORDS
 from warpreg.simt.scattered_handles import each_handle
 from warpreg.simt.state import Slot
+from warpreg.simt.texel_addresses import leave_addresses
 from warpreg.simt.texture_axes import Axis, faces
 from warpreg.simt.texture_records import Descriptor, find
 from warpreg.simt.texture_state import Field, Resource
 
 ROW_BYTES = 4 * LANES
+ADDRESSES = 8 * ROW_BYTES
+"""Where recorded addresses stand behind ``out``."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class TextureFetch:
     ``geometry`` is PTX's; ``whole`` says that coordinates are integers; ``wanted`` has a bit for each of the four
     results that is used; ``gathered`` is the channel of ``tld4``, -1 for ``tex``; ``offsets`` whether coordinate
     offsets follow the coordinates; ``sampler`` whether there is one; ``scattered`` whether lanes bring handles of their
-    own.
+    own; ``record`` whether the addresses of the texels (of the lower left ones, where a filter mixes several) are left
+    behind the four rows, as 32 lanes of i64: that of the first texel of all where a lane reads none.
     """
 
     geometry: str
@@ -48,12 +52,13 @@ class TextureFetch:
     offsets: bool = False
     sampler: bool = False
     scattered: bool = False
+    record: bool = False
 
     @property
     def name(self) -> str:
         parts = [self.geometry, "s32" if self.whole else "f32", f"{self.wanted:x}"]
         parts += [f"gather{self.gathered}"] if self.gathered >= 0 else []
-        parts += [word for word in ("offsets", "sampler", "scattered") if getattr(self, word)]
+        parts += [word for word in ("offsets", "sampler", "scattered", "record") if getattr(self, word)]
         return "_".join(("texture", *parts))
 
     @property
@@ -153,6 +158,7 @@ class _Fetch:
     def _point(self, axes: list[Axis]) -> None:
         """One texel a lane."""
         offsets, valid = self._place([axis.corner(0) for axis in axes])
+        self._record(offsets, valid)
         for channel in range(4):
             if self.fetch.wanted >> channel & 1:
                 self._put(channel, self._channel(channel, offsets, valid))
@@ -188,6 +194,7 @@ class _Fetch:
             (self._place([axis.corner(bits >> n & 1) for n, axis in enumerate(axes)]), self._weight(axes, bits))
             for bits in range(1 << len(axes))
         ]
+        self._record(*places[0][0])
         for channel in range(4):
             if self.fetch.wanted >> channel & 1:
                 total: Value | None = None
@@ -208,10 +215,15 @@ class _Fetch:
     def _footprint(self, coordinates: list[Value]) -> None:
         """The four texels that a linear filter would mix, counter-clockwise from the lower left."""
         axes = [Axis.linear(self.code, c, self._field(i)) for i, c in enumerate(coordinates)]
+        self._record(*self._place([axis.corner(0) for axis in axes]))
         for row, (right, below) in enumerate(((0, 1), (1, 1), (1, 0), (0, 0))):
             if self.fetch.wanted >> row & 1:
                 offsets, valid = self._place([axes[0].corner(right), axes[1].corner(below)])
                 self._put(row, self._channel(self.fetch.gathered, offsets, valid))
+
+    def _record(self, offsets: Value, valid: Value) -> None:
+        if self.fetch.record:
+            leave_addresses(self.code, self.out + ADDRESSES, self.texture.base, offsets, valid, self.mask)
 
     def _put(self, row: int, value: Value) -> None:
         code = self.code

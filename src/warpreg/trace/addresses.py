@@ -1,7 +1,10 @@
 """The recorded addresses of memory instructions: a stream of 32-bit words, one record an executed memory instruction.
 
-Records stand in execution order, so whoever walks the recorded path knows which instruction each belongs to.  The first
-word of a record has the kind in bits 0-1, bit 2 if a word with the mask of active lanes follows (only guarded
+Records stand in execution order, so whoever walks the recorded path knows which instruction each belongs to: loads,
+stores, atomics, texture fetches and surface accesses (not queries) have one each.  That of a fetch names the lower left
+texel where several are mixed, and the texture's first where the lane reads none; its access size counts as 1.
+
+The first word of a record has the kind in bits 0-1, bit 2 if a word with the mask of active lanes follows (only guarded
 instructions, and only when it differs from the instruction's last record; otherwise the mask is the block's), and a
 signed payload in bits 3-31.  *Base* is the address of lane 0 in an affine record (whether or not lane 0 is active) and
 of the first active lane in others; each instruction remembers the base and stride of its last record, both 0 at first.

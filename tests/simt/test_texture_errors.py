@@ -1,0 +1,140 @@
+"""What is wrong with an array, an option, a handle or a binding is said once, with its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.simt.programs import COMPILED, VIRTUAL
+from tests.simt.test_surfaces import HEAD
+from tests.simt.texturing import fetch_text, rows
+
+from warpreg.ir.errors import UnsupportedError
+from warpreg.simt import Device, LaunchError, TextureError, TextureFault
+
+LINE = np.zeros(4, np.float32)
+TEXT = fetch_text("tex.1d.v4.f32.f32", 1, before=".global .texref image; .global .surfref canvas;")
+
+
+@pytest.fixture(params=[VIRTUAL, COMPILED], ids=["virtual", "compiled"])
+def options(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+def launch(device: Device, texture: Any, sampler: Any = 0) -> None:
+    device.launch("k", 1, 1, texture, sampler, device.upload(rows([(0.0,)])), device.zeros((1, 4), np.uint32))
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "kind", "said"),
+    [
+        ((3, 4), "f4", "4d", "texture kind '4d': expected one of 1d, 2d, 3d"),
+        ((4,), "f4", "2d", r"a 2d texture: expected axes \(y, x\) and 1, 2 or 4 channels, found \[4\]"),
+        ((4, 4, 3), "f4", "2d", r"1, 2 or 4 channels, found \[4, 4, 3\]"),
+        ((0, 4), "f4", "2d", r"expected a texel at least, found \[0, 4\]"),
+        ((4, 4), "f8", "2d", "a texture of float64: expected elements of uint8"),
+        ((4, 4), ">f4", "2d", "a texture of >f4: expected elements of uint8"),
+        ((6, 2, 3), "f4", "cube", r"expected 6 square faces, found \[6, 2, 3\]"),
+        ((8, 2, 2), "f4", "cube-layered", "expected a multiple of 6 square faces"),
+    ],
+)
+def test_arrays_that_make_no_texture(shape: tuple[int, ...], dtype: str, kind: Any, said: str) -> None:
+    device = Device(TEXT)
+    for make in (device.texture, device.surface):
+        with pytest.raises(TextureError, match=said):
+            make(np.zeros(shape, dtype), kind)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"address": "repeat"}, "texture address 'repeat': expected one of wrap, mirror, clamp, border"),
+        ({"address": ()}, "expected one to three modes"),
+        ({"filter": "cubic"}, "texture filter 'cubic': expected one of point, linear"),
+        ({"read": "float"}, "texture read 'float': expected element or normalized"),
+        ({"read": "normalized"}, "only integers of 8 and 16 bits are read as normalized numbers"),
+    ],
+)
+def test_options_that_do_not_exist(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(TextureError, match=said):
+        Device(TEXT).texture(LINE, "1d", **given)
+
+
+def test_a_linear_filter_cannot_mix_integers() -> None:
+    with pytest.raises(TextureError, match="a linear filter needs floating-point elements or normalized reads"):
+        Device(TEXT).texture(np.zeros(4, np.uint8), "1d", filter="linear")
+
+
+def test_faults_name_kernel_thread_instruction_and_what_was_found(options: Any) -> None:
+    device = Device(TEXT, options)
+    place = (
+        r"kernel 'k', block \(0,0,0\), thread \(0,0,0\), instruction 'tex\.1d.* at <ptx>:\d+:\d+: expected a 1d texture"
+    )
+    flat = device.texture(np.zeros((2, 2), np.float32))
+    for texture, found in (
+        (77, "0x4d, which is no handle"),
+        (flat.handle + 4, "0x[0-9a-f]+, which is no handle"),
+        (flat, "2d texture 'buffer"),
+        (device.surface(LINE, "1d"), "1d surface 'buffer"),
+        (device.sampler(), "sampler 'a sampler'"),
+    ):
+        with pytest.raises(TextureFault, match=f"{place}, found {found}"):
+            launch(device, texture)
+
+
+def test_a_reference_with_nothing_bound(options: Any) -> None:
+    device = Device(fetch_text("tex.1d.v4.f32.f32", 1, before=".global .texref image;", texture="image"), options)
+    with pytest.raises(TextureFault, match="found texture reference 'image' with nothing bound to it"):
+        launch(device, 0)
+    device.bind("image", device.texture(np.zeros((2, 2), np.float32)))
+    with pytest.raises(TextureFault, match="expected a 1d texture, found 2d texture 'image'"):
+        launch(device, 0)
+
+
+def test_surface_instructions_want_surfaces(options: Any) -> None:
+    text = f"{HEAD}suld.b.1d.b32.trap %r0, [%srf, {{%t}}]; st.global.b32 [%out], %r0; ret; }}"
+    device = Device(text, options)
+    out = device.zeros(4, np.uint32)
+    with pytest.raises(TextureFault, match="expected a 1d surface, found 1d texture"):
+        device.launch("k", 1, 1, device.texture(LINE, "1d"), out, out)
+    with pytest.raises(TextureFault, match="expected a 1d surface, found 2d surface"):
+        device.launch("k", 1, 1, device.surface(np.zeros((2, 2), np.uint32)), out, out)
+
+
+def test_a_query_of_no_texture(options: Any) -> None:
+    text = f"{HEAD}txq.width.b32 %r0, [%srf]; st.global.b32 [%out], %r0; ret; }}"
+    device = Device(text, options)
+    with pytest.raises(TextureFault, match=r"txq.* expected a texture, found 0x5, which is no handle"):
+        device.launch("k", 1, 1, 5, 0, device.zeros(4, np.uint32))
+
+
+def test_bindings() -> None:
+    device, other = Device(TEXT), Device(TEXT)
+    with pytest.raises(
+        TextureError, match="no texture, sampler or surface reference 'picture'; there are: image, canvas"
+    ):
+        device.bind("picture", device.texture(LINE, "1d"))
+    with pytest.raises(TextureError, match="reference 'canvas': expected a surface, found a texture"):
+        device.bind("canvas", device.texture(LINE, "1d"))
+    with pytest.raises(TextureError, match="reference 'image': what is bound to it belongs to another device"):
+        device.bind("image", other.texture(LINE, "1d"))
+    with pytest.raises(LaunchError, match="parameter 'tex': the texture belongs to another device"):
+        launch(device, other.texture(LINE, "1d"))
+    with pytest.raises(LaunchError, match="belongs to another device"):
+        device.texture(other.upload(LINE), "1d")
+
+
+def test_a_texture_is_no_number() -> None:
+    text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u32 n) { ret; }"
+    device = Device(text)
+    with pytest.raises(LaunchError, match="parameter 'n': expected u32, found a texture"):
+        device.launch("k", 1, 1, device.texture(LINE, "1d"))
+
+
+def test_what_is_not_supported_names_its_place() -> None:
+    for opcode in ("tex.1d.v4.f32.f32|, %x2", "tld4.r.2d.v4.f32.f32|, {%e2, %e3}, %x4"):
+        with pytest.raises(UnsupportedError, match=r"<ptx>:\d+:\d+: .*compares depths, which is not supported"):
+            Device(fetch_text(opcode, 1 if "1d" in opcode else 2)).kernel("k")
+    with pytest.raises(UnsupportedError, match=r"<ptx>:\d+:\d+: tex\.2dms\.v4\.f32\.s32 is not supported"):
+        Device(fetch_text("tex.2dms.v4.f32.s32", 4)).kernel("k")
