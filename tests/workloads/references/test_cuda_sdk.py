@@ -1,11 +1,13 @@
 """The references of some CUDA SDK workloads by hand."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
 from warpreg import workloads
-from warpreg.workloads.cuda_sdk import binomial_options, fast_walsh_transform, scan
+from warpreg.workloads.cuda_sdk import binomial_options, fast_walsh_transform, scan, sobol_qrng
 
 
 def reference(name, size, **inputs):
@@ -102,3 +104,33 @@ def test_dwt_haar1d_of_four_numbers():
 def test_scan_starts_anew_in_each_row():
     rows = np.array([[1, 2, 3], [2**32 - 1, 5, 7]], np.uint32)
     assert scan.exclusive_sums(rows).tolist() == [[0, 1, 3], [0, 2**32 - 1, 4]]
+
+
+def test_sobol_qrng_first_dimension_is_van_der_corputs_in_gray_order():
+    problem = workloads.find("sobol-qrng").problem("tiny")
+    found = workloads.find("sobol-qrng").reference(problem.size, problem.inputs)["points"]
+    assert found[0, :4].tolist() == [0.0, 0.5, 0.75, 0.25]
+
+
+def test_sobol_qrng_fills_every_dimension_evenly():
+    # The first 2^k points of a Sobol sequence lie one in each of 2^k equal intervals, in every dimension
+    problem = workloads.find("sobol-qrng").problem("tiny")
+    points = workloads.find("sobol-qrng").reference({"vectors": 64, "dimensions": 5}, problem.inputs)["points"]
+    assert (np.sort(np.floor(points * 64), axis=1) == np.arange(64)).all()
+
+
+def test_sobol_qrng_finds_primitive_polynomials():
+    # x + 1, x^2 + x + 1, x^3 + x + 1, x^3 + x^2 + 1, x^4 + x + 1, x^4 + x^3 + 1; x^4 + x^3 + x^2 + x + 1 has order 5
+    assert list(itertools.islice(sobol_qrng.primitive_polynomials(), 6)) == [
+        0b11,
+        0b111,
+        0b1011,
+        0b1101,
+        0b10011,
+        0b11001,
+    ]
+
+
+def test_histogram64_drops_the_lower_two_bits():
+    found = workloads.find("histogram64").reference({}, {"data": np.array([0, 3, 4, 255], np.uint8)})["bins"]
+    assert {bin_: int(found[bin_]) for bin_ in np.flatnonzero(found).tolist()} == {0: 2, 1: 1, 63: 1}
