@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.reference.builder import Builder
+from tests.reference.builder import Builder, declared_type
+from tests.reference.instruction import kind_and_bits
 
 ROW_BYTES = 64
 """Bytes at the start of a thread's row of the output, and of its local array, that it reads and writes at random."""
@@ -169,7 +170,58 @@ def space_test(b: Builder) -> None:
     name = {"local": "stack", "shared": "exchange", "global": "numbers"}[place]
     b.emit(f"mov.u64 {base}, {name}")
     b.emit(f"cvta.{place}.u64 {base}, {base}")
+    if place == "shared" and b.chance(0.3):
+        b.emit(f"mapa.u64 {base}, {base}, 0")
+        b.emit(f"getctarank.u64 {b.register('b32')}, {base}", b.guard())
     b.emit(f"isspacep.{b.rng.choice(['local', 'shared', 'global'])} {b.register('pred')}, {base}", b.guard())
+
+
+def wide(b: Builder) -> None:
+    """An access of 32 bytes to global memory, or 128 bits at once anywhere."""
+    b.features.add("vectors")
+    if b.chance(0.5):
+        shape, registers = b.rng.choice([(".v8.b32", b.registers("b32", 8)), (".v4.b64", b.registers("b64", 4))])
+        stores = b.chance(0.4)
+        _, address = _place(b, "row" if stores else b.rng.choice(["row", "input"]), 32)
+        listed = "{" + ", ".join(registers) + "}"
+        b.emit(
+            f"st.global{shape} {address}, {listed}" if stores else f"ld.global{shape} {listed}, {address}", b.guard()
+        )
+        return
+    whole, other = b.temporary("b128"), b.temporary("b128")
+    form, address = _place(b, b.rng.choice(["row", "shared", "local"]), 16)
+    b.emit(f"mov.b128 {whole}, {{{', '.join(b.registers('b64', 2))}}}")
+    b.emit(f"ld{form}.b128 {other}, {address}")
+    if form in (".global", ".shared") and b.chance(0.6):
+        operation = b.rng.choice([f"exch.b128 {other}, {address}", f"cas.b128 {other}, {address}, {other}"])
+        b.emit(f"atom{form}.{operation}, {whole}")
+        b.features.add("atomics")
+    else:
+        b.emit(f"st{form}.b128 {address}, {whole}", b.guard())
+    b.emit(f"mov.b128 {{{', '.join(b.registers('b64', 2))}}}, {other}", b.guard())
+
+
+def hinted(b: Builder) -> None:
+    """An access with eviction priorities and a cache policy, which change nothing."""
+    b.features.add("global")
+    priority = b.rng.choice(["", ".L1::evict_first", ".L1::no_allocate"])
+    choice = b.rng.randrange(3)
+    if choice == 0:
+        place = _wide_address(b, "%in", _index(b, INPUT_BYTES // 4, 8))
+        prefetched = b.rng.choice(["", ".L2::128B"])
+        form = f"ld.global{b.rng.choice(['', '.nc'])}{priority}.L2::cache_hint{prefetched}.v2.b32"
+        b.emit(f"{form} {{{', '.join(b.registers('b32', 2))}}}, [{place}], {b.register('b64')}", b.guard())
+        return
+    place = _wide_address(b, "%out", _index(b, ROW_BYTES, 8))
+    if choice == 1:
+        form = f"st.global{priority}.L2::cache_hint.b64"
+        b.emit(f"{form} [{place}], {b.register('b64')}, {b.register('b64')}", b.guard())
+        return
+    everything = _INTEGER_ATOMICS + _ORDERED_ATOMICS + _HALF_ATOMICS
+    kinds = {operation: (operation.split(".")[0], "f" in operation, "noftz" in operation) for operation in everything}
+    for kind in b.rng.sample(sorted(set(kinds.values())), 3):
+        operation = b.rng.choice([o for o in everything if kinds[o] == kind])
+        _atomic(b, ".global", operation, place, b.chance(0.4), policy=b.register("b64"))
 
 
 def parameter(b: Builder) -> None:
@@ -187,30 +239,36 @@ _INTEGER_ATOMICS = [
     "add.u32", "add.s32", "add.u64", "min.u32", "max.u32", "min.s32", "max.s32", "min.u64", "max.u64", "min.s64",
     "max.s64", "and.b32", "or.b32", "xor.b32", "and.b64", "or.b64", "xor.b64",
 ]  # fmt: skip
+_HALF_ATOMICS = [
+    f"{operation}.noftz.{name}" for operation in ("add", "min", "max") for name in ("f16", "f16x2", "bf16", "bf16x2")
+]
 _ORDERED_ATOMICS = ["exch.b32", "exch.b64", "cas.b32", "cas.b64", "cas.b16", "inc.u32", "dec.u32", "add.f32", "add.f64"]
 
 
-def _atomic(b: Builder, space: str, operation: str, address: str, returns: bool) -> None:
-    name = operation.rsplit(".", 1)[1]
-    kind, bits = name[0], int(name[1:])
-    declared = f"f{bits}" if kind == "f" else f"b{bits}"
-    operands = [b.register(declared)]
+def _atomic(b: Builder, space: str, operation: str, address: str, returns: bool, policy: str = "") -> None:
+    """``policy`` is the register of a cache policy, if the operation has one."""
+    kind, bits = kind_and_bits(operation.rsplit(".", 1)[1])
+    declared = declared_type(kind, bits, b.rng)
+    operands = [b.register(declared), *([policy] if policy else [])]
     if operation.startswith("cas"):
-        operands = [b.source(name), b.register(declared)]
+        operands.insert(0, b.source(f"{kind}{bits}"))
     returns = returns or operation[:3] in ("exc", "cas")
     form = b.rng.choice(["", ".relaxed.gpu", ".release.cta"]) if space else ""
+    if policy:
+        head, _, last = operation.rpartition(".")
+        operation = f"{head}.L2::cache_hint.{last}"
     if returns:
         result = b.register(declared)
         b.emit(f"atom{form}{space}.{operation} {result}, [{address}], {', '.join(operands)}", b.guard())
     else:
-        b.emit(f"red{form}{space}.{operation} [{address}], {operands[0]}", b.guard())
+        b.emit(f"red{form}{space}.{operation} [{address}], {', '.join(operands)}", b.guard())
     b.features.add("atomics")
 
 
 def private_atomic(b: Builder) -> None:
     """An atomic on memory that only this thread touches: any operation, its result used."""
-    operation = b.rng.choice(_INTEGER_ATOMICS + _ORDERED_ATOMICS)
-    width = int(operation[-2:]) // 8
+    operation = b.rng.choice(_INTEGER_ATOMICS + _ORDERED_ATOMICS + _HALF_ATOMICS)
+    width = kind_and_bits(operation.rsplit(".", 1)[1])[1] // 8
     form, address = _place(b, b.rng.choice(["row", "shared"]), width)
     _atomic(b, form.replace(".volatile", ""), operation, address[1:-1], b.chance(0.6))
 

@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 
 from tests.reference import floats
-from tests.reference.number import FORMATS, from_float, mask, to_float
+from tests.reference.number import FORMATS, Format, from_float, mask, to_float
 
 TOLERANCE: dict[str, tuple[float, float]] = {
     "rcp": (2.0**-23, 0.0),
@@ -24,25 +24,35 @@ TOLERANCE: dict[str, tuple[float, float]] = {
     "tanh": (2.0**-11, 0.0),
     "rcp64": (2.0**-19, 0.0),
     "rsqrt64": (2.0**-19, 0.0),
+    "ex2f16": (2.0**-9.9, 0.0),
+    "ex2bf16": (2.0**-7, 0.0),
+    "tanhf16": (0.0, 2.0**-10.987),
+    "tanhbf16": (0.0, 2.0**-8),
 }
-_DENORMAL = {32: 2.0**-149, 64: 5e-324}
 
 
-def evaluate(opcode: str, bits: int, patterns: tuple[int, ...], flush: bool) -> int:
+def kind_of(text: str) -> str:
+    """The key of TOLERANCE of a full opcode, or nothing if it is exact."""
+    opcode, *modifiers = text.split(".")
+    if not {"approx", "full"} & set(modifiers):
+        return ""
+    return opcode + {"f32": "", "f64": "64"}.get(modifiers[-1], modifiers[-1].removesuffix("x2"))
+
+
+def evaluate(opcode: str, name: str, patterns: tuple[int, ...], flush: bool) -> int:
     """The correctly rounded result of an approximate instruction; ``flush`` is ``.ftz``.
 
     The f64 forms with ``.ftz`` read and write only the high 32 bits.
     """
-    f = FORMATS[bits]
-    kept = ~mask(32) if bits == 64 else ~0
+    f = FORMATS[name]
+    kept = ~mask(32) if name == "f64" else ~0
     if flush:
         patterns = tuple(f.flush(p & kept) for p in patterns)
-    out = _exactly_rounded(opcode, bits, patterns)
+    out = _exactly_rounded(opcode, f, patterns)
     return f.flush(out) & kept if flush else out
 
 
-def _exactly_rounded(opcode: str, bits: int, patterns: tuple[int, ...]) -> int:
-    f = FORMATS[bits]
+def _exactly_rounded(opcode: str, f: Format, patterns: tuple[int, ...]) -> int:
     a = patterns[0]
     if opcode == "rcp":
         return floats.reciprocal(f, a, "rn")
@@ -53,10 +63,10 @@ def _exactly_rounded(opcode: str, bits: int, patterns: tuple[int, ...]) -> int:
     if f.is_nan(a):
         return f.nan
     if opcode == "rsqrt":
-        return _reciprocal_root(bits, a)
-    x = to_float(a, bits)
+        return _reciprocal_root(f, a)
+    x = number_of(f, a)
     if opcode == "ex2":
-        result = math.inf if x > 1100 else 0.0 if x < -1200 else 2.0**x
+        result = math.inf if x >= 1024 else 0.0 if x < -1074 else 2.0**x
     elif opcode == "lg2":
         result = -math.inf if x == 0 else math.nan if x < 0 else x if math.isinf(x) else math.log2(x)
     elif opcode == "tanh":
@@ -65,18 +75,27 @@ def _exactly_rounded(opcode: str, bits: int, patterns: tuple[int, ...]) -> int:
         result = math.nan
     else:
         result = {"sin": math.sin, "cos": math.cos}[opcode](x)
-    return from_float(result, bits)
+    return rounded(f, result)
 
 
-def _reciprocal_root(bits: int, a: int) -> int:
-    f = FORMATS[bits]
+def _reciprocal_root(f: Format, a: int) -> int:
     if f.is_zero(a):
         return f.signed_bits(f.sign(a), f.infinity)
     if f.sign(a):
         return f.nan
     if f.is_infinite(a):
         return 0
-    return from_float(1 / math.sqrt(to_float(a, bits)), bits)
+    return rounded(f, 1 / math.sqrt(number_of(f, a)))
+
+
+def number_of(f: Format, a: int) -> float:
+    """The host double nearest to a pattern."""
+    return to_float(floats.resized(f, FORMATS[64], a, "rn"), 64)
+
+
+def rounded(f: Format, x: float) -> int:
+    """The pattern nearest to a host double."""
+    return floats.resized(FORMATS[64], f, from_float(x, 64), "rn")
 
 
 def is_bounded(kind: str, patterns: tuple[int, ...]) -> bool:
@@ -92,15 +111,15 @@ def is_bounded(kind: str, patterns: tuple[int, ...]) -> bool:
 
 def agree(kind: str, got: int, expected: int) -> bool:
     """Whether two patterns are the same special value or lie within the tolerance of ``kind`` (a key of TOLERANCE)."""
-    bits = 64 if kind.endswith("64") else 32
-    f = FORMATS[bits]
+    name = next((n for n in ("bf16", "f16") if kind.endswith(n)), "f64" if kind.endswith("64") else "f32")
+    f = FORMATS[name]
     if f.is_nan(got) or f.is_nan(expected):
         return f.is_nan(got) and f.is_nan(expected)
     if f.is_infinite(got) or f.is_infinite(expected):
         return got == expected
     if f.is_zero(expected) and f.is_zero(got):
         return f.sign(got) == f.sign(expected)
-    x, y = Fraction(to_float(got, bits)), Fraction(to_float(expected, bits))
+    x, y = (Fraction(number_of(f, a)) for a in (got, expected))
     relative, absolute = TOLERANCE[kind]
-    slack = Fraction(_DENORMAL[bits]) + abs(y) * Fraction(2) ** (-24 if bits == 32 else -53)
+    slack = Fraction(2) ** f.quantum + abs(y) * Fraction(2) ** -f.precision
     return abs(x - y) <= max(Fraction(relative) * abs(y), Fraction(absolute)) + slack

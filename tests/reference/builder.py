@@ -163,7 +163,7 @@ def declared_type(kind: str, bits: int, rng: random.Random) -> str:
     if kind == "pred":
         return "pred"
     if kind == "f":
-        return f"f{bits}"
+        return f"f{bits}" if bits > 16 else "b16"
     if bits == 8:
         return rng.choice(["b16", "b32"])
     return f"b{bits}"

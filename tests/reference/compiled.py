@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.reference import pure
+from tests.reference import pure, video
 from tests.reference.matrices import MATRIX, MatrixStatement
 from tests.reference.memory import ReferenceFault
 from tests.reference.memory_statements import MemoryStatements
@@ -13,9 +13,12 @@ from tests.reference.operands import Execute, Places, elements, step
 from tests.reference.reader import Function, Program, Statement
 from tests.reference.texture_statements import TextureStatements
 from tests.reference.thread import Frame, Thread, Waiting
+from tests.reference.warp import TOGETHER, results_and_operands
 
-_NOTHING = ("membar", "fence", "nanosleep", "prefetch", "prefetchu", "pmevent")
-_WARP_WIDE = ("shfl", "vote", "activemask")
+_NOTHING = (
+    "membar", "fence", "nanosleep", "prefetch", "prefetchu", "pmevent", "discard", "applypriority", "griddepcontrol",
+    "setmaxnreg",
+)  # fmt: skip
 
 
 class CompiledFunction(MemoryStatements, TextureStatements):
@@ -46,16 +49,18 @@ class CompiledFunction(MemoryStatements, TextureStatements):
     def _statement(self, s: Statement) -> Execute:
         if s.opcode == "mov" and any(o.startswith("{") for o in s.operands):
             return self._pack_or_unpack(s)
-        instruction = pure.lookup(s.opcode, s.modifiers)
+        if s.opcode in video.OPCODES:
+            return self._video(s)
+        instruction = pure.lookup(s.opcode, s.modifiers, len(s.operands) - 1)
         if instruction:
             return self._pure(s, instruction)
         if s.opcode in _NOTHING:
             return step(lambda thread: None)
-        if s.opcode in _WARP_WIDE or s.modifiers[:1] == ("warp",):
+        if s.opcode in TOGETHER or s.modifiers[:1] == ("warp",):
             return self._warp_wide(s)
         builders: dict[str, Callable[[Statement], Execute]] = {
-            "setp": self._setp, "ld": self.load, "ldu": self.load, "st": self.store, "atom": self.atomic,
-            "red": self.atomic, "cvta": self.cvta, "bra": self._branch, "brx": self._branch_table,
+            "ld": self.load, "ldu": self.load, "st": self.store, "atom": self.atomic,
+            "red": self.atomic, "bra": self._branch, "brx": self._branch_table,
             "ret": self._return,
             "exit": self._exit, "call": self._call, "bar": self._barrier, "barrier": self._barrier,
         }  # fmt: skip
@@ -70,8 +75,19 @@ class CompiledFunction(MemoryStatements, TextureStatements):
 
     # Straight-line instructions.
 
+    def _video(self, s: Statement) -> Execute:
+        """An instruction whose operands name parts of registers."""
+        names, selectors, negated = zip(*map(video.split, s.operands), strict=True)
+        types = tuple(m for m in s.modifiers if pure.is_type(m))
+        rest = tuple(m for m in s.modifiers if not pure.is_type(m))
+        chosen = video.Selected(selectors[0], (*selectors[1:], "")[:3], (*negated[1:], False)[:3])
+        whole = Statement(s.opcode, s.modifiers, names, s.guard, s.line)
+        return self._pure(whole, video.build(s.opcode, types, rest, len(names) - 1, chosen))
+
     def _pure(self, s: Statement, instruction: pure.Pure) -> Execute:
-        write = self.writer(s.operands[0], instruction.result)
+        first, _, second = s.operands[0].partition("|")
+        write = self.writer(first.strip(), instruction.result)
+        write_second = self.writer(second.strip() or "_", instruction.second or "pred")
         reads = [self.reader(o, t) for o, t in zip(s.operands[1:], instruction.sources, strict=True)]
         function = instruction.function
 
@@ -84,26 +100,12 @@ class CompiledFunction(MemoryStatements, TextureStatements):
                 thread.carry = carry
             write(thread, result)
 
-        return step(execute_with_carry if instruction.carry else execute)
+        def execute_both(thread: Thread) -> None:
+            result, other = function(*[read(thread) for read in reads])
+            write(thread, result)
+            write_second(thread, int(other))
 
-    def _setp(self, s: Statement) -> Execute:
-        types = [m for m in s.modifiers if pure.is_type(m)]
-        compare, combine = pure.comparison(s.modifiers, types[0]), pure.combination(s.modifiers)
-        first, _, second = s.operands[0].partition("|")
-        write_p, write_q = self.writer(first.strip(), "pred"), self.writer(second.strip() or "_", "pred")
-        a, b = (self.reader(o, types[0]) for o in s.operands[1:3])
-        c = self.reader(s.operands[3], "pred") if combine else None
-
-        def execute(thread: Thread) -> None:
-            p = compare(a(thread), b(thread))
-            q = not p
-            if combine and c:
-                with_c = bool(c(thread))
-                p, q = combine(p, with_c), combine(q, with_c)
-            write_p(thread, int(p))
-            write_q(thread, int(q))
-
-        return step(execute)
+        return step(execute_with_carry if instruction.carry else execute_both if instruction.second else execute)
 
     def _pack_or_unpack(self, s: Statement) -> Execute:
         bits = pure.kind_and_bits(s.modifiers[-1])[1]
@@ -175,11 +177,12 @@ class CompiledFunction(MemoryStatements, TextureStatements):
     # What needs other threads.
 
     def _warp_wide(self, s: Statement) -> Execute:
-        types = {"shfl": ("b32", "u32", "u32"), "vote": ("pred",)}.get(s.opcode, ())
-        member = self.reader(s.operands[-1] if s.opcode != "activemask" else "0", "b32")
-        reads = [self.reader(o, t) for o, t in zip(s.operands[1:-1], types, strict=True)]
+        kind, types = results_and_operands(s.opcode, s.modifiers)
+        operands = list(s.operands) if s.opcode == "bar" else list(s.operands[1:])
+        everyone = "-1" if s.opcode != "activemask" and "sync" not in s.modifiers else "0"
+        member = self.reader(operands.pop() if "sync" in s.modifiers else everyone, "b32")
+        reads = [self.reader(o, t) for o, t in zip(operands, types, strict=True)]
         first, _, second = ("_" if s.opcode == "bar" else s.operands[0]).partition("|")
-        kind = "pred" if s.opcode == "vote" and "ballot" not in s.modifiers else "b32"
         write, write_q = self.writer(first.strip(), kind), self.writer(second.strip() or "_", "pred")
 
         def resume(thread: Thread, result: int, flag: int = 0) -> None:

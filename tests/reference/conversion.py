@@ -1,39 +1,110 @@
-"""``cvt`` between integers, f32 and f64 (PTX ISA, "Data Movement and Conversion Instructions: cvt")."""
+"""``cvt`` between integers and floating-point formats of 8 to 64 bits (PTX ISA, "Data Movement and Conversion
+Instructions: cvt").
+"""
 
 from __future__ import annotations
 
 from tests.reference import floats
+from tests.reference.instruction import Pure, kind_and_bits
 from tests.reference.integers import clamp, value
-from tests.reference.number import FORMATS, Exact, mask, round_integer
+from tests.reference.number import FORMATS, Exact, Format, mask, round_integer
 
-FLOAT_ROUNDINGS = ("rn", "rz", "rm", "rp")
+FLOAT_ROUNDINGS = ("rn", "rz", "rm", "rp", "rna")
 INTEGER_ROUNDINGS = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
+TF32 = Format(19, 11, -136, 0x3FFFF)
+"""The upper 19 bits of single precision."""
+BYTES = {"e4m3x2": (Format(8, 4, -9, 0x7F), 0x7E), "e5m2x2": (Format(8, 3, -16, 0x7F), 0x7B)}
+"""Formats of 8 bits, with the largest finite number; e4m3 has no infinity, and its one NaN is 0x7f."""
+
+
+def build(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
+    """The conversion that full opcode ``cvt`` with these types and other modifiers makes."""
+    to, source = types
+    if to in BYTES and source == "f32":
+        return Pure(to, (source, source), lambda a, b: _to_byte(rest, to, a) << 8 | _to_byte(rest, to, b))
+    if to in BYTES:
+        return Pure(to, (source,), lambda pair: _halves_to_bytes(rest, to, pair))
+    if source in BYTES:
+        return Pure(
+            to, (source,), lambda p: _byte_to_half(rest, source, p & 255) | _byte_to_half(rest, source, p >> 8) << 16
+        )
+    if to.endswith("x2"):
+        one = to.removesuffix("x2")
+        return Pure(
+            to, (source, source), lambda a, b: convert(rest, one, source, a) << 16 | convert(rest, one, source, b)
+        )
+    if to == "tf32":
+        return Pure(to, (source,), lambda a: _to_tf32(rest, a))
+    return Pure(to, (source,), lambda a: convert(rest, to, source, a))
+
+
+def _halves_to_bytes(rest: tuple[str, ...], to: str, pair: int) -> int:
+    low, high = (floats.resized(FORMATS["f16"], FORMATS["f32"], half, "rn") for half in (pair & mask(16), pair >> 16))
+    return _to_byte(rest, to, high) << 8 | _to_byte(rest, to, low)
+
+
+def _to_byte(rest: tuple[str, ...], to: str, single: int) -> int:
+    """Rounded to nearest; past the largest number, that one."""
+    f, largest = BYTES[to]
+    source = FORMATS["f32"]
+    if source.is_nan(single):
+        return f.nan
+    sign = source.sign(single)
+    if "relu" in rest and sign:
+        return 0
+    if source.is_infinite(single):
+        return f.signed_bits(sign, largest)
+    wide = Format(16, f.precision, f.quantum, 0)
+    return f.signed_bits(sign, min(wide.magnitude(wide.round(source.exact(single), "rn")), largest))
+
+
+def _byte_to_half(rest: tuple[str, ...], source: str, byte: int) -> int:
+    f, largest = BYTES[source]
+    half, magnitude = FORMATS["f16"], f.magnitude(byte)
+    is_infinite = source == "e5m2x2" and magnitude == f.infinity
+    if magnitude > largest and not is_infinite:
+        return half.nan
+    if "relu" in rest and f.sign(byte):
+        return 0
+    return half.signed_bits(f.sign(byte), half.infinity) if is_infinite else half.round(f.exact(byte), "rn")
+
+
+def _to_tf32(rest: tuple[str, ...], single: int) -> int:
+    source = FORMATS["f32"]
+    out = floats.resized(source, TF32, single, _rounding(rest))
+    if "satfinite" in rest and TF32.is_infinite(out):
+        out = TF32.signed_bits(TF32.sign(out), TF32.infinity - 1)
+    out = floats.limited(TF32, out, rest)
+    return source.nan if TF32.is_nan(out) else out << 13
+
+
+def _rounding(rest: tuple[str, ...]) -> str:
+    return next((m for m in rest if m in FLOAT_ROUNDINGS), "rn")
 
 
 def convert(modifiers: tuple[str, ...], to: str, source: str, pattern: int) -> int:
     """The pattern of type ``to`` (such as ``s16``) for a pattern of type ``source``, before extension to the
     register.
     """
-    kind, bits = to[0], int(to[1:])
-    source_kind, source_bits = source[0], int(source[1:])
+    kind, bits = kind_and_bits(to)
+    source_kind, source_bits = kind_and_bits(source)
     if source_kind == "f":
-        if "ftz" in modifiers and source_bits == 32:
+        if "ftz" in modifiers and source == "f32":
             pattern = FORMATS[32].flush(pattern)
         if kind == "f":
-            return _float_to_float(modifiers, bits, source_bits, pattern)
-        return _float_to_integer(modifiers, kind, bits, source_bits, pattern)
+            return _float_to_float(modifiers, to, source, pattern)
+        return _float_to_integer(modifiers, kind, bits, source, pattern)
     number = value(source_kind, source_bits, pattern)
     if kind == "f":
-        mode = next((m for m in modifiers if m in FLOAT_ROUNDINGS), "rn")
-        out = FORMATS[bits].round(Exact(int(number < 0), abs(number), 0), mode)
-        return floats.saturate(FORMATS[bits], out) if "sat" in modifiers else out
+        out = FORMATS[to].round(Exact(int(number < 0), abs(number), 0), _rounding(modifiers))
+        return floats.saturate(FORMATS[to], out) if "sat" in modifiers else out
     return (clamp(kind, bits, number) if "sat" in modifiers else number) & mask(bits)
 
 
-def _float_to_integer(modifiers: tuple[str, ...], kind: str, bits: int, source_bits: int, pattern: int) -> int:
-    f = FORMATS[source_bits]
+def _float_to_integer(modifiers: tuple[str, ...], kind: str, bits: int, source: str, pattern: int) -> int:
+    f = FORMATS[source]
     if f.is_nan(pattern):
-        return 0 if source_bits != 64 and bits != 64 else 1 << (bits - 1)
+        return 0 if source != "f64" and bits != 64 else 1 << (bits - 1)
     if f.is_infinite(pattern):
         number = -(1 << 70) if f.sign(pattern) else 1 << 70
     else:
@@ -43,18 +114,15 @@ def _float_to_integer(modifiers: tuple[str, ...], kind: str, bits: int, source_b
     return clamp(kind, bits, number) & mask(bits)
 
 
-def _float_to_float(modifiers: tuple[str, ...], bits: int, source_bits: int, pattern: int) -> int:
-    source, target = FORMATS[source_bits], FORMATS[bits]
-    if source.is_nan(pattern):
-        out = target.nan
-    elif source.is_infinite(pattern):
-        out = target.signed_bits(source.sign(pattern), target.infinity)
+def _float_to_float(modifiers: tuple[str, ...], to: str, source: str, pattern: int) -> int:
+    f, target = FORMATS[source], FORMATS[to]
+    integral = next((INTEGER_ROUNDINGS[m] for m in modifiers if m in INTEGER_ROUNDINGS), None)
+    if integral and not f.is_nan(pattern) and not f.is_infinite(pattern):
+        exact = f.exact(pattern)
+        out = target.round(Exact(exact.sign, round_integer(exact, 0, integral), 0), "rn")
     else:
-        exact = source.exact(pattern)
-        integral = next((INTEGER_ROUNDINGS[m] for m in modifiers if m in INTEGER_ROUNDINGS), None)
-        if integral:
-            exact = Exact(exact.sign, round_integer(exact, 0, integral), 0)
-        out = target.round(exact, next((m for m in modifiers if m in FLOAT_ROUNDINGS), "rn"))
-    if "ftz" in modifiers and bits == 32:
-        out = target.flush(out)
-    return floats.saturate(target, out) if "sat" in modifiers else out
+        out = floats.resized(f, target, pattern, _rounding(modifiers))
+    if "satfinite" in modifiers and target.is_infinite(out):
+        out = target.signed_bits(target.sign(out), target.infinity - 1)
+    flushed = modifiers if to == "f32" else tuple(m for m in modifiers if m != "ftz")
+    return floats.limited(target, out, flushed)

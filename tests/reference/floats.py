@@ -114,6 +114,24 @@ def saturate(f: Format, a: int) -> int:
     return min(a, one)
 
 
+def limited(f: Format, a: int, modifiers: tuple[str, ...]) -> int:
+    """``.ftz``, ``.sat`` and ``.relu`` (a negative number, -0 included, becomes +0) applied to a result."""
+    if "ftz" in modifiers:
+        a = f.flush(a)
+    if "sat" in modifiers:
+        return saturate(f, a)
+    return 0 if "relu" in modifiers and f.sign(a) and not f.is_nan(a) else a
+
+
+def resized(source: Format, target: Format, a: int, mode: str) -> int:
+    """The same number in another format; a NaN becomes the canonical one."""
+    if source.is_nan(a):
+        return target.nan
+    if source.is_infinite(a):
+        return target.signed_bits(source.sign(a), target.infinity)
+    return target.round(source.exact(a), mode)
+
+
 def compare(f: Format, relation: str, a: int, b: int) -> bool:
     """``eq ne lt le gt ge`` are false for NaN, ``equ neu ltu leu gtu geu`` true; ``num`` and ``nan`` test for it."""
     unordered = f.is_nan(a) or f.is_nan(b)

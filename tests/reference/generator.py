@@ -29,20 +29,25 @@ def _overlapping(b: Builder) -> None:
     accesses.overlapping(b, straight.arithmetic)
 
 
+def _divergent_groups(b: Builder) -> None:
+    together.divergent_groups(b, straight.arithmetic)
+
+
 _COMPUTING: list[tuple[Statement, float]] = [
     (straight.arithmetic, 12), (straight.carry_chain, 0.6), (straight.pack, 1.2), (straight.copy, 1.2),
-    (straight.constant, 1.2), (straight.special, 0.5),
+    (straight.constant, 1.2), (straight.special, 0.5), (straight.video_instruction, 1.2),
 ]  # fmt: skip
 """What device functions do."""
 _STRAIGHT: list[tuple[Statement, float]] = [
     *_COMPUTING, (straight.idle, 0.4), (straight.approximate, 0.8), (accesses.load, 2.5), (accesses.store, 1.5),
     (_overlapping, 0.8), (accesses.parameter, 0.4), (accesses.private_atomic, 0.6), (accesses.space_test, 0.2),
-    (accesses.contended_atomic, 0.5), (accesses.shared_contended_atomic, 0.3),
+    (accesses.contended_atomic, 0.5), (accesses.shared_contended_atomic, 0.3), (accesses.wide, 0.7),
+    (accesses.hinted, 0.8),
 ]  # fmt: skip
 _TOGETHER: list[tuple[Statement, float]] = [
     (together.exchange, 1.0),
     (together.producer, 0.5), (together.barrier_reduction, 0.4), (together.shuffle, 1.2), (together.vote, 0.8),
-    (together.divergent_vote, 0.7),
+    (_divergent_groups, 0.7), (together.collective, 0.7),
 ]  # fmt: skip
 _CONTROL: list[tuple[Callable[[Builder, control.Fill], None], float]] = [
     (control.branch, 2.0), (control.loop, 2.2), (control.short_circuit, 0.5), (control.switch, 0.5),
@@ -257,7 +262,7 @@ def _epilogue(b: Builder) -> int:
             b.emit(f"st.global.{declared} [%out+{at}], {prefix}{n}")
             at += size
     b.emit("ret")
-    return -(-at // 16) * 16
+    return -(-at // 32) * 32
 
 
 def _declarations() -> list[str]:
@@ -305,7 +310,7 @@ def _function_start(b: Builder) -> None:
                 b.emit(f"mov.{declared} {prefix}{n}, {b.immediate(declared[0], int(declared[1:]))}")
 
 
-_PARAMETERS = """.param .u64 in, .param .u64 .ptr .global .align 16 out, .param .u64 approximate, .param .u64 atoms,
+_PARAMETERS = """.param .u64 in, .param .u64 .ptr .global .align 32 out, .param .u64 approximate, .param .u64 atoms,
     .param .u32 n, .param .s32 i, .param .u64 w, .param .f32 x, .param .f64 y, .param .u16 h,
     .param .align 8 .b8 s[16]"""
 
@@ -314,19 +319,20 @@ def _module(rng: random.Random, functions: str, body: list[str], b: Builder) -> 
     constants = ", ".join(str(rng.getrandbits(8)) for _ in range(CONSTANT_BYTES - 16))
     numbers = ", ".join(str(rng.getrandbits(31)) for _ in range(16))
     size = 16 * SHARED_SITES + SHARED_BYTES * b.threads
-    static = f".shared .align 16 .b8 exchange[{size}];"
+    static = f".shared .align 32 .b8 exchange[{size}];"
     lines = [
-        ".version 8.0",
-        ".target sm_90",
+        ".version 8.8",
+        ".target sm_100a",
         ".address_size 64",
-        f".const .align 16 .b8 table[{CONSTANT_BYTES}] = {{{constants}}};",
+        f".const .align 32 .b8 table[{CONSTANT_BYTES}] = {{{constants}}};",
         f".global .align 16 .u32 numbers[16] = {{{numbers}}};",
-        ".extern .shared .align 16 .b8 exchange[];" if rng.random() < 0.5 else static,
+        ".extern .shared .align 32 .b8 exchange[];" if rng.random() < 0.5 else static,
+        ".global .align 128 .b8 scratch[128];",
         functions,
         f".visible .entry {KERNEL}({_PARAMETERS})",
         "{",
         *_declarations(),
-        f"    .local .align 16 .b8 stack[{ROW_BYTES}];",
+        f"    .local .align 32 .b8 stack[{ROW_BYTES}];",
         "    .reg .b32 %n, %me, %blk, %all, %first, %own, %last, %members;",
         "    .reg .b64 %in, %out, %apx, %atoms, %a;",
         *body,

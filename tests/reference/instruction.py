@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 RELATIONS = "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan".split()
@@ -19,19 +19,32 @@ class Pure(NamedTuple):
     """Operand types by name (``s32``, ``pred``), and a function from patterns to the result's pattern.
 
     ``carry``: the function takes the carry flag as its last argument and returns (result, carry); ``sets_carry``:
-    that carry is kept.
+    that carry is kept. ``second`` is the type of a second result, written ``p|q``; the function then returns both.
     """
 
     result: str
     sources: tuple[str, ...]
-    function: Callable[..., int]
+    function: Callable[..., Any]
     carry: bool = False
     sets_carry: bool = False
+    second: str = ""
+
+
+Builder = Callable[[tuple[str, ...], tuple[str, ...], int], Pure]
+"""Makes an instruction of its types, its other modifiers, and how many source operands it has (0: not known)."""
+
+
+NAMED = {
+    "pred": ("pred", 1), "bf16": ("f", 16), "tf32": ("b", 32), "f16x2": ("b", 32), "bf16x2": ("b", 32),
+    "f32x2": ("b", 64), "u16x2": ("b", 32), "s16x2": ("b", 32), "e4m3x2": ("b", 16), "e5m2x2": ("b", 16),
+}  # fmt: skip
+"""Types whose name does not say kind and width."""
 
 
 def is_type(word: str) -> bool:
-    return word == "pred" or (word[:1] in "busf" and word[1:].isdigit())
+    return word in NAMED or (word[:1] in "busf" and word[1:].isdigit())
 
 
 def kind_and_bits(name: str) -> tuple[str, int]:
-    return ("pred", 1) if name == "pred" else (name[0], int(name[1:]))
+    """How a register of the type is read: ``s``, ``u``, ``b``, ``f`` or ``pred``, and its bits; a pair is bits."""
+    return NAMED[name] if name in NAMED else (name[0], int(name[1:]))

@@ -3,9 +3,9 @@
 Blocks run in linear order. In a block each thread runs alone, in order of its number, until it stops at an
 instruction that needs others:
 
-* ``shfl.sync`` and ``vote.sync`` wait until every lane that the member mask names, and that has not exited, stops at
-  the same statement; then all of them go on. Reading a lane that is not among them is an error here (undefined in
-  PTX).
+* ``shfl.sync``, ``vote.sync``, ``match.sync``, ``redux.sync`` and ``elect.sync`` wait until every lane that the member
+  mask names, and that has not exited, stops at the same statement; then all of them go on. A shuffle from a lane that
+  is not among them gives the own value (undefined in PTX).
 * ``bar.warp.sync`` does the same.
 * ``activemask`` waits until no lane of the warp can go on; the lanes that stop at the same statement see each other.
   Tests use it only where all of a warp's threads meet.
@@ -83,7 +83,7 @@ class Reference:
         steps = 0
         for z, y, x in product(range(extent[2]), range(extent[1]), range(extent[0])):
             shared = Space("shared", [Region(0, bytearray(self.compiled.places.dynamic_shared + shared_bytes))])
-            place = Block((x, y, z), extent, shape, shared, self.memory)
+            place = Block((x, y, z), extent, shape, shared, self.memory, shared_bytes)
             threads = [
                 Thread(place, n, self.compiled.places.local_bytes) for n in range(shape[0] * shape[1] * shape[2])
             ]

@@ -1,129 +1,182 @@
-"""Kernels that run every instruction of the vocabulary on operands drawn from edge values, many instructions a
-kernel.
-"""
+"""Kernels that run many instructions on the same columns of operands, each result stored in a place of its own."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from tests.reference import pure
+from tests.reference import pure, video
+from tests.reference.instruction import Pure, kind_and_bits
 from tests.reference.number import mask
-from tests.reference.straight import AMOUNTS
-from tests.reference.vocabulary import APPROXIMATE, FAMILIES, FLOAT_EDGES, HALF, PLAIN_ARITHMETIC, WIDE_EDGES
+from tests.reference.vocabulary import AMOUNTS, FLOAT_EDGES, WIDE_EDGES
+from tests.reference.warp import TOGETHER, results_and_operands
 
 KERNEL = "matrix"
+WORD = 16
+_EVERYONE = "0xFFFFFFFF"
 
 
-def every_instruction() -> list[str]:
-    """Full opcodes of the vocabulary, exact and approximate."""
-    plain = [
-        t.format(m=m) for texts in PLAIN_ARITHMETIC.values() for t in texts for m in ("", ".ftz", ".sat", ".ftz.sat")
-    ]
-    return list(dict.fromkeys([*(t for texts in FAMILIES.values() for t in texts), *plain, *HALF, *APPROXIMATE]))
+class Instruction(NamedTuple):
+    """A full opcode with its number of source operands; ``selectors`` (of the destination, then of the sources, such
+    as ``h1`` or ``-``) go with video instructions.
+    """
+
+    text: str
+    count: int
+    selectors: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join((self.text, str(self.count), *self.selectors))
+
+
+class Shape(NamedTuple):
+    """Types of an instruction's results and of its sources before the member mask, if it takes one."""
+
+    results: tuple[str, ...]
+    sources: tuple[str, ...]
+    members: bool
+
+
+def shape_of(instruction: Instruction) -> Shape | None:
+    """None if the reference does not know the instruction."""
+    opcode, *rest = instruction.text.split(".")
+    modifiers = tuple(rest)
+    if opcode in TOGETHER:
+        result, sources = results_and_operands(opcode, modifiers)
+        second = ("pred",) if opcode in ("shfl", "elect") or (opcode == "match" and "all" in modifiers) else ()
+        return Shape((result, *second), sources, "sync" in modifiers)
+    found = _pure(opcode, modifiers, instruction.count)
+    if found is None or len(found.sources) != instruction.count:
+        return None
+    return Shape((found.result, found.second) if found.second else (found.result,), found.sources, False)
+
+
+def _pure(opcode: str, modifiers: tuple[str, ...], count: int) -> Pure | None:
+    try:
+        return pure.lookup(opcode, modifiers, count)
+    except (KeyError, IndexError, StopIteration, ValueError):
+        return None
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A kernel for one list of instructions.
+    """A kernel for a list of instructions.
 
-    Operand ``slot`` of instruction ``i`` in thread t is the 64-bit word ``(4 i + slot) threads + t`` of the input;
-    its result is the word ``2 i threads + t`` of the output, the second predicate of ``setp`` the one ``threads``
-    further.
+    ``columns`` are operand slot and type of what it reads; column c of thread t is the word ``c threads + t`` of the
+    input. Results of instruction i are the words ``2 i threads + t`` and ``(2 i + 1) threads + t`` of the output.
+    A word has `WORD` bytes.
     """
 
-    instructions: tuple[str, ...]
+    instructions: tuple[Instruction, ...]
     threads: int
+    columns: tuple[tuple[int, str], ...]
     text: str
-    input: bytes
 
-    def operands(self, i: int, thread: int) -> tuple[int, ...]:
-        """The patterns of an instruction's operands."""
-        types = sources_of(self.instructions[i])
-        first = [8 * ((4 * i + slot) * self.threads + thread) for slot in range(len(types))]
-        words = [int.from_bytes(self.input[at : at + 8], "little") for at in first]
-        return tuple(w & mask(pure.kind_and_bits(t)[1]) for w, t in zip(words, types, strict=True))
+    def operands(self, words: Sequence[int], i: int, thread: int) -> tuple[int, ...]:
+        """The patterns of an instruction's operands in the input ``words``."""
+        shape = shape_of(self.instructions[i])
+        assert shape is not None
+        opcode = self.instructions[i].text.split(".")[0]
+        found = [self.columns.index(column(opcode, slot, name)) for slot, name in enumerate(shape.sources)]
+        return tuple(
+            words[c * self.threads + thread] & mask(kind_and_bits(name)[1])
+            for c, name in zip(found, shape.sources, strict=True)
+        )
 
-
-def sources_of(text: str) -> tuple[str, ...]:
-    """Types of the source operands of a full opcode."""
-    opcode, *modifiers = text.split(".")
-    if opcode == "setp":
-        combined = any(m in pure.COMBINE for m in modifiers)
-        return (modifiers[-1], modifiers[-1], "pred")[: 3 if combined else 2]
-    instruction = pure.lookup(opcode, tuple(modifiers))
-    assert instruction is not None, text
-    return instruction.sources
+    def input(self, rng: random.Random) -> list[int]:
+        """Words for all columns, edge values among them."""
+        return [pattern(rng, name) for _, name in self.columns for _ in range(self.threads)]
 
 
-def build(instructions: Sequence[str], threads: int, seed: int) -> Matrix:
-    """The kernel for these instructions, with its input; one block of ``threads`` threads."""
-    rng = random.Random(seed)
-    lines, words = [], []
-    for i, text in enumerate(instructions):
-        types = sources_of(text)
-        lines += _body(i, text, types, threads)
-        for slot in range(4):
-            drawn = types[slot] if slot < len(types) else "b32"
-            counts = slot in AMOUNTS.get(text.split(".")[0], ())
-            words += [_pattern(rng, drawn, counts) for _ in range(threads)]
-    return Matrix(tuple(instructions), threads, _module(lines), b"".join(w.to_bytes(8, "little") for w in words))
+def column(opcode: str, slot: int, name: str) -> tuple[int, str]:
+    """Slot and the type that its values are drawn for; signed, unsigned and untyped integers share theirs."""
+    if slot in AMOUNTS.get(opcode, ()):
+        return slot, f"amount{kind_and_bits(name)[1]}"
+    kind, bits = kind_and_bits(name)
+    return slot, f"b{bits}" if kind in ("s", "u") or name == "tf32" else name
 
 
-def _pattern(rng: random.Random, name: str, counts: bool) -> int:
-    kind, bits = pure.kind_and_bits(name)
-    if counts and rng.random() < 0.7:
-        return rng.choice([0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, mask(32)])
+def build(instructions: Sequence[Instruction], threads: int) -> Matrix:
+    """The kernel for these instructions; one block of ``threads`` threads."""
+    columns: dict[tuple[int, str], int] = {}
+    body: list[str] = []
+    for i, instruction in enumerate(instructions):
+        shape = shape_of(instruction)
+        assert shape is not None, f"{instruction} is not known to the reference"
+        opcode = instruction.text.split(".")[0]
+        places = [columns.setdefault(column(opcode, s, name), len(columns)) for s, name in enumerate(shape.sources)]
+        body += _body(i, instruction, shape, [f"%c{p}" for p in places], threads)
+    loads = [line for c, (_, name) in enumerate(columns) for line in _load(c, name, threads)]
+    return Matrix(tuple(instructions), threads, tuple(columns), _module([*loads, *body]))
+
+
+def pattern(rng: random.Random, name: str) -> int:
+    """A value of the type: an edge, a number of moderate size, or any bits."""
+    if name.startswith("amount"):
+        return rng.choice([0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, mask(32), rng.getrandbits(5)])
+    kind, bits = kind_and_bits(name)
+    if name.endswith("x2") and name[0] != "e":
+        element = name.removesuffix("x2")
+        return pattern(rng, element) | pattern(rng, element) << bits // 2
     if rng.random() < 0.35:
-        return rng.getrandbits(64) & mask(bits)
-    if kind == "f" or (kind == "b" and bits >= 32 and rng.random() < 0.3):
-        return rng.choice(FLOAT_EDGES[bits]) ^ (rng.getrandbits(1) << (bits - 1))
+        return rng.getrandbits(bits)
+    if kind == "f":
+        return rng.choice(FLOAT_EDGES[name]) ^ (rng.getrandbits(1) << (bits - 1))
+    if kind == "b" and bits in (32, 64) and rng.random() < 0.2:
+        return rng.choice(FLOAT_EDGES[f"f{bits}"])
     return rng.choice(WIDE_EDGES[max(bits, 16)]) & mask(bits)
 
 
-def _declared(name: str) -> str:
+def declared(name: str) -> str:
     """The register type of an operand; 8-bit values and half precision live in 16 bits."""
-    kind, bits = pure.kind_and_bits(name)
-    return name if kind == "pred" or (kind == "f" and bits > 16) else f"b{max(bits, 16)}"
+    kind, bits = ("b", 32) if name.startswith("amount") else kind_and_bits(name)
+    return f"f{bits}" if kind == "f" and bits > 16 else name if kind == "pred" else f"b{max(bits, 16)}"
 
 
-def _body(i: int, text: str, types: tuple[str, ...], threads: int) -> list[str]:
-    """Load the operands, execute, store the result, in a scope of its own."""
-    opcode, *modifiers = text.split(".")
-    lines = ["{"]
-    for slot, name in enumerate(types):
-        at = 8 * (4 * i + slot) * threads
-        declared = _declared(name)
-        if declared == "pred":
-            lines += [f".reg .b32 %w{slot};", f".reg .pred %s{slot};", f"ld.global.u32 %w{slot}, [%in+{at}];"]
-            lines += [f"and.b32 %w{slot}, %w{slot}, 1;", f"setp.ne.u32 %s{slot}, %w{slot}, 0;"]
-        else:
-            lines += [f".reg .{declared} %s{slot};", f"ld.global.{declared} %s{slot}, [%in+{at}];"]
-    operands = [f"%s{slot}" for slot in range(len(types))]
+def _load(c: int, name: str, threads: int) -> list[str]:
+    at, register = WORD * c * threads, declared(name)
+    if register == "pred":
+        return [f".reg .b32 %w{c};", f".reg .pred %c{c};", f"ld.global.u32 %w{c}, [%in+{at}];",
+                f"and.b32 %w{c}, %w{c}, 1;", f"setp.ne.u32 %c{c}, %w{c}, 0;"]  # fmt: skip
+    return [f".reg .{register} %c{c};", f"ld.global.{register} %c{c}, [%in+{at}];"]
+
+
+def _body(i: int, instruction: Instruction, shape: Shape, operands: list[str], threads: int) -> list[str]:
+    """Execute, store the results, in a scope of its own."""
+    opcode = instruction.text.split(".")[0]
     if opcode == "lop3":
         operands[3] = str((37 * i + 0xE2) & 255)
-    out = 16 * i * threads
-    if opcode == "setp":
-        lines += [".reg .pred %d, %q;", f"{text} %d|%q, {', '.join(operands)};"]
-        lines += [".reg .b32 %e;", "selp.u32 %e, 1, 0, %q;", f"st.global.u32 [%out+{out + 8 * threads}], %e;"]
-        result = "pred"
-    else:
-        instruction = pure.lookup(opcode, tuple(modifiers))
-        assert instruction is not None
-        result = instruction.result
-        lines += [f".reg .{_declared(result)} %d;", f"{text} %d, {', '.join(operands)};"]
-    if result == "pred":
-        lines += [".reg .b32 %c;", "selp.u32 %c, 1, 0, %d;", f"st.global.u32 [%out+{out}], %c;"]
-    else:
-        lines.append(f"st.global.{_declared(result)} [%out+{out}], %d;")
+    if shape.members:
+        operands.append(_EVERYONE)
+    targets = ["%d", "%q"][: len(shape.results)]
+    lines = ["{", *(f".reg .{declared(name)} {to};" for to, name in zip(targets, shape.results, strict=True))]
+    to = "|".join(targets)
+    if opcode in video.OPCODES and instruction.selectors:
+        to, *operands = map(_selected, [to, *operands], instruction.selectors)
+    lines.append(f"{instruction.text} {', '.join([to, *operands])};")
+    for place, (register, name) in enumerate(zip(targets, shape.results, strict=True)):
+        lines += _store(register, name, WORD * (2 * i + place) * threads)
     return [*lines, "}"]
+
+
+def _selected(operand: str, selector: str) -> str:
+    sign, part = ("-", selector[1:]) if selector.startswith("-") else ("", selector)
+    return f"{sign}{operand}.{part}" if part else f"{sign}{operand}"
+
+
+def _store(register: str, name: str, at: int) -> list[str]:
+    if name == "pred":
+        word = f"{register}w"
+        return [f".reg .b32 {word};", f"selp.u32 {word}, 1, 0, {register};", f"st.global.u32 [%out+{at}], {word};"]
+    return [f"st.global.{declared(name)} [%out+{at}], {register};"]
 
 
 def _module(lines: list[str]) -> str:
     head = [
-        ".version 8.0",
-        ".target sm_90",
+        ".version 8.8",
+        ".target sm_100a",
         ".address_size 64",
         f".visible .entry {KERNEL}(.param .u64 in, .param .u64 out)",
         "{",
@@ -132,7 +185,7 @@ def _module(lines: list[str]) -> str:
         "ld.param.u64 %in, [in];",
         "ld.param.u64 %out, [out];",
         "mov.u32 %t, %tid.x;",
-        "mad.wide.u32 %in, %t, 8, %in;",
-        "mad.wide.u32 %out, %t, 8, %out;",
+        f"mad.wide.u32 %in, %t, {WORD}, %in;",
+        f"mad.wide.u32 %out, %t, {WORD}, %out;",
     ]
     return "\n".join([*head, *lines, "ret;", "}"]) + "\n"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.reference import floats, pure
-from tests.reference.integers import value
-from tests.reference.memory import LOCAL_WINDOW, SHARED_WINDOW
-from tests.reference.number import FORMATS, mask
+from tests.reference import pure
+from tests.reference.number import mask
 from tests.reference.operands import Execute, Operands, Read, elements, space_of, step
 from tests.reference.reader import Statement
 from tests.reference.thread import Thread
@@ -75,18 +73,12 @@ class MemoryStatements(Operands):
         name = next(m for m in reversed(s.modifiers) if pure.is_type(m))
         return name, pure.kind_and_bits(name)[1] // 8, elements(data)
 
-    def cvta(self, s: Statement) -> Execute:
-        bits = pure.kind_and_bits(s.modifiers[-1])[1]
-        window = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(space_of(s), 0)
-        read, write = self.reader(s.operands[1], f"u{bits}"), self.writer(s.operands[0], f"u{bits}")
-        shift = -window if "to" in s.modifiers else window
-        return step(lambda thread: write(thread, read(thread) + shift))
-
     def atomic(self, s: Statement) -> Execute:
         name = s.modifiers[-1]
         size = pure.kind_and_bits(name)[1] // 8
         operation = next(m for m in s.modifiers if m in ATOMICS)
         operands = s.operands if s.opcode == "atom" else ("_", *s.operands)
+        operands = operands[: 4 if operation == "cas" else 3]
         write = self.writer(operands[0], name)
         _, address = self._address(operands[1])
         reads = [self.reader(o, name) for o in operands[2:]]
@@ -101,25 +93,21 @@ class MemoryStatements(Operands):
         return step(execute)
 
 
-def _add(name: str, old: int, b: int) -> int:
-    kind, bits = pure.kind_and_bits(name)
-    if kind != "f":
-        return old + b
-    return floats.add(FORMATS[bits], old, b, "rn")
+def _by_opcode(opcode: str) -> Callable[[str, int, int], int]:
+    """The instruction of that name on the old value and the operand."""
 
-
-def _extreme(choose: Callable[..., int]) -> Callable[[str, int, int], int]:
     def combine(name: str, old: int, b: int) -> int:
-        kind, bits = pure.kind_and_bits(name)
-        return choose(old, b, key=lambda pattern: value(kind, bits, pattern))
+        instruction = pure.lookup(opcode, (name,), 2)
+        assert instruction is not None
+        return int(instruction.function(old, b))
 
     return combine
 
 
 ATOMICS: dict[str, Callable[..., int]] = {
-    "add": _add,
-    "min": _extreme(min),
-    "max": _extreme(max),
+    "add": _by_opcode("add"),
+    "min": _by_opcode("min"),
+    "max": _by_opcode("max"),
     "and": lambda name, old, b: old & b,
     "or": lambda name, old, b: old | b,
     "xor": lambda name, old, b: old ^ b,

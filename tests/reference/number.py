@@ -86,7 +86,9 @@ class Format:
         return bits & self.sign_bit if self.is_denormal(bits) else bits
 
     def round(self, value: Exact, mode: str) -> int:
-        """The pattern nearest to ``value`` in mode ``rn`` (ties to even), ``rz``, ``rm`` (down) or ``rp`` (up)."""
+        """The pattern nearest to ``value`` in mode ``rn`` (ties to even), ``rna`` (ties away from zero), ``rz``, ``rm``
+        (down) or ``rp`` (up).
+        """
         if value.number == 0 and not value.sticky:
             return self.signed_bits(value.sign, 0)
         top = value.number.bit_length() - 1 + value.exponent
@@ -102,7 +104,11 @@ class Format:
 F16 = Format(16, 11, -24, 0x7FFF)
 F32 = Format(32, 24, -149, 0x7FFFFFFF)
 F64 = Format(64, 53, -1074, 0x7FF8000000000000)
-FORMATS = {16: F16, 32: F32, 64: F64}
+BF16 = Format(16, 8, -133, 0x7FFF)
+FORMATS: dict[int | str, Format] = {
+    16: F16, 32: F32, 64: F64, "f16": F16, "bf16": BF16, "f32": F32, "f64": F64
+}  # fmt: skip
+"""By width, and by name."""
 
 
 def round_integer(value: Exact, quantum: int, mode: str) -> int:
@@ -115,6 +121,8 @@ def round_integer(value: Exact, quantum: int, mode: str) -> int:
     inexact = rest != 0 or value.sticky
     if mode == "rn":
         up = rest > half or (rest == half and (value.sticky or kept & 1 == 1))
+    elif mode == "rna":
+        up = rest >= half and shift > 0
     elif mode == "rz":
         up = False
     elif mode == "rm":

@@ -5,62 +5,77 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.reference import approximate, floats
-from tests.reference.instruction import ROUNDINGS, Pure
+from tests.reference.instruction import ROUNDINGS, Builder, Pure
 from tests.reference.number import FORMATS, Format
 
 
 def _wrap(name: str, rest: tuple[str, ...], arity: int, function: Callable[..., int]) -> Pure:
-    """Flush the operands and the result under ``.ftz``, then clamp under ``.sat``."""
-    f = FORMATS[int(name[1:])]
+    """Flush the operands and the result under ``.ftz``, then clamp under ``.sat`` or ``.relu``."""
+    f = FORMATS[name]
 
     def run(*operands: int) -> int:
         if "ftz" in rest:
             operands = tuple(map(f.flush, operands))
-        out = function(f, *operands)
-        if "ftz" in rest:
-            out = f.flush(out)
-        return floats.saturate(f, out) if "sat" in rest else out
+        return floats.limited(f, function(f, *operands), rest)
 
     return Pure(name, (name,) * arity, run)
 
 
-def _rounded(arity: int, function: Callable[..., int]) -> Callable[[str, tuple[str, ...]], Pure]:
-    def build(name: str, rest: tuple[str, ...]) -> Pure:
-        mode = next((m for m in rest if m in ROUNDINGS), "rn")
-        return _wrap(name, rest, arity, lambda f, *operands: function(f, *operands, mode))
+def _mode(rest: tuple[str, ...]) -> str:
+    return next((m for m in rest if m in ROUNDINGS), "rn")
+
+
+def _rounded(arity: int, function: Callable[..., int]) -> Builder:
+    def build(types: tuple[str, ...], rest: tuple[str, ...], count: int) -> Pure:
+        return _wrap(types[-1], rest, arity, lambda f, *operands: function(f, *operands, _mode(rest)))
 
     return build
 
 
-def _plain(arity: int, function: Callable[..., int]) -> Callable[[str, tuple[str, ...]], Pure]:
-    return lambda name, rest: _wrap(name, rest, arity, function)
+def _plain(arity: int, function: Callable[..., int]) -> Builder:
+    return lambda types, rest, count: _wrap(types[-1], rest, arity, function)
 
 
-def _extreme(function: Callable[..., int]) -> Callable[[str, tuple[str, ...]], Pure]:
-    def build(name: str, rest: tuple[str, ...]) -> Pure:
-        def choose(f: Format, a: int, b: int) -> int:
-            if "xorsign" not in rest:
-                return function(f, a, b, "NaN" in rest)
-            sign = f.sign(a) ^ f.sign(b)
-            out = function(f, floats.absolute(f, a), floats.absolute(f, b), "NaN" in rest)
-            return f.nan if f.is_nan(out) else f.signed_bits(sign, out)
+def _extreme(function: Callable[..., int]) -> Builder:
+    """Of two operands, or of three: the first two, then that and the third."""
 
-        return _wrap(name, rest, 2, choose)
+    def build(types: tuple[str, ...], rest: tuple[str, ...], count: int) -> Pure:
+        def choose(f: Format, *operands: int) -> int:
+            sign = f.sign(operands[0]) ^ f.sign(operands[1])
+            if "abs" in rest:
+                operands = tuple(floats.absolute(f, a) for a in operands)
+            out = operands[0]
+            for other in operands[1:]:
+                out = function(f, out, other, "NaN" in rest)
+            return out if "xorsign" not in rest or f.is_nan(out) else f.signed_bits(sign, out)
+
+        return _wrap(types[-1], rest, count or 2, choose)
 
     return build
 
 
-def _maybe_approximate(opcode: str, arity: int, exact: Callable[..., int] | None):
-    def build(name: str, rest: tuple[str, ...]) -> Pure:
+def _maybe_approximate(opcode: str, arity: int, exact: Callable[..., int] | None) -> Builder:
+    def build(types: tuple[str, ...], rest: tuple[str, ...], count: int) -> Pure:
         if exact and not {"approx", "full"} & set(rest):
-            return _rounded(arity, exact)(name, rest)
-        bits = int(name[1:])
-        return Pure(name, (name,) * arity, lambda *p: approximate.evaluate(opcode, bits, p, "ftz" in rest))
+            return _rounded(arity, exact)(types, rest, count)
+        name = types[-1]
+        return Pure(name, (name,) * arity, lambda *p: approximate.evaluate(opcode, name, p, "ftz" in rest))
 
     return build
 
 
-FLOAT: dict[str, Callable[[str, tuple[str, ...]], Pure]] = {
+def mixed(opcode: str, narrow: str, rest: tuple[str, ...]) -> Pure:
+    """``add``, ``sub`` and ``fma`` in single precision whose operands but the last are f16 or bf16."""
+    single, f = FLOAT[opcode](("f32",), rest, 0), FORMATS[narrow]
+
+    def run(*operands: int) -> int:
+        *first, last = operands
+        return int(single.function(*(floats.resized(f, FORMATS[32], a, "rn") for a in first), last))
+
+    return Pure("f32", (*(narrow,) * (len(single.sources) - 1), "f32"), run)
+
+
+FLOAT: dict[str, Builder] = {
     "add": _rounded(2, floats.add),
     "sub": _rounded(2, floats.subtract),
     "mul": _rounded(2, floats.multiply),

@@ -10,9 +10,10 @@ import re
 import struct
 from dataclasses import dataclass, field
 
+from tests.reference.instruction import kind_and_bits
 from tests.reference.number import from_float, mask
 
-_TYPE = re.compile(r"\.(pred|[busf]\d+)\b")
+_TYPE = re.compile(r"\.(pred|bf16x2|bf16|f16x2|[busf]\d+)\b")
 _LABEL = re.compile(r"([\w$%]+)\s*:(?!:)")
 _NAME = re.compile(r"%?[A-Za-z_$%][\w$%]*")
 _TO_END_OF_LINE = (".version", ".target", ".address_size", ".loc ", ".loc\t", ".file")
@@ -163,7 +164,7 @@ class _Reader:
         if text.startswith(".reg"):
             matched = _TYPE.search(text)
             assert matched is not None
-            width = 1 if matched.group(1) == "pred" else int(matched.group(1)[1:])
+            width = kind_and_bits(matched.group(1))[1]
             for name in text[matched.end() :].split(","):
                 family = re.match(r"\s*([\w$%]+)\s*<\d+>", name)
                 if family:
@@ -258,7 +259,7 @@ def literal(text: str, name: str) -> int:
     """The pattern of a constant in an operand slot of type ``name``."""
     text = text.strip()
     negative, text = text.startswith("-"), text.lstrip("-")
-    bits = 1 if name == "pred" else int(name[1:])
+    bits = kind_and_bits(name)[1]
     if re.fullmatch(r"0[fF][0-9A-Fa-f]{8}", text):
         pattern, source = int(text[2:], 16), 32
     elif re.fullmatch(r"0[dD][0-9A-Fa-f]{16}", text):

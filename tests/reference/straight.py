@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from tests.reference import pure
 from tests.reference.builder import Builder, declared_type
-from tests.reference.vocabulary import APPROXIMATE, CARRY_CHAINS, FAMILIES, PLAIN_ARITHMETIC
-
-AMOUNTS = {"shl": (1,), "shr": (1,), "shf": (2,), "bfe": (1, 2), "bfi": (2, 3)}
-"""Operand positions, destination apart, that count bits."""
+from tests.reference.instruction import NAMED
+from tests.reference.vocabulary import AMOUNTS, APPROXIMATE, CARRY_CHAINS, FAMILIES, PLAIN_ARITHMETIC, VIDEO
 
 
 def arithmetic(b: Builder) -> None:
@@ -19,17 +17,22 @@ def arithmetic(b: Builder) -> None:
         text = b.rng.choice(FAMILIES[family])
     _note_features(b, text)
     opcode, *modifiers = text.split(".")
-    if opcode == "setp":
-        comparison(b, text)
-        return
     instruction = pure.lookup(opcode, tuple(modifiers))
     assert instruction is not None, text
     operands = [_operand(b, opcode, i, name) for i, name in enumerate(instruction.sources)]
     if opcode in ("div", "rem") and instruction.result[0] != "f":
         operands[1] = _divisor(b, instruction.result)
-    kind, bits = pure.kind_and_bits(instruction.result)
-    to = b.register(_destination(b, opcode, kind, bits))
-    b.emit(f"{text} {to}, {', '.join(operands)}", b.guard())
+    b.emit(f"{text} {_target(b, text, instruction)}, {', '.join(operands)}", b.guard())
+
+
+def _target(b: Builder, text: str, instruction: pure.Pure) -> str:
+    """The destination; a second one is optional in ``setp``, unless it compares pairs."""
+    opcode = text.split(".")[0]
+    if instruction.second and instruction.result == "pred":
+        first, second = b.registers("pred", 2)
+        return f"{first}|{second}" if text.endswith("x2") or b.chance(0.3) else first
+    to = b.register(_destination(b, opcode, *pure.kind_and_bits(instruction.result)))
+    return f"{to}|{b.register('pred')}" if instruction.second else to
 
 
 def _note_features(b: Builder, text: str) -> None:
@@ -44,8 +47,10 @@ def _operand(b: Builder, opcode: str, position: int, name: str) -> str:
         return b.amount()
     if opcode == "lop3" and position == 3:
         return str(b.rng.randrange(256))
+    if name == "pred" and b.chance(0.4):
+        return "!" + b.register("pred")
     immediates = opcode not in ("mov", "not") or b.chance(0.3)
-    return b.source(name, immediates and opcode != "cvt")
+    return b.source(name, immediates and opcode != "cvt" and name not in NAMED and name != "f16")
 
 
 def _destination(b: Builder, opcode: str, kind: str, bits: int) -> str:
@@ -67,15 +72,35 @@ def _divisor(b: Builder, name: str) -> str:
     return divisor
 
 
-def comparison(b: Builder, text: str) -> None:
-    """``setp`` with one or two destinations."""
-    name = text.rsplit(".", 1)[1]
-    operands = [b.source(name, False), b.source(name)]
-    if any(f".{c}" in text for c in pure.COMBINE):
-        operands.append(("!" if b.chance(0.4) else "") + b.register("pred"))
-    first, second = b.registers("pred", 2)
-    to = f"{first}|{second}" if b.chance(0.3) else first
-    b.emit(f"{text} {to}, {', '.join(operands)}", b.guard())
+def video_instruction(b: Builder) -> None:
+    """A video instruction on whole registers or on parts of them."""
+    b.features.add("video")
+    text = b.rng.choice(VIDEO)
+    opcode, *modifiers = text.split(".")
+    to, *sources = b.registers("b32", 4)
+    if opcode[-1] in "24":
+        n = int(opcode[-1])
+        width = "h" if n == 2 else "b"
+        written = "".join(str(d) for d in sorted(b.rng.sample(range(n), b.rng.randint(1, n)), reverse=True))
+        chosen = [width + "".join(str(b.rng.randrange(2 * n)) for _ in range(n)) for _ in range(2)]
+        parts = [_part(b, width + written), *(_part(b, c) for c in chosen), ""]
+    else:
+        merges = opcode != "vmad" and modifiers[-1] not in ("add", "min", "max")
+        parts = [_part(b, b.rng.choice(_PARTS)) for _ in range(3)] + [""]
+        parts[0] = parts[0] if merges else ""
+        sources = sources if not merges or parts[0] else sources[:2]
+    names = [register + part for register, part in zip((to, *sources), parts, strict=False)]
+    if opcode == "vmad" and "po" not in modifiers and b.chance(0.3):
+        at = b.rng.randrange(1, 4)
+        names[at] = "-" + names[at]
+    b.emit(f"{text} {', '.join(names)}", b.guard())
+
+
+_PARTS = ("b0", "b1", "b2", "b3", "h0", "h1")
+
+
+def _part(b: Builder, selector: str) -> str:
+    return f".{selector}" if b.chance(0.5) else ""
 
 
 def carry_chain(b: Builder) -> None:
@@ -146,6 +171,14 @@ def idle(b: Builder) -> None:
         "prefetchu.L1 [%in]",
         "pmevent 3",
         "pmevent.mask 5",
+        "prefetch.L1 [%in]",
+        "applypriority.global.L2::evict_normal [%in], 128",
+        "fence.proxy.alias",
+        "fence.proxy.tensormap::generic.release.cta",
+        "fence.mbarrier_init.release.cluster",
+        "membar.proxy.alias",
+        "griddepcontrol.wait",
+        "discard.global.L2 [scratch], 128",
     ]
     b.emit(b.rng.choice(texts), b.guard())
 
@@ -153,7 +186,8 @@ def idle(b: Builder) -> None:
 def special(b: Builder) -> None:
     """Read a special register."""
     names = "%tid.x %tid.y %ntid.x %ntid.y %ctaid.x %nctaid.x %laneid %lanemask_lt %lanemask_ge %lanemask_eq".split()
-    names += "%tid.z %ctaid.y %nctaid.y %lanemask_le %lanemask_gt %ntid.z".split()
+    names += "%tid.z %ctaid.y %nctaid.y %lanemask_le %lanemask_gt %ntid.z %warpid %nwarpid %nsmid".split()
+    names += "%clusterid.y %nclusterid.x %cluster_ctarank %cluster_nctaid.x %dynamic_smem_size %envreg3".split()
     b.emit(f"mov.u32 {b.register('b32')}, {b.rng.choice(names)}", b.guard())
 
 

@@ -35,6 +35,7 @@ class Block:
     shape: tuple[int, int, int]
     shared: Space
     memory: Space
+    dynamic_shared: int = 0
 
 
 @dataclass
@@ -97,10 +98,12 @@ class Thread:
             "%ntid": self.block.shape,
             "%ctaid": self.block.index,
             "%nctaid": self.block.grid,
+            "%clusterid": self.block.index,
+            "%nclusterid": self.block.grid,
         }
         if base in vectors:
             return vectors[base][axis]
-        return {
+        values = {
             "%laneid": self.lane,
             "%warpid": self.warp,
             "%nwarpid": -(-self.block.shape[0] * self.block.shape[1] * self.block.shape[2] // 32),
@@ -110,9 +113,25 @@ class Thread:
             "%lanemask_gt": (0xFFFFFFFF << (self.lane + 1)) & 0xFFFFFFFF,
             "%lanemask_ge": (0xFFFFFFFF << self.lane) & 0xFFFFFFFF,
             "%WARP_SZ": 32,
-        }[name]
+            "WARP_SZ": 32,
+            "%nsmid": 1,
+            "%cluster_nctarank": 1,
+            "%cluster_nctaid": 1,
+            "%dynamic_smem_size": self.block.dynamic_shared,
+            "%total_smem_size": len(self.block.shared.regions[0].data),
+        }
+        return values.get(name, values.get(base, 0))
 
 
-SPECIALS = ("%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid", "%lanemask_", "%WARP_SZ", "WARP_SZ")
+ZERO = (
+    "%smid", "%gridid", "%is_explicit_cluster", "%cluster_ctarank", "%cluster_ctaid", "%envreg", "%pm",
+    "%reserved_smem_offset", "%aggr_smem_size", "%current_graph_exec",
+)  # fmt: skip
+"""Special registers that are 0: the machine is one SM, a cluster one thread block, and nothing is counted."""
+SPECIALS = (
+    "%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%laneid", "%warpid", "%nwarpid", "%lanemask_",
+    "%WARP_SZ", "WARP_SZ", "%nsmid", "%cluster_nctarank", "%cluster_nctaid", "%dynamic_smem_size", "%total_smem_size",
+    *ZERO,
+)  # fmt: skip
 
 __all__ = ["SPECIALS", "Block", "Frame", "Function", "Thread", "Waiting"]

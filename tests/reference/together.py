@@ -4,6 +4,8 @@ exit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tests.reference.accesses import SHARED_BYTES
 from tests.reference.builder import Builder
 
@@ -68,7 +70,9 @@ def barrier_reduction(b: Builder) -> None:
     operation = b.rng.choice(["popc.u32", "and.pred", "or.pred"])
     to = b.register("b32" if operation == "popc.u32" else "pred")
     predicate = ("!" if b.chance(0.3) else "") + b.register("pred")
-    b.emit(f"{b.rng.choice(BARRIERS)}.red.{operation} {to}, 0, {predicate}")
+    count = f", {-(-b.threads // 32) * 32}" if not b.partial and not b.exited and b.chance(0.3) else ""
+    aligned, (form, name) = b.rng.choice(["", ".aligned"]), operation.split(".")
+    b.emit(f"{b.rng.choice(BARRIERS)}.red.{form}{aligned}.{name} {to}, {b.rng.choice([0, 5])}{count}, {predicate}")
     b.features.add("barriers")
 
 
@@ -108,18 +112,58 @@ def vote(b: Builder) -> None:
         b.emit(f"vote.sync.{['all', 'any', 'uni'][choice]}.pred {b.register('pred')}, {predicate}, {_members(b)}")
 
 
-def divergent_vote(b: Builder) -> None:
-    """A vote among the lanes that took a branch, named by a ballot before it."""
+def collective(b: Builder, members: str = "") -> None:
+    """One instruction among the lanes of ``members``, which all come here together; else the whole warp."""
+    members = members or _members(b)
+    value, to, p = b.register("b32"), b.register("b32"), b.register("pred")
+    shared = b.temporary("b32")
+    b.emit(f"and.b32 {shared}, {value}, {b.rng.choice([1, 3, 255])}")
+    choice = b.rng.randrange(8)
+    if choice == 0:
+        b.emit(f"match.any.sync.b32 {to}, {b.rng.choice([shared, value])}, {members}")
+    elif choice == 1:
+        b.emit(f"match.any.sync.b64 {to}, {b.register('b64')}, {members}")
+    elif choice == 2:
+        b.emit(f"match.all.sync.b32 {to}|{p}, {b.rng.choice([shared, '7'])}, {members}")
+    elif choice == 3:
+        b.emit(f"elect.sync {to}|{p}, {members}")
+    elif choice == 4:
+        form = b.rng.choice(["min", "max.abs", "min.NaN", "max.abs.NaN", "max"])
+        b.emit(f"redux.sync.{form}.f32 {b.register('f32')}, {b.register('f32')}, {members}")
+    elif choice == 5:
+        forms = ["add.u32", "min.u32", "max.u32", "add.s32", "min.s32", "max.s32", "and.b32", "or.b32", "xor.b32"]
+        b.emit(f"redux.sync.{b.rng.choice(forms)} {to}, {value}, {members}")
+    elif choice == 6:
+        mode, lane = b.rng.choice(["up", "down", "bfly", "idx"]), b.rng.choice([shared, "1", "5", value])
+        clamp = 0 if mode == "up" else 31
+        b.emit(f"shfl.sync.{mode}.b32 {to}|{p}, {value}, {lane}, {clamp}, {members}")
+    else:
+        b.emit(f"vote.sync.{b.rng.choice(['all', 'any', 'uni'])}.pred {p}, {b.register('pred')}, {members}")
+
+
+def divergent_groups(b: Builder, between: Callable[[Builder], None], depth: int = 0, outer: str = "-1") -> None:
+    """Instructions among the lanes that took a branch, named by a ballot before it; nested, and at times in a loop."""
     b.features.update(("vote", "divergent vote"))
-    p, members, end = b.predicate(), b.temporary("b32"), b.fresh("$vote")
-    b.emit(f"vote.sync.ballot.b32 {members}, {p}, -1")
+    p, members, end = b.predicate(), b.temporary("b32"), b.fresh("$group")
+    b.emit(f"vote.sync.ballot.b32 {members}, {p}, {outer}")
     b.emit(f"bra {end}", f"@!{p}")
-    b.emit(
-        f"vote.sync.{b.rng.choice(['all', 'any', 'uni'])}.pred {b.register('pred')}, {b.register('pred')}, {members}"
-    )
-    b.emit(f"vote.sync.ballot.b32 {b.register('b32')}, {b.register('pred')}, {members}")
+    counter, again, head = b.temporary("b32"), b.temporary("pred"), b.fresh("$again")
+    loops = b.chance(0.3)
+    if loops:
+        b.emit(f"mov.u32 {counter}, 0")
+        b.label(head)
+    for _ in range(b.rng.randint(1, 3)):
+        collective(b, members)
+        if b.chance(0.5):
+            between(b)
+    if depth < 2 and b.chance(0.5):
+        divergent_groups(b, between, depth + 1, members)
+    if loops:
+        b.emit(f"add.u32 {counter}, {counter}, 1")
+        b.emit(f"setp.lt.u32 {again}, {counter}, {b.rng.randint(2, 3)}")
+        b.emit(f"bra {head}", f"@{again}")
     b.label(end)
-    b.emit("bar.warp.sync -1")
+    b.emit(f"bar.warp.sync {outer}")
 
 
 def early_exit(b: Builder) -> None:

@@ -74,7 +74,7 @@ FAMILIES: dict[str, list[str]] = {
     "find": _all("bfind{m}.{t}", m=("", ".shiftamt"), t="u32 s32 u64 s64"),
     "count": _all("{o}.{t}", o="popc clz brev", t="b32 b64"),
     "permute": _all("prmt.b32{m}", m=("", "", "", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16")),
-    "lop3": ["lop3.b32"],
+    "lop3": ["lop3.b32", "lop3.or.b32", "lop3.and.b32"],
     "bits": _all("dp2a.{h}.{a}.{b}", h="lo hi", a="u32 s32", b="u32 s32")
     + _all("szext.{m}.{t}", m="clamp wrap", t="u32 s32")
     + ["fns.b32"],
@@ -97,21 +97,57 @@ FAMILIES: dict[str, list[str]] = {
     + _all("copysign.{t}", t="f32 f64"),
     "fdiv": _all("{o}.{r}{m}.f32", o="div rcp sqrt", r=ROUNDINGS, m=("", ".ftz"))
     + _all("{o}.{r}.f64", o="div rcp sqrt", r=ROUNDINGS),
+    "half": [
+        *_all("{o}{m}.{t}", o="add.rn sub.rn mul.rn fma.rn", m=("", ".ftz", ".sat", ".ftz.sat"), t="f16 f16x2"),
+        *_all("fma.rn{m}.{t}", m=(".relu", ".ftz.relu"), t="f16 f16x2"),
+        *_all("{o}{m}.{t}", o="min max", m=("", ".ftz", ".NaN", ".xorsign.abs", ".NaN.xorsign.abs"), t="f16 f16x2"),
+        *_all("{o}.{t}", o="neg abs neg.ftz", t="f16 f16x2"),
+        *_all("{o}.f32.{t}", o="add sub add.rz sub.rp.sat fma.rn fma.rm.sat", t="f16 bf16"),
+    ],
+    "bhalf": [
+        *_all("{o}.{t}", o="add.rn sub.rn mul.rn fma.rn fma.rn.relu neg abs", t="bf16 bf16x2"),
+        *_all("{o}{m}.{t}", o="min max", m=("", ".NaN", ".xorsign.abs", ".NaN.xorsign.abs"), t="bf16 bf16x2"),
+    ],
+    "halfset": [
+        *_all(
+            "set.{r}{c}.{t}",
+            r=FLOAT_RELATIONS,
+            c=COMBINATIONS,
+            t="f16.f16 u16.f16 u32.f16 bf16.bf16 s32.bf16 ftz.f16x2.f16x2 u32.f16x2 bf16x2.bf16x2 bf16.f64",
+        ),
+        *_all("setp.{r}{c}.{t}", r=FLOAT_RELATIONS, c=COMBINATIONS, t="f16 ftz.f16 bf16 f16x2 ftz.f16x2 bf16x2"),
+    ],
+    "halfcvt": [
+        *_all("cvt.{r}.{h}.{t}", r=ROUNDINGS, h="f16 bf16 sat.f16 sat.bf16", t=("u8", "s8", *INTEGERS, "f64")),
+        *_all(
+            "cvt.{r}{m}.{h}.f32", r=ROUNDINGS, m=("", ".sat", ".relu", ".satfinite", ".relu.satfinite"), h="f16 bf16"
+        ),
+        *_all("cvt.{r}.{t}.{h}", r="rni rzi rmi rpi", t=("u8", "s8", *INTEGERS), h="f16 bf16"),
+        *_all("cvt.{t}.{h}", t="f32 f64 sat.f32 ftz.f32", h="f16 bf16"),
+        *_all("cvt.{r}{m}.{t}.f32", r="rn rz", m=("", ".relu", ".satfinite", ".relu.satfinite"), t="f16x2 bf16x2"),
+        *_all("cvt.{r}.tf32.f32", r="rn rz rna rn.relu rn.satfinite rna.satfinite"),
+        *_all("cvt.rn.satfinite{m}.{b}.{t}", m=("", ".relu"), b="e4m3x2 e5m2x2", t="f32 f16x2"),
+        *_all("cvt.rn{m}.f16x2.{b}", m=("", ".relu"), b="e4m3x2 e5m2x2"),
+    ],
+    "pairs": [
+        *_all("{o}{r}{m}.f32x2", o="add sub mul", r=(".rn", ".rz", ".rm", ".rp"), m=("", ".ftz")),
+        *_all("fma.{r}{m}.f32x2", r=ROUNDINGS, m=("", ".ftz")),
+        *_all("{o}.{t}", o="add sub add.sat sub.sat min max", t="u16x2 s16x2"),
+        *_all("{o}.relu.{t}", o="min max", t="s16x2 s32"),
+    ],
 }
 """Instructions by family; a program draws a family first, so that large families do not crowd out small ones."""
 
-HALF = [
-    *_all("{o}{m}.f16", o="add sub mul fma.rn", m=("", ".ftz", ".sat", ".ftz.sat")),
-    *_all("{o}{m}.f16", o="min max", m=("", ".ftz", ".NaN", ".xorsign.abs", ".ftz.NaN.xorsign.abs")),
-    *_all("{o}.f16", o="neg abs"),
-    *_all("set.{r}{m}.{t}.f16", r=FLOAT_RELATIONS, m=("", ".ftz"), t="f16 u16 s32"),
-    *_all("setp.{r}{c}.f16", r=FLOAT_RELATIONS, c=COMBINATIONS),
-    *_all("set.lt.f16.{t}", t="s16 u32 s64 f32 f64"),
-    *_all("cvt.{r}{m}.f16.{t}", r=ROUNDINGS, m=("", ".sat"), t=("u8", "s8", *INTEGERS, "f32", "f64")),
-    *_all("cvt.{r}.{t}.f16", r="rni rzi rmi rpi", t=("u8", "s8", *INTEGERS, "f16")),
-    *_all("cvt.{t}.f16", t="f16 f32 f64 sat.f32 ftz.f32"),
-]
-"""Half precision, which random programs do not use."""
+VIDEO = [
+    *_all("{o}.{a}.{b}.{c}{m}", o="vadd vsub vabsdiff vmin vmax", a="u32 s32", b="u32 s32", c="u32 s32",
+          m=("", ".sat", ".add", ".sat.min", ".max")),
+    *_all("{o}.{a}.{b}.u32{m}", o="vshl vshr", a="u32 s32", b="u32 s32", m=(".clamp", ".sat.wrap", ".sat.clamp.add")),
+    *_all("vset.{a}.{b}.{r}{m}", a="u32 s32", b="u32 s32", r=SIGNED_RELATIONS, m=("", ".add", ".max")),
+    *_all("vmad.{c}.{a}.{b}{m}", c="u32 s32", a="u32 s32", b="u32 s32", m=("", ".sat", ".po.shr7", ".sat.shr15")),
+    *_all("{o}{n}.{a}.{b}.{c}{m}", o="vadd vsub vavrg vabsdiff vmin vmax", n="2 4", a="u32 s32", b="u32 s32",
+          c="u32 s32", m=("", ".sat", ".add")),
+    *_all("vset{n}.{a}.{b}.{r}{m}", n="2 4", a="u32 s32", b="u32 s32", r=SIGNED_RELATIONS, m=("", ".add")),
+]  # fmt: skip
 
 PLAIN_ARITHMETIC = {"add": ["add{m}.f32", "sub{m}.f32", "add.f64", "sub.f64"], "mul": ["mul{m}.f32", "mul.f64"]}
 """Forms without a rounding mode. PTX lets a compiler fuse such a multiply and add, so a program uses one group
@@ -134,13 +170,19 @@ CARRY_CHAINS = [
     ("mad.lo.cc.u64", "madc.hi.u64"), ("add.cc.u32", "madc.lo.cc.u32", "madc.hi.u32"),
 ]  # fmt: skip
 
+AMOUNTS = {
+    "shl": (1,), "shr": (1,), "shf": (2,), "bfe": (1, 2), "bfi": (2, 3), "szext": (1,), "bmsk": (0, 1), "fns": (1, 2),
+    "shfl": (1,), "vshl": (1,), "vshr": (1,),
+}  # fmt: skip
+"""Operand positions, destination apart, that count bits or lanes."""
 INTEGER_EDGES = [0, 1, -1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 0x7FFF, -0x8000, 0xFFFF]
 WIDE_EDGES = {
     16: INTEGER_EDGES,
     32: [*INTEGER_EDGES, 0x7FFFFFFF, -0x80000000, 0x10000, 0xFFFFFFFF],
     64: [*INTEGER_EDGES, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x100000000, (1 << 63) - 1, -(1 << 63)],
+    128: [0, 1, -1, 1 << 63, 1 << 64, (1 << 64) - 1, -(1 << 64)],
 }
-FLOAT_EDGES = {
+FLOAT_EDGES: dict[int | str, list[int]] = {
     16: [
         0x0000, 0x8000, 0x0001, 0x83FF, 0x0400, 0x8401, 0x3C00, 0xBC00, 0x3BFF, 0x4248, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00,
         0x7E00, 0xFE01, 0x7C01, 0x6400, 0x6401, 0x3800, 0x3E00, 0x4100, 0x1001, 0x5800,
@@ -157,7 +199,12 @@ FLOAT_EDGES = {
         0x7FF0000000012345, 0x41E0000000000000, 0xC1E0000000000000, 0x43E0000000000000, 0x3FE0000000000000,
         0xBFE0000000000000, 0x3FF8000000000000, 0x380FFFFFF0000000, 0x36A0000000000000, 0x47EFFFFFF0000000,
     ],
+    "bf16": [
+        0x0000, 0x8000, 0x0001, 0x807F, 0x0080, 0x8081, 0x3F80, 0xBF80, 0x3F7F, 0x4049, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80,
+        0x7FC0, 0xFFC1, 0x7F81, 0x4F00, 0xCF00, 0x3F00, 0x3FC0, 0x4020, 0x5F00, 0x0100,
+    ],
 }  # fmt: skip
+FLOAT_EDGES |= {"f16": FLOAT_EDGES[16], "f32": FLOAT_EDGES[32], "f64": FLOAT_EDGES[64]}
 """Zeros, denormals, one and its neighbours, ties, limits of the integer ranges, infinities, quiet and signalling
 NaNs.
 """

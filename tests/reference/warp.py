@@ -1,13 +1,25 @@
-"""Instructions that the lanes of a warp execute together: ``shfl.sync``, ``vote.sync``, ``activemask``."""
+"""Instructions that the lanes of a warp execute together: ``shfl``, ``vote``, ``match``, ``redux``, ``elect``,
+``activemask``; most wait for the lanes that their member mask names.
+"""
 
 from __future__ import annotations
 
+from tests.reference import collective
 from tests.reference.matrices import MATRIX
 from tests.reference.memory import ReferenceFault
 from tests.reference.thread import Thread
 
-WARP_WIDE = ("shfl", "vote", "activemask", "bar.warp", *MATRIX)
+TOGETHER = ("shfl", "vote", "match", "redux", "elect", "activemask")
+WARP_WIDE = (*TOGETHER, "bar.warp", *MATRIX)
 """What `Waiting.kind` says of the instructions of this module."""
+
+
+def results_and_operands(opcode: str, modifiers: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """The result's type and those of the operands before the member mask."""
+    if opcode == "vote":
+        return "b32" if "ballot" in modifiers else "pred", ("pred",)
+    operands = {"shfl": ("b32", "u32", "u32"), "match": modifiers[-1:], "redux": modifiers[-1:]}
+    return "b32", operands.get(opcode, ())
 
 
 def resolve_warp(warp: list[Thread]) -> bool:
@@ -56,30 +68,19 @@ def _execute(group: list[Thread]) -> None:
         results = {lane: _shuffle(mode, lane, keys) for lane in keys}
     elif first.kind == "bar.warp":
         results = dict.fromkeys(keys, (0, 0))
-    elif statement.opcode == "activemask":
-        active = sum(1 << t.lane for t in group)
-        results = dict.fromkeys(keys, (active, 0))
     else:
-        result = _vote(statement.modifiers, {lane: key[0] for lane, key in keys.items()})
-        results = dict.fromkeys(keys, (result, 0))
+        values = {lane: key[0] if key else 0 for lane, key in keys.items()}
+        results = collective.results(statement.opcode, statement.modifiers, values)
     for thread in group:
         stopped, thread.waiting = thread.waiting, None
         assert stopped is not None
         stopped.resume(thread, *results[thread.lane])
 
 
-def _vote(modifiers: tuple[str, ...], flags: dict[int, int]) -> int:
-    if "ballot" in modifiers:
-        return sum(1 << lane for lane, flag in flags.items() if flag)
-    if "all" in modifiers:
-        return int(all(flags.values()))
-    if "any" in modifiers:
-        return int(any(flags.values()))
-    return int(len(set(flags.values())) == 1)
-
-
 def _shuffle(mode: str, lane: int, keys: dict[int, tuple[int, ...]]) -> tuple[int, int]:
-    """The value that ``lane`` receives and whether its source lies in the segment (PTX ISA, ``shfl.sync``)."""
+    """The value that ``lane`` receives and whether its source lies in the segment (PTX ISA, ``shfl.sync``); its own
+    value from a lane that does not take part, which PTX leaves open.
+    """
     value, b, c = keys[lane]
     b, clamp, segment = b & 31, c & 31, (c >> 8) & 31
     limit = (lane & segment) | (clamp & ~segment)
@@ -91,6 +92,4 @@ def _shuffle(mode: str, lane: int, keys: dict[int, tuple[int, ...]]) -> tuple[in
         inside = source <= limit
     if not inside:
         return value, 0
-    if source not in keys:
-        raise ReferenceFault(f"lane {lane} shuffles from lane {source}, which does not take part")
-    return keys[source][0], 1
+    return keys.get(source, keys[lane])[0], 1

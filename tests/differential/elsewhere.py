@@ -1,0 +1,27 @@
+"""Opcodes that these tests leave to others, or that no result shows: each with the test to look at, or the reason."""
+
+from __future__ import annotations
+
+import re
+
+from warpreg.ir.opcodes import Opcode
+
+NO_RESULT = {
+    "griddepcontrol": "orders grids, of which one runs at a time",
+    "setmaxnreg": "moves registers between warps, which no result shows",
+    "trap": "ends the launch with a fault",
+    "brkpt": "ends the launch with a fault",
+}
+TESTED_IN = {
+    **dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), "tests/tensor"),
+    **dict.fromkeys(("tex", "tld4", "txq", "istypep"), "tests/simt/test_textures.py"),
+    **dict.fromkeys(("suld", "sust", "sured", "suq"), "tests/simt/test_textures.py"),
+}
+"""Opcodes that have a reference and random operands of their own."""
+ROWS_TESTED_IN = {r"cvt\..*(e2m1|e2m3|e3m2|x4|ue8m0)|cvt\.rs|cvt\.pack": "tests/isa"}
+"""The same by what is found in a row's syntax."""
+
+
+def is_elsewhere(row: Opcode) -> bool:
+    """Whether the differential tests leave the row out."""
+    return row.name in NO_RESULT or row.name in TESTED_IN or any(re.search(p, row.syntax) for p in ROWS_TESTED_IN)
