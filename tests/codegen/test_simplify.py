@@ -73,6 +73,14 @@ def test_only_copies_of_singly_assigned_registers_are_propagated() -> None:
     assert "add.s32 %r5, %r2, %r4" in after(PropagateCopies(), body + "ret;")
 
 
+def test_the_negation_of_a_negated_predicate_is_a_copy() -> None:
+    check(
+        PropagateCopies(),
+        "setp.eq.u32 %p1, %r1, 3; not.pred %p2, !%p1; @%p2 st.shared.u32 [0], %r1;",
+        "setp.eq.u32 %p1, %r1, 3\nnot.pred %p2, !%p1\n@%p1 st.shared.u32 [0], %r1",
+    )
+
+
 def test_negated_predicates_turn_guards_and_selections_round() -> None:
     body = """
         setp.eq.s32 %p1, %r9, 0;

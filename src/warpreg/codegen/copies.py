@@ -97,13 +97,13 @@ class _Copies:
             parts = tuple(e for e in source.elements if isinstance(e, Register) and e.name in self.single)
             if len(parts) == len(source.elements):
                 self.halves[target.name] = parts
+        inverts = instruction.opcode == "not"
+        negated = inverts != isinstance(source, Not)
         source = source.operand if isinstance(source, Not) else source
         if not isinstance(source, Register) or source.name not in self.single:
             return
-        if instruction.opcode == "not" and target.is_predicate:
-            self._note_negation(target.name, source)
-        elif instruction.opcode == "mov" and source.type.bits == target.type.bits:
-            self._note_copy(target.name, source, negated=isinstance(instruction.operands[1], Not))
+        if target.is_predicate or (not inverts and source.type.bits == target.type.bits):
+            self._note_copy(target.name, source, negated=negated)
 
     def _note_negation(self, name: str, source: Register) -> None:
         if source.name in self.opposite:
