@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.differential.elsewhere import NO_RESULT, ROWS_TESTED_IN, TESTED_IN, is_elsewhere
 from tests.reference.generator import generate
+from tests.reference.vocabulary import APPROXIMATE, FAMILIES, VIDEO
 
 from warpreg.ir.opcodes import OPCODES
 
@@ -25,6 +26,11 @@ def test_every_opcode_is_used():
     rows = [row for row in OPCODES if row.meaning is None and not is_elsewhere(row)]
     missing = [row.syntax for row in rows if not any(row.pattern.fullmatch(opcode) for opcode in used)]
     assert missing == [], "give them to the generator"
+
+
+def test_the_vocabulary_is_in_the_table():
+    texts = [text for family in FAMILIES.values() for text in family] + VIDEO + APPROXIMATE
+    assert [text for text in texts if not any(row.pattern.fullmatch(text) for row in OPCODES)] == []
 
 
 def test_what_is_tested_elsewhere_is():

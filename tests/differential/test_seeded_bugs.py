@@ -21,8 +21,9 @@ from warpreg.analysis import liveness as liveness_module
 from warpreg.analysis.definitions import SingleDefinitions
 from warpreg.codegen import CompileOptions, assign, copies, dependence, spill
 from warpreg.ir.errors import WarpregError
-from warpreg.ir.opcodes import bits, compare, floating
+from warpreg.ir.opcodes import bits, compare, cross_lane, floating, half, video
 from warpreg.ir.opcodes.form import Form
+from warpreg.ir.types import U32
 from warpreg.simt import Device, blocks, driver, lanes_float, launch, native_kernel, values
 from warpreg.simt.emitter import I32, MASK
 from warpreg.simt.state import BlockKind
@@ -225,6 +226,37 @@ def high_half_of_a_pair_is_not_reserved(g: Garden) -> None:
     g.set(assign.Assignment, "_occupy", occupy)
 
 
+def pairs_take_the_lower_half_twice(g: Garden) -> None:
+    old = half.halves
+    g.set(half, "halves", lambda m, a: (old(m, a)[0],) * 2)
+
+
+def parts_of_registers_lose_their_sign(g: Garden) -> None:
+    old = video.source
+    g.set(video, "source", lambda m, f, index, a, type_: old(m, f, index, a, U32))
+
+
+def the_second_lane_is_elected(g: Garden) -> None:
+    def second(m: Any, members: Any) -> Any:
+        return m.and_(members, m.sub(members, m.constant(32, 1)))
+
+    g.meaning("elect", lambda old: lambda m, f, active, members: old(m, f, active, second(m, members)))
+
+
+def a_lane_does_not_match_itself(g: Garden) -> None:
+    old = cross_lane.equal_lanes
+
+    def match(meaning: Callable[..., Any]) -> Callable[..., Any]:
+        def changed(m: Any, f: Any, active: Any, a: Any, members: Any) -> Any:
+            if not f.has("any"):
+                return meaning(m, f, active, a, members)
+            return m.xor(old(m, f, active, a, members), m.shl(m.constant(32, 1), m.lane_ids()))
+
+        return changed
+
+    g.meaning("match", match)
+
+
 STORED_THEN_LOADED = r" st[\w.]* \[(\S+?)\+\d+\], \S+;\n(?:.*\n){0,2} *ld[\w.]* [%\w]+, \[\1\+"
 
 BUGS = [
@@ -248,6 +280,10 @@ BUGS = [
     Bug(lanes_meet_one_block_too_late, r"vote|bar\.red|shfl"),
     Bug(branch_runs_the_other_side_with_all_lanes),
     Bug(barriers_let_warps_pass, r"rem\.u32 (%t\d+), \1, \d+;\n.*mul\.lo"),
+    Bug(pairs_take_the_lower_half_twice, r" (add|mul|min|fma)\.[\w.]*f16x2"),
+    Bug(parts_of_registers_lose_their_sign, r" v(add|sub|min|max|absdiff|set|mad)\.[\w.]*s32"),
+    Bug(the_second_lane_is_elected, r"elect\."),
+    Bug(a_lane_does_not_match_itself, r"match\.any"),
     Bug(atomic_maximum_takes_the_minimum, r"\.max\..*\["),
     Bug(partial_warps_miss_their_last_lane),
     Bug(scheduler_ignores_memory, STORED_THEN_LOADED, CompileOptions()),

@@ -118,12 +118,14 @@ FAMILIES: dict[str, list[str]] = {
         *_all("setp.{r}{c}.{t}", r=FLOAT_RELATIONS, c=COMBINATIONS, t="f16 ftz.f16 bf16 f16x2 ftz.f16x2 bf16x2"),
     ],
     "halfcvt": [
-        *_all("cvt.{r}.{h}.{t}", r=ROUNDINGS, h="f16 bf16 sat.f16 sat.bf16", t=("u8", "s8", *INTEGERS, "f64")),
-        *_all(
-            "cvt.{r}{m}.{h}.f32", r=ROUNDINGS, m=("", ".sat", ".relu", ".satfinite", ".relu.satfinite"), h="f16 bf16"
-        ),
+        *_all("cvt.{r}.{h}.{t}", r=ROUNDINGS, h="f16 bf16 sat.f16", t=("u8", "s8", *INTEGERS, "f64")),
+        *_all("cvt.{r}{m}.f16.f32", r=ROUNDINGS, m=("", ".sat")),
+        *_all("cvt.{r}{m}.{h}.f32", r="rn rz", m=(".relu", ".satfinite", ".relu.satfinite"), h="f16 bf16"),
+        *_all("cvt.{r}.bf16.f32", r="rn rz"),
+        *_all("cvt.{r}.bf16.f32", r="rm rp"),
         *_all("cvt.{r}.{t}.{h}", r="rni rzi rmi rpi", t=("u8", "s8", *INTEGERS), h="f16 bf16"),
-        *_all("cvt.{t}.{h}", t="f32 f64 sat.f32 ftz.f32", h="f16 bf16"),
+        *_all("cvt.{t}.{h}", t="f32 f64 ftz.f32", h="f16 bf16"),
+        "cvt.sat.f32.f16",
         *_all("cvt.{r}{m}.{t}.f32", r="rn rz", m=("", ".relu", ".satfinite", ".relu.satfinite"), t="f16x2 bf16x2"),
         *_all("cvt.{r}.tf32.f32", r="rn rz rna rn.relu rn.satfinite rna.satfinite"),
         *_all("cvt.rn.satfinite{m}.{b}.{t}", m=("", ".relu"), b="e4m3x2 e5m2x2", t="f32 f16x2"),
