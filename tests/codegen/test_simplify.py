@@ -148,6 +148,11 @@ def test_an_instruction_takes_one_constant_at_most() -> None:
     assert listing(program).splitlines()[2] == "mad.wide.s32 %rd3, %r2, %r1, c[0][0x0]"
 
 
+def test_a_shift_by_all_ones_leaves_nothing() -> None:
+    body = "mov.u32 %r1, -1; mov.u32 %r2, 5; shl.b32 %r3, %r2, %r1; st.shared.u32 [0], %r3;"
+    assert "mov.b32 %r3, 0" in after(FoldConstants(), body)
+
+
 def test_launch_dimensions_and_parameters_are_operands() -> None:
     body = (
         "ld.param.u32 %r1, [n]; mov.u32 %r2, %ntid.x; mov.u32 %r3, %ctaid.x; "

@@ -156,7 +156,7 @@ EVALUATE: dict[str, Callable[..., int]] = {
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
     "mad": lambda a, b, c: a * b + c,
-    "shl": lambda a, b: a << b if b < 64 else 0,
+    "shl": lambda a, b: a << b if 0 <= b < 64 else 0,
     "and": lambda a, b: a & b,
     "or": lambda a, b: a | b,
     "xor": lambda a, b: a ^ b,
