@@ -92,7 +92,7 @@ def compared(
     registers: int, instructions: int, is_verified: bool, theirs: tuple[int, int], kernel: str = "kernel"
 ) -> Compared:
     """Registers and instructions, ours and theirs; two of ours are reserved."""
-    ours = OurCode(registers, registers - 2, 1, instructions)
+    ours = OurCode(registers, registers - 2, 0, 1, instructions)
     return Compared("work", kernel, "sm_80", is_verified, ours, MachineCode(theirs[0], 0, theirs[1]))
 
 
@@ -204,7 +204,7 @@ def test_the_figures_have_their_names(capsys: pytest.CaptureFixture[str]) -> Non
         "kernel": workloads.names()[0],
         "target": "sm_80",
         "verified": True,
-        "ours": {"registers": 10, "used": 8, "predicates": 1, "instructions": 30},
+        "ours": {"registers": 10, "used": 8, "uniform_registers": 0, "predicates": 1, "instructions": 30},
         "ptxas": {"registers": 20, "uniform_registers": 0, "instructions": 60, "subroutine_instructions": 0},
         "ratio": {"registers": 2, "instructions": 2},
     }

@@ -25,7 +25,7 @@ def pressure(kernel: Kernel) -> Pressure:
     """Register pressure of every block, predicates not counted."""
     live = liveness(kernel)
     cells = live.accesses.cells
-    widths = [r.type.words if r.index < 0 else min(1, r.type.words) for r in cells.registers]
+    widths = [r.type.words if r.index < 0 else (0 if r.is_uniform else min(1, r.type.words)) for r in cells.registers]
     classes = [(w, bit_set(c for c, width in enumerate(widths) if width == w)) for w in sorted(set(widths) - {0})]
 
     def words(bits: int) -> int:

@@ -16,7 +16,8 @@ from warpreg.codegen.operands import rename_registers
 from warpreg.codegen.passes import with_blocks
 from warpreg.codegen.spill import spill_predicates, spill_registers
 from warpreg.codegen.targets import PLAIN, Target
-from warpreg.codegen.units import Units, predicate_units, register_units
+from warpreg.codegen.uniform import uniform_values
+from warpreg.codegen.units import Units, predicate_units, register_units, uniform_units
 from warpreg.codegen.vectors import IsolateVectors
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.instruction import Instruction
@@ -40,6 +41,7 @@ class Allocated:
     registers: dict[str, Register]
     register_count: int
     predicate_count: int
+    uniform_count: int
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class AllocateRegisters:
             register_count=allocated.register_count,
             register_demand=allocated.register_count + self.target.beyond,
             predicate_count=allocated.predicate_count,
+            uniform_count=allocated.uniform_count,
         )
 
     def allocate(self, kernel: Kernel) -> Allocated:
@@ -77,12 +80,13 @@ class AllocateRegisters:
             if not predicates.spilled:
                 break
             kernel = spill_predicates(kernel, predicates.spilled, temporaries)
+        uniform = self._uniform(kernel)
         limit = MAX_REGISTERS if self.max_registers is None else min(self.max_registers, MAX_REGISTERS)
         limit -= self.target.beyond
         what = f"registers ({self.target.name} takes {self.target.beyond} more)" if self.target.beyond else "registers"
         for _ in range(MAX_ROUNDS):
             kernel = IsolateVectors().run(kernel)
-            units = register_units(kernel)
+            units = register_units(kernel, uniform)
             assignment = Assignment(
                 limit, self.target.reserved, self.banks, company(kernel, units) if self.banks else {}
             )
@@ -95,7 +99,21 @@ class AllocateRegisters:
         final = predicate_units(kernel)
         predicates = self._assign(kernel, final, Assignment(self.predicates), temporaries, "predicates")
         names = _names(kernel, final, predicates) | _names(kernel, units, registers)
-        return Allocated(kernel, names, registers.used, predicates.used)
+        common = uniform_units(kernel, uniform)
+        shared = Assignment(self.target.uniform_registers)
+        shared.place_all(common.all())
+        names |= _names(kernel, common, shared, "UR")
+        return Allocated(kernel, names, registers.used, predicates.used, shared.used)
+
+    def _uniform(self, kernel: Kernel) -> frozenset[str]:
+        """The values for uniform registers, as many as there are."""
+        if not self.target.uniform_registers:
+            return frozenset()
+        names = uniform_values(kernel)
+        tried = Assignment(self.target.uniform_registers)
+        tried.place_all(uniform_units(kernel, names).all())
+        cells = accesses(kernel).cells
+        return names - {cells.names[cell] for unit in tried.spilled for cell, _ in unit.members}
 
     def _assign(
         self, kernel: Kernel, units: Units, assignment: Assignment, temporaries: set[str], what: str
@@ -119,7 +137,7 @@ def _results_of_stops(kernel: Kernel) -> set[str]:
     return {r.name for i in last if i and i.opcode in STOPS for r in i.defined}
 
 
-def _names(kernel: Kernel, units: Units, assignment: Assignment) -> dict[str, Register]:
+def _names(kernel: Kernel, units: Units, assignment: Assignment, prefix: str = "R") -> dict[str, Register]:
     cells = accesses(kernel).cells
     named = {}
     for cell, (unit, offset) in units.at.items():
@@ -128,7 +146,7 @@ def _names(kernel: Kernel, units: Units, assignment: Assignment) -> dict[str, Re
         if register.is_predicate:
             named[register.name] = Register(f"P{index}", PRED, index)
         else:
-            named[register.name] = Register(f"R{index}", TYPES[f"b{register.type.bits}"], index)
+            named[register.name] = Register(f"{prefix}{index}", TYPES[f"b{register.type.bits}"], index)
     return named
 
 
@@ -142,7 +160,7 @@ def _is_void(instruction: Instruction) -> bool:
 
 def _words(operand: Operand) -> tuple[tuple[str, int], ...] | None:
     if isinstance(operand, Register):
-        return tuple(("R", w) for w in operand.words) or (("P", operand.index),)
+        return tuple(("R", w) for w in operand.words) or ((operand.name[:1], operand.index),)
     if isinstance(operand, Vector):
         words = [_words(e) for e in operand.elements if not isinstance(e, Not)]
         return None if None in words else tuple(w for part in words if part for w in part)

@@ -6,7 +6,7 @@ members' live ranges.  Coalescing merges the units of a move's two sides where n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from warpreg.analysis.accesses import Cells, accesses
@@ -96,14 +96,19 @@ class Units:
 
 def predicate_units(kernel: Kernel) -> Units:
     """One unit a predicate, moves coalesced."""
-    units = _single(kernel, predicates=True)
+    units = _single(kernel, lambda register: register.is_predicate)
     _coalesce(kernel, units)
     return units
 
 
-def register_units(kernel: Kernel) -> Units:
+def uniform_units(kernel: Kernel, names: frozenset[str]) -> Units:
+    """One unit a uniform register."""
+    return _single(kernel, lambda register: register.name in names)
+
+
+def register_units(kernel: Kernel, uniform: frozenset[str] = frozenset()) -> Units:
     """Units of all other registers: vector groups first, then coalesced moves, those in inner loops before others."""
-    units = _single(kernel, predicates=False)
+    units = _single(kernel, lambda register: not register.is_predicate and register.name not in uniform)
     cells = accesses(kernel).cells
     for instruction in kernel.instructions():
         for group in vector_groups(instruction):
@@ -156,12 +161,12 @@ def _group(units: Units, elements: tuple[Operand, ...], cells: Cells, *, trimmed
         units.at[cell] = (group, offset)
 
 
-def _single(kernel: Kernel, *, predicates: bool) -> Units:
+def _single(kernel: Kernel, takes: Callable[[Register], bool]) -> Units:
     cells, ranges = accesses(kernel).cells, live_ranges(kernel)
     weights = _weights(kernel)
     units = Units()
     for cell, register in enumerate(cells.registers):
-        if register.is_predicate == predicates:
+        if takes(register):
             words = max(1, register.type.words)
             live = dict.fromkeys(range(words), ranges[cell])
             units.at[cell] = (Unit(live, [(cell, 0)], [(0, words)] if words > 1 else [], weights[cell]), 0)

@@ -98,6 +98,9 @@ def _architected_problems(kernel: Kernel, register: Register) -> Iterator[str]:
     elif register.is_predicate:
         if register.index >= kernel.predicate_count:
             yield f"'{register}' is beyond {kernel.predicate_count} predicates"
+    elif register.is_uniform:
+        if register.index >= kernel.uniform_count:
+            yield f"'{register}' is beyond {kernel.uniform_count} uniform registers"
     elif register.index % register.type.words:
         yield f"'{register}' is not an aligned group of {register.type.words} registers"
     elif register.index + register.type.words > kernel.register_count:

@@ -54,6 +54,7 @@ class OurCode:
 
     registers: int
     used: int
+    uniform_registers: int
     predicates: int
     instructions: int
 
@@ -61,7 +62,8 @@ class OurCode:
     def of(kernel: Kernel) -> OurCode:
         """The figures of a compiled kernel."""
         used = kernel.register_count
-        return OurCode(kernel.register_demand, used, kernel.predicate_count, kernel.instruction_count)
+        uniform = kernel.uniform_count
+        return OurCode(kernel.register_demand, used, uniform, kernel.predicate_count, kernel.instruction_count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,8 @@ def kernel_digest(kernels: Iterable[Kernel]) -> str:
 
 
 def _lines(kernel: Kernel) -> Iterable[str]:
-    yield f"{kernel.name} {kernel.register_count} {kernel.predicate_count} {kernel.shared_bytes} {kernel.local_bytes}"
+    registers = f"{kernel.register_count} {kernel.uniform_count} {kernel.predicate_count}"
+    yield f"{kernel.name} {registers} {kernel.shared_bytes} {kernel.local_bytes}"
     for parameter in kernel.parameters:
         yield f"{parameter.type} {parameter.offset}"
     for block in kernel.blocks:

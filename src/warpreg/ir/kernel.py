@@ -69,7 +69,8 @@ class Kernel:
     ``shared_bytes`` is the static shared memory, ``local_bytes`` the local memory a thread (spills included),
     ``dynamic_shared_offset`` where ``extern`` shared arrays start.  ``register_count`` and ``predicate_count`` are
     those that the code uses, 0 while registers are virtual; ``register_demand`` is what a thread is allocated, the
-    target's own registers included.  ``module`` gives the variables that bank 4 addresses."""
+    target's own registers included; ``uniform_count`` are the uniform registers used.
+    ``module`` gives the variables that bank 4 addresses."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -81,6 +82,7 @@ class Kernel:
     local_bytes: int = 0
     register_count: int = 0
     register_demand: int = 0
+    uniform_count: int = 0
     predicate_count: int = 0
     location: Location | None = None
     analyses: dict[str, object] = field(default_factory=dict, repr=False)

@@ -14,7 +14,7 @@ class Register:
     """A virtual register (``index`` -1) or an architected one.
 
     An architected register ``R4`` of a 64-bit type names the aligned pair R4, R5; a 128-bit one four registers.
-    Predicates (``type`` pred) are numbered apart: P0, P1, ...
+    Predicates (``type`` pred) are numbered apart: P0, P1, ...; so are uniform registers, one a warp: UR0, UR1, ...
     """
 
     name: str
@@ -30,9 +30,17 @@ class Register:
         return self.type.is_predicate
 
     @property
+    def is_uniform(self) -> bool:
+        """Whether it is an architected register of the uniform datapath."""
+        return self.index >= 0 and self.name.startswith("UR")
+
+    @property
     def words(self) -> tuple[int, ...]:
-        """Indices of the 32-bit architected registers it covers; empty for predicates and virtual registers."""
-        return tuple(range(self.index, self.index + self.type.words)) if self.index >= 0 else ()
+        """Indices of the 32-bit registers of the register file that it covers; empty for predicates, uniform registers
+        and virtual registers."""
+        if self.index < 0 or self.is_uniform:
+            return ()
+        return tuple(range(self.index, self.index + self.type.words))
 
     def __str__(self) -> str:
         wide = self.index >= 0 and self.type.bits > 32

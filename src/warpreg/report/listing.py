@@ -101,7 +101,8 @@ def listing(kernel: Kernel) -> Listing:
 
 def _columns(live: Liveness) -> tuple[Column, ...]:
     cells = live.accesses.cells
-    columns = [Column(c, int(name[1:]), cells.registers[c].is_predicate) for c, name in enumerate(cells.names)]
+    kept = ((c, name) for c, name in enumerate(cells.names) if not cells.registers[c].is_uniform)
+    columns = [Column(c, int(name[1:]), cells.registers[c].is_predicate) for c, name in kept]
     return tuple(sorted(columns, key=lambda column: (column.is_predicate, column.index)))
 
 
