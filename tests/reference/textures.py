@@ -208,6 +208,8 @@ class ReferenceSurface:
         wanted = [*coordinates, layer]
         limits.append(faces)
         if limits[0] < 1:
+            if clamp == "zero":
+                return None
             raise ReferenceFault("the access is wider than the surface")
         if any(not 0 <= c < limit for c, limit in zip(wanted, limits, strict=True)):
             if clamp == "zero":

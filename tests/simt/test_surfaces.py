@@ -83,6 +83,8 @@ def test_outside_traps_unless_said_otherwise(options: Any) -> None:
     wide = "suld.b.1d.v4.b32.clamp {%r0, %r1, %r2, %r3}, [%srf, {%e0}]; st.global.b32 [%out], %r0;"
     with pytest.raises(MemoryFault, match="outside 1d surface"):
         run(options, line[:2], "1d", wide, (0,))
+    _, out = run(options, line[:2] + np.uint32(1), "1d", wide.replace("clamp", "zero"), (0,))
+    assert out[0, 0] == 0
 
 
 def test_misaligned(options: Any) -> None:

@@ -36,6 +36,7 @@ PURE = ARITHMETIC | frozenset(
         "tld4",
         "txq",
         "suq",
+        "istypep",
         "vabsdiff4",
         "vadd",
         "vsub",

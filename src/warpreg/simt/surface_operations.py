@@ -9,14 +9,14 @@ it; coordinates are 32 lanes of i32.  Nothing is written where a lane faults.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from warpreg.ir.opcodes.texture import COORDINATES, LAYERED
 from warpreg.simt import atomics
 from warpreg.simt import llvm as ir
 from warpreg.simt.driver import slot
-from warpreg.simt.emitter import I8, I16, I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.emitter import I1, I8, I16, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.gather import gather, scatter, spilled
 from warpreg.simt.lane_floats import WORDS
 from warpreg.simt.scattered_handles import each_handle
@@ -76,6 +76,22 @@ class SurfaceOperation:
         return str(module)
 
 
+@dataclass(frozen=True)
+class _Dimension:
+    """A coordinate a lane, the last one that is inside, and the bytes from one to the next."""
+
+    coordinate: Value
+    last: Value
+    step: Value
+
+    def clamped(self, code: Code) -> _Dimension:
+        """With the coordinate moved inside."""
+        nothing, last = code.const(WORDS, 0), self.last.splat()
+        before = Value(code, code.builder.icmp_signed("<", self.coordinate.llvm, nothing.llvm))
+        past = Value(code, code.builder.icmp_signed(">", self.coordinate.llvm, last.llvm))
+        return replace(self, coordinate=before.select(nothing, past.select(last, self.coordinate)))
+
+
 class _Access:
     """The access to one surface."""
 
@@ -97,12 +113,12 @@ class _Access:
         if operation.action == "load":
             for element in range(operation.count):
                 self._row(element).store(
-                    gather(code, self.base, self._at(offsets, element), inside, lanes, operation.element), align=64
+                    gather(code, self.base, self._at(offsets, element), inside, lanes, operation.element), align=32
                 )
         elif operation.action == "store":
             for element in range(operation.count):
                 host = self._at(offsets, element).zext(lanes_of(I64)) + self.base.splat()
-                scatter(code, host, self._row(element).load(lanes_of(operation.element), align=64), inside, lanes)
+                scatter(code, host, self._row(element).load(lanes_of(operation.element), align=32), inside, lanes)
         elif operation.action == "format":
             self._format(offsets, inside)
         else:
@@ -117,68 +133,72 @@ class _Access:
 
     def _offsets(self) -> tuple[Value, Value]:
         """Byte offsets, and the active lanes (i32) to access; returns with a fault where a lane must not."""
-        code, surface, operation = self.code, self.surface, self.operation
-        *layer, x = self.coordinates[:2] if operation.geometry in LAYERED else self.coordinates[:1]
-        others = self.coordinates[len(layer) + 1 :]
-        shift, width = surface.word(Field.TEXEL_SHIFT), surface.word(Field.WIDTH)
-        if operation.samples:
-            size = code.const(I32, 1) << shift if operation.action == "format" else code.const(I32, operation.size)
-            limit = width if operation.action == "format" else surface.word(Field.ROW) // size
-            last, step = limit - 1, size
-        else:
-            size = code.const(I32, operation.size * operation.count)
-            last, step = surface.word(Field.ROW) - size, code.const(I32, 1)
-        rows = [(x, last, step), *self._outer(layer, others)]
-        too_small = Value(code, code.builder.icmp_signed("<", last.llvm, code.const(I32, 0).llvm))
-        with code.if_(too_small, likely=False):
-            stop(code, (self.launch, self.site, self.mask), Fault.OUTSIDE_SURFACE, self.handle)
-        if operation.clamp == "clamp":
-            rows = [(self._clamped(c, limit), limit, step) for c, limit, step in rows]
+        code, clamp = self.code, self.operation.clamp
+        dimensions = self._dimensions()
+        last = dimensions[0].last
+        too_wide = Value(code, code.builder.icmp_signed("<", last.llvm, code.const(I32, 0).llvm))
         inside = self.mask
-        for coordinate, limit, _ in rows:
-            inside = inside & (coordinate <= limit.splat()).bitcast(I32)
+        if clamp == "zero":
+            inside = too_wide.select(0, inside)
+        else:
+            self._stop_if(too_wide, Fault.OUTSIDE_SURFACE, self.mask, self.handle)
+        if clamp == "clamp":
+            dimensions = [d.clamped(code) for d in dimensions]
+        for dimension in dimensions:
+            inside = inside & (dimension.coordinate <= dimension.last.splat()).bitcast(I32)
         outside = self.mask & ~inside
-        if operation.clamp == "trap":
-            with code.if_(outside != 0, likely=False):
-                stop(code, (self.launch, self.site, outside), Fault.OUTSIDE_SURFACE, self.handle)
-        if not operation.samples and operation.clamp == "clamp":
-            rows[0] = (rows[0][0] & (-operation.size * operation.count % (1 << 32)), last, step)
-        elif not operation.samples and operation.size * operation.count > 1:
-            odd = ((rows[0][0] & (operation.size * operation.count - 1)) != 0).bitcast(I32) & inside
-            with code.if_(odd != 0, likely=False):
-                self._misaligned(rows[0][0], odd)
+        if clamp == "trap":
+            self._stop_if(outside != 0, Fault.OUTSIDE_SURFACE, outside, self.handle)
         offsets = code.const(WORDS, 0)
-        for coordinate, _, step in rows:
-            offsets = offsets + coordinate * step.splat()
+        for dimension in dimensions:
+            coordinate = dimension.coordinate
+            if dimension is dimensions[0] and not self.operation.samples:
+                coordinate = self._aligned(coordinate, inside)
+            offsets = offsets + coordinate * dimension.step.splat()
         return offsets, inside
 
-    def _outer(self, layer: list[Value], others: list[Value]) -> list[tuple[Value, Value, Value]]:
-        """Layer, row and slice: coordinate, the last valid one, bytes from one to the next."""
-        surface = self.surface
+    def _dimensions(self) -> list[_Dimension]:
+        """Those of the access: the column first, then row, slice and layer as far as the geometry has them."""
+        surface, layered = self.surface, self.operation.geometry in LAYERED
+        column, *others = self.coordinates[layered:]
+        found = [self._columns(column)]
         fields = ((Field.HEIGHT, Field.ROW), (Field.DEPTH, Field.SLICE))
-        found = [
-            (c, surface.word(extent) - 1, surface.word(step)) for c, (extent, step) in zip(others, fields, strict=False)
-        ]
-        if layer:
-            found.append((layer[0], self._layers(surface) - 1, surface.word(Field.SLICE)))
+        for coordinate, (extent, step) in zip(others, fields, strict=False):
+            found.append(_Dimension(coordinate, surface.word(extent) - 1, surface.word(step)))
+        if layered:
+            found.append(_Dimension(self.coordinates[0], self._layers(surface) - 1, surface.word(Field.SLICE)))
         return found
+
+    def _columns(self, coordinate: Value) -> _Dimension:
+        """Bytes, elements of the surface (``sust.p``), or of the instruction (``sured.p``)."""
+        code, surface, operation = self.code, self.surface, self.operation
+        row, size = surface.word(Field.ROW), operation.size * operation.count
+        if not operation.samples:
+            return _Dimension(coordinate, row - size, code.const(I32, 1))
+        if operation.action == "format":
+            texel = code.const(I32, 1) << surface.word(Field.TEXEL_SHIFT)
+            return _Dimension(coordinate, surface.word(Field.WIDTH) - 1, texel)
+        return _Dimension(coordinate, row // size - 1, code.const(I32, size))
+
+    def _aligned(self, column: Value, inside: Value) -> Value:
+        """A byte offset, which must be a multiple of the access's size; one that was clamped is rounded down."""
+        size = self.operation.size * self.operation.count
+        if self.operation.clamp == "clamp":
+            return column & (-size % (1 << 32))
+        odd = ((column & (size - 1)) != 0).bitcast(I32) & inside
+        first = self.code.intrinsic("llvm.cttz.i32", I32, [odd, self.code.const(I1, 0)]) & (LANES - 1)
+        self._stop_if(odd != 0, Fault.MISALIGNED, odd, column.lane(first).zext(I64))
+        return column
+
+    def _stop_if(self, condition: Value, fault: Fault, lanes: Value, address: Value) -> None:
+        with self.code.if_(condition, likely=False):
+            stop(self.code, (self.launch, self.site, lanes), fault, address)
 
     def _layers(self, surface: Descriptor) -> Value:
         """Layers of an array, faces of a cube, or both multiplied."""
         kind, layers = surface.word(Field.KIND), surface.word(Field.LAYERS)
         cubes = (kind == GEOMETRIES.index("acube")).select(layers * 6, layers)
         return (kind == GEOMETRIES.index("cube")).select(6, cubes)
-
-    def _clamped(self, coordinate: Value, last: Value) -> Value:
-        code, nothing = self.code, self.code.const(WORDS, 0)
-        before = Value(code, code.builder.icmp_signed("<", coordinate.llvm, nothing.llvm))
-        past = Value(code, code.builder.icmp_signed(">", coordinate.llvm, last.splat().llvm))
-        return before.select(nothing, past.select(last.splat(), coordinate))
-
-    def _misaligned(self, x: Value, odd: Value) -> None:
-        code = self.code
-        lane = code.intrinsic("llvm.cttz.i32", I32, [odd, code.const(ir.IntType(1), 1)])
-        stop(code, (self.launch, self.site, odd), Fault.MISALIGNED, x.lane(lane).zext(I64))
 
     def _reduce(self, offsets: Value, inside: Value) -> None:
         """Lane after lane."""

@@ -101,7 +101,7 @@ class TextureAccess:
         given = [self._operand(source) for source in sources[len(sources) - stored :]]
         row_bytes = LANES * operation.size
         for place, value in enumerate(given):
-            (rows + place * row_bytes).store(value, align=64)
+            (rows + place * row_bytes).store(value, align=32)
         if operation.action == "format":
             for place, value in enumerate(given):
                 half = as_half(self.values, instruction, value).zext(WORDS)
@@ -111,7 +111,7 @@ class TextureAccess:
         if stored:
             return []
         element = lanes_of(operation.element)
-        return [(rows + place * row_bytes).load(element, align=64) for place in range(count)]
+        return [(rows + place * row_bytes).load(element, align=32) for place in range(count)]
 
     def _action(self) -> str:
         """What `SurfaceOperation` calls it."""
