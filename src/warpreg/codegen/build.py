@@ -24,6 +24,7 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Function, Module
 from warpreg.ir.opcodes.texture import OPCODE_NAMES
+from warpreg.ir.operands import Address, Register, Symbol
 from warpreg.ir.types import U32, U64
 
 
@@ -47,6 +48,8 @@ def build(module: Module, kernel_name: str) -> Kernel:
     for name in sorted(calls & set(_named(items))):
         layout.place(name, flat.variables[name], "local")
     resolver = SymbolResolver(layout, {p.name: p for p in laid}, U64 if module.address_size == 64 else U32)
+    if any(name in resolver.parameters for name in _taken(items)):
+        layout.place_parameters(max(p.offset + p.bytes for p in laid))
     return Kernel(
         name=function.name,
         parameters=laid,
@@ -108,8 +111,26 @@ def _named(items: list[Item]) -> Iterator[str]:
 def _resolved(items: list[Item], resolver: SymbolResolver) -> Iterator[Item]:
     for item in items:
         if isinstance(item, Instruction):
+            item = _parameters_by_address(item)
             operands = resolver.resolve(item)
             same = all(a is b for a, b in zip(operands, item.operands, strict=True))
             yield item if same else replace(item, operands=operands)
         else:
             yield item
+
+
+def _taken(items: list[Item]) -> Iterator[str]:
+    """Names that stand for an address in an instruction, other than as the place that it accesses."""
+    for item in items:
+        if isinstance(item, Instruction) and item.opcode != "call":
+            yield from (operand.name for operand in item.operands if isinstance(operand, Symbol))
+
+
+def _parameters_by_address(instruction: Instruction) -> Instruction:
+    """A load of a parameter through a register reads the parameters' copy in constant memory."""
+    if instruction.opcode != "ld" or not any(m.startswith("param") for m in instruction.modifiers):
+        return instruction
+    if not any(isinstance(o, Address) and isinstance(o.base, Register) for o in instruction.operands):
+        return instruction
+    modifiers = tuple("const" if m.startswith("param") else m for m in instruction.modifiers)
+    return replace(instruction, modifiers=modifiers)

@@ -14,10 +14,12 @@ from warpreg.ir.kernel import Parameter, Placement
 from warpreg.ir.module import Function, Variable
 from warpreg.ir.opcodes import texture
 from warpreg.ir.operands import Address, AddressTuple, ConstantBank, Immediate, Operand, Register, Symbol
-from warpreg.ir.types import B32, U64, Type
+from warpreg.ir.types import B32, TYPES, U64, Type
 
 PARAMETER_BANK = 0
 VARIABLE_BANK = 4
+PARAMETER_COPY = "%parameters"
+"""Name of the constant variable that holds the parameters again, for a kernel that takes their address."""
 BANKED = frozenset({"global", "const", "tex"})
 PLACED = frozenset({"shared", "local"})
 
@@ -83,6 +85,10 @@ class Layout:
         layout.dynamic_shared_offset = start
         layout.placements |= {n: Placement(v, "shared", start, 0) for n, v in unsized.items()}
         return layout
+
+    def place_parameters(self, size: int) -> None:
+        """Have the parameters, ``size`` bytes, as a constant variable."""
+        self.place(PARAMETER_COPY, Variable("const", TYPES["b8"], PARAMETER_COPY, 16, (size,)))
 
     def place(self, name: str, variable: Variable, space: str = "") -> None:
         """Give a variable the next place in its own space or in ``space``."""
@@ -161,7 +167,7 @@ class SymbolResolver:
     def _symbol(self, symbol: Symbol) -> Operand:
         parameter = self.parameters.get(symbol.name)
         if parameter:
-            return Immediate(parameter.offset + symbol.offset)
+            return ConstantBank(VARIABLE_BANK, parameter.offset + symbol.offset, self.address_type, PARAMETER_COPY)
         placement = self.layout.placements.get(symbol.name)
         if placement is None:
             return symbol

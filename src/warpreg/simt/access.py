@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from warpreg.simt.blocks import NativeOperation, Sites
 
 MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
-SPACES = {"global": "global", "const": "global", "shared": "shared", "local": "local", "param": "param"}
-"""State space of the instruction to state space of the operation; constant variables lie in global memory."""
+SPACES = {"global": "global", "const": "const", "shared": "shared", "local": "local", "param": "param"}
+"""State space of the instruction to state space of the operation."""
 
 Source = tuple[Operand, Type, tuple[Cell, ...]]
 
@@ -101,7 +101,7 @@ class MemoryAccess:
 
     def _base(self, operand: Address, cells: tuple[Cell, ...]) -> Value:
         """The 32 base addresses in the operation's width."""
-        type_ = U64 if self.space in ("global", "generic") else U32
+        type_ = U32 if self.space in ("shared", "local") else U64
         if not isinstance(operand.base, (Register, Immediate, ConstantBank)):
             raise UnsupportedError(f"address '{operand}'", self.instruction.location)
         return self.values.operand(operand.base, type_, cells, self.instruction)

@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
 from warpreg.codegen.functions import function_addresses
+from warpreg.codegen.layout import PARAMETER_COPY
 from warpreg.ir.errors import UnknownNameError, UnsupportedError
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Generic, Masked, Module, Variable
@@ -63,6 +64,7 @@ class Device:
         self.heap = Heap(self.memory, heap_bytes)
         self.launches: list[Launch] = []
         self._kernels: dict[str, NativeKernel] = {}
+        self._parameter_copies: dict[str, Buffer] = {}
         self._variables = self._load_variables()
 
     def upload(self, array: NDArray[Any], name: str = "") -> Buffer:
@@ -172,6 +174,10 @@ class Device:
         """
         native = self.native(self.module.kernel_name(kernel))
         symbols = {name: buffer.address for name, buffer in self._variables.items()} | self.textures.references
+        constants = [self._variables[v.name] for v in self.module.variables if v.space == "const" and v.name in symbols]
+        if PARAMETER_COPY in native.image.symbols:
+            constants.append(self._parameter_copy(native.kernel))
+            symbols[PARAMETER_COPY] = constants[-1].address
         undefined = next((name for name in native.image.symbols if name not in symbols), None)
         if undefined is not None:
             raise LaunchError(f"kernel '{kernel}': this module does not define its external variable '{undefined}'")
@@ -180,6 +186,7 @@ class Device:
             self.heap,
             self.textures,
             symbols,
+            constants,
             dimensions(grid, "grid"),
             dimensions(block, "block"),
             arguments,
@@ -191,6 +198,14 @@ class Device:
         done = run.run(self.progress)
         self.launches.append(done)
         return done
+
+    def _parameter_copy(self, kernel: Kernel) -> Buffer:
+        """Where a kernel that indexes its parameters at run time finds them; written anew by each launch."""
+        if kernel.name not in self._parameter_copies:
+            size = max(8, kernel.parameter_bytes)
+            name = f"the parameters of '{kernel.name}'"
+            self._parameter_copies[kernel.name] = self.memory.allocate(size, np.uint8, name)
+        return self._parameter_copies[kernel.name]
 
     def _load_variables(self) -> dict[str, Buffer]:
         placed = [v for v in self.module.variables if v.space in ("global", "const") and v.linkage != "extern"]

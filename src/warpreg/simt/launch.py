@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.codegen.layout import PARAMETER_COPY
 from warpreg.ir.address_space import WINDOW_BYTES
 from warpreg.ir.kernel import Kernel
 from warpreg.simt.arguments import pack
 from warpreg.simt.faults import LaunchError
 from warpreg.simt.heap import Heap
+from warpreg.simt.memory import Buffer
 from warpreg.simt.native_kernel import STACK_ENTRIES, NativeKernel, Record
 from warpreg.simt.recorder import Recorder
 from warpreg.simt.reports import Report
@@ -104,6 +106,7 @@ class LaunchRun:
         heap: Heap,
         textures: TextureTable,
         symbols: Mapping[str, int],
+        constants: Sequence[Buffer],
         grid: Dimensions,
         block: Dimensions,
         arguments: Sequence[Any],
@@ -123,6 +126,8 @@ class LaunchRun:
         self._check(shared_bytes)
         self.launch = np.zeros(Slot.COUNT, np.uint64)
         self.parameters = pack(self.kernel, memory, textures, self.arguments)
+        if PARAMETER_COPY in symbols:
+            memory.bytes_at(symbols[PARAMETER_COPY], len(self.parameters))[:] = self.parameters
         self.visits = np.zeros(max(1, len(self.kernel.blocks)), np.uint64)
         image = native.image
         self.symbols = np.array([symbols[name] for name in image.symbols] or [0], np.uint64)
@@ -135,6 +140,7 @@ class LaunchRun:
         self.shared = _aligned(self.shared_bytes)
         self.local = _aligned(self.warps * 32 * self.local_bytes)
         self.buffers = memory.table()
+        self.constants = np.array([(b.address, b.address + b.bytes) for b in constants], np.uint64).reshape(-1, 2)
         self.textures = textures.table()
         self._fill(shared_bytes)
         self._thread_indices()
@@ -196,6 +202,7 @@ class LaunchRun:
         launch[Slot.LOCAL_BYTES] = self.local_bytes
         launch[Slot.STACK_BASE] = self.stack_base
         launch[Slot.BUFFER_COUNT] = len(self.buffers)
+        launch[Slot.CONSTANT_COUNT] = len(self.constants)
         launch[Slot.WARP_COUNT] = self.warps
         launch[Slot.WARP_BYTES] = self.warp_bytes
         launch[Slot.REGISTER_BYTES] = native.image.register_bytes
@@ -206,6 +213,7 @@ class LaunchRun:
         launch[Slot.SLICE] = SLICE
         for field, array in (
             (Slot.BUFFERS, self.buffers),
+            (Slot.CONSTANTS, self.constants),
             (Slot.TEXTURES, self.textures),
             (Slot.SHARED, self.shared),
             (Slot.LOCAL, self.local),

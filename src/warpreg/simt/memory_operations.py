@@ -31,6 +31,7 @@ class Operation:
     """One native memory operation.
 
     ``action`` is ``load``, ``store`` or an atomic operation with its type (``add.f32``); ``space`` is ``global``,
+    ``const`` (which lies in global memory: only the buffers of constants may be accessed),
     ``shared``, ``local`` or ``generic``; ``size`` the bytes of one lane; ``record`` whether it records addresses.
     ``alignment`` is that of an address where it is more than ``size``, as for a vector; ``window`` is added to an
     address that a fault reports. ``returns`` is whether an atomic gives back the old values.
@@ -50,6 +51,10 @@ class Operation:
         silent = "" if self.returns else "_silent"
         recorded = "_recorded" if self.record else ""
         return f"{self.action.replace('.', '_')}_{self.space}_{self.size}{aligned}{silent}{recorded}"
+
+    @property
+    def in_global_memory(self) -> bool:
+        return self.space in ("global", "const")
 
     @property
     def element(self) -> Any:
@@ -157,7 +162,7 @@ class _Access:
 
     def _bounds(self) -> tuple[Value, Value]:
         """First valid address, and how far after it an access may begin."""
-        if self.operation.space == "global":
+        if self.operation.in_global_memory:
             return (self.site + SiteField.FIRST).load(I64), (self.site + SiteField.SPAN).load(I64)
         return self.code.const(self.scalar, 0), self._space_span(Slot.SHARED_BYTES)
 
@@ -176,7 +181,7 @@ class _Access:
 
     def _origin(self) -> Value:
         """What to add to a device address or shared offset."""
-        first = Slot.GLOBAL_BIAS if self.operation.space == "global" else Slot.SHARED
+        first = Slot.GLOBAL_BIAS if self.operation.in_global_memory else Slot.SHARED
         return slot(self.code, self.launch, first)
 
     def _check(self) -> None:
@@ -184,7 +189,7 @@ class _Access:
         first, span = self._bounds()
         inside = self._all(self.address - first.splat() < span.splat())
         with self.code.if_(~(inside & self._aligned()), likely=False):
-            if self.operation.space == "global":
+            if self.operation.in_global_memory:
                 self._check_each_lane()
             else:
                 self._fault(self.address, span)
@@ -201,7 +206,7 @@ class _Access:
             address = (array + lane.zext(I64) * 8).load(I64)
             with code.if_((address & (self.alignment - 1)) != 0, likely=False):
                 self._stop(Fault.MISALIGNED, lane, address)
-            found = _find_buffer(code, self.launch, self.site, address, self.size)
+            found = _find_buffer(code, self.launch, self.site, address, self.operation)
             with code.if_(~found, likely=False):
                 self._stop(Fault.OUT_OF_BOUNDS, lane, address)
 
@@ -294,10 +299,12 @@ class _Access:
         return old.load(self.vector, align=64) if returns else None
 
 
-def _find_buffer(code: Code, launch: Value, site: Value, address: Value, size: int) -> Value:
+def _find_buffer(code: Code, launch: Value, site: Value, address: Value, operation: Operation) -> Value:
     """Whether a buffer holds the bytes; makes it the site's (binary search over ascending buffers)."""
-    table = slot(code, launch, Slot.BUFFERS)
-    low, high = code.var(code.const(I64, 0)), code.var(slot(code, launch, Slot.BUFFER_COUNT))
+    is_constant, size = operation.space == "const", operation.size
+    table = slot(code, launch, Slot.CONSTANTS if is_constant else Slot.BUFFERS)
+    count = slot(code, launch, Slot.CONSTANT_COUNT if is_constant else Slot.BUFFER_COUNT)
+    low, high = code.var(code.const(I64, 0)), code.var(count)
     with code.loop():
         with code.if_(low.get() >= high.get()):
             code.break_()

@@ -80,6 +80,9 @@ class Report:
         if self._is_beyond_stack(instruction, address):
             size = self.local_bytes - int(self.launch[Slot.STACK_BASE])
             return StackFault(f"{where}: stack overflow: the thread's stack has {size} bytes", address)
+        if "const" in instruction.modifiers:
+            found = self.memory.nearest(address)
+            return MemoryFault(f"{where}: out-of-bounds constant index: address {address:#x} is {found}", address)
         nearest = self._nearest(instruction, address)
         return MemoryFault(f"{where}: address {address:#x} is out of bounds: {nearest}", address)
 

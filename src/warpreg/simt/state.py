@@ -17,6 +17,8 @@ class Slot(enum.IntEnum):
     GLOBAL_BIAS = 0  # host address = device address + bias
     BUFFERS = enum.auto()  # array of (first, end) device addresses, ascending
     BUFFER_COUNT = enum.auto()
+    CONSTANTS = enum.auto()  # the same of those that ld.const may access
+    CONSTANT_COUNT = enum.auto()
     SHARED = enum.auto()
     SHARED_BYTES = enum.auto()
     LOCAL = enum.auto()  # frames of all threads of the block, thread after thread
