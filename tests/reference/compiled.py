@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.reference import pure, video
+from tests.reference.calls import CallStatements, return_from_function
 from tests.reference.matrices import MATRIX, MatrixStatement
 from tests.reference.memory import ReferenceFault
-from tests.reference.memory_statements import MemoryStatements
 from tests.reference.number import mask
 from tests.reference.operands import Execute, Places, elements, step
 from tests.reference.reader import Function, Program, Statement
 from tests.reference.texture_statements import TextureStatements
-from tests.reference.thread import Frame, Thread, Waiting
+from tests.reference.thread import Thread, Waiting
 from tests.reference.warp import TOGETHER, results_and_operands
 
 _NOTHING = (
@@ -21,7 +21,7 @@ _NOTHING = (
 )  # fmt: skip
 
 
-class CompiledFunction(MemoryStatements, TextureStatements):
+class CompiledFunction(CallStatements, TextureStatements):
     """``steps[pc]`` executes one statement, moving the thread's pc; past the last one the function returns."""
 
     def __init__(self, program: CompiledProgram, function: Function) -> None:
@@ -62,7 +62,8 @@ class CompiledFunction(MemoryStatements, TextureStatements):
             "ld": self.load, "ldu": self.load, "st": self.store, "atom": self.atomic,
             "red": self.atomic, "bra": self._branch, "brx": self._branch_table,
             "ret": self._return,
-            "exit": self._exit, "call": self._call, "bar": self._barrier, "barrier": self._barrier,
+            "exit": self._exit, "call": self.call, "alloca": self.alloca, "stacksave": self.stack,
+            "stackrestore": self.stack, "bar": self._barrier, "barrier": self._barrier,
         }  # fmt: skip
         if s.opcode in MATRIX:
             address = next((self._address(o)[1] for o in s.operands if o.startswith("[")), None)
@@ -153,27 +154,6 @@ class CompiledFunction(MemoryStatements, TextureStatements):
     def _exit(self, s: Statement) -> Execute:
         return lambda thread: thread.frames.clear()
 
-    def _call(self, s: Statement) -> Execute:
-        groups = [elements(o) if o.startswith("(") else o for o in s.operands]
-        results = tuple(groups.pop(0)) if isinstance(groups[0], list) else ()
-        callee = self.program.functions[str(groups[0])]
-        arguments = tuple(groups[1]) if len(groups) > 1 else ()
-        names = [p.name for p in callee.function.parameters]
-
-        def execute(thread: Thread) -> None:
-            caller = thread.frame.parameters
-            given = {n: bytearray(caller[a]) for n, a in zip(names, arguments, strict=True)}
-            thread.frame.pc += 1
-            thread.frames.append(callee.frame(given, results))
-
-        return execute
-
-    def frame(self, given: dict[str, bytearray], results: tuple[str, ...] = ()) -> Frame:
-        """A fresh frame with its parameters, its return values and the ``.param`` variables of its calls."""
-        made = {v.name: bytearray(v.bytes) for v in self.function.returns}
-        made |= {v.name: bytearray(v.bytes) for v in self.function.variables.values() if v.space == "param"}
-        return Frame(self, made | given, results)
-
     # What needs other threads.
 
     def _warp_wide(self, s: Statement) -> Execute:
@@ -223,10 +203,3 @@ class CompiledProgram:
         self.functions = {n: CompiledFunction(self, f) for n, f in program.functions.items()}
         for compiled in self.functions.values():
             compiled.compile()
-
-
-def return_from_function(thread: Thread) -> None:
-    """Leave the frame, handing its return values to the caller."""
-    done = thread.frames.pop()
-    for variable, name in zip(done.function.function.returns, done.results, strict=False):
-        thread.frame.parameters[name][:] = done.parameters[variable.name]

@@ -23,7 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from tests.reference.compiled import CompiledProgram, return_from_function
+from tests.reference.calls import STACK_BYTES, Host, return_from_function
+from tests.reference.compiled import CompiledProgram
 from tests.reference.memory import FIRST_GLOBAL, ReferenceFault, Region, Space
 from tests.reference.number import from_float
 from tests.reference.reader import Variable, read
@@ -54,6 +55,11 @@ class Reference:
                 buffer = self.buffer(variable.initial or bytes(variable.bytes))
                 places[variable.name] = buffer.address
         self.compiled = CompiledProgram(self.program, places)
+        self.host = Host()
+        for variable in self.program.variables.values():
+            for at, name in variable.references:
+                address = self.compiled.places.addresses[name].to_bytes(variable.bytes_of_element, "little")
+                self.memory.write(places[variable.name] + at, address)
 
     def buffer(self, content: bytes) -> Buffer:
         """A new buffer, aligned to 256 bytes and away from the others."""
@@ -83,10 +89,8 @@ class Reference:
         steps = 0
         for z, y, x in product(range(extent[2]), range(extent[1]), range(extent[0])):
             shared = Space("shared", [Region(0, bytearray(self.compiled.places.dynamic_shared + shared_bytes))])
-            place = Block((x, y, z), extent, shape, shared, self.memory, shared_bytes)
-            threads = [
-                Thread(place, n, self.compiled.places.local_bytes) for n in range(shape[0] * shape[1] * shape[2])
-            ]
+            place = Block((x, y, z), extent, shape, shared, self.memory, self.host, shared_bytes)
+            threads = [Thread(place, n, STACK_BYTES) for n in range(shape[0] * shape[1] * shape[2])]
             for thread in threads:
                 thread.frames.append(kernel.frame({n: bytearray(b) for n, b in given.items()}))
             steps += _run_block(threads, max_steps - steps, counts)

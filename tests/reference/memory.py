@@ -45,6 +45,10 @@ class Space:
         data, at = self._locate(address, size)
         data[at : at + size] = value.to_bytes(size, "little")
 
+    def write(self, address: int, content: bytes) -> None:
+        for offset, byte in enumerate(content):
+            self.store(address + offset, 1, byte)
+
     def check_alignment(self, address: int, size: int) -> None:
         if address % size:
             raise ReferenceFault(f"misaligned vector of {size} bytes at {self.name} {address:#x}")

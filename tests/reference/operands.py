@@ -16,6 +16,8 @@ Read = Callable[[Thread], int]
 Write = Callable[[Thread, int], None]
 Execute = Callable[[Thread], None]
 
+FIRST_FUNCTION = 0x5000
+
 _SPACES = ("global", "shared", "local", "const", "param", "shared::cta")
 
 
@@ -23,19 +25,16 @@ class Places:
     """Where the variables of a program live: absolute for global and const, else an offset in their space."""
 
     def __init__(self, program: Program, addresses: dict[str, int]) -> None:
-        self.addresses = dict(addresses)
+        self.addresses = dict(addresses) | {n: FIRST_FUNCTION + 16 * i for i, n in enumerate(program.functions)}
+        self._frames: dict[str, tuple[dict[str, int], int]] = {}
         self.textures: dict[int, Any] = {}
         """What the handles of textures and surfaces stand for."""
-        self.local_bytes = 0
         static_shared = 0
         everything = [*program.variables.values()]
         for function in program.functions.values():
             everything += function.variables.values()
         for v in everything:
-            if v.space == "local":
-                self.addresses[v.name] = aligned(self.local_bytes, v.alignment)
-                self.local_bytes = self.addresses[v.name] + v.bytes
-            elif v.space == "shared" and v.bytes:
+            if v.space == "shared" and v.bytes:
                 self.addresses[v.name] = aligned(static_shared, v.alignment)
                 static_shared = self.addresses[v.name] + v.bytes
         self.dynamic_shared = aligned(static_shared, 16)
@@ -45,6 +44,24 @@ class Places:
         if name not in self.addresses:
             raise ReferenceFault(f"{function.name}: nothing is named {name}")
         return self.addresses[name]
+
+    def function_at(self, address: int) -> str:
+        """The function whose address this is."""
+        return next(name for name, at in self.addresses.items() if at == address)
+
+    def local_offsets(self, function: Function) -> tuple[dict[str, int], int]:
+        """Where a function's local variables lie in its frame, and the bytes of all."""
+        if function.name not in self._frames:
+            offsets, end = {}, 0
+            for v in function.variables.values():
+                if v.space == "local":
+                    offsets[v.name] = aligned(end, v.alignment)
+                    end = offsets[v.name] + v.bytes
+            self._frames[function.name] = offsets, end
+        return self._frames[function.name]
+
+    def frame_bytes(self, function: Function) -> int:
+        return self.local_offsets(function)[1]
 
 
 class Operands:
@@ -75,6 +92,10 @@ class Operands:
     def symbol(self, text: str) -> Read:
         """The address of a variable, with an offset."""
         name, _, offset = text.partition("+")
+        local = self.places.local_offsets(self.function)[0].get(name.strip())
+        if local is not None:
+            at = local + int(offset or "0", 0)
+            return lambda thread: thread.frame.local + at
         address = self.places.address(self.function, name.strip()) + int(offset or "0", 0)
         return lambda thread: address
 

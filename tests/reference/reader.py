@@ -21,7 +21,9 @@ _TO_END_OF_LINE = (".version", ".target", ".address_size", ".loc ", ".loc\t", ".
 
 @dataclass
 class Variable:
-    """A variable or parameter: ``bytes`` in all; ``initial`` is its content, if given."""
+    """A variable or parameter: ``bytes`` in all; ``initial`` is its content, if given, but for the addresses of what
+    ``references`` names at its offsets.
+    """
 
     space: str
     type: str
@@ -29,6 +31,11 @@ class Variable:
     bytes: int
     alignment: int
     initial: bytes | None = None
+    references: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def bytes_of_element(self) -> int:
+        return int(self.type[1:]) // 8
 
 
 @dataclass
@@ -159,7 +166,7 @@ class _Reader:
             function.labels[name] = len(function.code)
 
     def _declaration(self, function: Function, text: str) -> None:
-        if text.startswith((".pragma", ".callprototype")):
+        if text.startswith((".pragma", ".callprototype", ".calltargets")):
             return
         if text.startswith(".reg"):
             matched = _TYPE.search(text)
@@ -246,13 +253,15 @@ def parse_variable(text: str) -> Variable | None:
     size = element = int(declared.group(1)[1:]) // 8 * (int(vector.group(1)) if vector else 1)
     for dimension in re.findall(r"\[\s*(\d*)\s*\]", rest):
         size *= int(dimension or 0)
-    initial = None
+    initial, references = None, ()
     if initializer:
-        values = [literal(v, declared.group(1)) for v in re.findall(r"[^\s{},]+", initializer)]
+        written = re.findall(r"[^\s{},]+", initializer)
         width = int(declared.group(1)[1:]) // 8
+        references = tuple((i * width, v) for i, v in enumerate(written) if _NAME.fullmatch(v))
+        values = [0 if _NAME.fullmatch(v) else literal(v, declared.group(1)) for v in written]
         initial = b"".join(v.to_bytes(width, "little") for v in values).ljust(size, b"\0")
     natural = int(alignment.group(1)) if alignment else element
-    return Variable(space.group(1), declared.group(1), name.group(), size, natural, initial)
+    return Variable(space.group(1), declared.group(1), name.group(), size, natural, initial, references)
 
 
 def literal(text: str, name: str) -> int:

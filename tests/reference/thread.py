@@ -10,19 +10,22 @@ from tests.reference.memory import LOCAL_WINDOW, SHARED_WINDOW, Region, Space
 from tests.reference.reader import Function, Statement
 
 if TYPE_CHECKING:
+    from tests.reference.calls import Host
     from tests.reference.compiled import CompiledFunction
 
 
 @dataclass
 class Frame:
     """A running function; ``parameters`` holds its ``.param`` variables by name, ``results`` where the caller wants
-    them.
+    them; ``local`` is where its local variables begin, ``top`` where its stack ends.
     """
 
     function: CompiledFunction
     parameters: dict[str, bytearray]
     results: tuple[str, ...] = ()
     pc: int = 0
+    local: int = 0
+    top: int = 0
     registers: dict[str, int] = field(default_factory=dict)
 
 
@@ -35,6 +38,7 @@ class Block:
     shape: tuple[int, int, int]
     shared: Space
     memory: Space
+    host: Host
     dynamic_shared: int = 0
 
 

@@ -1,0 +1,141 @@
+"""Calls as they are: a frame for each activation, with parameters, registers and local variables of its own.
+
+Functions of the host (``vprintf``, ``malloc``, ``free``) are carried out in Python.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass, field
+
+from tests.reference.memory import ReferenceFault, Region
+from tests.reference.memory_statements import MemoryStatements
+from tests.reference.operands import Execute, aligned, elements, step
+from tests.reference.reader import Statement
+from tests.reference.thread import Frame, Thread
+
+FIRST_HEAP = 0x7000_0000
+STACK_BYTES = 1 << 16
+HOST = {"vprintf": (8, 8), "malloc": (8,), "free": (8,)}
+"""Functions of the host by the sizes of their parameters."""
+
+
+@dataclass
+class Host:
+    """What the host does for kernels: ``printed`` has thread block, thread and text of each print."""
+
+    printed: list[tuple[tuple[int, int, int], int, str]] = field(default_factory=list)
+    heap: int = FIRST_HEAP
+
+    def call(self, name: str, thread: Thread, arguments: list[int]) -> int:
+        if name == "vprintf":
+            return self._print(thread, *arguments)
+        memory = thread.block.memory
+        if name == "malloc":
+            self.heap = aligned(self.heap, 16)
+            memory.regions.append(Region(self.heap, bytearray(arguments[0])))
+            self.heap += arguments[0] + 64
+            return memory.regions[-1].base
+        found = [region for region in memory.regions if region.base == arguments[0] >= FIRST_HEAP]
+        if arguments[0] and not found:
+            raise ReferenceFault(f"free of {arguments[0]:#x}")
+        memory.regions = [region for region in memory.regions if region not in found]
+        return 0
+
+    def _print(self, thread: Thread, template: int, pack: int) -> int:
+        given: list[int | float | str] = []
+        text = _text(thread, template)
+        for long, kind in re.findall(r"%[-+ #0]*\d*(?:\.\d+)?(ll)?([duxcsf])", text):
+            size = 8 if long or kind in "sf" else 4
+            pack = aligned(pack, size)
+            memory, at = thread.memory_of("", pack)
+            word = memory.load(at, size)
+            pack += size
+            if kind == "f":
+                given.append(struct.unpack("<d", struct.pack("<Q", word))[0])
+            elif kind == "s":
+                given.append(_text(thread, word))
+            else:
+                given.append(word - (1 << 8 * size) if kind == "d" and word >> (8 * size - 1) else word)
+        plain = re.sub(r"(%[-+ #0]*\d*(?:\.\d+)?)(?:ll)?([duxcsf])", r"\1\2", text)
+        self.printed.append((thread.block.index, thread.number, plain % tuple(given)))
+        return len(given)
+
+
+def _text(thread: Thread, address: int) -> str:
+    found = ""
+    while True:
+        memory, at = thread.memory_of("", address + len(found))
+        byte = memory.load(at, 1)
+        if byte == 0:
+            return found
+        found += chr(byte)
+
+
+class CallStatements(MemoryStatements):
+    """``call``, ``ret`` and the stack of a function that is compiled."""
+
+    def call(self, s: Statement) -> Execute:
+        groups = [elements(o) if o.startswith("(") else o for o in s.operands]
+        results = tuple(groups.pop(0)) if isinstance(groups[0], list) else ()
+        target = str(groups[0])
+        arguments = tuple(groups[1]) if len(groups) > 1 and isinstance(groups[1], list) else ()
+        if target in HOST and target not in self.program.functions:
+            return step(lambda thread: _on_host(thread, target, arguments, results))
+        read = self.reader(target, "b64") if self.function.is_register(target) else None
+
+        def execute(thread: Thread) -> None:
+            name = self.places.function_at(read(thread)) if read else target
+            callee, caller = self.program.functions[name], thread.frame
+            names = [p.name for p in callee.function.parameters]
+            given = {n: bytearray(caller.parameters[a]) for n, a in zip(names, arguments, strict=True)}
+            caller.pc += 1
+            thread.frames.append(callee.frame(given, results, caller.top))
+
+        return execute
+
+    def frame(self, given: dict[str, bytearray], results: tuple[str, ...] = (), below: int = 0) -> Frame:
+        """A fresh frame with its parameters, return values, ``.param`` variables and local memory above ``below``."""
+        made = {v.name: bytearray(v.bytes) for v in self.function.returns}
+        made |= {v.name: bytearray(v.bytes) for v in self.function.variables.values() if v.space == "param"}
+        first = aligned(below, 16)
+        return Frame(self, made | given, results, local=first, top=first + self.places.frame_bytes(self.function))
+
+    def alloca(self, s: Statement) -> Execute:
+        write, read = self.writer(s.operands[0], "u64"), self.reader(s.operands[1], "u64")
+        alignment = int(s.operands[2]) if len(s.operands) > 2 else 16
+
+        def execute(thread: Thread) -> None:
+            first = aligned(thread.frame.top, max(16, alignment))
+            thread.frame.top = first + read(thread)
+            write(thread, first)
+
+        return step(execute)
+
+    def stack(self, s: Statement) -> Execute:
+        """``stacksave`` and ``stackrestore``."""
+        if s.opcode == "stacksave":
+            write = self.writer(s.operands[0], "u64")
+            return step(lambda thread: write(thread, thread.frame.top))
+        read = self.reader(s.operands[0], "u64")
+
+        def restore(thread: Thread) -> None:
+            thread.frame.top = read(thread)
+
+        return step(restore)
+
+
+def _on_host(thread: Thread, name: str, arguments: tuple[str, ...], results: tuple[str, ...]) -> None:
+    parameters = thread.frame.parameters
+    given = [int.from_bytes(parameters[a][:size], "little") for a, size in zip(arguments, HOST[name], strict=True)]
+    result = thread.block.host.call(name, thread, given)
+    for returned in results:
+        parameters[returned][:] = result.to_bytes(len(parameters[returned]), "little")
+
+
+def return_from_function(thread: Thread) -> None:
+    """Leave the frame, handing its return values to the caller."""
+    done = thread.frames.pop()
+    for variable, name in zip(done.function.function.returns, done.results, strict=False):
+        thread.frame.parameters[name][:] = done.parameters[variable.name]
