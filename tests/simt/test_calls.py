@@ -269,3 +269,23 @@ def test_stackrestore_gives_the_same_place_again_and_more_than_the_stack_is_an_e
     big = "mov.u64 %rd1, 0xffffffffffff; alloca.u64 %rd2, %rd1; alloca.u64 %rd3, 8; st.local.u32 [%rd3], %t;"
     with pytest.raises(StackFault, match="stack overflow"):
         run(big, out=words(0))
+
+
+def doubling(depth: int, extra: str = "") -> str:
+    """``f0`` of functions each of which adds its number and calls the next one twice."""
+    text = ""
+    for i in reversed(range(depth)):
+        calls = "" if i == depth - 1 else (call(f"f{i + 1}", "%n", "%n") * 2)
+        text += f".func (.param .b32 r) f{i}(.param .b32 n) {{ .reg .b32 %n; ld.param.b32 %n, [n]; {extra}"
+        text += f"add.u32 %n, %n, {i}; {calls} st.param.b32 [r], %n; ret; }}\n"
+    return text
+
+
+def test_functions_whose_inlining_would_explode_are_laid_out_once(run: Runner) -> None:
+    # Inlined, twelve levels make 2**12 - 1 bodies of five instructions, more than 20,000.
+    added = 0
+    for i in reversed(range(12)):
+        added = i + 2 * added
+    outcome = run(call("f0", "%t", "%r1") + "st.global.u32 [%my_out], %r1;", before=doubling(12), out=EIGHT, block=8)
+    assert outcome["out"].tolist() == [t + added for t in range(8)]
+    assert outcome.device.kernel("k").instruction_count < 600

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from warpreg.codegen.calls import Call
 from warpreg.codegen.frames import Routine
@@ -19,7 +20,7 @@ from warpreg.codegen.operands import map_instruction
 from warpreg.codegen.routines import call_of
 from warpreg.codegen.scopes import Scope, UniqueNames
 from warpreg.codegen.services import is_service, service
-from warpreg.codegen.stack import STACK, STACK_BASE, STACK_OPCODES, emit, stack_instruction
+from warpreg.codegen.stack import STACK, STACK_BASE, emit, is_stack_instruction, stack_instruction
 from warpreg.ir import module as syntax
 from warpreg.ir.instruction import Guard, Instruction
 from warpreg.ir.operands import Address, Immediate, Label, Operand, Register, Symbol
@@ -64,7 +65,7 @@ class _Activation:
 
 def flatten(module: syntax.Module, function: syntax.Function) -> Flattened:
     """The kernel ``function`` as one list of instructions and labels."""
-    flattener = _Flattener(module)
+    flattener = _Flattener(module, function)
     scope = Scope(flattener.outermost)
     for parameter in function.parameters:
         scope.bound[parameter.name] = flattener.variable(parameter)
@@ -81,8 +82,9 @@ def flatten(module: syntax.Module, function: syntax.Function) -> Flattened:
 class _Flattener:
     """Holds what is global to one kernel: names in use, calls being inlined."""
 
-    def __init__(self, module: syntax.Module) -> None:
+    def __init__(self, module: syntax.Module, kernel: syntax.Function) -> None:
         self.functions = Functions(module)
+        self.kernel = kernel
         self.result = Flattened()
         self.names = self.result.names
         self.outermost = Scope()
@@ -102,6 +104,10 @@ class _Flattener:
         if routine:
             routine.frame[symbol.name] = variable
         return self.statics.setdefault(id(variable), symbol) if shared else symbol
+
+    @cached_property
+    def groups(self) -> dict[str, int]:
+        return self.functions.groups(self.kernel)
 
     def fresh(self, name: str, kind: str) -> Register:
         return Register(self.names.unique(name), TYPES[kind])
@@ -145,7 +151,7 @@ class _Flattener:
         renamed = map_instruction(instruction, lambda operand: self._meaning(operand, scope))
         if renamed.opcode == "ret" and self.now.returns:
             self.now.items.append(_jump(renamed, self.now.returns[-1], renamed.guard))
-        elif renamed.opcode in STACK_OPCODES:
+        elif is_stack_instruction(renamed):
             self.uses_stack = True
             if self.now.frame:
                 self.now.frame.is_dynamic = True
@@ -185,7 +191,7 @@ class _Flattener:
     def _call_function(self, instruction: Instruction, call: Call, function: syntax.Function) -> None:
         if not call.fits(function):
             self.emit([instruction])
-        elif function.name in self.functions.cycles:
+        elif function.name in self.groups:
             self._call_routine(instruction, call, function)
         else:
             self._inline(instruction, call, function)
@@ -216,7 +222,7 @@ class _Flattener:
     def _call_routine(self, instruction: Instruction, call: Call, function: syntax.Function) -> None:
         """Call a routine of the present group, or lay out a group for this call."""
         self.uses_stack = True
-        number = self.functions.cycles[function.name]
+        number = self.groups[function.name]
         group = self.now.group if self.now.number == number else {}
         routine = group.get(function.name) or self._routine(function, number, group)
         self._under_guard(instruction, function.name, [call_of(routine, instruction, call)])

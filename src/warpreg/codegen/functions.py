@@ -13,6 +13,7 @@ from functools import cached_property
 from warpreg.codegen.calls import Call, agree
 from warpreg.ir.address_space import FUNCTION_BASE, FUNCTION_STRIDE
 from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import BARRIERS
 from warpreg.ir.module import (
     BranchTable,
     CallPrototype,
@@ -27,6 +28,24 @@ from warpreg.ir.module import (
 from warpreg.ir.operands import Address, Operand, Symbol
 
 Table = BranchTable | CallPrototype
+
+MOST_INLINED = 20_000
+"""Instructions that inlining may add to a kernel."""
+SMALL = 100
+"""Instructions of a function, its calls included, that is inlined whatever the kernel's length."""
+ONE_GROUP = -1
+SYNCHRONIZING = BARRIERS | {
+    "shfl",
+    "vote",
+    "match",
+    "activemask",
+    "redux",
+    "elect",
+    "wmma",
+    "mma",
+    "ldmatrix",
+    "stmatrix",
+}
 
 
 def function_addresses(module: Module) -> dict[str, int]:
@@ -77,10 +96,55 @@ class Functions:
             return tuple(sorted(listed.values(), key=lambda f: self.addresses[f.name]))
         return tuple(f for f in self.addressed if table is None or agree(table, f))
 
+    def groups(self, kernel: Function) -> dict[str, int]:
+        """By name of each function that is not inlined: the number of the group that is laid out together.
+
+        Those are functions that may come to call themselves, a group for those that call each other.  Where inlining
+        would make a kernel too long, all but the small ones are one group; not those that synchronize threads, since
+        lanes that come from different calls of a group do not wait for each other inside it.
+        """
+        cycles = self._cycles
+        if self._inlined(kernel) <= MOST_INLINED:
+            return cycles
+        large = {n for n, size in self._sizes.items() if size > SMALL and n not in self._synchronizing}
+        return dict.fromkeys(large | cycles.keys(), ONE_GROUP)
+
     @cached_property
-    def cycles(self) -> dict[str, int]:
-        """By name of each function that may come to call itself: the number of its group of mutual callers."""
-        return _cycles({f.name: tuple(self._callees(f)) for f in self.by_name.values()})
+    def _graph(self) -> dict[str, tuple[str, ...]]:
+        """By function: what it may call, once for each call."""
+        return {f.name: tuple(self._callees(f)) for f in self.by_name.values()}
+
+    @cached_property
+    def _components(self) -> list[list[str]]:
+        return components(self._graph)
+
+    @cached_property
+    def _cycles(self) -> dict[str, int]:
+        numbered = enumerate(self._components)
+        return {n: i for i, c in numbered for n in c if len(c) > 1 or n in self._graph[n]}
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        """Instructions of each function with all its calls inlined but for those of recursive functions."""
+        sizes: dict[str, int] = {}
+        for name in (name for component in self._components for name in component):
+            own = sum(1 for _ in self.by_name[name].instructions())
+            sizes[name] = own + sum(sizes.get(n, 0) for n in self._graph[name] if n not in self._cycles)
+        return sizes
+
+    def _inlined(self, kernel: Function) -> int:
+        """Instructions that inlining adds to a kernel."""
+        return sum(self._sizes[name] for name in self._callees(kernel) if name not in self._cycles)
+
+    @cached_property
+    def _synchronizing(self) -> frozenset[str]:
+        """Functions that execute a barrier or a warp-wide instruction, or call one that does."""
+        found: set[str] = set()
+        for name in (name for component in self._components for name in component):
+            waits = any(i.opcode in SYNCHRONIZING for i in self.by_name[name].instructions())
+            if waits or not found.isdisjoint(self._graph[name]):
+                found.add(name)
+        return frozenset(found)
 
     def _callees(self, function: Function) -> Iterator[str]:
         tables = dict(_tables(function.body or ()))
@@ -119,12 +183,12 @@ def _taken_names(instruction: Instruction) -> Iterator[str]:
                 yield symbol.name
 
 
-def _cycles(graph: dict[str, tuple[str, ...]]) -> dict[str, int]:
-    """The strongly connected components with a cycle, numbered (Tarjan, SIAM J. Comput. 1972, without recursion)."""
+def components(graph: dict[str, tuple[str, ...]]) -> list[list[str]]:
+    """The strongly connected components, callees first (Tarjan, SIAM J. Comput. 1972, without recursion)."""
     order: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
-    found: dict[str, int] = {}
+    found: list[list[str]] = []
     done: set[str] = set()
     for root in graph:
         path = [] if root in order else [(root, iter(graph[root]))]
@@ -139,11 +203,9 @@ def _cycles(graph: dict[str, tuple[str, ...]]) -> dict[str, int]:
                 if path:
                     low[path[-1][0]] = min(low[path[-1][0]], low[node])
                 if low[node] == order[node]:
-                    members = stack[stack.index(node) :]
-                    del stack[-len(members) :]
-                    done.update(members)
-                    if len(members) > 1 or node in graph[node]:
-                        found |= dict.fromkeys(members, order[node])
+                    found.append(stack[stack.index(node) :])
+                    del stack[-len(found[-1]) :]
+                    done.update(found[-1])
             elif callee not in order:
                 path.append((callee, iter(graph[callee])))
             elif callee not in done:

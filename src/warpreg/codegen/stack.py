@@ -30,6 +30,17 @@ def emit(template: Instruction, opcode: str, *operands: Operand) -> Instruction:
     return replace(template, opcode=name, modifiers=tuple(modifiers), operands=operands, guard=None)
 
 
+def is_stack_instruction(instruction: Instruction) -> bool:
+    """Whether it is one of `STACK_OPCODES` with operands that these take."""
+    if instruction.opcode not in STACK_OPCODES or [m for m in instruction.modifiers if m in ("u32", "u64")] == []:
+        return False
+    target, *sources = instruction.operands or (Immediate(0),)
+    registers = [o for o in (target, *sources) if isinstance(o, Register)]
+    known = isinstance(target, Register) and all(isinstance(o, (Register, Immediate)) for o in sources)
+    counts = (1, 2) if instruction.opcode == "alloca" else (0,)
+    return known and len(sources) in counts and all(r.type.bits == instruction.types[-1].bits for r in registers)
+
+
 def stack_instruction(instruction: Instruction, fresh: Register) -> Iterator[Instruction]:
     """What stands for an instruction of `STACK_OPCODES`, but for its guard; ``fresh`` is a new 64-bit register."""
     target, *sources = instruction.operands
