@@ -22,7 +22,6 @@ TESTED_IN = {
 }
 """Opcodes with references of their own, and those that only the compiler writes."""
 ROWS_TESTED_IN = {
-    r"cvt\..*(e2m1|e2m3|e3m2|x4|ue8m0)|cvt\.rs|cvt\.pack": "tests/isa",
     r"barrier\.cluster": "tests/codegen/test_clusters.py",
 }
 """The same by what is found in a row's syntax."""

@@ -1,4 +1,4 @@
-"""``cvt`` between integers and floating-point formats of 8 to 64 bits (PTX ISA, "Data Movement and Conversion
+"""``cvt`` between integers and floating-point formats of 16 to 64 bits (PTX ISA, "Data Movement and Conversion
 Instructions: cvt").
 """
 
@@ -13,21 +13,11 @@ FLOAT_ROUNDINGS = ("rn", "rz", "rm", "rp", "rna")
 INTEGER_ROUNDINGS = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
 TF32 = Format(19, 11, -136, 0x3FFFF)
 """The upper 19 bits of single precision."""
-BYTES = {"e4m3x2": (Format(8, 4, -9, 0x7F), 0x7E), "e5m2x2": (Format(8, 3, -16, 0x7F), 0x7B)}
-"""Formats of 8 bits, with the largest finite number; e4m3 has no infinity, and its one NaN is 0x7f."""
 
 
 def build(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
     """The conversion that full opcode ``cvt`` with these types and other modifiers makes."""
     to, source = types
-    if to in BYTES and source == "f32":
-        return Pure(to, (source, source), lambda a, b: _to_byte(rest, to, a) << 8 | _to_byte(rest, to, b))
-    if to in BYTES:
-        return Pure(to, (source,), lambda pair: _halves_to_bytes(rest, to, pair))
-    if source in BYTES:
-        return Pure(
-            to, (source,), lambda p: _byte_to_half(rest, source, p & 255) | _byte_to_half(rest, source, p >> 8) << 16
-        )
     if to.endswith("x2"):
         one = to.removesuffix("x2")
         return Pure(
@@ -36,37 +26,6 @@ def build(types: tuple[str, ...], rest: tuple[str, ...]) -> Pure:
     if to == "tf32":
         return Pure(to, (source,), lambda a: _to_tf32(rest, a))
     return Pure(to, (source,), lambda a: convert(rest, to, source, a))
-
-
-def _halves_to_bytes(rest: tuple[str, ...], to: str, pair: int) -> int:
-    low, high = (floats.resized(FORMATS["f16"], FORMATS["f32"], half, "rn") for half in (pair & mask(16), pair >> 16))
-    return _to_byte(rest, to, high) << 8 | _to_byte(rest, to, low)
-
-
-def _to_byte(rest: tuple[str, ...], to: str, single: int) -> int:
-    """Rounded to nearest; past the largest number, that one."""
-    f, largest = BYTES[to]
-    source = FORMATS["f32"]
-    if source.is_nan(single):
-        return f.nan
-    sign = source.sign(single)
-    if "relu" in rest and sign:
-        return 0
-    if source.is_infinite(single):
-        return f.signed_bits(sign, largest)
-    wide = Format(16, f.precision, f.quantum, 0)
-    return f.signed_bits(sign, min(wide.magnitude(wide.round(source.exact(single), "rn")), largest))
-
-
-def _byte_to_half(rest: tuple[str, ...], source: str, byte: int) -> int:
-    f, largest = BYTES[source]
-    half, magnitude = FORMATS["f16"], f.magnitude(byte)
-    is_infinite = source == "e5m2x2" and magnitude == f.infinity
-    if magnitude > largest and not is_infinite:
-        return half.nan
-    if "relu" in rest and f.sign(byte):
-        return 0
-    return half.signed_bits(f.sign(byte), half.infinity) if is_infinite else half.round(f.exact(byte), "rn")
 
 
 def _to_tf32(rest: tuple[str, ...], single: int) -> int:

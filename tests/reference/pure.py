@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.reference import comparison, conversion, integers, packed, pure_integers, video
+from tests.reference import comparison, conversion, integers, narrow, packed, pure_integers, video
 from tests.reference.instruction import COMBINE, Pure, is_type, kind_and_bits
 from tests.reference.number import mask
 from tests.reference.pure_floats import FLOAT, mixed
@@ -17,7 +17,7 @@ def lookup(opcode: str, modifiers: tuple[str, ...], count: int = 0) -> Pure | No
     if opcode in video.OPCODES:
         return video.build(opcode, types, rest, count)
     if opcode == "cvt":
-        return conversion.build(types, rest)
+        return narrow.narrow(modifiers) or conversion.build(types, rest)
     if opcode in comparison.BUILDERS:
         return comparison.BUILDERS[opcode](types, rest, count)
     if types and types[-1].endswith("x2"):
