@@ -26,6 +26,8 @@ def test_every_opcode_is_used():
     rows = [row for row in OPCODES if row.meaning is None and not is_elsewhere(row)]
     missing = [row.syntax for row in rows if not any(row.pattern.fullmatch(opcode) for opcode in used)]
     assert missing == [], "give them to the generator"
+    unknown = [text for text in used if not any(row.pattern.fullmatch(text) for row in OPCODES)]
+    assert unknown == [], "programs use what the table does not have"
 
 
 def test_the_vocabulary_is_in_the_table():

@@ -71,8 +71,9 @@ def barrier_reduction(b: Builder) -> None:
     to = b.register("b32" if operation == "popc.u32" else "pred")
     predicate = ("!" if b.chance(0.3) else "") + b.register("pred")
     count = f", {-(-b.threads // 32) * 32}" if not b.partial and not b.exited and b.chance(0.3) else ""
-    aligned, (form, name) = b.rng.choice(["", ".aligned"]), operation.split(".")
-    b.emit(f"{b.rng.choice(BARRIERS)}.red.{form}{aligned}.{name} {to}, {b.rng.choice([0, 5])}{count}, {predicate}")
+    barrier, (form, name) = b.rng.choice(BARRIERS), operation.split(".")
+    aligned = ".aligned" if barrier.startswith("barrier") and b.chance(0.5) else ""
+    b.emit(f"{barrier}.red.{form}{aligned}.{name} {to}, {b.rng.choice([0, 5])}{count}, {predicate}")
     b.features.add("barriers")
 
 
