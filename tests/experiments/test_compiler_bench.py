@@ -207,6 +207,7 @@ def test_the_figures_have_their_names(capsys: pytest.CaptureFixture[str]) -> Non
         "ours": {"registers": 10, "used": 8, "uniform_registers": 0, "predicates": 1, "instructions": 30},
         "ptxas": {"registers": 20, "uniform_registers": 0, "instructions": 60, "subroutine_instructions": 0},
         "ratio": {"registers": 2, "instructions": 2},
+        "mechanism": "",
     }
 
 

@@ -47,3 +47,10 @@ def test_rows_and_runs_are_labelled(capsys: pytest.CaptureFixture[str]) -> None:
 def test_wrong_choices_are_wrong_usage(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "vector-add", *wrong]) == 2
     assert wrong[0] in capsys.readouterr().err
+
+
+def test_the_schedule_may_follow_a_machines_latencies(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "vector-add", "--size", "tiny", "--latencies", "gebhart-rfc", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["options"]["latencies"] == "gebhart-rfc"
+    assert main(["run", "vector-add", "--size", "tiny", "--latencies", "gebhart"]) == 1
+    assert "no machine named 'gebhart'" in capsys.readouterr().err

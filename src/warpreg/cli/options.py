@@ -80,6 +80,12 @@ def compile_options(function: Function) -> Function:
             help="Apply designs before (ptx) or after (machine) register allocation.",
         ),
         click.option(
+            "--latencies",
+            CHOICE + "latencies",
+            metavar="MACHINE",
+            help="Schedule with the latencies of this machine, by name or .toml file.",
+        ),
+        click.option(
             "--banks",
             CHOICE + "banks",
             type=click.IntRange(0, 32),

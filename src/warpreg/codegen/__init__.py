@@ -1,6 +1,7 @@
 """PTX virtual registers -> architected registers: build, simplify, schedule, allocate, verify."""
 
 from warpreg.codegen.build import build
+from warpreg.codegen.cycles import Cycles
 from warpreg.codegen.pipeline import LEVELS, MACHINE, CompileOptions, compile, pipeline
 from warpreg.codegen.targets import PLAIN, TARGETS, Target, target
 
@@ -10,6 +11,7 @@ __all__ = [
     "PLAIN",
     "TARGETS",
     "CompileOptions",
+    "Cycles",
     "Target",
     "build",
     "compile",

@@ -8,6 +8,7 @@ from warpreg.codegen.addresses import FoldAddresses
 from warpreg.codegen.allocate import AllocateRegisters
 from warpreg.codegen.constants import FoldConstants
 from warpreg.codegen.copies import PropagateCopies
+from warpreg.codegen.cycles import Cycles
 from warpreg.codegen.dead import EliminateDeadCode
 from warpreg.codegen.divide import ExpandDivision
 from warpreg.codegen.fuse import FuseMultiplyAdd
@@ -39,7 +40,8 @@ class CompileOptions:
     contracted; ``target``: whose registers a thread's demand includes; ``expand_division``:
     divisions and square roots as the machine's own instructions; ``level``: ``machine``, or ``ptx`` for the
     instructions as they stand in PTX, each virtual register in a place of its own; ``banks``: keep the operands of
-    an instruction in different ones of so many register banks.
+    an instruction in different ones of so many register banks; ``cycles``: of the machine to schedule for, by default
+    the target's.
     """
 
     max_registers: int | None = None
@@ -49,6 +51,7 @@ class CompileOptions:
     expand_division: bool = True
     level: str = MACHINE
     banks: int = 0
+    cycles: Cycles | None = None
 
 
 def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
@@ -69,13 +72,14 @@ def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
         FormSums(),
         LegalizeOperands(),
         EliminateDeadCode(),
-        *(
-            (ScheduleInstructions(options.max_registers, options.target.unhurried, options.target.cycles),)
-            if options.schedule
-            else ()
-        ),
+        *((_schedule(options),) if options.schedule else ()),
         AllocateRegisters(options.max_registers, target=options.target, banks=options.banks),
     )
+
+
+def _schedule(options: CompileOptions) -> ScheduleInstructions:
+    cycles = options.cycles or options.target.cycles
+    return ScheduleInstructions(options.max_registers, options.target.unhurried, cycles)
 
 
 def compile(kernel: Kernel, options: CompileOptions | None = None) -> Kernel:

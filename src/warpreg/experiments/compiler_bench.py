@@ -26,6 +26,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from warpreg import codegen, simt, workloads
+from warpreg.experiments.compiler_evidence import Evidence
 from warpreg.experiments.provenance import code_version
 from warpreg.experiments.ptx_folder import ptx_files, read_launches
 from warpreg.experiments.result import geometric_mean
@@ -76,6 +77,7 @@ class Compared:
     verified: bool
     ours: OurCode
     theirs: MachineCode
+    evidence: Evidence | None = None
 
     @property
     def registers_ratio(self) -> float:
@@ -84,6 +86,13 @@ class Compared:
     @property
     def instructions_ratio(self) -> float:
         return ratio(self.ours.instructions, self.theirs.instructions)
+
+    @property
+    def mechanism(self) -> str:
+        """What explains an outlier in registers; empty for none."""
+        if self.evidence is None:
+            return ""
+        return self.evidence.mechanism(self.ours.registers / max(1, self.theirs.registers))
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -94,6 +103,7 @@ class Compared:
             "ours": dataclasses.asdict(self.ours),
             "ptxas": self.theirs.as_dict(),
             "ratio": {"registers": self.registers_ratio, "instructions": self.instructions_ratio},
+            "mechanism": self.mechanism,
         }
 
 
@@ -167,7 +177,10 @@ def _compare(name: str, path: Path, module: Module, problems: list[Runnable]) ->
         options = codegen.CompileOptions(target=codegen.target(target))
         compiled = {f.name: codegen.compile(codegen.build(module, f.name), options) for f in module.kernels}
         same = {kernel for problem in problems for kernel in verified(module, problem, compiled.values())}
-        rows += [Compared(name, k, target, k in same, OurCode.of(code), theirs[k]) for k, code in compiled.items()]
+        for kernel, code in compiled.items():
+            machine = theirs[kernel]
+            evidence = Evidence.of(code, machine.code, machine.subroutine_instructions)
+            rows.append(Compared(name, kernel, target, kernel in same, OurCode.of(code), machine, evidence))
     order = [f.name for f in module.kernels]
     return sorted(rows, key=lambda row: order.index(row.kernel))
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg import codegen, simt, workloads
+from warpreg import codegen, gpu, simt, workloads
 from warpreg.codegen import CompileOptions
 from warpreg.experiments.provenance import kernel_digest
 from warpreg.experiments.residency import Residency, residency
@@ -97,6 +97,7 @@ class CompileChoice:
     """What a user chooses of the compiler; the same words as on the command line.
 
     ``registers``: what a thread is taken to demand where occupancy is computed, whatever the kernel was compiled to.
+    ``latencies``: the machine that instructions are scheduled for, by name or path.
     """
 
     max_registers: int | None = None
@@ -105,15 +106,17 @@ class CompileChoice:
     level: str = codegen.MACHINE
     registers: int | None = None
     banks: int = 0
+    latencies: str | None = None
 
     def options(self) -> CompileOptions:
-        """Raises UnknownNameError for a target that does not exist."""
+        """Raises UnknownNameError for a target or machine that does not exist, MachineError for a wrong file."""
         return CompileOptions(
             max_registers=self.max_registers,
             schedule=self.schedule,
             target=codegen.target(self.target),
             level=self.level,
             banks=self.banks,
+            cycles=codegen.Cycles.of(gpu.load(self.latencies)) if self.latencies else None,
         )
 
     def as_dict(self) -> dict[str, Any]:

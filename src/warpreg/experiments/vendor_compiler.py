@@ -7,7 +7,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from warpreg.ir.errors import WarpregError
@@ -36,6 +36,15 @@ class VendorToolError(WarpregError):
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """A line of a disassembly: the instruction's opcode and operands, and the labels right before it."""
+
+    opcode: str
+    operands: str
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MachineCode:
     """One kernel in SASS.
 
@@ -44,13 +53,14 @@ class MachineCode:
     that the code names.  ``uniform_registers`` are the uniform datapath's, one a warp: how many different ones the
     code names.  ``instructions`` are static, without the padding after the kernel's end and without the subroutines
     that the assembler links in behind it for unusual operands of divisions and roots; those are
-    ``subroutine_instructions``.
+    ``subroutine_instructions``.  ``code`` is the kernel's own.
     """
 
     registers: int
     uniform_registers: int
     instructions: int
     subroutine_instructions: int = 0
+    code: tuple[Listed, ...] = field(default=(), repr=False, compare=False)
 
     def as_dict(self) -> dict[str, int]:
         return {
@@ -59,15 +69,6 @@ class MachineCode:
             "instructions": self.instructions,
             "subroutine_instructions": self.subroutine_instructions,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A line of a disassembly: the instruction's opcode and operands, and the labels right before it."""
-
-    opcode: str
-    operands: str
-    labels: tuple[str, ...]
 
 
 def find_tool(name: str) -> Path:
@@ -151,7 +152,8 @@ def uniform_registers(code: Sequence[Listed]) -> int:
 def _machine_code(registers: int, code: Sequence[Listed]) -> MachineCode:
     code = without_padding(code)
     linked = next((i for i, line in enumerate(code) if any(map(is_linked, line.labels))), len(code))
-    return MachineCode(registers, uniform_registers(code), linked, len(code) - linked)
+    own = tuple(code[:linked])
+    return MachineCode(registers, uniform_registers(code), linked, len(code) - linked, own)
 
 
 def is_linked(label: str) -> bool:

@@ -1,0 +1,77 @@
+"""What explains a difference in registers, from counts of both codes; and the page that shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from tests.codegen.texts import kernel
+
+from warpreg.experiments import compiler_page
+from warpreg.experiments.compiler_evidence import Evidence
+from warpreg.experiments.vendor_compiler import sections
+
+THEIRS = sections("""
+.section .text.k,
+/*0000*/ LDG.E.128 R4, [R2.64+UR4] ;
+/*0010*/ LDG.E R8, [R2.64] ;
+/*0020*/ STS [R0], R8 ;
+/*0030*/ @P0 BRA `(.L_x_0) ;
+/*0040*/ EXIT ;
+""")["k"]
+
+
+def evidence(**counts: Any) -> Evidence:
+    nothing: dict[str, Any] = {"memory": (1, 1), "wide": (0, 0), "branches": (1, 1)}
+    return Evidence(**(nothing | {"uniform_bases": 0, "subroutines": 0} | counts))
+
+
+def test_both_codes_are_counted() -> None:
+    body = "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]; @%p1 bra L; st.shared.f32 [0], %f1; L: ret;"
+    found = Evidence.of(kernel(body), THEIRS, 0)
+    assert found == Evidence(memory=(2, 3), wide=(1, 1), branches=(1, 1), uniform_bases=1, subroutines=0)
+
+
+@pytest.mark.parametrize(
+    ("found", "ratio", "words"),
+    [
+        (evidence(memory=(2, 3)), 0.5, "unrolls loops (3 memory instructions, ours 2)"),
+        (evidence(memory=(4, 5), subroutines=90), 0.5, "subroutine (90 instructions)"),
+        (evidence(wide=(0, 4)), 0.5, "joins accesses to 128 bits (4, ours 0)"),
+        (evidence(branches=(6, 2)), 0.5, "predicates (2 branches, ours 6)"),
+        (evidence(), 0.5, "more loads and addresses in flight"),
+        (evidence(uniform_bases=5), 1.9, "5 of its addresses add a uniform base"),
+        (evidence(), 1.9, "our schedule"),
+    ],
+)
+def test_the_first_mechanism_that_the_counts_show_explains(found: Evidence, ratio: float, words: str) -> None:
+    assert words in found.mechanism(ratio)
+
+
+def test_a_ratio_within_a_fifth_needs_no_explanation() -> None:
+    assert evidence(memory=(1, 9)).mechanism(1.2) == ""
+    assert evidence(memory=(1, 9)).mechanism(0.9) == ""
+
+
+def test_the_page_keeps_what_stands_before_its_marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {
+        "kernel": "k",
+        "target": "sm_80",
+        "ours": {"registers": 10},
+        "ptxas": {"registers": 20},
+        "mechanism": "it unrolls",
+    }
+    figures: dict[str, Any] = dict.fromkeys(compiler_page.SUMMARY, 1.254)
+    measured = figures | {"kernels": [row], "compilers": {"ptxas": "13", "warpreg": "0"}}
+    monkeypatch.setattr(compiler_page, "compiler", lambda **named: measured)
+    page = tmp_path / "page.md"
+    page.write_text(f"# By hand\n{compiler_page.MARKER}\nold", encoding="utf-8")
+    done = CliRunner().invoke(compiler_page.main, ["--page", str(page)])
+    assert done.exit_code == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith(f"# By hand\n{compiler_page.MARKER}")
+    assert "| registers, geometric mean | 1.25 |" in text
+    assert "| k | sm_80 | 10 | 20 | 0.50 | it unrolls |" in text
+    assert "old" not in text
