@@ -55,6 +55,9 @@ class ArgumentError(WarpregError):
     """An argument that a kernel cannot be called with."""
 
 
+DEFAULT_LIMITS = {"stack_bytes": simt.STACK_BYTES, "heap_bytes": simt.HEAP_BYTES}
+
+
 @dataclass(frozen=True)
 class Program:
     """A compiled source; ``program["name"]`` is one of its kernels, iteration gives their names.
@@ -113,14 +116,20 @@ class BoundKernel:
         *arguments: NDArray[Any] | float | np.generic | TextureArgument | SurfaceArgument,
         max_instructions: int | None = None,
         references: Mapping[str, TextureArgument | SurfaceArgument] | None = None,
+        stack_bytes: int = simt.STACK_BYTES,
+        heap_bytes: int = simt.HEAP_BYTES,
     ) -> Run:
         """Run to the end; arrays are copied in, and what the kernel wrote is copied back into the same arrays.
 
         An array that is given twice is one buffer.  ``references`` binds the module's texture and surface references by
-        name.  ``max_instructions`` ends a runaway kernel with an error.
+        name.  ``max_instructions`` ends a runaway kernel with an error.  ``stack_bytes`` is a thread's stack for
+        recursion and ``alloca``, ``heap_bytes`` what ``malloc`` may give in all.
         """
         program, name = self.kernel.program, self.kernel.name
-        device = simt.Device(program.module, program.choice.options(), program.record)
+        limits = {"stack_bytes": stack_bytes, "heap_bytes": heap_bytes}
+        device = simt.Device(
+            program.module, program.choice.options(), program.record, stack_bytes=stack_bytes, heap_bytes=heap_bytes
+        )
         buffers: dict[int, simt.Buffer] = {}
         values = [self._bind(device, buffers, place, argument) for place, argument in enumerate(arguments)]
         bound = references or {}
@@ -143,6 +152,7 @@ class BoundKernel:
             if isinstance(made, simt.Surface):
                 outputs[reference] = self._copy_back(made.buffer, bound[reference].array, reference)
         configuration = {"grid": _extent(self.grid), "block": _extent(self.block), "shared_bytes": self.shared_bytes}
+        configuration |= {} if limits == DEFAULT_LIMITS else limits
         return Run(
             source_name(name), tuple(device.launches), outputs, configuration | identity | program.choice.as_dict()
         )

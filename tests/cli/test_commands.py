@@ -49,6 +49,31 @@ def test_run_launches_a_kernel_of_ones_own(capsys: Output, tmp_path: Path) -> No
     assert sum(reads.values()) == pytest.approx(1)
 
 
+HELLO = """.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+.global .align 1 .b8 text[8] = {104, 101, 108, 108, 111, 10, 0};
+.visible .entry hello()
+{
+.reg .b64 %rd1; mov.u64 %rd1, text; cvta.global.u64 %rd1, %rd1;
+{ .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd1; st.param.b64 [a], 0; call (r), vprintf, (f, a); }
+ret;
+}
+"""
+
+
+def test_what_a_kernel_prints_stands_before_the_tables_but_not_in_json(capsys: Output, tmp_path: Path) -> None:
+    source = tmp_path / "hello.ptx"
+    source.write_text(HELLO)
+    arguments = ["run", str(source), "--grid", "1", "--block", "2"]
+    assert printed(capsys, *arguments).startswith("hello\nhello\n")
+    assert main([*arguments, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["launches"]
+    assert "hello\nhello\n" in captured.err
+
+
 def test_the_same_run_prints_the_same_bytes(capsys: Output) -> None:
     arguments = ["compare", "reduction", "--size", "tiny", "--json"]
     assert printed(capsys, *arguments) == printed(capsys, *arguments)

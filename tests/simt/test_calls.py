@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.simt.programs import Runner, words
 
-from warpreg.simt import ExecutionError, StackFault, TrapFault
+from warpreg.simt import Device, ExecutionError, StackFault, TrapFault
 
 EIGHT = np.zeros(8, np.uint32)
 CALL = """
@@ -289,3 +289,31 @@ def test_functions_whose_inlining_would_explode_are_laid_out_once(run: Runner) -
     outcome = run(call("f0", "%t", "%r1") + "st.global.u32 [%my_out], %r1;", before=doubling(12), out=EIGHT, block=8)
     assert outcome["out"].tolist() == [t + added for t in range(8)]
     assert outcome.device.kernel("k").instruction_count < 600
+
+
+OLD = """.version 3.0
+.target sm_20
+.address_size 32
+.func (.param .b32 r) one(.param .b32 n) .noreturn
+{ .pragma "nounroll"; .reg .b32 %n; ld.param.b32 %n, [n]; add.u32 %n, %n, 1; st.param.b32 [r], %n; ret; }
+.weak .func (.param .b32 r) two(.param .b32 n)
+{ .reg .b32 %n; ld.param.b32 %n, [n]; add.u32 %n, %n, 2; st.param.b32 [r], %n; ret; }
+.global .u32 table[2] = {one, two};
+.entry k(.param .u32 out)
+{
+.reg .b32 %r<9>;
+ld.param.u32 %r1, [out]; mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 2; add.u32 %r1, %r1, %r3; and.b32 %r4, %r3, 4;
+mov.u32 %r5, table; add.u32 %r5, %r5, %r4; ld.global.u32 %r6, [%r5];
+{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; P: .callprototype (.param .b32 _) _ (.param .b32 _);
+call (b), %r6, (a), P; ld.param.b32 %r7, [b]; }
+st.global.u32 [%r1], %r7;
+exit;
+}
+"""
+
+
+def test_addresses_of_32_bits_weak_functions_and_directives() -> None:
+    device = Device(OLD)
+    out = device.zeros(8, np.uint32)
+    device.launch("k", 1, 8, out)
+    assert out.download().tolist() == [t + 1 + t % 2 for t in range(8)]

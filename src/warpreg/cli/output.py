@@ -7,7 +7,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from typing import Any
 
 import click
@@ -45,6 +45,11 @@ def print_tables(tables: Iterable[Table]) -> None:
             out.print()
         out.width = max(out.width, _measured(one).minimum)
         out.print(one)
+
+
+def alone(as_json: bool) -> AbstractContextManager[Any]:
+    """Where JSON is to stand alone on standard output, what kernels print goes to the error stream meanwhile."""
+    return redirect_stdout(sys.stderr) if as_json else nullcontext()
 
 
 def print_json(value: Any) -> None:

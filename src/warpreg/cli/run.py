@@ -73,7 +73,7 @@ def command(
     if Path(target).suffix in KERNEL_FILES:
         generator = np.random.default_rng(seed)
         given = [parse_argument(text, generator) for text in arguments]
-        with output.steps() as progress:
+        with output.alone(as_json), output.steps() as progress:
             progress.begin(f"running {target}")
             run = _run_file(target, kernel, grid, block, shared_bytes, given, choice, max_instructions)
             progress.begin("reading the path")
@@ -83,7 +83,7 @@ def command(
     else:
         _refuse_launch_options(target, kernel, grid, block, arguments, save)
         workload = find_workload(target)
-        with output.steps() as progress:
+        with output.alone(as_json), output.steps() as progress:
             progress.begin(f"running {target}")
             run = run_workload(
                 workload, size, seed, choice, max_instructions=max_instructions, progress=progress.fraction

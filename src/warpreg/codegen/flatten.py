@@ -216,7 +216,8 @@ class _Flattener:
             self._call_function(plain, call, function)
             self.emit([_jump(instruction, end, None)])
         assert not isinstance(call.target, str)
-        self.emit([syntax.LabelStatement(otherwise, instruction.location), complaint(instruction, call.target)])
+        self.emit([syntax.LabelStatement(otherwise, instruction.location)])
+        self.emit(complaint(instruction, call.target, self.fresh("%address", "b64")))
         self.emit([syntax.LabelStatement(end, instruction.location)])
 
     def _call_routine(self, instruction: Instruction, call: Call, function: syntax.Function) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from warpreg.codegen.calls import Call
 from warpreg.codegen.stack import emit
@@ -35,7 +35,7 @@ def dispatch(
     distance, low, high = (fresh(name, "b64") for name in ("%distance", "%low", "%high"))
     index = fresh("%index", "b32")
     code = [
-        *_widened(instruction, call.target, distance),
+        widened(instruction, call.target, distance),
         emit(instruction, "sub.s64", distance, distance, Immediate(first)),
         emit(instruction, "shr.u64", low, distance, Immediate(SHIFT)),
         emit(instruction, "shl.b64", high, distance, Immediate(64 - SHIFT)),
@@ -47,11 +47,12 @@ def dispatch(
     return code, (*targets, otherwise)
 
 
-def _widened(instruction: Instruction, target: Operand, into: Register) -> Iterator[Instruction]:
+def widened(instruction: Instruction, target: Operand, into: Register) -> Instruction:
+    """The called address as 64 bits."""
     narrow = isinstance(target, Register) and target.type.bits == 32
-    yield emit(instruction, "cvt.u64.u32" if narrow else "mov.b64", into, target)
+    return emit(instruction, "cvt.u64.u32" if narrow else "mov.b64", into, target)
 
 
-def complaint(instruction: Instruction, target: Operand) -> Instruction:
-    """The instruction that ends the launch because ``target`` is no function that may be called here."""
-    return emit(instruction, "badcall.u64", target)
+def complaint(instruction: Instruction, target: Operand, address: Register) -> list[Instruction]:
+    """What ends the launch because ``target`` is no function that may be called here; ``address`` is a new register."""
+    return [widened(instruction, target, address), emit(instruction, "badcall.u64", address)]

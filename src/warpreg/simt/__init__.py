@@ -12,7 +12,8 @@ from warpreg.simt.faults import (
     TextureFault,
     TrapFault,
 )
-from warpreg.simt.launch import Launch
+from warpreg.simt.heap import HEAP_BYTES
+from warpreg.simt.launch import STACK_BYTES, Launch
 from warpreg.simt.memory import Buffer, GlobalMemory
 from warpreg.simt.native_kernel import Record
 from warpreg.simt.texture_arguments import SurfaceArgument, TextureArgument
@@ -20,6 +21,8 @@ from warpreg.simt.texture_arrays import TextureError
 from warpreg.simt.textures import Sampler, Surface, Texture
 
 __all__ = [
+    "HEAP_BYTES",
+    "STACK_BYTES",
     "AssertionFault",
     "Buffer",
     "DeadlockError",

@@ -18,6 +18,9 @@ from warpreg.simt.printf import formatted
 from warpreg.simt.reports import Report
 from warpreg.simt.state import BLOCK_BYTES, BlockField, SiteField, Slot
 
+NO_FORMAT = 0xFFFFFFFF
+"""What ``vprintf`` returns for a null format: -1."""
+
 LONGEST_TEXT = 1 << 20
 """Bytes of a string, or of all that is printed before it is passed on."""
 
@@ -74,6 +77,9 @@ class Services:
     # The services, each for one lane.
 
     def _vprintf(self, lane: int, template: int, arguments: int) -> int:
+        if template == 0:
+            return NO_FORMAT
+
         def words(offset: int, size: int) -> bytes:
             return self._bytes(lane, arguments + offset, size)
 
