@@ -149,8 +149,9 @@ class BoundKernel:
                 assert isinstance(surface, simt.Surface)
                 outputs[f"argument {place}"] = self._copy_back(surface.buffer, argument.array, f"argument {place}")
         for reference, made in objects.items():
-            if isinstance(made, simt.Surface):
-                outputs[reference] = self._copy_back(made.buffer, bound[reference].array, reference)
+            given = bound[reference]
+            if isinstance(made, simt.Surface) and isinstance(given, SurfaceArgument):
+                outputs[reference] = self._copy_back(made.buffer, given.array, reference)
         configuration = {"grid": _extent(self.grid), "block": _extent(self.block), "shared_bytes": self.shared_bytes}
         configuration |= {} if limits == DEFAULT_LIMITS else limits
         return Run(
@@ -264,7 +265,9 @@ def _arguments_digest(arguments: Sequence[object]) -> str:
     for argument in arguments:
         if isinstance(argument, (TextureArgument, SurfaceArgument)):
             digest.update(str(argument).encode())
-            argument = argument.array
+            levels = [argument.array] if isinstance(argument.array, np.ndarray) else argument.array
+            digest.update(_arguments_digest(levels).encode())
+            continue
         array = np.ascontiguousarray(np.asarray(argument))
         digest.update(f"{array.dtype}{array.shape}".encode())
         digest.update(array.tobytes())

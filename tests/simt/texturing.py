@@ -67,7 +67,7 @@ class Fetcher:
 
     def __call__(
         self,
-        array: NDArray[Any],
+        array: NDArray[Any] | Sequence[NDArray[Any]],
         kind: str,
         coordinates: Sequence[Sequence[float | int]],
         dtype: Any = np.float32,

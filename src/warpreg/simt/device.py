@@ -25,7 +25,7 @@ from warpreg.simt.kernel_cache import load_or_compile
 from warpreg.simt.launch import MAX_INSTRUCTIONS, STACK_BYTES, Launch, LaunchRun, Progress, dimensions
 from warpreg.simt.memory import ALIGNMENT, Buffer, GlobalMemory
 from warpreg.simt.native_kernel import NativeKernel, Record, compile_image, load
-from warpreg.simt.texture_arrays import Address, Filter, Kind, Layout, Read, Sampling
+from warpreg.simt.texture_arrays import Address, Filter, Kind, Layout, Read, Sampling, TextureError
 from warpreg.simt.textures import Sampler, Surface, Texture, TextureTable
 
 AS_COMPILED = CompileOptions()
@@ -79,7 +79,7 @@ class Device:
 
     def texture(
         self,
-        source: NDArray[Any] | Buffer,
+        source: NDArray[Any] | Buffer | Sequence[NDArray[Any] | Buffer],
         /,
         kind: Kind = "2d",
         *,
@@ -88,15 +88,20 @@ class Device:
         normalized: bool = False,
         read: Read = "element",
     ) -> Texture:
-        """A texture over a copy of an array, or over a buffer, whose later content it shows.
+        """A texture over a copy of an array, or over a buffer, whose later content it shows; or over a sequence of
+        them, its levels of detail, each half as large as the one before.
 
         Axes are (layer, z, y, x) as far as the kind has them, then 1, 2 or 4 channels if there is one more.
         ``address`` is one mode, or one a dimension, x first.  ``normalized``: coordinates run from 0 to 1;
         ``read="normalized"``: integers read as numbers from 0 or -1 to 1.  Raises TextureError.
         """
-        layout = Layout.of(source.shape, source.dtype, kind, read)
         sampling = Sampling.of(address, filter, normalized)
-        return self.textures.texture(self._buffer(source), layout, sampling)
+        sources = [source] if isinstance(source, (np.ndarray, Buffer)) else list(source)
+        layouts = [Layout.of(level.shape, level.dtype, kind, read) for level in sources]
+        if not sources:
+            raise TextureError(f"a {kind} texture: expected a level at least")
+        first, *smaller = zip(map(self._buffer, sources), layouts, strict=True)
+        return self.textures.texture(*first, sampling, smaller)
 
     def surface(self, source: NDArray[Any] | Buffer, /, kind: Kind = "2d") -> Surface:
         """A surface over a copy of an array, or over a buffer; axes as those of a texture.  Raises TextureError."""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.opcodes.texture import COORDINATES, OPCODE_NAMES, geometry, texture_operands
+from warpreg.ir.opcodes.texture import COORDINATES, CUBES, OPCODE_NAMES, geometry, texture_operands
 from warpreg.ir.operands import Address, ConstantBank, Operand, Sink
 from warpreg.ir.types import U64, Kind, Type
+from warpreg.simt import texture_levels as levels
 from warpreg.simt.emitter import I64, LANES, MASK, Value, lanes_of
 from warpreg.simt.half_results import as_half, as_halves
 from warpreg.simt.lane_floats import WORDS
@@ -19,7 +20,7 @@ from warpreg.simt.surface_operations import SurfaceOperation
 from warpreg.simt.texel_addresses import AddressRecord
 from warpreg.simt.texture_fetch import ADDRESSES, ROW_BYTES, TextureFetch
 from warpreg.simt.texture_queries import TextureQuery
-from warpreg.simt.texture_state import QUERIES, Resource
+from warpreg.simt.texture_state import QUERIES, Field, Resource
 from warpreg.simt.values import BlockValues
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ class TextureAccess:
         used = given[: COORDINATES[shape]] + given[len(parts.coordinates) + len(parts.extra) :][: self._moves(shape)]
         slots = opcodes.flattened(instruction.results)
         named = [self._handle(s) for s in sources[:handles]]
-        scattered = not all(isinstance(s[0], ConstantBank) for s in sources[:handles])
+        if parts.extra:
+            extra = [self._operand(s) for s in given[len(parts.coordinates) :][: len(parts.extra)]]
+            named[0] = self._at_level(named[0], extra, mask)
+        scattered = any(h.type != I64 for h in named)
         fetch = TextureFetch(
             geometry=shape,
             whole=instruction.types[-1].is_integer,
@@ -150,6 +154,23 @@ class TextureAccess:
     def _operand(self, source: Source) -> Value:
         return self.values.operand(*source, self.instruction)
 
+    def _at_level(self, handle: Value, extra: list[Value], mask: Value) -> Value:
+        """The handles of the levels of detail that a level or two gradients choose (32 lanes)."""
+        lanes = handle.splat() if handle.type == I64 else handle
+
+        def ask(field: int) -> Value:
+            return self._call(TextureQuery(field, Resource.TEXTURE), mask, [lanes], self._site())
+
+        if len(extra) == 1:
+            level = levels.nearest(extra[0], self.instruction.types[-1].is_float)
+        elif geometry(self.instruction) in CUBES:
+            level = self.code.const(WORDS, 0)
+        else:
+            half = len(extra) // 2
+            extents = [ask(field) for field in (Field.WIDTH, Field.HEIGHT, Field.DEPTH)[:half]]
+            level = levels.of_gradients(extra[:half], extra[half:], extents)
+        return levels.handles(lanes, level, ask(Field.LEVELS), ask(Field.SMALLER))
+
     def _query(self, sources: list[Source], mask: Value) -> Value:
         """A field of the record of each lane's handle."""
         handle = self._handle(sources[0])
@@ -162,6 +183,8 @@ class TextureAccess:
             of_sampler = asked in ("force_unnormalized_coords", "filter_mode") or asked.startswith("addr")
             resource = Resource.SURFACE if self.instruction.opcode == "suq" else Resource.TEXTURE
             query = TextureQuery(QUERIES[asked], resource, False, of_sampler)
+            if len(sources) > 1:
+                lanes = self._at_level(lanes, [self._operand(sources[1])], mask)
         found = self._call(query, mask, [lanes], self._site())
         return found != 0 if query.test else found
 

@@ -15,9 +15,10 @@ from warpreg.simt.textures import Surface, Texture
 
 @dataclass(frozen=True, eq=False)
 class TextureArgument:
-    """An array that a call reads as a texture; the fields are the arguments of `Device.texture`."""
+    """An array, or several as levels, that a call reads as a texture; the fields are the arguments of
+    `Device.texture`."""
 
-    array: NDArray[Any]
+    array: NDArray[Any] | Sequence[NDArray[Any]]
     kind: Kind = "2d"
     address: Address | Sequence[Address] = "clamp"
     filter: Filter = "point"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -119,3 +120,16 @@ class Sampling:
             raise TextureError(f"texture filter '{filter_}': expected one of {', '.join(FILTERS)}")
         x, y, z = (*given, given[-1], given[-1])[:3]
         return Sampling((x, y, z), filter_, normalized)
+
+
+def check_levels(levels: Sequence[Layout], sampling: Sampling) -> None:
+    """Raises TextureError unless each level has half the extents of the one before, and all else is the same."""
+    if not sampling.normalized and not levels[0].kind.startswith("cube"):
+        raise TextureError("a texture with several levels: expected normalized coordinates")
+    for larger, smaller in pairwise(levels):
+        x, y, z = (max(1, n >> 1) for n in larger.extents)
+        if smaller != replace(larger, width=x, height=y, depth=z):
+            raise TextureError(
+                f"a level of {smaller.channels} {smaller.format.name} channels and extents {smaller.extents}: expected "
+                f"{larger.channels} {larger.format.name} and {(x, y, z)}, half of the level before"
+            )

@@ -36,9 +36,10 @@ class Field(enum.IntEnum):
     UNNORMALIZED = 84  # of a sampler: 1 if coordinates count texels whatever the texture says
     EXTENT = 88  # three f32: texels in each dimension
     LAST = 100  # three f32: the number just below
-    LEVELS = 112
+    LEVELS = 112  # 0 without smaller ones
     SAMPLES = 116
     LAYOUT = 120
+    SMALLER = 124  # byte offset in the table of the next level's record, which those of further levels follow
 
 
 class Resource(enum.IntEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from warpreg.ir.module import Module, Property, Variable
 from warpreg.ir.operands import Symbol
 from warpreg.ir.types import Kind as TypeKind
 from warpreg.simt.memory import Buffer
-from warpreg.simt.texture_arrays import Layout, Sampling, TextureError
+from warpreg.simt.texture_arrays import Layout, Sampling, TextureError, check_levels
 from warpreg.simt.texture_state import ADDRESS_MODES, FILTERS, KINDS, ORDERS, RECORD_BYTES, Field, Resource
 
 AS_DECLARED = Sampling(("clamp", "clamp", "clamp"), "point", False)
@@ -77,8 +78,13 @@ class TextureTable:
                     _sample(record, _declared(variable))
                 self.references[variable.name] = self._add(record, variable.name)
 
-    def texture(self, buffer: Buffer, layout: Layout, sampling: Sampling) -> Texture:
-        """A new texture over a buffer.  Raises TextureError where a filter cannot mix what is read."""
+    def texture(
+        self, buffer: Buffer, layout: Layout, sampling: Sampling, smaller: Sequence[tuple[Buffer, Layout]] = ()
+    ) -> Texture:
+        """A new texture over a buffer, with ``smaller`` levels of detail.
+
+        Raises TextureError where a filter cannot mix what is read, or levels do not halve.
+        """
         if sampling.filter == "linear" and not layout.format.is_float:
             raise TextureError(
                 f"texture '{buffer.name}': a linear filter needs floating-point elements or normalized reads, "
@@ -88,6 +94,11 @@ class TextureTable:
         _sample(record, sampling)
         _set(record, Field.NORMALIZED, sampling.normalized or layout.kind.startswith("cube"))
         _set(record, Field.UNNORMALIZED, 0)
+        if smaller:
+            check_levels([layout, *(one for _, one in smaller)], sampling)
+            handles = [self.texture(*one, sampling).handle for one in smaller]
+            _set(record, Field.LEVELS, 1 + len(smaller))
+            _set(record, Field.SMALLER, handles[0] - TEXTURE_WINDOW)
         return Texture(self, self._add(record, buffer.name), buffer, layout, sampling)
 
     def surface(self, buffer: Buffer, layout: Layout) -> Surface:

@@ -71,8 +71,8 @@ class Device(Protocol):
         """A texture object over a copy of an array, or over a buffer whose later contents it shows.
 
         ``launch`` takes it where the kernel has a ``cudaTextureObject_t``.  Axes are (layer, z, y, x) as far as the
-        kind has them, then 1, 2 or 4 channels if there is one more; ``address`` is one mode, or one a dimension, x
-        first.
+        kind has them, then 1, 2 or 4 channels if there is one more; a sequence of arrays makes a mipmap.  ``address``
+        is one mode, or one a dimension, x first.
         """
 
     def surface(self, source: Any, /, kind: Kind = "2d") -> Surface:
