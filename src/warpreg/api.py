@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg import simt
-from warpreg.codegen import PLAIN
+from warpreg.codegen import MACHINE, PLAIN
 from warpreg.experiments import comparison, runs
 from warpreg.experiments.provenance import DIGITS
 from warpreg.experiments.result import Parameters
@@ -189,15 +189,20 @@ def compile(
     max_registers: int | None = None,
     schedule: bool = True,
     target: str = PLAIN.name,
+    level: str = MACHINE,
+    registers: int | None = None,
+    banks: int = 0,
     record: simt.Record = runs.PATH,
 ) -> Program:
     """Compile a ``.cu`` or ``.ptx`` file, or the text of one (a string with line breaks).
 
     CUDA C++ needs the ``cuda`` extra.  ``max_registers`` bounds the 32-bit registers that a thread demands, the rest
     spills; ``schedule`` lets the list scheduler reorder instructions; ``target`` says whose reserved registers the
-    demand includes (``sm_80``).  Raises `PtxError`, `CudaCompileError`, `WarpregError`.
+    demand includes (``sm_80``); ``level`` ``"ptx"`` leaves the instructions as in PTX, before register allocation;
+    ``registers`` is what a thread is taken to demand where occupancy is computed; ``banks`` keeps the operands of an
+    instruction in different ones of so many register banks.  Raises `PtxError`, `CudaCompileError`, `WarpregError`.
     """
-    return Program(load_module(source), CompileChoice(max_registers, schedule, target), record)
+    return Program(load_module(source), CompileChoice(max_registers, schedule, target, level, registers, banks), record)
 
 
 def load_module(source: str | Path) -> Module:
@@ -228,9 +233,12 @@ def run(
     max_registers: int | None = None,
     schedule: bool = True,
     target: str = PLAIN.name,
+    level: str = MACHINE,
+    registers: int | None = None,
+    banks: int = 0,
 ) -> Run:
     """Run a built-in workload, or the one that a ``.py`` file defines, and check it against its NumPy reference."""
-    choice = CompileChoice(max_registers, schedule, target)
+    choice = CompileChoice(max_registers, schedule, target, level, registers, banks)
     return runs.run_workload(runs.find_workload(workload), size, seed, choice)
 
 

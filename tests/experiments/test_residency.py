@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from warpreg import gpu
+from warpreg import api, gpu
 from warpreg.cli import main
 from warpreg.experiments.runs import CompileChoice, find_workload, run_workload
+from warpreg.ir.errors import UnknownNameError
 
 MACHINE = gpu.load("gebhart-rfc")
 """128 KB, 1024 warp-registers; 32 warps, 8 blocks of an SM; nothing is rounded."""
@@ -54,3 +55,14 @@ def test_the_schedule_may_follow_a_machines_latencies(capsys: pytest.CaptureFixt
     assert json.loads(capsys.readouterr().out)["options"]["latencies"] == "gebhart-rfc"
     assert main(["run", "vector-add", "--size", "tiny", "--latencies", "gebhart"]) == 1
     assert "no machine named 'gebhart'" in capsys.readouterr().err
+
+
+def test_from_python_the_same_choices_are_labelled() -> None:
+    found = api.run("vector-add", level="ptx", registers=60, banks=4)
+    assert {key: found.options[key] for key in ("level", "registers", "banks")} == {
+        "level": "ptx",
+        "registers": 60,
+        "banks": 4,
+    }
+    with pytest.raises(UnknownNameError, match="no level named 'sass'"):
+        api.run("vector-add", level="sass")

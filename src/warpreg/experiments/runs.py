@@ -15,7 +15,7 @@ from warpreg.codegen import CompileOptions
 from warpreg.experiments.provenance import kernel_digest
 from warpreg.experiments.residency import Residency, residency
 from warpreg.gpu import Machine
-from warpreg.ir.errors import WarpregError
+from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.kernel import Kernel
 from warpreg.trace import Trace
 from warpreg.workloads import Workload
@@ -109,7 +109,9 @@ class CompileChoice:
     latencies: str | None = None
 
     def options(self) -> CompileOptions:
-        """Raises UnknownNameError for a target or machine that does not exist, MachineError for a wrong file."""
+        """Raises UnknownNameError for a target, level or machine that does not exist, MachineError for a wrong file."""
+        if self.level not in codegen.LEVELS:
+            raise UnknownNameError("level", self.level, codegen.LEVELS)
         return CompileOptions(
             max_registers=self.max_registers,
             schedule=self.schedule,
