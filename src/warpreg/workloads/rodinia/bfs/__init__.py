@@ -91,9 +91,9 @@ WORKLOAD = Workload(
     description=(
         "The distance of every node of a graph from a source, for a few sources. One thread per node, two launches"
         " per level: the first walks the successors of the nodes on the frontier and gives unvisited ones the next"
-        " level, the second makes these the next frontier and raises a flag that tells the host to go on. Most"
-        " threads leave at once; the others run loops of different lengths over scattered bytes and words."
-        " Addresses and flags, hardly any arithmetic."
+        " level, the second makes these the next frontier and raises a flag that tells the host to go on. Most threads"
+        " leave at once; the others run loops of different lengths over scattered bytes and words. Addresses and"
+        " flags, hardly any arithmetic."
     ),
     suite="rodinia",
     tags=("integer", "memory", "divergence", "several-launches"),

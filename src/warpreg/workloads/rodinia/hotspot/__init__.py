@@ -84,8 +84,8 @@ WORKLOAD = Workload(
         "An explicit five-point stencil that advances the temperature of a chip under a power map. A block of 16 x 16"
         " threads loads a tile with a halo as wide as the number of time steps of the launch, advances it in shared"
         " memory with a barrier between steps while the exact region shrinks ring by ring, and stores its inside."
-        " Neighbours beyond the edge of the chip are clamped. Much index arithmetic, predicates and a dozen values that"
-        " live through the loop; warps are two rows of 16, partly idle in the halo."
+        " Neighbours beyond the edge of the chip are clamped. Much index arithmetic, predicates and a dozen values"
+        " that live through the loop; warps are two rows of 16, partly idle in the halo."
     ),
     suite="rodinia",
     tags=("float", "compute", "shared-memory", "barriers", "several-launches"),
