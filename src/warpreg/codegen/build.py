@@ -17,6 +17,7 @@ from warpreg.codegen.flatten import Flattened, flatten
 from warpreg.codegen.layout import Layout, SymbolResolver, parameters, pointer_parameters, symbols_of
 from warpreg.codegen.legacy import modernizer
 from warpreg.codegen.operand_forms import check_forms
+from warpreg.codegen.parameter_addresses import with_copies
 from warpreg.codegen.routines import Linker
 from warpreg.codegen.textures import canonical
 from warpreg.ir.errors import UnknownNameError
@@ -37,6 +38,7 @@ def build(module: Module, kernel_name: str) -> Kernel:
     function = _entry(module, kernel_name)
     flat = flatten(module, function)
     _put_into_todays_words(module, flat)
+    with_copies(function, flat)
     instructions = list(flat.instructions())
     check_forms(instructions)
     laid = parameters(function, pointer_parameters(instructions))

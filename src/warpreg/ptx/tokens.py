@@ -7,7 +7,7 @@ import re
 from warpreg.ptx.diagnostics import MalformedError, Reporter
 
 IDENTIFIER = r"(?:[A-Za-z]|[_$%](?=[\w$]))[\w$]*"
-_COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"[^"\n]*"?', re.DOTALL)
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"[^"\n]*"?|^[ \t]*\#[^\n]*', re.DOTALL | re.MULTILINE)
 _TOKEN = re.compile(
     rf"""\s*(?:
       (?P<dot>\.[A-Za-z]\w*(?:::\w+)*|\.\d+[A-Za-z]\w*)
@@ -25,7 +25,8 @@ _LINE_MARK = re.compile(r"[^\n]")
 
 
 def blank_comments(text: str, reporter: Reporter) -> str:
-    """The text with every comment replaced by as many spaces, so that offsets and lines stay.
+    """The text with every comment and preprocessor line (``#line``) replaced by as many spaces, so that offsets and
+    lines stay.
 
     After an unterminated comment nothing more can be said about the text.
     """
@@ -40,10 +41,10 @@ def blank_comments(text: str, reporter: Reporter) -> str:
             if len(found) == 1 or found[-1] != '"':
                 reporter.add(match.start(), "unterminated string")
             return found
-        if found[1] == "*" and (len(found) < 4 or found[-2:] != "*/"):
+        if found.startswith("/*") and (len(found) < 4 or found[-2:] != "*/"):
             reporter.add(match.start(), "unterminated comment")
             reporter.ignore_after(match.start())
-        return " " * len(found) if found.startswith("//") else _LINE_MARK.sub(" ", found)
+        return _LINE_MARK.sub(" ", found) if found.startswith("/*") else " " * len(found)
 
     return _COMMENT.sub(blank, text)
 

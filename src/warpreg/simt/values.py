@@ -58,6 +58,8 @@ CONSTANT_SPECIALS = {
     "%cluster_nctarank": 1,
     **{f"%cluster_ctaid.{axis}": 0 for axis in AXES},
     **{f"%cluster_nctaid.{axis}": 1 for axis in AXES},
+    **{f"%{name}.w": 0 for name in ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid")},
+    **{f"%cluster_{name}.w": 0 for name in ("ctaid", "nctaid")},
     "%clock_hi": 0,
     "%globaltimer_hi": 0,
     "%current_graph_exec": 0,
