@@ -119,3 +119,17 @@ def test_a_block_keeps_its_instructions(seed: int) -> None:
         assert sorted(map(str, old.instructions)) == sorted(map(str, new.instructions))
         assert old.terminator == new.terminator
     assert listing(ScheduleInstructions().run(program)) == listing(scheduled)
+
+
+def test_nothing_moves_across_the_call_of_a_divisions_subroutine() -> None:
+    """The guarded division calls it; without the guard the second load, whose chain is longest, would go first."""
+    body = """
+        add.f32 %f3, %f1, %f2;
+        {} div.rn.f32 %f3, %f1, %f2;
+        ld.global.f32 %f4, [%rd1];
+        add.f32 %f5, %f4, %f3;
+        st.shared.f32 [0], %f5;
+    """
+    whole, called = (after(ScheduleInstructions(), body.format(guard)).splitlines() for guard in ("", "@%p1"))
+    assert whole[0].startswith("ld.global")
+    assert [line.split(".")[0] for line in called[:3]] == ["add", "@%p1 div", "ld"]

@@ -21,6 +21,7 @@ SPACES = ("global", "shared", "local")
 FENCES = STOPS | {"membar", "fence", "call", "nanosleep", "discard", "prefetch", "prefetchu"}
 WARP_WIDE = frozenset({"shfl", "vote", "match", "activemask", "redux", "elect"})
 ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
+DIVISIONS = frozenset({"div", "rcp", "sqrt"})
 CARRY = -1
 
 
@@ -48,6 +49,7 @@ def dependences(
     cycles = [machine.until_result(i) for i in instructions]
     _through_registers(graph, instructions, table, first_pc, cycles)
     _through_memory(graph, instructions)
+    _around_subroutines(graph, instructions)
     return graph
 
 
@@ -74,6 +76,21 @@ def _through_registers(
             if cell in writer and writer[cell] != i:
                 graph.add(writer[cell], i, 1)
             writer[cell] = i
+
+
+def _around_subroutines(graph: Dependences, instructions: Sequence[Instruction]) -> None:
+    """A guarded division or root stands for the call of a subroutine, which the real compiler moves nothing across."""
+    last: int | None = None
+    since: list[int] = []
+    for i, instruction in enumerate(instructions):
+        if last is not None:
+            graph.add(last, i, 0)
+        if instruction.guard and instruction.opcode in DIVISIONS and "rn" in instruction.modifiers:
+            for earlier in since:
+                graph.add(earlier, i, 0)
+            last, since = i, []
+        else:
+            since.append(i)
 
 
 @dataclass
