@@ -27,14 +27,14 @@ from tests.fuzz.slices import Counts
 import warpreg
 from warpreg.simt import native
 
-SLICE = 2000
-COVERED = 10
+SLICE = 1000
+COVERED = 40
 """One slice in so many measures line coverage."""
 
 PACKAGES = ("ptx", "ir", "analysis", "codegen")
 """The parser and the compiler."""
 
-STALLED_SECONDS = 120
+STALLED_SECONDS = 400
 """A process that stays at one mutant for so long hangs in native code."""
 
 

@@ -36,7 +36,7 @@ def texts() -> tuple[str, ...]:
 @functools.cache
 def weights() -> tuple[float, ...]:
     """How often each text is taken: short ones more, since a mutant's time goes with its length."""
-    return tuple(1 / len(text) for text in texts())
+    return tuple(len(text) ** -1.5 for text in texts())
 
 
 def _bare(text: str) -> str:

@@ -49,11 +49,12 @@ def _growth(parts: list[dict[str, Any]]) -> str:
 
 def _coverage(state: Path) -> dict[str, str]:
     """Line coverage by package; empty without measured slices."""
-    if not list(state.glob("coverage.*")):
+    measured = [str(path) for path in sorted(state.glob("coverage.*"))]
+    if not measured:
         return {}
-    data, report = state / "combined", state / "coverage-report.json"
+    data, report = state / "combined", state / "report.json"
     for command in (
-        ["combine", "--keep", f"--data-file={data}", str(state)],
+        ["combine", "--keep", "-q", f"--data-file={data}", *measured],
         ["json", f"--data-file={data}", "-o", str(report), "-q"],
     ):
         subprocess.run([sys.executable, "-m", "coverage", *command], check=True, stdout=subprocess.DEVNULL)

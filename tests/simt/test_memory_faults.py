@@ -249,3 +249,43 @@ def test_a_fault_in_a_device_function_names_its_line(run: Runner) -> None:
     body = "{ .param .b64 p; st.param.b64 [p], %rd1; call.uni put, (p); }"
     with pytest.raises(MemoryFault, match=r"'st.global.u32 .*' at <ptx>:9"):
         run("mov.u64 %rd1, 64;" + body, before=before, out=words(0))
+
+
+@pytest.mark.parametrize(
+    ("elements", "store"),
+    [
+        (5, "st.global.v4.u32 [%out+16], {7, 7, 7, 7};"),  # bytes 16 to 31 of 20
+        (5, "st.global.v4.u32 [%out+4], {7, 7, 7, 7};"),  # misaligned
+        (5, "st.v4.u32 [%out+16], {7, 7, 7, 7};"),
+        (7, "st.global.v2.u64 [%out+16], {7, 7};"),
+        (31 * 4 + 2, "mad.wide.u32 %rd1, %t, 16, %out; st.global.v4.u32 [%rd1], {7, 7, 7, 7};"),  # the last lane only
+    ],
+)
+def test_a_vector_store_that_faults_writes_no_element(elements: int, store: str) -> None:
+    store = store.replace("{7, 7, 7, 7}", "{%r1, %r1, %r1, %r1}").replace("{7, 7}", "{%rd2, %rd2}")
+    body = "mov.u32 %r1, 7; mov.u64 %rd2, 7;" + store
+    device, arguments = prepare(body, {"out": np.zeros(elements, np.uint32)})
+    with pytest.raises(MemoryFault):
+        device.launch("k", 1, 32, *arguments.values())
+    assert not arguments["out"].download().any()
+
+
+def test_a_vector_at_the_end_of_shared_memory_is_named_by_its_first_byte(run: Runner) -> None:
+    # The last word of 20 bytes holds no vector of 16.
+    body = ".shared .align 16 .b8 own[20]; st.shared.v4.u32 [own+16], {%t, %t, %t, %t};"
+    with pytest.raises(MemoryFault, match="address 0x10 is out of bounds"):
+        run(body, out=EIGHT)
+
+
+def test_vectors_reach_the_end_of_each_of_two_buffers(run: Runner) -> None:
+    # One instruction goes from one buffer to the other, whose last vector ends with it.
+    body = """
+    setp.lt.u32 %p1, %t, 8;
+    selp.b64 %rd1, %a, %b, %p1;
+    and.b32 %r1, %t, 7;
+    mad.wide.u32 %rd2, %r1, 16, %rd1;
+    st.global.v4.u32 [%rd2], {%t, %t, %t, %t};
+    """
+    outcome = run(body, block=16, a=np.zeros(32, np.uint32), b=np.zeros(32, np.uint32))
+    assert outcome["a"].tolist() == [lane for lane in range(8) for _ in range(4)]
+    assert outcome["b"].tolist() == [lane for lane in range(8, 16) for _ in range(4)]

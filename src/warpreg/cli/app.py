@@ -9,11 +9,15 @@ import difflib
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
 import warpreg
+from warpreg.ir.cache import CacheWarning
 from warpreg.ir.errors import WarpregError
 
 COMMANDS = {
@@ -74,6 +78,27 @@ def command() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on ``arguments`` (default: those of the process); returns the exit status."""
+    with _cache_warnings_as_messages():
+        return _run(arguments)
+
+
+@contextmanager
+def _cache_warnings_as_messages() -> Iterator[None]:
+    """A cache that cannot be written is one line of ours, without Python's category and source line."""
+    with warnings.catch_warnings():
+        python_shows = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, CacheWarning):
+                click.echo(f"warpreg: {message}", err=True)
+            else:
+                python_shows(message, category, *place, **more)
+
+        warnings.showwarning = show
+        yield
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         status = command.main(args=list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):

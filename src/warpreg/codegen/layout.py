@@ -9,12 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from warpreg.codegen.operands import map_operand, rebase
+from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Parameter, Placement
 from warpreg.ir.module import Function, Variable
 from warpreg.ir.opcodes import texture
 from warpreg.ir.operands import Address, AddressTuple, ConstantBank, Immediate, Operand, Register, Symbol
 from warpreg.ir.types import B32, TYPES, U64, Type
+
+MOST_PARAMETER_BYTES = 32_764
+"""Of a kernel (PTX ISA, section 5.1.6.1, from sm_70 and PTX 8.1 on)."""
 
 PARAMETER_BANK = 0
 VARIABLE_BANK = 4
@@ -37,6 +41,9 @@ def parameters(function: Function, pointers: frozenset[str] = frozenset()) -> tu
         pointer = "ptr" in {q.lstrip(".") for q in variable.qualifiers} or variable.name in pointers
         laid.append(Parameter(variable.name, variable.type, offset, variable.bytes, pointer))
         offset += variable.bytes
+        if offset > MOST_PARAMETER_BYTES:
+            reason = f"needs {offset} bytes of parameters, at most {MOST_PARAMETER_BYTES} are possible"
+            raise UnsupportedError(f"kernel '{function.name}'", function.location, reason)
     return tuple(laid)
 
 
@@ -136,7 +143,20 @@ class SymbolResolver:
         kind = instruction.types[-1] if instruction.types else B32
         if instruction.opcode in texture.OPCODE_NAMES:
             return tuple(self._handle(o) for o in instruction.operands)
-        return tuple(self._operand(o, kind) for o in instruction.operands)
+        operands = tuple(self._operand(o, kind) for o in instruction.operands)
+        for operand in operands:
+            if isinstance(operand, Address) and isinstance(operand.base, ConstantBank):
+                self._check_bounds(instruction, operand.base)
+        return operands
+
+    def _check_bounds(self, instruction: Instruction, word: ConstantBank) -> None:
+        """Parameters are read from constant bank 0 by fixed offsets, which must lie in it."""
+        count = next((int(m[1:]) for m in instruction.modifiers if m in ("v2", "v4", "v8")), 1)
+        size = max((p.offset + p.bytes for p in self.parameters.values()), default=0)
+        end = word.offset + count * word.type.bytes
+        if word.bank == PARAMETER_BANK and not 0 <= word.offset < end <= size:
+            reason = f"reads bytes {word.offset} to {end - 1} of {size} bytes of parameters"
+            raise UnsupportedError(f"'{instruction}'", instruction.location, reason)
 
     def _handle(self, operand: Operand) -> Operand:
         """The name of a texture, sampler or surface, or of a parameter that is one, as the place of its handle."""

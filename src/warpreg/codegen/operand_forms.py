@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import BARRIERS
 from warpreg.ir.opcodes import OPCODES, flattened, resolve
 from warpreg.ir.operands import Address, Immediate, Label, Not, Operand, Part, Register, Sink, Symbol
 from warpreg.ir.types import PRED, Type
 
 _TABLED = frozenset(row.name for row in OPCODES) - {"call"}
 _ADDRESS_BITS = (32, 64)
+_BARRIERS = 16
 
 
 def check_forms(instructions: Iterable[Instruction]) -> None:
@@ -40,6 +42,9 @@ def _problems(instruction: Instruction) -> Iterator[str]:
             yield f"cannot write '{operand}'"
         elif not _fits(operand, slot):
             yield f"has '{operand}' where a {slot} is written"
+    number = sources[0] if sources and instruction.opcode in BARRIERS and "warp" not in instruction.modifiers else None
+    if isinstance(number, Immediate) and not 0 <= number.value < _BARRIERS:
+        yield f"names a barrier beyond {_BARRIERS}"
     labels = row.types.endswith("...")
     for operand, slot in zip(sources, form.signature.sources, strict=True):
         if isinstance(operand, Label) and not labels:

@@ -8,6 +8,10 @@ from pathlib import Path
 import platformdirs
 
 
+class CacheWarning(RuntimeWarning):
+    """The disk does not take what would be kept; the run goes on without."""
+
+
 def cache_directory() -> Path:
     """``WARPREG_CACHE`` if set, else the user's cache directory; may not exist yet."""
     chosen = os.environ.get("WARPREG_CACHE")

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from warpreg.ir.collector import collector_paused
-from warpreg.ir.module import Attribute, Function, Module, Section, SourceFile, TopLevel
+from warpreg.ir.module import Attribute, Function, Module, Section, SourceFile, TopLevel, Variable
 from warpreg.ptx.body import BodyReader
 from warpreg.ptx.declarations import SPACES, DeclarationReader
 from warpreg.ptx.diagnostics import MalformedError, Reporter
@@ -218,10 +218,18 @@ class ModuleReader:
             return self._after_bad_signature(error, names)
         if cursor.text == "{":
             body, end = BodyReader(self._source, names, cursor.start).read()
-            self._items.append(replace(function, body=body))
+            self._items.append(self._with_parameters_of_body(replace(function, body=body)))
             return end
         self._items.append(function)
         return self._semicolon(cursor)
+
+    def _with_parameters_of_body(self, function: Function) -> Function:
+        """Up to PTX 1.3 a kernel declares its parameters in its body (PTX ISA, section 11.1, ``.entry``)."""
+        body, old = function.body or (), self._version in ("1.0", "1.1", "1.2", "1.3")
+        parameters = tuple(s for s in body if isinstance(s, Variable) and s.space == "param")
+        if not old or not function.is_kernel or function.parameters or not parameters:
+            return function
+        return replace(function, parameters=parameters, body=tuple(s for s in body if s not in parameters))
 
     def _signature(self, cursor: Cursor, reader: DeclarationReader, is_kernel: bool, linkage: str) -> Function:
         before = []

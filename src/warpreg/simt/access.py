@@ -9,6 +9,7 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import U32, U64, Type
 from warpreg.simt import rows
+from warpreg.simt.driver import slot
 from warpreg.simt.emitter import I64, Value
 from warpreg.simt.memory_operations import Operation
 from warpreg.simt.state import SITE_BYTES, Slot
@@ -82,6 +83,8 @@ class MemoryAccess:
             operation = Operation(action, self.space, self.type.bytes, recorded, alignment)
             at = address + element * self.type.bytes if element else address
             results.append(self.call(operation, site, mask, [at, *given[element : element + 1]]))
+            if given and element == 0 and count > 1:  # the whole vector has been checked: a fault leaves it unwritten
+                mask = (slot(self.code, self.values.launch, Slot.FAULT) != 0).select(0, mask)
         return [] if given else results
 
     def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:

@@ -12,7 +12,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from warpreg.ir.cache import cache_directory
+from warpreg.ir.cache import CacheWarning, cache_directory
 
 DIGEST_BYTES = 32
 
@@ -49,4 +49,4 @@ def _write_atomically(path: Path, data: bytes) -> None:
 
 @functools.cache
 def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=4)
+    warnings.warn(message, CacheWarning, stacklevel=4)

@@ -71,8 +71,9 @@ class GlobalMemory:
     def reserve(self, size: int) -> int:
         """The address of ``size`` bytes that belong to no buffer yet, with a gap behind them."""
         address = self._next
-        self._next = (address + size + 2 * ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
-        self._grow(self._next - GLOBAL_BASE)
+        following = (address + size + 2 * ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        self._grow(following - GLOBAL_BASE)
+        self._next = following
         return address
 
     def insert(self, address: int, size: int, name: str) -> None:
@@ -90,7 +91,10 @@ class GlobalMemory:
 
     def _grow(self, needed: int) -> None:
         if needed > self._arena.size:
-            arena = np.zeros(max(needed, 2 * self._arena.size), np.uint8)
+            try:
+                arena = np.zeros(max(needed, 2 * self._arena.size), np.uint8)
+            except (MemoryError, ValueError):  # ValueError: beyond what an array can have at all
+                raise WarpregError(f"{needed} bytes of global memory do not fit into this machine's memory") from None
             arena[: self._arena.size] = self._arena
             self._arena = arena
 

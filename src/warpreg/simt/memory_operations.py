@@ -33,7 +33,8 @@ class Operation:
     ``action`` is ``load``, ``store`` or an atomic operation with its type (``add.f32``); ``space`` is ``global``,
     ``const`` (which lies in global memory: only the buffers of constants may be accessed),
     ``shared``, ``local`` or ``generic``; ``size`` the bytes of one lane; ``record`` whether it records addresses.
-    ``alignment`` is that of an address where it is more than ``size``, as for a vector; ``window`` is added to an
+    ``alignment`` is that of an address where it is more than ``size``, as for a vector, and all of so many bytes must
+    be inside; ``window`` is added to an
     address that a fault reports. ``returns`` is whether an atomic gives back the old values.
     """
 
@@ -163,12 +164,14 @@ class _Access:
     def _bounds(self) -> tuple[Value, Value]:
         """First valid address, and how far after it an access may begin."""
         if self.operation.in_global_memory:
-            return (self.site + SiteField.FIRST).load(I64), (self.site + SiteField.SPAN).load(I64)
+            span, beyond = (self.site + SiteField.SPAN).load(I64), self.alignment - self.size
+            within = (span < beyond).select(0, span - beyond) if beyond else span
+            return (self.site + SiteField.FIRST).load(I64), within
         return self.code.const(self.scalar, 0), self._space_span(Slot.SHARED_BYTES)
 
     def _space_span(self, limit: Slot) -> Value:
         size = slot(self.code, self.launch, limit)
-        span = (size < self.size).select(0, size - (self.size - 1))
+        span = (size < self.alignment).select(0, size - (self.alignment - 1))
         return span.trunc(self.scalar)
 
     def _host(self, address: Value) -> Value:
@@ -302,6 +305,7 @@ class _Access:
 def _find_buffer(code: Code, launch: Value, site: Value, address: Value, operation: Operation) -> Value:
     """Whether a buffer holds the bytes; makes it the site's (binary search over ascending buffers)."""
     is_constant, size = operation.space == "const", operation.size
+    reach = max(size, operation.alignment)
     table = slot(code, launch, Slot.CONSTANTS if is_constant else Slot.BUFFERS)
     count = slot(code, launch, Slot.CONSTANT_COUNT if is_constant else Slot.BUFFER_COUNT)
     low, high = code.var(code.const(I64, 0)), code.var(count)
@@ -318,7 +322,7 @@ def _find_buffer(code: Code, launch: Value, site: Value, address: Value, operati
     with code.if_(low.get() != 0):
         row = table + (low.get() - 1) * 16
         first, end = row.load(I64), (row + 8).load(I64)
-        with code.if_((address < end) & (end - address >= size)):
+        with code.if_((address < end) & (end - address >= reach)):
             (site + SiteField.FIRST).store(first)
             (site + SiteField.SPAN).store(end - first - (size - 1))
             found.set(code.const(I1, 1))

@@ -234,7 +234,11 @@ def _fill(
     if len(filled) == n:
         return tuple(filled)
     whole = filled[0] if len(filled) == 1 else None
-    return (TYPES[f"b{whole.bits // n}"],) * n if whole and n in (2, 4, 8) and "B" in slots else None
+    return (
+        (TYPES[f"b{whole.bits // n}"],) * n
+        if whole and n in (2, 4, 8) and whole.bits >= 8 * n and "B" in slots
+        else None
+    )
 
 
 def _count(slot: str, modifiers: tuple[str, ...]) -> int:

@@ -75,8 +75,10 @@ UPDATES = (
     ("or.(b32|b64)", lambda m, f, old, b: m.or_(old, b)),
     ("xor.(b32|b64)", lambda m, f, old, b: m.xor(old, b)),
 )
-ATOMIC = f"atom[.(relaxed|acquire|release|acq_rel)][.{SCOPE}][.{ATOMIC_SPACE}]"
-REDUCTION = f"red[.(relaxed|release)][.{SCOPE}][.{ATOMIC_SPACE}]"
+ATOMIC = f"atom[.(relaxed|acquire|release|acq_rel)][.{SCOPE}][.{ATOMIC_SPACE}][.{SCOPE}][.acq_rel]"
+"""Triton writes scope and order behind the state space, which ptxas takes."""
+
+REDUCTION = f"red[.(relaxed|release)][.{SCOPE}][.{ATOMIC_SPACE}][.{SCOPE}][.acq_rel]"
 COMPARED = "(b16|b32|b64|b128)"
 RETURNING = (*UPDATES, ("exch.(b32|b64|b128)", lambda m, f, old, b: b))
 RETURNS = "the old value is returned and replaced, lane after lane"
