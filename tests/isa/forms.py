@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-CANDIDATES, FORMS, LATER = (HERE / f"{name}.txt" for name in ("candidates", "forms", "later"))
+CANDIDATES, FORMS, LATER, REFUSED = (HERE / f"{name}.txt" for name in ("candidates", "forms", "later", "refused"))
 OTHER_WIDTHS = {"pred": 1, "e2m1x2": 8, "e2m1x4": 16, "ue8m0x2": 16, "s2f6x2": 16}
 _TYPE = re.compile(r"(?:[busf]|bf|tf)\d+(?:x\d)?|pred|e\dm\dx\d|ue8m0x2|s2f6x2")
 _PIECE = re.compile(r"(\[[^\]]*\]|\([^)]*\))")

@@ -13,6 +13,7 @@ from tests.isa.forms import (
     COUNT,
     FORMS,
     LATER,
+    REFUSED,
     WIDTHS,
     Section,
     covering,
@@ -114,3 +115,12 @@ def test_computing_forms_run_the_same_compiled(title: str) -> None:
         outcomes.append(out.download().reshape(row, THREADS * SLOT))
     differing = np.flatnonzero((outcomes[0] != outcomes[1]).any(axis=1))
     assert [forms[i] for i in differing if i < len(forms)] == []
+
+
+@pytest.mark.parametrize("statement", [line for line in REFUSED.read_text().splitlines() if not line.startswith("#")])
+def test_families_that_are_not_carried_out_are_one_clear_error(statement: str) -> None:
+    text = text_of(SECTIONS["control"], [statement])
+    line = text[: text.index(statement)].count("\n") + 1
+    opcode = re.escape(statement.rstrip(";").split()[0])
+    with pytest.raises(UnsupportedError, match=rf"^<ptx>:{line}:1: {opcode} is not supported"):
+        Device(text).launch("k", 1, THREADS)
