@@ -138,3 +138,23 @@ def test_what_is_not_supported_names_its_place() -> None:
             Device(fetch_text(opcode, 1 if "1d" in opcode else 2)).kernel("k")
     with pytest.raises(UnsupportedError, match=r"<ptx>:\d+:\d+: tex\.2dms\.v4\.f32\.s32 is not supported"):
         Device(fetch_text("tex.2dms.v4.f32.s32", 4)).kernel("k")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "tex.1d.v4.f32.f32 {%r0}, [%srf, {%e0}];",
+        "tex.1d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%srf, %srf, %srf, {%e0}];",
+        "tex.3d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%srf, {%e0, %e1}];",
+        "tex.level.1d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%srf, {%e0}];",
+        "suld.b.1d.v2.b16.clamp {%h0}, [%srf, {%e0}];",
+        "sust.b.1d.v2.b32.clamp [%srf, {%e0}], {%e1};",
+        "sured.b.add.1d.u32.clamp {%srf, %srf}, [%srf, {%e0}];",
+    ],
+)
+def test_operands_that_do_not_go_together(code: str) -> None:
+    text = f"{HEAD}\n{code}\nret; }}"
+    with pytest.raises(UnsupportedError) as caught:
+        Device(text).kernel("k")
+    assert caught.value.location is not None
+    assert text.splitlines()[caught.value.location.line - 1] == code

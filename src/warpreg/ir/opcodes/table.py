@@ -105,7 +105,7 @@ def resolve(instr: Instruction) -> tuple[Opcode, Form]:
     Raises UnsupportedError with the full opcode and the location if no row allows these modifiers, types and operands.
     """
     results, sources = len(flattened(instr.results)), len(flattened(instr.sources))
-    found = _arranged(instr) or _resolved(instr.opcode, instr.modifiers, results, sources)
+    found = _arranged(instr, results, sources) or _resolved(instr.opcode, instr.modifiers, results, sources)
     if found:
         return (found[0], _selecting(found[1], instr)) if instr.opcode.startswith("v") else found
     if _matching(instr.opcode, instr.modifiers):
@@ -114,13 +114,13 @@ def resolve(instr: Instruction) -> tuple[Opcode, Form]:
     raise UnsupportedError(instr.full_opcode, instr.location)
 
 
-def _arranged(instr: Instruction) -> tuple[Opcode, Form] | None:
+def _arranged(instr: Instruction, results: int, sources: int) -> tuple[Opcode, Form] | None:
     """The row whose signature the grouping of the operands decides."""
     if instr.opcode not in texture.OPCODE_NAMES:
         return None
     for row in _matching(instr.opcode, instr.modifiers):
         signature = row.arrangement(instr) if row.arrangement else None
-        if signature:
+        if signature and (len(signature.results), len(signature.sources)) == (results, sources):
             return row, Form(instr.opcode, instr.modifiers, signature)
     return None
 
