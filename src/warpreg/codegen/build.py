@@ -6,7 +6,7 @@ code dropped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -17,7 +17,7 @@ from warpreg.codegen.flatten import Flattened, flatten
 from warpreg.codegen.layout import Layout, SymbolResolver, parameters, pointer_parameters, symbols_of
 from warpreg.codegen.legacy import modernizer
 from warpreg.codegen.operand_forms import check_forms
-from warpreg.codegen.parameter_addresses import with_copies
+from warpreg.codegen.parameter_addresses import needs_copy, through_addresses
 from warpreg.codegen.routines import Linker
 from warpreg.codegen.textures import canonical
 from warpreg.ir.errors import UnknownNameError
@@ -25,7 +25,6 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Function, Module
 from warpreg.ir.opcodes.texture import OPCODE_NAMES
-from warpreg.ir.operands import Address, Register, Symbol
 from warpreg.ir.types import U32, U64
 
 
@@ -38,7 +37,6 @@ def build(module: Module, kernel_name: str) -> Kernel:
     function = _entry(module, kernel_name)
     flat = flatten(module, function)
     _put_into_todays_words(module, flat)
-    with_copies(function, flat)
     instructions = list(flat.instructions())
     check_forms(instructions)
     laid = parameters(function, pointer_parameters(instructions))
@@ -46,12 +44,14 @@ def build(module: Module, kernel_name: str) -> Kernel:
     formal = {name for r in flat.routines.values() for name in (*r.parameters, *r.results)}
     calls = frozenset(n for n, v in flat.variables.items() if v.space == "param" and n not in own | formal)
     items = _linked(module, flat, calls)
+    size = max((p.offset + p.bytes for p in laid), default=0)
+    items = [new for item in items for new in _through_addresses(item, size, flat.names.unique)]
     layout = Layout.of(flat.variables, _named(items))
     for name in sorted(calls & set(_named(items))):
         layout.place(name, flat.variables[name], "local")
     resolver = SymbolResolver(layout, {p.name: p for p in laid}, U64 if module.address_size == 64 else U32)
-    if any(name in resolver.parameters for name in _taken(items)):
-        layout.place_parameters(max(p.offset + p.bytes for p in laid))
+    if needs_copy((i for i in items if isinstance(i, Instruction)), own):
+        layout.place_parameters(size)
     return Kernel(
         name=function.name,
         parameters=laid,
@@ -113,7 +113,6 @@ def _named(items: list[Item]) -> Iterator[str]:
 def _resolved(items: list[Item], resolver: SymbolResolver) -> Iterator[Item]:
     for item in items:
         if isinstance(item, Instruction):
-            item = _parameters_by_address(item)
             operands = resolver.resolve(item)
             same = all(a is b for a, b in zip(operands, item.operands, strict=True))
             yield item if same else replace(item, operands=operands)
@@ -121,18 +120,5 @@ def _resolved(items: list[Item], resolver: SymbolResolver) -> Iterator[Item]:
             yield item
 
 
-def _taken(items: list[Item]) -> Iterator[str]:
-    """Names that stand for an address in an instruction, other than as the place that it accesses."""
-    for item in items:
-        if isinstance(item, Instruction) and item.opcode != "call":
-            yield from (operand.name for operand in item.operands if isinstance(operand, Symbol))
-
-
-def _parameters_by_address(instruction: Instruction) -> Instruction:
-    """A load of a parameter through a register reads the parameters' copy in constant memory."""
-    if instruction.opcode != "ld" or not any(m.startswith("param") for m in instruction.modifiers):
-        return instruction
-    if not any(isinstance(o, Address) and isinstance(o.base, Register) for o in instruction.operands):
-        return instruction
-    modifiers = tuple("const" if m.startswith("param") else m for m in instruction.modifiers)
-    return replace(instruction, modifiers=modifiers)
+def _through_addresses(item: Item, size: int, unique: Callable[[str], str]) -> Iterable[Item]:
+    return through_addresses(item, size, unique) if isinstance(item, Instruction) else (item,)

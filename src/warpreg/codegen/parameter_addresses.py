@@ -1,73 +1,51 @@
-"""Kernel parameters whose address is taken: the thread keeps a copy of them in local memory.
+"""Kernel parameters whose address is taken: they are read from a copy in constant memory, which the launch writes.
 
-Parameters are words of a constant bank that has no addresses.  A parameter that a ``mov`` or ``cvta`` names is copied
-when the kernel starts; from then on its address is the copy's, and instructions that reach the parameter space through
-a register reach local memory (PTX ISA, section 5.1.6, "Kernel Function Parameters").
+Parameters are words of a constant bank that has no addresses.  The address of one that an instruction names is that of
+its place in the copy, which is a generic address as well, and loads that reach the parameter space through a register
+are loads of constant memory (PTX ISA, section 5.1.6, "Kernel Function Parameters").
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from warpreg.codegen.flatten import Flat, Flattened
-from warpreg.codegen.operands import map_operand
+from warpreg.codegen.layout import PARAMETER_COPY
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.module import Function, Variable
-from warpreg.ir.operands import Address, Operand, Register, Symbol
+from warpreg.ir.operands import Address, Immediate, Register, Symbol
 from warpreg.ir.types import TYPES
 
-TAKING = frozenset({"mov", "cvta"})
 SPACES = frozenset({"param", "param::entry"})
 
 
-def with_copies(function: Function, flat: Flattened) -> None:
-    """Give the parameters whose address is taken a place in local memory, and use it."""
-    own = {parameter.name: parameter for parameter in function.parameters}
-    lists = [flat.items, *(routine.items for routine in flat.routines.values())]
-    taken = [own[name] for name in dict.fromkeys(n for items in lists for n in _taken(items)) if name in own]
-    if not taken:
-        return
-    copies = {parameter.name: flat.names.unique(f"{parameter.name}$copy") for parameter in taken}
-    for parameter in taken:
-        name = copies[parameter.name]
-        flat.variables[name] = replace(parameter, space="local", name=name, qualifiers=())
-    for items in lists:
-        items[:] = [_rewritten(item, copies) if isinstance(item, Instruction) else item for item in items]
-    flat.items[:0] = [i for parameter in taken for i in _copied(parameter, copies[parameter.name])]
+def needs_copy(instructions: Iterable[Instruction], parameters: Iterable[str]) -> bool:
+    """Whether an instruction names a parameter other than as the place that it accesses, or asks for their space."""
+    names = {*parameters, PARAMETER_COPY}
+    for instruction in instructions:
+        if instruction.opcode != "call" and any(
+            isinstance(o, Symbol) and o.name in names for o in instruction.operands
+        ):
+            return True
+    return False
 
 
-def _taken(items: Iterable[Flat]) -> Iterator[str]:
-    """The symbols that stand for an address in a register."""
-    for item in items:
-        if isinstance(item, Instruction) and item.opcode in TAKING:
-            yield from (operand.name for operand in item.sources if isinstance(operand, Symbol))
+def through_addresses(instruction: Instruction, size: int, unique: Callable[[str], str]) -> Iterator[Instruction]:
+    """What stands for an instruction that reaches the ``size`` bytes of parameters through a register."""
+    if SPACES.isdisjoint(instruction.modifiers):
+        yield instruction
+    elif instruction.opcode == "isspacep":
+        distance = Register(unique("%distance"), TYPES["b64"])
+        target, address = instruction.operands
+        plain = replace(instruction, guard=None)
+        yield replace(plain, opcode="sub", modifiers=("s64",), operands=(distance, address, Symbol(PARAMETER_COPY)))
+        operands = (target, distance, Immediate(size))
+        yield replace(instruction, opcode="setp", modifiers=("lt", "u64"), operands=operands)
+    elif instruction.opcode == "ld" and isinstance(_base(instruction), Register):
+        modifiers = tuple("const" if m in SPACES else m for m in instruction.modifiers)
+        yield replace(instruction, modifiers=modifiers)
+    else:
+        yield instruction
 
 
-def _rewritten(instruction: Instruction, copies: dict[str, str]) -> Instruction:
-    if instruction.opcode in TAKING:
-        operands = tuple(map_operand(o, lambda leaf: _moved(leaf, copies)) for o in instruction.operands)
-        instruction = replace(instruction, operands=operands)
-    through_register = any(isinstance(o, Address) and isinstance(o.base, Register) for o in instruction.sources)
-    if through_register or instruction.opcode in ("cvta", "isspacep"):
-        modifiers = tuple("local" if m in SPACES else m for m in instruction.modifiers)
-        return instruction if modifiers == instruction.modifiers else replace(instruction, modifiers=modifiers)
-    return instruction
-
-
-def _moved(operand: Operand, copies: dict[str, str]) -> Operand:
-    if isinstance(operand, Symbol) and operand.name in copies:
-        return replace(operand, name=copies[operand.name])
-    return operand
-
-
-def _copied(parameter: Variable, name: str) -> Iterator[Instruction]:
-    """Loads from the parameter and stores to its copy, of words where its alignment allows."""
-    step = min(4, parameter.natural_alignment)
-    for offset in range(0, parameter.bytes, step):
-        size = step if offset + step <= parameter.bytes else 1
-        for at in range(offset, min(offset + step, parameter.bytes), size):
-            value = Register(f"%{name}.{at}", TYPES[f"b{max(16, 8 * size)}"])
-            kind = f"b{8 * size}"
-            yield Instruction("ld", ("param", kind), (value, Address(Symbol(parameter.name), at)))
-            yield Instruction("st", ("local", kind), (Address(Symbol(name), at), value))
+def _base(instruction: Instruction) -> object:
+    return next((o.base for o in instruction.operands if isinstance(o, Address)), None)
