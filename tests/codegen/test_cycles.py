@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.codegen.texts import kernel, listing
 
 from warpreg import gpu
-from warpreg.codegen.cycles import Cycles
+from warpreg.codegen.cycles import DEFAULT_LATENCY, Cycles
 from warpreg.codegen.schedule import ScheduleInstructions
 from warpreg.ir.opcodes import Latency
 
@@ -40,3 +40,7 @@ def test_a_machines_latencies_are_those_of_its_file() -> None:
     assert latency[Latency.ALU] == machine.latency.alu
     assert latency[Latency.GLOBAL] == machine.latency.dram
     assert latency[Latency.SHARED] == machine.latency.shared
+
+
+def test_every_class_of_latency_has_cycles() -> None:
+    assert set(DEFAULT_LATENCY) == set(Latency)

@@ -20,6 +20,7 @@ DEFAULT_LATENCY = {
     Latency.CONSTANT: 24,
     Latency.GLOBAL: 100,
     Latency.TEXTURE: 100,
+    Latency.TENSOR: 24,
     Latency.STORE: 1,
     Latency.CONTROL: 1,
 }
