@@ -69,7 +69,11 @@ def texture_operands(instr: Instruction) -> TextureOperands | None:
         if not isinstance(operand, Vector) and (not isinstance(operand, Register) or operand.type.is_float):
             raise UnsupportedError(instr.full_opcode, instr.location, "compares depths, which is not supported")
         offsets += _elements(operand)
-    return TextureOperands(handle, sampler, points, extra, offsets) if len(rest) >= count else None
+    dimensions = COORDINATES[geometry(instr)] - (geometry(instr) in LAYERED)
+    fits = len(rest) >= count and len(extra) == (count if count < 2 else 2 * dimensions)
+    if offsets:
+        fits = fits and geometry(instr) not in CUBES and dimensions <= len(offsets) <= 4
+    return TextureOperands(handle, sampler, points, extra, offsets) if fits else None
 
 
 def _elements(operand: Operand) -> tuple[Operand, ...]:
