@@ -2,7 +2,8 @@
 
     python -m tests.fuzz.campaign --inputs 100000 --state FOLDER --record docs/robustness.md
 
-The state folder keeps the result of each slice, so that a campaign can stop and go on.  A slice that crashes or hangs
+The state folder keeps the result of each slice, so that a campaign can stop and go on, and several with other
+``--first`` numbers can fill it at the same time.  A slice that crashes or hangs
 is taken up again behind the mutant it died of, which counts as a defect.  Every `COVERED`-th slice runs under
 ``coverage``.  Exit status 1 if there were defects.
 """
@@ -64,13 +65,15 @@ def _parts(start: int, count: int, state: Path, covered: bool) -> Iterator[Count
 
 def _process(start: int, count: int, state: Path, covered: bool) -> tuple[Counts, int]:
     """Run one process; its counts, and the number of the last mutant it tried."""
-    at, result = state / "at", state / "result.json"
+    folder = state / f"slice-{start}"
+    folder.mkdir(exist_ok=True)
+    at, result = folder / "at", folder / "result.json"
     at.write_text(str(start))
     result.unlink(missing_ok=True)
     sources = ",".join(str(Path(warpreg.__file__).parent / package) for package in PACKAGES)
     tracer = ["-m", "coverage", "run", "-p", f"--data-file={state / 'coverage'}", f"--source={sources}"]
     command = [sys.executable, *(tracer if covered else []), "-m", "tests.fuzz.slices", str(start), str(count)]
-    with subprocess.Popen([*command, str(state)], stderr=subprocess.PIPE, text=True, env=os.environ) as process:
+    with subprocess.Popen([*command, str(folder)], stderr=subprocess.PIPE, text=True, env=os.environ) as process:
         said = _wait(process, at)
     if process.returncode == 0 and result.exists():
         found: dict[str, Any] = json.loads(result.read_text())
