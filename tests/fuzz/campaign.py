@@ -3,9 +3,9 @@
     python -m tests.fuzz.campaign --inputs 100000 --state FOLDER --record docs/robustness.md
 
 The state folder keeps the result of each slice, so that a campaign can stop and go on, and several with other
-``--first`` numbers can fill it at the same time.  A slice that crashes or hangs
-is taken up again behind the mutant it died of, which counts as a defect.  Every `COVERED`-th slice runs under
-``coverage``.  Exit status 1 if there were defects.
+``--first`` numbers can fill it at the same time.  A slice that crashes or hangs is taken up again behind the mutant it
+died of, which counts as a defect.  Every `COVERED`-th slice runs under ``coverage``.  Exit status 1 if there were
+defects.
 """
 
 from __future__ import annotations
