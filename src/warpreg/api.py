@@ -192,6 +192,7 @@ def compile(
     level: str = MACHINE,
     registers: int | None = None,
     banks: int = 0,
+    address_bits: int = 64,
     record: simt.Record = runs.PATH,
 ) -> Program:
     """Compile a ``.cu`` or ``.ptx`` file, or the text of one (a string with line breaks).
@@ -200,9 +201,11 @@ def compile(
     spills; ``schedule`` lets the list scheduler reorder instructions; ``target`` says whose reserved registers the
     demand includes (``sm_80``); ``level`` ``"ptx"`` leaves the instructions as in PTX, before register allocation;
     ``registers`` is what a thread is taken to demand where occupancy is computed; ``banks`` keeps the operands of an
-    instruction in different ones of so many register banks.  Raises `PtxError`, `CudaCompileError`, `WarpregError`.
+    instruction in different ones of so many register banks; ``address_bits`` of 32 computes addresses in single
+    registers.  Raises `PtxError`, `CudaCompileError`, `WarpregError`.
     """
-    return Program(load_module(source), CompileChoice(max_registers, schedule, target, level, registers, banks), record)
+    choice = CompileChoice(max_registers, schedule, target, level, registers, banks, address_bits=address_bits)
+    return Program(load_module(source), choice, record)
 
 
 def load_module(source: str | Path) -> Module:
@@ -236,9 +239,10 @@ def run(
     level: str = MACHINE,
     registers: int | None = None,
     banks: int = 0,
+    address_bits: int = 64,
 ) -> Run:
     """Run a built-in workload, or the one that a ``.py`` file defines, and check it against its NumPy reference."""
-    choice = CompileChoice(max_registers, schedule, target, level, registers, banks)
+    choice = CompileChoice(max_registers, schedule, target, level, registers, banks, address_bits=address_bits)
     return runs.run_workload(runs.find_workload(workload), size, seed, choice)
 
 

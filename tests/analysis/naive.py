@@ -47,7 +47,7 @@ def next_points(kernel: Kernel, point: Point) -> Iterator[Point]:
             reached += [s for s in kernel.blocks[successor].successors if s not in reached]
 
 
-def reads_reached(kernel: Kernel, point: Point | None, name: str) -> set[Point]:
+def reads_reached(kernel: Kernel, point: Point | None, name: str, asked: frozenset[Point] = frozenset()) -> set[Point]:
     """Reads of ``name`` that a value standing in it just after ``point`` (None: at the entry) may reach."""
     found: set[Point] = set()
     seen: set[Point] = set()
@@ -60,24 +60,39 @@ def reads_reached(kernel: Kernel, point: Point | None, name: str) -> set[Point]:
         instruction = instruction_at(kernel, here)
         if name in {r.name for r in instruction.used}:
             found.add(here)
-        if instruction.guard or name not in {r.name for r in instruction.defined}:
+        if not _ends_value(kernel, here, name, asked):
             work += next_points(kernel, here)
     return found
 
 
+def _ends_value(kernel: Kernel, point: Point, name: str, asked: frozenset[Point]) -> bool:
+    """Whether no thread needs what ``name`` held once the instruction at ``point`` has written it.
+
+    A guarded write ends it if all that reads the new value stands behind it in the block, under the same guard.
+    """
+    instruction = instruction_at(kernel, point)
+    if name not in {r.name for r in instruction.defined}:
+        return False
+    if instruction.guard is None or point in asked:
+        return True
+    reads = reads_reached(kernel, point, name, asked | {point})
+    return all(_is_under_the_same_guard(kernel, point, read) for read in reads)
+
+
+def _is_under_the_same_guard(kernel: Kernel, write: Point, read: Point) -> bool:
+    guard = instruction_at(kernel, write).guard
+    between = kernel.blocks[write[0]].instructions[write[1] : read[1]]
+    behind = write[0] == read[0] and write[1] < read[1]
+    return (
+        behind
+        and instruction_at(kernel, read).guard == guard
+        and guard is not None
+        and all(guard.register not in i.defined for i in between)
+    )
+
+
 def live_after(kernel: Kernel) -> dict[Point, set[str]]:
-    """Names that some read may still want after each instruction, by repeating the equations until nothing changes."""
+    """Names that some read may still want after each instruction."""
     points = [(b.index, i) for b in kernel.blocks for i in range(len(b.instructions))]
-    after: dict[Point, set[str]] = {point: set() for point in points}
-    before: dict[Point, set[str]] = {point: set() for point in points}
-    changed = True
-    while changed:
-        changed = False
-        for point in reversed(points):
-            instruction = instruction_at(kernel, point)
-            live = set().union(*(before[p] for p in next_points(kernel, point)))
-            killed = set() if instruction.guard else {r.name for r in instruction.defined}
-            wanted = (live - killed) | {r.name for r in instruction.used}
-            changed |= live != after[point] or wanted != before[point]
-            after[point], before[point] = live, wanted
-    return after
+    names = {r.name for r in kernel.registers()}
+    return {point: {n for n in names if reads_reached(kernel, point, n)} for point in points}

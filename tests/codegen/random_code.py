@@ -35,8 +35,11 @@ PRODUCTS = ("mul.lo.s32 {d}, {a}, {b};", "mad.lo.s32 {d}, {a}, {b}, {a};", "shl.
 BANK = ("ld.param.u32 {d}, [n];", "ld.param.u32 {d}, [m];", "mov.u32 {d}, %tid.x;", "mov.u32 {d}, {k};")
 
 
-def text(seed: int, forms: Sequence[str], length: int = LENGTH) -> str:
-    """A kernel ``k`` that loads eight words a thread, computes with ``forms``, and stores the words."""
+def text(seed: int, forms: Sequence[str], length: int = LENGTH, branches: int = 0) -> str:
+    """A kernel ``k`` that loads eight words a thread, computes with ``forms``, and stores the words.
+
+    ``branches``: alternatives of a few instructions besides, of one side or two.
+    """
     rng = random.Random(seed)
     lines = [
         "mov.u32 %r20, %tid.x;",
@@ -46,12 +49,21 @@ def text(seed: int, forms: Sequence[str], length: int = LENGTH) -> str:
         *(f"setp.lt.s32 %p{i}, %r{i}, %r{i + 1};" for i in range(4)),
     ]
 
-    def body(count: int) -> None:
+    def body(count: int, guards: Sequence[str] = ("", "", "", "", "", "@%p0 ", "@!%p1 ")) -> None:
         for _ in range(count):
-            guard = rng.choice(("", "", "", "", "", "@%p0 ", "@!%p1 "))
+            guard = rng.choice(guards)
             lines.append(guard + _filled(rng, rng.choice(forms)))
 
     body(length)
+    for i in range(branches):
+        lines.append(f"@%p{rng.randrange(4)} bra SIDE{i};")
+        body(rng.randrange(1, 5), guards=("",))
+        if rng.random() < 0.5:
+            lines.append(f"bra MEET{i}; SIDE{i}:")
+            body(rng.randrange(1, 5), guards=("",))
+            lines.append(f"MEET{i}:")
+        else:
+            lines.append(f"st.global.u32 [%rd2+{4 * WORDS * THREADS}], 7; SIDE{i}:")
     lines.append(f"@%p{rng.randrange(4)} bra AFTER;")
     body(length // 2)
     lines.append("AFTER: mov.u32 %r21, 0;")

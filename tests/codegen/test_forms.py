@@ -45,6 +45,7 @@ def test_logic_of_up_to_three_words_is_one_instruction(code: str, formed: str) -
         "and.b32 %r1, %r7, 15; or.b32 %r2, %r1, 16;",
         "and.b32 %r1, %r7, %r8; mov.u32 %r7, 0; mov.u32 %r7, 1; or.b32 %r2, %r1, %r9;",
         "and.b64 %rd1, %rd7, %rd8; or.b64 %rd2, %rd1, %rd9;",
+        "activemask.b32 %r1; or.b32 %r2, %r1, %r9;",
     ],
 )
 def test_logic_stays_where_a_part_is_needed_or_gone(code: str) -> None:

@@ -201,7 +201,7 @@ def spilled_values_share_a_place(g: Garden) -> None:
 
 def guarded_writes_end_the_old_value(g: Garden) -> None:
     old = liveness_module.accesses
-    g.set(liveness_module, "accesses", lambda kernel: replace(old(kernel), guarded=(False,) * len(old(kernel).guarded)))
+    g.set(liveness_module, "accesses", lambda kernel: replace(old(kernel), guards=(None,) * len(old(kernel).guards)))
 
 
 class _Everything(SingleDefinitions):

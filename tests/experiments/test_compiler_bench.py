@@ -188,7 +188,7 @@ def test_without_the_extra_one_message_says_what_to_install(
 def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler_bench, "ptxas_version", lambda: "13.0")
     monkeypatch.setattr(
-        compiler_bench, "compare_workload", lambda workload: [compared(10, 30, True, (20, 60), workload.name)]
+        compiler_bench, "compare_workload", lambda workload, bits: [compared(10, 30, True, (20, 60), workload.name)]
     )
 
 
@@ -197,7 +197,7 @@ def test_the_figures_have_their_names(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["bench", "compiler", "--json"]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     figures = "registers_ratio_geomean registers_ratio_p90 instructions_ratio_geomean instructions_ratio_p90".split()
-    assert list(found) == [*figures, "verified_kernels", "compilers", "kernels"]
+    assert list(found) == [*figures, "verified_kernels", "address_bits", "compilers", "kernels"]
     assert found["verified_kernels"] == len(found["kernels"]) == len(workloads.names())
     assert found["kernels"][0] == {
         "workload": "work",

@@ -20,7 +20,7 @@ from warpreg.codegen import CompileOptions
 from warpreg.simt import Buffer, Device, Launch, Record
 
 REGISTERS = ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<40>; .reg .f32 %f<9>; .reg .b64 %rd<40>; .reg .f64 %fd<9>;"
-VIRTUAL, COMPILED = None, CompileOptions()
+VIRTUAL, COMPILED = None, CompileOptions(predicate=False)
 
 
 def words(*numbers: int) -> NDArray[np.uint32]:

@@ -53,13 +53,13 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class Accesses:
-    """By pc: cells ``written`` and cells ``read`` (guard included), in operand order; ``guarded`` by a predicate or
-    not."""
+    """By pc: cells ``written`` and cells ``read`` (guard included), in operand order; ``guards``: the predicate's cell
+    and whether it is negated, or None."""
 
     cells: Cells
     written: tuple[tuple[int, ...], ...]
     read: tuple[tuple[int, ...], ...]
-    guarded: tuple[bool, ...]
+    guards: tuple[tuple[int, bool] | None, ...]
     first_pcs: tuple[int, ...]
 
     def block_pcs(self, block: int) -> range:
@@ -71,16 +71,18 @@ class Accesses:
 def accesses(kernel: Kernel) -> Accesses:
     """The accesses of every instruction; linear in operands."""
     cells = Cells()
-    written, read, guarded = [], [], []
+    written, read = [], []
+    guards: list[tuple[int, bool] | None] = []
     for instruction in kernel.instructions():
         operands = instruction.operands
         results = 1 if instruction.has_result else 0
         written.append(_cells_of(operands[:results], cells))
         reads = _cells_of(operands[results:], cells)
         guard = instruction.guard
-        read.append((*reads, *cells.of(guard.register)) if guard else reads)
-        guarded.append(guard is not None)
-    return Accesses(cells, tuple(written), tuple(read), tuple(guarded), kernel.first_pcs())
+        predicate = cells.of(guard.register) if guard else ()
+        read.append((*reads, *predicate))
+        guards.append((predicate[0], guard.negated) if guard else None)
+    return Accesses(cells, tuple(written), tuple(read), tuple(guards), kernel.first_pcs())
 
 
 def _cells_of(operands: tuple[Operand, ...], cells: Cells) -> tuple[int, ...]:

@@ -36,7 +36,7 @@ def single_definitions(kernel: Kernel) -> SingleDefinitions:
     last: list[int] = [0] * len(table.cells)
     for pc, written in enumerate(table.written):
         for cell in written:
-            writes[cell] += 2 if table.guarded[pc] else 1
+            writes[cell] += 2 if table.guards[pc] else 1
             last[cell] = pc
         for cell in table.read[pc]:
             reads[cell] += 1

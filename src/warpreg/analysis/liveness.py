@@ -2,7 +2,7 @@
 
 Threads of a warp have registers of their own, so liveness along the control-flow graph of one thread is exact for
 SIMT too. A guarded definition keeps the old value in threads where the guard is false, so it does not end the old
-value's life.
+value's life, unless all its readers stand in the same block under the same guard: then no thread needs the old value.
 """
 
 from __future__ import annotations
@@ -26,16 +26,20 @@ class Liveness:
 
     def backward(self, block: int) -> Iterator[tuple[int, int, int]]:
         """``(pc, live before, live after)`` of a block's instructions, the last first."""
-        live = self.live_out[block]
-        table = self.accesses
-        for pc in reversed(table.block_pcs(block)):
-            after = live
-            if not table.guarded[pc]:
-                for cell in table.written[pc]:
-                    live &= ~(1 << cell)
-            for cell in table.read[pc]:
-                live |= 1 << cell
-            yield pc, live, after
+        scan = _Scan(self.accesses, self.live_out[block])
+        for pc in reversed(self.accesses.block_pcs(block)):
+            after = scan.live
+            scan.step(pc)
+            yield pc, scan.live, after
+
+    def passing(self, block: int) -> list[int]:
+        """By instruction of a block in order, what is live after it and held its value already before it."""
+        scan = _Scan(self.accesses, self.live_out[block])
+        found = []
+        for pc in reversed(self.accesses.block_pcs(block)):
+            scan.step(pc)
+            found.append(scan.passing)
+        return found[::-1]
 
     def after(self, block: int) -> list[int]:
         """What is live after each instruction of a block, in order."""
@@ -49,8 +53,26 @@ class Liveness:
 @cached_analysis
 def liveness(kernel: Kernel) -> Liveness:
     """Backward dataflow over blocks with one bit a cell."""
-    table, flow = accesses(kernel), control_flow(kernel)
-    effects = [_effect(table, block.index) for block in kernel.blocks]
+    table = accesses(kernel)
+    return Liveness(table, *_solved(kernel, [_effect(table, block.index) for block in kernel.blocks]))
+
+
+def exposed_at_entry(kernel: Kernel) -> int:
+    """Cells that some path from the entry reads before any write, guarded writes counted as writes."""
+    table = accesses(kernel)
+    effects = []
+    for block in kernel.blocks:
+        reads = kills = 0
+        for pc in table.block_pcs(block.index):
+            reads |= bit_set(table.read[pc]) & ~kills
+            kills |= bit_set(table.written[pc])
+        effects.append((reads, kills))
+    return _solved(kernel, effects)[0][0]
+
+
+def _solved(kernel: Kernel, effects: list[tuple[int, int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Live cells at the start and the end of each block, from what each reads and surely writes."""
+    flow = control_flow(kernel)
     live_in = [0] * len(effects)
     live_out = [0] * len(effects)
     pending = set(range(len(effects)))
@@ -70,14 +92,52 @@ def liveness(kernel: Kernel) -> Liveness:
                 live_in[block] = into
                 pending.update(flow.predecessors[block])
         pending.intersection_update(order)
-    return Liveness(table, tuple(live_in), tuple(live_out))
+    return tuple(live_in), tuple(live_out)
 
 
 def _effect(table: Accesses, block: int) -> tuple[int, int]:
     """Cells read before any sure write, and cells surely written."""
-    reads = kills = 0
-    for pc in table.block_pcs(block):
-        reads |= bit_set(table.read[pc]) & ~kills
-        if not table.guarded[pc]:
+    scan = _Scan(table, 0)
+    kills = 0
+    for pc in reversed(table.block_pcs(block)):
+        scan.step(pc)
+        if table.guards[pc] is None:
             kills |= bit_set(table.written[pc])
-    return reads, kills
+    return scan.live, kills
+
+
+class _Scan:
+    """What is live while a block is walked backward.
+
+    ``under`` gives the guard of cells that only threads need for which it holds: from here on they are read under it
+    alone, in this block, before its predicate is written.  ``passing`` is what was live after the last step's
+    instruction, but for what it surely set.
+    """
+
+    def __init__(self, table: Accesses, live: int) -> None:
+        self.table = table
+        self.live = self.passing = live
+        self.under: dict[int, tuple[int, bool]] = {}
+
+    def step(self, pc: int) -> None:
+        """Go to the point before an instruction."""
+        guard = self.table.guards[pc]
+        under = self.under
+        for cell in self.table.written[pc]:
+            if guard is None or under.get(cell) == guard:
+                self.live &= ~(1 << cell)
+                under.pop(cell, None)
+            if under:
+                self._unconditional(cell)
+        self.passing = self.live
+        for cell in self.table.read[pc]:
+            if guard is not None and cell != guard[0] and not self.live >> cell & 1:
+                under[cell] = guard
+            elif cell in under and under[cell] != guard:
+                del under[cell]
+            self.live |= 1 << cell
+
+    def _unconditional(self, predicate: int) -> None:
+        """A predicate is written: before that, cells live under it are live whatever it held."""
+        for cell in [c for c, (p, _) in self.under.items() if p == predicate]:
+            del self.under[cell]

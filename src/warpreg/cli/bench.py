@@ -10,7 +10,7 @@ import click
 from rich.table import Table
 
 from warpreg.cli import output
-from warpreg.cli.options import SIZES, json_option
+from warpreg.cli.options import SIZES, address_option, json_option
 from warpreg.ir.errors import UnknownNameError
 
 UNITS = {
@@ -36,9 +36,9 @@ COMPILER_UNITS = {
 }
 
 
-def _spine(size: str, folder: Path | None, as_json: bool) -> None:
-    if folder is not None:
-        raise click.UsageError("--ptx belongs to 'warpreg bench compiler'")
+def _spine(size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
+    if folder is not None or address_bits != 64:
+        raise click.UsageError("--ptx and --address-bits belong to 'warpreg bench compiler'")
     from warpreg.experiments.spine_bench import spine
 
     with output.steps() as progress:
@@ -56,11 +56,11 @@ def _spine(size: str, folder: Path | None, as_json: bool) -> None:
     )
 
 
-def _compiler(size: str, folder: Path | None, as_json: bool) -> None:
+def _compiler(size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
     from warpreg.experiments.compiler_bench import compiler
 
     with output.steps() as progress:
-        measured = compiler(progress.begin, folder)
+        measured = compiler(progress.begin, folder, address_bits)
     if as_json:
         output.print_json(measured)
         return
@@ -83,14 +83,15 @@ SUITES = {"spine": _spine, "compiler": _compiler}
     metavar="FOLDER",
     help="For compiler: the .ptx files of a folder instead of the workloads; its launches.toml says how to check them.",
 )
+@address_option
 @json_option
-def command(suite: str, size: str, folder: Path | None, as_json: bool) -> None:
+def command(suite: str, size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
     """Measure how fast this machine runs, compiles, replays and parses (spine: medians of five; takes minutes), or
     how the compiler's registers and instructions compare with those of ptxas (compiler: needs the cuda extra).
     """
     if suite not in SUITES:
         raise click.UsageError(str(UnknownNameError("benchmark", suite, SUITES)))
-    SUITES[suite](size, folder, as_json)
+    SUITES[suite](size, folder, address_bits, as_json)
 
 
 def _figures(measured: Mapping[str, Any], units: Mapping[str, str]) -> Table:

@@ -8,10 +8,10 @@ import click
 
 from warpreg.cli import output
 from warpreg.cli.compare import print_rows
-from warpreg.cli.options import json_option, problem_options
+from warpreg.cli.options import compile_options, json_option, problem_options
 from warpreg.experiments.comparison import Choice, Setting, compare
 from warpreg.experiments.result import Row
-from warpreg.experiments.runs import find_workload, run_workload
+from warpreg.experiments.runs import CompileChoice, find_workload, run_workload
 
 WORKLOADS = (
     "vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "nw", "mandelbrot", "histogram",
@@ -33,8 +33,9 @@ SWEEP = (1, 2, 3, 4, 5, 6, 7, 8)
     help="Where the figure goes.",
 )
 @problem_options("small")
+@compile_options
 @json_option
-def command(folder: Path, size: str, seed: int, as_json: bool) -> None:
+def command(folder: Path, size: str, seed: int, choice: CompileChoice, as_json: bool) -> None:
     """Run the eight demo kernels, check them against NumPy, and compare register files: plain, and with a cache.
 
     Prints a table and writes rfc.png and rfc.svg.
@@ -47,14 +48,14 @@ def command(folder: Path, size: str, seed: int, as_json: bool) -> None:
     with output.steps(len(WORKLOADS)) as progress:
         for name in WORKLOADS:
             progress.begin(f"running {name}")
-            run = run_workload(find_workload(name), size, seed, progress=progress.fraction)
+            run = run_workload(find_workload(name), size, seed, choice, progress=progress.fraction)
             progress.begin(f"replaying {name}")
             found = list(compare(run, [plain, *caches.values()], setting))
             for entries, row in zip(SWEEP, found[1:], strict=True):
                 sweep[entries].append(row)
             rows += [found[0], sweep[ENTRIES][-1]]
             progress.done()
-    written = _draw(folder, sweep, size, seed)
+    written = _draw(folder, sweep, size, seed, choice.address_bits)
     if as_json:
         output.print_json([row.as_dict() for row in rows])
         return
@@ -63,9 +64,11 @@ def command(folder: Path, size: str, seed: int, as_json: bool) -> None:
     output.console().print("figure: " + ", ".join(map(str, written)))
 
 
-def _draw(folder: Path, sweep: dict[int, list[Row]], size: str, seed: int) -> list[Path]:
+def _draw(folder: Path, sweep: dict[int, list[Row]], size: str, seed: int, address_bits: int) -> list[Path]:
     from warpreg.report.figures import demo_figure, save
 
     used = sweep[ENTRIES][0].provenance
-    caption = f"machine {used.machine} · technology {used.technology} · size {size}, seed {seed} · warpreg {used.code}"
+    addresses = "" if address_bits == 64 else f", {address_bits}-bit addresses"
+    problem = f"size {size}, seed {seed}{addresses}"
+    caption = f"machine {used.machine} · technology {used.technology} · {problem} · warpreg {used.code}"
     return save(demo_figure(sweep[ENTRIES], sweep, caption), folder / "rfc")

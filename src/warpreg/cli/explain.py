@@ -37,7 +37,7 @@ def command(target: str, kernel: str | None, design_name: str | None, choice: Co
     if not names:
         raise click.UsageError(f"{target} has no kernel")
     options = choice.options()
-    compiled = [codegen.compile(codegen.build(module, name), options) for name in names]
+    compiled = [codegen.translate(module, name, options) for name in names]
     notes = [_notes(one, design_name) for one in compiled]
     if as_json:
         output.print_json(

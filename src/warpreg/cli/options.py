@@ -39,6 +39,23 @@ def problem_options(default_size: str) -> Option[Any]:
     return add
 
 
+def _address_bits(name: str) -> Option[Any]:
+    return click.option(
+        "--address-bits",
+        name,
+        type=click.Choice(["32", "64"]),
+        callback=lambda context, parameter, value: int(value),
+        default="64",
+        show_default=True,
+        help="32: addresses take one register, not two, as on the papers' machines.",
+    )
+
+
+def address_option(function: Function) -> Function:
+    """``--address-bits``, for a command that takes nothing else of what `compile_options` has."""
+    return cast("Function", _address_bits("address_bits")(function))
+
+
 def compile_options(function: Function) -> Function:
     """What a user chooses of the compiler; the command gets it as one `CompileChoice` named ``choice``."""
 
@@ -100,6 +117,7 @@ def compile_options(function: Function) -> Function:
             metavar="N",
             help="Occupancy as if a thread demanded N registers.",
         ),
+        _address_bits(CHOICE + "address_bits"),
     )
     for option in reversed(options):
         command = option(command)

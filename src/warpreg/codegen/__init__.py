@@ -2,7 +2,7 @@
 
 from warpreg.codegen.build import build
 from warpreg.codegen.cycles import Cycles
-from warpreg.codegen.pipeline import LEVELS, MACHINE, CompileOptions, compile, pipeline
+from warpreg.codegen.pipeline import LEVELS, MACHINE, CompileOptions, compile, pipeline, translate
 from warpreg.codegen.targets import PLAIN, TARGETS, Target, target
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "compile",
     "pipeline",
     "target",
+    "translate",
 ]

@@ -1,7 +1,7 @@
 """From a function of a PTX module to a kernel of basic blocks with virtual registers.
 
 Nested scopes are resolved, device functions inlined or laid out, static variables and parameters placed, unreachable
-code dropped.
+code dropped, and, where asked for, short branches turned into guarded instructions.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from warpreg.codegen.layout import Layout, SymbolResolver, parameters, pointer_p
 from warpreg.codegen.legacy import modernizer
 from warpreg.codegen.operand_forms import check_forms
 from warpreg.codegen.parameter_addresses import needs_copy, through_addresses
+from warpreg.codegen.predication import predicated
 from warpreg.codegen.routines import Linker
 from warpreg.codegen.textures import canonical
 from warpreg.ir.errors import UnknownNameError
@@ -28,8 +29,8 @@ from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.types import U32, U64
 
 
-def build(module: Module, kernel_name: str) -> Kernel:
-    """The kernel ``kernel_name`` of ``module`` with virtual registers.
+def build(module: Module, kernel_name: str, *, predicate: bool = False) -> Kernel:
+    """The kernel ``kernel_name`` of ``module`` with virtual registers; ``predicate``: without its short branches.
 
     Raises UnknownNameError where the module has no such entry, UnsupportedError for a branch that goes to no label and
     for an instruction whose operands its opcode does not take.
@@ -52,7 +53,7 @@ def build(module: Module, kernel_name: str) -> Kernel:
     resolver = SymbolResolver(layout, {p.name: p for p in laid}, U64 if module.address_size == 64 else U32)
     if needs_copy((i for i in items if isinstance(i, Instruction)), own):
         layout.place_parameters(size)
-    return Kernel(
+    kernel = Kernel(
         name=function.name,
         parameters=laid,
         blocks=split(_resolved(items, resolver), flat.tables),
@@ -63,6 +64,7 @@ def build(module: Module, kernel_name: str) -> Kernel:
         local_bytes=layout.local_bytes,
         location=function.location,
     )
+    return predicated(kernel) if predicate else kernel
 
 
 def _put_into_todays_words(module: Module, flat: Flattened) -> None:

@@ -22,6 +22,7 @@ COLUMNS = (0xF0, 0xCC, 0xAA)
 ALL = 0xFF
 WORDS = frozenset({("b32",)})
 TWO_SOURCES: dict[str, Callable[[int, int], int]] = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
+FORMS = frozenset({*TWO_SOURCES, "not", "lop3"})
 
 
 @dataclass(frozen=True)
@@ -89,15 +90,15 @@ class _Logic:
 
 def _function(instruction: Instruction) -> _Function | None:
     """What a 32-bit logic instruction computes of its distinct sources."""
-    if instruction.modifiers not in WORDS or not instruction.sources:
+    if instruction.modifiers not in WORDS or instruction.opcode not in FORMS:
         return None
     *sources, last = instruction.sources
-    if instruction.opcode == "lop3" and isinstance(last, Immediate):
+    if instruction.opcode == "lop3":
+        if not isinstance(last, Immediate):
+            return None
         leaves = tuple(dict.fromkeys(s for s in sources if s != Immediate(0)))
         columns = [_column(s, leaves) for s in sources]
         return _Function(leaves, _looked_up(last.value, columns))
-    if instruction.opcode not in TWO_SOURCES and instruction.opcode != "not":
-        return None
     leaves = tuple(dict.fromkeys(instruction.sources))
     columns = [_column(s, leaves) for s in instruction.sources]
     operation = TWO_SOURCES.get(instruction.opcode)

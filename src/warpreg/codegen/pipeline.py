@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from warpreg.codegen.addresses import FoldAddresses
 from warpreg.codegen.allocate import AllocateRegisters
+from warpreg.codegen.build import build
 from warpreg.codegen.constants import FoldConstants
 from warpreg.codegen.copies import PropagateCopies
 from warpreg.codegen.cycles import Cycles
@@ -15,6 +16,7 @@ from warpreg.codegen.fuse import FuseMultiplyAdd
 from warpreg.codegen.legalize import LegalizeOperands
 from warpreg.codegen.logic import FormLogic
 from warpreg.codegen.narrow import WidenLoads
+from warpreg.codegen.narrow_addresses import NarrowAddresses
 from warpreg.codegen.number import NumberRegisters
 from warpreg.codegen.parameters import FoldParameters
 from warpreg.codegen.passes import Pass
@@ -25,6 +27,7 @@ from warpreg.codegen.targets import PLAIN, Target
 from warpreg.codegen.verify import verify
 from warpreg.codegen.webs import SplitValues
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Module
 
 PTX, MACHINE = "ptx", "machine"
 LEVELS = (PTX, MACHINE)
@@ -37,33 +40,37 @@ class CompileOptions:
 
     ``max_registers``: 32-bit registers a thread may demand, by default what the machine has; ``schedule``: reorder
     instructions within blocks; ``fuse_multiply_add``: contract floating-point products and sums that PTX allows to be
-    contracted; ``target``: whose registers a thread's demand includes; ``expand_division``:
-    divisions and square roots as the machine's own instructions; ``level``: ``machine``, or ``ptx`` for the
-    instructions as they stand in PTX, each virtual register in a place of its own; ``banks``: keep the operands of
-    an instruction in different ones of so many register banks; ``cycles``: of the machine to schedule for, by default
-    the target's.
+    contracted; ``predicate``: make guarded instructions of short branches; ``target``: whose registers a thread's
+    demand includes; ``expand_division``: divisions and square roots as the machine's own instructions; ``level``:
+    ``machine``, or ``ptx`` for the instructions as they stand in PTX, each virtual register in a place of its own;
+    ``banks``: keep the operands of an instruction in different ones of so many register banks; ``cycles``: of the
+    machine to schedule for, by default the target's; ``address_bits``: 32 computes addresses in single registers.
     """
 
     max_registers: int | None = None
     schedule: bool = True
     fuse_multiply_add: bool = True
+    predicate: bool = True
     target: Target = PLAIN
     expand_division: bool = True
     level: str = MACHINE
     banks: int = 0
     cycles: Cycles | None = None
+    address_bits: int = 64
 
 
 def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
     """The passes in order; the kernel can be executed before and after each."""
     if options.level == PTX:
-        return (NumberRegisters(),)
+        narrow = (FoldParameters(), NarrowAddresses()) if options.address_bits == 32 else ()
+        return (*narrow, NumberRegisters())
     return (
         SplitValues(),
         FoldParameters(),
         WidenLoads(),
         FoldConstants(),
         PropagateCopies(),
+        *((NarrowAddresses(), PropagateCopies()) if options.address_bits == 32 else ()),
         FoldAddresses(),
         FuseMultiplyAdd(contract=options.fuse_multiply_add),
         *((ExpandDivision(),) if options.expand_division else ()),
@@ -80,6 +87,13 @@ def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
 def _schedule(options: CompileOptions) -> ScheduleInstructions:
     cycles = options.cycles or options.target.cycles
     return ScheduleInstructions(options.max_registers, options.target.unhurried, cycles)
+
+
+def translate(module: Module, kernel_name: str, options: CompileOptions | None = None) -> Kernel:
+    """The kernel ``kernel_name`` of ``module`` in architected registers: `build` and `compile` in one."""
+    options = options or CompileOptions()
+    predicate = options.predicate and options.level == MACHINE
+    return compile(build(module, kernel_name, predicate=predicate), options)
 
 
 def compile(kernel: Kernel, options: CompileOptions | None = None) -> Kernel:

@@ -23,9 +23,10 @@ def live_ranges(kernel: Kernel) -> tuple[int, ...]:
         pcs = table.block_pcs(block.index)
         end = 2 * pcs.stop - 1
         until = dict.fromkeys(members(live.live_out[block.index]), end)
+        passing = live.passing(block.index)
         for pc in reversed(pcs):
             for cell in table.written[pc]:
-                if table.guarded[pc]:
+                if table.guards[pc] and passing[pc - pcs.start] >> cell & 1:
                     ranges[cell] |= 2 << 2 * pc
                 else:
                     ranges[cell] |= span(2 * pc + 1, until.pop(cell, 2 * pc + 1))

@@ -1,8 +1,9 @@
 """Rewrites a kernel so that chosen values live in memory, are computed again, or (predicates) sit in a register as 0
 or 1.
 
-Each access gets a short-lived register of its own.  A guarded definition changes only some threads, so the old value
-is brought in first and the whole put back.
+Each access gets a short-lived register of its own; predicates that guard several instructions of a block are brought in
+once for them.  A guarded definition changes only some threads, so the old value is brought in first and the whole put
+back.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Regis
 from warpreg.ir.types import B32
 
 FIXED_SPECIALS = BANK_SPECIALS | {f"%{n}.{axis}" for n in ("tid", "ctaid") for axis in "xyz"} | {"%laneid"}
+
+MOST_PRESENT = 2
+"""Spilled guards that may sit in predicates at a time."""
 
 
 class Home(Protocol):
@@ -127,12 +131,16 @@ class _Rewriter:
     homes: Mapping[str, Home]
     temporaries: set[str]
     serial: int = field(init=False)
+    present: dict[str, Register] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.serial = len(self.temporaries)
 
     def run(self, kernel: Kernel) -> Kernel:
-        bodies = {b.index: [new for old in b.instructions for new in self._visit(old)] for b in kernel.blocks}
+        bodies: dict[int, list[Instruction]] = {}
+        for block in kernel.blocks:
+            self.present.clear()
+            bodies[block.index] = [new for old in block.instructions for new in self._visit(old)]
         return with_blocks(kernel, bodies)
 
     def _visit(self, instruction: Instruction) -> tuple[Instruction, ...]:
@@ -146,8 +154,11 @@ class _Rewriter:
                 return short
         if instruction.guard:
             read = {**written, **read}
-        fresh = {name: self._temporary(register) for name, register in {**read, **written}.items()}
-        before = [self.homes[name].fetch(fresh[name], instruction) for name in read]
+        known = {n: self.present[n] for n in read if n in self.present and n not in written}
+        fresh = {name: self._temporary(register) for name, register in {**read, **written}.items() if name not in known}
+        before = [self.homes[name].fetch(fresh[name], instruction) for name in read if name not in known]
+        self._remember(instruction, fresh, written)
+        fresh |= known
         after = [i for name in written for i in self.homes[name].store(fresh[name], instruction)]
         renamed = rename_registers(instruction, lambda r: fresh.get(r.name, r))
         return (*before, renamed, *after)
@@ -164,6 +175,18 @@ class _Rewriter:
         if isinstance(source, Register) and here is not None and there is None:
             return here.store(source, move)
         return None
+
+    def _remember(
+        self, instruction: Instruction, fresh: Mapping[str, Register], written: Mapping[str, Register]
+    ) -> None:
+        """Keep a guard that was brought in for the instructions behind; a write ends what shares its place."""
+        changed = [self.homes[name] for name in written]
+        self.present = {n: r for n, r in self.present.items() if self.homes[n] not in changed}
+        guard = instruction.guard
+        if guard and guard.register.name in fresh and guard.register.name not in written:
+            while len(self.present) >= MOST_PRESENT:
+                del self.present[next(iter(self.present))]
+            self.present[guard.register.name] = fresh[guard.register.name]
 
     def _temporary(self, register: Register) -> Register:
         name = f"{register.name}.t{self.serial}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warpreg.analysis.accesses import members
-from warpreg.analysis.liveness import liveness
+from warpreg.analysis.accesses import accesses, members
+from warpreg.analysis.liveness import exposed_at_entry
 from warpreg.ir.errors import UnsupportedError, WarpregError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Block, Kernel
@@ -30,9 +30,9 @@ def verify(kernel: Kernel, before: Kernel | None = None) -> None:
 
 
 def undefined_reads(kernel: Kernel) -> list[str]:
-    """Names of cells that some path reads before any definition."""
-    live = liveness(kernel)
-    return [live.accesses.cells.names[c] for c in members(live.live_in[0])]
+    """Names of cells that some path reads before any definition, be it guarded."""
+    exposed = exposed_at_entry(kernel)
+    return [accesses(kernel).cells.names[c] for c in members(exposed)]
 
 
 def _problems(kernel: Kernel, before: Kernel | None) -> Iterator[str]:

@@ -25,7 +25,7 @@ def last_reads(kernel: Kernel, sources: Sequence[Sequence[Register]]) -> list[bo
     flags: list[list[bool]] = [[] for _ in sources]
     for block in kernel.blocks:
         for pc, _, after in live.backward(block.index):
-            if not live.accesses.guarded[pc]:
+            if live.accesses.guards[pc] is None:
                 for cell in live.accesses.written[pc]:
                     after &= ~(1 << cell)
             needed = after | waiting[block.index]

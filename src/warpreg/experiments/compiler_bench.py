@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -107,7 +107,7 @@ class Compared:
         }
 
 
-def compiler(begin: Begin = lambda what: None, folder: Path | None = None) -> dict[str, Any]:
+def compiler(begin: Begin = lambda what: None, folder: Path | None = None, address_bits: int = 64) -> dict[str, Any]:
     """The summaries by name, the two compilers' versions, and a row for each kernel on each target.
 
     ``begin`` is told each workload.
@@ -119,12 +119,13 @@ def compiler(begin: Begin = lambda what: None, folder: Path | None = None) -> di
     compared: list[Compared] = []
     for name in workloads.names() if folder is None else ():
         begin(f"compiling {name}")
-        compared += compare_workload(workloads.find(name))
+        compared += compare_workload(workloads.find(name), address_bits)
     for path in ptx_files(folder) if folder else ():
         begin(f"compiling {path.stem}")
-        compared += compare_file(path)
+        compared += compare_file(path, address_bits)
     return {
         **summary(compared),
+        "address_bits": address_bits,
         "compilers": {"warpreg": code_version(), "ptxas": version},
         "kernels": [one.as_dict() for one in compared],
     }
@@ -156,26 +157,27 @@ def percentile_90(values: Iterable[float]) -> float:
     return float(np.percentile(list(values), 90))
 
 
-def compare_workload(workload: Workload) -> list[Compared]:
+def compare_workload(workload: Workload, address_bits: int = 64) -> list[Compared]:
     """Every kernel of the workload on every target, in the order of its PTX."""
     path = workload.ptx_path
     module = parse(path.read_text(encoding="utf-8"), path.name)
-    return _compare(workload.name, path, module, [workload.problem(SIZE)])
+    return _compare(workload.name, path, module, [workload.problem(SIZE)], address_bits)
 
 
-def compare_file(path: Path) -> list[Compared]:
+def compare_file(path: Path, address_bits: int = 64) -> list[Compared]:
     """Every kernel of a PTX file, checked where the folder's launches have it."""
     launches = read_launches(path.parent)
     module = parse(path.read_text(encoding="utf-8"), path.name)
-    return _compare(path.stem, path, module, [launches[f.name] for f in module.kernels if f.name in launches])
+    problems = [launches[f.name] for f in module.kernels if f.name in launches]
+    return _compare(path.stem, path, module, problems, address_bits)
 
 
-def _compare(name: str, path: Path, module: Module, problems: list[Runnable]) -> list[Compared]:
+def _compare(name: str, path: Path, module: Module, problems: Sequence[Runnable], address_bits: int) -> list[Compared]:
     rows: list[Compared] = []
     for target in TARGETS:
         theirs = assemble(path, target)
-        options = codegen.CompileOptions(target=codegen.target(target))
-        compiled = {f.name: codegen.compile(codegen.build(module, f.name), options) for f in module.kernels}
+        options = codegen.CompileOptions(target=codegen.target(target), address_bits=address_bits)
+        compiled = {f.name: codegen.translate(module, f.name, options) for f in module.kernels}
         same = {kernel for problem in problems for kernel in verified(module, problem, compiled.values())}
         for kernel, code in compiled.items():
             machine = theirs[kernel]

@@ -107,6 +107,7 @@ class CompileChoice:
     registers: int | None = None
     banks: int = 0
     latencies: str | None = None
+    address_bits: int = 64
 
     def options(self) -> CompileOptions:
         """Raises UnknownNameError for a target, level or machine that does not exist, MachineError for a wrong file."""
@@ -119,6 +120,7 @@ class CompileChoice:
             level=self.level,
             banks=self.banks,
             cycles=codegen.Cycles.of(gpu.load(self.latencies)) if self.latencies else None,
+            address_bits=self.address_bits,
         )
 
     def as_dict(self) -> dict[str, Any]:

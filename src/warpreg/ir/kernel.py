@@ -69,8 +69,9 @@ class Kernel:
     ``shared_bytes`` is the static shared memory, ``local_bytes`` the local memory a thread (spills included),
     ``dynamic_shared_offset`` where ``extern`` shared arrays start.  ``register_count`` and ``predicate_count`` are
     those that the code uses, 0 while registers are virtual; ``register_demand`` is what a thread is allocated, the
-    target's own registers included; ``uniform_count`` are the uniform registers used.
-    ``module`` gives the variables that bank 4 addresses."""
+    target's own registers included; ``uniform_count`` are the uniform registers used.  ``address_bits`` is 32 where
+    addresses are computed in single registers, which needs memory below 4 GB.  ``module`` gives the variables that
+    bank 4 addresses."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -84,6 +85,7 @@ class Kernel:
     register_demand: int = 0
     uniform_count: int = 0
     predicate_count: int = 0
+    address_bits: int = 64
     location: Location | None = None
     analyses: dict[str, object] = field(default_factory=dict, repr=False)
 

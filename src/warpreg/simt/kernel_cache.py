@@ -31,8 +31,8 @@ def load_or_compile(module: Module, name: str, options: CompileOptions | None, r
     with collector_paused():
         image = _read(path)
         if image is None:
-            kernel = codegen.build(module, name)
-            image = compile_image(codegen.compile(kernel, options) if options else kernel, record)
+            kernel = codegen.translate(module, name, options) if options else codegen.build(module, name)
+            image = compile_image(kernel, record)
             entries.write(path, pickle.dumps(_detached(image), pickle.HIGHEST_PROTOCOL))
     return load(replace(image, kernel=_attached(image.kernel, module)), record)
 

@@ -174,6 +174,11 @@ class LaunchRun:
                 f"kernel '{self.kernel.name}': a grid has at most {MAX_THREAD_BLOCKS} thread blocks, "
                 f"not {math.prod(self.grid)}"
             )
+        if self.kernel.address_bits == 32 and self.memory.end > 1 << 32:
+            raise LaunchError(
+                f"kernel '{self.kernel.name}': compiled for 32-bit addresses, but its buffers reach to address "
+                f"{self.memory.end:#x}, past 4 GB"
+            )
         if self.stack_bytes < 0:
             raise LaunchError(f"kernel '{self.kernel.name}': a stack of {self.stack_bytes} bytes is not possible")
         if self.max_instructions < 0:

@@ -104,6 +104,11 @@ class GlobalMemory:
         return self._arena[first : first + size]
 
     @property
+    def end(self) -> int:
+        """The first device address behind all buffers."""
+        return self._next
+
+    @property
     def bias(self) -> int:
         """What to add to a device address to get its host address, until the next allocation."""
         return int(self._arena.ctypes.data) - GLOBAL_BASE
