@@ -46,6 +46,8 @@ class _Constants:
             result = self._substitute_move(instruction)
         elif instruction.opcode in ARITHMETIC:
             result = self._fold(instruction)
+        elif instruction.opcode == "shfl":
+            return (self._substitute_lanes(instruction),)
         elif instruction.opcode in STORING:
             result = self._substitute_zero(instruction)
         elif instruction.opcode in OPCODE_NAMES:
@@ -69,6 +71,12 @@ class _Constants:
     def _substitute_zero(self, instruction: Instruction) -> Instruction:
         sources = tuple(v if is_free(v := self._value(o)) else o for o in instruction.sources)
         return _with_sources(instruction, sources) if sources != instruction.sources else instruction
+
+    def _substitute_lanes(self, shuffle: Instruction) -> Instruction:
+        """A shuffle has its lane, clamp and member mask as immediates."""
+        value, *others = shuffle.sources
+        known = (v if isinstance(v := self._value(o), Immediate) else o for o in others)
+        return _with_sources(shuffle, (value, *known))
 
     def _fold(self, instruction: Instruction) -> Instruction:
         values = tuple(map(self._value, instruction.sources))

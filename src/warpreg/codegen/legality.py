@@ -64,6 +64,7 @@ ARITHMETIC = frozenset(
 )
 """Opcodes whose sources may be one constant."""
 
+LEA_MODIFIERS = frozenset({("lo", "s32"), ("lo", "u32")})
 STORING = frozenset({"st", "atom", "red"})
 ADDRESSING = STORING | {"ld", "ldu", "prefetch", "wmma", "ldmatrix", "stmatrix", "cp", "mbarrier"}
 FROM_REGISTERS = STORING | {"mma", "wmma", "stmatrix"}
@@ -89,9 +90,19 @@ def is_charged(operand: Operand) -> bool:
     return is_constant(operand) and not is_free(operand)
 
 
+def shift_position(instruction: Instruction) -> int:
+    """Where a 32-bit multiply-add has a power of two, which the machine's LEA encodes as a shift; -1 if nowhere."""
+    if instruction.opcode != "mad" or instruction.modifiers not in LEA_MODIFIERS:
+        return -1
+    factor = instruction.sources[1]
+    is_power = isinstance(factor, Immediate) and factor.form == "int" and factor.value > 0
+    return 1 if is_power and isinstance(factor, Immediate) and factor.value.bit_count() == 1 else -1
+
+
 def charged(instruction: Instruction) -> int:
     """How many constants an instruction reads."""
-    return sum(map(is_charged, instruction.sources))
+    shift = shift_position(instruction)
+    return sum(is_charged(o) for i, o in enumerate(instruction.sources) if i != shift)
 
 
 def source_types(instruction: Instruction) -> tuple[Type, ...] | None:
@@ -140,7 +151,8 @@ def must_be_registers(instruction: Instruction) -> Iterator[int]:
             if is_charged(operand):
                 yield position
     elif instruction.opcode in ARITHMETIC:
-        positions = [i for i, o in enumerate(instruction.sources) if is_charged(o)]
+        shift = shift_position(instruction)
+        positions = [i for i, o in enumerate(instruction.sources) if is_charged(o) and i != shift]
         banked = [i for i in positions if not isinstance(instruction.sources[i], Immediate)]
         kept = (banked or positions)[-1:]
         yield from (i for i in positions if i not in kept)

@@ -22,6 +22,7 @@ from warpreg.codegen.parameters import FoldParameters
 from warpreg.codegen.passes import Pass
 from warpreg.codegen.predicates import FuseTests
 from warpreg.codegen.schedule import ScheduleInstructions
+from warpreg.codegen.sharing import ShareValues
 from warpreg.codegen.sums import FormSums
 from warpreg.codegen.targets import PLAIN, Target
 from warpreg.codegen.verify import verify
@@ -71,6 +72,7 @@ def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
         FoldConstants(),
         PropagateCopies(),
         *((NarrowAddresses(), PropagateCopies()) if options.address_bits == 32 else ()),
+        ShareValues(),
         FoldAddresses(),
         FuseMultiplyAdd(contract=options.fuse_multiply_add),
         *((ExpandDivision(),) if options.expand_division else ()),
