@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from warpreg.codegen.addresses import FoldAddresses
 from warpreg.codegen.allocate import AllocateRegisters
 from warpreg.codegen.build import build
+from warpreg.codegen.constant_divisors import DivideByConstants
 from warpreg.codegen.constants import FoldConstants
 from warpreg.codegen.copies import PropagateCopies
 from warpreg.codegen.cycles import Cycles
@@ -72,6 +73,7 @@ def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
         FoldConstants(),
         PropagateCopies(),
         *((NarrowAddresses(), PropagateCopies()) if options.address_bits == 32 else ()),
+        DivideByConstants(),
         ShareValues(),
         FoldAddresses(),
         FuseMultiplyAdd(contract=options.fuse_multiply_add),
