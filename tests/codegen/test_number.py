@@ -49,9 +49,8 @@ def test_every_register_keeps_a_place_and_wide_ones_are_aligned() -> None:
 def test_the_cache_counts_of_a_chain_before_and_after_allocation() -> None:
     """Before allocation: ld.param writes 2 words; the chain reads 2 + 2 + 2 and writes 4; the store reads 2 + 1.
 
-    That is 9 reads and 6 writes, whatever the design. Two entries hold all of it but the address, written first
-    and read last: its two words have been evicted, written back and are read from the MRF; %r1 is evicted by %r3
-    while still... it is dead by then for reading, but no one overwrites it.
+    That is 9 reads and 6 writes, whatever the design. Two entries hold all that the chain reads; the two words of the
+    address, written first and read last, have been evicted by then and come from the MRF.
     """
     device = Device(ptx.parse(CHAIN), CompileOptions(level="ptx"), Record(path=True))
     out = device.zeros(1, np.uint32)
