@@ -15,6 +15,7 @@ NO_RESULT = {
 }
 TESTED_IN = {
     **dict.fromkeys(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"), "tests/tensor"),
+    **dict.fromkeys(("cp", "mbarrier"), "tests/tensor/test_asynchronous.py"),
     **dict.fromkeys(("tex", "tld4", "txq", "istypep"), "tests/simt/test_textures.py"),
     **dict.fromkeys(("suld", "sust", "sured", "suq"), "tests/simt/test_textures.py"),
     **dict.fromkeys(("vprintf", "assertfail", "malloc", "free", "badcall"), "tests/simt/test_cuda_calls.py"),
@@ -23,6 +24,8 @@ TESTED_IN = {
 """Opcodes with references of their own, and those that only the compiler writes."""
 ROWS_TESTED_IN = {
     r"barrier\.cluster": "tests/codegen/test_clusters.py",
+    r"^(st|red)\.async|^fence\.proxy|^membar\.proxy": "tests/tensor/test_asynchronous.py",
+    r"^(atom|red).*(v2\|v4|\.b128\.)": "tests/tensor/test_vector_atomics.py",
 }
 """The same by what is found in a row's syntax."""
 

@@ -35,7 +35,7 @@ from warpreg.simt import Device
 
 SECTIONS = {section.title: section for path in (FORMS, LATER) for section in sections(path)}
 COMPUTING = [title for title in SECTIONS if title not in ("memory", "control")]
-WITHOUT_ROW = re.compile(r"multimem|alloca|stack|(?:st|red)\.async|(?:atom|red)\.global\.\w+(?:\.noftz)?\.v\d")
+WITHOUT_ROW = re.compile(r"multimem|alloca|stack")
 """Those of the stack, which building rewrites, and those that are refused."""
 THREADS, SLOT = 32, 16
 """Threads of a run, and bytes of a thread's place for a value."""

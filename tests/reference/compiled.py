@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from tests.reference import pure, video
+from tests.reference.asynchronous import AsynchronousStatement, counted
 from tests.reference.calls import CallStatements, return_from_function
 from tests.reference.matrices import MATRIX, MatrixStatement
 from tests.reference.memory import ReferenceFault
+from tests.reference.memory_statements import ATOMICS
 from tests.reference.number import mask
 from tests.reference.operands import Execute, Places, elements, step
 from tests.reference.reader import Function, Program, Statement
@@ -65,6 +68,17 @@ class CompiledFunction(CallStatements, TextureStatements):
             "exit": self._exit, "call": self.call, "alloca": self.alloca, "stacksave": self.stack,
             "stackrestore": self.stack, "bar": self._barrier, "barrier": self._barrier,
         }  # fmt: skip
+        if s.opcode in ("cp", "mbarrier"):
+            combine = next((ATOMICS[m] for m in s.modifiers if m in ATOMICS), None) if "reduce" in s.modifiers else None
+            return AsynchronousStatement(self, s, lambda text: self._address(text)[1], combine).execute()
+        if s.opcode == "createpolicy":
+            write = self.writer(s.operands[0], "b64")
+            return step(lambda thread: write(thread, 0))
+        if s.opcode in ("st", "red") and "async" in s.modifiers:
+            access = replace(s, operands=s.operands[:-1])
+            execute = self.store(access) if s.opcode == "st" else self.atomic(access)
+            _, size, _ = self._access(s, s.operands[1])
+            return counted(execute, self._address(s.operands[2])[1], size * len(elements(s.operands[1])))
         if s.opcode in MATRIX:
             address = next((self._address(o)[1] for o in s.operands if o.startswith("[")), None)
             return MatrixStatement(self, s, address).execute()

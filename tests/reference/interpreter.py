@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from tests.reference.asynchronous import Copies, let_waiting_threads_try_again
 from tests.reference.calls import STACK_BYTES, Host, return_from_function
 from tests.reference.compiled import CompiledProgram
 from tests.reference.memory import FIRST_GLOBAL, ReferenceFault, Region, Space
@@ -92,6 +93,7 @@ class Reference:
             place = Block((x, y, z), extent, shape, shared, self.memory, self.host, shared_bytes)
             threads = [Thread(place, n, STACK_BYTES) for n in range(shape[0] * shape[1] * shape[2])]
             for thread in threads:
+                thread.copies = Copies()
                 thread.frames.append(kernel.frame({n: bytearray(b) for n, b in given.items()}))
             steps += _run_block(threads, max_steps - steps, counts)
         return steps
@@ -103,6 +105,7 @@ def _run_block(threads: list[Thread], max_steps: int, counts: Counter[str] | Non
     steps = 0
     while not all(t.finished for t in threads):
         progress = 0
+        let_waiting_threads_try_again(threads)
         for warp in warps:
             while True:
                 done = sum(_run(thread, max_steps - steps, arrivals, counts) for thread in warp)

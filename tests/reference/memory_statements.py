@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.reference import pure
-from tests.reference.number import mask
+from tests.reference import floats, pure
+from tests.reference.number import FORMATS, mask
 from tests.reference.operands import Execute, Operands, Read, elements, space_of, step
 from tests.reference.reader import Statement
 from tests.reference.thread import Thread
@@ -74,23 +74,35 @@ class MemoryStatements(Operands):
         return name, pure.kind_and_bits(name)[1] // 8, elements(data)
 
     def atomic(self, s: Statement) -> Execute:
-        name = s.modifiers[-1]
-        size = pure.kind_and_bits(name)[1] // 8
+        """Each element of a vector is an atomic operation of its own."""
+        name, size, _ = self._access(s, s.operands[0])
         operation = next(m for m in s.modifiers if m in ATOMICS)
         operands = s.operands if s.opcode == "atom" else ("_", *s.operands)
-        operands = operands[: 4 if operation == "cas" else 3]
-        write = self.writer(operands[0], name)
+        columns = list(zip(*(elements(o) for o in operands[2 : 4 if operation == "cas" else 3]), strict=True))
+        targets = elements(operands[0]) if s.opcode == "atom" else ["_"] * len(columns)
+        writes = [self.writer(target, name) for target in targets]
         _, address = self._address(operands[1])
-        reads = [self.reader(o, name) for o in operands[2:]]
-        space, combine = space_of(s), ATOMICS[operation]
+        reads = [[self.reader(operand, name) for operand in column] for column in columns]
+        space = space_of(s)
 
         def execute(thread: Thread) -> None:
             memory, at = thread.memory_of(space, address(thread))
-            old = memory.load(at, size)
-            memory.store(at, size, combine(name, old, *[read(thread) for read in reads]) & mask(size * 8))
-            write(thread, old)
+            memory.check_alignment(at, size * len(writes))
+            flushes = operation == "add" and name == "f32" and memory is thread.block.memory
+            combine = _add_flushing if flushes else ATOMICS[operation]
+            for i, (write, readers) in enumerate(zip(writes, reads, strict=True)):
+                old = memory.load(at + i * size, size)
+                new = combine(name, old, *[read(thread) for read in readers])
+                memory.store(at + i * size, size, new & mask(8 * size))
+                write(thread, old)
 
         return step(execute)
+
+
+def _add_flushing(name: str, old: int, b: int) -> int:
+    """``atom.add.f32`` on global memory makes zeros of subnormal operands and results (PTX ISA, "atom")."""
+    single = FORMATS[32]
+    return single.flush(floats.add(single, single.flush(old), single.flush(b), "rn"))
 
 
 def _by_opcode(opcode: str) -> Callable[[str, int, int], int]:

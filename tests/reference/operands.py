@@ -18,7 +18,7 @@ Execute = Callable[[Thread], None]
 
 FIRST_FUNCTION = 0x5000
 
-_SPACES = ("global", "shared", "local", "const", "param", "shared::cta")
+_SPACES = ("global", "shared", "local", "const", "param", "shared::cta", "shared::cluster")
 
 
 class Places:

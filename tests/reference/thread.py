@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.reference.memory import LOCAL_WINDOW, SHARED_WINDOW, Region, Space
 from tests.reference.reader import Function, Statement
@@ -40,6 +40,8 @@ class Block:
     memory: Space
     host: Host
     dynamic_shared: int = 0
+    barriers: dict[int, object] = field(default_factory=dict)
+    """The mbarriers in shared memory."""
 
 
 @dataclass
@@ -72,6 +74,7 @@ class Thread:
         self.frames: list[Frame] = []
         self.carry = 0
         self.waiting: Waiting | None = None
+        self.copies: Any = None
 
     @property
     def frame(self) -> Frame:

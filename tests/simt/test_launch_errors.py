@@ -124,7 +124,7 @@ def test_an_unknown_kernel_is_answered_with_the_nearest_name() -> None:
 REFUSED = [
     ("tex.2dms.v4.f32.s32 {%f1, %f2, %f3, %f4}, [image, {%t, %t, %t, %t}]; st.global.f32 [%out], %f1;", "tex.2dms"),
     ("wmma.fill.sync %r1;", "wmma"),
-    ("cp.async.ca.shared.global [0], [%out], 4;", "cp.async.ca.shared.global"),
+    ("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%out, {%t}], [0];", "cp.async.bulk.tensor.1d.global"),
     ("wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"),
     ("{ .reg .b64 %fn; mov.u64 %fn, 0; .param .b32 a; call (a), vprintf2, (a); }", "vprintf2"),
     ("call.uni launch2;", "calls 'launch2', which this module does not define"),

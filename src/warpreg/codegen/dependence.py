@@ -18,7 +18,8 @@ MATRIX_MEMORY = frozenset({"wmma", "ldmatrix", "stmatrix"})
 MEMORY = MATRIX_MEMORY | {"ld", "ldu", "st", "atom", "red", "cp", "tex", "tld4", "suld", "sust", "sured"}
 WRITES = frozenset({"st", "atom", "red", "cp", "sust", "sured", "stmatrix"})
 SPACES = ("global", "shared", "local")
-FENCES = STOPS | {"membar", "fence", "call", "nanosleep", "discard", "prefetch", "prefetchu"}
+FENCES = STOPS | {"membar", "fence", "call", "mbarrier", "nanosleep", "discard", "prefetch", "prefetchu"}
+GROUP_WAITS = frozenset({"commit_group", "wait_group", "wait_all", "mbarrier"})
 WARP_WIDE = frozenset({"shfl", "vote", "match", "activemask", "redux", "elect"})
 ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
 DIVISIONS = frozenset({"div", "rcp", "sqrt"})
@@ -136,7 +137,7 @@ def _touches_memory(instruction: Instruction) -> bool:
 
 
 def _is_fence(instruction: Instruction) -> bool:
-    if instruction.opcode in FENCES:
+    if instruction.opcode in FENCES or (instruction.opcode == "cp" and GROUP_WAITS.intersection(instruction.modifiers)):
         return True
     return any(
         (isinstance(o, Special) and "clock" in o.name) or (isinstance(o, Special) and "timer" in o.name)

@@ -9,8 +9,8 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import U32, U64, Type
 from warpreg.simt import rows
-from warpreg.simt.driver import slot
-from warpreg.simt.emitter import I64, Value
+from warpreg.simt.driver import set_slot, slot
+from warpreg.simt.emitter import I32, I64, Value, lanes_of
 from warpreg.simt.memory_operations import Operation
 from warpreg.simt.state import SITE_BYTES, Slot
 from warpreg.simt.storage import Cell
@@ -48,6 +48,26 @@ class MemoryAccess:
         number = self.sites.site(self.pc, self.instruction.guard is not None)
         return self.values.field(Slot.SITES) + number * SITE_BYTES
 
+    def located(self, source: Source, space: str) -> Value:
+        """The 32 addresses of a memory operand in a space that is not that of the instruction's other operands: offsets
+        (i32) in shared memory, else i64."""
+        operand, _, cells = source
+        if not isinstance(operand, Address) or not isinstance(operand.base, (Register, Immediate, ConstantBank)):
+            raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "has no address")
+        base = self.values.operand(operand.base, U32 if space == "shared" else U64, cells, self.instruction)
+        return base + operand.offset % (1 << base.type.element.width) if operand.offset else base
+
+    def update(
+        self, address: Value, site: Value, mask: Value, arrivals: Value | None = None, bytes_: Value | None = None
+    ) -> Value:
+        """Change mbarriers at ``address``: their arrivals and the bytes that they await (i64); returns what they
+        were."""
+        none = self.code.const(lanes_of(I64), 0)
+        space = "shared" if address.type.element == I32 else self.space
+        operation = Operation("mbarrier.update", space, 8)
+        set_slot(self.values.launch, Slot.FAILED_WAITS, self.code.const(I64, 0))
+        return self.call(operation, site, mask, [address, arrivals or none, bytes_ or none])
+
     def operands(self, sources: list[Source]) -> list[Value]:
         """Source operands as vectors."""
         return [self.values.operand(o, t, c, self.instruction) for o, t, c in sources]
@@ -62,7 +82,21 @@ class MemoryAccess:
 
     def emit(self, sources: list[Source], mask: Value) -> list[Value]:
         """Perform the access in the lanes of ``mask`` (i32); returns what it loads."""
-        (operand, _, cells), *rest = sources[:-1] if "L2::cache_hint" in self.instruction.modifiers else sources
+        if "async" in self.instruction.modifiers:
+            return self._remote(sources, mask)
+        return self._access(sources[:-1] if "L2::cache_hint" in self.instruction.modifiers else sources, mask)
+
+    def _remote(self, sources: list[Source], mask: Value) -> list[Value]:
+        """``st.async`` and ``red.async``: the access, and its bytes counted at the mbarrier that the last operand
+        names."""
+        self._access(sources[:-1], mask)
+        size = self.code.const(lanes_of(I64), self.type.bytes * elements(self.instruction))
+        none = self.code.const(lanes_of(I64), 0)
+        self.update(self.located(sources[-1], "shared"), self.new_site(), mask, bytes_=none - size)
+        return []
+
+    def _access(self, sources: list[Source], mask: Value) -> list[Value]:
+        (operand, _, cells), *rest = sources
         if not isinstance(operand, Address):
             raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "has no address")
         if self.space == "param":
@@ -119,12 +153,20 @@ class MemoryAccess:
         return [self.values.operand(word, self.type, (), self.instruction) for word in words]
 
     def _atomic(self, address: Value, site: Value, mask: Value, given: list[Value]) -> list[Value]:
+        """An atomic operation, or one for each element of a vector."""
         names = [m for m in self.instruction.modifiers if m in ATOMICS]
         returns = self.instruction.opcode == "atom"
-        action = f"{names[-1]}.{self.type}"
-        operation = Operation(action, self.space, self.type.bytes, self.sites.record, returns=returns)
-        old = self.call(operation, site, mask, [address, given[0], given[-1]])
-        return [old] if returns else []
+        action, count = f"{names[-1]}.{self.type}", elements(self.instruction)
+        before = []
+        for element in range(count):
+            first = element == 0
+            whole = self.type.bytes * count if count > 1 and first else 0
+            recorded = self.sites.record and first
+            operation = Operation(action, self.space, self.type.bytes, recorded, whole, returns=returns)
+            operands = given if count == 1 else given[element : element + 1]
+            at = address if first else address + element * self.type.bytes
+            before.append(self.call(operation, site, mask, [at, operands[0], operands[-1]]))
+        return before if returns else []
 
     def call(self, operation: Operation, site: Value, mask: Value, arguments: list[Value]) -> Value:
         """Call a memory operation for the lanes of ``mask``."""
@@ -148,6 +190,9 @@ def alignment(instruction: Instruction) -> int:
         return 16
     if instruction.opcode == "wmma":
         return min(4, instruction.types[-1].bytes) if instruction.types else 4
+    if instruction.opcode == "cp":
+        small = instruction.operands[2] if "bulk" not in instruction.modifiers else None
+        return small.value if isinstance(small, Immediate) else 16
     return instruction.types[-1].bytes * elements(instruction)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from warpreg.ir import opcodes
 from warpreg.ir.instruction import Instruction
+from warpreg.ir.opcodes import mbarrier
 from warpreg.ir.operands import Address, Immediate, Operand, Register
 from warpreg.ir.types import TYPES
 from warpreg.simt import lanes
@@ -11,15 +12,21 @@ from warpreg.simt import llvm as ir
 from warpreg.simt.emitter import Code, Value
 
 
-def combine(code: Code, action: str, before: Value, given: Value, other: Value) -> Value:
-    """The new content; ``action`` is the operation with its type, such as ``add.u32``; ``other`` is for cas only."""
+def combine(code: Code, action: str, before: Value, given: Value, other: Value, space: str = "") -> Value:
+    """The new content; ``action`` is the operation with its type, such as ``add.u32``, or ``mbarrier.update``;
+    ``space`` is where it acts, ``other`` for cas and mbarriers only."""
+    single = ir.VectorType(before.type, 1)
+    if action == "mbarrier.update":
+        values = [v.bitcast(single).llvm for v in (before, given, other)]
+        result = mbarrier.updated(lanes.algebra(code.builder, code.module, 1), *values)
+        return Value(code, result).bitcast(before.type)
     operation, type_ = action.split(".")
     register = Register("value", TYPES[type_])
     operands: tuple[Operand, ...] = (register, Address(Immediate(0)), *[register] * (2 if operation == "cas" else 1))
-    instruction = Instruction("atom", (operation, type_), operands)
+    where = (space,) if space in ("global", "shared") else ()
+    instruction = Instruction("atom", (*where, operation, type_), operands)
     update = opcodes.lookup(instruction).update
     assert update is not None
-    single = ir.VectorType(before.type, 1)
     values = [v.bitcast(single).llvm for v in ((before, given, other) if operation == "cas" else (before, given))]
     result = update(lanes.algebra(code.builder, code.module, 1), opcodes.form(instruction), *values)
     return Value(code, result).bitcast(before.type)

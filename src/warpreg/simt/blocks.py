@@ -23,6 +23,7 @@ from warpreg.ir.types import U32, Type
 from warpreg.simt import lanes, widths
 from warpreg.simt import llvm as ir
 from warpreg.simt.access import MEMORY, MemoryAccess
+from warpreg.simt.asynchronous import ASYNCHRONOUS, AsynchronousInstruction
 from warpreg.simt.driver import set_slot, slot
 from warpreg.simt.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.matrices import MATRIX, MatrixInstruction
@@ -156,8 +157,7 @@ class _Body:
 
     def emit(self, instruction: Instruction, pc: int) -> None:
         """Add one instruction.  Raises UnsupportedError if it cannot be run."""
-        opcodes.lookup(instruction)
-        opcode = instruction.opcode
+        row, opcode = opcodes.lookup(instruction), instruction.opcode
         if opcode in BRANCHES | EXITS or opcode == "brkpt":
             self._branch_or_exit(instruction, pc)
         elif opcode in BARRIERS and "warp" not in instruction.modifiers:
@@ -172,6 +172,8 @@ class _Body:
             self._service(instruction, pc)
         elif opcode == "createpolicy":
             self._write(instruction, pc, [self.code.const(lanes_of(I64), 0)])
+        elif opcode in ASYNCHRONOUS and row.meaning is None:
+            self._write(instruction, pc, self._asynchronous(instruction, pc))
         elif opcode == "call":
             call = Call.read(instruction)
             raise UnsupportedError(f"'{instruction}'", instruction.location, reason(call) if call else "has no target")
@@ -221,6 +223,10 @@ class _Body:
 
     def _memory(self, instruction: Instruction, pc: int) -> list[Value]:
         access = MemoryAccess(self.values, self.compiler.sites, instruction, pc)
+        return access.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
+
+    def _asynchronous(self, instruction: Instruction, pc: int) -> list[Value]:
+        access = AsynchronousInstruction(self.values, self.compiler.sites, instruction, pc)
         return access.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
 
     def _matrix(self, instruction: Instruction, pc: int) -> list[Value]:

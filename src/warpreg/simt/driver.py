@@ -32,12 +32,14 @@ ALL = 0xFFFFFFFFFFFFFFFF
 @dataclass(frozen=True)
 class Driver:
     """Options of the driver: record the path; look after the buffers of other streams that blocks fill; the depth of a
-    warp's reconvergence stack; leave the count of warp-instructions where blocks can read it."""
+    warp's reconvergence stack; leave the count of warp-instructions where blocks can read it; end a turn where a block
+    asks for it."""
 
     record_path: bool
     watch: tuple[tuple[Slot, Slot], ...]
     stack_entries: int
     keep_clock: bool
+    yields: bool
 
     def module(self) -> str:
         """LLVM IR that defines ``run(launch record) -> Stop``."""
@@ -323,6 +325,11 @@ def _run_warp(module: Any, release: Any, options: Driver) -> Any:
                     set_slot(launch, Slot.SERVICE_BLOCK, block.zext(I64))
                     set_slot(launch, Slot.SERVICE_LANES, lanes.zext(I64))
                     leave(Stop.SERVICE)
+        if options.yields:
+            yields = slot(code, launch, Slot.YIELD) != 0
+            set_slot(launch, Slot.YIELD, code.const(I64, 0))
+            with code.if_(yields & (state.mask.get() != 0), likely=False):
+                leave(Stop.FINISHED)
         with code.if_(state.mask.get() == 0, likely=False):
             _end_warp(code, launch, warp, release)
             leave(Stop.FINISHED)

@@ -209,7 +209,8 @@ class _Access:
             address = (array + lane.zext(I64) * 8).load(I64)
             with code.if_((address & (self.alignment - 1)) != 0, likely=False):
                 self._stop(Fault.MISALIGNED, lane, address)
-            found = _find_buffer(code, self.launch, self.site, address, self.operation)
+            is_constant = self.operation.space == "const"
+            found = find_buffer(code, self.launch, self.site, address, self.size, self.operation.alignment, is_constant)
             with code.if_(~found, likely=False):
                 self._stop(Fault.OUT_OF_BOUNDS, lane, address)
 
@@ -291,7 +292,7 @@ class _Access:
                 if returns:
                     (old + index * self.size).store(before)
                 if action != "load":
-                    address.store(atomics.combine(code, action, before, given[0], given[1]))
+                    address.store(atomics.combine(code, action, before, given[0], given[1], self.operation.space))
 
         with code.if_else(self.mask == 0xFFFFFFFF) as (all_lanes, some_lanes):
             with all_lanes:
@@ -302,10 +303,11 @@ class _Access:
         return old.load(self.vector, align=64) if returns else None
 
 
-def _find_buffer(code: Code, launch: Value, site: Value, address: Value, operation: Operation) -> Value:
+def find_buffer(
+    code: Code, launch: Value, site: Value, address: Value, size: int, alignment: int = 1, is_constant: bool = False
+) -> Value:
     """Whether a buffer holds the bytes; makes it the site's (binary search over ascending buffers)."""
-    is_constant, size = operation.space == "const", operation.size
-    reach = max(size, operation.alignment)
+    reach = max(size, alignment)
     table = slot(code, launch, Slot.CONSTANTS if is_constant else Slot.BUFFERS)
     count = slot(code, launch, Slot.CONSTANT_COUNT if is_constant else Slot.BUFFER_COUNT)
     low, high = code.var(code.const(I64, 0)), code.var(count)

@@ -54,6 +54,7 @@ class Image:
     ends: tuple[tuple[int, int, int, int, int, bool], ...]
     reads_clock: bool
     has_stack: bool
+    waits: bool
 
 
 @dataclass(frozen=True)
@@ -97,12 +98,13 @@ def compile_image(kernel: Kernel, record: Record) -> Image:
         ends=_ends(kernel),
         reads_clock=bool(specials & CLOCKS),
         has_stack=STACK_BASE.name in specials,
+        waits=any(i.opcode == "mbarrier" and i.modifiers[0].endswith("_wait") for i in kernel.instructions()),
     )
 
 
 def load(image: Image, record: Record) -> NativeKernel:
     """Make an image callable."""
-    library, driver = native.Library(image.code), _driver(record, image.reads_clock)
+    library, driver = native.Library(image.code), _driver(record, image.reads_clock, image.waits)
     operations = [_operation(operation) for operation in image.operations]
     return NativeKernel(
         image=image,
@@ -118,13 +120,13 @@ def _operation(operation: NativeOperation) -> tuple[native.Library, int]:
     return library, library.address(operation.name)
 
 
-def _driver(record: Record, keep_clock: bool) -> native.Library:
+def _driver(record: Record, keep_clock: bool, yields: bool) -> native.Library:
     streams = (
         (record.addresses, Slot.ADDRESSES, Slot.ADDRESSES_LIMIT),
         (record.widths, Slot.WIDTHS, Slot.WIDTHS_LIMIT),
     )
     watch = tuple((field, limit) for wanted, field, limit in streams if wanted)
-    driver = Driver(record.path, watch, STACK_ENTRIES, keep_clock)
+    driver = Driver(record.path, watch, STACK_ENTRIES, keep_clock, yields)
     return native.cached_library(repr(driver), driver.module)
 
 

@@ -67,6 +67,8 @@ class Report:
             return TrapFault(f"{where}: the kernel gave up")
         if fault is Fault.DIVIDED:
             return ExecutionError(f"{where}: the whole warp must execute it, this thread does not")
+        if fault is Fault.UNANSWERED:
+            return DeadlockError(f"{where}: deadlock: the mbarrier's phase is never completed")
         address = int(self.launch[Slot.FAULT_ADDRESS])
         if fault in TEXTURE_FAULTS:
             return TextureFault(f"{where}: {self._expected(instruction)}, found {self.textures.described(address)}")
@@ -137,6 +139,8 @@ class Report:
     def _nearest(self, instruction: Instruction, address: int) -> str:
         spaces = {modifier.split("::")[0] for modifier in instruction.modifiers}
         generic = not spaces & {"global", "const"}
+        if {"shared", "global"} <= spaces:
+            spaces -= {"global" if address < WINDOW_BYTES else "shared"}
         if "shared" in spaces or (generic and SHARED_WINDOW <= address < SHARED_WINDOW + WINDOW_BYTES):
             return f"the block has {int(self.launch[Slot.SHARED_BYTES])} bytes of shared memory"
         if "local" in spaces or (generic and LOCAL_WINDOW <= address < LOCAL_WINDOW + WINDOW_BYTES):

@@ -73,6 +73,8 @@ class Slot(enum.IntEnum):
     STACK_BASE = enum.auto()  # offset of a thread's stack in its local memory
     SERVICE_BLOCK = enum.auto()  # block that asks the host for something, and the lanes that do
     SERVICE_LANES = enum.auto()
+    YIELD = enum.auto()  # 1 if the running warp's turn is to end after the basic block
+    FAILED_WAITS = enum.auto()  # waits for an mbarrier in a row that failed
     ARRIVED = 64  # warps that arrived at barrier 0..15: sixteen slots
     REDUCED_COUNT = 80  # lanes whose predicate held in the current bar.red, sixteen slots
     REDUCED_THREADS = 96  # lanes that took part, sixteen slots
@@ -168,6 +170,7 @@ class Fault(enum.IntEnum):
     WRONG_KIND = 8
     OUTSIDE_SURFACE = 9
     BRANCH_INDEX = 10
+    UNANSWERED = 11  # an mbarrier that nothing completes is waited for
 
 
 NO_BLOCK = 0xFFFFFFFF

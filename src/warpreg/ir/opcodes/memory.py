@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from warpreg.ir.opcodes import half
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.floating import canonical
+from warpreg.ir.opcodes.floating import EXPONENT, canonical, sign_of
 from warpreg.ir.opcodes.form import Form, Latency, Opcode, Unit
 from warpreg.ir.opcodes.integer import less
 
@@ -61,9 +61,22 @@ def swap_if_equal(m: Algebra[V], f: Form, old: V, expected: V, new: V) -> V:
     return m.select(m.eq(old, expected), new, old)
 
 
+def float_sum(m: Algebra[V], f: Form, old: V, b: V) -> V:
+    """The sum; in global memory ``add.f32`` makes zeros of subnormal operands and results."""
+    if not (f.has("global") and f.bits == 32):
+        return canonical(m, m.fadd(old, b))
+    return zeroed(m, canonical(m, m.fadd(zeroed(m, old), zeroed(m, b))))
+
+
+def zeroed(m: Algebra[V], a: V) -> V:
+    """A subnormal f32 becomes the zero of its sign."""
+    is_subnormal = m.eq(m.and_(a, m.constant(32, EXPONENT[32])), m.constant(32, 0))
+    return m.select(is_subnormal, sign_of(m, a), a)
+
+
 UPDATES = (
     ("add.(u32|s32|u64|s64)", lambda m, f, old, b: m.add(old, b)),
-    ("add.(f32|f64)", lambda m, f, old, b: canonical(m, m.fadd(old, b))),
+    ("add.(f32|f64)", float_sum),
     ("add[.noftz].(f16|f16x2|bf16|bf16x2)", half.each(half.add)),
     ("min[.noftz].(f16|f16x2|bf16|bf16x2)", half.each(half.extremum_of("min"))),
     ("max[.noftz].(f16|f16x2|bf16|bf16x2)", half.each(half.extremum_of("max"))),
@@ -82,6 +95,22 @@ REDUCTION = f"red[.(relaxed|release)][.{SCOPE}][.{ATOMIC_SPACE}][.{SCOPE}][.acq_
 COMPARED = "(b16|b32|b64|b128)"
 RETURNING = (*UPDATES, ("exch.(b32|b64|b128)", lambda m, f, old, b: b))
 RETURNS = "the old value is returned and replaced, lane after lane"
+
+
+VECTORS = (
+    ("add", "(v2|v4)", "f32", float_sum),
+    *(
+        (f"{name}.noftz", width, f"({kind}|b{kind})", half.each(meaning))
+        for name, meaning in (("add", half.add), ("min", half.extremum_of("min")), ("max", half.extremum_of("max")))
+        for width, kind in (("(v2|v4|v8)", "f16"), ("(v2|v4)", "f16x2"))
+    ),
+)
+"""Operations on vectors: each element is an atomic operation of its own."""
+
+
+def spellings(operation: str, width: str, kind: str) -> tuple[str, str]:
+    """The vector behind the operation, as in PTX's syntax, and before it, as in PTX's examples."""
+    return f"{operation}.{width}.{kind}", f"{width}.{kind}.{operation}"
 
 
 def hinted(update: str) -> str:
@@ -137,6 +166,27 @@ OPCODES = (
             None, Unit.MEM, Latency.STORE, RETURNS, update=meaning,
         )
         for update, meaning in UPDATES
+    ),
+    *(
+        Opcode(f"{head}.{spelled}", types, None, Unit.MEM, latency, RETURNS, update=meaning)
+        for operation, width, kind, meaning in VECTORS
+        for head, types, latency in (
+            (ATOMIC, "T*n <- address T*n", load_latency), (REDUCTION, "<- address T*n", Latency.STORE)
+        )
+        for spelled in spellings(operation, width, kind)
+    ),
+    *(
+        Opcode(f"{head}.{operation}.L2::cache_hint.{width}.{kind}", types, None, Unit.MEM, latency, RETURNS,
+               update=meaning)
+        for operation, width, kind, meaning in VECTORS
+        for head, types, latency in (
+            (ATOMIC, "T*n <- address T*n b64", load_latency), (REDUCTION, "<- address T*n b64", Latency.STORE)
+        )
+    ),
+    Opcode(f"{ATOMIC}.b128.cas", "T <- address T T", None, Unit.MEM, load_latency, RETURNS, update=swap_if_equal),
+    Opcode(
+        f"{ATOMIC}.b128.exch", "T <- address T", None, Unit.MEM, load_latency, RETURNS,
+        update=lambda m, f, old, b: b,
     ),
     Opcode(
         "applypriority[.global].L2::evict_normal", "<- address u32",

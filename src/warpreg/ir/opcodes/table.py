@@ -7,8 +7,9 @@ from collections import defaultdict
 from dataclasses import replace
 
 from warpreg.ir.errors import UnsupportedError
-from warpreg.ir.instruction import Instruction
+from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.opcodes import (
+    asynchronous,
     bits,
     compare,
     control,
@@ -23,6 +24,7 @@ from warpreg.ir.opcodes import (
     half,
     integer,
     machine,
+    mbarrier,
     memory,
     packed,
     tensor,
@@ -55,6 +57,8 @@ GROUPS = (
     cross_lane,
     tensor,
     machine,
+    asynchronous,
+    mbarrier,
 )
 OPCODES: tuple[Opcode, ...] = tuple(row for group in GROUPS for row in group.OPCODES)
 """Every row; at most one matches a full opcode with a given number of operands."""
@@ -78,10 +82,14 @@ def _matching(opcode: str, modifiers: tuple[str, ...]) -> tuple[Opcode, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _resolved(opcode: str, modifiers: tuple[str, ...], results: int, sources: int) -> tuple[Opcode, Form] | None:
+def _resolved(
+    opcode: str, modifiers: tuple[str, ...], results: int, sources: int, predicates: int = 0
+) -> tuple[Opcode, Form] | None:
+    """The first row that takes so many operands, ``predicates`` of the sources being predicates (counted for ``cp``,
+    which takes a predicate or a number in one place)."""
     for row in _matching(opcode, modifiers):
         signature = None if row.arrangement else row.signature(modifiers, results, sources)
-        if signature:
+        if signature and (opcode != "cp" or signature.sources.count(PRED) == predicates):
             return row, Form(opcode, modifiers, signature)
     return None
 
@@ -105,7 +113,8 @@ def resolve(instr: Instruction) -> tuple[Opcode, Form]:
     Raises UnsupportedError with the full opcode and the location if no row allows these modifiers, types and operands.
     """
     results, sources = len(flattened(instr.results)), len(flattened(instr.sources))
-    found = _arranged(instr, results, sources) or _resolved(instr.opcode, instr.modifiers, results, sources)
+    predicates = sum(r.is_predicate for o in instr.sources for r in registers_of(o)) if instr.opcode == "cp" else 0
+    found = _arranged(instr, results, sources) or _resolved(instr.opcode, instr.modifiers, results, sources, predicates)
     if found:
         return (found[0], _selecting(found[1], instr)) if instr.opcode.startswith("v") else found
     if _matching(instr.opcode, instr.modifiers):
