@@ -30,7 +30,7 @@ OTHERS = [
     f"{MMA}.m16n8k8.row.col.f32.tf32.tf32.f32",
     f"{MMA}.m16n8k16.row.col.f16.e4m3.e5m2.f16",
     f"{MMA}.m8n8k4.row.col.f64.f64.f64.f64",
-    f"{MMA}.m16n8k8.row.col.f64.f64.f64.f64",
+    f"{MMA}.m16n8k8.row.col.rp.f64.f64.f64.f64",
     f"{MMA}.m8n8k16.row.col.s32.s8.u8.s32",
     f"{MMA}.m16n8k16.row.col.satfinite.s32.u8.s8.s32",
     f"{MMA}.m8n8k32.row.col.s32.s4.u4.s32",

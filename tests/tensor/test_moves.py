@@ -176,18 +176,30 @@ def test_a_matrix_past_the_end_of_a_buffer_is_out_of_bounds() -> None:
 
 
 @pytest.mark.parametrize(
-    "statement",
+    ("statement", "why"),
     [
-        "wgmma.fence.sync.aligned",
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0",
-        "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%s], 32",
-        "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rd1, {%r1}], [%r2]",
-        "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3, %r4}, {%r5, %r6}, {%r7, %r8}, %r9, 0",
-        "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%s], [%r1]",
-        "multimem.red.global.add.u32 [%rd1], %r1",
+        ("wgmma.fence.sync.aligned", "works on a group of four warps"),
+        (
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0",
+            "works on a group of four warps",
+        ),
+        ("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%s], 32", "works on tensor memory"),
+        (
+            "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rd1, {%r1}], [%r2]",
+            "copies by a tensor map",
+        ),
+        (
+            "mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2}, {%r3, %r4}, {%r5}, {%f1, %f2}, %r9, 0",
+            "multiplies sparse matrices",
+        ),
+        (
+            "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%s], [%r1]",
+            "hands out thread blocks at run time",
+        ),
+        ("multimem.red.global.add.u32 [%rd1], %r1", "works on the memory of several devices"),
     ],
 )
-def test_what_is_not_modelled_is_refused_by_name_and_place(statement: str) -> None:
+def test_what_is_not_modelled_is_refused_by_name_and_place(statement: str, why: str) -> None:
     opcode = statement.split(" ")[0].replace(".", r"\.")
-    with pytest.raises(UnsupportedError, match=rf"^<ptx>:\d+:\d+: {opcode} "):
+    with pytest.raises(UnsupportedError, match=rf"^<ptx>:\d+:\d+: {opcode} {why}, which is not supported"):
         run(f"{statement};", halves(256), halves(256))

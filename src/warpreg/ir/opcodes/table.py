@@ -27,6 +27,7 @@ from warpreg.ir.opcodes import (
     mbarrier,
     memory,
     packed,
+    refused,
     tensor,
     texture,
     video,
@@ -120,7 +121,7 @@ def resolve(instr: Instruction) -> tuple[Opcode, Form]:
     if _matching(instr.opcode, instr.modifiers):
         reason = f"does not take {results} results and {sources} sources"
         raise UnsupportedError(instr.full_opcode, instr.location, reason)
-    raise UnsupportedError(instr.full_opcode, instr.location)
+    raise UnsupportedError(instr.full_opcode, instr.location, refused.reason(instr))
 
 
 def _arranged(instr: Instruction, results: int, sources: int) -> tuple[Opcode, Form] | None:

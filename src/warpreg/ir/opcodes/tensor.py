@@ -23,6 +23,7 @@ MULTIPLIES = "all lanes of the warp multiply two matrices and add a third"
 LOADS = "all lanes of the warp load a matrix"
 STORES = "all lanes of the warp store a matrix"
 LAYOUT = "(row|col)"
+ROUNDING = "[.(rn|rz|rm|rp)]"
 
 
 def transposed(m: Algebra[V], f: Form, active: V, a: V) -> V:
@@ -68,7 +69,8 @@ def _mma() -> Iterator[Opcode]:
     for shape, kind in (("m16n8k4", "tf32"), ("m16n8k8", "tf32"), ("m16n8k8", "bf16"), ("m16n8k16", "bf16")):
         yield _row(*[f"{head}.{shape}.row.col.f32.{kind}.{kind}.f32"] * 2)
     for shape in ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"):
-        yield _row(*[f"{head}.{shape}.row.col.f64.f64.f64.f64"] * 2)
+        floats = "f64.f64.f64.f64"
+        yield _row(f"{head}.{shape}.row.col{ROUNDING}.{floats}", f"{head}.{shape}.row.col.{floats}")
     for kinds, shapes in (
         (INTEGER, ("m8n8k16", "m16n8k16", "m16n8k32")),
         (NIBBLE, ("m8n8k32", "m16n8k32", "m16n8k64")),
@@ -96,7 +98,7 @@ def _wmma_products() -> Iterator[Opcode]:
         )
         yield _row(f"{head}.{layouts}.{shape}.f32.bf16.bf16.f32", f"{head}.row.col.{shape}.f32.bf16.bf16.f32")
     yield _row(f"{head}.{layouts}.m16n16k8.f32.tf32.tf32.f32", f"{head}.row.col.m16n16k8.f32.tf32.tf32.f32")
-    yield _row(f"{head}.{layouts}.m8n8k4[.(rn|rz|rm|rp)].f64.f64.f64.f64", f"{head}.row.col.m8n8k4.f64.f64.f64.f64")
+    yield _row(f"{head}.{layouts}.m8n8k4{ROUNDING}.f64.f64.f64.f64", f"{head}.row.col.m8n8k4.f64.f64.f64.f64")
     yield _row(f"{head}.row.col.m8n8k32.s32.{NIBBLE}.{NIBBLE}.s32[.satfinite]", f"{head}.row.col.m8n8k32.s32.s4.s4.s32")
     yield _row(
         "wmma.mma.(xor|and).popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32",

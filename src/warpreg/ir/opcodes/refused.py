@@ -1,0 +1,29 @@
+"""Why instructions that PTX has, and the table has not, are refused."""
+
+from __future__ import annotations
+
+from warpreg.ir.instruction import Instruction
+
+FAMILIES = {
+    "wgmma": "works on a group of four warps",
+    "tcgen05": "works on tensor memory",
+    "tensormap": "works on tensor maps",
+    "clusterlaunchcontrol": "hands out thread blocks at run time",
+    "multimem": "works on the memory of several devices",
+}
+"""By base opcode."""
+
+PARTS = {
+    ("cp", "tensor"): "copies by a tensor map",
+    ("mma", "sp"): "multiplies sparse matrices",
+    ("mma", "sp::ordered_metadata"): "multiplies sparse matrices",
+    ("mma", "block_scale"): "multiplies scaled blocks",
+}
+"""By base opcode and a modifier."""
+
+
+def reason(instruction: Instruction) -> str:
+    """What is said of an instruction that no row of the table allows."""
+    parts = (PARTS.get((instruction.opcode, modifier)) for modifier in instruction.modifiers)
+    why = FAMILIES.get(instruction.opcode) or next(filter(None, parts), "")
+    return f"{why}, which is not supported" if why else "is not supported"
