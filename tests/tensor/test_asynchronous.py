@@ -161,6 +161,14 @@ def test_bulk_copy_back_and_reduction() -> None:
     np.testing.assert_array_equal(found, [*(x[:64] + 7), *x[:64]])
 
 
+def test_a_reduction_of_a_broken_element_stays_inside_its_bytes() -> None:
+    """20 bytes are two and a half elements of 8: the half is left alone, at the very end of the buffer too."""
+    body = "mov.u64 %rd1, 5; st.shared.u64 [%s], %rd1; setp.eq.u32 %p1, %t, 0; bar.warp.sync -1; "
+    body += "@%p1 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u64 [%y], [tile], 20;"
+    found = run(body, X, np.full(5, 7, np.uint32))
+    assert found.tolist() == [12, 7, 7, 7, 7]
+
+
 def test_the_life_of_an_mbarrier() -> None:
     """Two arrivals awaited: pending counts 2, 1; the second arrival completes phase 0, of which the first's state is.
     In phase 1 one arrival drops out: phase 2 awaits one only, and bytes."""

@@ -201,5 +201,5 @@ def test_a_matrix_past_the_end_of_a_buffer_is_out_of_bounds() -> None:
 )
 def test_what_is_not_modelled_is_refused_by_name_and_place(statement: str, why: str) -> None:
     opcode = statement.split(" ")[0].replace(".", r"\.")
-    with pytest.raises(UnsupportedError, match=rf"^<ptx>:\d+:\d+: {opcode} {why}, which is not supported"):
+    with pytest.raises(UnsupportedError, match=rf"^<ptx>:\d+:\d+: {opcode} is not supported: it {why}"):
         run(f"{statement};", halves(256), halves(256))

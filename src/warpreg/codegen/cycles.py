@@ -26,7 +26,7 @@ DEFAULT_LATENCY = {
 }
 """Cycles until a result can be used; assumed, and only their order matters."""
 
-PORTS = {Unit.MEM: "memory", Unit.TEX: "memory", Unit.SFU: "special", Unit.DP: "double"}
+PORTS = {Unit.MEM: "memory", Unit.TEX: "memory", Unit.SFU: "special", Unit.DP: "double", Unit.TENSOR: "tensor"}
 """Which instructions wait for the same unit; all others issue one a cycle."""
 ISSUE = "issue"
 

@@ -121,11 +121,12 @@ class _Run:
         self.code.intrinsic("llvm.memset.p0.i64", ir.VoidType(), [*arguments, self.code.const(I1, 0)])
 
     def _combine(self, to: Value, from_: Value, count: Value) -> None:
+        """Element after element; the bytes of a last part of one stay as they are."""
         code, action = self.code, self.transfer.action
         type_: Any = TYPES[action.split(".")[1]]
         element, index = ir.IntType(type_.bits), code.var(code.const(I64, 0))
         with code.loop():
-            with code.if_(index.get() >= count):
+            with code.if_(index.get() + type_.bytes > count):
                 code.break_()
             place = to + index.get()
             old, given = place.load(element, align=1), (from_ + index.get()).load(element, align=1)

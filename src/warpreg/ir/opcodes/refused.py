@@ -26,4 +26,4 @@ def reason(instruction: Instruction) -> str:
     """What is said of an instruction that no row of the table allows."""
     parts = (PARTS.get((instruction.opcode, modifier)) for modifier in instruction.modifiers)
     why = FAMILIES.get(instruction.opcode) or next(filter(None, parts), "")
-    return f"{why}, which is not supported" if why else "is not supported"
+    return f"is not supported: it {why}" if why else "is not supported"
