@@ -15,6 +15,7 @@ import pytest
 from tests.simt.programs import COMPILED, VIRTUAL, module
 
 from warpreg import ptx
+from warpreg.codegen import CompileOptions
 from warpreg.simt import Device, Record, entries, kernel_cache, native
 
 TEXT = module("mul.lo.u32 %r1, %t, 3; st.global.u32 [%my_out], %r1;", {"out": np.zeros(32, np.uint32)})
@@ -68,7 +69,7 @@ def test_text_options_and_recording_have_entries_of_their_own(cache: Path, compi
     settings: tuple[dict[str, object], ...] = (
         {"options": VIRTUAL},
         {"record": Record(widths=True)},
-        {"options": COMPILED},
+        {"options": CompileOptions()},
     )
     counts = [(result(**given), len(list(kernels.iterdir())))[1] for given in settings]
     assert counts == [2, 3, 3]

@@ -136,7 +136,8 @@ OPCODES = (
     Opcode(f"cvt[.{TO_INTEGER}][.sat].f64.f64", "T0 <- T", float_to_float, Unit.DP),
     Opcode(f"cvta.{SPACES}.(u32|u64)", "T <- T", to_generic),
     Opcode(f"cvta.to.{SPACES}.(u32|u64)", "T <- T", from_generic),
-    Opcode(f"isspacep.{SPACES}", "pred <- u64", is_in_space),
+    Opcode("isspacep.(const|global|local|shared|shared::cta|shared::cluster)", "pred <- u64", is_in_space),
+    Opcode("isspacep.(param|param::entry)", "pred <- u64", is_in_space),
     Opcode("mapa[.shared::cluster].(u32|u64)", "T <- T u32", lambda m, f, a, block: a),
     Opcode("getctarank[.shared::cluster].(u32|u64)", "u32 <- T", lambda m, f, a: m.constant(32, 0)),
 )
