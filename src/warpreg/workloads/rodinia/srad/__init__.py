@@ -107,10 +107,11 @@ def diffused(image: Array, noise: float) -> Array:
     gradient = (north**2 + south**2 + west**2 + east**2) / image**2
     laplacian = (north + south + west + east) / image
     variation = (gradient / 2 - laplacian**2 / 16) / (1 + laplacian / 4) ** 2
-    c = np.clip(1 / (1 + (variation - noise) / (noise * (1 + noise))), 0, 1)
+    c: Array = np.clip(1 / (1 + (variation - noise) / (noise * (1 + noise))), 0, 1)
     beyond = np.pad(c, ((0, 1), (0, 1)), mode="edge")
     divergence = c * (north + west) + beyond[1:, :-1] * south + beyond[:-1, 1:] * east
-    return image + LAMBDA / 4 * divergence
+    result: Array = image + LAMBDA / 4 * divergence
+    return result
 
 
 WORKLOAD = Workload(
