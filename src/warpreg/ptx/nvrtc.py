@@ -13,6 +13,9 @@ from warpreg.ir.errors import WarpregError
 DEFAULT_ARCHITECTURE = "compute_75"
 """The oldest virtual architecture that NVRTC 13 accepts: its PTX runs the widest range of machines."""
 
+BUILT_IN_HEADER = "__nv_nvrtc_builtin_header.h"
+"""The name under which NVRTC's declarations of textures and the like appear in ``.file`` directives."""
+
 
 class CompilerMissingError(WarpregError):
     """CUDA C++ was given, but the compiler's wheels are not installed."""
@@ -85,11 +88,13 @@ def _ptx(nvrtc: ModuleType, program: Any, name: str) -> str:
 
 
 def _with_name_as_given(ptx: str, name: str) -> str:
-    """``ptx`` without the working directory that NVRTC puts before a relative ``name`` in ``.file`` directives."""
-    if PurePath(name).is_absolute():
-        return ptx
-    directive = re.compile(rf'(\.file\s+\d+\s+)"[^"\n]*[/\\]{re.escape(name)}"')
-    return directive.sub(lambda match: f'{match[1]}"{name}"', ptx)
+    """``ptx`` without the working directory that NVRTC puts before names in ``.file`` directives.
+
+    These are a relative ``name`` and that of NVRTC's own header.
+    """
+    for file in (BUILT_IN_HEADER,) if PurePath(name).is_absolute() else (BUILT_IN_HEADER, name):
+        ptx = re.sub(rf'(\.file\s+\d+\s+")[^"\n]*[/\\]({re.escape(file)}")', r"\1\2", ptx)
+    return ptx
 
 
 def _log(nvrtc: ModuleType, program: Any) -> str:
