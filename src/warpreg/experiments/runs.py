@@ -19,7 +19,6 @@ from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.kernel import Kernel
 from warpreg.trace import Trace
 from warpreg.workloads import Workload
-from warpreg.workloads.description import load_description
 
 Array = NDArray[Any]
 PATH = simt.Record(path=True)
@@ -134,6 +133,8 @@ AS_COMPILED = CompileChoice()
 def find_workload(name: str) -> Workload:
     """A built-in workload by name, or the one that a ``.py`` file defines or a ``.toml`` file describes."""
     if name.endswith(".toml"):
+        from warpreg.workloads.description import load_description  # a tenth of a second that no other run waits for
+
         return load_description(name)
     return workloads.load(name) if name.endswith(".py") else workloads.find(name)
 
