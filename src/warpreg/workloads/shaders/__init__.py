@@ -1,1 +1,92 @@
-"""Shader-like workloads: short kernels of many threads, rich in texture fetches."""
+"""Shader-like workloads: short kernels of many threads, rich in texture fetches.
+
+Their references share what stands here: a texture sampler, and arithmetic on vectors along the last axis of arrays.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from warpreg.workloads.workload import Array
+
+Address = Literal["clamp", "wrap"]
+Filter = Literal["point", "linear"]
+
+
+def sample(
+    texels: Array, *coordinates: Array, address: Address = "clamp", filter: Filter = "point", normalized: bool = False
+) -> Array:
+    """What a texture returns at ``coordinates``, x first: float32, of their shape and then the channels, if any.
+
+    ``texels`` has the axes ([[z,] y,] x [, channels]).  Coordinates are rounded to float32, scaled, wrapped or clamped,
+    and a linear filter's fraction is rounded to 256ths, as docs/python.md says; wrapping needs ``normalized``.
+    """
+    rank = len(coordinates)
+    extents = texels.shape[:rank]
+    flat = texels.reshape(-1, *texels.shape[rank:])
+    axes = [
+        _corners(coordinate, extent, address, filter, normalized)
+        for coordinate, extent in zip(reversed(coordinates), extents, strict=True)
+    ]
+    total: Array | None = None
+    for corners in product(*axes):
+        index, weight = corners[0]
+        for extent, (inner, factor) in zip(extents[1:], corners[1:], strict=True):
+            index, weight = index * extent + inner, weight * factor
+        texel = flat.take(index, axis=0)
+        term = texel * (weight[..., None] if texel.ndim > weight.ndim else weight)
+        total = term if total is None else total + term
+    assert total is not None
+    return total
+
+
+def _corners(
+    coordinate: Array, extent: int, address: Address, filter: Filter, normalized: bool
+) -> list[tuple[Array, Array]]:
+    """The texels along one axis that a coordinate mixes, with their weights (float32): one, or the lower and upper."""
+    position = np.asarray(coordinate, np.float32)
+    if normalized and address == "wrap":
+        position = position - np.floor(position)
+    if normalized:
+        position = position * np.float32(extent)
+    position = np.clip(position, np.float32(0), np.nextafter(np.float32(extent), np.float32(0)))
+    if filter == "point":
+        return [(position.astype(np.intp), np.ones_like(position))]
+    position = position - np.float32(0.5)
+    below = np.floor(position)
+    fraction = np.rint((position - below) * np.float32(256)) / np.float32(256)
+    lower = below.astype(np.intp)
+    if address == "wrap":
+        return [(lower % extent, 1 - fraction), ((lower + 1) % extent, fraction)]
+    return [(lower.clip(0, extent - 1), 1 - fraction), ((lower + 1).clip(0, extent - 1), fraction)]
+
+
+def floats(numbers: ArrayLike) -> Array:
+    """``numbers`` as float32, the type of shaders."""
+    return np.array(numbers, np.float32)
+
+
+def dot(a: Array, b: Array) -> Array:
+    """The scalar products of vectors along the last axis."""
+    product_: Array = np.einsum("...i,...i->...", a, b)
+    return product_
+
+
+def normalize(vectors: Array) -> Array:
+    """Vectors along the last axis, scaled to length one."""
+    return vectors / np.sqrt(dot(vectors, vectors))[..., None]
+
+
+def saturate(values: Array) -> Array:
+    """Numbers moved into the range from 0 to 1."""
+    return np.clip(values, 0, 1)
+
+
+def padded(vectors: Array, last: float | Array = 0.0) -> Array:
+    """Three-vectors as float4: float32[..., 4] with ``last`` as the fourth component."""
+    fourth = np.broadcast_to(np.asarray(last, np.float32)[..., None], (*vectors.shape[:-1], 1))
+    return np.concatenate([vectors.astype(np.float32), fourth], axis=-1, dtype=np.float32)
