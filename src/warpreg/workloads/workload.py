@@ -31,6 +31,10 @@ Extent = int | tuple[int, ...]
 class Buffer(Protocol):
     """An array in the device's global memory, handed to `Device.launch` where the kernel has a pointer."""
 
+    @property
+    def address(self) -> int:
+        """The device address of its first element, for arrays of pointers and structures that hold pointers."""
+
     def download(self) -> Array:
         """A copy of the contents, in the shape and dtype of the array that was uploaded."""
 

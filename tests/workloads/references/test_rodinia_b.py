@@ -1,0 +1,102 @@
+"""The references of the larger Rodinia workloads by hand."""
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+
+from warpreg.workloads.rodinia import leukocyte, mummergpu, particlefilter
+
+
+def test_leukocyte_scores_a_pixel_by_the_circle_of_the_steadiest_radial_gradient():
+    gradient_x, gradient_y = np.random.default_rng(1).normal(0.5, 1, (2, 45, 46))
+    expected = 0.0
+    for radius in range(8, 21, 2):
+        radial = []
+        for angle in 2 * math.pi * np.arange(150) / 150:
+            x, y = 22 + int(radius * math.cos(angle)), 23 + int(radius * math.sin(angle))
+            radial.append(gradient_x[x, y] * math.cos(angle) + gradient_y[x, y] * math.sin(angle))
+        expected = max(expected, statistics.mean(radial) ** 2 / statistics.variance(radial))
+    scores = leukocyte.cell_scores(gradient_x, gradient_y)
+    assert scores[22, 23] == pytest.approx(expected, rel=1e-6)  # the tables are single precision
+    assert np.argwhere(scores).tolist() == [[22, 22], [22, 23]]
+
+
+def test_leukocyte_dilates_by_a_disk_of_12_pixels():
+    image = np.zeros((40, 40))
+    image[20, 20], image[0, 0] = 5, 7
+    found = leukocyte.dilated(image)
+    assert (found[20, 32], found[20, 33], found[28, 28], found[29, 29]) == (5, 0, 5, 0)  # 8^2 + 8^2 < 12^2 < 9^2 + 9^2
+    assert (found[12, 0], found[13, 0]) == (7, 0)
+
+
+def test_leukocyte_spreads_an_edge_against_the_motion():
+    # Motion is to the right and down: a cell takes 1/10 of the difference from the neighbours it moves towards, none
+    # from those behind if they are higher, and half of that from those beside.
+    edges = np.zeros((1, 41, 81))
+    edges[0, 20, 40] = 1
+    found = leukocyte.spread_edges(edges, 1)[0]
+    assert found[20, 39] == pytest.approx(0.1, abs=1e-4)  # its right neighbour is the edge
+    assert found[20, 41] == pytest.approx(0, abs=1e-4)
+    assert found[21, 39] == pytest.approx(0.05)  # up and to the right
+    # The edge loses 1/10 to each of the three behind and 1/20 to two beside, then a fifth of the loss comes back.
+    assert found[20, 40] == pytest.approx(1 - 0.4 * 0.8, abs=1e-3)
+
+
+def test_particlefilter_draws_wrapping_numbers():
+    # 1103515245 + 12345 = 1103527590 is below 2^31 - 1; 2 * 1103515245 + 12345 wraps to -2087924461.
+    drawn, seed = particlefilter.uniform(np.array([1, 2], np.int32))
+    assert seed.tolist() == [1103527590, -2087924461]
+    assert drawn == pytest.approx([0.51387, 0.97226], abs=1e-4)
+
+
+def test_particlefilter_prefers_the_disk():
+    video = np.full((30, 30, 2), particlefilter.BACKGROUND, np.uint8)
+    row, col = np.mgrid[:30, :30]
+    video[np.hypot(row - 12, col - 17) < particlefilter.RADIUS, 1] = particlefilter.FOREGROUND
+    assert len(particlefilter.disk()) == 69
+    weights = particlefilter.weighed(video, 1, np.array([[12.9, 12.0, 3.0], [17.2, 16.0, 3.0]]))
+    assert weights[0] == pytest.approx(1)
+    # One column off, 9 of the 69 pixels are background: a weight less by exp(-9 / 69 * 2 * 128^2 / 50).
+    assert weights[1] == pytest.approx(np.exp(-9 / 69 * 2 * 128**2 / 50))
+    assert weights[2] == pytest.approx(np.exp(-2 * 128**2 / 50))
+
+
+def codes(letters):
+    return np.array(["ACGT".index(letter) for letter in letters], np.uint8)
+
+
+def test_mummergpu_finds_matches_that_no_letter_before_or_behind_extends():
+    # The read GATTAC in the text AGATTCATTACC: GATT at 1 is followed by C, not A; ATTAC at 6 is preceded by C, not G;
+    # ATT at 2 is preceded by G as in the read, and so is part of GATT.
+    found = mummergpu.maximal_matches(codes("AGATTCATTACC"), codes("GATTAC")[None], 3)
+    assert found["lengths"].tolist() == [[4, 5, 4, 3]]
+    # Slots: GAT of one place, ATT of two, TTA and TAC of one each; places in alphabetical order, the filled ones first.
+    assert found["alignments"].tolist() == [[1, 4], [6, 5], [0, 0], [0, 0], [0, 0]]
+
+
+def test_mummergpu_sorts_suffixes():
+    text = np.random.default_rng(4).integers(0, 2, 60, dtype=np.uint8)
+    expected = sorted(range(60), key=lambda start: [*text[start:], mummergpu.END])
+    assert mummergpu.sorted_suffixes(text).tolist() == expected
+
+
+@pytest.mark.parametrize("letters", ["A", "AAAA", "ACGTACGA", "GATTACAGATTACATTAGA"])
+def test_mummergpu_builds_a_tree_of_all_suffixes(letters):
+    text = np.append(codes(letters), np.uint8(mummergpu.END))
+    tree = mummergpu.suffix_tree(text)
+    leaves = np.flatnonzero(tree.suffix >= 0)
+    assert sorted(tree.suffix[leaves]) == list(range(len(text)))
+    assert tree.leaves[1] == len(text)
+    for node in range(2, len(tree.parent)):
+        path, above = [], node
+        while above != 1:
+            path[:0] = text[tree.first[above] : tree.last[above] + 1]
+            above = tree.parent[above]
+        assert len(path) == tree.depth[node]
+        if tree.suffix[node] >= 0:
+            assert path == text[tree.suffix[node] :].tolist()
+        else:
+            assert (tree.children[node] > 0).sum() >= 2
+            assert tree.depth[tree.link[node]] == tree.depth[node] - 1
