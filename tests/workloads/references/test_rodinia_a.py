@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from warpreg import workloads
-from warpreg.workloads.rodinia import srad
+from warpreg.workloads.rodinia import b_tree, cfd, srad
+from warpreg.workloads.rodinia.cfd import mesh
 from warpreg.workloads.rodinia.lavamd import neighbourhoods
 from warpreg.workloads.rodinia.streamcluster import Clustering, open_if_worth
 
@@ -86,3 +87,54 @@ def test_streamcluster_opens_what_is_worth_its_price():
     # It costs 230, and closing the centre at 0 returns 230 - 180 = 50: 230 - 220 - 50 < 0, so all points move.
     assert before.assigned.tolist() == [2, 2, 2, 2]
     assert before.cost.tolist() == [100, 81, 0, 1]
+
+
+def test_b_tree_answers():
+    keys = np.array([3, 5, 6, 9], np.int32)
+    values, wanted = np.array([30, 50, 60, 90], np.int32), np.array([9, 4, 3, 10], np.int32)
+    found = reference(
+        "b-tree", {}, keys=keys, values=values, wanted=wanted, ranges=np.array([[3, 3], [5, 9]], np.int32)
+    )
+    assert found["answers"].tolist() == [90, -1, 30, -1]
+    assert (found["first"].tolist(), found["lengths"].tolist()) == ([0, 1], [1, 3])
+
+
+def test_b_tree_leads_from_the_root_to_every_key():
+    keys = np.arange(0, 100_000, 3, dtype=np.int32)
+    tree, height = b_tree.loaded(keys)
+    assert height == 2  # 33,334 keys, 180 a leaf: 186 leaves, two nodes above them, and the root
+    assert len(tree) == 186 + 2 + 1
+    for wanted in (0, 3 * 179, 3 * 180, 3 * 20_000, int(keys[-1])):
+        node = tree[0]
+        for _ in range(height):
+            node = tree[node["indices"][np.searchsorted(node["keys"], wanted, side="right") - 1]]
+        assert node["is_leaf"]
+        assert node["indices"][list(node["keys"]).index(wanted)] == wanted // 3
+
+
+def test_cfd_elements_are_closed_and_neighbours_agree():
+    elements = mesh.tetrahedra(6, np.random.default_rng(0))
+    neighbours, normals = elements["neighbours"], elements["normals"]
+    # 216 cubes less a slab of 2 x 2 x 3; around it 2 * (4 + 6 + 6) squares of two triangles, outside 6 * 36 such.
+    assert neighbours.shape == (4, 6 * 204)
+    assert (neighbours == mesh.WING).sum() == 64
+    assert (neighbours == mesh.FAR_FIELD).sum() == 432
+    assert np.abs(normals.sum(axis=1)).max() < 1e-12
+    for face, element in np.argwhere(neighbours >= 0)[:50]:
+        (back,) = np.flatnonzero(neighbours[:, neighbours[face, element]] == element)
+        assert normals[:, back, neighbours[face, element]] == pytest.approx(-normals[:, face, element])
+
+
+def test_cfd_keeps_the_undisturbed_flow():
+    elements = mesh.tetrahedra(3, np.random.default_rng(0))
+    elements["neighbours"][elements["neighbours"] == mesh.WING] = mesh.FAR_FIELD
+    found = reference("cfd-double", {"steps": 3, "stages": 3}, **elements)["variables"]
+    # Density 1.4 and pressure 1 make the speed of sound 1 and that of the flow 1.2; 1.4 * 1.2^2 / 2 + 1 / 0.4 = 3.508.
+    assert found == pytest.approx(np.repeat([[1.4], [1.68], [0], [0], [3.508]], found.shape[1], axis=1))
+
+
+def test_cfd_flux_along_the_flow():
+    _, flux = cfd.far_field()
+    # Mass 1.68; momentum 1.4 * 1.44 + 1; energy (3.508 + 1) * 1.2; across the flow only pressure.
+    assert flux[:, 0] == pytest.approx([1.68, 3.016, 0, 0, 5.4096])
+    assert flux[:, 1] == pytest.approx([0, 0, 1, 0, 0])
