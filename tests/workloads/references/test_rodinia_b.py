@@ -6,7 +6,7 @@ import statistics
 import numpy as np
 import pytest
 
-from warpreg.workloads.rodinia import leukocyte, mummergpu, particlefilter
+from warpreg.workloads.rodinia import heartwall, leukocyte, mummergpu, particlefilter
 
 
 def test_leukocyte_scores_a_pixel_by_the_circle_of_the_steadiest_radial_gradient():
@@ -100,3 +100,19 @@ def test_mummergpu_builds_a_tree_of_all_suffixes(letters):
         else:
             assert (tree.children[node] > 0).sum() >= 2
             assert tree.depth[tree.link[node]] == tree.depth[node] - 1
+
+
+def test_heartwall_correlates_as_pearson_did():
+    rng = np.random.default_rng(2)
+    patches, pattern = rng.random((4, 6, 6)), rng.random((6, 6))
+    expected = [np.corrcoef(patch.ravel(), pattern.ravel())[0, 1] * math.sqrt(36 / 35) for patch in patches]
+    assert heartwall.correlation(patches, pattern) == pytest.approx(expected)
+
+
+def test_heartwall_follows_a_shifted_picture():
+    first = np.random.default_rng(3).random((40, 40), dtype=np.float32)
+    film = np.stack([first, np.roll(first, (2, -1), axis=(0, 1)), np.roll(first, (5, -3), axis=(0, 1))])
+    size = {"reach": 3, "search": 10, "refresh": 2}
+    (rows, cols), fit = heartwall.follow(film, np.array([20, 18]), size)
+    assert (rows.tolist(), cols.tolist()) == ([20, 19, 17], [18, 20, 23])
+    assert fit.max() == pytest.approx(math.sqrt(49 / 48))  # 7 x 7 pixels
