@@ -1,0 +1,49 @@
+"""The references of the ISPASS workloads by hand."""
+
+import numpy as np
+
+from warpreg import workloads
+from warpreg.workloads.ispass.aes.tables import inverse_round_keys, inverse_sbox, mixed, round_keys, sbox
+
+
+def reference(name, size, **inputs):
+    return workloads.find(name).reference(size, {key: np.array(value) for key, value in inputs.items()})
+
+
+def test_lps_averages_the_six_neighbours_of_inner_cells():
+    field = np.arange(27.0).reshape(3, 3, 3) ** 2
+    found = reference("lps", {"steps": 1}, field=field)["field"]
+    # Neighbours of cell 13 are 12, 14, 10, 16, 4 and 22
+    expected = field.copy()
+    expected[1, 1, 1] = (144 + 196 + 100 + 256 + 16 + 484) / 6
+    assert np.array_equal(found, expected.astype(np.float32))
+
+
+def test_nqu_has_two_boards_of_six_in_each_half():
+    size = {"n": 6, "host_rows": 1}
+    inputs = workloads.find("nqu").inputs(size, None)
+    # Queens in the first row at columns 0, 1 and 2; of the four solutions only one starts at 1 and one at 2
+    assert inputs["columns"].tolist() == [1, 2, 4]
+    found = reference("nqu", size, **inputs)
+    assert found["block_sums"].tolist() == [2]
+    assert found["solutions"] == 4
+
+
+def test_aes_of_the_standards_examples():
+    # FIPS 197, appendices C.1 and C.3
+    data = np.frombuffer(bytes.fromhex("00112233445566778899aabbccddeeff"), np.uint8).reshape(1, 16)
+    keys = {f"key_{bits}": np.arange(bits // 8, dtype=np.uint8) for bits in (128, 256)}
+    found = reference("aes", {"blocks": 1}, data=data, **keys)
+    assert found["cipher_128"].tobytes().hex() == "69c4e0d86a7b0430d8cdb78070b4c55a"
+    assert found["cipher_256"].tobytes().hex() == "8ea2b7ca516745bfeafc49904b496089"
+
+
+def test_aes_tables():
+    # FIPS 197, 4.2 and figure 7: S-box of 0x53; columns db 13 53 45 are mixed to 8e 4d a1 bc
+    assert sbox()[0x53] == 0xED
+    assert inverse_sbox()[0xED] == 0x53
+    column = np.array([0xDB, 0x13, 0x53, 0x45], np.uint8)
+    assert mixed(column, (2, 3, 1, 1)).tolist() == [0x8E, 0x4D, 0xA1, 0xBC]
+    assert mixed(mixed(column, (2, 3, 1, 1)), (14, 11, 13, 9)).tolist() == column.tolist()
+    key = np.arange(16, dtype=np.uint8)
+    assert np.array_equal(inverse_round_keys(key)[0], round_keys(key)[-1])
