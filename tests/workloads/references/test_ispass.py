@@ -21,9 +21,9 @@ def test_lps_averages_the_six_neighbours_of_inner_cells():
 
 def test_nqu_has_two_boards_of_six_in_each_half():
     size = {"n": 6, "host_rows": 1}
-    inputs = workloads.find("nqu").inputs(size, None)
+    inputs = workloads.find("nqu").inputs(size, np.random.default_rng(0))
     # Queens in the first row at columns 0, 1 and 2; of the four solutions only one starts at 1 and one at 2
-    assert inputs["columns"].tolist() == [1, 2, 4]
+    assert sorted(inputs["columns"].tolist()) == [1, 2, 4]
     found = reference("nqu", size, **inputs)
     assert found["block_sums"].tolist() == [2]
     assert found["solutions"] == 4

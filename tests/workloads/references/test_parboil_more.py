@@ -29,3 +29,34 @@ def test_jagged_diagonals_put_the_longest_row_first_and_pad_the_others():
     assert found["starts"].tolist() == [0, 3]
     assert found["values"].tolist() == [3, 2, 5, 4, 0, 0]
     assert found["columns"].tolist() == [1, 0, 1, 2, 0, 0]
+
+
+def test_sad_of_a_frame_of_one_grey_against_another():
+    # Every pixel differs by 3: 3 * 16 for a 4 x 4 block, at all displacements, and so on up to 3 * 256
+    size = {"mb_width": 1, "mb_height": 1}
+    frame = np.full((16, 16), 7, np.uint16)
+    found = reference("sad", size, frame=frame, reference=frame + 3)["sads"]
+    areas = [256] + [128] * 4 + [64] * 4 + [32] * 16 + [16] * 16
+    assert found[:, 0].tolist() == [3 * area for area in areas]
+    assert (found[:, :1089] == found[:, :1]).all()
+    assert not found[:, 1089:].any()
+
+
+def test_sad_is_zero_where_the_block_came_from():
+    # Pixel (6, 9) lies in the macroblock's second row and third column of 4 x 4 blocks: quadrant 1, its block 2.
+    # The reference has it two further down and one further left: row 16 + 2, column 16 - 1 of the displacements.
+    frame, around = np.zeros((2, 16, 16), np.uint16)
+    frame[6, 9] = around[8, 8] = 100
+    found = reference("sad", {"mb_width": 1, "mb_height": 1}, frame=frame, reference=around)["sads"]
+    assert found[25 + 6, 18 * 33 + 15] == 0
+    assert found[25 + 6, 16 * 33 + 16] == 100
+    assert found[0, 16 * 33 + 16] == 200
+
+
+def test_tpacf_counts_pairs_by_angle():
+    # Within the observed set an angle of 90 degrees, 5400 minutes: bin floor(5 log10 5400) = 18. To the random points
+    # (1, 0, 0) 0 and 90, to (0, 0, 1) 90 and 90 degrees; 0 is below one minute, in no bin. Those two are 90 apart.
+    points = [[[1, 0], [1, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 1]]]
+    found = reference("tpacf", {"sets": 1}, points=np.array(points, np.float32))["histograms"]
+    assert found[:, 18].tolist() == [1, 1, 3]
+    assert found.sum() == 5

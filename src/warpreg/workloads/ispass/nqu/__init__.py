@@ -22,17 +22,17 @@ class Boards(NamedTuple):
 
 
 def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
-    """``columns``, ``left`` and ``right``: uint32[placements], all ways to fill the rows that the host fills.
+    """``columns``, ``left`` and ``right``: uint32[placements], all ways to fill the host's rows, in random order.
 
     The first queen stays in one half of the board, whose sides are even: each board found has a mirror image besides.
     """
-    del rng
     n = size["n"]
     first = np.uint32(1) << np.arange(n // 2, dtype=np.uint32)
     boards = Boards(first, first << np.uint32(1), first >> np.uint32(1), np.arange(first.size))
     for _ in range(size["host_rows"] - 1):
         boards = _next_row(boards, n)
-    return {"columns": boards.columns, "left": boards.left, "right": boards.right}
+    order = rng.permutation(boards.columns.size)
+    return {"columns": boards.columns[order], "left": boards.left[order], "right": boards.right[order]}
 
 
 def _next_row(boards: Boards, n: int) -> Boards:
