@@ -5,7 +5,13 @@ import pytest
 
 from warpreg import workloads
 from warpreg.workloads import shaders
-from warpreg.workloads.shaders import depth_of_field, normal_mapping, shadow_lookup
+from warpreg.workloads.shaders import (
+    ambient_occlusion,
+    deferred_shading,
+    depth_of_field,
+    normal_mapping,
+    shadow_lookup,
+)
 
 ONE_PIXEL = {"height": 1, "width": 1}
 WHITE = np.full((2, 2, 4), 255, np.uint8)
@@ -109,3 +115,86 @@ def test_depth_of_field_keeps_what_is_even_or_in_focus(depth):
     found = reference("depth-of-field", {"height": 400}, picture=picture)["colours"]
     assert found[0, 0] == pytest.approx(picture[0, 0])
     assert (found[10, 10, 0] == np.float32(0.9)) == (depth == depth_of_field.FOCUS)
+
+
+def step_of_particle(place, velocity):
+    rows = np.eye(4, dtype=np.float32)[[0, 1, 2, 2]]
+    return reference(
+        "particles",
+        {"frames": 1},
+        places=[place],
+        velocities=[velocity],
+        wind=np.zeros((2, 2, 2, 4)),
+        ramp=np.full((4, 4), 255, np.uint8),
+        rows=rows,
+    )
+
+
+def test_particles_are_slowed_down_by_still_air_and_fall():
+    found = step_of_particle([10, 0, 4, 0.5], [6, 0, 0, 2])
+    # Drag takes 2/60 of the velocity, gravity adds -0.5/60
+    velocity = [6 * 58 / 60, -0.5 / 60, 0]
+    assert found["velocities"][0] == pytest.approx([*velocity, 2])
+    assert found["places"][0] == pytest.approx([10 + velocity[0] / 60, velocity[1] / 60, 4, 0.5 + 1 / 60])
+    assert found["corners"][0].mean(axis=0) == pytest.approx([10 + velocity[0] / 60, velocity[1] / 60, 4, 4], abs=1e-5)
+    assert found["colours"][0] == pytest.approx([1, 1, 1, 1])
+
+
+def test_particles_leave_the_ball_and_are_born_again():
+    assert step_of_particle([0, 3, 7.9, 0.5], [0, 0, 0, 2])["places"][0, :3] == pytest.approx([0, 3, 6.5], abs=0.02)
+    born = step_of_particle([0, 3, 7.9, 1.99], [0, 0, 0, 2])
+    assert born["places"][0, 1] == 0.5
+    assert np.hypot(born["places"][0, 0], born["places"][0, 2] - 8) <= 1
+    assert born["places"][0, 3] == 0
+    assert 1 <= born["velocities"][0, 3] <= 3
+
+
+def test_skinning_blends_matrices():
+    bones = np.zeros((1, 2, 3, 4))
+    bones[0, :] = np.eye(3, 4)
+    bones[0, :, :, 3] = [1, 0, 0], [0, 0, 3]
+    found = reference(
+        "skinning",
+        {"vertices": 1},
+        positions=[[0, 0, 0, 1]],
+        normals=[[0, 0, 2, 0]],
+        weights=[[0.75, 0.25, 0, 0]],
+        indices=np.uint8([[0, 1, 0, 0]]),
+        bones=bones,
+    )
+    # Three quarters of (1, 0, 0) and a quarter of (0, 0, 3); x is scaled by 0.9, the eye stands 2.5 high
+    assert found["projected"][0, 0] == pytest.approx([0.675, -1.6 * 2.5, 0.65, 0.75])
+    assert found["turned"][0, 0].tolist() == [0, 0, 1, 0]
+    second = 0.8 / np.sqrt(0.36 + 0.01 + 0.64)  # the first light comes from the other side
+    assert found["colours"][0, 0, :3] == pytest.approx(0.1 + second * np.array([0.2, 0.3, 0.5]))
+
+
+@pytest.mark.parametrize("towards_the_eye", [True, False])
+def test_ambient_occlusion_of_a_wall(towards_the_eye):
+    direction = [128, 128, 0 if towards_the_eye else 255, 0]
+    normals = np.tile(np.uint8(direction), (41, 41, 1))
+    found = reference("ambient-occlusion", {"height": 41, "width": 41}, depths=np.full((41, 41), 5.0), normals=normals)
+    # In front of the wall nothing hides a probe; behind it each is hidden by what it is deeper
+    depth = ambient_occlusion.RADIUS * ambient_occlusion.probes()[:, 2] - ambient_occlusion.BIAS
+    hidden = 0 if towards_the_eye else np.clip(20 * depth, 0, 1).mean()
+    expected = max(0, 1 - ambient_occlusion.STRENGTH * hidden) ** 2
+    assert found["open"][20, 20] == pytest.approx(expected, abs=0.01)  # 128 is not quite the middle
+    assert found["smooth"][20, 20] == pytest.approx(expected, abs=0.01)
+
+
+def test_deferred_shading_of_a_surface_that_faces_the_eye():
+    found = reference(
+        "deferred-shading",
+        ONE_PIXEL,
+        albedos=np.uint8([[[255, 255, 255, 0]]]),
+        normals=np.int16([[[32767, 32767]]]),  # a corner of the square: (0, 0, -1)
+        depths=[[2]],
+        places=[[0, -0.4, 1, 2]],  # 1 before the surface, and it reaches 2
+        colours=[[1, 0.5, 0, 0]],
+    )["colours"]
+    assert found[0, 0] == pytest.approx([0.1 + 0.5625, 0.1 + 0.5625 / 2, 0.12, 1])
+
+
+def test_the_octahedron_holds_every_direction():
+    directions = shaders.normalize(np.random.default_rng(1).normal(size=(100, 3)))
+    assert deferred_shading.unfolded(deferred_shading.folded(directions)) == pytest.approx(directions)

@@ -13,6 +13,8 @@ EYE = np.array([0.0, 2.5, 0.0])
 """Where the camera stands; it looks along z, the floor is at height 0."""
 
 FARTHEST = 40.0
+LEVEL = -0.2
+"""The slope at which the camera looks down."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def unit(picture: Array) -> Array:
 def rays(height: int, width: int) -> Array:
     """The directions of the pixels of a view: float64[height, width, 3], z is 1."""
     x = (np.arange(width) + 0.5 - width / 2) / height * 1.2
-    y = -(np.arange(height) + 0.5 - height / 2) / height * 1.2 - 0.2
+    y = -(np.arange(height) + 0.5 - height / 2) / height * 1.2 + LEVEL
     return np.stack(np.broadcast_arrays(x[None, :], y[:, None], np.float64(1)), axis=-1)
 
 

@@ -16,13 +16,15 @@ LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 
 def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
-    """``pictures``: float16[frames, height, width, 4], smooth, the brightest a thousand times the darkest."""
+    """``pictures``: float16[frames, height, width, 4], smooth, the brightest a thousand times the darkest.
+
+    The view moves from frame to frame, and the light doubles.
+    """
     shape = size["height"], size["width"]
-    frames = []
-    for frame in range(size["frames"]):
-        light = 2.0 ** (10 * scene.noise(rng, *shape, 1) - 7 + frame)
-        frames.append(padded(light * (0.25 + scene.noise(rng, *shape, 3, cells=8)), 1.0))
-    return {"pictures": np.array(frames, np.float16)}
+    light = 2.0 ** (10 * scene.noise(rng, *shape, 1) - 7)
+    picture = light * (0.25 + scene.noise(rng, *shape, 3, cells=8))
+    frames = (padded(np.roll(picture, 11 * n, axis=1) * 2**n, 1.0) for n in range(size["frames"]))
+    return {"pictures": np.array([frame.astype(np.float16) for frame in frames])}
 
 
 def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
