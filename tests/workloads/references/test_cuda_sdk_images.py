@@ -6,7 +6,17 @@ from scipy.fft import dctn
 from scipy.ndimage import convolve1d, uniform_filter1d
 
 from warpreg import workloads
-from warpreg.workloads.cuda_sdk import bicubic_texture, box_filter, dct8x8, pictures, recursive_gaussian
+from warpreg.workloads.cuda_sdk import (
+    bicubic_texture,
+    box_filter,
+    dct8x8,
+    dxtc,
+    eigenvalues,
+    image_denoising,
+    pictures,
+    recursive_gaussian,
+    volume_render,
+)
 
 
 def reference(name, size, **inputs):
@@ -108,3 +118,79 @@ def test_sorts_keep_equal_keys_in_their_order(name):
     found = reference(name, {}, keys=keys, values=np.arange(5, dtype=np.uint32))
     assert found["keys"].tolist() == [0, 1, 1, 3, 3]
     assert found["values"].tolist() == [3, 1, 4, 0, 2]
+
+
+def test_dxtc_partitions_are_all_cuts_of_sixteen_colours():
+    table = dxtc.partitions()
+    assert len(table) == 992
+    # Cuts of 16 into three runs in order: C(18, 2); into four: C(19, 3)
+    assert (len(set(table[:160].tolist())), len(set(table.tolist()))) == (153, 969)
+    assert dxtc.products(dxtc.ALPHA_OF_4).tolist() == [0x090000, 0x000900, 0x040102, 0x010402]
+
+
+def test_dxtc_gives_two_colours_back_as_they_were():
+    block = np.zeros((1, 16, 4), np.uint8)
+    block[0, :5, 0] = 255
+    block[0, 5:, 1:3] = 255
+    found = reference("dxtc", {}, blocks=block)
+    # Red is 31 << 11, the other the rest of the bits; a palette of four has the larger first.
+    assert found["compressed"][0, 0] == 0xF800 + (0x07FF << 16)
+    assert found["compressed"][0, 1] == sum(1 << (2 * place) for place in range(5, 16))
+    assert found["error"].tolist() == [0.0]
+
+
+def test_denoising_keeps_a_flat_picture_and_weighs_the_likeness():
+    flat = np.full((10, 11, 4), 100, np.uint8)
+    found = reference("image-denoising", {}, image=flat)
+    assert all(set(picture[..., :3].ravel()) <= {99, 100} for picture in found.values())
+    image = np.zeros((9, 9, 3))
+    image[4, 5] = 0.5
+    weights = image_denoising.knn_weights(image)
+    # One to the right differs by 3 * 0.25, over 0.32^2; the distance counts 1 / 49
+    assert weights[0, 1][4, 4] == pytest.approx(np.exp(-0.75 / 0.1024 - 1 / 49))
+    # The windows around both have the bright pixel at two places: 2 * 0.75
+    assert image_denoising.nlm_weights(image)[0, 1][4, 4] == pytest.approx(np.exp(-1.5 / 1.45**2 - 1 / 49))
+
+
+def test_quick_weights_are_those_of_the_middle_of_a_block():
+    image = np.random.default_rng(5).random((8, 8, 3))
+    quick, slow = image_denoising.quick_weights(image), image_denoising.nlm_weights(image)
+    assert quick[1, -2][0, 0] == pytest.approx(slow[1, -2][3, 3])
+    assert quick[4, 4][7, 7] == quick[4, 4][0, 0]
+
+
+def test_rays_cross_the_cube_where_it_is():
+    origin = np.array([0.0, 0.0, 4.0])
+    near, far = volume_render.crossing(origin, np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]))
+    assert (near[0], far[0]) == (3.0, 5.0)
+    assert near[1] >= far[1]
+
+
+def test_a_volume_of_one_density_is_as_opaque_as_the_way_is_long():
+    workload = workloads.find("volume-render")
+    inputs = dict(workload.problem("tiny").inputs)
+    inputs["volume"] = np.full((32, 32, 32), 255, np.uint8)
+    transfer = np.zeros((9, 4), np.float32)
+    transfer[:, [0, 3]] = 0.5, 0.04
+    found = workload.reference({"width": 2, "height": 2, "step": 100}, inputs | {"transfer": transfer})
+    red, green, _, opacity = found["picture"][1, 1].astype(float)
+    steps = np.log(1 - opacity / 255) / np.log(1 - 0.04 * volume_render.DENSITY)
+    # The way through the cube is between 2 and 2 sqrt(3) long in the middle; the cut to levels is worth half a step
+    assert 2 / 0.1 - 1 < steps < 2 * 3**0.5 / 0.1 + 1
+    assert (red, green) == (pytest.approx(opacity / 2, abs=1), 0)
+
+
+def test_eigenvalues_of_a_path_are_cosines():
+    n = 12
+    beside = np.full(n, 0.5, np.float32)
+    beside[0] = 0
+    matrix = {
+        f"{name}_{part}": array
+        for name in ("small", "large")
+        for part, array in (("diagonal", 0 * beside), ("beside", beside))
+    }
+    found = reference("eigenvalues", {}, **matrix)
+    assert found["large"] == pytest.approx(np.sort(np.cos(np.pi * np.arange(1, n + 1) / (n + 1))), abs=1e-6)
+    lowest, highest = eigenvalues.bounds(0 * beside, beside)
+    assert lowest < found["large"][0] < found["large"][-1] < highest
+    assert (lowest, highest) == pytest.approx((-1, 1), abs=1e-5)
