@@ -11,6 +11,7 @@ from warpreg.workloads.shaders import (
     depth_of_field,
     normal_mapping,
     shadow_lookup,
+    water,
 )
 
 ONE_PIXEL = {"height": 1, "width": 1}
@@ -198,3 +199,64 @@ def test_deferred_shading_of_a_surface_that_faces_the_eye():
 def test_the_octahedron_holds_every_direction():
     directions = shaders.normalize(np.random.default_rng(1).normal(size=(100, 3)))
     assert deferred_shading.unfolded(deferred_shading.folded(directions)) == pytest.approx(directions)
+
+
+@pytest.mark.parametrize(
+    ("direction", "expected"),
+    [
+        ([2, 0, 0], 0),
+        ([-2, 1, 1], 1),
+        ([1, 3, -2], 2),
+        ([0, -1, 0.5], 3),
+        ([0.5, 0.5, 1], 4),
+        ([0, 0, -1], 5),
+        ([1, 1, 1], 0),  # x goes before y and z
+    ],
+)
+def test_a_direction_hits_one_face_of_a_cube(direction, expected):
+    faces = np.arange(6, dtype=np.float32)[:, None, None, None].repeat(2, 1).repeat(2, 2)
+    assert shaders.sample_cube(faces, np.float32([direction])).tolist() == [[expected]]
+
+
+def test_the_faces_of_a_cube_are_turned_as_they_join():
+    # The first texel of face +z lies at its upper left: towards -x and +y; that of +x towards +y and +z
+    faces = np.zeros((6, 2, 2), np.float32)
+    faces[[0, 4], 0, 0] = 1, 2
+    found = shaders.sample_cube(faces, np.float32([[1, 0.5, 0.5], [1, 0.5, -0.5], [-0.5, 0.5, 1], [0.5, 0.5, 1]]))
+    assert found.tolist() == [1, 0, 2, 0]
+
+
+def test_still_water_mirrors_an_even_sky():
+    inputs = {
+        "waves": np.zeros((6, 8)),
+        "ripples": np.full((2, 2, 4), 127.5),
+        "ground": np.zeros((2, 2, 4), np.uint8),
+        "sky": np.ones((6, 2, 2, 4)),
+    }
+    found = reference("water", {"height": 3, "width": 3, "texels": 4}, **inputs)["colours"]
+    assert found[0, :, :3] == pytest.approx(np.ones((3, 3)))  # the rays of the first row go up by 0.2
+    # In the last row the middle ray goes down by 0.6 a unit: Schlick's part of the sky, and the glint of the sun
+    down, forth = 0.6 / np.hypot(0.6, 1), 1 / np.hypot(0.6, 1)
+    glint = 0.5 * max(0, water.SUN[1] * down + water.SUN[2] * forth) ** 32
+    assert found[2, 1, 0] == pytest.approx(0.02 + 0.98 * (1 - down) ** 5 + glint, rel=1e-5)
+
+
+def test_fxaa_hardly_moves_a_straight_edge_and_softens_a_step():
+    straight = np.zeros((9, 24, 4), np.float32)
+    straight[5:] = 1
+    found = reference("fxaa", {}, picture=straight)["colours"]
+    # Beside the edge the weighted mean of the neighbours is 4/12: 3/4 of the square of (1/3)^2 (3 - 2/3)
+    assert found[:5, 5, 0] == pytest.approx([0, 0, 0, 0, 0.75 * (7 / 27) ** 2], abs=1 / 512)
+    stepped = straight.copy()
+    stepped[4, 12:] = 1  # the edge rises by a pixel in the middle
+    found = reference("fxaa", {}, picture=stepped)["colours"][..., 0]
+    assert found[4, 11] == pytest.approx(0.5, abs=0.1)
+    assert 0 < found[4, 9] < found[4, 11]
+    assert found[4, 0] < found[4, 9]
+
+
+def test_fxaa_softens_a_lone_pixel():
+    picture = np.zeros((9, 9, 4), np.float32)
+    picture[4, 4] = 1
+    found = reference("fxaa", {}, picture=picture)["colours"]
+    assert found[4, 4, 0] == pytest.approx(0.25)  # it is moved by 3/4

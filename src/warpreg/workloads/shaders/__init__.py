@@ -44,6 +44,29 @@ def sample(
     return total
 
 
+def sample_cube(faces: Array, directions: Array) -> Array:
+    """What a cube map with a linear filter returns: float32, ``directions``' shape without x, y, z, then channels.
+
+    ``faces`` is [6, texel, texel, channels] in the order +x, -x, +y, -y, +z, -z.  The largest component chooses the
+    face, x before y before z, and the filter stays in it (CUDA C++ Programming Guide, "Cubemap Textures").
+    """
+    directions = np.asarray(directions, np.float32)
+    axis = np.abs(directions).argmax(axis=-1)
+    major = np.take_along_axis(directions, axis[..., None], axis=-1)[..., 0]
+    negative = major < 0
+    x, y, z = np.moveaxis(directions, -1, 0)
+    sign = np.where(negative, np.float32(-1), np.float32(1))
+    s = np.choose(axis, [-sign * z, x, sign * x])
+    t = np.choose(axis, [-y, sign * z, -y])
+    u, v = ((minor / np.abs(major) + np.float32(1)) * np.float32(0.5) for minor in (s, t))
+    face = 2 * axis + negative
+    found = np.zeros((*axis.shape, *faces.shape[3:]), np.float32)
+    for number, texels in enumerate(faces):
+        hit = face == number
+        found[hit] = sample(texels, u[hit], v[hit], filter="linear", normalized=True)
+    return found
+
+
 def _corners(
     coordinate: Array, extent: int, address: Address, filter: Filter, normalized: bool
 ) -> list[tuple[Array, Array]]:
