@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from warpreg import workloads
-from warpreg.workloads.rodinia import b_tree, cfd, srad
+from warpreg.workloads.rodinia import b_tree, cfd, huffman, srad
 from warpreg.workloads.rodinia.cfd import mesh
 from warpreg.workloads.rodinia.lavamd import neighbourhoods
 from warpreg.workloads.rodinia.streamcluster import Clustering, open_if_worth
@@ -138,3 +138,30 @@ def test_cfd_flux_along_the_flow():
     # Mass 1.68; momentum 1.4 * 1.44 + 1; energy (3.508 + 1) * 1.2; across the flow only pressure.
     assert flux[:, 0] == pytest.approx([1.68, 3.016, 0, 0, 5.4096])
     assert flux[:, 1] == pytest.approx([0, 0, 1, 0, 0])
+
+
+def test_huffman_code_of_a_textbook_alphabet():
+    counts = np.zeros(256, np.uint32)
+    counts[[10, 20, 30, 40, 50]] = [15, 7, 6, 6, 5]  # 39 symbols, 87 bits, as in Wikipedia's A to E
+    words, lengths = huffman.code(counts)
+    assert lengths[[10, 20, 30, 40, 50]].tolist() == [1, 3, 3, 3, 3]
+    assert (lengths * counts).sum() == 87
+    codes = {format(words[s], f"0{lengths[s]}b") for s in (10, 20, 30, 40, 50)}
+    assert not any(a != b and b.startswith(a) for a in codes for b in codes)
+
+
+def test_huffman_stream_is_the_code_words_one_after_the_other():
+    data = np.frombuffer(b"abracadabra" * 5, np.uint8)
+    found = reference("huffman", {}, data=data)
+    words, lengths = huffman.code(found["counts"])
+    bits = "".join(format(words[symbol], f"0{lengths[symbol]}b") for symbol in data)
+    stream = "".join(format(word, "032b") for word in found["stream"])
+    assert stream == bits.ljust(len(stream), "0")
+    assert len(stream) - len(bits) < 32
+
+
+def test_hybridsort_counts_and_sorts():
+    found = reference("hybridsort", {}, values=np.array([1024, 0, 511.5, 512, 1023], np.float32))
+    assert found["sorted"].tolist() == [0, 511.5, 512, 1023, 1024]
+    assert np.flatnonzero(found["counts"]).tolist() == [0, 511, 512, 1023]
+    assert found["counts"][1023] == 2
