@@ -11,7 +11,6 @@ from warpreg.workloads.workload import Array, Arrays, Buffer, Device, Size, Work
 
 SYMBOLS = 256
 BLOCK_WORDS = 256
-SCAN_THREADS = 256
 PACK_THREADS = 16
 HISTOGRAM_BLOCKS = 32
 
@@ -37,7 +36,7 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     shared = 4 * (2 * SYMBOLS + BLOCK_WORDS)
     device.launch("encode", count, BLOCK_WORDS, source, *table, pieces, bits, shared_bytes=shared)
 
-    starts = _scanned(device, bits, count)
+    starts = _scanned(device, bits, count, size["scan_threads"])
     total = int(starts.download()[count - 1]) + int(bits.download()[-1])
     stream = device.zeros(blocks(total, 32), np.uint32)
     grid = blocks(count, PACK_THREADS)
@@ -45,27 +44,28 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     return {"counts": counts.download(), "stream": stream.download()}
 
 
-def _scanned(device: Device, numbers: Buffer, count: int) -> Buffer:
+def _scanned(device: Device, numbers: Buffer, count: int, most_threads: int) -> Buffer:
     """The exclusive prefix sums of ``count`` numbers, uint32, with zeros up to a full block.
 
     A last block that is not full is a launch of its own, with the largest power of two of threads that it can use.
     The sums of several blocks are summed in the same way and added in the end.
     """
-    whole, rest = divmod(count, 2 * SCAN_THREADS)
+    most = 2 * most_threads
+    whole, rest = divmod(count, most)
     several = whole + (rest > 0) > 1
-    parts = [("prescan", whole, SCAN_THREADS, (2 * SCAN_THREADS, 0, 0))] if whole else []
+    parts = [("prescan", whole, most_threads, (most, 0, 0))] if whole else []
     if rest:
         threads = 1 << max(rest - 1, 1).bit_length() - 1
-        parts.append(("prescan_ragged", 1, threads, (rest, whole, whole * 2 * SCAN_THREADS)))
+        parts.append(("prescan_ragged", 1, threads, (rest, whole, whole * most)))
 
-    out = device.zeros((whole + 1) * 2 * SCAN_THREADS, np.uint32)
+    out = device.zeros((whole + 1) * most, np.uint32)
     sums = device.zeros(whole + 1, np.uint32)
     for kernel, grid, threads, place in parts:
         shared = 4 * (2 * threads + 2 * threads // 16)
         name = kernel + "_with_sums" if several else kernel
         device.launch(name, grid, threads, out, numbers, sums, *place, shared_bytes=shared)
     if several:
-        before = _scanned(device, sums, whole + (rest > 0))
+        before = _scanned(device, sums, whole + (rest > 0), most_threads)
         for _, grid, threads, place in parts:
             device.launch("uniform_add", grid, threads, out, before, *place)
     return out
@@ -91,7 +91,7 @@ def code(counts: Array) -> tuple[Array, Array]:
     The two rarest nodes are joined until one is left; of equal ones those that came first. Left is 0, right is 1.
     """
     words, lengths = np.zeros(SYMBOLS, np.uint32), np.zeros(SYMBOLS, np.uint32)
-    nodes = [(int(counts[symbol]), symbol, [symbol]) for symbol in np.flatnonzero(counts)]
+    nodes = [(int(counts[symbol]), int(symbol), [int(symbol)]) for symbol in np.flatnonzero(counts)]
     if len(nodes) == 1:
         lengths[nodes[0][2]] = 1
     heapq.heapify(nodes)
@@ -119,7 +119,11 @@ WORKLOAD = Workload(
     papers=("rc-rsp",),
     originals=("rodinia/huffman",),
     source=Path(__file__).with_name("kernel.cu"),
-    sizes={"tiny": {"blocks": 37}, "small": {"blocks": 1_300}, "full": {"blocks": 9_000}},
+    sizes={
+        "tiny": {"blocks": 37, "scan_threads": 8},
+        "small": {"blocks": 1_300, "scan_threads": 256},
+        "full": {"blocks": 9_000, "scan_threads": 256},
+    },
     inputs=make_inputs,
     run=run,
     reference=reference,

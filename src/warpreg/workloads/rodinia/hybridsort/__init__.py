@@ -61,7 +61,8 @@ def _limits(counts: Array, low: float, high: float) -> Array:
     below = np.append(0, np.cumsum(counts, dtype=np.int64))
     edges = np.linspace(float(low), float(high), BUCKETS + 1)
     wanted = below[-1] * np.arange(1, BUCKETS + 1) / BUCKETS
-    return np.interp(wanted, below, edges).astype(np.float32)
+    limits: Array = np.interp(wanted, below, edges).astype(np.float32)
+    return limits
 
 
 def _merged(device: Device, lists: list[Buffer], vectors: int, longest: int) -> Buffer:
