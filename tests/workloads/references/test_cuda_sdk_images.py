@@ -142,7 +142,10 @@ def test_dxtc_gives_two_colours_back_as_they_were():
 def test_denoising_keeps_a_flat_picture_and_weighs_the_likeness():
     flat = np.full((10, 11, 4), 100, np.uint8)
     found = reference("image-denoising", {}, image=flat)
-    assert all(set(picture[..., :3].ravel()) <= {99, 100} for picture in found.values())
+    for name in ("copy", "knn", "nlm", "nlm_quick"):
+        assert set(found[name][..., :3].ravel()) <= {99, 100}, name
+    # Far neighbours weigh exp(-18 / 49) = 0.69, over both thresholds: all is smooth, which is shown red
+    assert found["knn_regions"][5, 5].tolist() == found["nlm_regions"][5, 5].tolist() == [255, 0, 0, 0]
     image = np.zeros((9, 9, 3))
     image[4, 5] = 0.5
     weights = image_denoising.knn_weights(image)

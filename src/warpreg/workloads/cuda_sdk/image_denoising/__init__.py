@@ -15,6 +15,9 @@ RADIUS = 3
 REACH = range(-RADIUS, RADIUS + 1)
 AREA = (2 * RADIUS + 1) ** 2
 
+CONTRAST, NOISE = 4, 25
+"""How far edges are raised, and the standard deviation of the noise in levels of 255."""
+
 KNN_SHARPNESS, KNN_MIXTURE = 1 / 0.32**2, 0.2
 NLM_SHARPNESS, NLM_MIXTURE = 1 / 1.45**2, 0.2
 KNN_THRESHOLDS = 0.02, 0.79
@@ -23,12 +26,14 @@ NLM_THRESHOLDS = 0.10, 0.10
 
 
 def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
-    """``image``: uint8[height, width, 4]."""
-    return {"image": photograph(size["height"], size["width"], rng, channels=4)}
+    """``image``: uint8[height, width, 4], with hard edges and much noise."""
+    image = photograph(size["height"], size["width"], rng, channels=4).astype(np.float64)
+    noisy = (image - image.mean()) * CONTRAST + 128 + rng.normal(0, NOISE, image.shape)
+    return {"image": np.clip(noisy, 0, 255).astype(np.uint8)}
 
 
 def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
-    """``copy``, ``knn``, ``nlm`` and ``nlm_quick``: uint8[height, width, 4], the last channel 0."""
+    """``copy``, pictures and their smooth regions by each filter: uint8[height, width, 4], the last channel 0."""
     width, height = size["width"], size["height"]
     image = device.texture(inputs["image"], read="normalized")
     grid = blocks(width, SIDE), blocks(height, SIDE)
@@ -36,8 +41,11 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     for name, numbers in (
         ("copy", ()),
         ("knn", (KNN_SHARPNESS, KNN_MIXTURE)),
+        ("knn_regions", (KNN_SHARPNESS,)),
         ("nlm", (NLM_SHARPNESS, NLM_MIXTURE)),
+        ("nlm_regions", (NLM_SHARPNESS,)),
         ("nlm_quick", (NLM_SHARPNESS, NLM_MIXTURE)),
+        ("nlm_quick_regions", (NLM_SHARPNESS,)),
     ):
         out = device.zeros((height, width, 4), np.uint8)
         device.launch(name, grid, BLOCK, out, width, height, *numbers, image)
@@ -48,16 +56,26 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
 def reference(size: Size, inputs: Arrays) -> Arrays:
     """One neighbour of all pixels at a time, in float64."""
     image = inputs["image"][..., :3] / 255
-    copy = inputs["image"].copy()
-    copy[..., 3] = 0
-    return {
-        "copy": copy,
-        "knn": _mixed(image, _weigh(image, knn_weights(image), KNN_THRESHOLDS[0]), KNN_THRESHOLDS[1], KNN_MIXTURE),
-        "nlm": _mixed(image, _weigh(image, nlm_weights(image), NLM_THRESHOLDS[0]), NLM_THRESHOLDS[1], NLM_MIXTURE),
-        "nlm_quick": _mixed(
-            image, _weigh(image, quick_weights(image), NLM_THRESHOLDS[0]), NLM_THRESHOLDS[1], NLM_MIXTURE
-        ),
-    }
+    found = {"copy": inputs["image"].copy()}
+    found["copy"][..., 3] = 0
+    for name, weights, thresholds, mixture in (
+        ("knn", knn_weights(image), KNN_THRESHOLDS, KNN_MIXTURE),
+        ("nlm", nlm_weights(image), NLM_THRESHOLDS, NLM_MIXTURE),
+        ("nlm_quick", quick_weights(image), NLM_THRESHOLDS, NLM_MIXTURE),
+    ):
+        mean, share = _weigh(image, weights, thresholds[0])
+        is_smooth = share > thresholds[1]
+        part = np.where(is_smooth, mixture, 1 - mixture)[..., None]
+        found[name] = _levels(mean + (image - mean) * part)
+        found[f"{name}_regions"] = _levels(np.stack([is_smooth, np.zeros_like(is_smooth), ~is_smooth], axis=-1))
+    return found
+
+
+def _levels(colours: Array) -> Array:
+    """Three channels from 0 to 1 as whole levels, and a fourth of 0: uint8[..., 4]."""
+    result = np.zeros((*colours.shape[:2], 4), np.uint8)
+    result[..., :3] = colours * 255
+    return result
 
 
 Weights = dict[tuple[int, int], Array]
@@ -137,24 +155,17 @@ def _weigh(image: Array, weights: Weights, threshold: float) -> tuple[Array, Arr
     return sums / total[..., None], share / AREA
 
 
-def _mixed(image: Array, mean_and_share: tuple[Array, Array], threshold: float, mixture: float) -> Array:
-    mean, share = mean_and_share
-    part = np.where(share > threshold, mixture, 1 - mixture)[..., None]
-    result = np.zeros((*image.shape[:2], 4), np.uint8)
-    result[..., :3] = (mean + (image - mean) * part) * 255
-    return result
-
-
 WORKLOAD = Workload(
     name="image-denoising",
     title="Image denoising",
     description=(
         "Noise is removed from an image by means over 7 x 7 neighbours that are weighted by likeness: of two pixels"
         " (k nearest neighbours), of the 7 x 7 pixels around both (non-local means), and of those once for a block of"
-        " 8 x 8 pixels (the quick form, with weights in shared memory), next to a plain copy, as in the SDK's sample."
-        " A thread a pixel, in blocks of 8 x 8, all colours through a texture. Loops over four-channel fetches at"
-        " computed coordinates, differences squared and summed, one exponential a neighbour: five sums live through"
-        " the loops, fetched colours are read twice or three times within a few instructions."
+        " 8 x 8 pixels (the quick form, with weights in shared memory); three more kernels show which regions each of"
+        " them takes for smooth, and one copies, as in the SDK's sample. A thread a pixel, in blocks of 8 x 8, all"
+        " colours through a texture. Loops over four-channel fetches at computed coordinates, differences squared and"
+        " summed, one exponential a neighbour: five sums live through the loops, fetched colours are read twice or"
+        " three times within a few instructions."
     ),
     suite="cuda-sdk",
     tags=("float", "compute", "texture", "sfu", "shared-memory", "barriers", "several-launches"),
@@ -164,7 +175,7 @@ WORKLOAD = Workload(
     # which has 320 x 408 pixels.
     sizes={
         "tiny": {"width": 27, "height": 21},
-        "small": {"width": 160, "height": 96},
+        "small": {"width": 112, "height": 72},
         "full": {"width": 320, "height": 408},
     },
     inputs=make_inputs,
@@ -172,9 +183,8 @@ WORKLOAD = Workload(
     reference=reference,
     # Levels are cut off to whole numbers: a rounding in single precision may lead to the one beside it. A weight that
     # is within 1e-6 of a threshold may count or not, and change how much of the original is mixed in.
-    tolerance={
-        "knn": Tolerance(absolute=1, fraction=0.001),
-        "nlm": Tolerance(absolute=1, fraction=0.001),
-        "nlm_quick": Tolerance(absolute=1, fraction=0.001),
-    },
+    tolerance=dict.fromkeys(
+        ("knn", "knn_regions", "nlm", "nlm_regions", "nlm_quick", "nlm_quick_regions"),
+        Tolerance(absolute=1, fraction=0.001),
+    ),
 )
