@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,6 @@ COLOURS = 16
 PARTITIONS_OF_4, PARTITIONS_OF_3 = 992, 160
 POWER_STEPS = 8
 METRIC = np.ones(3, np.float32)
-LARGEST = np.float32(3.402823466e38)
 LOW_BITS = np.uint32(0x55555555)
 
 ALPHA_OF_4, ALPHA_OF_3 = (np.array(row, np.float32) for row in ((9, 0, 6, 3), (4, 0, 2, 2)))
@@ -98,6 +98,24 @@ def reference(size: Size, inputs: Arrays) -> Arrays:
     return _judged(np.concatenate(parts), blocks)
 
 
+class Trial(NamedTuple):
+    """The best of some partitions: for each block its error, the partition and the two end colours."""
+
+    error: Array
+    partition: Array
+    first: Array
+    second: Array
+
+    def exchanged(self, where: Array, flipped: Array | np.uint32) -> Trial:
+        """With the end colours in the other order in some blocks, and some bits of the indices flipped for it."""
+        return Trial(
+            self.error,
+            np.where(where, self.partition ^ flipped, self.partition),
+            np.where(where, self.second, self.first),
+            np.where(where, self.first, self.second),
+        )
+
+
 def _compressed(blocks: Array) -> Array:
     colours = blocks[..., :3] * np.float32(1 / 255)
     total = colours.sum(axis=1, keepdims=True)
@@ -106,27 +124,20 @@ def _compressed(blocks: Array) -> Array:
     ranks = np.argsort(order, axis=1, kind="stable")
     ordered = np.take_along_axis(colours, order[..., None], axis=1)
 
-    table = partitions()
-    four = _tried(ordered, total, table, ALPHA_OF_4)
-    three = _tried(ordered, total, table[:PARTITIONS_OF_3], ALPHA_OF_3)
-    error, place, first, second = four
-    partition = table[place]
-    turned = first < second
-    first, second = np.where(turned, second, first), np.where(turned, first, second)
-    partition = np.where(turned, partition ^ LOW_BITS, partition)
+    four = _tried(ordered, total, partitions(), ALPHA_OF_4)
+    four = four.exchanged(four.first < four.second, LOW_BITS)
+    three = _tried(ordered, total, partitions()[:PARTITIONS_OF_3], ALPHA_OF_3)
+    three = three.exchanged(three.first > three.second, ~three.partition >> np.uint32(1) & LOW_BITS)
+    is_three = three.error < four.error
+    best = Trial(*(np.where(is_three, a, b) for a, b in zip(three, four, strict=True)))
+    return _packed_blocks(best, ranks)
 
-    other_partition, other_first, other_second = table[three[1]], *three[2:]
-    turned = other_first > other_second
-    other_first, other_second = np.where(turned, three[3], three[2]), np.where(turned, three[2], three[3])
-    flip = ~other_partition >> np.uint32(1) & LOW_BITS
-    other_partition = np.where(turned, other_partition ^ flip, other_partition)
 
-    better = three[0] < error
-    first, second = np.where(better, other_first, first), np.where(better, other_second, second)
-    partition = np.where(first == second, 0, np.where(better, other_partition, partition)).astype(np.uint32)
+def _packed_blocks(best: Trial, ranks: Array) -> Array:
+    partition = np.where(best.first == best.second, 0, best.partition).astype(np.uint32)
     entries = partition[:, None] >> (2 * ranks).astype(np.uint32) & np.uint32(3)
     indices = (entries << np.arange(0, 2 * COLOURS, 2, dtype=np.uint32)).sum(axis=1, dtype=np.uint32)
-    return np.stack([(second << 16 | first).astype(np.uint32), indices], axis=1)
+    return np.stack([(best.second << 16 | best.first).astype(np.uint32), indices], axis=1)
 
 
 def principal_axis(differences: Array) -> Array:
@@ -140,8 +151,7 @@ def principal_axis(differences: Array) -> Array:
     return axis
 
 
-def _tried(colours: Array, total: Array, table: Array, alphas: Array) -> tuple[Array, Array, Array, Array]:
-    """For each block the least error, its partition's place, and the two end colours."""
+def _tried(colours: Array, total: Array, table: Array, alphas: Array) -> Trial:
     whole = alphas[0]
     entries = table[:, None] >> np.arange(0, 2 * COLOURS, 2, dtype=np.uint32) & np.uint32(3)
     sums = products(alphas)[entries].sum(axis=1)[:, None]
@@ -156,7 +166,7 @@ def _tried(colours: Array, total: Array, table: Array, alphas: Array) -> tuple[A
     errors = error.sum(axis=2) / whole
     best = errors.argmin(axis=1)
     row = np.arange(len(best))
-    return errors[row, best], best, first[row, best], second[row, best]
+    return Trial(errors[row, best], table[best], first[row, best], second[row, best])
 
 
 def _rounded(colour: Array) -> tuple[Array, Array]:
