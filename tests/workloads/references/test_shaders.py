@@ -9,6 +9,7 @@ from warpreg.workloads.shaders import (
     ambient_occlusion,
     deferred_shading,
     depth_of_field,
+    fur_shells,
     normal_mapping,
     shadow_lookup,
     water,
@@ -260,3 +261,22 @@ def test_fxaa_softens_a_lone_pixel():
     picture[4, 4] = 1
     found = reference("fxaa", {}, picture=picture)["colours"]
     assert found[4, 4, 0] == pytest.approx(0.25)  # it is moved by 3/4
+
+
+def test_fur_shells_below_the_eye():
+    found = reference(
+        "fur-shells",
+        {},
+        positions=[[[0, 0, 0, 1], [0, 0, 0, 0]]],
+        normals=[[[0, 1, 0, 0]] * 2],
+        tangents=[[[1, 0, 0, 0]] * 2],
+        uv=np.zeros((1, 2, 2)),
+        hairs=np.ones((2, 2)),
+        colour_map=np.ones((2, 2, 4)),
+        comb=np.full((2, 2, 2), 0.5),
+    )["colours"]
+    # Hairs of length 1 cover nothing at level 8/8, half at 7/8, all at 6/8: 13/16 on the whole
+    up = fur_shells.SUN[1]
+    diffuse, shine = 0.3 + 0.6 * np.sqrt(1 - up**2), 0.3 * np.sqrt(1 - (1 + up) / 2) ** 20
+    assert found[0, 0, :3] == pytest.approx(diffuse * (0.25 + 0.75 * 13 / 16) + shine * 13 / 16)
+    assert found[0, 1] == pytest.approx(fur_shells.BACKGROUND)

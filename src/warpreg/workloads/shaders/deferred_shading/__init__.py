@@ -115,7 +115,7 @@ WORKLOAD = Workload(
     sizes={
         "tiny": {"width": 45, "height": 37, "lights": 24},
         "small": {"width": 768, "height": 432, "lights": 96},
-        "full": {"width": 1920, "height": 1080, "lights": 256},
+        "full": {"width": 1920, "height": 1080, "lights": 128},
     },
     inputs=make_inputs,
     run=run,

@@ -152,14 +152,14 @@ WORKLOAD = Workload(
     sizes={
         "tiny": {"particles": 1000, "frames": 3},
         "small": {"particles": 350_000, "frames": 3},
-        "full": {"particles": 1_000_000, "frames": 10},
+        "full": {"particles": 600_000, "frames": 8},
     },
     inputs=make_inputs,
     run=run,
     reference=reference,
     tolerance={
         # The wind changes by up to 2 from texel to texel: a fraction of the filter that is 1/256 off changes it by
-        # 0.008, a velocity by step * drag = 1/30 of that, twice in ten steps at worst; a place by ten steps of this.
+        # 0.008, a velocity by step * drag = 1/30 of that, twice in eight steps at worst, and a place by eight steps.
         "velocities": Tolerance(relative=1e-5, absolute=6e-4, fraction=1e-4),
         "places": Tolerance(relative=1e-5, absolute=1e-4, fraction=1e-4),
         "corners": Tolerance(relative=1e-5, absolute=2e-4, fraction=1e-4),
