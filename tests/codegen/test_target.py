@@ -25,10 +25,24 @@ def test_without_a_target_the_demand_is_what_the_code_uses() -> None:
 
 
 def test_no_value_takes_the_stack_pointer_and_two_more_are_demanded() -> None:
-    """Three values take R0, R2 and R3 around R1; two more that no code names make six."""
-    program = AllocateRegisters(target=target("sm_80")).run(kernel(THREE_LIVE))
+    """Three values that are never read together take R0, R2 and R3 around R1; two that no code names make six."""
+    body = "".join(f"ld.shared.u32 %r{i}, [{4 * i}];" for i in range(3))
+    body += "".join(f"st.shared.u32 [{4 * i}], %r{i};" for i in range(3))
+    program = AllocateRegisters(target=target("sm_80")).run(kernel(body))
     assert [line.split()[1] for line in listing(program).splitlines()[:3]] == ["R0,", "R2,", "R3,"]
     assert (program.register_count, program.register_demand) == (4, 6)
+
+
+def test_what_is_read_together_lies_in_two_banks_at_the_price_of_registers() -> None:
+    """%r1 takes R0; %r2 and %r3, each read with it, take the next odd ones, R3 and R5; R1 is reserved."""
+    program = AllocateRegisters(target=target("sm_80")).run(kernel(THREE_LIVE))
+    assert [line.split()[1] for line in listing(program).splitlines()[:3]] == ["R0,", "R3,", "R5,"]
+    assert (program.register_count, program.register_demand) == (6, 8)
+
+
+def test_a_value_stored_lies_in_another_bank_than_its_address_begins() -> None:
+    body = "ld.param.u64 %rd1, [out]; ld.global.u32 %r1, [%rd1]; add.s64 %rd2, %rd1, 8; st.global.u32 [%rd2], %r1;"
+    assert "st.global.u32 [R2.64], R5" in listing(AllocateRegisters(target=target("sm_80")).run(kernel(body)))
 
 
 def test_the_reserved_register_stays_reserved_where_values_are_spilled() -> None:

@@ -28,6 +28,7 @@ from warpreg.experiments.vendor_compiler import (
     assemble,
     find_tool,
     reported_registers,
+    rolled_loops,
     sections,
     uniform_registers,
     without_padding,
@@ -93,7 +94,8 @@ def compared(
 ) -> Compared:
     """Registers and instructions, ours and theirs; two of ours are reserved."""
     ours = OurCode(registers, registers - 2, 0, 1, instructions)
-    return Compared("work", kernel, "sm_80", is_verified, ours, MachineCode(theirs[0], 0, theirs[1]))
+    machine = MachineCode(theirs[0], 0, theirs[1])
+    return Compared("work", kernel, "sm_80", is_verified, ours, machine, MachineCode(registers, 0, theirs[1] // 2))
 
 
 def test_registers_are_read_for_each_entry_in_the_order_of_the_report() -> None:
@@ -147,6 +149,9 @@ def test_the_summary_takes_all_kernels_on_all_targets() -> None:
     assert found["registers_ratio_p90"] == pytest.approx(2 + 0.7 * 2)
     assert found["instructions_ratio_geomean"] == pytest.approx(2)
     assert found["instructions_ratio_p90"] == pytest.approx(2 + 0.7 * 2)
+    # rolled: as many registers as ours; instructions 30/15, 30/7, 20/10, 10/10
+    assert found["rolled_registers_ratio_geomean"] == 1
+    assert found["rolled_instructions_ratio_geomean"] == pytest.approx((2 * 30 / 7 * 2 * 1) ** 0.25)
     assert found["verified_kernels"] == 1
 
 
@@ -197,7 +202,8 @@ def test_the_figures_have_their_names(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["bench", "compiler", "--json"]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     figures = "registers_ratio_geomean registers_ratio_p90 instructions_ratio_geomean instructions_ratio_p90".split()
-    assert list(found) == [*figures, "verified_kernels", "address_bits", "compilers", "kernels"]
+    rolled = [f"rolled_{name}" for name in figures]
+    assert list(found) == [*figures, *rolled, "verified_kernels", "address_bits", "compilers", "kernels"]
     assert found["verified_kernels"] == len(found["kernels"]) == len(workloads.names())
     assert found["kernels"][0] == {
         "workload": "work",
@@ -206,8 +212,9 @@ def test_the_figures_have_their_names(capsys: pytest.CaptureFixture[str]) -> Non
         "verified": True,
         "ours": {"registers": 10, "used": 8, "uniform_registers": 0, "predicates": 1, "instructions": 30},
         "ptxas": {"registers": 20, "uniform_registers": 0, "instructions": 60, "subroutine_instructions": 0},
-        "ratio": {"registers": 2, "instructions": 2},
-        "mechanism": "",
+        "ptxas_rolled": {"registers": 10, "uniform_registers": 0, "instructions": 30, "subroutine_instructions": 0},
+        "ratio": {"registers": 2, "instructions": 2, "rolled_registers": 1, "rolled_instructions": 1},
+        "mechanism": {"registers": "", "instructions": ""},
     }
 
 
@@ -228,6 +235,47 @@ def test_one_workload_from_end_to_end() -> None:
         assert 1 <= one.theirs.registers <= 32
         assert 10 <= one.theirs.instructions <= 40
         assert one.ours.registers == one.ours.used + 2
+
+
+def test_the_module_is_told_to_unroll_nothing_behind_its_header() -> None:
+    text = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n"
+    assert rolled_loops(text).splitlines()[2:4] == [".address_size 64", '.pragma "nounroll";']
+    assert rolled_loops(".version 2.0\n.target sm_20, debug\n").splitlines()[2] == '.pragma "nounroll";'
+
+
+LOOP = """.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u32 n)
+{
+    .reg .b64 %rd<4>;
+    .reg .b32 %r<4>;
+    .reg .pred %p<2>;
+    ld.param.u64 %rd1, [a];
+    ld.param.u32 %r1, [n];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r3, 0;
+L:  ld.global.u32 %r2, [%rd2];
+    add.s32 %r3, %r3, %r2;
+    add.s64 %rd2, %rd2, 4;
+    sub.s32 %r1, %r1, 1;
+    setp.ne.s32 %p1, %r1, 0;
+    @%p1 bra L;
+    st.global.u32 [%rd2], %r3;
+    ret;
+}
+"""
+
+
+@needs_tools
+def test_a_loop_that_ptxas_unrolls_has_one_load_where_it_may_not(tmp_path: Path) -> None:
+    path = tmp_path / "loop.ptx"
+    path.write_text(LOOP, encoding="utf-8")
+    loads = [
+        sum(line.opcode.startswith("LDG") for line in assemble(path, "sm_80", unroll=unroll)["k"].code)
+        for unroll in (True, False)
+    ]
+    assert loads[0] > loads[1] == 1
 
 
 @needs_tools

@@ -11,7 +11,7 @@ from tests.codegen.texts import kernel
 
 from warpreg.experiments import compiler_page
 from warpreg.experiments.compiler_evidence import Evidence
-from warpreg.experiments.vendor_compiler import sections
+from warpreg.experiments.vendor_compiler import MachineCode, sections
 
 THEIRS = sections("""
 .section .text.k,
@@ -24,20 +24,22 @@ THEIRS = sections("""
 
 
 def evidence(**counts: Any) -> Evidence:
-    nothing: dict[str, Any] = {"memory": (1, 1), "wide": (0, 0), "branches": (1, 1)}
-    return Evidence(**(nothing | {"uniform_bases": 0, "subroutines": 0} | counts))
+    nothing: dict[str, Any] = {"memory": (1, 1), "wide": (0, 0), "branches": (1, 1), "unrolled": (40, 40)}
+    return Evidence(**(nothing | counts))
 
 
 def test_both_codes_are_counted() -> None:
     body = "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]; @%p1 bra L; st.shared.f32 [0], %f1; L: ret;"
-    found = Evidence.of(kernel(body), THEIRS, 0)
-    assert found == Evidence(memory=(2, 3), wide=(1, 1), branches=(1, 1), uniform_bases=1, subroutines=0)
+    machine = MachineCode(10, 0, 5, 9, tuple(THEIRS))
+    found = Evidence.of(kernel(f"add.s64 %rd1, %rd1, 4; {body}"), machine, MachineCode(10, 0, 4))
+    counted = evidence(memory=(2, 3), wide=(1, 1), unrolled=(5, 4), uniform_bases=1, subroutines=9, long_integers=1)
+    assert found == counted
 
 
 @pytest.mark.parametrize(
     ("found", "ratio", "words"),
     [
-        (evidence(memory=(2, 3)), 0.5, "unrolls loops (3 memory instructions, ours 2)"),
+        (evidence(unrolled=(96, 80)), 0.5, "unrolls loops (96 instructions, 80 where it may not)"),
         (evidence(memory=(4, 5), subroutines=90), 0.5, "subroutine (90 instructions)"),
         (evidence(wide=(0, 4)), 0.5, "joins accesses to 128 bits (4, ours 0)"),
         (evidence(branches=(6, 2)), 0.5, "predicates (2 branches, ours 6)"),
@@ -47,21 +49,37 @@ def test_both_codes_are_counted() -> None:
     ],
 )
 def test_the_first_mechanism_that_the_counts_show_explains(found: Evidence, ratio: float, words: str) -> None:
-    assert words in found.mechanism(ratio)
+    assert words in found.of_registers(ratio)
+
+
+@pytest.mark.parametrize(
+    ("found", "ratio", "words"),
+    [
+        (evidence(unrolled=(96, 80), subroutines=9), 0.5, "unrolls loops"),
+        (evidence(subroutines=9), 0.5, "subroutines"),
+        (evidence(long_integers=3), 0.5, "3 of ours are of 64-bit integers"),
+        (evidence(), 0.5, "moves"),
+        (evidence(memory=(8, 4)), 1.5, "joins memory accesses (4, ours 8)"),
+        (evidence(branches=(8, 4)), 1.5, "predicates (4 branches, ours 8)"),
+        (evidence(), 1.5, "do more"),
+    ],
+)
+def test_instructions_have_mechanisms_too(found: Evidence, ratio: float, words: str) -> None:
+    assert words in found.of_instructions(ratio)
 
 
 def test_a_ratio_within_a_fifth_needs_no_explanation() -> None:
-    assert evidence(memory=(1, 9)).mechanism(1.2) == ""
-    assert evidence(memory=(1, 9)).mechanism(0.9) == ""
+    assert evidence(unrolled=(9, 1)).of_registers(1.2) == evidence(unrolled=(9, 1)).of_registers(0.9) == ""
+    assert evidence(unrolled=(9, 1)).of_instructions(1.2) == evidence(unrolled=(9, 1)).of_instructions(0.9) == ""
 
 
 def test_the_page_keeps_what_stands_before_its_marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row = {
         "kernel": "k",
         "target": "sm_80",
-        "ours": {"registers": 10},
-        "ptxas": {"registers": 20},
-        "mechanism": "it unrolls",
+        "ours": {"registers": 10, "instructions": 30},
+        "ptxas": {"registers": 20, "instructions": 60},
+        "mechanism": {"registers": "it unrolls", "instructions": "it copies"},
     }
     figures: dict[str, Any] = dict.fromkeys(compiler_page.SUMMARY, 1.254)
     measured = figures | {"kernels": [row], "compilers": {"ptxas": "13", "warpreg": "0"}}
@@ -74,4 +92,5 @@ def test_the_page_keeps_what_stands_before_its_marker(tmp_path: Path, monkeypatc
     assert text.startswith(f"# By hand\n{compiler_page.MARKER}")
     assert "| registers, geometric mean | 1.25 |" in text
     assert "| k | sm_80 | 10 | 20 | 0.50 | it unrolls |" in text
+    assert "| k | sm_80 | 30 | 60 | 0.50 | it copies |" in text
     assert "old" not in text

@@ -32,6 +32,10 @@ COMPILER_UNITS = {
     "registers_ratio_p90": "the same, 90th percentile",
     "instructions_ratio_geomean": "static instructions, max(r, 1/r) of ours over ptxas, geometric mean",
     "instructions_ratio_p90": "the same, 90th percentile",
+    "rolled_registers_ratio_geomean": "registers where ptxas may not unroll loops, geometric mean",
+    "rolled_registers_ratio_p90": "the same, 90th percentile",
+    "rolled_instructions_ratio_geomean": "static instructions where ptxas may not unroll loops, geometric mean",
+    "rolled_instructions_ratio_p90": "the same, 90th percentile",
     "verified_kernels": "kernels with the same bits compiled as with virtual registers, size tiny",
 }
 

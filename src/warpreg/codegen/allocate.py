@@ -87,9 +87,7 @@ class AllocateRegisters:
         for _ in range(MAX_ROUNDS):
             kernel = IsolateVectors().run(kernel)
             units = register_units(kernel, uniform)
-            assignment = Assignment(
-                limit, self.target.reserved, self.banks, company(kernel, units) if self.banks else {}
-            )
+            assignment = self._nothing_placed(limit, kernel, units)
             registers = self._assign(kernel, units, assignment, temporaries, what)
             if not registers.spilled:
                 break
@@ -104,6 +102,16 @@ class AllocateRegisters:
         shared.place_all(common.all())
         names |= _names(kernel, common, shared, "UR")
         return Allocated(kernel, names, registers.used, predicates.used, shared.used)
+
+    def _nothing_placed(self, limit: int, kernel: Kernel, units: Units) -> Assignment:
+        """An assignment that chooses among free places by ``banks``, or else as the target does."""
+        reserved = self.target.reserved
+        if self.banks:
+            return Assignment(limit, reserved, self.banks, company=company(kernel, units))
+        if self.target.banks:
+            spread = self.target.unhurried + len(reserved)
+            return Assignment(limit, reserved, self.target.banks, spread, company(kernel, units, leading=True))
+        return Assignment(limit, reserved)
 
     def _uniform(self, kernel: Kernel) -> frozenset[str]:
         """The values for uniform registers, as many as there are."""

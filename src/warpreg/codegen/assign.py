@@ -19,12 +19,13 @@ class Assignment:
     """``base`` gives each placed unit its first register; ``spilled`` are those that must live elsewhere.
 
     ``reserved`` registers are taken from beginning to end, and count as used.  With ``banks``, a unit takes that place
-    among the used ones whose banks its ``company`` uses least; the lowest of several.
+    among the used ones, and those below ``spread``, whose banks its ``company`` uses least; the lowest of several.
     """
 
     limit: int
     reserved: tuple[int, ...] = ()
     banks: int = 0
+    spread: int = 0
     company: Company = field(default_factory=dict)
     base: dict[Unit, int] = field(default_factory=dict)
     spilled: list[Unit] = field(default_factory=list)
@@ -51,7 +52,8 @@ class Assignment:
         first = next(self._free_bases(unit, self.limit), None)
         if first is None or not self.banks or unit not in self.company:
             return first
-        return min(self._free_bases(unit, max(self.used, first + unit.size)), key=lambda b: self._crowding(unit, b))
+        end = max(self.used, first + unit.size, min(self.spread, self.limit))
+        return min(self._free_bases(unit, end), key=lambda base: self._crowding(unit, base))
 
     def _free_bases(self, unit: Unit, end: int) -> Iterator[int]:
         """The places below ``end`` that are free over the whole live range, the lowest first."""

@@ -31,8 +31,8 @@ def _waits(instruction: Instruction, banks: int) -> int:
     return sum(count - 1 for count in Counter(word % banks for word in words).values())
 
 
-def company(kernel: Kernel, units: Units) -> Company:
-    """Which units are read together."""
+def company(kernel: Kernel, units: Units, *, leading: bool = False) -> Company:
+    """Which units are read together; ``leading``: a 64-bit operand comes from the bank of its first word alone."""
     table, forest = accesses(kernel), loops(kernel)
     met: dict[tuple[Unit, int, Unit, int], float] = defaultdict(float)
     for block in kernel.blocks:
@@ -43,7 +43,7 @@ def company(kernel: Kernel, units: Units) -> Company:
                 for cell in dict.fromkeys(table.read[pc])
                 if cell in units.at
                 for unit, offset in (units.at[cell],)
-                for word in range(table.cells.registers[cell].type.words)
+                for word in range(1 if leading else table.cells.registers[cell].type.words)
             ]
             for one, here in words:
                 for other, there in words:

@@ -23,7 +23,10 @@ WORD = 32
 
 
 def uniform_values(kernel: Kernel) -> frozenset[str]:
-    """The names of the virtual registers whose values can live in uniform registers; linear in reads."""
+    """The names of the virtual registers whose values can live in uniform registers; linear in reads.
+
+    Of several that one reader cannot take together, the one defined last stays.
+    """
     found: dict[str, Instruction] = {}
     for name, instruction in single_definitions(kernel).defining.items():
         if _computes(instruction):
@@ -33,15 +36,16 @@ def uniform_values(kernel: Kernel) -> frozenset[str]:
         for register in dict.fromkeys(instruction.used):
             if register.name in found:
                 readers[register.name].append(instruction)
-    pending = set(found)
+    pending = dict.fromkeys(found)
     while pending:
-        name = pending.pop()
+        name = next(iter(pending))
+        del pending[name]
         if name not in found or _stays(name, found, readers[name]):
             continue
         gone = found.pop(name)
-        pending.update(r.name for r in gone.used if r.name in found)
+        pending.update((r.name, None) for r in gone.used if r.name in found)
         for reader in readers[name]:
-            pending.update(r.name for r in (*reader.defined, *reader.used) if r.name in found)
+            pending.update((r.name, None) for r in (*reader.defined, *reader.used) if r.name in found)
     return frozenset(found)
 
 

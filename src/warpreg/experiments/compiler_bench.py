@@ -10,6 +10,9 @@
   the workload at size tiny, or the launch in the folder's ``launches.toml`` (see `experiments.ptx_folder`); the
   workload's other kernels run with virtual registers.
 
+- rolled: beside what ``ptxas`` makes by default, what it makes where it may not unroll loops, since unrolling is the
+  front end's here (`vendor_compiler.rolled_loops`).
+
 A ratio is ``max(r, 1/r)`` of ours over theirs, so that errors in both directions do not cancel; the summaries take all
 kernels on both targets, and the 90th percentile interpolates linearly.
 """
@@ -38,6 +41,8 @@ from warpreg.workloads import Workload
 
 TARGETS = ("sm_75", "sm_80")
 SIZE = "tiny"
+FIGURES = ("registers", "instructions")
+ROLLED = "rolled_"
 
 Begin = Callable[[str], None]
 
@@ -77,22 +82,29 @@ class Compared:
     verified: bool
     ours: OurCode
     theirs: MachineCode
+    rolled: MachineCode
     evidence: Evidence | None = None
 
     @property
-    def registers_ratio(self) -> float:
-        return ratio(self.ours.registers, self.theirs.registers)
+    def ratios(self) -> dict[str, float]:
+        """By figure, ours over theirs or theirs over ours, whichever is more."""
+        return {
+            f"{which}{figure}": ratio(getattr(self.ours, figure), getattr(code, figure))
+            for which, code in (("", self.theirs), (ROLLED, self.rolled))
+            for figure in FIGURES
+        }
 
     @property
-    def instructions_ratio(self) -> float:
-        return ratio(self.ours.instructions, self.theirs.instructions)
-
-    @property
-    def mechanism(self) -> str:
-        """What explains an outlier in registers; empty for none."""
+    def mechanisms(self) -> dict[str, str]:
+        """By figure, what explains an outlier; empty for none."""
         if self.evidence is None:
-            return ""
-        return self.evidence.mechanism(self.ours.registers / max(1, self.theirs.registers))
+            return dict.fromkeys(FIGURES, "")
+        registers = self.ours.registers / max(1, self.theirs.registers)
+        instructions = self.ours.instructions / max(1, self.theirs.instructions)
+        return {
+            "registers": self.evidence.of_registers(registers),
+            "instructions": self.evidence.of_instructions(instructions),
+        }
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -102,8 +114,9 @@ class Compared:
             "verified": self.verified,
             "ours": dataclasses.asdict(self.ours),
             "ptxas": self.theirs.as_dict(),
-            "ratio": {"registers": self.registers_ratio, "instructions": self.instructions_ratio},
-            "mechanism": self.mechanism,
+            "ptxas_rolled": self.rolled.as_dict(),
+            "ratio": self.ratios,
+            "mechanism": self.mechanisms,
         }
 
 
@@ -134,14 +147,12 @@ def compiler(begin: Begin = lambda what: None, folder: Path | None = None, addre
 def summary(compared: Iterable[Compared]) -> dict[str, float | int]:
     """The figures over all kernels and targets; a kernel is verified if it is on every target."""
     compared = list(compared)
-    registers = [one.registers_ratio for one in compared]
-    instructions = [one.instructions_ratio for one in compared]
     wrong = {(one.workload, one.kernel) for one in compared if not one.verified}
-    return {
-        "registers_ratio_geomean": geometric_mean(registers),
-        "registers_ratio_p90": percentile_90(registers),
-        "instructions_ratio_geomean": geometric_mean(instructions),
-        "instructions_ratio_p90": percentile_90(instructions),
+    figures: dict[str, float | int] = {}
+    for name in (f"{which}{figure}" for which in ("", ROLLED) for figure in FIGURES):
+        ratios = [one.ratios[name] for one in compared]
+        figures |= {f"{name}_ratio_geomean": geometric_mean(ratios), f"{name}_ratio_p90": percentile_90(ratios)}
+    return figures | {
         "verified_kernels": len({(one.workload, one.kernel) for one in compared} - wrong),
     }
 
@@ -176,13 +187,15 @@ def _compare(name: str, path: Path, module: Module, problems: Sequence[Runnable]
     rows: list[Compared] = []
     for target in TARGETS:
         theirs = assemble(path, target)
+        rolled = assemble(path, target, unroll=False)
         options = codegen.CompileOptions(target=codegen.target(target), address_bits=address_bits)
         compiled = {f.name: codegen.translate(module, f.name, options) for f in module.kernels}
         same = {kernel for problem in problems for kernel in verified(module, problem, compiled.values())}
         for kernel, code in compiled.items():
             machine = theirs[kernel]
-            evidence = Evidence.of(code, machine.code, machine.subroutine_instructions)
-            rows.append(Compared(name, kernel, target, kernel in same, OurCode.of(code), machine, evidence))
+            evidence = Evidence.of(code, machine, rolled[kernel])
+            ours = OurCode.of(code)
+            rows.append(Compared(name, kernel, target, kernel in same, ours, machine, rolled[kernel], evidence))
     order = [f.name for f in module.kernels]
     return sorted(rows, key=lambda row: order.index(row.kernel))
 

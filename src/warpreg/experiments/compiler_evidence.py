@@ -1,12 +1,11 @@
-"""Why our registers differ from those of ``ptxas``: what can be seen in the two codes, counted."""
+"""Why our registers and instructions differ from those of ``ptxas``: what can be seen in the two codes, counted."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warpreg.experiments.vendor_compiler import Listed
+from warpreg.experiments.vendor_compiler import MachineCode
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Vector
@@ -15,48 +14,55 @@ THEIR_MEMORY = re.compile(r"(LD|ST|LDG|STG|LDS|STS|LDL|STL|ATOM\w*|RED)(\.|$)")
 THEIR_BRANCHES = frozenset({"BRA", "BRX"})
 OUR_MEMORY = frozenset({"ld", "st", "atom", "red"})
 UNIFORM_BASE = re.compile(r"\[R\d+[^\]]*\+\s*UR\d+")
-UNROLLED = 1.5
-"""Memory instructions theirs over ours from which loops count as unrolled."""
+INTEGERS = frozenset({"s64", "u64", "b64"})
+UNROLLED = 1.2
+"""Their instructions over those without unrolling from which loops count as unrolled."""
 OUTLIER = 1.2
+"""Ratio of registers or instructions, either way, from which a kernel is explained."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Static counts, ours and theirs: memory instructions, those of 128 bits, and branches; and of theirs those
-    accesses whose address adds a uniform register, and the instructions of linked subroutines."""
+    """Static counts, ours and theirs: memory instructions, those of 128 bits, and branches; instructions of theirs
+    and of theirs without unrolling; of theirs those accesses whose address adds a uniform register, and the
+    instructions of linked subroutines; of ours those of 64-bit integers."""
 
     memory: tuple[int, int]
     wide: tuple[int, int]
     branches: tuple[int, int]
-    uniform_bases: int
-    subroutines: int
+    unrolled: tuple[int, int]
+    uniform_bases: int = 0
+    subroutines: int = 0
+    long_integers: int = 0
 
     @staticmethod
-    def of(kernel: Kernel, code: Sequence[Listed], subroutines: int) -> Evidence:
-        """What the two codes of one kernel show; ``code`` without its subroutines."""
+    def of(kernel: Kernel, machine: MachineCode, rolled: MachineCode) -> Evidence:
+        """What the codes of one kernel show."""
         ours = [i for i in kernel.instructions() if i.opcode in OUR_MEMORY and "param" not in i.modifiers]
-        theirs = [line for line in code if THEIR_MEMORY.match(line.opcode)]
+        theirs = [line for line in machine.code if THEIR_MEMORY.match(line.opcode)]
         return Evidence(
             memory=(len(ours), len(theirs)),
             wide=(sum(map(_is_wide, ours)), sum("128" in line.opcode.split(".") for line in theirs)),
             branches=(
                 sum(i.opcode in ("bra", "brx") for i in kernel.instructions()),
-                sum(line.opcode.split(".")[0] in THEIR_BRANCHES for line in code),
+                sum(line.opcode.split(".")[0] in THEIR_BRANCHES for line in machine.code),
             ),
+            unrolled=(machine.instructions, rolled.instructions),
             uniform_bases=sum(bool(UNIFORM_BASE.search(line.operands)) for line in theirs),
-            subroutines=subroutines,
+            subroutines=machine.subroutine_instructions,
+            long_integers=sum(map(_is_long_integer, kernel.instructions())),
         )
 
-    def mechanism(self, registers_ratio: float) -> str:
+    def of_registers(self, ratio: float) -> str:
         """What explains a ratio of registers, ours over theirs; the first that the counts show."""
-        if 1 / OUTLIER <= registers_ratio <= OUTLIER:
+        if 1 / OUTLIER <= ratio <= OUTLIER:
             return ""
-        if registers_ratio > 1:
+        if ratio > 1:
             if self.uniform_bases:
                 return f"{self.uniform_bases} of its addresses add a uniform base, so one index serves several arrays"
             return "our schedule keeps more values in flight"
-        if self.memory[1] >= UNROLLED * self.memory[0]:
-            return f"it unrolls loops ({self.memory[1]} memory instructions, ours {self.memory[0]})"
+        if self._unrolls:
+            return self._unrolling
         if self.subroutines:
             return f"it calls a subroutine ({self.subroutines} instructions), whose registers count"
         if self.wide[1] > self.wide[0]:
@@ -64,6 +70,36 @@ class Evidence:
         if self.branches[1] < self.branches[0]:
             return f"it predicates ({self.branches[1]} branches, ours {self.branches[0]}) and batches loads across"
         return "its schedule keeps more loads and addresses in flight"
+
+    def of_instructions(self, ratio: float) -> str:
+        """What explains a ratio of instructions, ours over theirs; the first that the counts show."""
+        if 1 / OUTLIER <= ratio <= OUTLIER:
+            return ""
+        if ratio < 1:
+            if self._unrolls:
+                return self._unrolling
+            if self.subroutines:
+                return "calls of division subroutines are set up by moves and branches"
+            if self.long_integers:
+                return f"{self.long_integers} of ours are of 64-bit integers, two or more each in machine code"
+            return "constants and uniform values take moves there"
+        if self.memory[1] < self.memory[0]:
+            return f"it joins memory accesses ({self.memory[1]}, ours {self.memory[0]})"
+        if self.branches[1] < self.branches[0]:
+            return f"it predicates ({self.branches[1]} branches, ours {self.branches[0]})"
+        return "its instructions do more"
+
+    @property
+    def _unrolls(self) -> bool:
+        return self.unrolled[0] >= UNROLLED * self.unrolled[1]
+
+    @property
+    def _unrolling(self) -> str:
+        return f"it unrolls loops ({self.unrolled[0]} instructions, {self.unrolled[1]} where it may not)"
+
+
+def _is_long_integer(instruction: Instruction) -> bool:
+    return instruction.opcode not in OUR_MEMORY and any(t.name in INTEGERS for t in instruction.types)
 
 
 def _is_wide(instruction: Instruction) -> bool:

@@ -21,6 +21,7 @@ UNIFORM = re.compile(r"\bUR(\d+)")
 WIDE_PARTS = frozenset({"64", "WIDE"})
 TEXT = ".text."
 LINKED = "$__internal_"
+HEADER = re.compile(r"^\s*\.target\b[^\n]*(\n\s*\.address_size[^\n]*)?", re.MULTILINE)
 VERSION = re.compile(r"V(\d[\d.]*)")
 
 
@@ -86,17 +87,27 @@ def ptxas_version() -> str:
     return found[1] if found else "unknown"
 
 
-def assemble(ptx_path: Path, architecture: str) -> dict[str, MachineCode]:
+def assemble(ptx_path: Path, architecture: str, *, unroll: bool = True) -> dict[str, MachineCode]:
     """Every kernel of a PTX file by name, compiled for ``architecture`` (``sm_75``) as ``ptxas`` does by default.
 
+    Without ``unroll``, loops stay as they stand in the PTX (PTX ISA, pragma ``nounroll``).
     Raises `VendorToolMissingError` without the ``cuda`` extra, `VendorToolError` where a tool refuses its input.
     """
     ptxas, nvdisasm = find_tool("ptxas"), find_tool("nvdisasm")
     with tempfile.TemporaryDirectory(prefix="warpreg-ptxas-") as folder:
         cubin = Path(folder) / "kernel.cubin"
+        if not unroll:
+            rolled = rolled_loops(ptx_path.read_text(encoding="utf-8"))
+            ptx_path = Path(folder) / ptx_path.name
+            ptx_path.write_text(rolled, encoding="utf-8")
         report = _output([str(ptxas), "-v", f"-arch={architecture}", "-o", str(cubin), str(ptx_path)])
         listing = sections(_output([str(nvdisasm), "-c", str(cubin)]))
     return {name: _machine_code(registers, listing[name]) for name, registers in reported_registers(report).items()}
+
+
+def rolled_loops(text: str) -> str:
+    """The PTX of a module that tells the assembler to unroll no loop."""
+    return HEADER.sub(lambda found: f'{found[0]}\n.pragma "nounroll";\n', text, count=1)
 
 
 def reported_registers(report: str) -> dict[str, int]:
