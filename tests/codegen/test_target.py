@@ -41,8 +41,9 @@ def test_what_is_read_together_lies_in_two_banks_at_the_price_of_registers() -> 
 
 
 def test_a_value_stored_lies_in_another_bank_than_its_address_begins() -> None:
-    body = "ld.param.u64 %rd1, [out]; ld.global.u32 %r1, [%rd1]; add.s64 %rd2, %rd1, 8; st.global.u32 [%rd2], %r1;"
-    assert "st.global.u32 [R2.64], R5" in listing(AllocateRegisters(target=target("sm_80")).run(kernel(body)))
+    """The address takes R2 and R3; what is stored takes R5, though R0 and R4 are free."""
+    body = "ld.param.u64 %rd1, [out]; ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd1+8], %r1;"
+    assert "st.global.u32 [R2.64+8], R5" in listing(AllocateRegisters(target=target("sm_80")).run(kernel(body)))
 
 
 def test_the_reserved_register_stays_reserved_where_values_are_spilled() -> None:
