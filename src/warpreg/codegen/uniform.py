@@ -25,7 +25,8 @@ WORD = 32
 def uniform_values(kernel: Kernel) -> frozenset[str]:
     """The names of the virtual registers whose values can live in uniform registers; linear in reads.
 
-    Of several that one reader cannot take together, the one defined last stays.
+    Of several that one reader cannot take together one stays; always the same, since the search goes in the kernel's
+    order.
     """
     found: dict[str, Instruction] = {}
     for name, instruction in single_definitions(kernel).defining.items():
