@@ -15,7 +15,7 @@ class MemoryStatements(Operands):
     """``load`` and its kin return what executes a statement."""
 
     def _address(self, text: str) -> tuple[str, Read]:
-        """The base's name and what computes the address."""
+        """The base's name and what computes the address; an address in a register wraps around at its width."""
         inner = text.strip()[1:-1].strip()
         base, sign, offset = inner.partition("+")
         if not sign and "-" in inner[1:]:
@@ -26,7 +26,7 @@ class MemoryStatements(Operands):
             return base, lambda thread: shift
         width = self.function.width(base) if self.function.is_register(base) else 64
         read = self.reader(base, f"b{width}")
-        return base, lambda thread: (read(thread) + shift) & mask(64)
+        return base, lambda thread: (read(thread) + shift) & mask(width)
 
     def load(self, s: Statement) -> Execute:
         name, size, targets = self._access(s, s.operands[0])

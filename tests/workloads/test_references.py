@@ -99,9 +99,10 @@ def test_hotspot_follows_the_five_point_stencil():
     size = {"rows": 3, "cols": 3, "steps": 1}
     temperature = np.arange(80, 89, dtype=np.float32).reshape(3, 3)
     power = np.full((3, 3), 0.25, np.float32)
-    dt, rx, ry, rz = hotspot.coefficients(size)
+    capacity, rx, ry, rz, step = hotspot.coefficients(size)
+    dt = step / capacity
     result = reference("hotspot", size, temperature=temperature, power=power)["temperature"]
     # The centre is 84, its neighbours 83 and 85, 81 and 87: the flows along x and y cancel.
-    assert result[1, 1] == pytest.approx(84 + dt * (0.25 + (80 - 84) * rz), rel=1e-7)
+    assert result[1, 1] == pytest.approx(84 + dt * (0.25 + (80 - 84) / rz), rel=1e-7)
     # The corner is 80; only its east neighbour (81) and its south neighbour (83) are there.
-    assert result[0, 0] == pytest.approx(80 + dt * (0.25 + 1 * rx + 3 * ry), rel=1e-7)
+    assert result[0, 0] == pytest.approx(80 + dt * (0.25 + 1 / rx + 3 / ry), rel=1e-7)

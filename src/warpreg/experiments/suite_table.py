@@ -16,8 +16,8 @@ import click
 
 from warpreg import workloads
 from warpreg.experiments.characteristics import characterise
+from warpreg.experiments.namesakes import likeness
 from warpreg.workloads import Workload, table
-from warpreg.workloads.originals import kernels_of
 
 SIZES = ("tiny", "small", "full")
 
@@ -32,6 +32,16 @@ a thread of the hungriest kernel, ours and those of `ptxas` for sm_75 and sm_80;
 efficiency (active lanes over 32 times the warp-instructions); share of instructions that access global memory; reads
 per value and share of values that are read once, in warp-registers.
 """
+
+NAMESAKES = """## Like their namesakes
+
+Workloads whose namesake's kernels are at hand in compiled form, side by side: registers a thread of the hungriest
+kernel (`ptxas`, sm_75), static PTX instructions of the largest kernel, and features that only one of the two has.
+Where registers or size differ by more than 1.5, or a feature is lacking, the workload's paragraph says why.
+"""
+NAMESAKE_HEADINGS = (
+    "workload", "registers", "namesake's", "PTX instructions", "namesake's", "lacks", "adds",
+)  # fmt: skip
 
 HEADINGS = (
     "workload", "size", "kernels", "launches", "threads", "warp-instructions", "ALU", "f64", "SFU", "mem", "tex",
@@ -62,7 +72,15 @@ def page(names: Iterable[str]) -> str:
         parts.append(f"## {suite}\n")
         parts.append(_rows(members))
         parts += [_paragraph(workload) for workload in members]
-    return "\n".join(parts)
+    return "\n".join([*parts, NAMESAKES, _namesake_rows(found)])
+
+
+def _namesake_rows(found: Sequence[Workload]) -> str:
+    lines = ["| " + " | ".join(NAMESAKE_HEADINGS) + " |", "|---|---:|---:|---:|---:|---|---|"]
+    for one in filter(None, map(likeness, found)):
+        pairs = [str(number) for pair in (one.registers, one.instructions) for number in pair]
+        lines.append("| " + " | ".join([one.workload, *pairs, ", ".join(one.lacking), ", ".join(one.added)]) + " |")
+    return "\n".join(lines) + "\n"
 
 
 def _rows(members: Sequence[Workload]) -> str:
@@ -84,12 +102,6 @@ def _cells(row: Any) -> list[str]:
 
 def _paragraph(workload: Workload) -> str:
     lines = [f"### {workload.name}: {workload.title}\n", f"{workload.description}\n"]
-    if workload.originals:
-        kernels = [kernel for name in workload.originals for kernel in kernels_of(name)]
-        facts = "; ".join(
-            f"{one.facts['regs_sm75']} registers, {one.facts['ptx_insts']} PTX instructions" for one in kernels
-        )
-        lines.append(f"Namesake ({', '.join(workload.originals)}), kernel by kernel for sm_75: {facts}.\n")
     if workload.differences:
         lines.append(f"{workload.differences}\n")
     return "\n".join(lines)

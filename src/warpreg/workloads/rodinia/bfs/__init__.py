@@ -39,9 +39,11 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     ``level``: int32[searches, nodes], the distance from the source, -1 where there is no path.
     """
     nodes = size["nodes"]
-    row_offsets, columns = device.upload(inputs["row_offsets"]), device.upload(inputs["columns"])
+    row_offsets = inputs["row_offsets"]
+    table = device.upload(np.stack([row_offsets[:-1], np.diff(row_offsets)], axis=1).astype(np.int32))
+    columns = device.upload(inputs["columns"])
     frontier, visited, reached = (device.zeros(nodes, np.uint8) for _ in range(3))
-    level, more = device.zeros(nodes, np.int32), device.zeros(1, np.int32)
+    level, more = device.zeros(nodes, np.int32), device.zeros(1, np.uint8)
     grid = blocks(nodes, BLOCK)
     levels = []
     for source in sources(size):
@@ -51,8 +53,8 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
         level.write(np.where(start == 1, np.int32(0), np.int32(UNREACHED)))
         advanced = True
         while advanced:
-            more.write(np.zeros(1, np.int32))
-            device.launch("bfs_expand", grid, BLOCK, row_offsets, columns, frontier, reached, visited, level, nodes)
+            more.write(np.zeros(1, np.uint8))
+            device.launch("bfs_expand", grid, BLOCK, table, columns, frontier, reached, visited, level, nodes)
             device.launch("bfs_update", grid, BLOCK, frontier, reached, visited, more, nodes)
             advanced = bool(more.download()[0])
         levels.append(level.download())

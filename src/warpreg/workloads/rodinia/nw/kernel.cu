@@ -34,26 +34,28 @@ __device__ __forceinline__ void score_tile(const int* __restrict__ similarity, i
         score[0][t + 1] = corner[t + 1];
     if (t < height)
         score[t + 1][0] = corner[(t + 1) * pitch];
-    if (in_col)
-        for (int row = 0; row < height; ++row)
+#pragma unroll
+    for (int row = 0; row < TILE; ++row)
+        if (in_col && row < height)
             match[row][t] = similarity[(row0 + row) * cols + col0 + t];
     __syncthreads();
 
-#pragma unroll 1
+#pragma unroll
     for (int front = 0; front < TILE; ++front) {
         if (t <= front)
             score_cell(score, match, front - t + 1, t + 1, penalty);
         __syncthreads();
     }
-#pragma unroll 1
+#pragma unroll
     for (int front = TILE - 2; front >= 0; --front) {
         if (t <= front)
             score_cell(score, match, TILE - t, TILE - front + t, penalty);
         __syncthreads();
     }
 
-    if (in_col)
-        for (int row = 0; row < height; ++row)
+#pragma unroll
+    for (int row = 0; row < TILE; ++row)
+        if (in_col && row < height)
             corner[(row + 1) * pitch + t + 1] = score[row + 1][t + 1];
 }
 

@@ -1,0 +1,83 @@
+"""How like its namesake a workload is: registers, static size and features of the compiled kernels side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from warpreg.ir.instruction import Instruction
+from warpreg.workloads import Workload
+from warpreg.workloads.originals import Original, kernels_of
+from warpreg.workloads.vendor import most_registers
+
+ALIKE = 1.5
+"""Registers and size within this factor are alike."""
+
+FEATURES: Mapping[str, tuple[str, ...]] = {
+    "shared memory": ("shared", "dynshared"),
+    "constant memory": ("const",),
+    "textures": ("tex",),
+    "atomics": ("atom",),
+    "barriers": ("bar",),
+    "f64": ("f64",),
+}
+"""Each feature with the columns of ``originals.csv`` that count it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """A workload beside its namesake.
+
+    ``registers`` and ``instructions`` are pairs, ours and the namesake's: registers a thread of the hungriest kernel
+    (``ptxas``, sm_75) and static PTX instructions of the largest kernel. ``lacking`` and ``added`` are features.
+    """
+
+    workload: str
+    registers: tuple[int, int]
+    instructions: tuple[int, int]
+    lacking: tuple[str, ...]
+    added: tuple[str, ...]
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether registers and size are within `ALIKE` and no feature is lacking."""
+        return max(_factor(self.registers), _factor(self.instructions)) <= ALIKE and not self.lacking
+
+
+def likeness(workload: Workload) -> Likeness | None:
+    """The comparison, or None for a workload whose namesake's compiled kernels are not known."""
+    theirs = [kernel for name in workload.originals for kernel in kernels_of(name)]
+    if not theirs:
+        return None
+    entries = {function.name: list(function.instructions()) for function in workload.module().kernels}
+    has = _features([instruction for code in entries.values() for instruction in code])
+    had = {name for name, columns in FEATURES.items() if any(one.facts[c] for one in theirs for c in columns)}
+    return Likeness(
+        workload=workload.name,
+        registers=(most_registers(workload.name, entries, "sm_75") or 0, _most(theirs, "regs_sm75")),
+        instructions=(max(map(len, entries.values())), _most(theirs, "ptx_insts")),
+        lacking=tuple(sorted(had - has)),
+        added=tuple(sorted(has - had)),
+    )
+
+
+def _factor(pair: tuple[int, int]) -> float:
+    """The larger over the smaller."""
+    return max(pair) / max(1, min(pair))
+
+
+def _most(kernels: Iterable[Original], column: str) -> int:
+    return max(kernel.facts[column] for kernel in kernels)
+
+
+def _features(code: Iterable[Instruction]) -> set[str]:
+    words = {word for instruction in code for word in (instruction.opcode, *instruction.modifiers)}
+    signs = {
+        "shared memory": {"shared"},
+        "constant memory": {"const"},
+        "textures": {"tex"},
+        "atomics": {"atom", "red"},
+        "barriers": {"bar", "barrier"},
+        "f64": {"f64"},
+    }
+    return {feature for feature, found in signs.items() if words & found}
