@@ -8,6 +8,7 @@ import pytest
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
 from warpreg.codegen.build import build
+from warpreg.ir.errors import UnsupportedError
 from warpreg.simt import Device
 
 REGISTERS = ".reg .f32 a, b, c; .reg .f64 d, e, f; .reg .u32 i; .reg .pred p;"
@@ -78,3 +79,8 @@ def test_an_old_kernel_with_32_bit_addresses_runs(options: CompileOptions | None
     out = device.zeros(32, np.float32)
     device.launch("k", 1, 32, out)
     assert out.download().tolist() == [2.0 * i + 1 for i in range(32)]
+
+
+def test_a_conversion_without_its_second_type_is_refused_like_any_other() -> None:
+    with pytest.raises(UnsupportedError, match=r"cvt\.f32"):
+        built("1.3", "sm_13", "cvt.f32 a, b;")

@@ -58,5 +58,5 @@ def _can_flush(instruction: Instruction, modifiers: tuple[str, ...], narrow_only
     if instruction.opcode not in FLUSHING or "ftz" in modifiers or "f32" not in modifiers:
         return False
     if instruction.opcode == "cvt":
-        return not (narrow_only and modifiers[-2].endswith("64"))
+        return len(modifiers) > 1 and not (narrow_only and modifiers[-2].endswith("64"))
     return modifiers[-1] == "f32"
