@@ -134,6 +134,32 @@ def test_predicates_beyond_seven_are_kept_in_registers() -> None:
     assert program.local_bytes == 0
 
 
+def test_guards_kept_in_predicates_leave_room_for_what_is_spilled_later() -> None:
+    body = "".join(f"setp.eq.s32 %p{i}, %r1, {i};" for i in range(9))
+    uses = (
+        "8 st",
+        "2 st",
+        "5 3 6",
+        "6 st",
+        "4 0 6",
+        "0 1 7",
+        "2 7 4",
+        "6 st",
+        "7 st",
+        "6 1 8",
+        "1 7 5",
+        "2 st",
+        "6 5 3",
+    )
+    for guard, *operands in (use.split() for use in uses):
+        if operands == ["st"]:
+            body += f"@%p{guard} st.shared.u32 [0], %r1;"
+        else:
+            target, source = operands
+            body += f"@%p{guard} and.pred %p{target}, %p{target}, %p{source};"
+    assert AllocateRegisters().run(kernel(body)).predicate_count == 7
+
+
 def test_too_few_registers_for_an_instruction_are_an_error() -> None:
     with pytest.raises(AllocationError, match="kernel 'k' needs more than 3 registers"):
         AllocateRegisters(max_registers=3).run(kernel("add.s64 %rd1, %rd2, %rd3; st.global.b64 [%rd1], %rd2;"))

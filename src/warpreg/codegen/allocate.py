@@ -74,12 +74,12 @@ class AllocateRegisters:
     def allocate(self, kernel: Kernel) -> Allocated:
         """Spill until everything fits; the placement is by name, so that it can be checked apart."""
         temporaries: set[str] = set()
-        for _ in range(MAX_ROUNDS):
+        for attempt in range(MAX_ROUNDS):
             units = predicate_units(kernel)
             predicates = self._assign(kernel, units, Assignment(self.predicates), temporaries, "predicates")
             if not predicates.spilled:
                 break
-            kernel = spill_predicates(kernel, predicates.spilled, temporaries)
+            kernel = spill_predicates(kernel, predicates.spilled, temporaries, keep_guards=attempt == 0)
         uniform = self._uniform(kernel)
         limit = MAX_REGISTERS if self.max_registers is None else min(self.max_registers, MAX_REGISTERS)
         limit -= self.target.beyond

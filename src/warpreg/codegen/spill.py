@@ -105,14 +105,18 @@ def spill_registers(kernel: Kernel, units: list[Unit], temporaries: set[str]) ->
     return replace(_Rewriter(homes, temporaries).run(kernel), local_bytes=frame)
 
 
-def spill_predicates(kernel: Kernel, units: list[Unit], temporaries: set[str]) -> Kernel:
-    """The kernel with the units' predicates in 32-bit registers."""
+def spill_predicates(kernel: Kernel, units: list[Unit], temporaries: set[str], keep_guards: bool) -> Kernel:
+    """The kernel with the units' predicates in 32-bit registers.
+
+    ``keep_guards``: a guard stays in a predicate for the instructions behind the one that it was brought in for.
+    Predicates kept so cannot be spilled, so this is for one round.
+    """
     names = accesses(kernel).cells.names
     homes: dict[str, Home] = {}
     for unit in units:
         bits = Register(f"{names[unit.members[0][0]]}.bits", B32)
         homes |= {names[cell]: PredicateBits(bits) for cell, _ in unit.members}
-    return _Rewriter(homes, temporaries).run(kernel)
+    return _Rewriter(homes, temporaries, keep_guards).run(kernel)
 
 
 def _recomputed(kernel: Kernel, names: list[str]) -> tuple[list[str], Recomputed] | None:
@@ -130,6 +134,7 @@ def _recomputed(kernel: Kernel, names: list[str]) -> tuple[list[str], Recomputed
 class _Rewriter:
     homes: Mapping[str, Home]
     temporaries: set[str]
+    keep_guards: bool = False
     serial: int = field(init=False)
     present: dict[str, Register] = field(default_factory=dict)
 
@@ -183,7 +188,7 @@ class _Rewriter:
         changed = [self.homes[name] for name in written]
         self.present = {n: r for n, r in self.present.items() if self.homes[n] not in changed}
         guard = instruction.guard
-        if guard and guard.register.name in fresh and guard.register.name not in written:
+        if self.keep_guards and guard and guard.register.name in fresh and guard.register.name not in written:
             while len(self.present) >= MOST_PRESENT:
                 del self.present[next(iter(self.present))]
             self.present[guard.register.name] = fresh[guard.register.name]
