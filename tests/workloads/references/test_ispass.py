@@ -1,5 +1,7 @@
 """The references of the ISPASS workloads by hand."""
 
+import hashlib
+
 import numpy as np
 
 from warpreg import workloads
@@ -47,3 +49,14 @@ def test_aes_tables():
     assert mixed(mixed(column, (2, 3, 1, 1)), (14, 11, 13, 9)).tolist() == column.tolist()
     key = np.arange(16, dtype=np.uint8)
     assert np.array_equal(inverse_round_keys(key)[0], round_keys(key)[-1])
+
+
+def test_sto_hashes_pieces_and_windows():
+    # RFC 1321 and RFC 3174 on nothing but zeros: MD5 and SHA-1 of 64 zero bytes, and windows two bytes apart
+    data = np.zeros(2 * 64 + 4, np.uint8)
+    data[65] = 1
+    found = reference("sto", {"pieces": 2, "bytes": 64, "step": 2}, data=data)
+    assert found["md5"][0].tobytes() == hashlib.md5(bytes(64)).digest()
+    assert found["md5"][1].tobytes() == hashlib.md5(b"\0\1" + bytes(62)).digest()
+    assert found["md5_overlap"][1].tobytes() == hashlib.md5(bytes(63) + b"\1").digest()
+    assert found["sha1"][0].tobytes().hex() == "c8d7d0ef0eedfa82d2ea1aa592845b9a6d4b02b7"

@@ -3,6 +3,7 @@
 import numpy as np
 
 from warpreg import workloads
+from warpreg.workloads.parboil.cutcp import binned, neighbour_list
 from warpreg.workloads.parboil.spmv import jagged_diagonals
 
 MATRIX = {
@@ -60,3 +61,23 @@ def test_tpacf_counts_pairs_by_angle():
     found = reference("tpacf", {"sets": 1}, points=np.array(points, np.float32))["histograms"]
     assert found[:, 18].tolist() == [1, 1, 3]
     assert found.sum() == 5
+
+
+def test_cutcp_smooths_a_charge_over_its_distance():
+    # Charge 2 at (1, 0, 0), cutoff 4: at the origin 2 (1 - 1/16)^2, at (0, 0, 3.5) 2 (1 - 13.25/16)^2 / sqrt(13.25)
+    size = {"regions_x": 1, "regions_y": 1, "regions_z": 1, "cutoff": 4}
+    found = reference("cutcp", size, atoms=np.array([[1, 0, 0, 2]], np.float32))["potential"][0, 0, 0]
+    assert found[0, 0, 0] == np.float32(2 * 0.9375**2)
+    assert np.isclose(found[7, 0, 0], 2 * (1 - 13.25 / 16) ** 2 / np.sqrt(13.25))
+    assert found[7, 7, 7] == 0
+
+
+def test_cutcp_bins_keep_eight_atoms():
+    size = {"regions_x": 1, "regions_y": 1, "regions_z": 1, "cutoff": 4}
+    atoms = np.array([[1, 1, 1, 1]] * 9 + [[-1, 1, 1, 5]], np.float32)
+    bins, left_over = binned(size, atoms)
+    assert bins[1, 1, 1, :, 3].tolist() == [1] * 8
+    assert bins[1, 1, 0, :, 3].tolist() == [5] + [0] * 7
+    assert len(left_over) == 1
+    # The 27 bins around have a corner or more within four angstrom, those beyond start at four
+    assert len(neighbour_list(4)) == 27
