@@ -3,6 +3,7 @@
 import hashlib
 
 import numpy as np
+import pytest
 
 from warpreg import workloads
 from warpreg.workloads.ispass.aes.tables import inverse_round_keys, inverse_sbox, mixed, round_keys, sbox
@@ -60,3 +61,16 @@ def test_sto_hashes_pieces_and_windows():
     assert found["md5"][1].tobytes() == hashlib.md5(b"\0\1" + bytes(62)).digest()
     assert found["md5_overlap"][1].tobytes() == hashlib.md5(bytes(63) + b"\1").digest()
     assert found["sha1"][0].tobytes().hex() == "c8d7d0ef0eedfa82d2ea1aa592845b9a6d4b02b7"
+
+
+def test_lib_without_volatility_is_a_swaption_on_flat_rates():
+    # Rates stay 0.05 a year, quarters of 1.25%: one swaption over two quarters at 1% a year is paid 100 times
+    # 1 - b^2 - 0.25 * 0.01 (b + b^2), with b = 1 / 1.0125, discounted over one quarter more.
+    bond = 1 / 1.0125
+    size = {"rates": 3, "steps": 1, "options": 1, "paths": 1}
+    inputs = {"normals": np.ones((1, 1), np.float32), "volatilities": np.zeros(3, np.float32), "maturities": [2]}
+    found = reference("lib", size, **inputs, swap_rates=np.array([0.01], np.float32))
+    swap = bond**2 + 0.0025 * (bond + bond**2) - 1
+    assert found["values"] == pytest.approx(-100 * swap * bond)
+    # d b2 / d rate = -0.25 b2 / 1.0125
+    assert found["derivatives"] == pytest.approx(100 * 1.0025 * 0.25 * bond**3 * bond)

@@ -64,11 +64,11 @@ def test_tpacf_counts_pairs_by_angle():
 
 
 def test_cutcp_smooths_a_charge_over_its_distance():
-    # Charge 2 at (1, 0, 0), cutoff 4: at the origin 2 (1 - 1/16)^2, at (0, 0, 3.5) 2 (1 - 13.25/16)^2 / sqrt(13.25)
+    # Charge 2 at (1.25, 0, 0), cutoff 4, squared distances to the origin and to (0, 0, 3.5): 1.5625 and 13.8125
     size = {"regions_x": 1, "regions_y": 1, "regions_z": 1, "cutoff": 4}
-    found = reference("cutcp", size, atoms=np.array([[1, 0, 0, 2]], np.float32))["potential"][0, 0, 0]
-    assert found[0, 0, 0] == np.float32(2 * 0.9375**2)
-    assert np.isclose(found[7, 0, 0], 2 * (1 - 13.25 / 16) ** 2 / np.sqrt(13.25))
+    found = reference("cutcp", size, atoms=np.array([[1.25, 0, 0, 2]], np.float32))["potential"][0, 0, 0]
+    assert np.isclose(found[0, 0, 0], 2 * (1 - 1.5625 / 16) ** 2 / 1.25)
+    assert np.isclose(found[7, 0, 0], 2 * (1 - 13.8125 / 16) ** 2 / np.sqrt(13.8125))
     assert found[7, 7, 7] == 0
 
 

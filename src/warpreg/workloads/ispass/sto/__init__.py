@@ -29,7 +29,7 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     pieces, length = size["pieces"], size["bytes"]
     data = device.upload(inputs["data"].view(np.uint32))
     grid = blocks(pieces, THREADS)
-    outputs = {}
+    outputs: dict[str, Array] = {}
     for name, words in WORDS.items():
         digests, windows = (device.zeros((pieces, words), np.uint32) for _ in range(2))
         device.launch(name, grid, THREADS, data, pieces, length, digests)
@@ -46,7 +46,7 @@ def _with_hash_of_all(algorithm: str, output: str, digests: Array) -> dict[str, 
 
 def reference(size: Size, inputs: Arrays) -> Arrays:
     """Piece by piece with Python's own hash functions."""
-    outputs = {}
+    outputs: dict[str, Array] = {}
     data, length = inputs["data"].tobytes(), size["bytes"]
     for name, words in WORDS.items():
         for output, step in ((name, length), (f"{name}_overlap", size["step"])):

@@ -45,7 +45,8 @@ def neighbour_list(cutoff: float) -> Array:
     reach = int(-(-cutoff // BIN_LENGTH))
     offsets = np.array(list(product(range(-reach, reach + 1), repeat=3)), np.int32)
     gap = BIN_LENGTH * np.maximum(np.abs(offsets) - 1, 0)
-    return offsets[(gap**2).sum(axis=1) < cutoff**2]
+    near: Array = offsets[(gap**2).sum(axis=1) < cutoff**2]
+    return near
 
 
 def binned(size: Size, atoms: Array) -> tuple[Array, Array]:
