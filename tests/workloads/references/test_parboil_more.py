@@ -4,6 +4,7 @@ import numpy as np
 
 from warpreg import workloads
 from warpreg.workloads.parboil.cutcp import binned, neighbour_list
+from warpreg.workloads.parboil.rpes import work_list
 from warpreg.workloads.parboil.spmv import jagged_diagonals
 
 MATRIX = {
@@ -81,3 +82,22 @@ def test_cutcp_bins_keep_eight_atoms():
     assert len(left_over) == 1
     # The 27 bins around have a corner or more within four angstrom, those beyond start at four
     assert len(neighbour_list(4)) == 27
+
+
+def test_rpes_of_four_equal_functions_and_of_two_far_apart():
+    # Two s functions with exponent 1/2 and coefficient 1 a distance r apart. All four on one centre:
+    # 2 pi^2.5 / (1 * 1 * sqrt(2)). Two pairs, each on its own centre: times the weight erf(sqrt(x)) sqrt(pi / x) / 2
+    # with x = r^2 / 2 = 50. Mixed pairs overlap by exp(-r^2 / 4).
+    shells, primitives = np.array([[0, 0, 0, 0], [10, 0, 0, 1]]), np.array([[0.5, 1], [0.5, 1]])
+    found = reference("rpes", {"atoms": 0}, shells=shells, counts=[1, 1], primitives=primitives)["integrals"]
+    whole = 2 * np.pi**2.5 / np.sqrt(2)
+    # In order (00|00), (10|00), (10|10), (11|00), (11|10), (11|11)
+    assert np.allclose(found[[0, 2, 3, 5]], whole * np.array([1, np.exp(-50), np.sqrt(np.pi / 50) / 2, 1]))
+
+
+def test_rpes_splits_integrals_into_blocks_of_64_quartets():
+    # Shells of 6 and 1 primitives: (00|00) has 1296 quartets, 21 blocks; (10|00) 216, 4; (10|10) and (11|00) 36, 1; ...
+    work, ranges = work_list(np.array([6, 1]))
+    assert np.diff(ranges, axis=1).ravel().tolist() == [21, 4, 1, 1, 1, 1]
+    assert ranges[1].tolist() == [21, 25]
+    assert work[22].tolist() == [1, 0, 64, 0x06060601]
