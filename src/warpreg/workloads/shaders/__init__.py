@@ -5,6 +5,7 @@ Their references share what stands here: a texture sampler, and arithmetic on ve
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Literal
 
@@ -86,6 +87,12 @@ def _corners(
     if address == "wrap":
         return [(lower % extent, 1 - fraction), ((lower + 1) % extent, fraction)]
     return [(lower.clip(0, extent - 1), 1 - fraction), ((lower + 1).clip(0, extent - 1), fraction)]
+
+
+def in_parts(shade: Callable[..., Array], *arrays: Array, at_once: int) -> Array:
+    """What ``shade`` makes of ``arrays``, taken ``at_once`` along their first axis, so that memory stays small."""
+    parts = [shade(*(array[at : at + at_once] for array in arrays)) for at in range(0, len(arrays[0]), at_once)]
+    return np.concatenate(parts)
 
 
 def floats(numbers: ArrayLike) -> Array:

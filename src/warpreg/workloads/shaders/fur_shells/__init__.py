@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from warpreg.workloads.shaders import dot, floats, normalize, padded, sample, saturate, scene
+from warpreg.workloads.shaders import dot, floats, in_parts, normalize, padded, sample, saturate, scene
 from warpreg.workloads.workload import Array, Arrays, Device, Size, Tolerance, Workload, blocks
 
 BLOCK = 16
@@ -55,11 +56,14 @@ def reference(size: Size, inputs: Arrays) -> Arrays:
     """Shell by shell over the pixels that are drawn and still see light, in float64."""
     drawn = inputs["positions"][..., 3] != 0
     colours = np.tile(BACKGROUND, (*drawn.shape, 1))
-    colours[drawn] = padded(_fur(inputs, *(inputs[name][drawn].astype(np.float64) for name in VARYINGS)), 1.0)
+    varyings = (inputs[name][drawn] for name in VARYINGS)
+    colours[drawn] = in_parts(partial(_fur, inputs), *varyings, at_once=1 << 16)
     return {"colours": colours}
 
 
-def _fur(inputs: Arrays, position: Array, normal: Array, along: Array, uv: Array) -> Array:
+def _fur(inputs: Arrays, *varyings: Array) -> Array:
+    """The colours of some pixels, float32[pixels, 4]."""
+    position, normal, along, uv = (array.astype(np.float64) for array in varyings)
     normal, along = normalize(normal[:, :3]), along[:, :3]
     tangent = normalize(along - dot(normal, along)[:, None] * normal)
     bitangent = np.cross(normal, tangent)
@@ -80,7 +84,7 @@ def _fur(inputs: Arrays, position: Array, normal: Array, along: Array, uv: Array
         left[seen] -= part
         seen = seen[left[seen] >= LEAST]
     skin: Array = 0.1 * left[:, None] * _fetch(inputs["colour_map"], uv)[:, :3]
-    return colour + skin
+    return padded(colour + skin, 1.0)
 
 
 def _sine_of(cosine: Array) -> Array:

@@ -113,7 +113,7 @@ WORKLOAD = Workload(
     sizes={
         "tiny": {"width": 45, "height": 37},
         "small": {"width": 1024, "height": 576},
-        "full": {"width": 2560, "height": 1440},
+        "full": {"width": 2560, "height": 1600},
     },
     inputs=make_inputs,
     run=run,

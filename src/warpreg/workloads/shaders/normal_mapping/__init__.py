@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from warpreg.workloads.shaders import dot, floats, normalize, padded, sample, saturate, scene
+from warpreg.workloads.shaders import dot, floats, in_parts, normalize, padded, sample, saturate, scene
 from warpreg.workloads.workload import Array, Arrays, Device, Size, Tolerance, Workload, blocks
 
 BLOCK = 16
@@ -60,8 +61,13 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
 
 
 def reference(size: Size, inputs: Arrays) -> Arrays:
-    """The whole picture at once, vectors in float64."""
-    position, normal, along, start = (inputs[name].astype(np.float64) for name in VARYINGS)
+    """Some lines of the picture at a time, vectors in float64."""
+    varyings = (inputs[name] for name in VARYINGS)
+    return {"colours": in_parts(partial(_shaded, inputs), *varyings, at_once=64)}
+
+
+def _shaded(inputs: Arrays, *varyings: Array) -> Array:
+    position, normal, along, start = (array.astype(np.float64) for array in varyings)
     normal, handedness = normalize(normal[..., :3]), along[..., 3:]
     tangent = normalize(along[..., :3] - dot(normal, along[..., :3])[..., None] * normal)
     bitangent = handedness * np.cross(normal, tangent)
@@ -76,7 +82,7 @@ def reference(size: Size, inputs: Arrays) -> Arrays:
     gloss = saturate(dot(fine, normalize(SUN[:3] + view))) ** 24 * bump[..., 3]
     light = SUN[3] * saturate(dot(fine, SUN[:3]))[..., None] + (0.5 + 0.5 * fine[..., 1:2]) * SKY[:3]
     colour = _fetch(scene.unit(inputs["colour_map"]), uv)
-    return {"colours": padded(colour[..., :3] * light + gloss[..., None], colour[..., 3])}
+    return padded(colour[..., :3] * light + gloss[..., None], colour[..., 3])
 
 
 def _fetch(texels: Array, uv: Array) -> Array:

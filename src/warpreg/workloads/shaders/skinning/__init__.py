@@ -107,7 +107,7 @@ WORKLOAD = Workload(
     sizes={
         "tiny": {"vertices": 1000, "bones": 8, "frames": 2},
         "small": {"vertices": 400_000, "bones": 60, "frames": 2},
-        "full": {"vertices": 1_000_000, "bones": 120, "frames": 4},
+        "full": {"vertices": 500_000, "bones": 120, "frames": 5},
     },
     inputs=make_inputs,
     run=run,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from warpreg.workloads.shaders import dot, floats, normalize, padded, sample, sample_cube, saturate, scene
+from warpreg.workloads.shaders import dot, floats, in_parts, normalize, padded, sample, sample_cube, saturate, scene
 from warpreg.workloads.workload import Array, Arrays, Device, Size, Tolerance, Workload, blocks
 
 BLOCK = 16
@@ -80,13 +81,17 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
 
 
 def reference(size: Size, inputs: Arrays) -> Arrays:
-    """The map and the picture at once, in float64."""
+    """The map at once, then some lines of the picture at a time, in float64."""
     wave_map = _baked(inputs["waves"].astype(np.float64), size["texels"])
-    ray = scene.rays(size["height"], size["width"])
-    colours = sample_cube(inputs["sky"], ray)
-    wet = ray[..., 1] <= HORIZON
-    colours[wet] = padded(_water(ray[wet], wave_map, inputs), 1.0)
-    return {"wave_map": wave_map, "colours": colours}
+    rays = scene.rays(size["height"], size["width"])
+    return {"wave_map": wave_map, "colours": in_parts(partial(_drawn, inputs, wave_map), rays, at_once=64)}
+
+
+def _drawn(inputs: Arrays, wave_map: Array, rays: Array) -> Array:
+    colours = sample_cube(inputs["sky"], rays)
+    wet = rays[..., 1] <= HORIZON
+    colours[wet] = padded(_water(rays[wet], wave_map, inputs), 1.0)
+    return colours
 
 
 def _baked(waves: Array, texels: int) -> Array:
