@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from warpreg import workloads
-from warpreg.workloads.rodinia import b_tree, cfd, huffman, srad
+from warpreg.workloads.rodinia import b_tree, cfd, dwt2d, huffman, srad
 from warpreg.workloads.rodinia.cfd import mesh
 from warpreg.workloads.rodinia.lavamd import neighbourhoods
 from warpreg.workloads.rodinia.streamcluster import Clustering, open_if_worth
@@ -165,3 +165,30 @@ def test_hybridsort_counts_and_sorts():
     assert found["sorted"].tolist() == [0, 511.5, 512, 1023, 1024]
     assert np.flatnonzero(found["counts"]).tolist() == [0, 511, 512, 1023]
     assert found["counts"][1023] == 2
+
+
+def test_dwt2d_lifts_a_ramp_and_a_step():
+    # A ramp has no high band but at its mirrored end: 3 - (2 + 2) / 2 = 1; the low band gains a quarter of it there.
+    low, high = dwt2d.lifted53(np.array([0, 1, 2, 3]))
+    assert (low.tolist(), high.tolist()) == ([0, 2], [0, 1])
+    # Halves and quarters are rounded down: 5 - (0 + 5) // 2 = 3, 0 + (3 + 3 + 2) // 4 = 2, 5 + (3 + 0 + 2) // 4 = 6.
+    low, high = dwt2d.lifted53(np.array([0, 5, 5, 5]))
+    assert (low.tolist(), high.tolist()) == ([2, 6], [3, 0])
+
+
+def test_dwt2d_of_a_constant_has_the_low_band_only():
+    low, high = dwt2d.lifted97(np.full(9, 2.0))
+    assert high == pytest.approx(np.zeros(4), abs=1e-8)
+    assert low == pytest.approx(np.full(5, 2.0), abs=1e-8)
+
+
+def test_dwt2d_bands_follow_each_other():
+    pixels = np.full((5, 7, 3), 128, np.uint8)
+    pixels[2, 2] = 138  # an even row and column: mostly in the low band, its neighbours in the others
+    found = reference("dwt2d", {"levels": 1}, pixels=pixels)["bands53"][0]
+    # Along either axis 10 leaves 10 + (-5 - 5 + 2) // 4 = 8 in its place and -5 beside it.
+    low, high_x, high_y, high = np.split(found, [3 * 4, 3 * 4 + 3 * 3, 3 * 4 + 3 * 3 + 2 * 4])
+    assert low.reshape(3, 4)[1, 1] == 8 + (-4 - 4 + 2 >> 2)
+    assert high_x.reshape(3, 3)[1].tolist() == [-4, -4, 0]
+    assert high_y.reshape(2, 4)[:, 1].tolist() == [-5 + (3 + 3 + 2 >> 2)] * 2
+    assert high.reshape(2, 3).tolist() == [[3, 3, 0], [3, 3, 0]]
