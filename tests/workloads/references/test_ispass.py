@@ -74,3 +74,18 @@ def test_lib_without_volatility_is_a_swaption_on_flat_rates():
     assert found["values"] == pytest.approx(-100 * swap * bond)
     # d b2 / d rate = -0.25 b2 / 1.0125
     assert found["derivatives"] == pytest.approx(100 * 1.0025 * 0.25 * bond**3 * bond)
+
+
+def test_ray_to_a_dark_square_and_on_to_the_sky():
+    # Along the camera, tilted by 0.25, the plane is met 2.5 / sin(0.25) away at z = 2.79, where squares are dark.
+    sine, cosine = np.sin(0.25), np.cos(0.25)
+    far_away = [[100, 1, 0, 1, 1, 1, 1, 0.5]]
+    size = {"width": 1, "height": 1, "spheres": 1}
+    found = reference("ray", size, spheres=far_away, light=[5, 9, -6])["image"][0, 0]
+    to_light = np.array([5, 9, -6 - (2.5 / sine * cosine - 7)])
+    to_light /= np.linalg.norm(to_light)
+    highlight = 0.5 * max(to_light @ [0, sine, cosine], 0) ** 20
+    own = 0.8 * (np.array([0.2, 0.2, 0.25]) * (0.15 + 0.85 * to_light[1]) + highlight)
+    sky = 0.2 * (0.5 + 0.5 * sine) * np.array([0.5, 0.7, 1])
+    assert np.abs(found[:3] - 255 * (own + sky)).max() <= 1
+    assert found[3] == 255
