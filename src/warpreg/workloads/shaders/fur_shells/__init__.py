@@ -12,7 +12,7 @@ from warpreg.workloads.workload import Array, Arrays, Device, Size, Tolerance, W
 
 BLOCK = 16
 SHELLS = 8
-LENGTH, HAIRS, BEND, LEAST = 0.06, 4.0, 1.0, 0.05
+LENGTH, HAIRS, BEND, LEAST = 0.06, 4.0, 1.0, 0.001
 SUN = np.array([*normalize(np.array([0.4, 0.8, -0.45])), 0.6])
 BACKGROUND = floats([0.4, 0.6, 0.9, 1])
 VARYINGS = "positions", "normals", "tangents", "uv"
@@ -120,7 +120,7 @@ WORKLOAD = Workload(
     run=run,
     reference=reference,
     # Where coordinates differ in their last bits a filter's fraction is 1/256 off, and the length of a hair, which
-    # changes by up to 1/8 from texel to texel, by 5e-4: four times that of what a shell covers. Light that is within
-    # 2^-20 of the least, as in one pixel of 2^20 / 20, may end the loop a shell earlier.
-    tolerance=Tolerance(absolute=2.5e-3, fraction=2e-5),
+    # changes by up to 1/8 from texel to texel, by 5e-4: four times that of what a shell covers. A loop that ends a
+    # shell earlier leaves out a thousandth of the light.
+    tolerance=Tolerance(absolute=3e-3),
 )
