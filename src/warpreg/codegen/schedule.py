@@ -1,8 +1,10 @@
 """List scheduling within blocks: long chains first, as long as registers last.
 
 Among instructions whose operands have arrived and whose unit is free, the one that starts the longest chain goes first
-(Gibbons and Muchnick, PLDI 1986). Where the live values reach the limit, the one that frees the most registers goes
-instead; a block that would still need more than before, and more than the limit, keeps its order.
+(Gibbons and Muchnick, PLDI 1986). Where more than a few words are live, what takes more registers than it frees waits
+until it is due, so that a stall is not filled with what only holds registers. Where the live values reach the limit,
+the one that frees the most registers goes instead; a block that would still need more than before, and more than the
+limit, keeps its order.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from warpreg.analysis.accesses import Accesses, accesses
 from warpreg.analysis.liveness import liveness
 from warpreg.analysis.pressure import pressure
 from warpreg.codegen.cycles import DEFAULT, ISSUE, Cycles
+from warpreg.codegen.deadlines import deadlines
 from warpreg.codegen.dependence import Dependences, dependences
 from warpreg.codegen.passes import with_blocks
 from warpreg.ir.instruction import Instruction
@@ -33,11 +36,13 @@ ATTEMPTS = 3
 @dataclass(frozen=True)
 class ScheduleInstructions:
     """``max_registers`` bounds the live words; by default the kernel's own highest pressure, or ``free_registers``
-    if more; ``cycles``: of the machine."""
+    if more; ``cycles``: of the machine; ``spare``: words that may be live before an instruction waits until it is due,
+    by default those of a thread where 65536 registers serve 2048."""
 
     max_registers: int | None = None
     free_registers: int = 32
     cycles: Cycles = DEFAULT
+    spare: int = 32
 
     def run(self, kernel: Kernel) -> Kernel:
         demand = pressure(kernel)
@@ -48,14 +53,15 @@ class ScheduleInstructions:
         for block in kernel.blocks:
             if len(block.instructions) > 2:
                 allowed = max(limit, demand.highest[block.index])
-                bodies[block.index] = _Schedule(kernel, block.index, self.cycles).best(limit, allowed)
+                bodies[block.index] = _Schedule(kernel, block.index, self.cycles, self.spare).best(limit, allowed)
         return with_blocks(kernel, bodies)
 
 
 class _Schedule:
     """The state of one block's scheduling; positions are those before it."""
 
-    def __init__(self, kernel: Kernel, block: int, cycles: Cycles) -> None:
+    def __init__(self, kernel: Kernel, block: int, cycles: Cycles, spare: int) -> None:
+        self.spare = spare
         self.instructions: Sequence[Instruction] = kernel.blocks[block].instructions
         self.table: Accesses = accesses(kernel)
         self.first = self.table.first_pcs[block]
@@ -63,6 +69,7 @@ class _Schedule:
         self.interval = cycles.interval
         self.port = [cycles.port(i) if self.interval else ISSUE for i in self.instructions]
         self.chain = self._chains()
+        self.due = deadlines(self.graph, self.port, self.interval)
         self.live_in = liveness(kernel).live_in[block]
         self.live_out = liveness(kernel).live_out[block]
         self.words = pressure(kernel).words
@@ -122,7 +129,7 @@ class _Schedule:
             ready.discard(chosen)
             order.append(chosen)
             port = self.port[chosen]
-            clock = max(clock, arrival[chosen], self.free_at[port]) + 1
+            clock = max(clock, self._start(chosen, arrival), self.free_at[port]) + 1
             self.free_at[port] = clock - 1 + self.interval.get(port, 1)
             self._issue(chosen)
             for follower, cycles in self.graph.successors[chosen].items():
@@ -140,7 +147,7 @@ class _Schedule:
         for port, heap in queues.items():
             first = self._first(heap, ready, arrival, clock)
             if first is not None:
-                start = max(clock, self.free_at[port], arrival[first])
+                start = max(clock, self.free_at[port], self._start(first, arrival))
                 found.append((start, -self.chain[first], first))
         return min(found)[2]
 
@@ -153,14 +160,19 @@ class _Schedule:
             if item[1] not in ready:
                 continue
             looked.append(item)
-            if arrival[item[1]] <= clock:
+            if self._start(item[1], arrival) <= clock:
                 chosen = item[1]
                 break
         for item in looked:
             heapq.heappush(heap, item)
         if chosen is None and looked:
-            chosen = min(looked, key=lambda item: (arrival[item[1]], item))[1]
+            chosen = min(looked, key=lambda item: (self._start(item[1], arrival), item))[1]
         return chosen
+
+    def _start(self, i: int, arrival: list[int]) -> int:
+        """When its operands have arrived, or when it is due if it has to wait."""
+        waits = self.demand >= self.spare and self.due[i] > arrival[i] and self._change(i) > 0
+        return self.due[i] if waits else arrival[i]
 
     def _cheapest(self, heap: list[int], ready: set[int]) -> int:
         """Of the earliest ready instructions, the one after which fewest words are live."""
