@@ -1,4 +1,4 @@
-// Lookups in a B+ tree: one block a query, one thread for each of a node's 256 keys. On every level the thread whose key
+// Lookups in a B+ tree: one block a query, one thread for each of a node's 256 keys. On each level the thread whose key
 // and whose right neighbour's key enclose the query's goes on to its child; in the leaf one thread finds the record.
 
 #define ORDER 256

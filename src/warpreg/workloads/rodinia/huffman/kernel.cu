@@ -1,4 +1,4 @@
-// Huffman coding of bytes: their histogram, from which the host makes a code; the code words of 1024 bytes put one after
+// Huffman coding of bytes: their histogram, from which the host makes a code; the words of 1024 bytes put one after
 // the other by a block; the prefix sum of the blocks' lengths; and the packing of all blocks into one stream of bits.
 
 #define SYMBOLS 256
@@ -22,7 +22,7 @@ histogram(unsigned char* data, long long size, unsigned* counts)
     atomicAdd(&counts[threadIdx.x], partial[threadIdx.x]);
 }
 
-// A block of 256 threads encodes 256 words of four bytes, the most significant byte first. Code words of four bytes have
+// A block of 256 threads encodes 256 words of four bytes, the most significant byte first. The words of four bytes have
 // 64 bits at most, those of a block 8192. `bits` gets the block's length.
 extern "C" __global__ void
 encode(const unsigned* data, const unsigned* code_words, const unsigned* code_lengths, unsigned* out, unsigned* bits)
@@ -107,7 +107,7 @@ encode(const unsigned* data, const unsigned* code_words, const unsigned* code_le
         out[word] = stream[k];
 }
 
-// Exclusive prefix sums of 2 * blockDim.x numbers a block, up and down a tree in shared memory with an unused word after
+// Exclusive sums of 2 * blockDim.x numbers a block, up and down a tree in shared memory with an unused word after
 // every 16. RAGGED: `count` numbers in the block. WITH_SUMS: the sum of each block is kept.
 template <bool WITH_SUMS, bool RAGGED>
 __device__ __forceinline__ void scan_block(unsigned* out, const unsigned* in, unsigned* sums, int count, int block,

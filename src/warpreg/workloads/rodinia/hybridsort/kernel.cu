@@ -1,6 +1,6 @@
 // Sorting by buckets, then by merging. A histogram lets the host choose the limits of 1024 buckets of about equal size;
 // each number finds its bucket and its place there, the numbers move to their buckets, and these are sorted by merging
-// lists of four-element vectors, one thread a pair of lists. Vectors and limits come through textures, the starts of the
+// lists of four-element vectors, one thread a pair of lists. Vectors and limits come through textures, starts of the
 // buckets from constant memory.
 
 #define BUCKETS 1024

@@ -302,8 +302,8 @@ srad_tiles_2(float* east_in, float* west_in, float* north_in, float* south_in, f
         c_east = tile[ty][tx + 1];
     }
 
-    const float divergence = c_north * north_in[at] + c_south * south_in[at] + c_west * west_in[at] + c_east * east_in[at];
-    result[ty][tx] = pixels[ty][tx] + 0.25 * lambda * divergence;
+    const float flow = c_north * north_in[at] + c_south * south_in[at] + c_west * west_in[at] + c_east * east_in[at];
+    result[ty][tx] = pixels[ty][tx] + 0.25 * lambda * flow;
     __syncthreads();
     image[at] = result[ty][tx];
 }

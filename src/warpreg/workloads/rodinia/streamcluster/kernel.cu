@@ -1,4 +1,4 @@
-// What opening a centre at one point would save: one thread a point. A point that is nearer to the candidate than to its
+// What opening a centre at one point would save: one thread a point. A point nearer to the candidate than to its
 // centre notes that it would switch and by how much the cost would fall; another one adds to what its centre would
 // still be worth. Every thread has a row of sums, one for each centre, which the host adds up.
 
