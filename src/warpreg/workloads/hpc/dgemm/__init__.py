@@ -39,10 +39,10 @@ WORKLOAD = Workload(
     description=(
         "C = C - A B in double precision, as LU factorisation updates its trailing matrix. A block of 16 x 16 threads"
         " computes a 64 x 64 tile, each thread 4 x 4 elements 16 apart. Along k the block loads the next 64 x 16 and"
-        " 16 x 64 elements to registers, runs 16 unrolled steps of eight shared loads and sixteen fused multiply-adds"
-        " on the present ones, and stores the loaded ones to shared memory between two barriers. Sixteen 64-bit sums"
-        " live through the loop, so that pressure is high; the eight operands of a step are read four times each."
-        " Structured as the kernels of MAGMA are. Small is an update of rank 32."
+        " 16 x 64 elements to registers, runs 16 steps, unrolled by four, of eight shared loads and sixteen fused"
+        " multiply-adds on the present ones, and stores the loaded ones to shared memory between two barriers. Sixteen"
+        " 64-bit sums live through the loop, so that pressure is high; the eight operands of a step are read four"
+        " times each. Structured as the kernels of MAGMA are. Small is an update of rank 32."
     ),
     suite="hpc",
     tags=("float", "compute", "f64", "shared-memory", "barriers"),

@@ -49,7 +49,7 @@ dgemm(const double* __restrict__ a, const double* __restrict__ b, double* __rest
             }
         }
 
-#pragma unroll
+#pragma unroll 4
         for (int depth = 0; depth < DEPTH; ++depth) {
             double a_values[EACH], b_values[EACH];
 #pragma unroll
