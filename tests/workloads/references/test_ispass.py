@@ -7,6 +7,9 @@ import pytest
 
 from warpreg import workloads
 from warpreg.workloads.ispass.aes.tables import inverse_round_keys, inverse_sbox, mixed, round_keys, sbox
+from warpreg.workloads.ispass.wp.columns import CLASSES, Columns
+
+DRY = ("cloud", "ice", "rain", "snow")
 
 
 def reference(name, size, **inputs):
@@ -89,3 +92,32 @@ def test_ray_to_a_dark_square_and_on_to_the_sky():
     sky = 0.2 * (0.5 + 0.5 * sine) * np.array([0.5, 0.7, 1])
     assert np.abs(found[:3] - 255 * (own + sky)).max() <= 1
     assert found[3] == 255
+
+
+def test_wp_keeps_the_mass_of_water():
+    workload = workloads.find("wp")
+    inputs = workload.inputs(workload.sizes["tiny"], np.random.default_rng(2))
+    columns = Columns({name: array.astype(np.float64) for name, array in inputs.items()})
+
+    def mass():
+        water = sum(columns.state[name] for name in CLASSES[1:])
+        return (water * inputs["density"] * inputs["thickness"]).sum(axis=0)
+
+    before = mass()
+    columns.advance(60.0)
+    assert (columns.ground > 0).any()
+    assert mass() + columns.ground == pytest.approx(before, rel=1e-9)
+
+
+def test_wp_condenses_what_air_cannot_hold():
+    # At 273.15 K and 61,078 Pa vapour at 610.78 Pa saturates air: 0.622 / 99. Of 1e-4 kg more a part condenses to first
+    # order, 1 / (1 + L^2 q / R c T^2) with L = 2.5e6, R = 461.5 and c = 1004.5 (1 + 0.8 q): the rest stays as it warms.
+    saturated = 0.622 / 99
+    vapour = saturated + 1e-4
+    state = {"temperature": 273.15, "pressure": 61_078.0, "density": 0.78, "thickness": 300.0, "vapour": vapour}
+    columns = Columns({name: np.full((1, 1), number) for name, number in (state | dict.fromkeys(DRY, 0.0)).items()})
+    columns.advance(60.0)
+    heat = 1004.5 * (1 + 0.8 * vapour)
+    condensed = 1e-4 / (1 + 2.5e6**2 * saturated / (461.5 * heat * 273.15**2))
+    assert columns.state["cloud"] == pytest.approx(condensed)
+    assert columns.state["temperature"] == pytest.approx(273.15 + 2.5e6 / heat * condensed)

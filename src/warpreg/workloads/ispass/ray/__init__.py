@@ -162,5 +162,5 @@ WORKLOAD = Workload(
     reference=reference,
     # A colour may be rounded to the neighbour. Directions are right to some 2^-22, five times or so less well after
     # each reflection, so that a few pixels at edges of spheres, shadows and squares fall on the other side.
-    tolerance=Tolerance(absolute=1, fraction=1e-3),
+    tolerance=Tolerance(absolute=1, fraction=5e-4),
 )
