@@ -6,6 +6,7 @@ import pytest
 from tests.differential.comparing import run_on_device
 from tests.reference.generator import KERNEL, generate
 from tests.reference.run import Outcome
+from tests.workloads.spilling import few_registers
 
 from warpreg import codegen, ptx, workloads
 from warpreg.codegen import CompileOptions
@@ -57,4 +58,4 @@ def test_memory_is_the_same_under_every_option(seed: int, options: CompileOption
 def test_workloads_are_right_with_spilling_and_without_scheduling(name: str) -> None:
     problem = workloads.find(name).problem("tiny", seed=0)
     module = ptx.parse(workloads.find(name).ptx_path.read_text())
-    problem.check(problem.run(Device(module, CompileOptions(max_registers=16, schedule=False))))
+    problem.check(problem.run(Device(module, CompileOptions(max_registers=few_registers(name), schedule=False))))

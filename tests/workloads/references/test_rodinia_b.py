@@ -6,7 +6,8 @@ import statistics
 import numpy as np
 import pytest
 
-from warpreg.workloads.rodinia import heartwall, leukocyte, mummergpu, particlefilter
+from warpreg.workloads.rodinia import heartwall, leukocyte, mummergpu, myocyte, particlefilter
+from warpreg.workloads.rodinia.myocyte import cell
 
 
 def test_leukocyte_scores_a_pixel_by_the_circle_of_the_steadiest_radial_gradient():
@@ -26,7 +27,7 @@ def test_leukocyte_scores_a_pixel_by_the_circle_of_the_steadiest_radial_gradient
 def test_leukocyte_dilates_by_a_disk_of_12_pixels():
     image = np.zeros((40, 40))
     image[20, 20], image[0, 0] = 5, 7
-    found = leukocyte.dilated(image)
+    found = leukocyte.dilated(image, 12)
     assert (found[20, 32], found[20, 33], found[28, 28], found[29, 29]) == (5, 0, 5, 0)  # 8^2 + 8^2 < 12^2 < 9^2 + 9^2
     assert (found[12, 0], found[13, 0]) == (7, 0)
 
@@ -116,3 +117,41 @@ def test_heartwall_follows_a_shifted_picture():
     (rows, cols), fit = heartwall.follow(film, np.array([20, 18]), size)
     assert (rows.tolist(), cols.tolist()) == ([20, 19, 17], [18, 20, 23])
     assert fit.max() == pytest.approx(math.sqrt(49 / 48))  # 7 x 7 pixels
+
+
+def test_myocyte_gates_at_round_potentials():
+    opening, closing = cell.sodium_gates(np.array([-90.0, 0.0]))
+    # Depolarised, the gates h and j only close: h at 1 / (0.13 (1 + exp(-10.66 / 11.1))), j at 0.3 / (1 + exp(-3.2)).
+    assert opening[1:, 1].tolist() == [0, 0]
+    assert closing[:, 1] == pytest.approx([0.08, 1 / 0.13 / (1 + math.exp(-10.66 / 11.1)), 0.3 / (1 + math.exp(-3.2))])
+    assert opening[1, 0] == pytest.approx(0.135 * math.exp(10 / 6.8))
+    steady, constants = cell.other_gates(np.array([-3.0]))
+    assert steady[[2, 5], 0].tolist() == [0.5, 0.5]  # the outward current's gates are half open at -3 mV
+    assert constants[2, 0] == 9 / 2 + 0.5
+
+
+def test_myocyte_keeps_its_calmodulin_and_calcium():
+    rng = np.random.default_rng(6)
+    y, rate = rng.random((15, 4)), np.zeros((15, 4))
+    totals = np.array([[2.0], [3.0], [5.0], [1.0]]) + rng.random((4, 4))
+    given = cell.calmodulin_rates(y, rate, totals, 0.3 + rng.random(4))
+    kinase = totals[1]
+    # Calmodulin is free, on the buffer, in the kinase's states but the autonomous one, or on calcineurin.
+    calmodulin = rate[:6].sum(axis=0) + kinase * rate[6:10].sum(axis=0) + rate[12:].sum(axis=0)
+    assert calmodulin == pytest.approx(np.zeros(4), abs=1e-9)
+    # Two ions sit on each half-filled calmodulin, four on each full one and two on a calcineurin's own sites.
+    half = rate[1] + rate[4] + kinase * (rate[6] + rate[9]) + rate[13]
+    full = rate[2] + rate[5] + kinase * (rate[7] + rate[8]) + rate[14]
+    assert given == pytest.approx(-(2 * half + 4 * full + 2 * (rate[11:].sum(axis=0))), rel=1e-6, abs=1e-9)
+
+
+def test_myocyte_is_held_with_its_fast_buffers_in_equilibrium():
+    inputs = myocyte.make_inputs({"cells": 3, "steps": 1}, np.random.default_rng(7))
+    y, parameters = inputs["states"].T.astype(float), inputs["parameters"].T.astype(float)
+    rate = cell.rates(400.0, y, parameters)
+    fast = [cell.SLL_J, cell.SLL_SL, cell.SLH_J, cell.SLH_SL, cell.CSQN, cell.TNCL, cell.M, cell.D, cell.F]
+    assert np.abs(rate[fast]).max() < 1e-4
+    after = myocyte.advanced(0.0, y, parameters, 1 / 64)
+    # The pulse of 9.5 uA / uF charges by 9.5 mV / ms more than there is without it, 300 ms later.
+    quiet = myocyte.advanced(300.0, y, parameters, 1 / 64)
+    assert (after - quiet)[cell.V] == pytest.approx(9.5 / 64, rel=0.05)

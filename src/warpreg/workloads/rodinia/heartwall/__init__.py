@@ -251,7 +251,7 @@ WORKLOAD = Workload(
     sizes={
         # There are as many blocks as points, 51 of 512 threads where others would take hundreds. The original follows
         # them through 20 frames and more, and moves the templates on in every tenth.
-        "tiny": _size(rows=92, cols=85, frames=4, inner=1, outer=2, reach=4, search=10),
+        "tiny": _size(rows=92, cols=85, frames=4, inner=1, outer=1, reach=3, search=9),
         "small": _size(rows=256, cols=270, frames=2, inner=20, outer=31, reach=7, search=13),
         "full": _size(rows=656, cols=744, frames=3, inner=20, outer=31, reach=25, search=40),
     },

@@ -12,7 +12,6 @@ CIRCLES = 7
 POINTS = 150
 SMALLEST_RADIUS = 8
 MARGIN = 22
-STRUCTURE = 25
 DILATION_THREADS = 176
 
 CELL_ROWS, CELL_COLS = 41, 81
@@ -65,10 +64,10 @@ def circles() -> tuple[Array, Array, Array, Array]:
     return sine.astype(np.float32), cosine.astype(np.float32), x, y
 
 
-def disk() -> Array:
-    """Where the structuring element is: 1 within 12 pixels of its middle; float32[25, 25]."""
-    across = np.arange(STRUCTURE) - STRUCTURE // 2
-    inside: Array = np.hypot(across[:, None], across) <= STRUCTURE // 2
+def disk(reach: int) -> Array:
+    """Where the structuring element is: 1 within ``reach`` pixels of its middle; float32[2 reach + 1, 2 reach + 1]."""
+    across = np.arange(-reach, reach + 1)
+    inside: Array = np.hypot(across[:, None], across) <= reach
     return inside.astype(np.float32)
 
 
@@ -77,14 +76,15 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     rows, cols, cells = size["rows"], size["cols"], size["cells"]
     for name, table in zip(("sine", "cosine", "offset_x", "offset_y"), circles(), strict=True):
         device.assign(name, table)
-    device.assign("structure", disk())
+    structure = disk(size["reach"])
+    device.assign("structure", structure)
 
     gradients = [device.texture(inputs[name].reshape(-1), "1d") for name in ("gradient_x", "gradient_y")]
     scores, maxima = device.zeros((cols, rows), np.float32), device.zeros((rows, cols), np.float32)
     device.launch("gicov", cols - 2 * MARGIN, rows - 2 * MARGIN, *gradients, rows, scores)
     dilation = blocks(rows * cols, DILATION_THREADS)
     flat = device.texture(scores.download().reshape(-1), "1d")
-    device.launch("dilate", dilation, DILATION_THREADS, flat, rows, cols, STRUCTURE, STRUCTURE, maxima)
+    device.launch("dilate", dilation, DILATION_THREADS, flat, rows, cols, *structure.shape, maxima)
 
     images, fields = device.upload(inputs["edges"]), device.upload(inputs["edges"])
     starts = 4 * CELL_ROWS * CELL_COLS * np.arange(cells, dtype=np.uint64)
@@ -110,7 +110,7 @@ def reference(size: Size, inputs: Arrays) -> Arrays:
     scores = cell_scores(inputs["gradient_x"].astype(np.float64), inputs["gradient_y"].astype(np.float64))
     return {
         "scores": scores.astype(np.float32),
-        "maxima": dilated(scores.T).astype(np.float32),
+        "maxima": dilated(scores.T, size["reach"]).astype(np.float32),
         "fields": spread_edges(inputs["edges"].astype(np.float64), size["iterations"]).astype(np.float32),
     }
 
@@ -134,12 +134,11 @@ def cell_scores(gradient_x: Array, gradient_y: Array) -> Array:
     return scores
 
 
-def dilated(image: Array) -> Array:
-    """The largest value within 12 pixels, at least 0."""
-    reach = STRUCTURE // 2
+def dilated(image: Array, reach: int) -> Array:
+    """The largest value within ``reach`` pixels, at least 0."""
     padded = np.pad(image, reach)
     result = np.zeros_like(image)
-    for row, col in np.argwhere(disk()):
+    for row, col in np.argwhere(disk(reach)):
         np.maximum(result, padded[row : row + image.shape[0], col : col + image.shape[1]], out=result)
     return result
 
@@ -189,9 +188,9 @@ WORKLOAD = Workload(
     sizes={
         # A frame of the real height, 219 pixels, in two: one column of it is one block. Few columns, cells and
         # iterations make it small: 3,500 threads score pixels, and none of the launches fills a large machine.
-        "tiny": {"rows": 79, "cols": 51, "cells": 2, "iterations": 3},
-        "small": {"rows": 219, "cols": 64, "cells": 6, "iterations": 12},
-        "full": {"rows": 219, "cols": 640, "cells": 36, "iterations": 100},
+        "tiny": {"rows": 49, "cols": 46, "cells": 2, "iterations": 2, "reach": 4},
+        "small": {"rows": 219, "cols": 64, "cells": 6, "iterations": 12, "reach": 12},
+        "full": {"rows": 219, "cols": 640, "cells": 36, "iterations": 100, "reach": 12},
     },
     inputs=make_inputs,
     run=run,
