@@ -9,7 +9,6 @@ from warpreg import ptx, simt, workloads
 from warpreg.codegen import CompileOptions
 from warpreg.replay import profile, replay
 
-
 NAMES = (
     "bfs", "histogram", "hotspot", "mandelbrot", "matrix-mul", "nw", "reduction", "vector-add",
     "sobel-filter", "lavamd", "kmeans",
