@@ -4,7 +4,7 @@ import pytest
 
 from warpreg import workloads
 from warpreg.ir.errors import UnknownNameError
-from warpreg.workloads.originals import kernels_of, originals
+from warpreg.workloads.originals import kernels_of, originals, printed_registers
 
 
 def test_the_file_has_every_kernel():
@@ -25,3 +25,10 @@ def test_a_program_that_is_not_there_is_answered_with_the_nearest():
 def test_a_workload_names_originals_that_are_known(name):
     for original in workloads.find(name).originals:
         assert kernels_of(original)
+
+
+def test_printed_registers_are_of_workloads():
+    printed = {row.workload: row.registers for row in printed_registers()}
+    assert printed["bfs"] == 21
+    assert len(printed) == 16
+    assert set(printed) <= set(workloads.names())

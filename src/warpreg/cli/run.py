@@ -15,7 +15,7 @@ from warpreg.cli.arguments import Argument, parse_argument, parse_extent
 from warpreg.cli.options import compile_options, json_option, limit_option, problem_options
 from warpreg.experiments.comparison import DEFAULT_MACHINE
 from warpreg.experiments.profile import register_profile
-from warpreg.experiments.runs import PATH, CompileChoice, Run, find_workload, run_workload
+from warpreg.experiments.runs import AS_COMPILED, PATH, CompileChoice, Run, find_workload, run_workload
 from warpreg.gpu import Machine
 from warpreg.ir.module import Module
 from warpreg.replay import Profile
@@ -23,8 +23,6 @@ from warpreg.report.files import whole
 
 FIRST_ELEMENTS = 6
 KERNEL_FILES = (".cu", ".ptx")
-HIDDEN: tuple[object, ...] = (None, True, 0, "plain", "machine")
-"""Values of options that say that all is as usual."""
 
 
 @click.command()
@@ -243,7 +241,9 @@ def _key(column: str) -> str:
 
 def _print(run: Run, profile: Profile, machine: Machine, report: dict[str, Any]) -> None:
     console = output.console()
-    options = ", ".join(f"{name} {_shown(value)}" for name, value in run.options.items() if value not in HIDDEN)
+    usual = AS_COMPILED.as_dict() | {"seed": 0, "shared_bytes": 0}
+    chosen = {name: value for name, value in run.options.items() if name not in usual or value != usual[name]}
+    options = ", ".join(f"{name} {_shown(value)}" for name, value in chosen.items())
     console.print(f"[bold]{run.name}[/bold] ({options})")
     if "checked" in report:
         console.print(f"[green]✓[/green] {report['checked']}")

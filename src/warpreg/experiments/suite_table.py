@@ -18,6 +18,7 @@ from warpreg import workloads
 from warpreg.experiments.characteristics import characterise
 from warpreg.experiments.namesakes import likeness
 from warpreg.workloads import Workload, table
+from warpreg.workloads.originals import printed_registers
 
 SIZES = ("tiny", "small", "full")
 
@@ -38,6 +39,12 @@ NAMESAKES = """## Like their namesakes
 Workloads whose namesake's kernels are at hand in compiled form, side by side: registers a thread of the hungriest
 kernel (`ptxas`, sm_75), static PTX instructions of the largest kernel, and features that only one of the two has.
 Where registers or size differ by more than 1.5, or a feature is lacking, the workload's paragraph says why.
+"""
+PRINTED = """## Registers that the papers print
+
+Registers a thread of the hungriest kernel, beside what a paper prints for the program of that name. The paper
+compiled for a machine with 32-bit addresses, where one of 64 bits takes two registers (`--address-bits 32` compiles
+the paper's way), with an older compiler, and prints one kernel of each program without saying which.
 """
 NAMESAKE_HEADINGS = (
     "workload", "registers", "namesake's", "PTX instructions", "namesake's", "lacks", "adds",
@@ -72,7 +79,17 @@ def page(names: Iterable[str]) -> str:
         parts.append(f"## {suite}\n")
         parts.append(_rows(members))
         parts += [_paragraph(workload) for workload in members]
-    return "\n".join([*parts, NAMESAKES, _namesake_rows(found)])
+    return "\n".join([*parts, NAMESAKES, _namesake_rows(found), PRINTED, _printed_rows()])
+
+
+def _printed_rows() -> str:
+    lines = ["| workload | printed | where | ours | ptxas sm_75 | ptxas sm_80 |", "|---|---:|---|---:|---:|---:|"]
+    for row in printed_registers():
+        measured = table.measured().get(row.workload, {}).get("tiny", {})
+        found = [measured.get(column) or "" for column in ("registers", "registers_sm_75", "registers_sm_80")]
+        numbers = " | ".join(map(str, found))
+        lines.append(f"| {row.workload} | {row.registers} | {row.paper}, {row.where} | {numbers} |")
+    return "\n".join(lines) + "\n"
 
 
 def _namesake_rows(found: Sequence[Workload]) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from warpreg.ir.errors import UnknownNameError
 
 FILE = Path(__file__).with_name("originals.csv")
+PRINTED = Path(__file__).with_name("printed.csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +51,21 @@ def kernels_of(name: str) -> tuple[Original, ...]:
     if not found:
         raise UnknownNameError("original program", name, sorted({original.name for original in originals()}))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """The registers a thread that a paper prints for the program that a workload is named after."""
+
+    workload: str
+    paper: str
+    where: str
+    registers: int
+
+
+@cache
+def printed_registers() -> tuple[Printed, ...]:
+    """Every row of ``printed.csv``."""
+    with PRINTED.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        return tuple(Printed(row["workload"], row["paper"], row["where"], int(row["registers"])) for row in rows)
