@@ -53,7 +53,7 @@ WORKLOAD = Workload(
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
         "tiny": {"bytes": 40_003, "rounds": 2},
-        "small": {"bytes": 16_000_003, "rounds": 11},
+        "small": {"bytes": 16_000_003, "rounds": 7},
         "full": {"bytes": 64_000_003, "rounds": 14},
     },
     inputs=make_inputs,

@@ -80,7 +80,7 @@ WORKLOAD = Workload(
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
         "tiny": {"width": 70, "height": 45, "limit": 64},
-        "small": {"width": 840, "height": 630, "limit": 512},
+        "small": {"width": 690, "height": 630, "limit": 512},
         "full": {"width": 1600, "height": 1200, "limit": 1000},
     },
     inputs=make_inputs,

@@ -55,7 +55,7 @@ WORKLOAD = Workload(
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
         "tiny": {"n": 70_001, "rounds": 1},
-        "small": {"n": 10_000_001, "rounds": 5},
+        "small": {"n": 10_000_001, "rounds": 3},
         "full": {"n": 32_000_001, "rounds": 8},
     },
     inputs=make_inputs,

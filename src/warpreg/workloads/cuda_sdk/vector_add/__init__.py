@@ -48,7 +48,7 @@ WORKLOAD = Workload(
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
         "tiny": {"n": 5_003, "rounds": 3},
-        "small": {"n": 2_000_003, "rounds": 30},
+        "small": {"n": 2_000_003, "rounds": 20},
         "full": {"n": 16_000_003, "rounds": 30},
     },
     inputs=make_inputs,

@@ -104,7 +104,7 @@ WORKLOAD = Workload(
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
         "tiny": {"nodes": 3_001, "searches": 1, "highest_degree": 10, "reach": 200},
-        "small": {"nodes": 500_003, "searches": 2, "highest_degree": 16, "reach": 16_000},
+        "small": {"nodes": 480_003, "searches": 1, "highest_degree": 16, "reach": 16_000},
         "full": {"nodes": 4_000_003, "searches": 2, "highest_degree": 16, "reach": 128_000},
     },
     inputs=make_inputs,

@@ -93,7 +93,7 @@ WORKLOAD = Workload(
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
         "tiny": {"rows": 37, "cols": 45, "steps": 5, "steps_per_launch": 2},
-        "small": {"rows": 512, "cols": 500, "steps": 27, "steps_per_launch": 2},
+        "small": {"rows": 512, "cols": 500, "steps": 13, "steps_per_launch": 2},
         "full": {"rows": 1024, "cols": 1000, "steps": 40, "steps_per_launch": 2},
     },
     inputs=make_inputs,
