@@ -12,6 +12,8 @@ from warpreg.experiments import suite_table
 from warpreg.experiments.characteristics import characterise
 from warpreg.workloads import table, vendor
 
+PAGE = Path(__file__).parents[2] / "docs" / "workloads.md"
+
 
 def test_a_row_by_hand() -> None:
     # 5,000 elements in blocks of 256, 3 rounds: 20 blocks of 8 warps, the last block half empty
@@ -23,10 +25,34 @@ def test_a_row_by_hand() -> None:
     assert row.shared_bytes == 0
 
 
-def test_every_row_is_of_a_workload_and_a_size() -> None:
+def test_every_workload_has_a_row_for_each_size() -> None:
     measured = table.measured()
-    assert set(measured) <= set(workloads.names())
-    assert all(set(rows) <= set(suite_table.SIZES) for rows in measured.values())
+    assert set(measured) == set(workloads.names())
+    assert all(set(rows) == set(suite_table.SIZES) for rows in measured.values())
+
+
+@pytest.mark.parametrize(("size", "least", "most"), [("small", 1e6, 20e6), ("full", 10e6, 1e9)])
+def test_sizes_are_what_they_are_called(size: str, least: float, most: float) -> None:
+    outside = {
+        name: rows[size]["warp_instructions"]
+        for name, rows in table.measured().items()
+        if not least <= rows[size]["warp_instructions"] <= most
+    }
+    assert outside == {}
+
+
+@pytest.mark.parametrize("name", ["vector-add", "nw", "lighting"])
+def test_the_checked_in_rows_are_what_a_run_gives(name: str) -> None:
+    assert characterise(workloads.find(name), "tiny").as_dict() == table.measured()[name]["tiny"]
+
+
+def test_the_page_is_made_of_the_table() -> None:
+    assert PAGE.read_text(encoding="utf-8") == suite_table.page(workloads.names())
+
+
+def test_every_kernel_has_the_vendors_numbers() -> None:
+    recorded = {(row.workload, row.target) for row in vendor.vendor_kernels()}
+    assert recorded == {(name, target) for name in workloads.names() for target in ("sm_75", "sm_80")}
 
 
 def test_the_vendors_registers_of_the_hungriest_kernel() -> None:
