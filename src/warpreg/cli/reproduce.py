@@ -1,0 +1,51 @@
+"""``warpreg reproduce``: the papers' results, measured beside printed."""
+
+from __future__ import annotations
+
+import click
+
+from warpreg import workloads
+from warpreg.cli import output
+from warpreg.cli.options import compile_options, json_option
+from warpreg.experiments.reproduction import MODULES, measure, paper_module, reproduced
+from warpreg.experiments.runs import CompileChoice
+
+COLUMNS = ("paper", "id", "published", "measured", "unit", "within", "cause")
+
+
+@click.command()
+@click.argument("papers", nargs=-1, metavar="[PAPER]...")
+@click.option("--size", type=click.Choice(["tiny", "small", "full"]), default="small", show_default=True)
+@click.option("--workloads", "names", metavar="A,B", help="Only these workloads, instead of all.")
+@click.option("--processes", type=click.IntRange(min=1), metavar="N", help="Default: one for each processor.")
+@compile_options
+@json_option
+def command(
+    papers: tuple[str, ...],
+    size: str,
+    names: str | None,
+    processes: int | None,
+    choice: CompileChoice,
+    as_json: bool,
+) -> None:
+    """Measure every printed result of the papers (all that are implemented, if none is named).
+
+    \b
+    warpreg reproduce rfc --size tiny
+    warpreg reproduce orf-lrf --json
+    """
+    chosen = papers or tuple(MODULES)
+    for paper in chosen:
+        paper_module(paper)
+    wanted = [name for name in (names or "").split(",") if name]
+    for name in wanted:
+        workloads.find(name)
+    rows: list[dict[str, object]] = []
+    for paper in chosen:
+        with output.steps(len(wanted or workloads.names())) as progress:
+            found = measure(paper, size, wanted, choice, processes, lambda name: progress.done())
+        rows += [{"paper": paper, **one.as_dict()} for one in reproduced(paper, found)]
+    if as_json:
+        output.print_json(rows)
+    else:
+        output.print_tables([output.table(rows, COLUMNS)])

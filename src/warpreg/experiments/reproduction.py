@@ -1,0 +1,106 @@
+"""A paper reproduced: each of its printed results beside what was measured here, none left out.
+
+A paper is a module ``experiments/<paper>.py`` that declares ``MEASURES`` (what its figures need of every workload),
+``findings(study)`` (measured values by result id), ``UNMEASURABLE`` (results whose inputs cannot exist here, with the
+reason) and ``CAUSES`` (why a value may fall outside its tolerance, and the ablation that shows it).
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from warpreg import workloads
+from warpreg.experiments import published
+from warpreg.experiments.published import Measured, Published
+from warpreg.experiments.runs import AS_COMPILED, CompileChoice
+from warpreg.experiments.study import Measure, Study, study
+from warpreg.ir.errors import UnknownNameError, WarpregError
+
+MODULES = {"rfc": "rfc"}
+"""Papers that are implemented, and the module of each."""
+
+
+class ReproductionError(WarpregError):
+    """A paper's module that forgets a result or claims one that is not printed."""
+
+
+class Paper(Protocol):
+    """What a paper's module declares."""
+
+    MEASURES: Sequence[Measure[Any]]
+    UNMEASURABLE: Mapping[str, str]
+    CAUSES: Mapping[str, str]
+
+    def findings(self, study: Study) -> Mapping[str, Measured]:
+        """Measured values by result id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduced:
+    """One printed result with its measured value; None where it cannot be measured, and ``cause`` says why."""
+
+    published: Published
+    measured: Measured | None
+    cause: str
+
+    @property
+    def within(self) -> bool | None:
+        """Computed from the tolerance table; None where nothing was measured."""
+        return None if self.measured is None else self.published.within(self.measured)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "id": self.published.id,
+            "where": self.published.where,
+            "what": self.published.what,
+            "published": self.published.printed,
+            "measured": self.measured,
+            "unit": self.published.unit,
+            "within": self.within,
+            "cause": self.cause,
+        }
+
+
+def paper_module(paper: str) -> Paper:
+    """The module of an implemented paper; raises UnknownNameError."""
+    if paper not in MODULES:
+        raise UnknownNameError("reproduced paper", paper, MODULES)
+    return cast(Paper, importlib.import_module(f"warpreg.experiments.{MODULES[paper]}"))
+
+
+def measure(
+    paper: str,
+    size: str = "small",
+    names: Sequence[str] = (),
+    choice: CompileChoice = AS_COMPILED,
+    processes: int | None = None,
+    progress: Callable[[str], None] = lambda name: None,
+) -> Study:
+    """The study behind a paper's figures, over the named workloads or all."""
+    return study(names or workloads.names(), paper_module(paper).MEASURES, size, choice, processes, progress)
+
+
+def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
+    """Every printed result of the paper, in the paper's order.
+
+    Raises ReproductionError if the module says nothing of one, or names one that is not printed.
+    """
+    module = paper_module(paper)
+    findings = module.findings(found)
+    printed = published.results(paper)
+    strangers = {*findings, *module.UNMEASURABLE, *module.CAUSES} - {result.id for result in printed}
+    if strangers:
+        raise ReproductionError(f"{paper}: no printed result is named {', '.join(sorted(strangers))}")
+    for result in printed:
+        if result.id in findings:
+            value = findings[result.id]
+            cause = "" if result.within(value) else module.CAUSES.get(result.id, "not explained yet")
+            yield Reproduced(result, value, cause)
+        elif result.id in module.UNMEASURABLE:
+            yield Reproduced(result, None, module.UNMEASURABLE[result.id])
+        else:
+            raise ReproductionError(f"{paper}: nothing is said of {result.id}")

@@ -1,0 +1,42 @@
+"""Tolerances: whether a measured value agrees with a printed one is computed from the ``[tolerance]`` table."""
+
+import pytest
+
+from warpreg.experiments import published
+from warpreg.experiments.published import Published
+from warpreg.ir.errors import UnknownNameError
+
+
+def result(**fields):
+    return Published(id="x", paper="p", where="§1", what="something", **fields)
+
+
+@pytest.mark.parametrize(
+    ("printed", "inside", "outside"),
+    [
+        ({"unit": "fraction", "value": 0.5}, (0.46, 0.5, 0.54), (0.44, 0.56)),
+        ({"unit": "%-points", "range": (10.0, 15.0)}, (5.0, 12.0, 20.0), (4.9, 20.1)),
+        ({"unit": "ratio", "value": 0.8}, (0.73, 0.87), (0.71, 0.89)),
+        ({"unit": "cycles", "value": 20.0}, (17.1, 22.9), (16.9, 23.1)),
+        ({"unit": "fraction", "value": 0.5, "bound": "max"}, (0.0, 0.54), (0.56,)),
+        ({"unit": "fraction", "value": 0.5, "bound": "min"}, (0.46, 1.0), (0.44,)),
+        ({"unit": "fraction", "value": 0.5, "bound": "approx"}, (0.41, 0.59), (0.39, 0.61)),
+        ({"text": "greedy wins"}, (True,), (False,)),
+    ],
+)
+def test_within_follows_the_tolerance_of_the_unit_and_the_bound(printed, inside, outside):
+    assert all(result(**printed).within(value) for value in inside)
+    assert not any(result(**printed).within(value) for value in outside)
+
+
+def test_every_paper_prints_results_and_each_can_be_shown():
+    for paper in published.papers():
+        assert all(one.printed is not None for one in published.results(paper))
+
+
+def test_an_unknown_paper_or_parameter_is_named():
+    with pytest.raises(UnknownNameError, match="orf-lrf"):
+        published.results("orf-lrt")
+    with pytest.raises(UnknownNameError, match="rfc-alu-latency"):
+        published.parameter("rfc-alu-latncy")
+    assert published.parameter("rfc-alu-latency") == 8
