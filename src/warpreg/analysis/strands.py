@@ -1,0 +1,246 @@
+"""Strands: the stretches of code in which values may stay above the main register file.
+
+A strand is a single-entry part of the control-flow graph that begins at a *boundary*.  Where boundaries lie is decided
+by rules, one set for each paper (:class:`StrandRules`); two more follow from what a strand is, whatever the paper:
+
+- a block whose predecessors end in different strands begins one;
+- lanes that wait at the other side of a branch, or where its sides meet, lose what they hold if the warp is descheduled
+  meanwhile, so those places begin strands too.  The lanes that fall through go first, so they lose nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Protocol
+
+from warpreg.analysis.cfg import ControlFlow, control_flow
+from warpreg.analysis.reconvergence import reconvergence
+from warpreg.ir.kernel import Kernel
+
+UNREACHABLE = -1
+
+
+class Start(IntEnum):
+    """What begins at an instruction.
+
+    ``BEGINS``: a strand, without anything to wait for.  ``WAITS``: a strand, once all long-latency results have
+    arrived; the warp may be descheduled.  ``RESUMES``: a strand after a barrier, fence or host service, at which the
+    warp may have been descheduled.
+    """
+
+    INSIDE = 0
+    BEGINS = 1
+    WAITS = 2
+    RESUMES = 3
+
+    @property
+    def deschedules(self) -> bool:
+        """Whether the warp may have left the active set here."""
+        return self >= Start.WAITS
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """A place where a strand begins, and why."""
+
+    start: Start
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Boundaries:
+    """Boundaries at the start of blocks, by block, and before other instructions, by pc; of reachable code."""
+
+    blocks: Mapping[int, Boundary]
+    inside: Mapping[int, Boundary]
+
+
+class StrandRules(Protocol):
+    """A paper's rules."""
+
+    def boundaries(self, kernel: Kernel, long_latency: Sequence[bool], forced: Mapping[int, str]) -> Boundaries:
+        """Where strands begin; the blocks in ``forced`` do in any case (with the reason)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Instructions ``first`` to ``end`` - 1 of one block, all in one strand.
+
+    ``predecessors`` are the positions in the strand of the segments that lead here: all of the block's predecessors,
+    none at the strand's entry.  ``leaves`` are the places outside the strand to which control goes from here, as
+    (block, pc), the pc being the block's first or one inside it.
+    """
+
+    block: int
+    first: int
+    end: int
+    predecessors: tuple[int, ...]
+    leaves: tuple[tuple[int, int], ...]
+
+    @property
+    def pcs(self) -> range:
+        """Its instructions."""
+        return range(self.first, self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Strand:
+    """Segments, the entry first, each after its predecessors but for loops inside the strand."""
+
+    segments: tuple[Segment, ...]
+
+    @property
+    def pcs(self) -> tuple[int, ...]:
+        """All its instructions in that order."""
+        return tuple(pc for segment in self.segments for pc in segment.pcs)
+
+
+@dataclass(frozen=True, slots=True)
+class Strands:
+    """The strands of a kernel.  By pc: ``number`` of the strand (-1 where no path leads) and ``start``; ``reasons`` say
+    why a strand begins there."""
+
+    strands: tuple[Strand, ...]
+    number: tuple[int, ...]
+    start: tuple[Start, ...]
+    reasons: Mapping[int, str]
+
+
+def strands(kernel: Kernel, rules: StrandRules, long_latency: Sequence[bool]) -> Strands:
+    """The strands of a kernel by some rules; ``long_latency`` by pc says whose results a warp is descheduled for.
+
+    Each round but the last adds a block that must begin a strand.
+    """
+    flow = control_flow(kernel)
+    forced: dict[int, str] = {}
+    while True:
+        found = rules.boundaries(kernel, long_latency, forced)
+        pieces = _pieces(kernel, flow, found)
+        needed = dict.fromkeys(_waiting(kernel, flow, found), "lanes wait here while others may be descheduled")
+        needed |= dict.fromkeys(_meetings(flow, found, pieces), "paths of different strands meet")
+        if needed.keys() <= found.blocks.keys():
+            return _result(kernel, flow, found, pieces)
+        forced |= {block: reason for block, reason in needed.items() if block not in found.blocks}
+
+
+def strand_ends(kernel: Kernel, found: Strands) -> tuple[bool, ...]:
+    """Per pc, whether it may be the last of its strand: another begins after it on some path, or the kernel ends."""
+    ends = [False] * kernel.instruction_count
+    for strand in found.strands:
+        for segment in strand.segments:
+            last = not control_flow(kernel).successors[segment.block] and segment.end > segment.first
+            if (segment.leaves or last) and segment.end > segment.first:
+                ends[segment.end - 1] = True
+    return tuple(ends)
+
+
+def retreating(flow: ControlFlow) -> Callable[[int, int], bool]:
+    """Whether an edge between reachable blocks is a backward branch: its target is not later in reverse postorder."""
+    position = {block: place for place, block in enumerate(flow.reverse_postorder)}
+    return lambda source, target: position[target] <= position[source]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A stretch of a block without a boundary inside; ``strand`` is the number of its strand."""
+
+    first: int
+    end: int
+    strand: int
+
+
+def _pieces(kernel: Kernel, flow: ControlFlow, found: Boundaries) -> dict[int, list[_Piece]]:
+    """The pieces of each reachable block.  A block goes on with the strand of the predecessor that comes first."""
+    first = kernel.first_pcs()
+    pieces: dict[int, list[_Piece]] = {}
+    count = 0
+    for block in flow.reverse_postorder:
+        before = [pieces[p][-1].strand for p in flow.predecessors[block] if p in pieces]
+        cuts = [pc for pc in range(first[block] + 1, first[block + 1]) if pc in found.inside]
+        row = []
+        for start, end in zip([first[block], *cuts], [*cuts, first[block + 1]], strict=True):
+            goes_on = start == first[block] and block not in found.blocks and before
+            row.append(_Piece(start, end, before[0] if goes_on else count))
+            count += not goes_on
+        pieces[block] = row
+    return pieces
+
+
+def _meetings(flow: ControlFlow, found: Boundaries, pieces: Mapping[int, list[_Piece]]) -> Iterator[int]:
+    """Blocks that more than one strand leads into."""
+    for block in flow.reverse_postorder:
+        arriving = {pieces[p][-1].strand for p in flow.predecessors[block] if p in pieces}
+        if block not in found.blocks and not arriving <= {pieces[block][0].strand}:
+            yield block
+
+
+def _waiting(kernel: Kernel, flow: ControlFlow, found: Boundaries) -> Iterator[int]:
+    """Blocks whose lanes may wait while other lanes of the warp come to where it is descheduled.
+
+    Those are the targets of a branch but for the one that goes first (the last successor), and the meeting point.
+    """
+    first = kernel.first_pcs()
+    lossy = {block for block, boundary in found.blocks.items() if boundary.start.deschedules}
+    for block in flow.reverse_postorder:
+        inside = (found.inside.get(pc) for pc in range(first[block], first[block + 1]))
+        if any(boundary is not None and boundary.start.deschedules for boundary in inside):
+            lossy.add(block)
+    meeting = reconvergence(kernel)
+    for branch in flow.reverse_postorder:
+        targets, end = kernel.blocks[branch].successors, meeting[branch]
+        if len(set(targets)) < 2 or lossy.isdisjoint(_between(flow, targets, end)):
+            continue
+        others = targets if len(targets) > 2 else targets[:1]
+        yield from dict.fromkeys(block for block in (*others, end) if block >= 0)
+
+
+def _between(flow: ControlFlow, targets: Sequence[int], end: int) -> set[int]:
+    """Blocks that the targets of a branch reach without passing its end."""
+    region: set[int] = set()
+    work = [target for target in targets if target != end]
+    while work:
+        block = work.pop()
+        if block not in region:
+            region.add(block)
+            work.extend(s for s in flow.successors[block] if s != end)
+    return region
+
+
+def _result(kernel: Kernel, flow: ControlFlow, found: Boundaries, pieces: Mapping[int, list[_Piece]]) -> Strands:
+    first = kernel.first_pcs()
+    size = kernel.instruction_count
+    number, start = [UNREACHABLE] * size, [Start.INSIDE] * size
+    places: dict[tuple[int, int], int] = {}
+    members: dict[int, list[tuple[int, int]]] = {}
+    for block, row in pieces.items():
+        for position, piece in enumerate(row):
+            places[block, position] = len(members.setdefault(piece.strand, []))
+            members[piece.strand].append((block, position))
+            number[piece.first : piece.end] = [piece.strand] * (piece.end - piece.first)
+
+    def segment(block: int, position: int) -> Segment:
+        piece, last = pieces[block][position], position + 1 == len(pieces[block])
+        inside = position == 0 and block not in found.blocks
+        before = [p for p in flow.predecessors[block] if p in pieces] if inside else []
+        followers = flow.successors[block] if last else ()
+        leaves = [(b, first[b]) for b in followers if b in found.blocks]
+        return Segment(
+            block,
+            piece.first,
+            piece.end,
+            tuple(places[p, len(pieces[p]) - 1] for p in before),
+            tuple(leaves) if last else ((block, piece.end),),
+        )
+
+    reasons = {pc: boundary.reason for pc, boundary in found.inside.items()}
+    for pc, boundary in found.inside.items():
+        start[pc] = boundary.start
+    for block, boundary in found.blocks.items():
+        if kernel.blocks[block].instructions:
+            start[first[block]] = boundary.start
+            reasons[first[block]] = boundary.reason
+    built = tuple(Strand(tuple(segment(*at) for at in members[strand])) for strand in sorted(members))
+    return Strands(built, tuple(number), tuple(start), reasons)
