@@ -1,0 +1,1 @@
+"""The timing core held against Accel-Sim: the same traces, machine tables and, hopefully, cycles."""
