@@ -97,7 +97,7 @@ class _Search:
             return Boundary(Start.WAITS, UNCERTAIN)
         inherited = [self.blocks[p] for p in before if p in self.blocks and not self.kernel.blocks[p].instructions]
         if self.rules.descheduling:
-            stops = [_follows(i) for p in before for i in self.kernel.blocks[p].instructions[-1:] if _deschedules(i)]
+            stops = [follows(i) for p in before for i in self.kernel.blocks[p].instructions[-1:] if deschedules(i)]
             lossy = [*stops, *(boundary for boundary in inherited if boundary.start.deschedules)]
             if lossy:
                 return lossy[0]
@@ -121,8 +121,8 @@ class _Search:
             if self.rules.descheduling and touched:
                 self._wait(block, pc, touched)
                 pending = 0
-            elif self.rules.descheduling and pc > first and _deschedules(code[pc - first - 1]):
-                self.inside[pc] = _follows(code[pc - first - 1])
+            elif self.rules.descheduling and pc > first and deschedules(code[pc - first - 1]):
+                self.inside[pc] = follows(code[pc - first - 1])
             if self.long_latency[pc]:
                 pending |= written
         return pending
@@ -136,11 +136,12 @@ class _Search:
             self.inside[pc] = boundary
 
 
-def _deschedules(instruction: Instruction) -> bool:
+def deschedules(instruction: Instruction) -> bool:
     """Whether a warp may be descheduled after it: barriers of the thread block that it waits at, fences, host calls."""
     waits = not {"warp", "arrive"} & set(instruction.modifiers)
     return instruction.opcode in FENCES or (instruction.opcode in STOPS and waits)
 
 
-def _follows(instruction: Instruction) -> Boundary:
+def follows(instruction: Instruction) -> Boundary:
+    """The boundary after an instruction that deschedules."""
     return Boundary(Start.RESUMES, f"follows '{instruction.full_opcode}'")

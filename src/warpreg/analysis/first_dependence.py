@@ -1,0 +1,85 @@
+"""The strand rules of the register scratchpad (CASES 2018, section III-B).
+
+A strand ends at backward branches and their targets, where a second way leads in, and before an instruction that may
+be the first one executed to depend on a long-latency result.  Other results that are under way stay so, and paths may
+meet of which only some have waited: whoever touches the result there may be the first.  Left open by the paper, and
+taken so: an overwrite waits like a read, and a strand ends at a barrier, a fence and a call of the host, where the warp
+may be descheduled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from warpreg.analysis.accesses import accesses, bit_set, members
+from warpreg.analysis.cfg import control_flow
+from warpreg.analysis.strand_rules import deschedules, follows
+from warpreg.analysis.strands import Boundaries, Boundary, Start, retreating
+from warpreg.ir.kernel import Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDependenceRules:
+    """The rules; they have no options."""
+
+    def boundaries(self, kernel: Kernel, long_latency: Sequence[bool], forced: Mapping[int, str]) -> Boundaries:
+        """Where strands begin."""
+        flow = control_flow(kernel)
+        is_backward = retreating(flow)
+        first_touches = _first_touches(kernel, long_latency)
+        first = kernel.first_pcs()
+        names = accesses(kernel).cells.names
+        blocks: dict[int, Boundary] = {}
+        inside: dict[int, Boundary] = {}
+        for block in flow.reverse_postorder:
+            before = [p for p in flow.predecessors[block] if p in flow.reverse_postorder]
+            stopped = [i for p in before for i in kernel.blocks[p].instructions[-1:] if deschedules(i)]
+            if first[block] in first_touches and kernel.blocks[block].instructions:
+                blocks[block] = _waits(names, first_touches[first[block]])
+            elif stopped:
+                blocks[block] = follows(stopped[0])
+            elif block == 0:
+                blocks[block] = Boundary(Start.BEGINS, "the kernel begins")
+            elif any(is_backward(p, block) for p in before):
+                blocks[block] = Boundary(Start.BEGINS, "target of a backward branch")
+            elif block in forced:
+                blocks[block] = Boundary(Start.BEGINS, forced[block])
+            for pc in range(first[block] + 1, first[block + 1]):
+                previous = kernel.blocks[block].instructions[pc - first[block] - 1]
+                if pc in first_touches:
+                    inside[pc] = _waits(names, first_touches[pc])
+                elif deschedules(previous):
+                    inside[pc] = follows(previous)
+        return Boundaries(blocks, inside)
+
+
+def _waits(names: Sequence[str], touched: int) -> Boundary:
+    return Boundary(Start.WAITS, f"waits for {', '.join(names[cell] for cell in members(touched))}")
+
+
+def _first_touches(kernel: Kernel, long_latency: Sequence[bool]) -> dict[int, int]:
+    """The cells, as bit sets by pc, of which an instruction may be the first to touch a result that is under way.
+
+    Forward may-analysis: a cell is under way from a long-latency write to the first access on every path.
+    """
+    flow, table = control_flow(kernel), accesses(kernel)
+    arriving = dict.fromkeys(flow.reverse_postorder, 0)
+    found: dict[int, int] = {}
+    waiting = list(reversed(flow.reverse_postorder))
+    while waiting:
+        block = waiting.pop()
+        pending = arriving[block]
+        for pc in table.block_pcs(block):
+            written = bit_set(table.written[pc])
+            touched = pending & (written | bit_set(table.read[pc]))
+            if touched:
+                found[pc] = touched
+            pending &= ~touched
+            if long_latency[pc]:
+                pending |= written
+        for successor in flow.successors[block]:
+            if pending & ~arriving[successor]:
+                arriving[successor] |= pending
+                waiting.append(successor)
+    return found
