@@ -1,0 +1,116 @@
+"""The operand path with banks: latches, collectors, reads, write queues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tests.timing.reference.instruction import Operand, UnderWay
+from tests.timing.reference.log import Log
+from tests.timing.reference.machine import Banks, CollectorSet, Sm
+
+Dispatch = Callable[[UnderWay, int], bool]
+
+
+@dataclass(eq=False)
+class Collectors:
+    """The collectors of a set, or a scheduler's share of them; ``held`` are the instructions in them."""
+
+    kind: CollectorSet
+    scheduler: int
+    held: list[UnderWay] = field(default_factory=list)
+
+    @property
+    def has_room(self) -> bool:
+        return len(self.held) < self.kind.collectors
+
+
+class OperandPath:
+    """``latches[scheduler, pipe]`` holds at most one instruction; ``writes[bank]`` is its queue of (who, word)."""
+
+    def __init__(self, sm: Sm, banks: Banks, log: Log) -> None:
+        self._sm, self._banks, self._log = sm, banks, log
+        self.latches: dict[tuple[int, str], UnderWay] = {}
+        self.writes: list[list[tuple[UnderWay, int]]] = [[] for _ in range(banks.count)]
+        self.groups = [
+            Collectors(kind, scheduler)
+            for kind in banks.sets
+            for scheduler in range(sm.schedulers if kind.per_scheduler else 1)
+        ]
+
+    def group_of(self, slot: int, pipe: str) -> Collectors:
+        """The collectors that serve an instruction of the warp in ``slot``."""
+        kind = self._banks.set_of(pipe)
+        scheduler = slot % self._sm.schedulers if kind.per_scheduler else 0
+        return next(group for group in self.groups if group.kind is kind and group.scheduler == scheduler)
+
+    def latch_is_free(self, slot: int, pipe: str) -> bool:
+        return (slot % self._sm.schedulers, pipe) not in self.latches
+
+    def latch(self, issued: UnderWay) -> None:
+        """An instruction has issued."""
+        self.latches[issued.warp.slot % self._sm.schedulers, issued.instruction.pipe] = issued
+
+    def request(self, issued: UnderWay) -> list[Operand]:
+        """The operands that a collector will ask for: each word once."""
+        slot = issued.warp.slot
+        words = dict.fromkeys(issued.instruction.sources)
+        return [Operand(word, self._banks.of(word, slot, self._sm.schedulers)) for word in words]
+
+    def queue_write(self, issued: UnderWay, word: int) -> None:
+        """A result word waits for its bank."""
+        self.writes[self._banks.of(word, issued.warp.slot, self._sm.schedulers)].append((issued, word))
+
+    def serve_writes(self, now: int, written: Callable[[UnderWay, int], None]) -> set[int]:
+        """One write in each bank that has any; returns these banks."""
+        busy = {bank for bank, queue in enumerate(self.writes) if queue}
+        for bank in sorted(busy):
+            issued, word = self.writes[bank].pop(0)
+            self._log.bank(now, bank, "write", issued.sequence, word)
+            written(issued, word)
+        return busy
+
+    def collect(self, now: int, written_banks: set[int], dispatch: Dispatch) -> None:
+        """Phase 2: dispatch, read and enter, as many times as the machine says."""
+        taken: dict[int, int] = {}
+        for step in range(self._banks.steps):
+            self._dispatch(now, dispatch)
+            self._read(now, written_banks if step == 0 and self._banks.single_ported else set(), taken)
+            self._enter()
+
+    def _held(self) -> list[UnderWay]:
+        return sorted((issued for group in self.groups for issued in group.held), key=lambda issued: issued.sequence)
+
+    def _dispatch(self, now: int, dispatch: Dispatch) -> None:
+        for issued in self._held():
+            if issued.has_operands and dispatch(issued, now):
+                group = self.group_of(issued.warp.slot, issued.instruction.pipe)
+                group.held.remove(issued)
+
+    def _read(self, now: int, blocked: set[int], taken: dict[int, int]) -> None:
+        ports = self._banks.operand_ports
+        waiting = [(issued, operand) for issued in self._held() for operand in issued.operands if not operand.is_there]
+        for bank in range(self._banks.count):
+            requests = [(issued, operand) for issued, operand in waiting if operand.bank == bank]
+            if not requests or bank in blocked:
+                continue
+            issued, operand = requests[0]
+            if ports and taken.get(issued.sequence, 0) >= ports:
+                continue
+            operand.is_there = True
+            taken[issued.sequence] = taken.get(issued.sequence, 0) + 1
+            self._log.bank(now, bank, "read", issued.sequence, operand.word)
+
+    def _enter(self) -> None:
+        for group in self.groups:
+            candidates = sorted(
+                (issued for issued in self.latches.values() if self._belongs(issued, group)),
+                key=lambda issued: issued.sequence,
+            )
+            for issued in candidates[: group.kind.in_ports]:
+                if group.has_room:
+                    group.held.append(issued)
+                    del self.latches[issued.warp.slot % self._sm.schedulers, issued.instruction.pipe]
+
+    def _belongs(self, issued: UnderWay, group: Collectors) -> bool:
+        return self.group_of(issued.warp.slot, issued.instruction.pipe) is group

@@ -1,0 +1,87 @@
+"""What one SM is made of, as plain numbers; the words are those of docs/timing.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+PIPES = ("int", "fp", "sfu", "dp", "tensor", "mem", "tex", "ctrl", "uniform")
+
+
+@dataclass(frozen=True)
+class Pipe:
+    """One kind of function unit; ``per_scheduler`` says that each scheduler has ``units`` of its own."""
+
+    units: int = 1
+    latency: int = 4
+    initiation: int = 1
+    per_scheduler: bool = True
+
+
+@dataclass(frozen=True)
+class CollectorSet:
+    """Collectors that serve some pipes; ``per_scheduler`` says that each scheduler has ``collectors`` of its own."""
+
+    pipes: tuple[str, ...]
+    collectors: int = 2
+    in_ports: int = 1
+    per_scheduler: bool = False
+
+
+@dataclass(frozen=True)
+class Banks:
+    """An operand path with banks.  ``per_scheduler``: the banks are divided evenly among the schedulers.
+
+    ``spread``: the slot is added to the register number, so that one register of many warps lies in many banks.
+    """
+
+    count: int = 4
+    single_ported: bool = True
+    steps: int = 1
+    operand_ports: int = 0
+    spread: bool = True
+    per_scheduler: bool = False
+    sets: tuple[CollectorSet, ...] = (CollectorSet(PIPES),)
+
+    def of(self, register: int, slot: int, schedulers: int) -> int:
+        """The bank of a register of the warp in ``slot``."""
+        number = register + (slot if self.spread else 0)
+        if not self.per_scheduler:
+            return number % self.count
+        share = self.count // schedulers
+        return number % share + slot % schedulers * share
+
+    def set_of(self, pipe: str) -> CollectorSet:
+        """The collectors that serve a pipe."""
+        return next(found for found in self.sets if pipe in found.pipes)
+
+
+@dataclass(frozen=True)
+class TwoLevel:
+    """The two-level scheduler: ``inner`` is ``greedy`` or ``lrr``, ``suspend`` ``static``, ``pending`` or ``stall``."""
+
+    active_warps: int = 2
+    inner: str = "greedy"
+    suspend: str = "static"
+    stall_threshold: int = 8
+    swap_cycles: int = 0
+
+
+@dataclass(frozen=True)
+class Sm:
+    """One SM; ``banks`` is None for the ideal operand path, ``two_level`` is None for a scheduler of one level."""
+
+    slots: int = 4
+    schedulers: int = 1
+    issue_width: int = 1
+    policy: str = "lrr"
+    two_level: TwoLevel | None = None
+    banks: Banks | None = None
+    pipes: dict[str, Pipe] = field(default_factory=lambda: {name: Pipe() for name in PIPES})
+    dispatch_cycles: int = 0
+    queue: int = 4
+    shared_latency: int = 10
+    constant_latency: int = 6
+
+    def slots_of(self, scheduler: int) -> range:
+        """The slots of a scheduler, ascending."""
+        return range(scheduler, self.slots, self.schedulers)

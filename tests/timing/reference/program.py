@@ -1,0 +1,89 @@
+"""A kernel and the recorded paths of its warps as the steps that the reference walks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tests.timing.launches import Launched, WarpPath
+from tests.timing.reference.instruction import Instruction, Step
+
+from warpreg.designs.program import program_table
+from warpreg.ir import instruction as ir
+from warpreg.ir.instruction import registers_of
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.opcodes import Latency, Unit, classify
+from warpreg.ir.operands import Operand
+
+WAITS = {
+    Latency.GLOBAL: "memory",
+    Latency.TEXTURE: "memory",
+    Latency.STORE: "memory",
+    Latency.SHARED: "shared",
+    Latency.CONSTANT: "shared",
+    Latency.DP: "dp",
+    Latency.TENSOR: "dp",
+    Latency.SFU: "sfu",
+}
+KINDS = {"ld": "load", "ldu": "load", "st": "store", "red": "store", "atom": "atomic", "tex": "texture"}
+FENCES = ("membar", "fence")
+
+
+def steps(launched: Launched) -> list[list[tuple[Step, ...]]]:
+    """By thread block, by warp: every instruction of every visited block, with its memory record."""
+    code = instructions(launched.kernel)
+    starts = launched.kernel.first_pcs()
+    return [[tuple(_walk(code, starts, warp)) for warp in block] for block in launched.blocks]
+
+
+def instructions(kernel: Kernel) -> list[Instruction]:
+    """By pc."""
+    table = program_table(kernel)
+    return [
+        _instruction(pc, one, bool(table.long_latency[pc]), bool(table.suspends[pc]))
+        for pc, one in enumerate(kernel.instructions())
+    ]
+
+
+def pipe_of(instruction: ir.Instruction) -> str:
+    """The pipe that executes an instruction."""
+    unit, _ = classify(instruction)
+    if unit is not Unit.ALU:
+        return unit.value
+    registers = [*instruction.defined, *instruction.used]
+    if registers and all(register.is_uniform for register in registers):
+        return "uniform"
+    return "fp" if instruction.types and instruction.types[-1].is_float else "int"
+
+
+def _instruction(pc: int, instruction: ir.Instruction, long_latency: bool, suspends: bool) -> Instruction:
+    guard = (instruction.guard.register,) if instruction.guard else ()
+    return Instruction(
+        pc=pc,
+        pipe=pipe_of(instruction),
+        sources=_words(instruction.sources),
+        results=_words(instruction.results),
+        sources_apart=(*_apart(instruction.sources), *(register.name for register in guard)),
+        results_apart=_apart(instruction.results),
+        waits=WAITS.get(classify(instruction)[1], "alu"),
+        kind=KINDS.get(instruction.opcode, ""),
+        barrier=instruction.opcode in ("bar", "barrier") and "arrive" not in instruction.modifiers,
+        fence=instruction.opcode in FENCES,
+        long_latency=long_latency,
+        suspends=suspends,
+    )
+
+
+def _words(operands: Sequence[Operand]) -> tuple[int, ...]:
+    return tuple(word for operand in operands for register in registers_of(operand) for word in register.words)
+
+
+def _apart(operands: Sequence[Operand]) -> tuple[str, ...]:
+    registers = (register for operand in operands for register in registers_of(operand))
+    return tuple(register.name for register in registers if not register.words)
+
+
+def _walk(code: list[Instruction], starts: Sequence[int], warp: WarpPath) -> Iterator[Step]:
+    accesses = iter(warp.accesses)
+    for block, mask in warp.visits:
+        for instruction in code[starts[block] : starts[block + 1]]:
+            yield Step(instruction, mask, next(accesses) if instruction.kind else None)

@@ -1,0 +1,128 @@
+"""Who goes first, and who may go at all: the schedulers of one SM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.timing.reference.log import Log
+from tests.timing.reference.machine import Sm, TwoLevel
+from tests.timing.reference.warp import Warp
+
+Slots = Sequence[Warp | None]
+
+
+class Scheduler:
+    """A scheduler of one level.  ``last`` is the slot that issued last, ``last_warp`` the warp that did."""
+
+    def __init__(self, sm: Sm, index: int) -> None:
+        self.sm, self.index = sm, index
+        self.slots = list(sm.slots_of(index))
+        self.last: int | None = None
+        self.last_warp: Warp | None = None
+
+    def order(self, slots: Slots) -> list[Warp]:
+        """The scheduler's warps, the first to be asked first."""
+        warps = [warp for slot in self.slots if (warp := slots[slot]) is not None]
+        if self.sm.policy == "lrr":
+            return self.round_from(warps, self.last, after=True)
+        by_age = sorted(warps, key=lambda warp: warp.age)
+        if self.sm.policy == "gto" and self.last_warp in by_age and not self.last_warp.has_ended:
+            by_age.remove(self.last_warp)
+            by_age.insert(0, self.last_warp)
+        return by_age
+
+    def issued(self, warp: Warp) -> None:
+        self.last, self.last_warp = warp.slot, warp
+
+    def is_active(self, warp: Warp) -> bool:
+        return True
+
+    def is_swapping(self, warp: Warp, now: int) -> bool:
+        return False
+
+    def placed(self, warp: Warp, now: int) -> None:
+        """A warp has come."""
+
+    def left(self, warp: Warp) -> None:
+        """A warp's thread block has left."""
+
+    def suspend(self, slots: Slots, now: int) -> None:
+        """The start of phase 3."""
+
+    def fill(self, slots: Slots, now: int) -> None:
+        """The end of phase 3."""
+
+    def round_from(self, warps: list[Warp], slot: int | None, after: bool) -> list[Warp]:
+        """By slot, round from a slot or from the one after it."""
+        if slot is None:
+            return warps
+        first = slot + 1 if after else slot
+        return [w for w in warps if w.slot >= first] + [w for w in warps if w.slot < first]
+
+
+class TwoLevelScheduler(Scheduler):
+    """``active`` are the slots in the active set."""
+
+    def __init__(self, sm: Sm, index: int, rules: TwoLevel, log: Log) -> None:
+        super().__init__(sm, index)
+        self.rules, self.log = rules, log
+        self.active: set[int] = set()
+        self.last_activated: int | None = None
+
+    def order(self, slots: Slots) -> list[Warp]:
+        warps = [warp for slot in sorted(self.active) if (warp := slots[slot]) is not None]
+        return self.round_from(warps, self.last, after=self.rules.inner == "lrr")
+
+    def is_active(self, warp: Warp) -> bool:
+        return warp.slot in self.active
+
+    def is_swapping(self, warp: Warp, now: int) -> bool:
+        return now < warp.activated + 1 + self.rules.swap_cycles
+
+    def placed(self, warp: Warp, now: int) -> None:
+        if len(self.active) < self.rules.active_warps:
+            self._activate(warp, now)
+
+    def left(self, warp: Warp) -> None:
+        self.active.discard(warp.slot)
+
+    def suspend(self, slots: Slots, now: int) -> None:
+        for slot in sorted(self.active):
+            warp = slots[slot]
+            assert warp is not None
+            if self._must_leave(warp, now):
+                self.active.remove(slot)
+                self.log.suspensions.append((now, slot))
+
+    def fill(self, slots: Slots, now: int) -> None:
+        pending = [warp for slot in self.slots if (warp := slots[slot]) is not None and slot not in self.active]
+        for warp in self.round_from(pending, self.last_activated, after=True):
+            if len(self.active) < self.rules.active_warps and self._could_issue(warp):
+                self._activate(warp, now)
+
+    def _activate(self, warp: Warp, now: int) -> None:
+        self.active.add(warp.slot)
+        self.last_activated = warp.slot
+        warp.activated = now
+        self.log.activations.append((now, warp.slot))
+
+    def _could_issue(self, warp: Warp) -> bool:
+        if warp.head is None or warp.at_barrier or warp.is_fenced:
+            return False
+        return not warp.needs_long_latency_result()
+
+    def _must_leave(self, warp: Warp, now: int) -> bool:
+        if warp.head is None or warp.at_barrier or warp.is_fenced:
+            return True
+        if now < warp.fetched or warp.suspended_by == warp.position or not self._head_suspends(warp, now):
+            return False
+        warp.suspended_by = warp.position
+        return True
+
+    def _head_suspends(self, warp: Warp, now: int) -> bool:
+        assert warp.head is not None
+        if self.rules.suspend == "stall":
+            return now - max(warp.last_issue, warp.activated) >= self.rules.stall_threshold
+        if not warp.head.instruction.suspends:
+            return False
+        return self.rules.suspend == "static" or warp.needs_long_latency_result()

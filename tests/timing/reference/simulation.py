@@ -1,0 +1,61 @@
+"""A whole kernel: SMs that share a memory system and take thread blocks in order.  Every SM runs every cycle."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.timing.reference.instruction import Step
+from tests.timing.reference.log import Issue, Log
+from tests.timing.reference.machine import Sm
+from tests.timing.reference.memory import Memory
+from tests.timing.reference.sm import StreamingMultiprocessor
+
+Path = tuple[Step, ...]
+
+
+class NoProgressError(Exception):
+    """The kernel did not end."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``logs`` by SM."""
+
+    cycles: int
+    logs: list[Log]
+
+    @property
+    def issues(self) -> list[Issue]:
+        """In order of cycle, then of SM, then of issue."""
+        return sorted(issue for log in self.logs for issue in log.issues)
+
+    @property
+    def stalls(self) -> Counter[str]:
+        """Slot-cycles by cause, over all SMs."""
+        return sum((log.stalls for log in self.logs), Counter())
+
+
+def simulate(
+    sm: Sm, memory: Memory, blocks: Sequence[list[Path]], sms: int = 1, resident: int = 8, limit: int = 200_000
+) -> Outcome:
+    """Run thread blocks, each a list of paths by warp; an SM holds at most ``resident`` of them."""
+    multiprocessors = [StreamingMultiprocessor(sm, index, memory) for index in range(sms)]
+    waiting = list(enumerate(blocks))
+    cycles = 0
+    for now in range(limit):
+        if not waiting and not any(multiprocessor.blocks for multiprocessor in multiprocessors):
+            return Outcome(cycles, [multiprocessor.log for multiprocessor in multiprocessors])
+        if memory.next_event(now) <= now:
+            memory.advance(now)
+        for one in multiprocessors:
+            written_banks = one.complete(now)
+            one.collect(now, written_banks)
+            one.issue(now)
+            one.leave(now)
+            if waiting and len(one.blocks) < resident and one.has_room_for(len(waiting[0][1])):
+                index, paths = waiting.pop(0)
+                one.place(index, paths, now)
+        cycles = now + 1
+    raise NoProgressError(f"{limit} cycles have passed")

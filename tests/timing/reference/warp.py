@@ -1,0 +1,67 @@
+"""A warp in its slot, and the thread block that it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tests.timing.reference.instruction import Step, UnderWay
+
+
+@dataclass(eq=False)
+class Warp:
+    """``age`` orders warps by placement; ``scoreboard`` gives for each cell who will write it."""
+
+    slot: int
+    age: int
+    index: int
+    steps: tuple[Step, ...]
+    fetched: int
+    block: ThreadBlock
+    position: int = 0
+    scoreboard: dict[int | str, UnderWay] = field(default_factory=dict)
+    under_way: list[UnderWay] = field(default_factory=list)
+    at_barrier: bool = False
+    at_fence: bool = False
+    last_issue: int = -1
+    activated: int = -1
+    suspended_by: int = -1
+
+    @property
+    def head(self) -> Step | None:
+        """The next instruction, None when all have issued."""
+        return self.steps[self.position] if self.position < len(self.steps) else None
+
+    @property
+    def has_ended(self) -> bool:
+        return self.head is None and not self.under_way
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether it waits at a fence."""
+        return self.at_fence and bool(self.under_way)
+
+    def awaited(self) -> list[UnderWay]:
+        """Who still has to write a cell of the head."""
+        assert self.head is not None
+        return [self.scoreboard[cell] for cell in self.head.instruction.cells if cell in self.scoreboard]
+
+    def needs_long_latency_result(self) -> bool:
+        return any(writer.instruction.long_latency for writer in self.awaited())
+
+
+@dataclass(eq=False)
+class ThreadBlock:
+    """A resident thread block."""
+
+    index: int
+    warps: list[Warp] = field(default_factory=list)
+
+    @property
+    def has_ended(self) -> bool:
+        return all(warp.has_ended for warp in self.warps)
+
+    def release(self) -> None:
+        """Let the warps go on, if each waits at a barrier or has nothing left to issue."""
+        if all(warp.at_barrier or warp.head is None for warp in self.warps):
+            for warp in self.warps:
+                warp.at_barrier = False

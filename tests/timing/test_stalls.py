@@ -1,0 +1,75 @@
+"""The stall account: each cause has a small kernel that it dominates, and every slot-cycle has one cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+from tests.timing.assembly import code, one_warp, warps
+from tests.timing.launches import FULL, Launched, WarpPath
+from tests.timing.reference.instruction import Access
+from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Pipe, Sm, TwoLevel
+from tests.timing.vocabulary import timed
+
+GLOBAL = Access(FULL, "global", 0, ((0, 15),))
+WIDE = Access(FULL, "global", 0, tuple((128 * i, 15) for i in range(16)))
+ONE = Sm(slots=1)
+FOUR = Sm(slots=4)
+
+
+def pipe(name: str, **numbers: int) -> dict[str, Pipe]:
+    """All pipes, one of them with other numbers."""
+    return {other: Pipe(**numbers) if other == name else Pipe() for other in PIPES}
+
+
+def alike(text: str, *accesses: Access, count: int = 4, times: int = 10) -> Launched:
+    """Warps of one thread block that all do the same."""
+    return warps(text, *[[accesses] * times] * count)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel and the SM on which the cause dominates."""
+
+    cause: str
+    launched: Launched
+    sm: Sm
+
+
+MANY = "\n".join(f"add.s32 R{i}, R0, R4" for i in range(8, 16))
+ONE_COLLECTOR = Banks(spread=False, sets=(CollectorSet(PIPES, collectors=1),))
+LATE = Launched(
+    code("bar.sync 0", "add.s32 R1, R1, 1"),
+    ((WarpPath(((1, FULL),) * 9 + ((0, FULL),)), *[WarpPath(((0, FULL),))] * 3),),
+)
+"""Warp 0 comes to the barrier after nine additions."""
+ALONE = Launched(code("add.s32 R1, R1, 1"), ((WarpPath(((0, FULL),) * 9),),) * 4)
+"""Four thread blocks of one warp."""
+CASES = (
+    Case("issued", one_warp("mov.b32 R1, 1\nmov.b32 R2, 1\nmov.b32 R3, 1\nmov.b32 R4, 1", times=9), replace(ONE, pipes=pipe("int", latency=1))),
+    Case("not selected", alike("mov.b32 R1, 1"), replace(FOUR, pipes=pipe("int", latency=1))),
+    Case("fetch", one_warp("bra 0", times=9), replace(ONE, pipes=pipe("ctrl", latency=6))),
+    Case("alu", one_warp("add.s32 R1, R1, 1", times=9), ONE),
+    Case("sfu", one_warp("sin.approx.f32 R1, R1", times=9), ONE),
+    Case("dp", one_warp("add.f64 R2.64, R2.64, R2.64", times=9), ONE),
+    Case("shared", one_warp("ld.shared.u32 R1, [R1]", Access(FULL, "shared", 2), times=9), ONE),
+    Case("memory", one_warp("ld.global.u32 R1, [R1]", GLOBAL, times=9), ONE),
+    Case("operands", alike(MANY), replace(FOUR, banks=ONE_COLLECTOR)),
+    Case("unit", one_warp("mov.b32 R1, 1\nmov.b32 R2, 1\nmov.b32 R3, 1", times=9), replace(ONE, pipes=pipe("int", initiation=6))),
+    Case("unit", alike(MANY), replace(FOUR, banks=ONE_COLLECTOR, pipes=pipe("int", initiation=9))),
+    Case("memory queue", alike("st.global.u32 [R0], R1", WIDE), replace(FOUR, queue=1)),
+    Case("memory queue", alike("st.global.u32 [R0], R1", WIDE), replace(FOUR, queue=1, banks=Banks())),
+    Case("barrier", LATE, FOUR),
+    Case("fence", one_warp("st.global.u32 [R0], R1\nmembar.gl", GLOBAL, times=9), ONE),
+    Case("inactive", ALONE, replace(FOUR, two_level=TwoLevel(active_warps=1))),
+    Case("swap", one_warp("ld.global.u32 R1, [R1]\nmov.b32 R1, R1", GLOBAL, times=9), replace(ONE, two_level=TwoLevel(swap_cycles=90))),
+    Case("drain", one_warp("st.global.u32 [R0], R1", GLOBAL), ONE),
+    Case("empty", one_warp("mov.b32 R1, 1"), FOUR),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.cause)
+def test_each_cause_has_a_kernel_that_it_dominates(case: Case) -> None:
+    run = timed(case.launched, case.sm)
+    run.stalls.dominated_by(case.cause)
+    run.stalls.sum_to(run.cycles * case.sm.slots)
