@@ -1,4 +1,7 @@
-"""Where a formula predicts the cycles, the simulation meets it exactly.  A warp placed in cycle 0 issues from cycle 1."""
+"""Where a formula predicts the cycles, the simulation meets it exactly.
+
+A warp placed in cycle 0 issues from cycle 1 on.
+"""
 
 from __future__ import annotations
 

@@ -36,17 +36,19 @@ class Case:
     sm: Sm
 
 
+MOVES = "mov.b32 R1, 1\nmov.b32 R2, 1\nmov.b32 R3, 1\nmov.b32 R4, 1"
+CHASE = "ld.global.u32 R1, [R1]\nmov.b32 R1, R1"
 MANY = "\n".join(f"add.s32 R{i}, R0, R4" for i in range(8, 16))
 ONE_COLLECTOR = Banks(spread=False, sets=(CollectorSet(PIPES, collectors=1),))
 LATE = Launched(
-    code("bar.sync 0", "add.s32 R1, R1, 1"),
+    code("bar.sync 0\nmov.b32 R2, 1", "add.s32 R1, R1, 1"),
     ((WarpPath(((1, FULL),) * 9 + ((0, FULL),)), *[WarpPath(((0, FULL),))] * 3),),
 )
 """Warp 0 comes to the barrier after nine additions."""
 ALONE = Launched(code("add.s32 R1, R1, 1"), ((WarpPath(((0, FULL),) * 9),),) * 4)
 """Four thread blocks of one warp."""
 CASES = (
-    Case("issued", one_warp("mov.b32 R1, 1\nmov.b32 R2, 1\nmov.b32 R3, 1\nmov.b32 R4, 1", times=9), replace(ONE, pipes=pipe("int", latency=1))),
+    Case("issued", one_warp(MOVES, times=9), replace(ONE, pipes=pipe("int", latency=1))),
     Case("not selected", alike("mov.b32 R1, 1"), replace(FOUR, pipes=pipe("int", latency=1))),
     Case("fetch", one_warp("bra 0", times=9), replace(ONE, pipes=pipe("ctrl", latency=6))),
     Case("alu", one_warp("add.s32 R1, R1, 1", times=9), ONE),
@@ -55,14 +57,14 @@ CASES = (
     Case("shared", one_warp("ld.shared.u32 R1, [R1]", Access(FULL, "shared", 2), times=9), ONE),
     Case("memory", one_warp("ld.global.u32 R1, [R1]", GLOBAL, times=9), ONE),
     Case("operands", alike(MANY), replace(FOUR, banks=ONE_COLLECTOR)),
-    Case("unit", one_warp("mov.b32 R1, 1\nmov.b32 R2, 1\nmov.b32 R3, 1", times=9), replace(ONE, pipes=pipe("int", initiation=6))),
+    Case("unit", one_warp(MOVES, times=9), replace(ONE, pipes=pipe("int", initiation=6))),
     Case("unit", alike(MANY), replace(FOUR, banks=ONE_COLLECTOR, pipes=pipe("int", initiation=9))),
     Case("memory queue", alike("st.global.u32 [R0], R1", WIDE), replace(FOUR, queue=1)),
     Case("memory queue", alike("st.global.u32 [R0], R1", WIDE), replace(FOUR, queue=1, banks=Banks())),
     Case("barrier", LATE, FOUR),
     Case("fence", one_warp("st.global.u32 [R0], R1\nmembar.gl", GLOBAL, times=9), ONE),
     Case("inactive", ALONE, replace(FOUR, two_level=TwoLevel(active_warps=1))),
-    Case("swap", one_warp("ld.global.u32 R1, [R1]\nmov.b32 R1, R1", GLOBAL, times=9), replace(ONE, two_level=TwoLevel(swap_cycles=90))),
+    Case("swap", one_warp(CHASE, GLOBAL, times=9), replace(ONE, two_level=TwoLevel(swap_cycles=90))),
     Case("drain", one_warp("st.global.u32 [R0], R1", GLOBAL), ONE),
     Case("empty", one_warp("mov.b32 R1, 1"), FOUR),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from tests.timing.reference.warp import ThreadBlock, Warp
 
 
 class StreamingMultiprocessor:
-    """``slots[s]`` is the warp in slot ``s`` or None; ``due[c]`` are the instructions whose results are due at ``c``."""
+    """``slots[s]`` is the warp in slot ``s`` or None; ``due[c]`` are those whose results are due at ``c``."""
 
     def __init__(self, sm: Sm, index: int, memory: Memory) -> None:
         self.sm, self.index, self.log = sm, index, Log()
