@@ -45,7 +45,7 @@ def test_where_paths_meet_the_next_dependence_may_be_the_first() -> None:
 
 def test_a_loop_and_what_follows_it() -> None:
     code = kernel([LOAD, OTHER, USE], [OTHER, BRANCH], [STORE], successors=((1,), (1, 2), ()))
-    assert starts(code) == {0: Start.BEGINS, 2: Start.WAITS, 3: Start.BEGINS}
+    assert starts(code) == {0: Start.BEGINS, 2: Start.WAITS, 3: Start.BEGINS, 5: Start.BEGINS}
 
 
 def test_a_barrier_may_deschedule_the_warp() -> None:

@@ -55,9 +55,9 @@ def test_figure_5a() -> None:
         [STORE],
         successors=((1,), (1, 2), ()),
     )
-    assert starts(code) == {0: Start.BEGINS, 2: Start.WAITS, 3: Start.BEGINS}
+    assert starts(code) == {0: Start.BEGINS, 2: Start.WAITS, 3: Start.BEGINS, 5: Start.BEGINS}
     assert found(code).reasons[3] == "target of a backward branch"
-    assert found(code).number == (0, 0, 1, 2, 2, 2)
+    assert found(code).number == (0, 0, 1, 2, 2, 3)
     assert strand_ends(code, found(code)) == (False, True, True, False, True, True)
 
 
@@ -111,7 +111,9 @@ def test_a_load_that_a_loop_always_has_under_way_is_waited_for_at_its_use() -> N
 def test_lanes_that_have_left_a_loop_wait_while_others_are_descheduled_in_it() -> None:
     code = kernel([OTHER], [LOAD, USE, BRANCH], [STORE], successors=((1,), (1, 2), ()))
     assert starts(code) == {0: Start.BEGINS, 1: Start.BEGINS, 2: Start.WAITS, 4: Start.BEGINS}
-    assert found(code).reasons[4] == "lanes wait here while others may be descheduled"
+    through = LongLatencyRules(backward_branches=False)
+    assert found(code).reasons[4] == "follows a backward branch"
+    assert found(code, through).reasons[4] == "lanes wait here while others may be descheduled"
 
 
 def test_a_barrier_and_a_fence_end_strands_and_a_barrier_of_the_warp_does_not() -> None:
@@ -121,7 +123,7 @@ def test_a_barrier_and_a_fence_end_strands_and_a_barrier_of_the_warp_does_not() 
 
 def test_without_descheduling_only_backward_branches_end_strands() -> None:
     code = kernel([LOAD, USE, op("bar.sync", 0)], [USE, BRANCH], [STORE], successors=((1,), (1, 2), ()))
-    assert starts(code, LongLatencyRules(descheduling=False)) == {0: Start.BEGINS, 3: Start.BEGINS}
+    assert starts(code, LongLatencyRules(descheduling=False)) == {0: Start.BEGINS, 3: Start.BEGINS, 5: Start.BEGINS}
 
 
 def test_strands_may_hold_loops_where_backward_branches_end_none() -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from warpreg.analysis.accesses import accesses, bit_set, members
 from warpreg.analysis.cfg import control_flow
 from warpreg.analysis.strand_rules import deschedules, follows
-from warpreg.analysis.strands import Boundaries, Boundary, Start, retreating
+from warpreg.analysis.strands import Boundaries, Boundary, Start, next_to_backward_branch
 from warpreg.ir.kernel import Kernel
 
 
@@ -26,7 +26,6 @@ class FirstDependenceRules:
     def boundaries(self, kernel: Kernel, long_latency: Sequence[bool], forced: Mapping[int, str]) -> Boundaries:
         """Where strands begin."""
         flow = control_flow(kernel)
-        is_backward = retreating(flow)
         first_touches = _first_touches(kernel, long_latency)
         first = kernel.first_pcs()
         names = accesses(kernel).cells.names
@@ -41,8 +40,8 @@ class FirstDependenceRules:
                 blocks[block] = follows(stopped[0])
             elif block == 0:
                 blocks[block] = Boundary(Start.BEGINS, "the kernel begins")
-            elif any(is_backward(p, block) for p in before):
-                blocks[block] = Boundary(Start.BEGINS, "target of a backward branch")
+            elif why := next_to_backward_branch(flow, block):
+                blocks[block] = Boundary(Start.BEGINS, why)
             elif block in forced:
                 blocks[block] = Boundary(Start.BEGINS, forced[block])
             for pc in range(first[block] + 1, first[block + 1]):

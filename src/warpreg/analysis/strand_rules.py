@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from warpreg.analysis.accesses import Accesses, accesses, bit_set, members
 from warpreg.analysis.cfg import ControlFlow, control_flow
 from warpreg.analysis.liveness import Liveness, liveness
-from warpreg.analysis.strands import Boundaries, Boundary, Start, retreating
+from warpreg.analysis.strands import Boundaries, Boundary, Start, next_to_backward_branch, retreating
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import STOPS, Kernel
 
@@ -103,14 +103,11 @@ class _Search:
                 return lossy[0]
         if block == 0:
             return Boundary(Start.BEGINS, "the kernel begins")
-        if self.rules.backward_branches and self._ends_loop(block):
-            return Boundary(Start.BEGINS, "target of a backward branch")
+        if self.rules.backward_branches and (why := next_to_backward_branch(self.flow, block)):
+            return Boundary(Start.BEGINS, why)
         if block in self.forced:
             return Boundary(Start.BEGINS, self.forced[block])
         return inherited[0] if inherited else None
-
-    def _ends_loop(self, block: int) -> bool:
-        return any(p in self.reachable and self.is_backward(p, block) for p in self.flow.predecessors[block])
 
     def _through(self, block: int, pending: int) -> int:
         """What is under way at the end of a block, given what is at its start; notes boundaries inside."""

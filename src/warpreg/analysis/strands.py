@@ -143,6 +143,17 @@ def retreating(flow: ControlFlow) -> Callable[[int, int], bool]:
     return lambda source, target: position[target] <= position[source]
 
 
+def next_to_backward_branch(flow: ControlFlow, block: int) -> str:
+    """Why a block begins a strand where a backward branch ends one: it is its target, or what follows; else empty."""
+    is_backward = retreating(flow)
+    before = [p for p in flow.predecessors[block] if p in flow.reverse_postorder]
+    if any(is_backward(p, block) for p in before):
+        return "target of a backward branch"
+    if any(is_backward(p, s) for p in before for s in flow.successors[p]):
+        return "follows a backward branch"
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class _Piece:
     """A stretch of a block without a boundary inside; ``strand`` is the number of its strand."""
