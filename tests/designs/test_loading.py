@@ -106,6 +106,39 @@ def test_a_hook_that_declares_another_return_type(tmp_path: Path) -> None:
     assert complaint(tmp_path, text) == "mine.py:7: hook warp_start returns nothing, found -> int"
 
 
+@pytest.mark.parametrize(
+    ("body", "line", "found"),
+    [
+        ("return 0.5", 8, "return 0.5"),
+        ("return pc / 2", 8, "return pc / 2"),
+        ("return GO, 1", 8, "return (GO, 1)"),
+        ("return", 8, "return"),
+        ("pass", 7, "a path without return"),
+        ("if pc: return GO", 7, "a path without return"),
+    ],
+)
+def test_a_hook_that_must_return_an_integer(tmp_path: Path, body: str, line: int, found: str) -> None:
+    text = f"""
+    @hook
+    def admit(state, program, warp, pc, plan):
+        {body}
+    """
+    assert complaint(tmp_path, text) == f"mine.py:{line}: hook admit returns an integer, found {found}"
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["return GO", "return GO if pc else 3", "if pc:\n            return 1\n        else:\n            return GO"],
+)
+def test_a_hook_that_returns_an_integer_on_all_paths(tmp_path: Path, body: str) -> None:
+    text = f"""
+    @hook
+    def admit(state, program, warp, pc, plan) -> int:
+        {body}
+    """
+    assert "admit" in load(written(tmp_path, text)).hooks
+
+
 def test_a_hook_without_its_decorator(tmp_path: Path) -> None:
     text = """
     def plan_reads(state, program, warp, pc, plan):
@@ -156,7 +189,7 @@ def test_init_with_other_parameters(tmp_path: Path) -> None:
         x: int
     def init(program): return State(1)
     """
-    assert complaint(tmp_path, text) == "mine.py:8: init takes (parameters, program), found (program)"
+    assert complaint(tmp_path, text) == "mine.py:8: init takes (parameters, program[, room]), found (program)"
 
 
 def test_a_parameter_without_a_source(tmp_path: Path) -> None:

@@ -11,12 +11,16 @@ from typing import Any
 from warpreg.designs.errors import DesignError
 from warpreg.designs.hooks import HOOKS, is_hook
 from warpreg.designs.interface import Declaration
+from warpreg.designs.returns import check_returns
 
-FUNCTIONS = {
-    "init": ("parameters", "program"),
-    "compile": ("program", "parameters"),
-    "structures": ("parameters",),
+FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "residency": (("parameters", "program", "machine"), ("launch",)),
+    "rewrite": (("kernel", "parameters"), ("room",)),
+    "compile": (("program", "parameters"), ("kernel", "room")),
+    "init": (("parameters", "program"), ("room",)),
+    "structures": (("parameters",), ()),
 }
+"""The plain functions of a design: what each must take, and what it may take after that."""
 
 
 def check(path: Path, text: str, module: ModuleType) -> Declaration:
@@ -54,20 +58,20 @@ def _check_function(path: Path, name: str, node: ast.FunctionDef, value: object)
     if name in HOOKS and not is_hook(value):
         raise DesignError(f"{path}:{node.lineno}: {name} is the name of a hook but is not under @hook")
     found = tuple(argument.arg for argument in node.args.args)
-    if name in FUNCTIONS and found != FUNCTIONS[name]:
+    if name in FUNCTIONS and not _takes(found, *FUNCTIONS[name]):
         raise DesignError(
-            f"{path}:{node.lineno}: {name} takes ({', '.join(FUNCTIONS[name])}), found ({', '.join(found)})"
+            f"{path}:{node.lineno}: {name} takes {_signature(*FUNCTIONS[name])}, found ({', '.join(found)})"
         )
     if isinstance(value, FunctionType) and is_hook(value):
-        _check_returns_nothing(path, name, node)
+        check_returns(path, name, node)
 
 
-def _check_returns_nothing(path: Path, name: str, node: ast.FunctionDef) -> None:
-    declared = node.returns
-    if declared is not None and ast.unparse(declared) != "None":
-        raise DesignError(f"{path}:{node.lineno}: hook {name} returns nothing, found -> {ast.unparse(declared)}")
-    for statement in ast.walk(node):
-        if not isinstance(statement, ast.Return) or statement.value is None:
-            continue
-        if not (isinstance(statement.value, ast.Constant) and statement.value.value is None):
-            raise DesignError(f"{path}:{statement.lineno}: hook {name} returns nothing, found {ast.unparse(statement)}")
+def _takes(found: tuple[str, ...], needed: tuple[str, ...], offered: tuple[str, ...]) -> bool:
+    """Whether the parameters are the needed ones, then some of those offered, in order."""
+    rest = found[len(needed) :]
+    return found[: len(needed)] == needed and rest == tuple(name for name in offered if name in rest)
+
+
+def _signature(needed: tuple[str, ...], offered: tuple[str, ...]) -> str:
+    optional = "".join(f"[, {name}]" for name in offered)
+    return f"({', '.join(needed)}{optional})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,10 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.interface import Declaration
 from warpreg.designs.parameters import ParameterSpec, Value, configure, specs
 from warpreg.designs.program import HINTS, Program
+from warpreg.designs.residency import Launch, Residency, Room, room
 from warpreg.energy.counts import Structure
+from warpreg.gpu.machine import Machine
+from warpreg.ir.kernel import Kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +54,36 @@ class Design:
         """Checked parameters; raises UnknownNameError or ParameterError."""
         return configure(self.name, self.parameter_type, values)
 
-    def compile(self, program: Program, parameters: Any) -> Program:
-        """The program with the design's hint columns; the design may fill those and change nothing else."""
-        step: Callable[[Program, Any], Program] | None = getattr(self.module, "compile", None)
-        if step is None:
-            return program
-        compiled = step(program, parameters)
+    def room(self, parameters: Any, program: Program, machine: Machine, launch: Launch) -> Room:
+        """What an SM has for the kernel; by default each warp takes the kernel's registers for itself.
+
+        Raises DesignError for a residency that is none, OccupancyError for an impossible launch.
+        """
+        plain = Residency(program.register_count)
+        found = self._call("residency", (parameters, program, machine), {"launch": launch}, plain)
+        if not isinstance(found, Residency):
+            raise DesignError(f"{self.path}: residency returned a {type(found).__name__}, expected a Residency")
+        return room(machine, found, launch)
+
+    def rewrite(self, kernel: Kernel, parameters: Any, room: Room | None = None) -> Kernel:
+        """The kernel with what the design inserts or renames; its blocks and their order stay."""
+        rewritten = self._call("rewrite", (kernel, parameters), {"room": room}, kernel)
+        if not isinstance(rewritten, Kernel):
+            raise DesignError(f"{self.path}: rewrite returned a {type(rewritten).__name__}, expected a Kernel")
+        if [block.successors for block in rewritten.blocks] != [block.successors for block in kernel.blocks]:
+            raise DesignError(f"{self.path}: rewrite changed the blocks, it may change instructions inside them")
+        return rewritten
+
+    def compile(
+        self, program: Program, parameters: Any, kernel: Kernel | None = None, room: Room | None = None
+    ) -> Program:
+        """The program with the design's hint columns; the design may fill those and change nothing else.
+
+        ``kernel`` is the one that the program is the table of, None where a design does without.
+        """
+        compiled = self._call("compile", (program, parameters), {"kernel": kernel, "room": room}, program)
+        if not isinstance(compiled, Program):
+            raise DesignError(f"{self.path}: compile returned a {type(compiled).__name__}, expected a Program")
         for name, before in program._asdict().items():
             after = getattr(compiled, name)
             if name in HINTS and (np.shape(after) != np.shape(before) or np.asarray(after).dtype != before.dtype):
@@ -64,10 +92,21 @@ class Design:
                 raise DesignError(f"{self.path}: compile changed {name}; it may fill {', '.join(HINTS)}")
         return compiled
 
-    def initial_state(self, parameters: Any, program: Program) -> tuple[Any, ...]:
+    def initial_state(self, parameters: Any, program: Program, room: Room | None = None) -> tuple[Any, ...]:
         """The state as ``init`` returns it; empty for a design without one."""
-        init: Callable[[Any, Program], tuple[Any, ...]] | None = getattr(self.module, "init", None)
-        return () if init is None else init(parameters, program)
+        state: tuple[Any, ...] = self._call("init", (parameters, program), {"room": room}, ())
+        return state
+
+    def _call(self, name: str, needed: tuple[Any, ...], offered: Mapping[str, Any], default: Any) -> Any:
+        """One of the design's plain functions with as much as it takes, ``default`` where it has none."""
+        function: Callable[..., Any] | None = getattr(self.module, name, None)
+        if function is None:
+            return default
+        taken = inspect.signature(function).parameters
+        chosen = {key: value for key, value in offered.items() if key in taken}
+        if missing := [key for key, value in chosen.items() if value is None]:
+            raise DesignError(f"{self.path}: {name} asks for {missing[0]}, which needs a machine and a kernel's launch")
+        return function(*needed, **chosen)
 
     def structures(self, parameters: Any) -> tuple[Structure, ...]:
         """The storage behind each level, in order of levels."""

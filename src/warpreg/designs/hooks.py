@@ -21,28 +21,64 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class HookSpec:
-    """What a hook decides and the parameters it must take, by name and in this order; every hook returns nothing."""
+    """What a hook decides, the parameters it must take, by name and in this order, and whether it returns an integer
+    (nothing otherwise).
+    """
 
     parameters: tuple[str, ...]
     decides: str
+    returns_int: bool = False
 
+
+_WARP = ("state", "program", "warp", "plan")
+_SM = ("state", "program", "sm", "plan")
+_INSTRUCTION = ("state", "program", "warp", "pc", "plan")
+_ADDRESSES = ("base", "stride", "mask", "plan")
 
 HOOKS: dict[str, HookSpec] = {
     "plan_reads": HookSpec(
-        ("state", "program", "warp", "pc", "plan"),
-        "for each source operand of instruction pc, once, which level serves it; and moves between levels",
+        _INSTRUCTION, "for each source operand of instruction pc, once, which level serves it; and moves between levels"
     ),
     "plan_write": HookSpec(
-        ("state", "program", "warp", "pc", "plan"),
+        _INSTRUCTION,
         "for each result of instruction pc, which levels take it; called after plan_reads of the same instruction",
     ),
+    "block_start": HookSpec(_SM, "what a thread block finds that is about to start on an SM, before its warps start"),
+    "block_end": HookSpec(_SM, "what a thread block leaves behind, after all its warps have ended"),
     "warp_start": HookSpec(
         ("state", "program", "warp"), "what a fresh warp finds, beyond the rows that per_warp declares"
     ),
-    "warp_end": HookSpec(
-        ("state", "program", "warp", "plan"), "what becomes of the warp's state once its thread block is over"
+    "warp_end": HookSpec(_WARP, "what becomes of the warp's state once its thread block is over"),
+    "admit": HookSpec(
+        _INSTRUCTION, "whether instruction pc, which could issue now, does so: GO, or a token to wait for", True
+    ),
+    "owner": HookSpec(
+        ("state", "program", "warp", "token"),
+        "which warp holds what warp waits for, -1 if none; for messages only",
+        True,
+    ),
+    "activated": HookSpec(_WARP, "what happens when a warp enters its scheduler's active set"),
+    "suspended": HookSpec(_WARP, "what happens when a warp leaves its scheduler's active set"),
+    "load_lookup": HookSpec(
+        ("state", "program", "warp", "pc", *_ADDRESSES),
+        "after how many cycles a global load is complete that need not go to memory; 0: it goes there",
+        True,
+    ),
+    "written_back": HookSpec(
+        ("state", "program", "warp", "pc", "next_pc", *_ADDRESSES),
+        "what follows from the results of pc and from the warp's next instruction and its addresses",
+    ),
+    "memory_issued": HookSpec(_INSTRUCTION, "what follows from a memory instruction that goes to memory"),
+    "memory_returned": HookSpec(
+        ("state", "program", "warp", "pc", "cycles", "plan"), "what follows from how long memory took for it"
+    ),
+    "priority": HookSpec(
+        ("state", "program", "warp", "pc"),
+        "which warp issues first: the highest, the scheduler's order among equals",
+        True,
     ),
 }
+"""In the order in which the life of a warp meets them."""
 
 
 def hook(function: Function) -> Function:

@@ -2,8 +2,10 @@
 
 A design is one file.  It declares ``DESIGN = Declaration(...)`` and, as far as it needs them: a frozen dataclass
 ``Parameters`` whose fields are made by ``parameter``; ``class State(NamedTuple)`` and ``init(parameters, program) ->
-State``; ``compile(program, parameters) -> Program``, which fills hint columns; ``structures(parameters)``, the storage
-behind each level; and functions under ``@hook``.  An operand that no hook plans goes to level 0, the MRF.
+State``; ``compile(program, parameters) -> Program``, which fills hint columns; ``rewrite(kernel, parameters) ->
+Kernel``, which inserts or renames; ``residency(parameters, program, machine) -> Residency``, what a warp takes of the
+register file; ``structures(parameters)``, the storage behind each level; and functions under ``@hook``.  An operand
+goes to level 0, the MRF, where the hook that could plan it is not defined.
 """
 
 from __future__ import annotations
@@ -14,9 +16,26 @@ from typing import Literal
 from warpreg.designs.errors import DesignError
 from warpreg.designs.hooks import hook
 from warpreg.designs.parameters import NoParameters, parameter
-from warpreg.designs.plan import PRIVATE, SHARED, Plan, count, move, read, write
+from warpreg.designs.plan import (
+    GO,
+    IRREGULAR,
+    PRIVATE,
+    READ,
+    SHARED,
+    WRITE,
+    Plan,
+    count,
+    extra,
+    level,
+    move,
+    now,
+    read,
+    wake,
+    write,
+)
 from warpreg.designs.program import Program
-from warpreg.designs.state import per_pair, per_scheduler, per_sm, per_warp
+from warpreg.designs.residency import Launch, Residency, Room
+from warpreg.designs.state import pair_of, per_pair, per_scheduler, per_sm, per_warp, scheduler_of, sm_of
 from warpreg.energy.counts import Structure
 
 Slot = Literal["mapping", "levels", "policy"]
@@ -33,8 +52,8 @@ class Declaration:
 
     ``slot``: ``mapping`` (which physical register), ``levels`` (what stands before the MRF) or ``policy`` (who issues);
     a composition takes at most one of each.  ``order``: how far behaviour depends on other warps; ``warp`` lets replay
-    take warps one by one.  ``levels`` starts with MRF.  ``events`` are the design's own counters, by name.  ``source``
-    is a paper and section.
+    take warps one by one.  ``levels`` starts with MRF.  ``events`` are the design's own counters,
+    ``resources`` its own quantities that a timing run sums over cycles, by name.  ``source`` is a paper and section.
     """
 
     slot: Slot
@@ -42,6 +61,7 @@ class Declaration:
     levels: tuple[str, ...] = ("MRF",)
     order: Order = "warp"
     events: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.slot not in SLOTS:
@@ -50,11 +70,13 @@ class Declaration:
             raise DesignError(f"order expects one of {', '.join(ORDERS)}, found {self.order!r}")
         if not self.levels or self.levels[MRF] != "MRF" or len(set(self.levels)) < len(self.levels):
             raise DesignError(f"levels expects distinct names that start with 'MRF', found {self.levels!r}")
-        if len(set(self.events)) < len(self.events):
-            raise DesignError(f"events expects distinct names, found {self.events!r}")
+        for word, found in (("events", self.events), ("resources", self.resources)):
+            if len(set(found)) < len(found):
+                raise DesignError(f"{word} expects distinct names, found {found!r}")
 
 
 __all__ = [
-    "MRF", "PRIVATE", "SHARED", "Declaration", "NoParameters", "Plan", "Program", "Structure", "count", "hook", "move",
-    "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "write",
+    "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "WRITE", "Declaration", "Launch", "NoParameters", "Plan",
+    "Program", "Residency", "Room", "Structure", "count", "extra", "hook", "level", "move", "now", "pair_of",
+    "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "scheduler_of", "sm_of", "wake", "write",
 ]  # fmt: skip

@@ -43,9 +43,13 @@ class Program(NamedTuple):
     lane of the warp, the value is dead afterwards).  Per result: ``result`` uint16. Hint columns, zero unless a
     design's compile step fills them: ``source_level``, ``source_entry``, ``result_level``, ``result_entry`` and, per
     pc, ``strand_end``, all uint8.
+
+    ``slots`` (places for warps) and ``schedulers`` of an SM are those of the core that runs it, see ``placed``.
     """
 
     register_count: int
+    slots: int
+    schedulers: int
     first_pc: NDArray[np.int32]
     unit: NDArray[np.uint8]
     latency: NDArray[np.uint8]
@@ -66,6 +70,8 @@ class Program(NamedTuple):
     strand_end: NDArray[np.uint8]
 
 
+REPLAY_SLOTS = 32
+"""Warps of a thread block at most (1024 threads): a replay keeps those of one."""
 HINTS = ("source_level", "source_entry", "result_level", "result_entry", "strand_end")
 
 
@@ -85,6 +91,8 @@ def program_table(kernel: Kernel) -> Program:
     source_rows, result_rows = source.size, result.size
     return Program(
         register_count=max(kernel.register_count, 1 + max(source.max(initial=0), result.max(initial=0))),
+        slots=REPLAY_SLOTS,
+        schedulers=1,
         first_pc=np.array(kernel.first_pcs(), np.int32),
         unit=_bytes(UNITS.index(unit) for unit, _ in classes),
         latency=_bytes(LATENCIES.index(latency) for _, latency in classes),
@@ -104,6 +112,11 @@ def program_table(kernel: Kernel) -> Program:
         result_entry=np.zeros(result_rows, np.uint8),
         strand_end=np.zeros(len(instructions), np.uint8),
     )
+
+
+def placed(program: Program, slots: int, schedulers: int) -> Program:
+    """The program for a core whose SMs have so many warp slots and schedulers."""
+    return program._replace(slots=slots, schedulers=schedulers)
 
 
 def source_registers(instruction: Instruction) -> tuple[Register, ...]:

@@ -2,7 +2,8 @@
 
 A design's ``init`` returns a NamedTuple.  A field made by ``per_warp(row)`` becomes an array with the warp as its first
 index, of which every fresh warp starts with a copy of ``row``; a plain array or number is kernel-wide (hints, tables,
-parameters).
+parameters).  ``per_pair``, ``per_scheduler`` and ``per_sm`` give a row to each pair of warps, scheduler or SM; such
+a row is copied once, when the run begins, and the index is ``pair_of``, ``scheduler_of`` or ``sm_of`` a warp.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.errors import DesignError
+from warpreg.designs.program import Program
 
 Scope = Literal["warp", "pair", "scheduler", "sm"]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -56,7 +58,7 @@ def _row(scope: Scope, row: NDArray[Scalar] | np.generic) -> NDArray[Scalar]:
 class Field:
     """One allocated field: ``value`` is what hooks see.
 
-    ``reset`` is empty for a kernel-wide field; for warp scope it is the same storage as [warp, element], and what each
+    ``reset`` is empty but for warp scope, where it is the same storage as [warp, element], and what each
     warp starts with, [element].
     """
 
@@ -65,24 +67,59 @@ class Field:
     reset: tuple[()] | tuple[NDArray[Any], NDArray[Any]] = ()
 
 
-def allocate(design: str, state: tuple[Any, ...], warps: int) -> tuple[Field, ...]:
-    """The fields of a state, warp scope replicated ``warps`` times.
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How many of each scope a core has; 0 where it cannot tell them apart, as a replay without a schedule."""
 
-    Raises DesignError for a scope wider than a warp, which needs a recorded schedule, and for a field of another kind.
+    warps: int
+    pairs: int = 0
+    schedulers: int = 0
+    sms: int = 0
+
+    @classmethod
+    def of_sms(cls, sms: int, slots: int, schedulers: int) -> Extent:
+        """That of SMs with so many warp slots and schedulers each."""
+        return cls(sms * slots, (sms * slots + 1) // 2, sms * schedulers, sms)
+
+    def rows(self, scope: Scope) -> int:
+        """How many rows a field of that scope has."""
+        return {"warp": self.warps, "pair": self.pairs, "scheduler": self.schedulers, "sm": self.sms}[scope]
+
+
+def allocate(design: str, state: tuple[Any, ...], extent: Extent) -> tuple[Field, ...]:
+    """The fields of a state, replicated as their scopes say.
+
+    Raises DesignError for a scope wider than a warp where the extent has none, and for a field of another kind.
     """
     names: tuple[str, ...] = getattr(state, "_fields", ())
-    return tuple(_allocated(design, name, value, warps) for name, value in zip(names, state, strict=True))
+    return tuple(_allocated(design, name, value, extent) for name, value in zip(names, state, strict=True))
 
 
-def _allocated(design: str, name: str, value: Any, warps: int) -> Field:
+def pair_of(program: Program, warp: int) -> int:
+    """Index of a warp's pair in ``per_pair`` state; the other warp of the pair is ``warp ^ 1``."""
+    return warp // 2
+
+
+def scheduler_of(program: Program, warp: int) -> int:
+    """Index of a warp's scheduler in ``per_scheduler`` state."""
+    return warp // program.slots * program.schedulers + warp % program.slots % program.schedulers
+
+
+def sm_of(program: Program, warp: int) -> int:
+    """Index of a warp's SM in ``per_sm`` state."""
+    return warp // program.slots
+
+
+def _allocated(design: str, name: str, value: Any, extent: Extent) -> Field:
     if isinstance(value, Row):
-        if value.scope != "warp":
+        rows = extent.rows(value.scope)
+        if rows == 0:
             raise DesignError(
                 f"{design}: state {name} is shared by warps (per_{value.scope}), so it needs a recorded schedule"
             )
         plain = np.array(value, subok=False)
-        value = np.repeat(plain[np.newaxis], warps, axis=0)
-        return Field(name, value, (value.reshape(warps, -1), plain.reshape(-1)))
+        array = np.repeat(plain[np.newaxis], rows, axis=0)
+        return Field(name, array, (array.reshape(rows, -1), plain.reshape(-1)) if value.scope == "warp" else ())
     if isinstance(value, np.ndarray):
         return Field(name, np.ascontiguousarray(value))
     if isinstance(value, (bool, int, np.integer, np.bool_)):

@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.hooks import place
+from warpreg.designs.hooks import HOOKS, place
 from warpreg.designs.plan import Plan
 from warpreg.designs.program import Program
 from warpreg.replay.core import ENTRY
@@ -121,11 +121,32 @@ def _build(
     compiled = rebuild(recipe.hooks, inlined)
     vars(module).update(compiled, Program=Program, Plan=Plan, State=recipe.state)
     try:
-        return cast(Core, njit(signature, cache=True, **options)(getattr(module, ENTRY)))
+        core = cast(Core, njit(signature, cache=True, **options)(getattr(module, ENTRY)))
     except NumbaError as error:
         raise DesignError(
             _culprit(recipe, compiled, hook_arguments) or f"the replay core does not compile: {_brief(error)}"
         ) from error
+    _check_return_types(recipe, compiled)
+    return core
+
+
+def _check_return_types(recipe: Recipe, compiled: Mapping[str, Any]) -> None:
+    """What each hook returns as the core compiled it: an integer where its specification says so, else nothing."""
+    import numba
+
+    for name, dispatcher in compiled.items():
+        wanted = HOOKS[name].returns_int
+        for signature in dispatcher.nopython_signatures:
+            found = signature.return_type
+            if wanted != isinstance(found, (numba.types.Integer, numba.types.Boolean)):
+                expected = "an integer" if wanted else "nothing"
+                where = place(recipe.hooks[name].__code__)
+                raise DesignError(f"{where}: hook {name} returns {expected}, found {found}")
+
+
+def typical_arguments(values: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """For each hook the arguments that a core passes, given a value of the right type for each parameter by name."""
+    return {name: tuple(values.get(p, 0) for p in spec.parameters) for name, spec in HOOKS.items()}
 
 
 def _culprit(recipe: Recipe, compiled: Mapping[str, Any], hook_arguments: Mapping[str, tuple[Any, ...]]) -> str | None:

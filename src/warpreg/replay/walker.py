@@ -9,15 +9,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.plan import Plan
-from warpreg.designs.program import Program
-from warpreg.designs.state import Field, allocate
+from warpreg.designs.plan import Plan, details
+from warpreg.designs.program import REPLAY_SLOTS, Program
+from warpreg.designs.state import Extent, Field, allocate
 from warpreg.replay import core
-from warpreg.replay.compiled import Mode, Recipe, compiled_core, interpreted_core
+from warpreg.replay.compiled import Mode, Recipe, compiled_core, interpreted_core, typical_arguments
 from warpreg.replay.errors import ReplayError
-
-WARPS_PER_BLOCK = 32
-"""CUDA's limit of 1024 threads per block."""
 
 Chunk = NDArray[np.uint32]
 
@@ -44,10 +41,12 @@ class Walker:
         self.accesses = np.zeros((levels, 2, 2), np.int64)
         self.moves = np.zeros((levels, levels), np.int64)
         self.events = np.zeros(events, np.int64)
+        self._details = details(0, 0, 0, 0, 0)
         self._progress = np.zeros(core.PROGRESS, np.int64)
-        fields = allocate(name, state, WARPS_PER_BLOCK)
+        fields = allocate(name, state, Extent(REPLAY_SLOTS))
         self._arguments = self._all_arguments(program, fields)
         rows = [field.name for field in fields if field.reset]
+        hooks = {hook: hooks[hook] for hook in core.HOOKS if hook in hooks}
         core_text = core.core_text([field.name for field in fields], rows, sorted(hooks))
         recipe = Recipe(core_text, hooks, type(state) if fields else None, mode == "checked")
         if mode == "interpreted":
@@ -69,8 +68,16 @@ class Walker:
         self.feed(np.array([3, 0], np.uint32))
 
     def _all_arguments(self, program: Program, fields: tuple[Field, ...]) -> tuple[Any, ...]:
-        warps = np.zeros(WARPS_PER_BLOCK, np.uint32), np.zeros(WARPS_PER_BLOCK, np.uint8)
-        fixed = (self._progress, *warps, self.visits, self.accesses.reshape(-1), self.moves, self.events)
+        warps = np.zeros(REPLAY_SLOTS, np.uint32), np.zeros(REPLAY_SLOTS, np.uint8)
+        fixed = (
+            self._progress,
+            *warps,
+            self.visits,
+            self.accesses.reshape(-1),
+            self.moves,
+            self.events,
+            *self._details,
+        )
         columns = [np.require(c, requirements=("C", "W")) if isinstance(c, np.ndarray) else c for c in program]
         resets = (array for field in fields for array in field.reset)
         return (*fixed, *columns, *(field.value for field in fields), *resets)
@@ -82,14 +89,10 @@ class Walker:
         kind: Any = type(state)
         whole = kind(*(field.value for field in fields)) if fields else 0
         mask, datapath = cast(int, np.uint32(0)), cast(int, np.uint8(0))
-        plan = Plan(self.accesses.reshape(-1), self.moves, self.events, mask, datapath)
-        step = (whole, program, 0, 0, plan)
-        return {
-            "plan_reads": step,
-            "plan_write": step,
-            "warp_start": (whole, program, 0),
-            "warp_end": (whole, program, 0, plan),
-        }
+        counts = (self.accesses.reshape(-1), self.moves, self.events)
+        scalars = (mask, datapath, 0, 0, 0, 0, 0, 0, 0, 0)
+        plan = Plan._make((*counts, *scalars, *self._details, 0, 0, 0, 0))
+        return typical_arguments({"state": whole, "program": program, "plan": plan})
 
     def _refusal(self, status: int, chunk: Chunk) -> str:
         position = int(self._progress[core.POSITION])
@@ -98,6 +101,6 @@ class Walker:
         return {
             core.CUT: f"{where}: the record is cut off at the end of the chunk",
             core.BAD_BLOCK: f"{where}: visits block {word >> 2}, the kernel has {self.visits.size}",
-            core.BAD_WARP: f"{where}: switches to warp {word >> 2}, a thread block has at most {WARPS_PER_BLOCK}",
+            core.BAD_WARP: f"{where}: switches to warp {word >> 2}, a thread block has at most {REPLAY_SLOTS}",
             core.BAD_THREAD_BLOCK: f"{where}: starts a thread block with a payload, expected none",
         }[status]

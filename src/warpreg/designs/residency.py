@@ -1,0 +1,102 @@
+"""What a design makes of the register file's capacity: what each resident warp takes, and what warps have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpreg.designs.errors import DesignError
+from warpreg.gpu.machine import Machine
+from warpreg.gpu.occupancy import Occupancy, occupancy
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A kernel launch as far as occupancy asks: threads and bytes of shared memory of a thread block."""
+
+    block_threads: int
+    shared_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Residency:
+    """What warps take of the register file while they are resident, in warp-registers (registers of a thread).
+
+    ``registers``: of each warp by itself.  ``shared``: of each group of ``group`` warps together, beside that.
+    ``pool``: how many of an SM must stay free of both, for all its warps; what is left over joins the pool.
+    """
+
+    registers: int
+    shared: int = 0
+    group: int = 1
+    pool: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("registers", 0), ("shared", 0), ("group", 1), ("pool", 0)):
+            if (value := getattr(self, name)) < least:
+                raise DesignError(f"residency: {name} expects at least {least}, found {value}")
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What one SM has for a kernel under a design: the design's residency and what the machine makes of it.
+
+    ``blocks`` and ``warps`` resident at most, ``slots`` places for warps, ``schedulers``, ``registers`` warp-registers
+    of the register file, ``pool`` those that no resident warp or group owns, ``banks`` of the file.
+    """
+
+    residency: Residency
+    blocks: int
+    warps: int
+    limiter: str
+    slots: int
+    schedulers: int
+    registers: int
+    banks: int
+
+    @property
+    def pool(self) -> int:
+        """Warp-registers of an SM that belong to no warp or group once all places are taken."""
+        groups = -(-self.warps // self.residency.group)
+        return self.registers - self.warps * self.residency.registers - groups * self.residency.shared
+
+
+def room(machine: Machine, residency: Residency, launch: Launch) -> Room:
+    """Resident blocks by the machine's occupancy rule, with the register limit that the residency gives.
+
+    Without shared registers or a pool this is the rule of :func:`warpreg.gpu.occupancy`.  Raises OccupancyError for
+    impossible sizes and DesignError for a pool that the register file cannot hold.
+    """
+    found = occupancy(machine, 0, launch.shared_bytes, launch.block_threads)
+    block_warps = -(-launch.block_threads // machine.sm.threads_per_warp)
+    limit = _warps_by_registers(machine, residency) // block_warps
+    if residency.registers > machine.register_file.registers_per_thread:
+        found = Occupancy(0, 0, "registers per thread", 0.0)
+    if limit < found.blocks:
+        found = Occupancy(limit, limit * block_warps, "registers", limit * block_warps / machine.sm.warps)
+    return Room(
+        residency=residency,
+        blocks=found.blocks,
+        warps=found.warps,
+        limiter=found.limiter,
+        slots=machine.sm.warps,
+        schedulers=machine.schedulers.count,
+        registers=machine.warp_registers,
+        banks=machine.register_file.banks,
+    )
+
+
+def _warps_by_registers(machine: Machine, residency: Residency) -> int:
+    """Warps that fit, in whole groups, each allocation rounded up to the machine's unit."""
+    file, width = machine.register_file, machine.sm.threads_per_warp
+    pool = residency.pool * width
+    if pool > file.registers:
+        raise DesignError(f"residency: pool expects at most {machine.warp_registers}, found {residency.pool}")
+    owned, shared = (
+        -(-count * width // file.allocation_unit) * file.allocation_unit
+        for count in (residency.registers, residency.shared)
+    )
+    group = residency.group * owned + shared
+    if group == 0:
+        return machine.sm.warps
+    warps = (file.registers - pool) // group * residency.group
+    return warps - warps % file.warp_granularity
