@@ -1,0 +1,149 @@
+"""Lines, sectors and bank conflicts of 32 lane addresses: by hand, and against a plain model on random lanes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warpreg.timing import coalesce
+
+ALL = 0xFFFFFFFF
+
+
+def lines(addresses: list[int], mask: int = ALL, size: int = 4, ordered: int = 0) -> list[tuple[int, int]]:
+    """(line, sectors) of lanes."""
+    found = np.zeros(600, np.int64)
+    count = coalesce.lines(np.array(addresses), mask, size, ordered, found, 0)
+    return [(int(word) & ~127, int(word) & 15) for word in found[:count]]
+
+
+def conflicts(addresses: list[int], mask: int = ALL, size: int = 4, bank_bytes: int = 4, merged: int = 1) -> int:
+    seen = np.zeros(coalesce.SCRATCH_WORDS, np.int64)
+    return coalesce.conflicts(np.array(addresses), mask, size, bank_bytes.bit_length() - 1, merged, seen)
+
+
+def ramp(base: int, stride: int) -> list[int]:
+    return [base + stride * lane for lane in range(32)]
+
+
+def test_neighbouring_words_share_a_line() -> None:
+    assert lines(ramp(0x1000, 4)) == [(0x1000, 0b1111)]
+
+
+def test_a_row_that_begins_in_the_middle_of_a_line_takes_two() -> None:
+    # 0x1040 is the third sector of its line: 64 bytes in it, 64 in the next.
+    assert lines(ramp(0x1040, 4)) == [(0x1000, 0b1100), (0x1080, 0b0011)]
+
+
+def test_a_stride_of_a_sector_takes_every_sector_of_eight_lines() -> None:
+    assert lines(ramp(0, 32)) == [(128 * line, 0b1111) for line in range(8)]
+
+
+def test_lines_come_in_the_order_of_the_first_lane_that_touches_them() -> None:
+    assert lines([512, 0, 544] + [0] * 29, mask=0b111) == [(512, 0b0011), (0, 0b0001)]
+
+
+def test_an_access_across_a_line_takes_both() -> None:
+    assert lines([126] * 32, mask=1, size=4) == [(0, 0b1000), (128, 0b0001)]
+
+
+@pytest.mark.parametrize(("stride", "degree"), [(4, 1), (8, 2), (12, 1), (16, 4), (128, 32), (132, 1), (0, 1)])
+def test_word_strides_conflict_by_their_common_divisor_with_32(stride: int, degree: int) -> None:
+    assert conflicts(ramp(64, stride)) == degree
+
+
+def test_wide_accesses_go_in_parts_of_the_warp() -> None:
+    assert conflicts(ramp(0, 8), size=8) == 2  # two halves, each all banks once
+    assert conflicts(ramp(0, 16), size=16) == 4
+    assert conflicts(ramp(0, 8), mask=0xFFFF, size=8) == 1  # the upper half is idle
+
+
+def test_banks_of_eight_bytes() -> None:
+    assert conflicts(ramp(0, 8), size=8, bank_bytes=8) == 1
+    assert conflicts(ramp(0, 8), size=4, bank_bytes=8) == 1
+    assert conflicts(ramp(0, 256), size=4, bank_bytes=8) == 32
+
+
+def test_atomics_on_one_word_take_turns() -> None:
+    assert conflicts(ramp(0, 0), merged=0) == 32
+    assert conflicts(ramp(0, 4), merged=0) == 1
+
+
+def naive_lines(addresses: list[int], mask: int, size: int) -> list[tuple[int, int]]:
+    found: dict[int, int] = {}
+    for lane, address in enumerate(addresses):
+        if mask >> lane & 1:
+            for byte in range(address, address + size):
+                line = byte // 128 * 128
+                found[line] = found.get(line, 0) | 1 << (byte % 128 // 32)
+    return list(found.items())
+
+
+def naive_conflicts(addresses: list[int], mask: int, size: int, bank_bytes: int, merged: int) -> int:
+    width = 32 // max(1, size // bank_bytes)
+    total = 0
+    for part in range(0, 32, width):
+        banks = defaultdict(list)
+        for lane in range(part, part + width):
+            if mask >> lane & 1:
+                first, last = addresses[lane] // bank_bytes, (addresses[lane] + size - 1) // bank_bytes
+                for word in range(first, last + 1):
+                    banks[word % 32].append(word)
+        total += max((len(set(words) if merged else words) for words in banks.values()), default=0)
+    return total
+
+
+near = st.lists(st.integers(0, 600), min_size=32, max_size=32)
+masks = st.integers(0, ALL)
+sizes = st.sampled_from([1, 2, 4, 8, 16, 32])
+
+
+@given(near, masks, sizes)
+def test_lines_are_those_of_a_naive_model(addresses: list[int], mask: int, size: int) -> None:
+    assert lines(addresses, mask, size) == naive_lines(addresses, mask, size)
+    ordered = sorted(addresses)
+    assert lines(ordered, mask, size, ordered=1) == naive_lines(ordered, mask, size)
+
+
+@given(near, masks, sizes, st.sampled_from([4, 8]), st.integers(0, 1))
+def test_conflicts_are_those_of_a_naive_model(a: list[int], mask: int, size: int, bank: int, merged: int) -> None:
+    assert conflicts(a, mask, size, bank, merged) == naive_conflicts(a, mask, size, bank, merged)
+
+
+@given(st.integers(0, 64), st.integers(-70, 70), st.sampled_from([1, 2, 4, 8, 16]), st.sampled_from([4, 8]))
+def test_the_short_cut_for_regular_lanes_agrees(base: int, stride: int, size: int, bank: int) -> None:
+    shift = bank.bit_length() - 1
+    found = coalesce.row_conflicts(stride * size, size, shift)
+    lanes = [4096 + base * size + stride * size * lane for lane in range(32)]
+    assert found in (0, naive_conflicts(lanes, ALL, size, bank, 1))
+
+
+@given(st.integers(0, 300), st.integers(1, 700))
+def test_a_run_of_bytes_is_as_its_bytes_one_by_one(first: int, length: int) -> None:
+    found = np.zeros(32, np.int64)
+    count = coalesce.row_lines(first, length, found, 0)
+    expected = naive_lines([first] * 32, 1, length)
+    assert [(int(w) & ~127, int(w) & 15) for w in found[:count]] == expected
+
+
+@given(st.integers(0, 10), masks, st.sampled_from([1, 2, 4, 8, 16]))
+def test_local_rows_are_local_lines_at_one_offset(word: int, mask: int, size: int) -> None:
+    short, general = np.zeros(64, np.int64), np.zeros(600, np.int64)
+    lanes = np.full(32, 4 * word)
+    count = coalesce.local_lines(lanes, mask, size, 4096, general, 0)
+    if mask:
+        assert coalesce.local_rows(4 * word, mask, size, 4096, short, 0) == count
+        assert sorted(short[:count]) == sorted(general[:count])
+    else:
+        assert count == 0
+
+
+def test_local_words_of_neighbouring_lanes_are_neighbours() -> None:
+    # Word 3 of each lane: one row of 128 bytes, the fourth of the frame.
+    found = np.zeros(64, np.int64)
+    assert coalesce.local_lines(np.full(32, 12), ALL, 4, 1 << 40, found, 0) == 1
+    assert found[0] == (1 << 40) + 3 * 128 | 15
