@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Unit, classify
-from warpreg.replay.replay import RecordedPath
-from warpreg.trace.path import visits
+from warpreg.trace.path import RecordedPath, visits
+from warpreg.trace.schedule import Schedule, ScheduleWord, records
 
 Warp = tuple[int, int]
 
@@ -23,15 +24,46 @@ class Step:
     reads: list[int]
     writes: list[int]
     datapath: str
+    pc: int = 0
+    mask: int = 0
+
+
+@dataclass
+class Event:
+    """What a schedule has a warp do: start, issue ``step``, be activated or suspended, end; ``slot`` is its index."""
+
+    kind: str
+    slot: int
+    scheduler: int
+    step: Step | None = None
 
 
 def steps(kernel: Kernel, path: RecordedPath) -> Iterator[Step]:
     """Every instruction that the path issues, in order; ``warp`` counts thread blocks by appearance."""
+    first = kernel.first_pcs()
     for visit in visits(path.path_chunks()):
-        for instruction in kernel.blocks[visit.block].instructions:
-            yield Step(
-                (visit.thread_block, visit.warp), _reads(instruction), _writes(instruction), _datapath(instruction)
-            )
+        for place, instruction in enumerate(kernel.blocks[visit.block].instructions):
+            warp, pc = (visit.thread_block, visit.warp), first[visit.block] + place
+            yield Step(warp, _reads(instruction), _writes(instruction), _datapath(instruction), pc, visit.mask)
+
+
+def events(kernel: Kernel, path: RecordedPath, schedule: Schedule) -> Iterator[Event]:
+    """Everything that a schedule says, in order."""
+    of_warp: dict[Warp, list[Step]] = {}
+    for step in steps(kernel, path):
+        of_warp.setdefault(step.warp, []).append(step)
+    slots = schedule.slots
+    running: dict[int, Iterator[Step]] = {}
+    for record in records(schedule.chunks()):
+        slot = record.sm * slots.warps + record.slot
+        scheduler = record.sm * slots.schedulers + record.slot % slots.schedulers
+        if record.kind == ScheduleWord.START:
+            running[slot] = iter(of_warp.get((record.thread_block, record.amount), []))
+        if record.kind == ScheduleWord.ISSUE:
+            for step in islice(running[slot], record.amount):
+                yield Event("issue", slot, scheduler, step)
+        else:
+            yield Event(record.kind.name.lower(), slot, scheduler)
 
 
 def _reads(instruction: Instruction) -> list[int]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import warpreg
-from warpreg.ir.kernel import Kernel
+from warpreg.ir.digest import DIGITS, kernel_digest
 
-DIGITS = 12
-"""Hexadecimal digits of a digest in a result."""
+__all__ = ["DIGITS", "code_version", "kernel_digest"]
 
 
 @cache
@@ -23,22 +21,3 @@ def code_version() -> str:
         digest.update(path.relative_to(root).as_posix().encode())
         digest.update(path.read_bytes())
     return f"{warpreg.__version__}+{digest.hexdigest()[:DIGITS]}"
-
-
-def kernel_digest(kernels: Iterable[Kernel]) -> str:
-    """A digest of compiled kernels, in the order given: parameters, blocks, instructions, registers and memory."""
-    digest = hashlib.sha256()
-    for kernel in kernels:
-        for line in _lines(kernel):
-            digest.update(line.encode() + b"\n")
-    return digest.hexdigest()[:DIGITS]
-
-
-def _lines(kernel: Kernel) -> Iterable[str]:
-    registers = f"{kernel.register_count} {kernel.uniform_count} {kernel.predicate_count}"
-    yield f"{kernel.name} {registers} {kernel.shared_bytes} {kernel.local_bytes}"
-    for parameter in kernel.parameters:
-        yield f"{parameter.type} {parameter.offset}"
-    for block in kernel.blocks:
-        yield f"{block.index} -> {block.successors}"
-        yield from map(str, block.instructions)

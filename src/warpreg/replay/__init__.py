@@ -6,6 +6,6 @@
 from warpreg.replay.counts import Counts
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.profile import Profile, profile
-from warpreg.replay.replay import replay
+from warpreg.replay.replay import Suspend, replay, replay_launches
 
-__all__ = ["Counts", "Profile", "ReplayError", "profile", "replay"]
+__all__ = ["Counts", "Profile", "ReplayError", "Suspend", "profile", "replay", "replay_launches"]

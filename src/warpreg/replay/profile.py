@@ -17,8 +17,9 @@ from warpreg.designs.program import program_table
 from warpreg.ir.kernel import Kernel
 from warpreg.replay import value_hooks
 from warpreg.replay.compiled import Mode
-from warpreg.replay.replay import RecordedPath, warp_instructions
-from warpreg.replay.walker import Walker
+from warpreg.replay.replay import warp_instructions
+from warpreg.replay.walker import Behaviour, Counters, PathWalker
+from warpreg.trace.path import RecordedPath
 
 READ_COUNTS = ("0", "1", "2", ">2")
 LIFETIMES = ("1", "2", "3", ">3")
@@ -95,20 +96,13 @@ def profile(trace: RecordedPath, kernel: Kernel, *, mode: Mode = "compiled") -> 
     Raises DesignError for a kernel with virtual registers and ReplayError for a path that is not of this kernel.
     """
     program = program_table(kernel)
-    walker = Walker(
-        program,
-        hooks_of(vars(value_hooks)),
-        value_hooks.no_values(program),
-        levels=1,
-        events=value_hooks.EVENTS,
-        name="profile",
-        mode=mode,
-    )
-    walker.walk(trace.path_chunks())
-    reads, lifetimes, private, shared = walker.events.reshape(4, 4)
+    counters = Counters(program, levels=1, events=value_hooks.EVENTS)
+    behaviour = Behaviour(program, hooks_of(vars(value_hooks)), value_hooks.no_values(program), "profile", mode)
+    PathWalker(behaviour, counters).walk(trace.path_chunks())
+    reads, lifetimes, private, shared = counters.events.reshape(4, 4)
     return Profile(
-        warp_instructions=warp_instructions(walker, program),
-        operands=walker.accesses[0],
+        warp_instructions=warp_instructions(counters, program),
+        operands=counters.accesses[0],
         values_by_reads=dict(zip(READ_COUNTS, reads.tolist(), strict=True)),
         once_read_by_lifetime=dict(zip(LIFETIMES, lifetimes.tolist(), strict=True)),
         values_by_use=np.stack((private, shared)),

@@ -3,78 +3,123 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warpreg.designs.design import Design
 from warpreg.designs.loader import load
 from warpreg.designs.plan import READ, WRITE
-from warpreg.designs.program import Program, program_table
+from warpreg.designs.program import Program, placed, program_table
 from warpreg.ir.kernel import Kernel
 from warpreg.replay.compiled import Mode
 from warpreg.replay.counts import Counts
 from warpreg.replay.errors import ReplayError
-from warpreg.replay.walker import Walker
+from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker
+from warpreg.trace.path import RecordedPath
+from warpreg.trace.schedule import Schedule
 
-
-class RecordedPath(Protocol):
-    """Anything that a path can be read from: a recorded trace, or a stand-in."""
-
-    def path_chunks(self) -> Iterable[NDArray[np.uint32]]:
-        """Chunks of path words; a record never spans two."""
+Suspend = Literal["never", "static"]
+"""What a replay without a schedule takes for suspensions: none, or one at every instruction that may have to wait for a
+long-latency result."""
 
 
 def replay(
-    trace: RecordedPath, kernel: Kernel, design: Design | str, *, mode: Mode = "compiled", **parameters: Any
+    trace: RecordedPath,
+    kernel: Kernel,
+    design: Design | str,
+    *,
+    schedule: Schedule | None = None,
+    suspend: Suspend = "never",
+    mode: Mode = "compiled",
+    **parameters: Any,
 ) -> Counts:
     """What ``design`` makes of the path that ``trace`` recorded of ``kernel`` (architected registers).
 
-    Every instruction of a visited block counts as issued, under a guard or a partial mask too.  Raises DesignError,
-    UnknownNameError or ParameterError for a wrong design or parameter and ReplayError for a path that is not of this
-    kernel.
+    Every instruction of a visited block counts as issued, under a guard or a partial mask too.  With the ``schedule``
+    of a timing run, warps go in its order and leave the active set where it says; without one they go one by one, and
+    ``suspend`` says where they leave the active set.
+
+    Raises DesignError, UnknownNameError or ParameterError for a wrong design or parameter, TraceError for a schedule of
+    another run, and ReplayError for a path that is not of this kernel or a design that needs a schedule.
     """
+    return replay_launches([(trace, schedule)], kernel, design, suspend=suspend, mode=mode, **parameters)
+
+
+def replay_launches(
+    launches: Iterable[tuple[RecordedPath, Schedule | None]],
+    kernel: Kernel,
+    design: Design | str,
+    *,
+    suspend: Suspend = "never",
+    mode: Mode = "compiled",
+    **parameters: Any,
+) -> Counts:
+    """The counts of several launches of one kernel together; all have a schedule, of one machine, or none has."""
     chosen = load(design) if isinstance(design, str) else design
-    if chosen.declaration.order != "warp":
-        order = chosen.declaration.order
-        raise ReplayError(f"{chosen.name}: depends on the order of warps ({order}), so it needs a recorded schedule")
     values = chosen.configure(**parameters)
-    program = chosen.compile(program_table(kernel), values)
-    walker = Walker(
-        program,
-        chosen.hooks,
-        chosen.initial_state(values, program),
-        levels=len(chosen.levels),
-        events=len(chosen.events),
-        name=chosen.name,
-        mode=mode,
-    )
-    walker.walk(trace.path_chunks())
-    _count_unplanned(walker, program, chosen)
+    program = chosen.compile(program_table(kernel), values, kernel)
+    runs = list(launches)
+    scheduled = [(path, schedule) for path, schedule in runs if schedule is not None]
+    if scheduled:
+        slots = scheduled[0][1].slots
+        program = placed(program, slots.warps, slots.schedulers)
+    counters = Counters(program, len(chosen.levels), len(chosen.events))
+    state = chosen.initial_state(values, program)
+    behaviour = Behaviour(program, chosen.hooks, state, chosen.name, mode)
+    if not scheduled:
+        _walk_paths([path for path, _ in runs], chosen, behaviour, counters, suspend)
+    elif len(scheduled) < len(runs):
+        raise ReplayError(f"{kernel.name}: {len(runs) - len(scheduled)} of {len(runs)} launches have no schedule")
+    else:
+        _walk_schedules(scheduled, kernel, behaviour, counters)
+    _count_unplanned(counters, program, chosen)
     return Counts(
         design=chosen.name,
         parameters=dataclasses.asdict(values),
         structures=chosen.structures(values),
-        accesses=walker.accesses,
-        moves=walker.moves,
-        events=dict(zip(chosen.events, walker.events.tolist(), strict=True)),
-        warp_instructions=warp_instructions(walker, program),
+        accesses=counters.accesses,
+        moves=counters.moves,
+        events=dict(zip(chosen.events, counters.events.tolist(), strict=True)),
+        warp_instructions=warp_instructions(counters, program),
     )
 
 
-def warp_instructions(walker: Walker, program: Program) -> int:
-    """Instructions issued on the path walked."""
-    return int(walker.visits @ np.diff(program.first_pc))
+def warp_instructions(counters: Counters, program: Program) -> int:
+    """Instructions issued in the walk."""
+    return int(counters.visits @ np.diff(program.first_pc))
 
 
-def _count_unplanned(walker: Walker, program: Program, design: Design) -> None:
+def _walk_paths(
+    paths: Sequence[RecordedPath], design: Design, behaviour: Behaviour, counters: Counters, suspend: Suspend
+) -> None:
+    order = design.declaration.order
+    if order != "warp":
+        raise ReplayError(f"{design.name}: depends on the order of warps ({order}), so it needs a recorded schedule")
+    walker = PathWalker(behaviour, counters, suspends=suspend == "static")
+    for path in paths:
+        walker.walk(path.path_chunks())
+
+
+def _walk_schedules(
+    launches: Sequence[tuple[RecordedPath, Schedule]], kernel: Kernel, behaviour: Behaviour, counters: Counters
+) -> None:
+    slots = launches[0][1].slots
+    walker = ScheduleWalker(behaviour, counters, slots)
+    for path, schedule in launches:
+        schedule.check(kernel, path)
+        if schedule.slots != slots:
+            raise ReplayError(f"{schedule.name}: the schedule is of another machine: {schedule.slots}, not {slots}")
+        walker.walk(path, schedule)
+
+
+def _count_unplanned(counters: Counters, program: Program, design: Design) -> None:
     """Operands that no hook plans go to the MRF; how often follows from the block visits."""
-    per_pc = np.repeat(walker.visits, np.diff(program.first_pc))
+    per_pc = np.repeat(counters.visits, np.diff(program.first_pc))
     for action, hook, starts in (
         (READ, "plan_reads", program.source_start),
         (WRITE, "plan_write", program.result_start),
     ):
         if hook not in design.hooks:
-            np.add.at(walker.accesses[0, action], program.datapath, per_pc * np.diff(starts))
+            np.add.at(counters.accesses[0, action], program.datapath, per_pc * np.diff(starts))

@@ -17,11 +17,11 @@ from warpreg.codegen.stack import STACK_BASE
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Special
+from warpreg.replay.functions import compiled
 from warpreg.simt.launch import STACK_BYTES
 from warpreg.timing import split as loop
 from warpreg.timing.coalesce import SCRATCH_WORDS, WORD_BYTES
 from warpreg.timing.errors import TimingError
-from warpreg.timing.functions import compiled
 from warpreg.timing.sites import memory_sites
 from warpreg.trace.lanes import MAX_WARPS
 from warpreg.trace.path import PathWord

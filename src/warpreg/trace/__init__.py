@@ -1,6 +1,11 @@
-"""What a run leaves behind: paths, addresses and value widths, and the file that holds them."""
+"""What a run leaves behind: paths, addresses, value widths and schedules, and the files that hold them."""
 
-from warpreg.trace.file import Stream, Trace, TraceError, TraceWriter
+from warpreg.trace.chunked import Stream, TraceError
+from warpreg.trace.file import Trace, TraceWriter
 from warpreg.trace.path import PathWord, Visit, visits
+from warpreg.trace.schedule import Schedule, ScheduleWord, ScheduleWriter, Slots
 
-__all__ = ["PathWord", "Stream", "Trace", "TraceError", "TraceWriter", "Visit", "visits"]
+__all__ = [
+    "PathWord", "Schedule", "ScheduleWord", "ScheduleWriter", "Slots", "Stream", "Trace", "TraceError", "TraceWriter",
+    "Visit", "visits",
+]  # fmt: skip

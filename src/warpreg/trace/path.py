@@ -15,9 +15,17 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+class RecordedPath(Protocol):
+    """Anything that a path can be read from: a recorded trace, or a stand-in."""
+
+    def path_chunks(self) -> Iterable[NDArray[np.uint32]]:
+        """Chunks of path words; a record never spans two."""
 
 
 class PathWord(enum.IntEnum):

@@ -1,0 +1,126 @@
+"""Sorts the words of whole thread blocks of a path by warp; compiled like the hooks of a design.
+
+What a warp gets is a path of its own: the VISIT and VISIT_MASK words of :mod:`warpreg.trace.path`, in order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.designs.program import REPLAY_SLOTS
+from warpreg.replay.core import BAD_BLOCK, BAD_THREAD_BLOCK, BAD_WARP, CUT, OK
+from warpreg.trace.path import PathWord
+
+WARP, AT, LAST, WORDS, FOUND, ROWS = range(6)
+"""Columns of ``progress``: the current warp, the position of the last record looked at, where the last thread block
+begins (the path's size if none), and how many words, thread blocks and rows were written."""
+COLUMNS = 6
+
+VISIT, VISIT_MASK, NEXT_WARP, THREAD_BLOCK = map(int, PathWord)
+
+Longs = NDArray[np.int64]
+Words = NDArray[np.uint32]
+
+
+def split(
+    path: Words,
+    progress: Longs,
+    begins: Longs,
+    words: Words,
+    thread_blocks: Longs,
+    rows: Longs,
+    starts: Longs,
+    stops: Longs,
+    blocks: int,
+) -> int:
+    """Sort the thread blocks that begin in ``path``, all but the last, which may go on in the next chunk.
+
+    A thread block gets its index and its first row, a warp of it a row that says where in ``words`` it starts and
+    stops.  ``begins`` int64[REPLAY_SLOTS] is working storage, ``blocks`` the number of the kernel's basic blocks.
+    Returns a status of :mod:`warpreg.replay.core`.
+    """
+    status = check(path, progress, blocks)
+    if status != OK:
+        return status
+    progress[WORDS] = progress[FOUND] = progress[ROWS] = 0
+    position = 0
+    while position < progress[LAST]:
+        found = progress[FOUND]
+        thread_blocks[found] = path[position + 1]
+        rows[found] = progress[ROWS]
+        progress[FOUND] += 1
+        end = count_words(path, position + 2, progress, begins)
+        place_rows(progress, begins, starts, stops)
+        sort_words(path, position + 2, end, progress, begins, words)
+        position = end
+    return OK
+
+
+def check(path: Words, progress: Longs, blocks: int) -> int:
+    """Whether these words are a path of a kernel of so many blocks; finds where the last thread block begins."""
+    progress[LAST] = path.size
+    position = 0
+    while position < path.size:
+        progress[AT] = position
+        word = path[position]
+        kind = word & 3
+        if kind == THREAD_BLOCK:
+            if word != THREAD_BLOCK:
+                return BAD_THREAD_BLOCK
+            progress[LAST] = position
+        elif kind == NEXT_WARP:
+            if word >> 2 >= REPLAY_SLOTS:
+                return BAD_WARP
+        elif word >> 2 >= blocks:
+            return BAD_BLOCK
+        position += 2 if kind & 1 else 1
+    return OK if position == path.size else CUT
+
+
+def count_words(path: Words, begin: int, progress: Longs, counts: Longs) -> int:
+    """Words of each warp up to the next thread block; returns where that begins."""
+    counts[:] = 0
+    warp = progress[WARP]
+    position = begin
+    while position < progress[LAST] and path[position] != THREAD_BLOCK:
+        kind = path[position] & 3
+        if kind == NEXT_WARP:
+            warp = np.int64(path[position] >> 2)
+        else:
+            counts[warp] += 2 if kind == VISIT_MASK else 1
+        position += 2 if kind & 1 else 1
+    return position
+
+
+def place_rows(progress: Longs, begins: Longs, starts: Longs, stops: Longs) -> None:
+    """A row for each warp up to the last that has words; ``begins`` holds counts before and first places after."""
+    warps = REPLAY_SLOTS
+    while warps > 0 and begins[warps - 1] == 0:
+        warps -= 1
+    for warp in range(warps):
+        row = progress[ROWS] + warp
+        starts[row] = progress[WORDS]
+        progress[WORDS] += begins[warp]
+        stops[row] = progress[WORDS]
+        begins[warp] = starts[row]
+    progress[ROWS] += warps
+
+
+def sort_words(path: Words, begin: int, end: int, progress: Longs, places: Longs, words: Words) -> None:
+    """Copy each visit to the place of its warp."""
+    position = begin
+    while position < end:
+        word = path[position]
+        if word & 3 == NEXT_WARP:
+            progress[WARP] = word >> 2
+            position += 1
+            continue
+        warp = progress[WARP]
+        words[places[warp]] = word
+        places[warp] += 1
+        position += 1
+        if word & 3 == VISIT_MASK:
+            words[places[warp]] = path[position]
+            places[warp] += 1
+            position += 1

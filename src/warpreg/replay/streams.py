@@ -1,0 +1,114 @@
+"""The path of each warp of a run, loaded as a schedule asks for thread blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.designs.program import REPLAY_SLOTS
+from warpreg.replay import core, split
+from warpreg.replay.compiled import Mode
+from warpreg.replay.errors import ReplayError
+from warpreg.replay.functions import compiled
+
+WAITING, RUNNING, ENDED = range(3)
+"""State of a row."""
+
+THE_END = np.array([split.THREAD_BLOCK, 0], np.uint32)
+LEAST_WORDS = 1 << 20
+"""Below so many words, those of ended warps are kept."""
+
+
+class WarpStreams:
+    """Paths of warps, a row each, in the order of thread blocks.
+
+    ``words`` uint32 is the pool of all; ``start`` and ``stop`` int64[rows] are places in it, ``row_state`` uint8[rows];
+    ``first_row`` int64[thread blocks] is -1 for one that is not loaded, ``row_count`` its warps.  Words of warps that
+    have ended are dropped now and then, so memory grows with the thread blocks under way and those that were passed
+    over.
+    """
+
+    def __init__(self, path: Iterable[NDArray[np.uint32]], blocks: int, mode: Mode) -> None:
+        self.words = np.zeros(0, np.uint32)
+        self.start = np.zeros(0, np.int64)
+        self.stop = np.zeros(0, np.int64)
+        self.row_state = np.zeros(0, np.uint8)
+        self.first_row = np.zeros(0, np.int64)
+        self.row_count = np.zeros(0, np.int64)
+        self._chunks = chain(path, (THE_END,))
+        self._unsorted: list[NDArray[np.uint32]] = []
+        self._blocks = blocks
+        self._progress = np.zeros(split.COLUMNS, np.int64)
+        typical = (np.zeros(0, np.uint32), *self._split_arguments(0))
+        self._split = split.split if mode == "interpreted" else compiled(split.split, typical)
+
+    def load(self, thread_block: int) -> bool:
+        """Read on until a thread block is there; False if the path has none of that index.
+
+        Places in ``words`` may change: ``start`` and ``stop`` of rows that have not ended are right afterwards.
+        Raises ReplayError for words that are no path of this kernel.
+        """
+        while thread_block >= self.first_row.size or self.first_row[thread_block] < 0:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return False
+            self._unsorted.append(chunk)
+            if np.any(chunk == split.THREAD_BLOCK):
+                self._add(np.concatenate(self._unsorted))
+        return True
+
+    def _add(self, piece: NDArray[np.uint32]) -> None:
+        arguments = self._split_arguments(piece.size)
+        words, thread_blocks, rows, starts, stops = arguments[2:-1]
+        status = self._split(piece, *arguments)
+        if status != core.OK:
+            raise ReplayError(core.refusal(status, piece, int(self._progress[split.AT]), self._blocks))
+        if piece[0] != split.THREAD_BLOCK:
+            raise ReplayError(core.refusal(status, piece, 0, self._blocks))
+        last, written, found, count = self._progress[split.LAST :].tolist()
+        self._unsorted = [piece[last:]]
+        self._drop_ended()
+        self._name(thread_blocks[:found], rows[:found], count)
+        self.start = np.concatenate((self.start, starts[:count] + self.words.size))
+        self.stop = np.concatenate((self.stop, stops[:count] + self.words.size))
+        self.row_state = np.concatenate((self.row_state, np.zeros(count, np.uint8)))
+        self.words = np.concatenate((self.words, words[:written]))
+
+    def _split_arguments(self, size: int) -> tuple[Any, ...]:
+        heads = size // 2 + 1
+        rows = min(size + 1, heads * REPLAY_SLOTS)
+        longs = (np.zeros(n, np.int64) for n in (heads, heads, rows, rows))
+        return (
+            self._progress,
+            np.zeros(REPLAY_SLOTS, np.int64),
+            np.zeros(size, np.uint32),
+            *longs,
+            self._blocks,
+        )
+
+    def _name(self, thread_blocks: NDArray[np.int64], rows: NDArray[np.int64], count: int) -> None:
+        """Enter thread blocks under their indices."""
+        size = max(self.first_row.size, 1 + int(thread_blocks.max(initial=-1)))
+        self.first_row = np.concatenate((self.first_row, np.full(size - self.first_row.size, -1)))
+        self.row_count = np.concatenate((self.row_count, np.zeros(size - self.row_count.size, np.int64)))
+        twice = thread_blocks[self.first_row[thread_blocks] >= 0]
+        if twice.size or np.unique(thread_blocks).size < thread_blocks.size:
+            raise ReplayError("the path has a thread block twice; a schedule is of one launch")
+        self.first_row[thread_blocks] = rows + self.start.size
+        self.row_count[thread_blocks] = np.diff(rows, append=count)
+
+    def _drop_ended(self) -> None:
+        """Close up the pool if most of it is of warps that have ended."""
+        lengths = np.where(self.row_state == ENDED, 0, self.stop - self.start)
+        kept = int(lengths.sum())
+        if self.words.size < LEAST_WORDS or kept > self.words.size // 2:
+            return
+        live = np.flatnonzero(lengths)
+        pieces = [self.words[self.start[row] : self.stop[row]] for row in live]
+        self.words = np.concatenate(pieces) if pieces else np.zeros(0, np.uint32)
+        self.stop = np.cumsum(lengths)
+        self.start = self.stop - lengths

@@ -1,0 +1,207 @@
+"""The container of recorded streams: a header, compressed chunks, and a footer.
+
+    header   8 bytes magic, u32 length, that many bytes of JSON (what ran)
+    chunk    u8 stream, u32 raw bytes, u32 stored bytes, then the chunk as a zstd frame with its checksum
+    footer   u8 255, u32 length, that many bytes of JSON (totals), u32 CRC-32, 8 bytes magic ``WARPREGE``
+
+All numbers are little-endian.  The CRC covers everything before it except the zstd frames, which have checksums of
+their own.  A file that is truncated, damaged or foreign is refused when it is opened, damage inside a chunk when that
+is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import functools
+import json
+import shutil
+import struct
+import weakref
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, Self
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from warpreg.ir.errors import WarpregError
+
+END = b"WARPREGE"
+HEAD = struct.Struct("<8sI")
+CHUNK = struct.Struct("<BII")
+FOOTER = 255
+
+
+class TraceError(WarpregError):
+    """A file that is not a trace or schedule, or one that is cut off, damaged or of another run."""
+
+
+class Stream(enum.IntEnum):
+    """What a chunk holds."""
+
+    PATH = 0
+    ADDRESSES = 1
+    WIDTHS = 2
+    SCHEDULE = 3
+
+
+LEVELS = {Stream.PATH: -5, Stream.ADDRESSES: -20, Stream.WIDTHS: -1, Stream.SCHEDULE: -5}
+"""Compression levels: addresses are packed tightly already, and searching them for matches would cost more than
+running."""
+
+
+@functools.cache
+def _compressor(stream: Stream) -> zstandard.ZstdCompressor:
+    return zstandard.ZstdCompressor(level=LEVELS[stream], write_checksum=True)
+
+
+class ChunkWriter:
+    """Writes one file of chunks to a seekable binary file; without ``finish`` it stays recognisably incomplete."""
+
+    MAGIC: ClassVar[bytes]
+    STREAMS: ClassVar[tuple[Stream, ...]]
+
+    def __init__(self, file: BinaryIO, header: Mapping[str, Any]) -> None:
+        self.stored_bytes = dict.fromkeys(self.STREAMS, 0)
+        self._file = file
+        self._crc = 0
+        text = json.dumps(header, sort_keys=True).encode()
+        self._write(HEAD.pack(self.MAGIC, len(text)) + text)
+
+    def append(self, stream: Stream, data: NDArray[Any]) -> None:
+        """Append a chunk (uint32 words of a path, of addresses or of a schedule, uint8 widths)."""
+        raw = data.view(np.uint8).data
+        stored = _compressor(stream).compress(raw)
+        self._write(CHUNK.pack(stream, len(raw), len(stored)))
+        self._file.write(stored)
+        self.stored_bytes[stream] += len(stored) + CHUNK.size
+
+    def finish(self, totals: Mapping[str, Any]) -> None:
+        """Write the footer."""
+        text = json.dumps(totals, sort_keys=True).encode()
+        self._write(bytes([FOOTER]) + struct.pack("<I", len(text)) + text)
+        self._file.write(struct.pack("<I", self._crc) + END)
+        self._file.flush()
+
+    def _write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._crc = zlib.crc32(data, self._crc)
+
+
+class ChunkFile:
+    """A recording; reading streams it, so memory does not grow with its length.
+
+    Raises TraceError where the file turns out foreign, truncated or damaged, naming it ``name``.
+    """
+
+    MAGIC: ClassVar[bytes]
+    STREAMS: ClassVar[tuple[Stream, ...]]
+    KIND: ClassVar[str]
+    """What messages call it: trace or schedule."""
+
+    def __init__(self, file: BinaryIO, name: str = "") -> None:
+        self.name = name or self.KIND
+        self._file = file
+        self._header, self._first = self._read_header()
+        self._totals = self._read_footer(zlib.crc32(self._header))
+
+    @functools.cached_property
+    def header(self) -> dict[str, Any]:
+        """What ran."""
+        header: dict[str, Any] = json.loads(self._header[HEAD.size :])
+        return header
+
+    @functools.cached_property
+    def totals(self) -> dict[str, Any]:
+        """What came of it."""
+        totals: dict[str, Any] = json.loads(self._totals)
+        return totals
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """The recording in a file."""
+        file = path.open("rb")
+        try:
+            opened = cls(file, str(path))
+        except TraceError:
+            file.close()
+            raise
+        weakref.finalize(opened, file.close)
+        return opened
+
+    def close(self) -> None:
+        """Close the file; a recording that was not saved is gone then."""
+        self._file.close()
+
+    def save(self, path: Path) -> None:
+        """Write the recording to a file, which appears under its name only when it is complete."""
+        partial = path.with_name(path.name + ".part")
+        self._file.seek(0)
+        try:
+            with partial.open("wb") as file:
+                shutil.copyfileobj(self._file, file)
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+    def _read_header(self) -> tuple[bytes, int]:
+        """The bytes of the header, and where the first chunk begins."""
+        self._file.seek(0)
+        start = self._file.read(HEAD.size)
+        if start[: len(self.MAGIC)] != self.MAGIC or len(start) < HEAD.size:
+            raise TraceError(f"{self.name}: not a Warpreg {self.KIND}")
+        (_, length) = HEAD.unpack(start)
+        text = self._file.read(length)
+        if len(text) < length:
+            raise TraceError(f"{self.name}: the {self.KIND} is cut off inside its header")
+        return start + text, HEAD.size + length
+
+    def _read_footer(self, crc: int) -> bytes:
+        """The JSON of the footer, once all that the CRC covers has been checked; ``crc`` is that of the header."""
+        file = self._file
+        while True:
+            kind = file.read(1)
+            if not kind:
+                raise TraceError(f"{self.name}: the {self.KIND} is cut off at byte {file.tell()}: it has no footer")
+            if kind[0] == FOOTER:
+                break
+            head = kind + file.read(CHUNK.size - 1)
+            if len(head) < CHUNK.size or kind[0] not in self.STREAMS:
+                raise TraceError(f"{self.name}: the {self.KIND} is damaged before byte {file.tell()}")
+            crc = zlib.crc32(head, crc)
+            file.seek(CHUNK.unpack(head)[2], 1)
+        size = file.read(4)
+        text = file.read(struct.unpack("<I", size)[0]) if len(size) == 4 else b""
+        crc = zlib.crc32(kind + size + text, crc)
+        if file.read() != struct.pack("<I", crc) + END:
+            raise TraceError(f"{self.name}: the {self.KIND} is cut off or damaged")
+        return text
+
+    def _chunks(self, wanted: Stream) -> Iterator[NDArray[np.uint8]]:
+        """The chunks of a stream; several may be read at the same time."""
+        decompressor = zstandard.ZstdDecompressor()
+        file, at = self._file, self._first
+        while True:
+            file.seek(at)
+            kind = file.read(1)
+            if not kind or kind[0] == FOOTER:
+                return
+            stream, raw, stored = CHUNK.unpack(kind + file.read(CHUNK.size - 1))
+            if stream == wanted:
+                yield self._decompress(decompressor, file.read(stored), raw, at)
+            at += CHUNK.size + stored
+
+    def _decompress(
+        self, decompressor: zstandard.ZstdDecompressor, data: bytes, raw: int, at: int
+    ) -> NDArray[np.uint8]:
+        content = b""
+        with contextlib.suppress(zstandard.ZstdError):
+            if zstandard.frame_content_size(data) == raw:
+                content = decompressor.decompress(data)
+        if len(content) != raw:
+            raise TraceError(f"{self.name}: the {self.KIND} is damaged in the chunk at byte {at}")
+        return np.frombuffer(content, np.uint8)

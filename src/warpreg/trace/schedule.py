@@ -1,0 +1,163 @@
+"""The recorded schedule: when each warp of a run was in which slot, was active and issued; what a timing run leaves.
+
+A stream of 32-bit words, SM by SM in chunks.  The low three bits of a word are its kind, the next eight the warp slot
+of the current SM, the rest an amount:
+
+    ISSUE      the warp in the slot issues ``amount`` instructions in a row, the next ones of its path
+    START      warp ``amount`` of a thread block enters the slot, pending; the next word is the thread block's index
+    END        the warp in the slot has issued its last instruction and leaves the slot
+    ACTIVATE   the warp enters its scheduler's active set
+    SUSPEND    the warp leaves the active set
+    SM         the following records are of SM ``word >> 3``
+
+Inside an SM records are in the order of the run: instructions by issue, the others between them where they happened.
+Order between SMs is not recorded.  A scheduler without an active set records neither ACTIVATE nor SUSPEND.
+
+The file is a container of :mod:`warpreg.trace.chunked` that names the run by the content of its kernel and its path.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, BinaryIO, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.ir.digest import kernel_digest
+from warpreg.ir.kernel import Kernel
+from warpreg.trace.chunked import ChunkFile, ChunkWriter, Stream, TraceError
+from warpreg.trace.path import RecordedPath
+
+MAGIC = b"WARPREGS"
+STREAMS = (Stream.SCHEDULE,)
+KIND_BITS, SLOT_BITS = 3, 8
+SLOT_SHIFT, AMOUNT_SHIFT = KIND_BITS, KIND_BITS + SLOT_BITS
+MOST_SLOTS = 1 << SLOT_BITS
+MOST_AMOUNT = (1 << (32 - AMOUNT_SHIFT)) - 1
+"""Most instructions of one ISSUE record; a longer run takes several."""
+
+
+class ScheduleWord(enum.IntEnum):
+    """Low three bits of a word."""
+
+    ISSUE = 0
+    START = 1
+    END = 2
+    ACTIVATE = 3
+    SUSPEND = 4
+    SM = 5
+
+
+def record_word(kind: ScheduleWord, slot: int, amount: int = 0) -> int:
+    """The first word of a record."""
+    return kind | slot << SLOT_SHIFT | amount << AMOUNT_SHIFT
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The machine's places for warps.
+
+    ``warps`` per SM, at most 256; slot ``s`` of an SM belongs to its scheduler ``s % schedulers``.  The index of a warp
+    is ``sm * warps + slot``, of a scheduler ``sm * schedulers + slot % schedulers``.
+    """
+
+    sms: int
+    warps: int
+    schedulers: int
+
+    def __post_init__(self) -> None:
+        for name, most in (("sms", 1 << 20), ("warps", MOST_SLOTS), ("schedulers", self.warps)):
+            if not 1 <= getattr(self, name) <= most:
+                raise TraceError(f"schedule: {name} expects 1 to {most}, found {getattr(self, name)}")
+
+    @property
+    def total_warps(self) -> int:
+        return self.sms * self.warps
+
+    @property
+    def total_schedulers(self) -> int:
+        return self.sms * self.schedulers
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record; ``amount`` are instructions (ISSUE) or the warp of ``thread_block`` (START)."""
+
+    sm: int
+    kind: ScheduleWord
+    slot: int
+    amount: int = 0
+    thread_block: int = 0
+
+
+def records(chunks: Iterable[NDArray[np.uint32]]) -> Iterator[Record]:
+    """Decode a schedule; slow and obvious, for tests and small runs."""
+    sm = 0
+    for chunk in chunks:
+        words = iter(chunk.tolist())
+        for word in words:
+            kind = ScheduleWord(word & (1 << KIND_BITS) - 1)
+            slot, amount = word >> SLOT_SHIFT & MOST_SLOTS - 1, word >> AMOUNT_SHIFT
+            if kind == ScheduleWord.SM:
+                sm = word >> SLOT_SHIFT
+            else:
+                yield Record(sm, kind, slot, amount, next(words) if kind == ScheduleWord.START else 0)
+
+
+def path_digest(path: RecordedPath) -> str:
+    """SHA-256 of the words of a path, however they are cut into chunks."""
+    digest = hashlib.sha256()
+    for chunk in path.path_chunks():
+        digest.update(np.ascontiguousarray(chunk, "<u4").data)
+    return digest.hexdigest()
+
+
+class ScheduleWriter(ChunkWriter):
+    """Writes the schedule of one run; without ``finish`` it stays recognisably incomplete."""
+
+    MAGIC: ClassVar[bytes] = MAGIC
+    STREAMS: ClassVar[tuple[Stream, ...]] = STREAMS
+
+    def __init__(self, file: BinaryIO, slots: Slots, kernel: Kernel, path: RecordedPath) -> None:
+        run = {"kernel": kernel_digest([kernel]), "path": path_digest(path)}
+        super().__init__(file, {"name": kernel.name, **run, **asdict(slots)})
+        self._sm = 0
+
+    def append_records(self, sm: int, words: NDArray[np.uint32]) -> None:
+        """Append whole records of one SM, as uint32 words."""
+        if sm != self._sm:
+            self._sm = sm
+            self.append(Stream.SCHEDULE, np.array([ScheduleWord.SM | sm << SLOT_SHIFT], np.uint32))
+        if words.size:
+            self.append(Stream.SCHEDULE, np.ascontiguousarray(words, np.uint32))
+
+
+class Schedule(ChunkFile):
+    """The schedule of one run."""
+
+    MAGIC: ClassVar[bytes] = MAGIC
+    STREAMS: ClassVar[tuple[Stream, ...]] = STREAMS
+    KIND: ClassVar[str] = "schedule"
+
+    @cached_property
+    def slots(self) -> Slots:
+        """The machine's places for warps."""
+        header: dict[str, Any] = self.header
+        return Slots(header["sms"], header["warps"], header["schedulers"])
+
+    def chunks(self) -> Iterator[NDArray[np.uint32]]:
+        """The words, in chunks that break between records."""
+        return (chunk.view(np.uint32) for chunk in self._chunks(Stream.SCHEDULE))
+
+    def check(self, kernel: Kernel, path: RecordedPath) -> None:
+        """Raises TraceError if this is the schedule of another run."""
+        name = self.header["name"]
+        if self.header["kernel"] != kernel_digest([kernel]):
+            raise TraceError(f"{self.name}: the schedule is of another kernel: {name}, not this {kernel.name}")
+        if self.header["path"] != path_digest(path):
+            raise TraceError(f"{self.name}: the schedule is of another run of {name}: its path differs")
