@@ -35,9 +35,10 @@ def test_while_the_memory_unit_is_busy_something_else_issues() -> None:
 
 
 def test_a_machines_latencies_are_those_of_its_file() -> None:
-    machine = gpu.load("gebhart-rfc")
+    machine = gpu.load("gebhart")
     latency = Cycles.of(machine).latency
-    assert latency[Latency.ALU] == machine.latency.alu
+    assert latency[Latency.ALU] == 8
+    assert latency[Latency.DP] == latency[Latency.SFU] == 20
     assert latency[Latency.GLOBAL] == machine.latency.dram
     assert latency[Latency.SHARED] == machine.latency.shared
 

@@ -9,7 +9,7 @@ import pytest
 from warpreg import gpu
 from warpreg.ir.errors import UnknownNameError, WarpregError
 
-GEBHART = Path(gpu.machine.FOLDER) / "gebhart-rfc.toml"
+GEBHART = Path(gpu.machine.FOLDER) / "gebhart.toml"
 
 
 def edited(tmp_path: Path, old: str, new: str) -> Path:
@@ -35,7 +35,7 @@ def test_each_machine_loads_and_every_number_has_an_origin(name: str) -> None:
     assert all(origin.text for origin in machine.origins.values())
 
 
-@pytest.mark.parametrize("name", ["gebhart-rfc", "gebhart-orf"])
+@pytest.mark.parametrize("name", ["gebhart", "gebhart-rfc", "gebhart-orf"])
 def test_the_gebhart_machines_hold_32_registers_for_each_of_1024_threads(name: str) -> None:
     machine = gpu.load(name)
     assert machine.register_file.registers == 32 * 1024
@@ -60,7 +60,7 @@ def test_gtx480_as_the_simulator_configures_it() -> None:
 def test_a_users_file_is_read_by_path_and_equal_content_has_one_digest(tmp_path: Path) -> None:
     mine = gpu.load(edited(tmp_path, "[chip]", "# a comment\n[chip]"))
     assert mine.name == "mine"
-    assert mine.digest == gpu.load("gebhart-rfc").digest
+    assert mine.digest == gpu.load("gebhart").digest
     assert mine.digest != gpu.load("gebhart-orf").digest
 
 
@@ -79,9 +79,9 @@ def test_a_wrong_key_is_placed_at_its_line_and_the_nearest_is_suggested(tmp_path
     ("old", "new", "message"),
     [
         (
-            "\nalu     =",
-            "\n# alu    =",
-            "latency.alu: expected an entry (full-throughput integer and f32), found nothing",
+            "\nshared   =",
+            "\n# shared =",
+            "latency.shared: expected an entry (shared memory), found nothing",
         ),
         ("[latency]", "[latencies]", "latencies: expected 'latency', found unknown key 'latencies'"),
         (
@@ -101,35 +101,62 @@ def test_a_wrong_key_is_placed_at_its_line_and_the_nearest_is_suggested(tmp_path
             "chip.sms: expected unit 'SMs', found unit 'cores'",
         ),
         ("{ value = 16,", "{ vlaue = 16,", "chip.sms: expected { value = ..., source = ... }, found {'vlaue': 16"),
-        (', source = "rfc §2" }', " }", "chip.sms: expected exactly one of source and assumed, found neither"),
         (
-            ', source = "rfc §2" }',
+            ', source = "rfc §2, orf-lrf §1" }',
+            " }",
+            "chip.sms: expected exactly one of source and assumed, found neither",
+        ),
+        (
+            ', source = "rfc §2, orf-lrf §1" }',
             ', source = " " }',
             "chip.sms: expected exactly one of source and assumed, found neither",
         ),
         (
-            'source = "rfc §2" }',
+            'source = "rfc §2, orf-lrf §1" }',
             'source = "a", assumed = "b" }',
             "chip.sms: expected exactly one of source and assumed",
         ),
         (
-            'source = "rfc §2" }',
+            'source = "rfc §2, orf-lrf §1" }',
             'source = "a", note = "b" }',
             "chip.sms.note: expected one of value, unit, source, assumed",
         ),
         (
             'value = "two-level"',
             'value = "fair"',
-            "schedulers.policy: expected one of greedy, gto, lrr, two-level, found 'fair'",
+            "schedulers.policy: expected one of lrr, gto, oldest, two-level, found 'fair'",
         ),
         (
             'value = "two-level"',
             'value = "gto"',
-            "schedulers.active_warps: expected a number of warps with policy two-level",
+            "schedulers.active_warps: expected an entry with policy two-level, and only then, found 8",
         ),
         ("value = 1024, unit", "value = 1000, unit", "sm.threads: expected 32 warps x 32 = 1024, found 1000"),
         ("value = 4, unit", "value = 5, unit", "sm.lanes_per_cluster: expected a divisor of 32, found 5"),
         ("value = 131072", "value = 131070", "register_file.bytes: expected a whole number of 128-bit words"),
+        (
+            'suspend      = { value = "static"',
+            'suspend      = { value = "stall"',
+            "schedulers.stall_threshold: expected cycles with suspend stall, and only then, found None",
+        ),
+        ("active_warps = { value = 8", "active_warps = { value = 33", "schedulers.active_warps: expected at most 32"),
+        (
+            'kind            = { value = "ideal"',
+            'kind            = { value = "banks"',
+            "collectors: expected sets of collectors with banks, and only then, found 0 sets",
+        ),
+        (
+            'same_as = { value = "sfu"',
+            'same_as = { value = "fp"',
+            "pipes.dp.same_as: expected a pipe with units of its own, found 'fp'",
+        ),
+        ("[pipes.dp]", "[pipes.double]", "pipes.double: expected one of int, fp, sfu"),
+        (
+            'latency    = { value = 20, unit = "cycles"',
+            '# latency  = { value = 20, unit = "cycles"',
+            "pipes.sfu.latency: expected cycles, found none",
+        ),
+        ("units      = { value = 1,", "units      = { value = 0,", "pipes.int.units: expected 1 to 256 units, found 0"),
         ("[chip]", "[chip", ":"),
     ],
 )
@@ -138,6 +165,49 @@ def test_a_wrong_file_is_refused_with_key_expected_and_found(tmp_path: Path, old
     found = refusal(path)
     assert message in found
     assert found.startswith(f"{path}:")
+
+
+def with_base(tmp_path: Path, base: str, text: str) -> Path:
+    path = tmp_path / "mine.toml"
+    path.write_text(f'title = "Mine"\nbase = "{base}"\n{text}', encoding="utf-8")
+    return path
+
+
+def test_a_file_may_say_only_what_differs_from_another_machine(tmp_path: Path) -> None:
+    text = '[register_file]\nbytes = { value = 65536, unit = "bytes", assumed = "half of it" }\n'
+    mine, whole = gpu.load(with_base(tmp_path, "gtx480", text)), gpu.load("gtx480")
+    assert mine.title == "Mine"
+    assert (mine.register_file.bytes, whole.register_file.bytes) == (65536, 131072)
+    assert mine.register_file.banks == whole.register_file.banks
+    assert str(mine.origins["register_file.bytes"]) == "assumed: half of it"
+    assert mine.origins["register_file.banks"] == whole.origins["register_file.banks"]
+    assert mine.digest != whole.digest
+
+
+def test_what_does_not_fit_its_base_is_refused_where_it_is_written(tmp_path: Path) -> None:
+    path = with_base(tmp_path, "gtx480", '[sm]\nthreads = { value = 1024, unit = "threads", assumed = "fewer" }\n')
+    assert refusal(path) == f"{path}:4: sm.threads: expected 48 warps x 32 = 1536, found 1024"
+    path = with_base(tmp_path, "gtx_480", "")
+    assert refusal(path).startswith(f"{path}:2: base: expected one of ")
+
+
+def test_collectors_serve_every_pipe_that_reads_banks_once(tmp_path: Path) -> None:
+    text = '[collectors.sfu]\npipes = { value = ["sfu", "mem"], assumed = "twice" }\n'
+    path = with_base(tmp_path, "gtx480", text)
+    assert refusal(path) == f"{path}:4: collectors.sfu.pipes: expected pipe mem in 1 of the sets, found sfu and mem"
+
+
+def test_pipes_of_the_machines_that_peers_describe() -> None:
+    """GPGPU-Sim's trace configuration: latency and initiation interval; the TITAN X has no integer units."""
+    v100, titanx = gpu.load("v100"), gpu.load("titanx")
+    assert (v100.pipes["sfu"].latency, v100.pipes["sfu"].initiation) == (20, 8)
+    assert (v100.worker["int"], titanx.worker["int"]) == ("int", "fp")
+    assert (v100.pipes["int"].private, v100.pipes["mem"].private) == (True, False)
+    assert v100.cycles("int") == 2 + 3
+    assert v100.cycles("mem") == 0
+    assert v100.collectors["general"].collectors == 2
+    assert v100.register_file.is_single_ported
+    assert not gpu.load("gebhart").register_file.is_single_ported
 
 
 def test_a_syntax_error_names_line_and_column(tmp_path: Path) -> None:

@@ -43,11 +43,11 @@ class Cycles:
         """The latencies that a machine's file gives; a global load is taken to miss every cache."""
         given = machine.latency
         latency = DEFAULT_LATENCY | {
-            Latency.ALU: given.alu,
-            Latency.SFU: given.sfu,
-            Latency.DP: given.double or given.sfu,
+            Latency.ALU: machine.cycles("int"),
+            Latency.SFU: machine.cycles("sfu"),
+            Latency.DP: machine.cycles("dp"),
             Latency.SHARED: given.shared,
-            Latency.CONSTANT: given.shared,
+            Latency.CONSTANT: given.constant,
             Latency.GLOBAL: given.dram,
             Latency.TEXTURE: given.texture,
         }

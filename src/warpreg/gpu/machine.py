@@ -8,9 +8,14 @@ from pathlib import Path
 
 from warpreg.gpu import sourced
 from warpreg.gpu.sourced import DescriptionError, Document, Origin, quantity
+from warpreg.gpu.units import CollectorSet, LoadStoreUnit, OperandPath, Pipe, read_collectors, read_pipes
 
 FOLDER = Path(__file__).parent / "machines"
 REGISTER_BYTES = 4
+SECTIONS = (
+    "title", "chip", "sm", "schedulers", "operand_path", "collectors", "register_file", "pipes", "load_store",
+    "shared_memory", "latency",
+)  # fmt: skip
 
 
 class MachineError(DescriptionError):
@@ -40,20 +45,31 @@ class Sm:
 
 @dataclass(frozen=True, slots=True)
 class Schedulers:
-    """Who issues; ``active_warps`` is the size of the active set of a two-level scheduler, ``None`` without one."""
+    """Who issues; what begins at ``active_warps`` is of the two-level scheduler, ``None`` without one."""
 
     count: int = quantity("warp schedulers", "schedulers", 1, 16)
-    issue_width: int = quantity("instructions a scheduler issues in a cycle", "instructions", 1, 4)
-    policy: str = quantity("which ready warp goes first", choices=("greedy", "gto", "lrr", "two-level"))
-    active_warps: int | None = quantity("active set of the two-level scheduler", "warps", 1, 256, optional=True)
+    issue_width: int = quantity("instructions a scheduler issues in a cycle", "instructions", 1, 2)
+    policy: str = quantity("which ready warp goes first", choices=("lrr", "gto", "oldest", "two-level"))
+    active_warps: int | None = quantity("active set of a scheduler", "warps", 1, 256, optional=True)
+    inner: str | None = quantity("which active warp goes first", choices=("greedy", "lrr", "gto"), optional=True)
+    suspend: str | None = quantity("what suspends a warp", choices=("static", "pending", "stall"), optional=True)
+    stall_threshold: int | None = quantity("without issue, for suspend stall", "cycles", 1, 100_000, optional=True)
+    swap_cycles: int | None = quantity("from activation to the first issue", "cycles", 0, 1000, optional=True)
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterFile:
-    """The main register file of one SM, and how the driver hands it out."""
+    """The main register file of one SM, how it is read, and how the driver hands it out.
+
+    ``mapping``: which bank holds register ``r`` of the warp in slot ``s``: ``r``, ``r + s`` or ``s`` modulo the banks;
+    with ``private_banks`` modulo those of a scheduler, of which each has an equal part.
+    """
 
     bytes: int = quantity("capacity", "bytes", 128, 1 << 24)
     banks: int = quantity("banks", "banks", 1, 256)
+    private_banks: bool = quantity("whether each scheduler has banks of its own")
+    mapping: str = quantity("what picks a bank", choices=("register", "register+warp", "warp"))
+    steps_per_cycle: int = quantity("times a cycle that banks are read", "steps", 1, 16)
     bank_width_bits: int = quantity("bits of one bank access", "bits", 32, 4096)
     bank_read_ports: int = quantity("read ports of a bank", "ports", 0, 16)
     bank_write_ports: int = quantity("write ports of a bank", "ports", 0, 16)
@@ -61,6 +77,11 @@ class RegisterFile:
     registers_per_thread: int = quantity("most registers of one thread", "registers", 1, 1024)
     allocation_unit: int = quantity("registers of a warp are rounded up to this", "registers", 1, 4096)
     warp_granularity: int = quantity("warps that fit are rounded down to this", "warps", 1, 16)
+
+    @property
+    def is_single_ported(self) -> bool:
+        """Whether a bank has one access in a step, read or write."""
+        return self.bank_read_ports == 0 or self.bank_write_ports == 0
 
     @property
     def registers(self) -> int:
@@ -74,30 +95,38 @@ class SharedMemory:
 
     bytes: int = quantity("capacity", "bytes", 0, 1 << 22)
     allocation_unit: int = quantity("bytes of a block are rounded up to this", "bytes", 1, 1 << 16)
+    banks: int = quantity("banks of one 32-bit word a cycle", "banks", 1, 64)
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Cycles from issue to result, by class of operation; ``None`` where the machine's documents do not say."""
+    """Cycles until data is there, by where it is; those of arithmetic are its pipe's."""
 
-    alu: int = quantity("full-throughput integer and f32", "cycles", 1, 100_000)
-    sfu: int = quantity("special functions", "cycles", 1, 100_000)
     shared: int = quantity("shared memory", "cycles", 1, 100_000)
+    constant: int = quantity("constant memory, in its cache", "cycles", 1, 100_000)
     texture: int = quantity("texture", "cycles", 1, 100_000)
     dram: int = quantity("global memory that misses every cache", "cycles", 1, 100_000)
-    double: int | None = quantity("f64 arithmetic", "cycles", 1, 100_000, optional=True)
 
 
 @dataclass(frozen=True)
 class Machine:
-    """One GPU.  ``origins`` gives the source of each number by dotted key; ``digest`` identifies the content."""
+    """One GPU.  ``origins`` gives the source of each number by dotted key; ``digest`` identifies the content.
+
+    ``pipes`` are the function units by name, and ``worker`` says for each kind of pipe which of them does its work;
+    ``collectors`` are empty with an ideal operand path.
+    """
 
     name: str
     title: str
     chip: Chip
     sm: Sm
     schedulers: Schedulers
+    operand_path: OperandPath
+    collectors: Mapping[str, CollectorSet]
     register_file: RegisterFile
+    pipes: Mapping[str, Pipe]
+    worker: Mapping[str, str]
+    load_store: LoadStoreUnit
     shared_memory: SharedMemory
     latency: Latency
     origins: Mapping[str, Origin] = field(compare=False, repr=False)
@@ -107,6 +136,11 @@ class Machine:
     def warp_registers(self) -> int:
         """Warp-registers (32 lanes x 32 bits) that the register file of one SM holds."""
         return self.register_file.registers // self.sm.threads_per_warp
+
+    def cycles(self, pipe: str) -> int:
+        """Cycles from the dispatch of an instruction of that pipe until its result can be used; 0 for memory's."""
+        latency = self.pipes[self.worker[pipe]].latency
+        return 0 if latency is None else latency + self.operand_path.dispatch_cycles
 
 
 def names() -> tuple[str, ...]:
@@ -119,15 +153,22 @@ def load(name_or_path: str | Path) -> Machine:
 
     Raises ``UnknownNameError`` for a name that no machine bears and ``MachineError`` for a wrong file.
     """
-    document = Document(sourced.find("machine", FOLDER, name_or_path), MachineError)
-    document.only(("title", "chip", "sm", "schedulers", "register_file", "shared_memory", "latency"))
+    document = Document(sourced.find("machine", FOLDER, name_or_path), MachineError, FOLDER)
+    document.only(SECTIONS)
+    path = document.section("operand_path", OperandPath)
+    pipes, worker = read_pipes(document)
     machine = Machine(
         name=document.path.stem,
         title=document.text("title"),
         chip=document.section("chip", Chip),
         sm=document.section("sm", Sm),
         schedulers=document.section("schedulers", Schedulers),
+        operand_path=path,
+        collectors=read_collectors(document, path, worker),
         register_file=document.section("register_file", RegisterFile),
+        pipes=pipes,
+        worker=worker,
+        load_store=document.section("load_store", LoadStoreUnit),
         shared_memory=document.section("shared_memory", SharedMemory),
         latency=document.section("latency", Latency),
         origins=document.origins,
@@ -151,8 +192,20 @@ def _check_consistency(document: Document, machine: Machine) -> None:
         raise document.refusal("register_file.bytes", expected, str(file.bytes))
     if not file.bank_shared_ports and not (file.bank_read_ports and file.bank_write_ports):
         raise document.refusal("register_file.bank_shared_ports", "a port to read and a port to write", "none")
-    if (schedulers.policy == "two-level") != (schedulers.active_warps is not None):
-        expected = "a number of warps with policy two-level, and only then"
-        raise document.refusal("schedulers.active_warps", expected, f"{schedulers.active_warps}")
-    if schedulers.active_warps is not None and schedulers.active_warps > sm.warps:
-        raise document.refusal("schedulers.active_warps", f"at most {sm.warps}", str(schedulers.active_warps))
+    if file.private_banks and file.banks % schedulers.count:
+        raise document.refusal("register_file.banks", f"a multiple of {schedulers.count} schedulers", str(file.banks))
+    _check_two_level(document, schedulers, sm)
+
+
+def _check_two_level(document: Document, schedulers: Schedulers, sm: Sm) -> None:
+    is_two_level = schedulers.policy == "two-level"
+    for name in ("active_warps", "inner", "suspend", "swap_cycles"):
+        value = getattr(schedulers, name)
+        if is_two_level != (value is not None):
+            raise document.refusal(f"schedulers.{name}", "an entry with policy two-level, and only then", f"{value}")
+    if (schedulers.suspend == "stall") != (schedulers.stall_threshold is not None):
+        found = f"{schedulers.stall_threshold}"
+        raise document.refusal("schedulers.stall_threshold", "cycles with suspend stall, and only then", found)
+    if schedulers.active_warps is not None and schedulers.active_warps * schedulers.count > sm.warps:
+        expected = f"at most {sm.warps // schedulers.count}"
+        raise document.refusal("schedulers.active_warps", expected, str(schedulers.active_warps))

@@ -92,23 +92,30 @@ def names(folder: Path) -> tuple[str, ...]:
 
 
 class Document:
-    """One parsed file.  ``origins`` collects the origin of every number read, by dotted key."""
+    """One parsed file.  ``origins`` collects the origin of every number read, by dotted key.
 
-    def __init__(self, path: Path, error: type[DescriptionError]) -> None:
+    With a ``folder`` of descriptions, a file may say ``base = "name"``: it has that description's entries where it has
+    none of its own.
+    """
+
+    def __init__(self, path: Path, error: type[DescriptionError], folder: Path | None = None) -> None:
         self.path = path
         self.origins: dict[str, Origin] = {}
         self._error = error
         self._text = self._read()
         self._data = self._parse()
+        self._base = None if folder is None else self._find_base(folder)
+        if self._base is not None:
+            self._data = _merged(self._base._data, self._data)
         self.digest = hashlib.sha256(json.dumps(self._data, sort_keys=True, default=str).encode()).hexdigest()
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
         """Keys of the file, or of the table at a dotted ``prefix``; empty where there is no such table."""
         return tuple(self._table(prefix) or ())
 
-    def only(self, allowed: Iterable[str]) -> None:
-        """Refuse top-level keys outside ``allowed``."""
-        self._refuse_strangers("", self._data, tuple(allowed))
+    def only(self, allowed: Iterable[str], prefix: str = "") -> None:
+        """Refuse keys outside ``allowed``, of the file or of the table at ``prefix``."""
+        self._refuse_strangers(prefix, self._table(prefix) or {}, tuple(allowed))
 
     def text(self, key: str) -> str:
         """A plain top-level string."""
@@ -151,6 +158,15 @@ class Document:
             line, column = (int(place[1]), int(place[2])) if place else (self._text.count("\n") + 1, 0)
             raise self._error(Location(str(self.path), line, column), "file", "TOML", str(problem)) from problem
 
+    def _find_base(self, folder: Path) -> Document | None:
+        if "base" not in self._data:
+            return None
+        base = self.text("base")
+        if base not in names(folder) or folder / f"{base}.toml" == self.path:
+            raise self.refusal("base", f"one of {', '.join(names(folder))}", f"'{base}'")
+        del self._data["base"]
+        return Document(folder / f"{base}.toml", self._error, folder)
+
     def _table(self, prefix: str) -> Mapping[str, Any] | None:
         table: Any = self._data
         for part in prefix.split(".") if prefix else ():
@@ -158,10 +174,13 @@ class Document:
         return table if isinstance(table, dict) else None
 
     def _location(self, key: str) -> Location:
-        while key:
-            if (line := self._line(key)) is not None:
+        place = key
+        while place:
+            if (line := self._line(place)) is not None:
                 return Location(str(self.path), line)
-            key = key.rpartition(".")[0]
+            if self._base is not None and self._base._line(place) is not None:
+                return self._base._location(place)
+            place = place.rpartition(".")[0]
         return Location(str(self.path), 1)
 
     def _line(self, key: str) -> int | None:
@@ -221,3 +240,13 @@ class Document:
                 raise self.refusal(key, f"one of {', '.join(wanted.choices)}", f"'{value}'")
         elif not (wanted.low <= value <= wanted.high and math.isfinite(value)):
             raise self.refusal(key, f"{wanted.low:g} to {wanted.high:g} {wanted.unit}".rstrip(), f"{value:g}")
+
+
+def _merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """The base's tables with the file's own entries in them; an entry replaces the other as a whole."""
+    merged = dict(base)
+    for key, value in own.items():
+        before = base.get(key)
+        is_table = isinstance(value, dict) and isinstance(before, dict) and "value" not in value
+        merged[key] = _merged(before, value) if is_table and isinstance(before, dict) else value
+    return merged

@@ -1,0 +1,89 @@
+"""How instructions get through an SM: pipes, collectors, the load-store unit; docs/timing.md says what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from warpreg.gpu.sourced import Document, quantity
+
+PIPES = ("int", "fp", "sfu", "dp", "tensor", "mem", "tex", "ctrl", "uniform")
+UNTIMED = ("mem", "tex")
+"""Pipes whose results come from the memory system, so they have no latency of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipe:
+    """One kind of function unit; ``private``: each scheduler has its own.  ``latency`` is None for mem and tex."""
+
+    units: int = quantity("units, of each scheduler if private", "units", 1, 256)
+    private: bool = quantity("whether each scheduler has its own")
+    initiation: int = quantity("until a unit takes the next instruction", "cycles", 1, 100_000)
+    latency: int | None = quantity("from dispatch to result", "cycles", 1, 100_000, optional=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _SameAs:
+    same_as: str = quantity("the pipe that does its work", choices=PIPES)
+
+
+@dataclass(frozen=True, slots=True)
+class OperandPath:
+    """From issue to dispatch: through collectors and banks, or ideal (operands are there at once)."""
+
+    kind: str = quantity("how operands are read", choices=("banks", "ideal"))
+    dispatch_cycles: int = quantity("beyond a pipe's latency, from dispatch to result", "cycles", 0, 100)
+    operand_ports: int = quantity("operands that a collector takes in a cycle; 0: any number", "operands", 0, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectorSet:
+    """Collectors that serve some pipes; ``private``: each scheduler has so many of its own."""
+
+    collectors: int = quantity("collectors, of each scheduler if private", "collectors", 1, 256)
+    in_ports: int = quantity("instructions that enter in a step, of each scheduler if private", "ports", 1, 64)
+    private: bool = quantity("whether each scheduler has its own")
+    pipes: tuple[str, ...] = quantity("pipes that they serve", choices=PIPES)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadStoreUnit:
+    """Where memory instructions wait for the memory system."""
+
+    entries: int = quantity("instructions in its queue", "instructions", 1, 1 << 16)
+
+
+def read_pipes(document: Document) -> tuple[Mapping[str, Pipe], Mapping[str, str]]:
+    """The pipes that have units, and for each pipe which one does its work (itself, as a rule)."""
+    document.only(PIPES, "pipes")
+    work = {name: _worker(document, name) for name in PIPES}
+    for name, worker in work.items():
+        if work[worker] != worker:
+            raise document.refusal(f"pipes.{name}.same_as", "a pipe with units of its own", f"'{worker}'")
+    pipes = {name: document.section(f"pipes.{name}", Pipe) for name in PIPES if work[name] == name}
+    for name, pipe in pipes.items():
+        if (pipe.latency is None) != (name in UNTIMED):
+            expected = "none, memory says" if name in UNTIMED else "cycles"
+            raise document.refusal(f"pipes.{name}.latency", expected, f"{pipe.latency}".lower())
+    return pipes, work
+
+
+def _worker(document: Document, name: str) -> str:
+    if document.keys(f"pipes.{name}") == ("same_as",):
+        return document.section(f"pipes.{name}", _SameAs).same_as
+    return name
+
+
+def read_collectors(document: Document, path: OperandPath, work: Mapping[str, str]) -> Mapping[str, CollectorSet]:
+    """The sets of collectors by name, which serve each pipe that reads banks exactly once; none with an ideal path."""
+    names = document.keys("collectors")
+    if (path.kind == "banks") != bool(names):
+        raise document.refusal("collectors", "sets of collectors with banks, and only then", f"{len(names)} sets")
+    sets = {name: document.section(f"collectors.{name}", CollectorSet) for name in names}
+    for pipe in PIPES:
+        serving = [name for name, one in sets.items() if pipe in one.pipes]
+        wanted = 1 if sets and pipe != "ctrl" and work[pipe] == pipe else 0
+        if len(serving) != wanted:
+            key = f"collectors.{serving[0]}.pipes" if serving else "collectors"
+            raise document.refusal(key, f"pipe {pipe} in {wanted} of the sets", " and ".join(serving) or "none")
+    return sets
