@@ -53,8 +53,8 @@ def test_wrong_choices_are_wrong_usage(wrong: list[str], capsys: pytest.CaptureF
 def test_the_schedule_may_follow_a_machines_latencies(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "vector-add", "--size", "tiny", "--latencies", "gebhart-rfc", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["options"]["latencies"] == "gebhart-rfc"
-    assert main(["run", "vector-add", "--size", "tiny", "--latencies", "gebhart"]) == 1
-    assert "no machine named 'gebhart'" in capsys.readouterr().err
+    assert main(["run", "vector-add", "--size", "tiny", "--latencies", "gebhard"]) == 1
+    assert "no machine named 'gebhard'" in capsys.readouterr().err
 
 
 def test_from_python_the_same_choices_are_labelled() -> None:
