@@ -47,9 +47,9 @@ def _joined(rows: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]
 
 
 def _record(access: Access) -> list[int]:
-    shared = access.space == "shared"
-    count = access.degree if shared else len(access.transactions)
+    counted = access.space in ("shared", "constant")
+    count = access.degree if counted else len(access.transactions)
     head = access.mask | SPACES.index(access.space) << 32 | count << 40
-    words = [] if shared else [line | sectors for line, sectors in access.transactions]
+    words = [] if counted else [line | sectors for line, sectors in access.transactions]
     base = access.transactions[0][0] if access.transactions else 0
     return [head, base, 4, *words]

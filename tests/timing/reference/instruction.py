@@ -50,7 +50,7 @@ class Instruction:
 class Access:
     """A memory record: ``space`` global, local, texture, shared or constant; one (line, sectors) for each transaction.
 
-    ``degree`` is the conflict degree in shared memory.
+    ``degree`` is the conflict degree in shared memory, the number of different words in constant memory.
     """
 
     mask: int
@@ -60,11 +60,7 @@ class Access:
 
     @property
     def sends_nothing(self) -> bool:
-        if self.mask == 0:
-            return True
-        if self.space == "shared":
-            return self.degree == 0
-        return self.space != "constant" and not self.transactions
+        return self.mask == 0 or not (self.degree or self.transactions)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class Outcome:
 
 
 def simulate(
-    sm: Sm, memory: Memory, blocks: Sequence[list[Path]], sms: int = 1, resident: int = 8, limit: int = 200_000
+    sm: Sm, memory: Memory, blocks: Sequence[list[Path]], sms: int = 1, resident: int = 8, limit: int = 20_000
 ) -> Outcome:
     """Run thread blocks, each a list of paths by warp; an SM holds at most ``resident`` of them."""
     multiprocessors = [StreamingMultiprocessor(sm, index, memory) for index in range(sms)]

@@ -1,0 +1,162 @@
+"""Random kernels with random paths and memory records, and random machines to time them on; no executor is needed.
+
+A path need not follow the branches: the core does not look at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from hypothesis import strategies as st
+from tests.designs.kernels import at, kernel, op, p, pair, r, when
+from tests.timing.launches import FULL, Launched, WarpPath
+from tests.timing.reference.instruction import Access
+from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Pipe, Sm, TwoLevel
+from tests.timing.reference.memory import FixedLatency
+
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.operands import Vector
+
+REGISTERS = 10
+narrow = st.integers(0, REGISTERS - 1).map(r)
+wide = st.integers(0, REGISTERS // 2 - 1).map(lambda i: pair(2 * i))
+source = narrow | st.integers(0, 9)
+loaded = st.sampled_from(("global", "local", "shared", "const"))
+
+
+arithmetic: st.SearchStrategy[Instruction] = st.one_of(
+    st.builds(op, st.just("add.s32"), narrow, source, source),
+    st.builds(op, st.just("mad.lo.s32"), narrow, source, source, source),
+    st.builds(op, st.just("add.f32"), narrow, narrow, narrow),
+    st.builds(op, st.just("add.f64"), wide, wide, wide),
+    st.builds(op, st.just("sin.approx.f32"), narrow, narrow),
+    st.builds(lambda d, s: when(p(0), op("add.s32", d, s, 1)), narrow, narrow),
+    st.builds(op, st.just("setp.lt.s32"), st.just(p(0)), source, source),
+)
+memory: st.SearchStrategy[Instruction] = st.one_of(
+    st.builds(lambda space, d, a: op(f"ld.{space}.u32", d, at(a)), loaded, narrow, narrow),
+    st.builds(lambda d, a: when(p(0), op("ld.global.u32", d, at(a))), narrow, wide),
+    st.builds(lambda d, a: op("ld.shared.v2.u32", Vector((d, r(REGISTERS))), at(a)), narrow, narrow),
+    st.builds(lambda a, s: op("st.global.u32", at(a), s), wide, narrow),
+    st.builds(lambda a, s: op("st.shared.u32", at(a), s), narrow, narrow),
+    st.builds(lambda d, a, s: op("atom.global.add.u32", d, at(a), s), narrow, wide, narrow),
+    st.builds(lambda a, s: op("red.global.add.u32", at(a), s), wide, narrow),
+)
+control: st.SearchStrategy[Instruction] = st.sampled_from(
+    (op("bra", 0), when(p(0), op("bra", 0)), op("bar.sync", 0), op("membar.gl"))
+)
+instructions = st.one_of(arithmetic, arithmetic, memory, memory, control)
+kernels: st.SearchStrategy[Kernel] = st.lists(
+    st.lists(instructions, min_size=1, max_size=6), min_size=1, max_size=3
+).map(lambda blocks: kernel(*blocks))
+
+
+@st.composite
+def launches(draw: st.DrawFn) -> Launched:
+    """One to five thread blocks of one to four warps, whose paths have lengths of their own."""
+    code = draw(kernels)
+    warps = draw(st.integers(1, 4))
+    return Launched(code, tuple(tuple(draw(paths(code)) for _ in range(warps)) for _ in range(draw(st.integers(1, 5)))))
+
+
+@st.composite
+def paths(draw: st.DrawFn, code: Kernel) -> WarpPath:
+    """Visits of any blocks with any masks, and a record for each memory instruction on them."""
+    masks = st.sampled_from((FULL, FULL, 1, 0xFFFF0000))
+    visits = tuple(draw(st.lists(st.tuples(st.integers(0, len(code.blocks) - 1), masks), max_size=3)))
+    sites = (site for block, _ in visits for site in _sites(code, block))
+    chance = Random(draw(st.integers(0, 999)))
+    return WarpPath(visits, tuple(access_of(site, chance) for site in sites))
+
+
+def _sites(code: Kernel, block: int) -> Iterator[Instruction]:
+    return (i for i in code.blocks[block].instructions if i.opcode in ("ld", "st", "atom", "red"))
+
+
+def access_of(site: Instruction, chance: Random) -> Access:
+    """A record of an instruction; under a guard perhaps without a lane."""
+    space = {"const": "constant"}.get(site.modifiers[0], site.modifiers[0])
+    if site.guard is not None and chance.randrange(2):
+        return Access(0, space)
+    if space in ("shared", "constant"):
+        return Access(FULL, space, chance.randrange(1, 5))
+    first = chance.randrange(10) * 128
+    return Access(FULL, space, 0, tuple((first + 128 * i, 15) for i in range(chance.randrange(1, 4))))
+
+
+pipes = st.builds(Pipe, st.integers(1, 2), st.integers(1, 6), st.integers(1, 3), st.booleans())
+two_levels = st.builds(
+    TwoLevel,
+    active_warps=st.integers(1, 3),
+    inner=st.sampled_from(("greedy", "lrr")),
+    suspend=st.sampled_from(("static", "pending", "stall")),
+    stall_threshold=st.integers(1, 6),
+    swap_cycles=st.integers(0, 3),
+)
+collector_sets = st.builds(
+    lambda split, few, some, ports, per_scheduler: (
+        (
+            CollectorSet(tuple(name for name in PIPES if name not in ("mem", "tex")), few, ports, per_scheduler),
+            CollectorSet(("mem", "tex"), some, ports, per_scheduler),
+        )
+        if split
+        else (CollectorSet(PIPES, some, ports, per_scheduler),)
+    ),
+    st.booleans(),
+    st.integers(1, 2),
+    st.integers(1, 4),
+    st.integers(1, 2),
+    st.booleans(),
+)
+banks = st.builds(
+    Banks,
+    count=st.sampled_from((4, 8)),
+    single_ported=st.booleans(),
+    steps=st.integers(1, 2),
+    operand_ports=st.integers(0, 2),
+    spread=st.booleans(),
+    per_scheduler=st.booleans(),
+    sets=collector_sets,
+)
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> Sm:
+    """One to four schedulers with slots for two thread blocks at most."""
+    return Sm(
+        slots=draw(st.integers(4, 8)),
+        schedulers=draw(st.sampled_from((1, 2, 4))),
+        issue_width=draw(st.integers(1, 2)),
+        policy=draw(st.sampled_from(("lrr", "gto", "oldest"))),
+        two_level=draw(st.none() | two_levels),
+        banks=draw(st.none() | banks),
+        pipes={name: draw(pipes) for name in PIPES},
+        dispatch_cycles=draw(st.integers(0, 2)),
+        queue=draw(st.integers(1, 3)),
+        shared_latency=draw(st.integers(1, 8)),
+        constant_latency=draw(st.integers(1, 8)),
+    )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A launch and the machine that it is timed on."""
+
+    launched: Launched
+    sm: Sm
+    sms: int
+    resident: int
+    latency: int
+    interval: int
+
+    def memory(self) -> FixedLatency:
+        """A fresh memory."""
+        return FixedLatency(self.latency, self.interval)
+
+
+cases = st.builds(
+    Case, launches(), machines(), st.integers(1, 3), st.integers(1, 2), st.integers(1, 25), st.integers(1, 3)
+)
