@@ -167,7 +167,7 @@ def test_an_error_while_the_file_runs(tmp_path: Path) -> None:
             'slot="levels", levels=("X",), source=""',
             "levels expects distinct names that start with 'MRF', found ('X',)",
         ),
-        ('slot="levels", order="wrap", source=""', "order expects one of warp, scheduler, sm, found 'wrap'"),
+        ('slot="levels", order="wrap", source=""', "order expects one of static, warp, scheduler, sm, found 'wrap'"),
     ],
 )
 def test_a_wrong_declaration(tmp_path: Path, declared: str, expected: str) -> None:
@@ -257,7 +257,8 @@ def test_a_compile_step_fills_hints_and_nothing_else(tmp_path: Path) -> None:
     def compile(program, parameters): return program._replace(last_read=1 - program.last_read, unit=program.unit + 1)
     """
     assert replayed(tmp_path, text) == (
-        "mine.py: compile changed unit; it may fill source_level, source_entry, result_level, result_entry, strand_end"
+        "mine.py: compile changed unit; it may fill source_level, source_entry, result_level, result_entry, "
+        "strand_end, fill_level, fill_entry, copy_level, copy_entry, mrf_elided, strand_start, suspends"
     )
 
 

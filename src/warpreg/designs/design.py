@@ -92,6 +92,11 @@ class Design:
                 raise DesignError(f"{self.path}: compile changed {name}; it may fill {', '.join(HINTS)}")
         return compiled
 
+    def explain(self, program: Program, parameters: Any, kernel: Kernel) -> Mapping[int, str]:
+        """Per pc, why the compile step decided as it did; empty for a design that does not say."""
+        reasons: Mapping[int, str] = self._call("explain", (program, parameters, kernel), {}, {})
+        return reasons
+
     def initial_state(self, parameters: Any, program: Program, room: Room | None = None) -> tuple[Any, ...]:
         """The state as ``init`` returns it; empty for a design without one."""
         state: tuple[Any, ...] = self._call("init", (parameters, program), {"room": room}, ())

@@ -39,9 +39,9 @@ from warpreg.designs.state import pair_of, per_pair, per_scheduler, per_sm, per_
 from warpreg.energy.counts import Structure
 
 Slot = Literal["mapping", "levels", "policy"]
-Order = Literal["warp", "scheduler", "sm"]
+Order = Literal["static", "warp", "scheduler", "sm"]
 SLOTS: tuple[Slot, ...] = ("mapping", "levels", "policy")
-ORDERS: tuple[Order, ...] = ("warp", "scheduler", "sm")
+ORDERS: tuple[Order, ...] = ("static", "warp", "scheduler", "sm")
 MRF = 0
 """Level 0 of every design."""
 
@@ -51,9 +51,10 @@ class Declaration:
     """What a design is.
 
     ``slot``: ``mapping`` (which physical register), ``levels`` (what stands before the MRF) or ``policy`` (who issues);
-    a composition takes at most one of each.  ``order``: how far behaviour depends on other warps; ``warp`` lets replay
-    take warps one by one.  ``levels`` starts with MRF.  ``events`` are the design's own counters,
-    ``resources`` its own quantities that a timing run sums over cycles, by name.  ``source`` is a paper and section.
+    a composition takes at most one of each.  ``order``: how far behaviour depends on other warps; ``static``: what an
+    instruction does depends on the program table alone, so counts follow from block visits; ``warp`` lets replay take
+    warps one by one.  ``levels`` starts with MRF.  ``events`` are the design's own counters, ``resources`` its own
+    quantities that a timing run sums over cycles, by name.  ``source`` is a paper and section.
     """
 
     slot: Slot

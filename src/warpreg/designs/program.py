@@ -41,8 +41,11 @@ class Program(NamedTuple):
     waited for) as uint8 flags, ``source_start`` and ``result_start`` int32. Per source: ``source`` uint16 (register),
     ``source_slot`` uint8 (its operand position among the sources), ``last_read`` uint8 flag (on every path, for every
     lane of the warp, the value is dead afterwards).  Per result: ``result`` uint16. Hint columns, zero unless a
-    design's compile step fills them: ``source_level``, ``source_entry``, ``result_level``, ``result_entry`` and, per
-    pc, ``strand_end``, all uint8.
+    design's compile step fills them: ``source_level`` and ``source_entry`` (where it comes from), ``fill_level`` and
+    ``fill_entry`` (where it is kept besides; level 0: nowhere), ``result_level`` and ``result_entry`` (where it goes),
+    ``copy_level`` and ``copy_entry`` (a second place above the MRF), ``mrf_elided`` (it does not go to the MRF) and,
+    per pc, ``strand_end`` and ``strand_start`` (a `warpreg.analysis.strands.Start`), all uint8.  ``suspends`` may be
+    changed too, by a design that decides where warps are descheduled.
 
     ``slots`` (places for warps) and ``schedulers`` of an SM are those of the core that runs it, see ``placed``.
     """
@@ -68,11 +71,20 @@ class Program(NamedTuple):
     result_level: NDArray[np.uint8]
     result_entry: NDArray[np.uint8]
     strand_end: NDArray[np.uint8]
+    fill_level: NDArray[np.uint8]
+    fill_entry: NDArray[np.uint8]
+    copy_level: NDArray[np.uint8]
+    copy_entry: NDArray[np.uint8]
+    mrf_elided: NDArray[np.uint8]
+    strand_start: NDArray[np.uint8]
 
 
 REPLAY_SLOTS = 32
 """Warps of a thread block at most (1024 threads): a replay keeps those of one."""
-HINTS = ("source_level", "source_entry", "result_level", "result_entry", "strand_end")
+HINTS = (
+    "source_level", "source_entry", "result_level", "result_entry", "strand_end", "fill_level", "fill_entry",
+    "copy_level", "copy_entry", "mrf_elided", "strand_start", "suspends",
+)  # fmt: skip
 
 
 @cached_analysis
@@ -111,6 +123,12 @@ def program_table(kernel: Kernel) -> Program:
         result_level=np.zeros(result_rows, np.uint8),
         result_entry=np.zeros(result_rows, np.uint8),
         strand_end=np.zeros(len(instructions), np.uint8),
+        fill_level=np.zeros(source_rows, np.uint8),
+        fill_entry=np.zeros(source_rows, np.uint8),
+        copy_level=np.zeros(result_rows, np.uint8),
+        copy_entry=np.zeros(result_rows, np.uint8),
+        mrf_elided=np.zeros(result_rows, np.uint8),
+        strand_start=np.zeros(len(instructions), np.uint8),
     )
 
 

@@ -1,34 +1,70 @@
-"""What a design decides about each instruction before the kernel runs: its hint columns, in words."""
+"""What a design decides about each instruction before the kernel runs: its hint columns, in words, and why."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from warpreg import designs
+from warpreg.designs import Design, Program
 from warpreg.designs.plan import SHARED
 from warpreg.ir.kernel import Kernel
 
 
 def placement_notes(kernel: Kernel, design_name: str) -> dict[int, str]:
-    """By pc: datapath, waits for long-latency results, last reads, and the levels that the design's compile step chose.
+    """By pc: datapath, waits for long-latency results, last reads, the places that the design's compile step chose, and
+    the design's reasons where it gives any.
 
-    A design in hardware chooses no levels: which level serves an operand then depends on the path.
+    A design in hardware chooses no places: which level serves an operand then depends on the path.
     """
     design = designs.load(design_name)
-    program = design.compile(designs.program_table(kernel), design.configure())
+    table, parameters = designs.program_table(kernel), design.configure()
+    program = design.compile(table, parameters, kernel)
     placed = bool(np.any(program.source_level)) or bool(np.any(program.result_level))
+    why = design.explain(table, parameters, kernel)
     notes: dict[int, str] = {}
     for pc in range(kernel.instruction_count):
-        sources = range(int(program.source_start[pc]), int(program.source_start[pc + 1]))
-        results = range(int(program.result_start[pc]), int(program.result_start[pc + 1]))
-        words = ["shared datapath"] if program.datapath[pc] == SHARED else []
-        words += ["may wait for memory"] if program.suspends[pc] else []
-        dying = [f"R{program.source[i]}" for i in sources if program.last_read[i]]
-        words += [f"last read of {', '.join(dict.fromkeys(dying))}"] if dying else []
-        if placed:
-            words += [f"R{program.source[i]} from {design.levels[program.source_level[i]]}" for i in sources]
-            words += [f"R{program.result[i]} to {design.levels[program.result_level[i]]}" for i in results]
+        words = [*_facts(program, pc), *(_places(program, design, pc) if placed else ())]
         words += ["strand ends"] if program.strand_end[pc] else []
-        if words:
-            notes[pc] = ", ".join(words)
+        text = ", ".join(words)
+        reasons = f"[{why[pc]}]" if pc in why else ""
+        if text or reasons:
+            notes[pc] = f"{text} {reasons}".strip()
     return notes
+
+
+def _facts(program: Program, pc: int) -> Iterator[str]:
+    if program.datapath[pc] == SHARED:
+        yield "shared datapath"
+    if program.suspends[pc]:
+        yield "may wait for memory"
+    dying = [f"R{program.source[row]}" for row in _sources(program, pc) if program.last_read[row]]
+    if dying:
+        yield f"last read of {', '.join(dict.fromkeys(dying))}"
+
+
+def _places(program: Program, design: Design, pc: int) -> Iterator[str]:
+    """Where each operand is read and where each result goes."""
+
+    def named(level: int, entry: int) -> str:
+        return f"{design.levels[level]} {entry}" if level else design.levels[level]
+
+    for row in _sources(program, pc):
+        kept = f", kept in {named(program.fill_level[row], program.fill_entry[row])}" if program.fill_level[row] else ""
+        yield f"R{program.source[row]} from {named(program.source_level[row], program.source_entry[row])}{kept}"
+    for row in range(int(program.result_start[pc]), int(program.result_start[pc + 1])):
+        places = [
+            named(level, entry)
+            for level, entry in (
+                (program.result_level[row], program.result_entry[row]),
+                (program.copy_level[row], program.copy_entry[row]),
+            )
+            if level
+        ]
+        places += [] if program.mrf_elided[row] else [design.levels[0]]
+        yield f"R{program.result[row]} to {' and '.join(places) or 'nowhere'}"
+
+
+def _sources(program: Program, pc: int) -> range:
+    return range(int(program.source_start[pc]), int(program.source_start[pc + 1]))

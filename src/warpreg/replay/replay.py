@@ -16,6 +16,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.replay.compiled import Mode
 from warpreg.replay.counts import Counts
 from warpreg.replay.errors import ReplayError
+from warpreg.replay.static import walk_static
 from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule
@@ -68,7 +69,9 @@ def replay_launches(
     counters = Counters(program, len(chosen.levels), len(chosen.events))
     state = chosen.initial_state(values, program)
     behaviour = Behaviour(program, chosen.hooks, state, chosen.name, mode)
-    if not scheduled:
+    if chosen.declaration.order == "static":
+        walk_static([path for path, _ in runs], behaviour, counters)
+    elif not scheduled:
         _walk_paths([path for path, _ in runs], chosen, behaviour, counters, suspend)
     elif len(scheduled) < len(runs):
         raise ReplayError(f"{kernel.name}: {len(runs) - len(scheduled)} of {len(runs)} launches have no schedule")

@@ -54,6 +54,10 @@ class Behaviour:
         self._name = name
         self._state = state
 
+    def hooked(self, hooks: Mapping[str, FunctionType], mode: Mode | None = None) -> Behaviour:
+        """The same with other hooks, in another mode if one is given."""
+        return Behaviour(self.program, hooks, self._state, self._name, mode or self.mode)
+
     def allocate(self, extent: Extent) -> tuple[Field, ...]:
         """Fresh fields of the state."""
         return allocate(self._name, self._state, extent)

@@ -1,0 +1,152 @@
+"""Compiler-managed hierarchy: operand register file, last result file and MRF (Gebhart et al., MICRO 2011).
+
+The compiler cuts the kernel into strands and says of every operand where it is read and where it goes.  Nothing depends
+on the path, so counts follow from block frequencies; the hooks say the same for cores that run instruction by
+instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpreg import energy
+from warpreg.analysis.strand_rules import LongLatencyRules
+from warpreg.designs.interface import (
+    MRF,
+    WRITE,
+    Declaration,
+    Plan,
+    Program,
+    Structure,
+    count,
+    extra,
+    hook,
+    parameter,
+    read,
+    write,
+)
+from warpreg.designs.placement.costs import level_costs
+from warpreg.designs.placement.encode import encode, reasons
+from warpreg.designs.placement.hierarchy import LRF, ORF, Options, Placement, place
+from warpreg.designs.placement.lrf import BANKS
+from warpreg.ir.kernel import Kernel
+
+DESIGN = Declaration(
+    slot="levels",
+    source="orf-lrf §3, §4",
+    levels=("MRF", "ORF", "LRF"),
+    order="static",
+    events=("strands", "waits"),
+)
+STRANDS, WAITS = 0, 1
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a warp has above the MRF, and what the compiler may do with it."""
+
+    entries: int = parameter(3, unit="ORF entries per thread", low=0, high=16, source="orf-lrf §6.4")
+    lrf: str = parameter("split", choices=("none", "unified", "split"), source="orf-lrf §3.2, §6.3")
+    partial: str = parameter(
+        "immediate",
+        choices=("none", "immediate", "after"),
+        source="orf-lrf §4.3; when a range is shortened is open: as its turn comes, or after all full ranges",
+    )
+    operands: bool = parameter(True, source="orf-lrf §4.4")
+    both: bool = parameter(False, source="orf-lrf §4.6: a value in LRF and ORF at once, found rarely profitable")
+    threshold: float = parameter(
+        0.0, unit="pJ per slot", source="assumed: the digits of Figure 7's threshold are lost; §4.2 keeps what saves"
+    )
+    technology: str = parameter("gebhart-40nm", source="orf-lrf §5.2: what the compiler takes accesses to cost")
+    wires: bool = parameter(True, source="assumed: §4.2 does not say whether decisions count wires; results do (§6.4)")
+    active_warps: int = parameter(8, unit="warps", low=1, high=64, source="orf-lrf §2.2")
+    priced_entries: int = parameter(
+        0, unit="entries per thread", low=0, high=16, source="orf-lrf §7: ORF energy as of so many entries; 0: its own"
+    )
+    lrf_mm: float = parameter(0.05, unit="mm", low=0, high=2, source="orf-lrf Table 4; §6.4 varies it")
+    flush_when_descheduled: bool = parameter(True, source="orf-lrf §4.1; off: limit study of §7")
+    flush_at_backward_branches: bool = parameter(True, source="orf-lrf §4.1; off: limit study of §7")
+    ideal: str = parameter("none", choices=("none", "orf", "lrf"), source="orf-lrf §7: every access in one level")
+
+
+def structures(parameters: Parameters) -> tuple[Structure, ...]:
+    """Storage of each level; the LRF has a bank for each operand slot, each as large as the unified one."""
+    lrf = BANKS[parameters.lrf] or parameters.ideal == "lrf"
+    return (
+        Structure("MRF"),
+        Structure("ORF", entries=parameters.priced_entries or parameters.entries, warps=parameters.active_warps),
+        Structure(
+            "LRF",
+            entries=1 if lrf else 0,
+            warps=parameters.active_warps,
+            private_mm=parameters.lrf_mm,
+            shared_mm=parameters.lrf_mm if parameters.ideal == "lrf" else None,
+        ),
+    )
+
+
+def placement(program: Program, parameters: Parameters, kernel: Kernel) -> Placement:
+    """Where the compiler puts each value, and why."""
+    return place(kernel, program, options(parameters))
+
+
+def options(parameters: Parameters) -> Options:
+    """What the parameters mean to the compiler.  Raises the errors of loading a technology."""
+    technology = energy.load(parameters.technology)
+    return Options(
+        costs=level_costs(technology, structures(parameters), parameters.wires),
+        rules=LongLatencyRules(parameters.flush_when_descheduled, parameters.flush_at_backward_branches),
+        entries=parameters.entries,
+        lrf=parameters.lrf,
+        partial=parameters.partial,
+        operands=parameters.operands,
+        both=parameters.both,
+        threshold=parameters.threshold,
+    )
+
+
+def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
+    """Fill the hint columns."""
+    if parameters.ideal != "none":
+        return everything_in(program, ORF if parameters.ideal == "orf" else LRF)
+    return encode(program, kernel, placement(program, parameters, kernel))
+
+
+def everything_in(program: Program, level: int) -> Program:
+    """Every operand in one level, as if it were large enough and never lost anything."""
+    return program._replace(
+        source_level=np.full_like(program.source_level, level),
+        result_level=np.full_like(program.result_level, level),
+        mrf_elided=np.ones_like(program.mrf_elided),
+    )
+
+
+def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:
+    """Per pc, why a strand begins and what became of the values that are written or kept there."""
+    return reasons(placement(program, parameters, kernel))
+
+
+@hook
+def plan_reads(state: int, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+        read(plan, operand, program.source_level[operand])
+        if program.fill_level[operand] != MRF:
+            extra(plan, program.fill_level[operand], WRITE, program.source[operand])
+    if program.strand_start[pc] != 0:
+        count(plan, STRANDS)
+    if program.suspends[pc] != 0:
+        count(plan, WAITS)
+
+
+@hook
+def plan_write(state: int, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    for operand in range(program.result_start[pc], program.result_start[pc + 1]):
+        if program.mrf_elided[operand] == 0:
+            write(plan, operand, MRF)
+        if program.result_level[operand] != MRF:
+            write(plan, operand, program.result_level[operand])
+        if program.copy_level[operand] != MRF:
+            write(plan, operand, program.copy_level[operand])

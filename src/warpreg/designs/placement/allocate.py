@@ -1,0 +1,130 @@
+"""Greedy allocation by savings per occupied slot (sections 4.2 and 4.3, Figure 7)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from warpreg.designs.placement.candidates import Candidate
+from warpreg.designs.placement.costs import LevelCost
+
+Partial = str
+"""``none``, ``immediate`` or ``after``: whether a candidate that finds no room is shortened, as its turn comes or after
+all full ranges."""
+
+
+class Entries:
+    """The entries of one level in one strand; time is that of `Candidate.span`."""
+
+    def __init__(self, count: int) -> None:
+        self._taken = [0] * count
+
+    def fit(self, candidate: Candidate) -> int | None:
+        """The first of the lowest entries side by side that are free for all of the candidate's span."""
+        span = _bits(candidate)
+        for first in range(len(self._taken) - candidate.width + 1):
+            if not any(taken & span for taken in self._taken[first : first + candidate.width]):
+                return first
+        return None
+
+    def take(self, candidate: Candidate, first: int) -> None:
+        """Give the entries from ``first`` on to the candidate."""
+        for entry in range(first, first + candidate.width):
+            self._taken[entry] |= _bits(candidate)
+
+
+def _bits(candidate: Candidate) -> int:
+    begin, end = candidate.span
+    return ((1 << (end - begin + 1)) - 1) << begin
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A candidate with the first of its entries in a level, and the pJ that this saves each time."""
+
+    candidate: Candidate
+    level: int
+    entry: int
+    savings: float
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A candidate that no level took, and why."""
+
+    candidate: Candidate
+    reason: str
+
+
+@dataclass
+class Outcome:
+    """What came of some candidates."""
+
+    placed: list[Placed] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Allocator:
+    """Gives the entries of one level to candidates that save more than ``threshold``, in pJ for each slot occupied."""
+
+    level: int
+    cost: LevelCost
+    mrf: LevelCost
+    threshold: float = 0.0
+    partial: Partial = "immediate"
+
+    def savings(self, candidate: Candidate) -> float:
+        """pJ that the candidate would save in this level."""
+        return candidate.savings(self.cost, self.mrf)
+
+    def priority(self, candidate: Candidate) -> float:
+        """pJ saved for each slot that the candidate would occupy."""
+        return self.savings(candidate) / candidate.slots
+
+    def allocate(self, candidates: Iterable[Candidate], entries: Entries) -> Outcome:
+        """Place candidates, the best first; of equals the one that comes first."""
+        outcome, waiting = Outcome(), list[Candidate]()
+        for candidate in self._by_priority(candidates, outcome):
+            entry = entries.fit(candidate)
+            if entry is not None:
+                self._place(candidate, entry, entries, outcome)
+            elif self.partial == "after":
+                waiting.append(candidate)
+            else:
+                self._shorten(candidate, entries, outcome)
+        for candidate in waiting:
+            self._shorten(candidate, entries, outcome)
+        return outcome
+
+    def _by_priority(self, candidates: Iterable[Candidate], outcome: Outcome) -> Iterator[Candidate]:
+        queue: list[tuple[float, int, Candidate]] = []
+        for number, candidate in enumerate(candidates):
+            priority = self.priority(candidate)
+            if priority > self.threshold:
+                queue.append((-priority, number, candidate))
+            else:
+                outcome.refused.append(Refused(candidate, f"saves {self.savings(candidate):.1f} pJ"))
+        heapq.heapify(queue)
+        while queue:
+            yield heapq.heappop(queue)[-1]
+
+    def _shorten(self, candidate: Candidate, entries: Entries, outcome: Outcome) -> None:
+        for shorter in self._ranges(candidate):
+            entry = entries.fit(shorter)
+            if entry is not None:
+                self._place(shorter, entry, entries, outcome)
+                return
+        outcome.refused.append(Refused(candidate, f"no entry is free, it would save {self.savings(candidate):.1f} pJ"))
+
+    def _ranges(self, candidate: Candidate) -> Iterator[Candidate]:
+        """Shorter and shorter ranges, as long as they pay."""
+        shorter = candidate.shortened() if self.partial != "none" else None
+        while shorter is not None and self.priority(shorter) > self.threshold:
+            yield shorter
+            shorter = shorter.shortened()
+
+    def _place(self, candidate: Candidate, entry: int, entries: Entries, outcome: Outcome) -> None:
+        entries.take(candidate, entry)
+        outcome.placed.append(Placed(candidate, self.level, entry, self.savings(candidate)))

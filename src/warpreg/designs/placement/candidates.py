@@ -1,0 +1,155 @@
+"""What could be kept above the main register file in a strand, and what that would save (sections 4.2 to 4.5).
+
+A candidate is a *result* (writes that reach common reads, so they must go to one place: Figure 10 (c)) or an *operand*
+that comes from before the strand, which its first read fetches and keeps for later ones (section 4.4).  It may be wider
+than a register: parts that one instruction names together stay together, in entries side by side (section 3.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from warpreg.analysis.dominators import DominatorTree
+from warpreg.designs.placement.costs import LevelCost
+from warpreg.designs.placement.instances import Accesses, Read, Write
+
+MRF = 0
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """``reads`` are those that would be served from above, in the order of the strand.  A result has ``writes``; an
+    operand has the read that would ``fill`` the entry instead.  ``loops`` are those of the strand, by position."""
+
+    reads: tuple[Read, ...]
+    writes: tuple[Write, ...] = ()
+    fill: Read | None = None
+    loops: tuple[tuple[int, int], ...] = ()
+
+    @cached_property
+    def words(self) -> tuple[int, ...]:
+        """The registers, ascending; each takes an entry, in this order."""
+        accesses: Iterable[Read | Write] = (*self.reads, *self.writes, *((self.fill,) if self.fill else ()))
+        return tuple(sorted({word for access in accesses for word in access.words}))
+
+    @property
+    def width(self) -> int:
+        """Entries that it takes."""
+        return len(self.words)
+
+    @property
+    def pc(self) -> int:
+        """The first instruction that writes or fills it."""
+        return self.fill.pc if self.fill else self.writes[0].pc
+
+    @cached_property
+    def span(self) -> tuple[int, int]:
+        """When it occupies its entries, in half instructions of the strand: an instruction at position p reads at 2 p
+        and writes at 2 p + 1, a fill happens with the reads.  Both ends are included.
+
+        A value that crosses a loop's end or is carried round it occupies them for all of the loop.
+        """
+        begin = 2 * self.fill.at if self.fill else 2 * min(write.at for write in self.writes) + 1
+        end = 2 * max(read.at for read in self.reads)
+        for first, last in self.loops:
+            top, bottom = 2 * first, 2 * last + 1
+            meets = begin <= bottom and end >= top
+            if meets and (begin < top or end > bottom or self._is_carried):
+                begin, end = min(begin, top), max(end, bottom)
+        return begin, end
+
+    @property
+    def _is_carried(self) -> bool:
+        at = {write.key: write.at for write in self.writes}
+        return any(at[key] >= read.at for read in self.reads for key in read.reaching if key in at)
+
+    @property
+    def slots(self) -> int:
+        """Entries times instructions for which it occupies them."""
+        begin, end = self.span
+        return self.width * max(1, (end - begin + 1) // 2)
+
+    def savings(self, level: LevelCost, mrf: LevelCost) -> float:
+        """pJ that one execution of each of its accesses saves, were it kept in ``level``."""
+        kept = sum(len(r.words) * (mrf.read[r.datapath] - level.read[r.datapath]) for r in self.reads)
+        if self.fill:
+            return kept - len(self.fill.words) * level.write[self.fill.datapath]
+        written = sum(len(w.words) * level.write[w.datapath] for w in self.writes)
+        elided = sum(len(w.words) * mrf.write[w.datapath] for w in self.writes if not w.needs_mrf)
+        return kept - written + elided
+
+    def shortened(self) -> Candidate | None:
+        """Without the reads of the last reading instruction, which go to the main register file, and the writes with
+        them; None if nothing is left (section 4.3)."""
+        last = max(read.at for read in self.reads)
+        reads = tuple(read for read in self.reads if read.at < last)
+        if not reads:
+            return None
+        dropped = {key for read in self.reads if read.at == last for key in read.reaching}
+        reached = {key for read in reads for key in read.reaching}
+        writes = tuple(
+            replace(write, needs_mrf=write.needs_mrf or write.key in dropped)
+            for write in self.writes
+            if write.key in reached
+        )
+        return replace(self, reads=reads, writes=writes)
+
+
+def results(accesses: Accesses) -> Iterator[Candidate]:
+    """One candidate for each set of writes with common reads; writes without a read that may be served are none."""
+    groups = _Groups(accesses.writes)
+    served = [read for read in accesses.reads if read.is_inside]
+    for read in served:
+        groups.join(read.reaching)
+    reads: dict[int, list[Read]] = {}
+    for read in served:
+        reads.setdefault(groups.of(next(iter(read.reaching))), []).append(read)
+    writes: dict[int, list[Write]] = {}
+    for write in accesses.writes:
+        writes.setdefault(groups.of(write.key), []).append(write)
+    for group, found in reads.items():
+        yield Candidate(tuple(found), tuple(writes[group]), loops=accesses.loops)
+
+
+def operands(accesses: Accesses, blocks: Sequence[int], tree: DominatorTree) -> Iterator[Candidate]:
+    """Operands from before the strand that are read again; ``blocks`` by pc, ``tree`` the kernel's dominators.
+
+    The first unguarded read fills the entry for those that it dominates; what it does not dominate gets a candidate of
+    its own.
+    """
+    rows: dict[tuple[int, ...], list[Read]] = {}
+    for read in accesses.reads:
+        if read.is_outside:
+            rows.setdefault(read.words, []).append(read)
+    for left in rows.values():
+        while (first := next((read for read in left if not read.guarded), None)) is not None:
+            fill = first
+            follow = [r for r in left if r.at > fill.at and _precedes(fill, r, blocks, tree)]
+            left = [r for r in left if r not in follow and r is not fill]
+            if follow:
+                yield Candidate(tuple(follow), fill=fill, loops=accesses.loops)
+
+
+def _precedes(fill: Read, read: Read, blocks: Sequence[int], tree: DominatorTree) -> bool:
+    above, below = blocks[fill.pc], blocks[read.pc]
+    return fill.pc < read.pc if above == below else tree.dominates(above, below)
+
+
+class _Groups:
+    """Writes joined where they must go to one place."""
+
+    def __init__(self, writes: Sequence[Write]) -> None:
+        self._parent = {write.key: write.key for write in writes}
+
+    def of(self, key: int) -> int:
+        while self._parent[key] != key:
+            self._parent[key] = self._parent[self._parent[key]]
+            key = self._parent[key]
+        return key
+
+    def join(self, keys: Iterable[int]) -> None:
+        first, *others = {self.of(key) for key in keys}
+        for other in others:
+            self._parent[other] = first

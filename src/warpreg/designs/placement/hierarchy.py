@@ -1,0 +1,79 @@
+"""The placement of a whole kernel in LRF, ORF and MRF, strand by strand (section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from warpreg.analysis.dominators import dominators
+from warpreg.analysis.strands import Strand, StrandRules, Strands, strands
+from warpreg.designs.placement.allocate import Allocator, Entries, Outcome, Partial, Placed, Refused
+from warpreg.designs.placement.candidates import MRF, Candidate, operands, results
+from warpreg.designs.placement.copies import Copied, copies
+from warpreg.designs.placement.costs import LevelCost
+from warpreg.designs.placement.instances import KernelView, accesses_of
+from warpreg.designs.placement.lrf import Lrf, allocate_lrf
+from warpreg.designs.program import Program
+from warpreg.ir.kernel import Kernel
+
+ORF, LRF = 1, 2
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the compiler may do.  ``entries`` of the ORF for a warp; ``costs`` by level (MRF, ORF, LRF); ``threshold``
+    in pJ a slot; ``operands``: keep operands that are read again; ``both``: a value may be in LRF and ORF at once."""
+
+    costs: tuple[LevelCost, ...]
+    rules: StrandRules
+    entries: int
+    lrf: Lrf = "split"
+    partial: Partial = "immediate"
+    operands: bool = True
+    both: bool = False
+    threshold: float = 0.0
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What was decided; ``copied`` are values that are in the LRF besides the ORF."""
+
+    strands: Strands
+    placed: tuple[Placed, ...]
+    refused: tuple[Refused, ...]
+    copied: tuple[Copied, ...] = ()
+
+
+def place(kernel: Kernel, program: Program, options: Options) -> Placement:
+    """Place what a kernel writes and reads; linear in its strands."""
+    whole = strands(kernel, options.rules, [bool(x) for x in program.long_latency])
+    view = KernelView(kernel, program)
+    outcome, copied = Outcome(), list[Copied]()
+    for strand in whole.strands:
+        one, above = _strand(candidates(view, strand, options), options)
+        outcome.placed += one.placed
+        outcome.refused += one.refused
+        copied += above
+    return Placement(whole, tuple(outcome.placed), tuple(outcome.refused), tuple(copied))
+
+
+def candidates(view: KernelView, strand: Strand, options: Options) -> list[Candidate]:
+    """All that a strand could keep above the MRF, results first."""
+    found = accesses_of(view, strand)
+    kept = list(results(found))
+    if options.operands:
+        kept += operands(found, view.blocks, dominators(view.kernel))
+    return kept
+
+
+def _strand(all_: Sequence[Candidate], options: Options) -> tuple[Outcome, list[Copied]]:
+    """The LRF takes what it can, then the ORF the rest, shortened where it must be."""
+    lower = Allocator(ORF, options.costs[ORF], options.costs[MRF], options.threshold, options.partial)
+    upper = Allocator(LRF, options.costs[LRF], options.costs[MRF], options.threshold, "none")
+    in_lrf = allocate_lrf(all_, options.lrf, upper)
+    done = {id(placed.candidate) for placed in in_lrf.placed}
+    in_orf = lower.allocate([c for c in all_ if id(c) not in done], Entries(options.entries))
+    above: list[Copied] = []
+    if options.both:
+        above = copies(in_orf.placed, in_lrf.placed, options.costs[LRF], options.costs[ORF], options.lrf)
+    return Outcome(in_lrf.placed + in_orf.placed, in_orf.refused), above

@@ -1,0 +1,29 @@
+"""Counts of a design whose hooks depend on the program table alone: each block is walked once, then multiplied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from warpreg.replay.walker import Behaviour, Counters, PathWalker
+from warpreg.trace.path import PathWord, RecordedPath
+
+ALL_LANES = 0xFFFFFFFF
+
+
+def walk_static(paths: Sequence[RecordedPath], behaviour: Behaviour, counters: Counters) -> None:
+    """Count the block visits of ``paths``, and for each what the hooks say of the block."""
+    walker = PathWalker(behaviour.hooked({}), counters)
+    for path in paths:
+        walker.walk(path.path_chunks())
+    once = Counters(behaviour.program, len(counters.moves), counters.events.size)
+    hooked = PathWalker(behaviour.hooked(behaviour.hooks, mode="interpreted"), once)
+    for block in np.flatnonzero(counters.visits):
+        for counts in (once.accesses, once.moves, once.events):
+            counts.fill(0)
+        hooked.feed(np.array([int(block) << 2 | PathWord.VISIT_MASK, ALL_LANES], np.uint32))
+        visits = counters.visits[block]
+        counters.accesses += once.accesses * visits
+        counters.moves += once.moves * visits
+        counters.events += once.events * visits
