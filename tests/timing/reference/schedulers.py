@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tests.timing.reference.hooks import Hooks
 from tests.timing.reference.log import Log
 from tests.timing.reference.machine import Sm, TwoLevel
 from tests.timing.reference.warp import Warp
@@ -63,9 +64,9 @@ class Scheduler:
 class TwoLevelScheduler(Scheduler):
     """``active`` are the slots in the active set."""
 
-    def __init__(self, sm: Sm, index: int, rules: TwoLevel, log: Log) -> None:
+    def __init__(self, sm: Sm, index: int, rules: TwoLevel, log: Log, hooks: Hooks) -> None:
         super().__init__(sm, index)
-        self.rules, self.log = rules, log
+        self.rules, self.log, self.hooks = rules, log, hooks
         self.active: set[int] = set()
         self.last_activated: int | None = None
 
@@ -93,6 +94,7 @@ class TwoLevelScheduler(Scheduler):
             if self._must_leave(warp, now):
                 self.active.remove(slot)
                 self.log.suspensions.append((now, slot))
+                self.hooks.suspended(warp, now)
 
     def fill(self, slots: Slots, now: int) -> None:
         pending = [warp for slot in self.slots if (warp := slots[slot]) is not None and slot not in self.active]
@@ -105,14 +107,15 @@ class TwoLevelScheduler(Scheduler):
         self.last_activated = warp.slot
         warp.activated = now
         self.log.activations.append((now, warp.slot))
+        self.hooks.activated(warp, now)
 
     def _could_issue(self, warp: Warp) -> bool:
-        if warp.head is None or warp.at_barrier or warp.is_fenced:
+        if warp.head is None or warp.waits_for_others:
             return False
         return not warp.needs_long_latency_result()
 
     def _must_leave(self, warp: Warp, now: int) -> bool:
-        if warp.head is None or warp.at_barrier or warp.is_fenced:
+        if warp.head is None or warp.waits_for_others:
             return True
         if now < warp.fetched or warp.suspended_by == warp.position or not self._head_suspends(warp, now):
             return False
