@@ -47,7 +47,9 @@ class Behaviour:
 
 
 class Counts:
-    """``accesses`` int64[levels * 4], ``moves`` int64[levels, levels], ``events``; ``levels`` int64[sms, resources, 3]."""
+    """``accesses`` int64[levels * 4], ``moves`` int64[levels, levels], ``events`` int64[events], ``levels`` int64[sms,
+    resources, 3]: as in a `Plan`.
+    """
 
     def __init__(self, behaviour: Behaviour, sms: int) -> None:
         self.accesses = np.zeros(behaviour.levels * 4, np.int64)

@@ -80,8 +80,8 @@ class Source:
     """A source word on its way to a collector; ``bank`` is None where it asks for none.
 
     ``cycles`` count from its grant (1: with the grant) or, without a bank, from when its instruction enters the
-    collector.  ``merged`` is the position of the source that it arrives with.  ``there_from`` is the cycle from which it
-    is there, None as long as it is not known.
+    collector.  ``merged`` is the position of the source that it arrives with.  ``there_from`` is the cycle from which
+    it is there, None as long as it is not known.
     """
 
     word: int
@@ -93,7 +93,7 @@ class Source:
 
 @dataclass
 class Result:
-    """A result word.  ``bank`` is None where the MRF does not take it, ``elsewhere`` whether another level does or none.
+    """A result word.  ``bank`` is None where no bank takes it; ``elsewhere``: its readers do not wait for a bank.
 
     ``cycles`` of the write that its readers wait for.
     """
