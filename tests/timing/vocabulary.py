@@ -142,7 +142,9 @@ def timed(
 ) -> Timed:
     """Run a launch; memory answers after 20 cycles unless told otherwise, without a design all is in the MRF."""
     behaviour = behaviour_of(launched.kernel, design, **parameters)
-    return Timed(launched, simulate(sm, memory or FixedLatency(20), steps(launched), behaviour, sms, resident))
+    return Timed(
+        launched, simulate(sm, memory or FixedLatency(20), steps(launched, sm.worker), behaviour, sms, resident)
+    )
 
 
 def behaviour_of(kernel: Kernel, design: Design | None, **parameters: Value) -> Behaviour:

@@ -26,11 +26,13 @@ class Scheduler:
         warps = [warp for slot in self.slots if (warp := slots[slot]) is not None]
         if self.sm.policy == "lrr":
             return self.round_from(warps, self.last, after=True)
-        by_age = sorted(warps, key=lambda warp: warp.age)
-        if self.sm.policy == "gto" and self.last_warp in by_age and not self.last_warp.has_ended:
-            by_age.remove(self.last_warp)
-            by_age.insert(0, self.last_warp)
-        return by_age
+        if self.sm.policy == "gto":
+            return self.greedy_then_oldest(warps)
+        return sorted(warps, key=lambda warp: warp.age)
+
+    def greedy_then_oldest(self, warps: list[Warp]) -> list[Warp]:
+        """The warp that issued last, then by age."""
+        return sorted(warps, key=lambda warp: (warp is not self.last_warp, warp.age))
 
     def issued(self, warp: Warp) -> None:
         self.last, self.last_warp = warp.slot, warp
@@ -72,6 +74,8 @@ class TwoLevelScheduler(Scheduler):
 
     def order(self, slots: Slots) -> list[Warp]:
         warps = [warp for slot in sorted(self.active) if (warp := slots[slot]) is not None]
+        if self.rules.inner == "gto":
+            return self.greedy_then_oldest(warps)
         return self.round_from(warps, self.last, after=self.rules.inner == "lrr")
 
     def is_active(self, warp: Warp) -> bool:
