@@ -120,6 +120,10 @@ class BankView:
     def writes(self, register: str) -> Cycles:
         return self._accesses("write", register)
 
+    def extras(self, register: str) -> Cycles:
+        """Accesses that belong to no operand."""
+        return self._accesses("extra", register)
+
     def busy_at(self, cycle: int) -> None:
         assert any(a.bank == self.index and a.cycle == cycle for a in self.run.accesses()), "the bank is idle"
 

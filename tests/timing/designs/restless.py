@@ -1,0 +1,223 @@
+"""Does a little of all that a design may do, by a hash of where it is asked.
+
+Made to compare two cores: every hook is here, and each leaves something that can be counted.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.designs.interface import (
+    GO,
+    MRF,
+    READ,
+    WRITE,
+    Declaration,
+    Plan,
+    Program,
+    count,
+    extra,
+    hook,
+    level,
+    move,
+    now,
+    parameter,
+    per_pair,
+    per_scheduler,
+    per_sm,
+    per_warp,
+    read,
+    scheduler_of,
+    sm_of,
+    wake,
+    write,
+)
+
+DESIGN = Declaration(
+    slot="levels",
+    levels=("MRF", "TOP"),
+    order="sm",
+    events=("starts", "ends", "blocks", "entered", "left", "found", "heads", "sent", "waited", "clock"),
+    resources=("passes", "active"),
+    source="assumed: a test",
+)
+TOP = 1
+STARTS, ENDS, BLOCKS, ENTERED, LEFT, FOUND, HEADS, SENT, WAITED, CLOCK = range(10)
+PASSES, ACTIVE = 0, 1
+GATE = 7
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What one may choose."""
+
+    seed: int = parameter(0, low=0, high=1000, source="assumed: a test")
+    passes: int = parameter(2, low=1, high=64, source="assumed: a test")
+
+
+class State(NamedTuple):
+    """``passes`` free and ``active`` warps of an SM; ``pairs``, ``issued`` and ``own`` count issues of a pair
+    of warps, of a scheduler and of a warp.
+    """
+
+    seed: int
+    passes: NDArray[np.int64]
+    active: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    issued: NDArray[np.int64]
+    own: NDArray[np.int64]
+
+
+def init(parameters: Parameters, program: Program) -> State:
+    """All passes are free."""
+    return State(
+        parameters.seed,
+        per_sm(np.int64(parameters.passes)),
+        per_sm(np.int64(0)),
+        per_pair(np.int64(0)),
+        per_scheduler(np.int64(0)),
+        per_warp(np.int64(0)),
+    )
+
+
+def mix(seed: int, one: int, other: int, limit: int) -> int:
+    """Some number below ``limit``."""
+    return (seed * 7919 + one * 104729 + other * 1299709 + 12345) % 1000003 // 7 % limit
+
+
+def needs_pass(state: State, program: Program, pc: int) -> bool:
+    """Whether an instruction may issue with a pass only; it has a result then, with which the pass comes back."""
+    return program.result_start[pc + 1] > program.result_start[pc] and mix(state.seed, pc, 3, 3) == 0
+
+
+@hook
+def block_start(state: State, program: Program, sm: int, plan: Plan) -> None:
+    count(plan, BLOCKS, sm + 1)
+
+
+@hook
+def block_end(state: State, program: Program, sm: int, plan: Plan) -> None:
+    count(plan, BLOCKS, 100 * now(plan))
+
+
+@hook
+def warp_start(state: State, program: Program, warp: int) -> None:
+    state.own[warp] += 5
+
+
+@hook
+def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
+    count(plan, STARTS)
+    count(plan, ENDS, state.own[warp] * now(plan))
+    move(plan, TOP, MRF, 1)
+
+
+@hook
+def activated(state: State, program: Program, warp: int, plan: Plan) -> None:
+    count(plan, ENTERED, now(plan))
+    state.active[sm_of(program, warp)] += 1
+    level(plan, ACTIVE, state.active[sm_of(program, warp)])
+
+
+@hook
+def suspended(state: State, program: Program, warp: int, plan: Plan) -> None:
+    count(plan, LEFT, now(plan))
+    state.active[sm_of(program, warp)] -= 1
+    level(plan, ACTIVE, state.active[sm_of(program, warp)])
+    if mix(state.seed, warp, now(plan), 3) == 0:
+        move(plan, TOP, MRF, 2)
+
+
+@hook
+def priority(state: State, program: Program, warp: int, pc: int) -> int:
+    return mix(state.seed, warp, pc, 3)
+
+
+@hook
+def admit(state: State, program: Program, warp: int, pc: int, plan: Plan) -> int:
+    if not needs_pass(state, program, pc):
+        return GO
+    sm = sm_of(program, warp)
+    if state.passes[sm] == 0:
+        return GATE
+    state.passes[sm] -= 1
+    level(plan, PASSES, state.passes[sm])
+    return GO
+
+
+@hook
+def owner(state: State, program: Program, warp: int, token: int) -> int:
+    return -1
+
+
+@hook
+def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    state.pairs[warp // 2] += 1
+    state.issued[scheduler_of(program, warp)] += 1
+    state.own[warp] += 1
+    count(plan, CLOCK, now(plan) * (state.pairs[warp // 2] + state.issued[scheduler_of(program, warp)]))
+    first = program.source_start[pc]
+    for operand in range(first, program.source_start[pc + 1]):
+        choice = mix(state.seed, operand, state.own[warp], 6)
+        slow = mix(state.seed, operand, 11, 3)
+        if choice == 0:
+            read(plan, operand, TOP, cycles=slow)
+        elif choice == 1:
+            read(plan, operand, MRF, bank=slow, cycles=1 + slow)
+        elif choice == 2 and operand > first:
+            read(plan, operand, MRF, merged=first)
+        elif choice < 5:
+            read(plan, operand, MRF)
+    if mix(state.seed, pc, state.own[warp], 4) == 0:
+        extra(plan, MRF, READ, 3)
+
+
+@hook
+def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    for operand in range(program.result_start[pc], program.result_start[pc + 1]):
+        choice = mix(state.seed, operand, state.own[warp], 5)
+        slow = mix(state.seed, operand, 13, 3)
+        if choice == 0:
+            write(plan, operand, TOP, cycles=1 + slow)
+        elif choice == 1:
+            write(plan, operand, MRF, bank=slow, cycles=1 + slow)
+        elif choice == 2:
+            write(plan, operand, MRF)
+            write(plan, operand, TOP, cycles=1 + slow)
+        elif choice == 3:
+            write(plan, operand, MRF)
+    if mix(state.seed, pc, state.own[warp], 5) == 0:
+        extra(plan, MRF, WRITE, 4)
+
+
+@hook
+def load_lookup(
+    state: State, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan
+) -> int:
+    found = mix(state.seed, pc, base + stride, 3)
+    count(plan, FOUND, found)
+    return 0 if found else 1 + mix(state.seed, pc, base, 9)
+
+
+@hook
+def written_back(
+    state: State, program: Program, warp: int, pc: int, next_pc: int, base: int, stride: int, mask: int, plan: Plan
+) -> None:
+    count(plan, HEADS, (next_pc + 2) * now(plan) + base + stride + (mask & 1))
+    if needs_pass(state, program, pc):
+        sm = sm_of(program, warp)
+        state.passes[sm] += 1
+        level(plan, PASSES, state.passes[sm])
+        wake(plan, GATE)
+
+
+@hook
+def memory_issued(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    count(plan, SENT, pc + now(plan))
+
+
+@hook
+def memory_returned(state: State, program: Program, warp: int, pc: int, cycles: int, plan: Plan) -> None:
+    count(plan, WAITED, pc + cycles)
