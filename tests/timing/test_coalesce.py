@@ -21,9 +21,11 @@ def lines(addresses: list[int], mask: int = ALL, size: int = 4, ordered: int = 0
     return [(int(word) & ~127, int(word) & 15) for word in found[:count]]
 
 
-def conflicts(addresses: list[int], mask: int = ALL, size: int = 4, bank_bytes: int = 4, merged: int = 1) -> int:
+def conflicts(
+    addresses: list[int], mask: int = ALL, size: int = 4, bank_bytes: int = 4, merged: int = 1, banks: int = 32
+) -> int:
     seen = np.zeros(coalesce.SCRATCH_WORDS, np.int64)
-    return coalesce.conflicts(np.array(addresses), mask, size, bank_bytes.bit_length() - 1, merged, seen)
+    return coalesce.conflicts(np.array(addresses), mask, size, banks, bank_bytes.bit_length() - 1, merged, seen)
 
 
 def ramp(base: int, stride: int) -> list[int]:
@@ -83,7 +85,7 @@ def naive_lines(addresses: list[int], mask: int, size: int) -> list[tuple[int, i
     return list(found.items())
 
 
-def naive_conflicts(addresses: list[int], mask: int, size: int, bank_bytes: int, merged: int) -> int:
+def naive_conflicts(addresses: list[int], mask: int, size: int, bank_bytes: int, merged: int, count: int = 32) -> int:
     width = 32 // max(1, size // bank_bytes)
     total = 0
     for part in range(0, 32, width):
@@ -92,7 +94,7 @@ def naive_conflicts(addresses: list[int], mask: int, size: int, bank_bytes: int,
             if mask >> lane & 1:
                 first, last = addresses[lane] // bank_bytes, (addresses[lane] + size - 1) // bank_bytes
                 for word in range(first, last + 1):
-                    banks[word % 32].append(word)
+                    banks[word % count].append(word)
         total += max((len(set(words) if merged else words) for words in banks.values()), default=0)
     return total
 
@@ -109,17 +111,22 @@ def test_lines_are_those_of_a_naive_model(addresses: list[int], mask: int, size:
     assert lines(ordered, mask, size, ordered=1) == naive_lines(ordered, mask, size)
 
 
-@given(near, masks, sizes, st.sampled_from([4, 8]), st.integers(0, 1))
-def test_conflicts_are_those_of_a_naive_model(a: list[int], mask: int, size: int, bank: int, merged: int) -> None:
-    assert conflicts(a, mask, size, bank, merged) == naive_conflicts(a, mask, size, bank, merged)
+widths = st.sampled_from([4, 8])
+counts = st.sampled_from([8, 16, 32, 64])
 
 
-@given(st.integers(0, 64), st.integers(-70, 70), st.sampled_from([1, 2, 4, 8, 16]), st.sampled_from([4, 8]))
-def test_the_short_cut_for_regular_lanes_agrees(base: int, stride: int, size: int, bank: int) -> None:
-    shift = bank.bit_length() - 1
-    found = coalesce.row_conflicts(stride * size, size, shift)
-    lanes = [4096 + base * size + stride * size * lane for lane in range(32)]
-    assert found in (0, naive_conflicts(lanes, ALL, size, bank, 1))
+@given(near, masks, sizes, widths, st.integers(0, 1), counts)
+def test_conflicts_are_those_of_a_naive_model(
+    a: list[int], mask: int, size: int, width: int, merged: int, count: int
+) -> None:
+    assert conflicts(a, mask, size, width, merged, count) == naive_conflicts(a, mask, size, width, merged, count)
+
+
+@given(st.integers(0, 64), st.integers(-70, 70), st.sampled_from([1, 2, 4, 8, 16]), widths, counts)
+def test_the_short_cut_for_regular_lanes_agrees(base: int, stride: int, size: int, width: int, count: int) -> None:
+    found = coalesce.row_conflicts(stride * size, size, count, width.bit_length() - 1)
+    lanes = [8192 + base * size + stride * size * lane for lane in range(32)]
+    assert found in (0, naive_conflicts(lanes, ALL, size, width, 1, count))
 
 
 @given(st.integers(0, 300), st.integers(1, 700))

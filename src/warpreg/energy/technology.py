@@ -165,11 +165,10 @@ def _fit(document: Document, process: Process, levels: Mapping[str, Level]) -> A
     return ArrayModel(_flip_flop_model(document, process, levels), _sram_model(document, process, levels))
 
 
-def _flip_flop_model(document: Document, process: Process, levels: Mapping[str, Level]) -> FlipFlopModel | None:
-    """None for a technology without levels of flip-flops."""
+def _flip_flop_model(document: Document, process: Process, levels: Mapping[str, Level]) -> FlipFlopModel:
     points = {point for level in levels.values() if level.array == "flip-flop" for point in level.printed()}
     if not points:
-        return None
+        raise document.refusal("level", "a level with array flip-flop", "none")
     constants = document.section("model.flip-flop", FlipFlopConstants)
     to_fj_per_bit = 1000 / process.access
     return FlipFlopModel(

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from warpreg.gpu import sourced
+from warpreg.gpu import memory, sourced
+from warpreg.gpu.memory import MemorySystem, read_memory
 from warpreg.gpu.sourced import DescriptionError, Document, Origin, quantity
 from warpreg.gpu.units import CollectorSet, LoadStoreUnit, OperandPath, Pipe, read_collectors, read_pipes
 
@@ -14,7 +15,7 @@ FOLDER = Path(__file__).parent / "machines"
 REGISTER_BYTES = 4
 SECTIONS = (
     "title", "chip", "sm", "schedulers", "operand_path", "collectors", "register_file", "pipes", "load_store",
-    "shared_memory", "latency",
+    "shared_memory", "latency", *memory.SECTIONS,
 )  # fmt: skip
 
 
@@ -129,6 +130,7 @@ class Machine:
     load_store: LoadStoreUnit
     shared_memory: SharedMemory
     latency: Latency
+    memory: MemorySystem
     origins: Mapping[str, Origin] = field(compare=False, repr=False)
     digest: str
 
@@ -171,6 +173,7 @@ def load(name_or_path: str | Path) -> Machine:
         load_store=document.section("load_store", LoadStoreUnit),
         shared_memory=document.section("shared_memory", SharedMemory),
         latency=document.section("latency", Latency),
+        memory=read_memory(document),
         origins=document.origins,
         digest=document.digest,
     )

@@ -1,2 +1,1 @@
-"""SASS, the machine code of NVIDIA GPUs: opcode tables (`opcodes`), recorded hardware traces in (`reader`) and out
-(`export`)."""
+"""SASS, the machine code of NVIDIA GPUs, and recorded hardware traces: nothing here yet."""

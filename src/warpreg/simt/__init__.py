@@ -9,7 +9,6 @@ from warpreg.simt.faults import (
     MemoryFault,
     RunawayError,
     StackFault,
-    TaintFault,
     TextureFault,
     TrapFault,
 )
@@ -17,7 +16,6 @@ from warpreg.simt.heap import HEAP_BYTES
 from warpreg.simt.launch import STACK_BYTES, Launch
 from warpreg.simt.memory import Buffer, GlobalMemory
 from warpreg.simt.native_kernel import Record
-from warpreg.simt.taints import TaintEvent, Taints
 from warpreg.simt.texture_arguments import SurfaceArgument, TextureArgument
 from warpreg.simt.texture_arrays import TextureError
 from warpreg.simt.textures import Sampler, Surface, Texture
@@ -44,8 +42,5 @@ __all__ = [
     "TextureError",
     "TextureFault",
     "StackFault",
-    "TaintEvent",
-    "TaintFault",
-    "Taints",
     "TrapFault",
 ]

@@ -14,7 +14,7 @@ from warpreg.timing.access_record import LINE_BYTES
 
 Words: TypeAlias = NDArray[np.int64]
 
-SCRATCH_WORDS = 192
+SCRATCH_WORDS = 256
 WORD_BYTES = 4
 ROW_BYTES = 128
 """One 32-bit word of each of 32 lanes: how local memory is laid out."""
@@ -90,45 +90,45 @@ def local_rows(offset: int, mask: int, size: int, frame: int, found: Words, star
     return words
 
 
-def conflicts(lanes: Words, mask: int, size: int, bank_shift: int, merged: int, seen: Words) -> int:
-    """Cycles that shared memory takes: for each part of the warp, the most different words in one of 32 banks.
+def conflicts(lanes: Words, mask: int, size: int, banks: int, bank_shift: int, merged: int, seen: Words) -> int:
+    """Cycles that shared memory takes: for each part of the warp, the most different words in one of its banks.
 
-    A bank is ``1 << bank_shift`` bytes wide.  Lanes that access more go in halves or quarters of the warp.  Lanes with
-    the same word share it if ``merged`` is 1 (loads and stores); atomics take their turns (0).  ``seen`` is scratch of
-    SCRATCH_WORDS.
+    There are ``banks`` (a power of two, at most 64) of ``1 << bank_shift`` bytes.  Lanes that access more go in halves
+    or quarters of the warp.  Lanes with the same word share it if ``merged`` is 1 (loads and stores); atomics take
+    their turns (0).  ``seen`` is scratch of SCRATCH_WORDS.
     """
     parts = max(1, size >> bank_shift)
     width = 32 if parts == 1 else max(1, 32 // parts)
     total = 0
     for part in range(0, 32, width):
         if mask >> part & ((1 << width) - 1):
-            total += _part_conflicts(lanes, mask, part, width, size, bank_shift, merged, seen)
+            total += _part_conflicts(lanes, mask, part, width, size, banks, bank_shift, merged, seen)
     return total
 
 
 def _part_conflicts(
-    lanes: Words, mask: int, part: int, width: int, size: int, bank_shift: int, merged: int, seen: Words
+    lanes: Words, mask: int, part: int, width: int, size: int, banks: int, bank_shift: int, merged: int, seen: Words
 ) -> int:
     """Most different words in a bank.  ``seen`` holds for each bank how many, and the head of a chain of them; then
     pairs of word and next."""
-    for bank in range(64):
+    for bank in range(2 * banks):
         seen[bank] = 0
     most = 1
-    free = 64
+    free = 2 * banks
     for lane in range(part, part + width):
         if mask >> lane & 1 == 0:
             continue
         word = lanes[lane] >> bank_shift
         last = (lanes[lane] + size - 1) >> bank_shift
         while word <= last:
-            bank = word & 31
-            at = seen[32 + bank] if merged == 1 else 0
+            bank = word & (banks - 1)
+            at = seen[banks + bank] if merged == 1 else 0
             while at != 0 and seen[at] != word:
                 at = seen[at + 1]
             if at == 0:
                 seen[free] = word
-                seen[free + 1] = seen[32 + bank]
-                seen[32 + bank] = free
+                seen[free + 1] = seen[banks + bank]
+                seen[banks + bank] = free
                 free += 2
                 seen[bank] += 1
                 most = max(most, seen[bank])
@@ -136,18 +136,19 @@ def _part_conflicts(
     return most
 
 
-def row_conflicts(stride: int, size: int, bank_shift: int) -> int:
+def row_conflicts(stride: int, size: int, banks: int, bank_shift: int) -> int:
     """`conflicts` of loads and stores by all 32 lanes, ``stride`` bytes apart; 0 where the general rule must decide."""
-    if stride == size or stride == 0:
-        if size <= 1 << bank_shift:
-            return 1
-        return size >> bank_shift if stride == size else 0
+    if stride == 0:
+        return 1 if size <= 1 << bank_shift else 0
+    parts = size >> bank_shift
+    if stride == size and size >= 1 << bank_shift:
+        return parts * max(1, 32 // banks)
     if size == 1 << bank_shift and stride & (size - 1) == 0:
         step = stride >> bank_shift
         degree = 1
-        while degree < 32 and step & (2 * degree - 1) == 0:
+        while degree < banks and step & (2 * degree - 1) == 0:
             degree *= 2
-        return degree
+        return max(1, min(32, 32 * degree // banks))
     return 0
 
 

@@ -72,24 +72,27 @@ class ThreadBlocks:
         return (self.visit_start.size - 1) // self.warps
 
 
-def feed(run: RecordedRun, kernel: Kernel, *, bank_bytes: int = 4, frames: int = 4096) -> Iterator[ThreadBlocks]:
+def feed(
+    run: RecordedRun, kernel: Kernel, *, banks: int = 32, bank_bytes: int = 4, frames: int = 4096
+) -> Iterator[ThreadBlocks]:
     """The thread blocks of a run in order, in batches.
 
-    ``bank_bytes`` is the width of a bank of shared memory, 4 or 8.  A thread block's local memory lies where that of
-    the one ``frames`` before lay.  Raises TimingError for a path or addresses that are not of ``kernel``, and for a run
-    whose addresses were not recorded.
+    Shared memory has ``banks`` (a power of two) of ``bank_bytes``, 4 or 8.  A thread block's local memory lies where
+    that of the one ``frames`` before lay.  Raises TimingError for a path or addresses that are not of ``kernel``, and
+    for a run whose addresses were not recorded.
     """
-    return _Feed(run, kernel, bank_bytes, frames).batches()
+    return _Feed(run, kernel, banks, bank_bytes, frames).batches()
 
 
 class _Feed:
-    def __init__(self, run: RecordedRun, kernel: Kernel, bank_bytes: int, frames: int) -> None:
+    def __init__(self, run: RecordedRun, kernel: Kernel, banks: int, bank_bytes: int, frames: int) -> None:
         x, y, z = run.header["block"]
         self.kernel = kernel
         self.sites = memory_sites(kernel)
         self.warps = -(-x * y * z // 32)
         self.rules = loop.Rules(
             self.warps,
+            banks,
             bank_bytes.bit_length() - 1,
             _frame_bytes(kernel),
             frames,

@@ -51,6 +51,7 @@ class Rules(NamedTuple):
     ``frames``, after how many thread blocks its places are used again; bounds of the windows of generic addresses."""
 
     warps: int
+    banks: int
     bank_shift: int
     frame_bytes: int
     frames: int
@@ -304,7 +305,7 @@ def _usual(mask: int, state: Words, sites: Sites, rules: Rules, out: Words) -> i
         pass
     elif space == SHARED:
         if mask == FULL and sites.atomic[site] == 0:
-            count = coalesce.row_conflicts(stride, size, rules.bank_shift) * sites.repeat[site]
+            count = coalesce.row_conflicts(stride, size, rules.banks, rules.bank_shift) * sites.repeat[site]
     elif stride == 0:
         if space == CONSTANT:
             count = 1
@@ -343,7 +344,10 @@ def _general(mask: int, state: Words, sites: Sites, rules: Rules, out: Words, sc
     written = 0
     if space == SHARED:
         merged = 1 - sites.atomic[site]
-        count = coalesce.conflicts(lanes, mask, size, rules.bank_shift, merged, scratch.seen) * sites.repeat[site]
+        count = (
+            coalesce.conflicts(lanes, mask, size, rules.banks, rules.bank_shift, merged, scratch.seen)
+            * sites.repeat[site]
+        )
     elif space == CONSTANT:
         count = coalesce.different(lanes, mask)
     elif space == LOCAL:

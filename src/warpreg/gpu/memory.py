@@ -1,0 +1,139 @@
+"""The memory system of a GPU: sections of a machine file; docs/memory.md says what each number does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpreg.gpu.sourced import Document, quantity
+
+LINE_BYTES = 128
+SECTIONS = ("memory", "l1", "l2", "network", "dram")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Which of the models of memory describes the machine."""
+
+    model: str = quantity("model of the memory system", choices=("fixed", "cached", "contention"))
+    segment_bytes: int = quantity("smallest part of a line that a load fetches", "bytes", 32, LINE_BYTES)
+    outstanding: int = quantity("transactions of one SM under way", "transactions", 1, 1 << 16)
+    bytes_per_cycle: float | None = quantity(
+        "fixed model: bytes that an SM and its memory exchange in a cycle", "bytes/cycle", 0.01, 1 << 16, optional=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLevel:
+    """The first-level data cache of an SM."""
+
+    bytes: int = quantity("capacity", "bytes", LINE_BYTES, 1 << 24)
+    ways: int = quantity("lines of a set", "lines", 1, 4096)
+    latency: int = quantity("of a load that hits", "cycles", 1, 10_000)
+    miss_lines: int = quantity("lines that it can wait for", "lines", 1, 1 << 16)
+    sectors_per_cycle: int = quantity("sectors that it looks up in a cycle", "sectors", 1, 4)
+    write: str = quantity(
+        "what a store does to a line: removes its sectors or updates them", choices=("evict", "through")
+    )
+    skip_global: bool = quantity("whether loads from global memory pass it by")
+    unified_bytes: int | None = quantity(
+        "capacity together with shared memory: what a kernel leaves of it adds to the cache",
+        "bytes", LINE_BYTES, 1 << 24, optional=True,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SecondLevel:
+    """The second-level cache: slices on the other side of the network."""
+
+    slices: int = quantity("slices", "slices", 1, 1024)
+    bytes: int = quantity("capacity of one slice", "bytes", LINE_BYTES, 1 << 28)
+    ways: int = quantity("lines of a set", "lines", 1, 4096)
+    latency: int = quantity("from a request's arrival to its answer or its way to DRAM", "cycles", 1, 10_000)
+    sectors_per_cycle: int = quantity("sectors that a slice looks up in a cycle", "sectors", 1, 4)
+    miss_lines: int = quantity("contention model: lines that a slice can wait for", "lines", 1, 1 << 16)
+    queue: int = quantity("contention model: requests that wait in front of a slice", "requests", 1, 1 << 16)
+    interleave_bytes: int = quantity("consecutive bytes of one slice", "bytes", LINE_BYTES, 1 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Between SMs and slices, one network for requests and one for replies."""
+
+    kind: str = quantity("how nodes are connected", choices=("crossbar", "mesh"))
+    latency: int = quantity("from port to port of a packet of one flit; of one hop in a mesh", "cycles", 1, 10_000)
+    flit_bytes: int = quantity("bytes that a port moves in a cycle", "bytes", 1, 1024)
+    queue: int = quantity(
+        "contention model: packets that wait at a port, for each virtual channel", "packets", 1, 1 << 16
+    )
+    virtual_channels: int = quantity("contention model: queues at an input of a router", "channels", 1, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Dram:
+    """DRAM channels; times are in clocks of the DRAM unless said otherwise."""
+
+    channels: int = quantity("channels", "channels", 1, 256)
+    clock_mhz: float = quantity("command clock", "MHz", 1, 20_000)
+    bytes_per_clock: float = quantity("bytes that a channel's bus moves in a clock", "bytes/clock", 0.25, 4096)
+    latency: int = quantity("beside the bus, banks and queues, in cycles of the SMs", "cycles", 0, 10_000)
+    banks: int = quantity("banks of a channel", "banks", 1, 256)
+    row_bytes: int = quantity("bytes of a row", "bytes", LINE_BYTES, 1 << 20)
+    queue: int = quantity("contention model: bursts among which a controller chooses", "bursts", 1, 1 << 12)
+    rcd: int = quantity("from activation to read or write", "clocks", 0, 10_000)
+    rp: int = quantity("from precharge to activation", "clocks", 0, 10_000)
+    ras: int = quantity("from activation to precharge", "clocks", 0, 10_000)
+    rrd: int = quantity("from activation to activation of another bank", "clocks", 0, 10_000)
+    cl: int = quantity("from read to its data", "clocks", 0, 10_000)
+    wl: int = quantity("from write to its data", "clocks", 0, 10_000)
+    wr: int = quantity("from the end of written data to precharge", "clocks", 0, 10_000)
+    cdlr: int = quantity("from the end of written data to a read", "clocks", 0, 10_000)
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySystem:
+    """The sections that the model needs; None where the file leaves one out."""
+
+    memory: Model
+    l1: FirstLevel | None = None
+    l2: SecondLevel | None = None
+    network: Network | None = None
+    dram: Dram | None = None
+
+
+def read_memory(document: Document) -> MemorySystem:
+    """The memory system of a machine file; raises the error class of the document."""
+    model = document.section("memory", Model)
+    system = MemorySystem(
+        memory=model,
+        l1=document.section("l1", FirstLevel) if document.keys("l1") else None,
+        l2=document.section("l2", SecondLevel) if document.keys("l2") else None,
+        network=document.section("network", Network) if document.keys("network") else None,
+        dram=document.section("dram", Dram) if document.keys("dram") else None,
+    )
+    if (model.model == "fixed") != (model.bytes_per_cycle is not None):
+        raise document.refusal(
+            "memory.bytes_per_cycle", "bytes with model fixed, and only then", f"{model.bytes_per_cycle}"
+        )
+    for name in ("l2", "network", "dram") if model.model != "fixed" else ():
+        if getattr(system, name) is None:
+            raise document.refusal(name, f"a table [{name}] with model {model.model}", "nothing")
+    for name, cache in (("l1", system.l1), ("l2", system.l2)):
+        if cache is not None and cache.bytes % (LINE_BYTES * cache.ways):
+            expected = f"a multiple of {cache.ways} ways of {LINE_BYTES} bytes"
+            raise document.refusal(f"{name}.bytes", expected, str(cache.bytes))
+    _check_powers(document, system)
+    return system
+
+
+def _check_powers(document: Document, system: MemorySystem) -> None:
+    numbers = {"memory.segment_bytes": system.memory.segment_bytes}
+    if system.l2 is not None:
+        numbers["l2.interleave_bytes"] = system.l2.interleave_bytes
+    if system.dram is not None:
+        numbers["dram.row_bytes"] = system.dram.row_bytes
+    for key, number in numbers.items():
+        if number & (number - 1):
+            raise document.refusal(key, "a power of two", str(number))
+    if system.l2 is not None and system.dram is not None and system.l2.slices % system.dram.channels:
+        expected = f"a multiple of {system.dram.channels} channels"
+        raise document.refusal("l2.slices", expected, str(system.l2.slices))

@@ -1,0 +1,62 @@
+"""The memory system: three models behind the functions that docs/timing.md names.
+
+`build` makes the arrays; `functions` gives the model's functions, plain ones in the numba subset of Python, which the
+core compiles into itself and which run as they are.  docs/memory.md says what each model does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from warpreg.timing.memory import cached, first_level, fixed, heap, network
+from warpreg.timing.memory import layout as at
+from warpreg.timing.memory.build import build, counters, for_machine
+from warpreg.timing.memory.layout import ATOMIC, LOAD, NEVER, NONE, STORE, TEXTURE, Memory
+
+
+class Functions(NamedTuple):
+    """What an SM asks of memory; signatures are those of docs/timing.md."""
+
+    accepts: Callable[..., Any]
+    send: Callable[..., Any]
+    advance: Callable[..., Any]
+    next_event: Callable[..., Any]
+    next_return: Callable[..., Any]
+    returned: Callable[..., Any]
+    retry: Callable[..., Any]
+
+
+_FIXED = Functions(
+    fixed.accepts, fixed.send, fixed.advance, fixed.next_event, heap.next_return, heap.returned, fixed.retry
+)
+_CACHES = Functions(
+    first_level.accepts,
+    first_level.send,
+    cached.advance,
+    network.next_event,
+    heap.next_return,
+    heap.returned,
+    first_level.retry,
+)
+
+
+def functions(memory: Memory) -> Functions:
+    """The functions of a memory system's model."""
+    return _FIXED if memory.parameters[at.MODEL] == at.FIXED else _CACHES
+
+
+__all__ = [
+    "ATOMIC",
+    "LOAD",
+    "NEVER",
+    "NONE",
+    "STORE",
+    "TEXTURE",
+    "Functions",
+    "Memory",
+    "build",
+    "counters",
+    "for_machine",
+    "functions",
+]

@@ -1,0 +1,146 @@
+"""The first-level cache of an SM, shared by the models that have one.
+
+Loads are looked up when they are sent and answered ``latency`` cycles later.  A line is allocated when it is missed,
+and transactions that wait for it are chained to it; each line that is waited for occupies a miss register.  Stores and
+atomics pass through.  A transaction that finds no miss register, no line or no room in the network waits alone in
+front of the cache, and the SM sends none until it has been taken.
+"""
+
+from __future__ import annotations
+
+from warpreg.timing.access_record import LOCAL_BASE
+from warpreg.timing.memory import layout as at
+from warpreg.timing.memory import network, tags
+from warpreg.timing.memory.heap import free_node, give_back, new_node, next_return, sectors_in
+from warpreg.timing.memory.layout import TICKS, Memory
+
+BYPASS_CYCLES = 1
+MUST_WAIT = -2
+
+
+def accepts(memory: Memory, sm: int, now: int) -> bool:
+    """Whether the cache takes a transaction of this SM in this cycle."""
+    free = memory.sms[sm, at.FREE_AT] < (now + 1) * TICKS
+    room = memory.sms[sm, at.UNDER_WAY] < memory.parameters[at.OUTSTANDING]
+    return free and room and memory.sms[sm, at.BLOCKED] == at.NONE
+
+
+def retry(memory: Memory, sm: int, now: int) -> int:
+    """When `accepts` may hold after a refusal."""
+    if memory.sms[sm, at.BLOCKED] != at.NONE:
+        return max(now + 1, network.next_event(memory, now))
+    if memory.sms[sm, at.UNDER_WAY] >= memory.parameters[at.OUTSTANDING]:
+        return max(now + 1, min(next_return(memory, sm), network.next_event(memory, now)))
+    return max(now + 1, memory.sms[sm, at.FREE_AT] // TICKS)
+
+
+def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
+    """Take a transaction, which occupies the cache for a cycle at least."""
+    parameters = memory.parameters
+    start = max(now * TICKS, memory.sms[sm, at.FREE_AT])
+    memory.sms[sm, at.FREE_AT] = start + max(TICKS, sectors_in(sectors) * parameters[at.L1_SECTOR_TICKS])
+    memory.sms[sm, at.UNDER_WAY] += 1
+    memory.counts[sm, at.SENT] += 1
+    wanted = parameters[at.SEGMENT] if kind == at.LOAD or kind == at.TEXTURE else 0
+    node = new_node(memory, sm, kind, line, sectors | wanted, ticket)
+    if _take(memory, sm, node, start // TICKS) == 0:
+        memory.sms[sm, at.BLOCKED] = node
+        memory.counts[sm, at.BLOCKS] += 1
+
+
+def unblock(memory: Memory, sm: int, now: int) -> None:
+    """Let the transaction that waits in front of the cache try again."""
+    node = memory.sms[sm, at.BLOCKED]
+    if node != at.NONE and _take(memory, sm, node, now) == 1:
+        memory.sms[sm, at.BLOCKED] = at.NONE
+
+
+def deliver(memory: Memory, node: int, now: int) -> None:
+    """An answer is there: it fills the cache and those that waited go back, or it goes back itself."""
+    nodes = memory.nodes
+    sm = nodes[node, at.SM]
+    chain = node
+    if nodes[node, at.FILLS] == 1:
+        chain = _fill(memory, sm, nodes[node, at.LINE], nodes[node, at.SECTORS])
+        free_node(memory, node)
+    while chain != at.NONE:
+        following = nodes[chain, at.NEXT]
+        give_back(memory, sm, now, nodes[chain, at.TICKET])
+        free_node(memory, chain)
+        chain = following
+    unblock(memory, sm, now)
+
+
+def _take(memory: Memory, sm: int, node: int, now: int) -> int:
+    """Look the transaction up; 0 where it has to wait, and nothing has changed then."""
+    parameters = memory.parameters
+    kind = memory.nodes[node, at.KIND]
+    is_load = kind == at.LOAD or kind == at.TEXTURE
+    line = memory.nodes[node, at.LINE]
+    skips = parameters[at.HAS_L1] == 0 or (parameters[at.SKIP_GLOBAL] == 1 and kind != at.TEXTURE and line < LOCAL_BASE)
+    place = at.NONE
+    if parameters[at.HAS_L1] == 1:
+        place = tags.find(memory.lines1, memory.buckets1, parameters[at.BUCKETS1], sm, line)
+    request = node
+    if is_load and not skips:
+        request = _look_up(memory, sm, node, place, now)
+        if request == MUST_WAIT:
+            return 0
+    elif network.has_room(memory, sm, node) == 0:
+        return 0
+    elif place != at.NONE and not is_load and (parameters[at.WRITE1] == at.EVICT or kind == at.ATOMIC):
+        memory.lines1[place, at.BITS] &= ~memory.nodes[node, at.SECTORS]
+    if request != at.NONE:
+        network.inject(memory, request, now + (BYPASS_CYCLES if skips else parameters[at.L1_LATENCY]))
+    return 1
+
+
+def _look_up(memory: Memory, sm: int, node: int, place: int, now: int) -> int:
+    """A load at its line, if there is one; returns the request that it makes, NONE, or MUST_WAIT."""
+    parameters, nodes, lines = memory.parameters, memory.nodes, memory.lines1
+    need = nodes[node, at.SECTORS]
+    pending = 0
+    if place != at.NONE:
+        need &= ~lines[place, at.BITS]
+        pending = lines[place, at.BITS] >> at.PENDING_SHIFT & at.VALID
+        if need == 0:
+            tags.touch(lines, memory.sets1, place)
+            memory.counts[sm, at.L1_HITS] += 1
+            give_back(memory, sm, now + parameters[at.L1_LATENCY], nodes[node, at.TICKET])
+            free_node(memory, node)
+            return at.NONE
+    asked = need & ~pending
+    if (pending == 0 and memory.sms[sm, at.MISSES] >= parameters[at.MSHRS1]) or (
+        asked != 0 and network.has_room(memory, sm, node) == 0
+    ):
+        return MUST_WAIT
+    if place == at.NONE:
+        sets = parameters[at.SETS1]
+        group = sm * sets + tags.set_of(nodes[node, at.LINE] >> 7, sets, parameters[at.BITS1])
+        place = tags.victim(lines, memory.sets1, group)
+        if place == at.NONE:
+            return MUST_WAIT
+        tags.replace(lines, memory.buckets1, parameters[at.BUCKETS1], sm, place, nodes[node, at.LINE])
+    tags.touch(lines, memory.sets1, place)
+    if pending == 0:
+        memory.sms[sm, at.MISSES] += 1
+    memory.counts[sm, at.L1_MISSES] += 1
+    nodes[node, at.NEED] = need
+    nodes[node, at.NEXT] = lines[place, at.CHAIN]
+    lines[place, at.CHAIN] = node
+    lines[place, at.BITS] |= asked << at.PENDING_SHIFT
+    if asked == 0:
+        return at.NONE
+    request = new_node(memory, sm, at.LOAD, nodes[node, at.LINE], asked, at.NONE)
+    nodes[request, at.FILLS] = 1
+    return request
+
+
+def _fill(memory: Memory, sm: int, line: int, sectors: int) -> int:
+    """Sectors of a line are there; returns a chain of those that waited for nothing else, first come first."""
+    lines = memory.lines1
+    place = tags.find(lines, memory.buckets1, memory.parameters[at.BUCKETS1], sm, line)
+    chain = tags.fill(lines, memory.nodes, place, sectors)
+    if lines[place, at.BITS] & at.PENDING == 0:
+        memory.sms[sm, at.MISSES] -= 1
+    return chain

@@ -1,0 +1,111 @@
+"""Where things stand in the arrays of a memory system: one layout for all models.
+
+Plain int64 arrays, because the models' functions are compiled into the timing core and allocate nothing.  Times are in
+cycles of the SMs, or in *ticks* of 1 / TICKS cycle where bandwidths do not divide a cycle.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.int64]
+
+NEVER = 1 << 60
+NONE = -1
+TICKS = 256
+
+LOAD, STORE, ATOMIC, TEXTURE = 1, 2, 3, 4
+"""Kinds of transactions; the first three are those of `warpreg.timing.access_record`."""
+
+FIXED, CACHED, CONTENTION = range(3)
+MODELS = ("fixed", "cached", "contention")
+EVICT, THROUGH = range(2)
+WRITES = ("evict", "through")
+
+
+class Memory(NamedTuple):
+    """A memory system of some SMs.
+
+    ``parameters`` and ``scalars``: numbers by the positions below. ``sms`` a row for each SM, ``slices`` for each slice
+    of the second-level cache, ``channels`` for each DRAM channel, ``banks`` for each of its banks.  ``lines1`` and
+    ``lines2`` the lines of the caches, ``sets1`` and ``sets2`` their sets (oldest, newest), ``buckets1`` and
+    ``buckets2`` where looking a line up begins.  ``nodes``: transactions and requests under way.  ``events`` a heap of
+    (time, node), ``returns`` one for each SM of (time, ticket).  ``queues`` ring buffers of nodes. ``counts`` by SM.
+    """
+
+    parameters: Array
+    scalars: Array
+    sms: Array
+    slices: Array
+    channels: Array
+    banks: Array
+    lines1: Array
+    sets1: Array
+    buckets1: Array
+    lines2: Array
+    sets2: Array
+    buckets2: Array
+    nodes: Array
+    events: Array
+    returns: Array
+    queues: Array
+    counts: Array
+
+
+(
+    MODEL, SMS, SEGMENT, LATENCY, TEXTURE_LATENCY, SECTOR_TICKS, OUTSTANDING,
+    HAS_L1, SETS1, WAYS1, L1_LATENCY, L1_SECTOR_TICKS, MSHRS1, WRITE1, SKIP_GLOBAL,
+    SLICES, SETS2, WAYS2, L2_LATENCY, L2_SECTOR_TICKS, MSHRS2, QUEUE2, INTERLEAVE_SHIFT,
+    NETWORK_LATENCY, FLIT_BYTES, BY_SECTOR, QUEUE_NETWORK, MESH_WIDTH, VIRTUAL_CHANNELS,
+    CHANNELS, DRAM_LATENCY, DRAM_SECTOR_TICKS, BANKS, ROW_SHIFT, QUEUE_DRAM,
+    T_RCD, T_RP, T_RAS, T_CL, T_WL, T_WR, T_WTR, T_RRD, BUCKETS1, BUCKETS2, BITS1, BITS2, SLICE_BITS,
+    PARAMETERS,
+) = range(49)  # fmt: skip
+
+EVENTS, FREE_NODE, SEQUENCE, STEP_AT, ACTIVE, ASKED, EVICTED, EVICTED_LINE, SCALARS = range(9)
+"""Length of the heap of events; first free node; how many times anything was put into a heap; when the network and the
+DRAM controllers are to be stepped next, and how many requests are in them; what the last look-up in the second level
+left: sectors to ask of DRAM, dirty sectors that it threw out, and their line."""
+
+RETURNS, FREE_AT, INJECT_AT, EJECT_AT, BLOCKED, MISSES, UNDER_WAY, SM_FIELDS = range(8)
+"""Of an SM: length of its heap of returns; when its first-level cache, its port into the network and its port out of it
+are free (ticks, cycles, cycles); the transaction that the cache could not take, or NONE; lines that it waits for;
+transactions under way."""
+
+SLICE_FREE, REPLY_AT, SLICE_FIELDS = range(3)
+"""Of a slice: when it is free (ticks), and its port into the reply network (cycles)."""
+
+CHANNEL_FREE, CHANNEL_FIELDS = range(2)
+"""Of a DRAM channel: when its data bus is free (ticks)."""
+
+OPEN_ROW, ROW_AT, COLUMN_AT, PRECHARGE_AT, BANK_FIELDS = range(5)
+"""Of a bank: its open row or NONE; ticks at which it may be activated, read or written, and precharged."""
+
+TAG, BITS, CHAIN, HASH_NEXT, OLDER, NEWER, SET, LINE_FIELDS = range(8)
+"""Of a cache line: address or NONE; sectors valid | pending << 4 | dirty << 8; first of the nodes that wait for it;
+next line in its bucket; neighbours by age in its set; its set."""
+
+VALID, PENDING, DIRTY = 15, 15 << 4, 15 << 8
+PENDING_SHIFT, DIRTY_SHIFT = 4, 8
+
+TICKET, SM, KIND, LINE, SECTORS, NEED, NEXT, STAGE, FILLS, NODE_FIELDS = range(10)
+"""Of a node: the ticket, whose it is, what it asks; the sectors that it waits for; next in a chain or free list; what
+its event does; whether it fills the first-level cache when it comes back."""
+
+ARRIVE, FILLED, REPLY, DELIVER = range(4)
+"""Stages of a request: it reaches its slice; DRAM has its sectors; the slice answers; its SM has the answer."""
+
+(
+    L1_HITS, L1_MISSES, L2_HITS, L2_MISSES, DRAM_READS, DRAM_WRITES, ROW_HITS, ROW_MISSES, SENT, RETURNED, BLOCKS,
+    COUNTS,
+) = range(12)  # fmt: skip
+COUNTERS = (
+    "l1_hits", "l1_misses", "l2_hits", "l2_misses", "dram_reads", "dram_writes", "row_hits", "row_misses", "sent",
+    "returned", "blocks",
+)  # fmt: skip
+"""Transactions that the first-level cache had or not (loads only); requests that the second had or not; sectors moved
+from and to DRAM; DRAM bursts with and without an open row; transactions sent and returned; times a transaction had to
+wait in front of the first-level cache."""

@@ -1,0 +1,84 @@
+"""The second-level cache: slices that lines are spread over, write-back, allocated when missed.
+
+A store makes its sectors valid and dirty without fetching them.  Functions say what a look-up found; time is the
+business of the model.
+"""
+
+from __future__ import annotations
+
+from warpreg.timing.memory import layout as at
+from warpreg.timing.memory import tags
+from warpreg.timing.memory.layout import Memory
+
+HIT, WAITS, ASKS, NO_PLACE = range(4)
+"""What a look-up found: the sectors; that others have asked for them; that DRAM is to be asked for ``ASKED``; no line
+that could be replaced.  A request that waits is chained to its line."""
+
+
+def slice_of(memory: Memory, line: int) -> int:
+    """The slice that a line belongs to."""
+    chunk = line >> memory.parameters[at.INTERLEAVE_SHIFT]
+    return tags.set_of(chunk, memory.parameters[at.SLICES], memory.parameters[at.SLICE_BITS])
+
+
+def channel_of(memory: Memory, which: int) -> int:
+    """The DRAM channel behind a slice."""
+    return which % memory.parameters[at.CHANNELS]
+
+
+def place_in_slice(memory: Memory, line: int) -> int:
+    """A line's number among those of its slice, in the order of addresses."""
+    parameters = memory.parameters
+    chunk = line >> parameters[at.INTERLEAVE_SHIFT]
+    bits = parameters[at.SLICE_BITS]
+    above = chunk >> bits if bits >= 0 else chunk // parameters[at.SLICES]
+    within = parameters[at.INTERLEAVE_SHIFT] - 7
+    return above << within | line >> 7 & ((1 << within) - 1)
+
+
+def look_up(memory: Memory, which: int, node: int) -> int:
+    """Find a request's sectors in its slice, or make room for them; what to do for it stands in the scalars."""
+    parameters, nodes, lines = memory.parameters, memory.nodes, memory.lines2
+    scalars = memory.scalars
+    line = nodes[node, at.LINE]
+    kind = nodes[node, at.KIND]
+    sm = nodes[node, at.SM]
+    scalars[at.EVICTED] = 0
+    scalars[at.ASKED] = 0
+    need = nodes[node, at.SECTORS]
+    place = tags.find(lines, memory.buckets2, parameters[at.BUCKETS2], which, line)
+    if place == at.NONE:
+        group = which * parameters[at.SETS2] + tags.set_of(
+            place_in_slice(memory, line), parameters[at.SETS2], parameters[at.BITS2]
+        )
+        place = tags.victim(lines, memory.sets2, group)
+        if place == at.NONE:
+            return NO_PLACE
+        scalars[at.EVICTED] = lines[place, at.BITS] >> at.DIRTY_SHIFT & at.VALID
+        scalars[at.EVICTED_LINE] = lines[place, at.TAG]
+        tags.replace(lines, memory.buckets2, parameters[at.BUCKETS2], which, place, line)
+    tags.touch(lines, memory.sets2, place)
+    if kind == at.STORE:
+        memory.counts[sm, at.L2_HITS] += 1
+        lines[place, at.BITS] |= need | need << at.DIRTY_SHIFT
+        return HIT
+    if kind == at.ATOMIC:
+        lines[place, at.BITS] |= need << at.DIRTY_SHIFT
+    missing = need & ~lines[place, at.BITS]
+    if missing == 0:
+        memory.counts[sm, at.L2_HITS] += 1
+        return HIT
+    memory.counts[sm, at.L2_MISSES] += 1
+    asked = missing & ~(lines[place, at.BITS] >> at.PENDING_SHIFT)
+    lines[place, at.BITS] |= asked << at.PENDING_SHIFT
+    nodes[node, at.NEED] = missing
+    nodes[node, at.NEXT] = lines[place, at.CHAIN]
+    lines[place, at.CHAIN] = node
+    scalars[at.ASKED] = asked
+    return ASKS if asked else WAITS
+
+
+def fill(memory: Memory, which: int, line: int, sectors: int) -> int:
+    """DRAM has given sectors of a line; returns a chain of the requests that have all they need, first come first."""
+    place = tags.find(memory.lines2, memory.buckets2, memory.parameters[at.BUCKETS2], which, line)
+    return tags.fill(memory.lines2, memory.nodes, place, sectors)

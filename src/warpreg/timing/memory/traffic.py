@@ -1,0 +1,118 @@
+"""Traffic without SMs: streams of loads that drive a memory system, to measure latency and throughput under load.
+
+Each SM has a number of *streams*; a stream sends a load, waits until it is back and for a gap of some cycles, and sends
+the next.  So the streams of an SM are its warps, and fewer of them are a throttled SM.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpreg.replay.functions import compiled
+from warpreg.timing.memory import dispatch, heap
+from warpreg.timing.memory import layout as at
+from warpreg.timing.memory.layout import Array, Memory
+
+READY, SENT_AT, NUMBER, STREAM_FIELDS = range(4)
+"""Of a stream: when it may send (NEVER while it waits), when it sent, and how many loads it has sent."""
+CYCLES, GAP, FOOTPRINT, SECTORS, SEQUENTIAL, STREAMS, OWN, SETTINGS = range(8)
+LATENCY_SUM, LOADS, RESULTS = range(3)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """``streams`` for each SM; ``gap`` cycles between a return and the next load; the ``sectors`` of each load.
+
+    Lines come from ``footprint`` lines: at random, or one after the other with each stream in a part of its own.
+    ``shared`` says whether all SMs use the same lines.
+    """
+
+    streams: int
+    footprint: int
+    gap: int = 0
+    sectors: int = 15
+    sequential: bool = False
+    shared: bool = True
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Loads that came back, their mean latency in cycles, and how many came back in a cycle."""
+
+    loads: int
+    latency: float
+    throughput: float
+
+
+def measure(memory: Memory, traffic: Traffic, cycles: int, warm_up: int = 0, sms: int | None = None) -> Measured:
+    """Drive a memory system at rest for ``warm_up`` cycles, then measure for ``cycles``; ``sms`` of its SMs send."""
+    active = len(memory.sms) if sms is None else sms
+    streams = np.zeros((active * traffic.streams, STREAM_FIELDS), np.int64)
+    settings = np.zeros(SETTINGS, np.int64)
+    settings[[GAP, FOOTPRINT, SECTORS]] = traffic.gap, traffic.footprint, traffic.sectors
+    settings[[SEQUENTIAL, STREAMS, OWN]] = traffic.sequential, traffic.streams, not traffic.shared
+    results = np.zeros(RESULTS, np.int64)
+    run = compiled(drive, (memory, streams, settings, results, 0))
+    settings[CYCLES] = warm_up
+    run(memory, streams, settings, results, 0)
+    results[:] = 0
+    settings[CYCLES] = warm_up + cycles
+    run(memory, streams, settings, results, warm_up)
+    loads = int(results[LOADS])
+    return Measured(loads, float(results[LATENCY_SUM]) / max(1, loads), loads / cycles)
+
+
+def drive(memory: Memory, streams: Array, settings: Array, results: Array, start: int) -> int:
+    """Step from cycle ``start`` until CYCLES; the numba subset of Python."""
+    count = settings[STREAMS]
+    sms = streams.shape[0] // count
+    for now in range(start, settings[CYCLES]):
+        if dispatch.next_event(memory, now) <= now:
+            dispatch.advance(memory, now)
+        for sm in range(sms):
+            if heap.next_return(memory, sm) <= now:
+                _take_back(memory, streams, settings, results, sm, now)
+            if dispatch.accepts(memory, sm, now):
+                _send_one(memory, streams, settings, sm, now)
+    return 0
+
+
+def _take_back(memory: Memory, streams: Array, settings: Array, results: Array, sm: int, now: int) -> None:
+    ticket = heap.returned(memory, sm, now)
+    while ticket != at.NONE:
+        results[LATENCY_SUM] += now - streams[ticket, SENT_AT]
+        results[LOADS] += 1
+        streams[ticket, READY] = now + settings[GAP]
+        ticket = heap.returned(memory, sm, now)
+
+
+def _send_one(memory: Memory, streams: Array, settings: Array, sm: int, now: int) -> None:
+    """The stream of this SM that has been ready for longest sends."""
+    count = settings[STREAMS]
+    chosen = sm * count
+    for stream in range(sm * count, (sm + 1) * count):
+        if streams[stream, READY] < streams[chosen, READY]:
+            chosen = stream
+    if streams[chosen, READY] > now:
+        return
+    line = _line(streams, settings, sm, chosen)
+    streams[chosen, NUMBER] += 1
+    streams[chosen, READY] = at.NEVER
+    streams[chosen, SENT_AT] = now
+    dispatch.send(memory, sm, at.LOAD, line, settings[SECTORS], chosen, now)
+
+
+def _line(streams: Array, settings: Array, sm: int, stream: int) -> int:
+    """The address of the next line of a stream."""
+    number = streams[stream, NUMBER]
+    footprint = settings[FOOTPRINT]
+    base = sm * footprint if settings[OWN] == 1 else 0
+    if settings[SEQUENTIAL] == 1:
+        part = footprint // settings[STREAMS]
+        return (base + stream % settings[STREAMS] * part + number % part) * 128
+    mixed = (number * 0x9E3779B1 + (stream + 1) * 0x85EBCA77) & 0xFFFFFFFF
+    mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
+    mixed = (mixed ^ mixed >> 12) * 0x297A2D39 & 0xFFFFFFFF
+    return (base + (mixed ^ mixed >> 15) % footprint) * 128

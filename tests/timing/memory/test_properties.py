@@ -1,0 +1,94 @@
+"""What holds of every model on random traffic: each send comes back once, and hits are those of a naive cache."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.timing.memory.systems import CACHED, FIXED, Driver, change
+
+from warpreg.gpu.memory import MemorySystem
+from warpreg.timing import memory as m
+from warpreg.timing.memory import layout as at
+from warpreg.timing.memory.traffic import Traffic, drive, measure
+
+SYSTEMS = [FIXED, CACHED, change(CACHED, memory={"segment_bytes": 128}), change(CACHED, l1={"miss_lines": 1})]
+sends = st.tuples(
+    st.integers(0, 2),
+    st.sampled_from([m.LOAD, m.LOAD, m.STORE, m.ATOMIC, m.TEXTURE]),
+    st.integers(0, 40),
+    st.integers(1, 15),
+    st.integers(0, 9),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(SYSTEMS), st.lists(sends, max_size=40))
+def test_each_transaction_comes_back_once_and_nothing_is_left(
+    system: MemorySystem, traffic: list[tuple[int, int, int, int, int]]
+) -> None:
+    driver = Driver(system, sms=3)
+    for ticket, (sm, kind, line, sectors, pause) in enumerate(traffic):
+        driver.to(driver.now + pause)
+        driver.send(ticket, 128 * line, sectors, kind, sm)
+    for ticket in range(len(traffic)):
+        driver.when(ticket)
+    driver.to(driver.now + 300)
+    memory = driver.memory
+    assert driver.count("sent") == driver.count("returned") == len(traffic)
+    assert (memory.sms[:, [at.UNDER_WAY, at.MISSES, at.RETURNS]] == 0).all()
+    assert memory.scalars[at.EVENTS] == 0
+    assert (memory.lines1[:, at.BITS] & at.PENDING == 0).all()
+    assert (memory.lines2[:, at.BITS] & at.PENDING == 0).all()
+    assert free_nodes(memory) == len(memory.nodes)
+
+
+def free_nodes(memory: m.Memory) -> int:
+    count, node = 0, int(memory.scalars[at.FREE_NODE])
+    while node < len(memory.nodes):
+        count, node = count + 1, int(memory.nodes[node, at.NEXT])
+    return count
+
+
+class NaiveCache:
+    """Sectored LRU sets as dictionaries from line to its valid sectors, the oldest first."""
+
+    def __init__(self, sets: int, ways: int) -> None:
+        self.sets: list[OrderedDict[int, int]] = [OrderedDict() for _ in range(sets)]
+        self.ways = ways
+
+    def load(self, line: int, sectors: int) -> bool:
+        bits = len(self.sets).bit_length() - 1
+        chosen = self.sets[(line ^ line >> bits ^ line >> 2 * bits) % len(self.sets)]
+        hit = chosen.get(line, 0) & sectors == sectors
+        valid = chosen.pop(line, 0) | sectors
+        if len(chosen) == self.ways:
+            chosen.popitem(last=False)
+        chosen[line] = valid
+        return hit
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 15)), max_size=80))
+def test_hits_are_those_of_a_naive_cache(loads: list[tuple[int, int]]) -> None:
+    driver, naive, hits = Driver(CACHED), NaiveCache(sets=4, ways=2), 0
+    for ticket, (line, sectors) in enumerate(loads):
+        driver.send(ticket, 128 * line, sectors)
+        driver.when(ticket)
+        hits += naive.load(line, sectors)
+    assert driver.count("l1_hits") == hits
+
+
+@pytest.mark.parametrize("system", SYSTEMS[:2])
+def test_compiled_functions_do_what_the_plain_ones_do(system: MemorySystem) -> None:
+    traffic = Traffic(streams=3, footprint=64, gap=2, sectors=7)
+    one, other = (m.build(system, 2, 1000.0, 100, 150) for _ in range(2))
+    found = measure(one, traffic, cycles=800)
+    streams, results = np.zeros((6, 3), np.int64), np.zeros(2, np.int64)
+    drive(other, streams, np.array([800, 2, 64, 7, 0, 3, 0]), results, 0)
+    assert results[1] == found.loads > 0
+    for compiled, plain in zip(one, other, strict=True):
+        assert np.array_equal(compiled, plain)
