@@ -53,3 +53,25 @@ def test_without_names_every_workload_is_meant(capsys: Output, monkeypatch: pyte
     monkeypatch.setattr(workloads, "names", lambda: ["vector-add"])
     assert main(["verify"]) == 0
     assert "vector-add" in capsys.readouterr().out
+
+
+def test_a_design_that_places_operands_is_checked(capsys: Output) -> None:
+    assert main(["verify", "vector-add", "--design", "orf-lrf", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["passed"] == 1
+
+
+def test_a_wrong_placement_is_named(capsys: Output, tmp_path: Path) -> None:
+    design = tmp_path / "wrong.py"
+    design.write_text(
+        "from warpreg.designs.interface import Declaration\n"
+        "DESIGN = Declaration(slot='levels', levels=('MRF', 'ORF'), order='static', source='assumed: a test')\n"
+        "def compile(program, parameters): return program._replace(mrf_elided=program.mrf_elided + 1)\n"
+    )
+    assert main(["verify", "vector-add", "--design", str(design), "--json"]) == 1
+    (message,) = json.loads(capsys.readouterr().out)["failures"].values()
+    assert "from MRF, which need not hold it" in message
+
+
+def test_a_check_is_of_the_compiler_or_of_a_design(capsys: Output) -> None:
+    assert main(["verify", "vector-add", "--design", "orf-lrf", "--thorough"]) == 2
+    assert "give one of them" in capsys.readouterr().err

@@ -83,9 +83,9 @@ def _filled(rng: random.Random, form: str) -> str:
     return form.format(k=rng.randint(-9, 300), c=rng.randrange(32), **names, **predicates)
 
 
-def memory_of(module: ptx.Module, program: Kernel, seed: int) -> bytes:
-    """The output words after one block of threads."""
-    device = Device(module, None)
+def memory_of(module: ptx.Module, program: Kernel, seed: int, kind: type[Device] = Device) -> bytes:
+    """The output words after one block of threads on a device of some kind."""
+    device = kind(module, None)
     device.install(program)
     words = np.random.default_rng(seed).integers(-(1 << 31), 1 << 31, (THREADS, WORDS), dtype=np.int64)
     out = device.zeros((THREADS + 1, WORDS), np.int32)

@@ -210,6 +210,17 @@ def test_pipes_of_the_machines_that_peers_describe() -> None:
     assert not gpu.load("gebhart").register_file.is_single_ported
 
 
+def test_the_machines_of_the_papers_differ_from_their_bases_where_the_papers_say_so() -> None:
+    corf, bow, larf = gpu.load("corf-fermi"), gpu.load("bow-titanx"), gpu.load("larf-gp102")
+    assert (corf.chip.sms, corf.register_file.banks, corf.schedulers.policy) == (15, 4, "two-level")
+    assert (bow.chip.sms, bow.sm.warps, bow.register_file.banks, bow.operand_path.operand_ports) == (56, 32, 32, 1)
+    assert (larf.chip.sms, larf.warp_registers) == (28, 1024)
+    halves = [gpu.load(name).warp_registers for name in ("regmutex-gtx480", "regmutex-gtx480-half")]
+    assert halves == [1024, 512]
+    assert gpu.load("tfet").warp_registers == 512
+    assert gpu.load("gtx980-two-level").schedulers.active_warps == 4
+
+
 def test_a_syntax_error_names_line_and_column(tmp_path: Path) -> None:
     path = tmp_path / "broken.toml"
     path.write_text('title = "x"\n[chip\n', encoding="utf-8")

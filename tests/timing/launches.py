@@ -51,5 +51,4 @@ def _record(access: Access) -> list[int]:
     count = access.degree if counted else len(access.transactions)
     head = access.mask | SPACES.index(access.space) << 32 | count << 40
     words = [] if counted else [line | sectors for line, sectors in access.transactions]
-    base = access.transactions[0][0] if access.transactions else 0
-    return [head, base, 4, *words]
+    return [head, access.base, access.stride, *words]

@@ -90,7 +90,7 @@ def test_conflicting_sources_are_read_one_after_the_other(sources: int) -> None:
         3: "mad.lo.s32 R1, R0, R4, R8",
         4: "st.global.v4.u32 [R0], {R4, R8, R12, R16}",
     }[sources]
-    banks = Banks(count=4, spread=False)
+    banks = Banks(count=4, mapping="register")
     if sources < 4:
         run = timed(one_warp(text + "\nadd.s32 R2, R1, 1"), sm(banks))
         run.warp(0).issues("add.s32 R2").at(1 + 1 + sources + 1 + 4)
@@ -110,7 +110,9 @@ def test_a_word_named_twice_is_read_once() -> None:
 @pytest.mark.parametrize("ports", [1, 2, 3])
 def test_a_collector_takes_as_many_operands_a_cycle_as_it_has_ports(ports: int) -> None:
     """Three operands from three banks arrive in ceil(3 / ports) cycles."""
-    run = timed(one_warp("mad.lo.s32 R3, R0, R1, R2\nadd.s32 R7, R3, 1"), sm(Banks(spread=False, operand_ports=ports)))
+    run = timed(
+        one_warp("mad.lo.s32 R3, R0, R1, R2\nadd.s32 R7, R3, 1"), sm(Banks(mapping="register", operand_ports=ports))
+    )
     run.warp(0).issues("add.s32 R7").at(1 + 1 + -(-3 // ports) + 1 + 4)
 
 
@@ -135,7 +137,7 @@ def test_results_for_one_bank_are_written_one_after_the_other() -> None:
         f"mov.b32 R{4 * i + 5}, R{4 * i + 4}" for i in range(4)
     )
     run = timed(
-        one_warp(text, *loads(1)[0]), sm(Banks(count=4, spread=False, single_ported=False)), FixedLatency(LATENCY)
+        one_warp(text, *loads(1)[0]), sm(Banks(count=4, mapping="register", single_ported=False)), FixedLatency(LATENCY)
     )
     run.warp(0).issues("mov").at(25, 26, 27, 28)
     run.bank(0).writes("R16").at(28)
@@ -147,7 +149,7 @@ def test_a_write_takes_the_read_of_a_bank_with_one_port(single_ported: bool, rea
     asks for bank 0 from 9 on.  The sum issues at 2, enters at 3, reads at 4, is dispatched at 5 and writes bank 0 at 9.
     """
     text = "setp.lt.s32 P0, 1, 2\nadd.f32 R4, R1, R1\n@P0 mov.b32 R5, R0"
-    run = timed(one_warp(text), sm(Banks(spread=False, single_ported=single_ported)))
+    run = timed(one_warp(text), sm(Banks(mapping="register", single_ported=single_ported)))
     run.warp(0).issues().at(1, 2, 7)
     run.bank(0).writes("R4").at(9)
     run.bank(0).reads("R0").at(read_at)

@@ -21,7 +21,7 @@ def run_of(case: Case) -> Timed:
 @given(cases)
 def test_every_instruction_issues_once_in_the_order_of_its_warp(case: Case) -> None:
     run = run_of(case)
-    for block, warps in enumerate(steps(case.launched)):
+    for block, warps in enumerate(steps(case.launched, case.sm.worker)):
         for warp, path in enumerate(warps):
             own = [i for i in run.outcome.issues if (i.block, i.warp) == (block, warp)]
             assert [issue.pc for issue in own] == [step.instruction.pc for step in path]
@@ -45,7 +45,7 @@ def test_banks_serve_each_operand_and_each_result_once(case: Case) -> None:
     run = run_of(case)
     for log in run.outcome.logs:
         code: dict[int, Instruction] = {
-            issue.sequence: steps(case.launched)[issue.block][issue.warp][issue.position].instruction
+            issue.sequence: steps(case.launched, case.sm.worker)[issue.block][issue.warp][issue.position].instruction
             for issue in log.issues
         }
         read = Counter((a.sequence, a.word) for a in log.accesses if a.action == "read")

@@ -39,7 +39,7 @@ class Case:
 MOVES = "mov.b32 R1, 1\nmov.b32 R2, 1\nmov.b32 R3, 1\nmov.b32 R4, 1"
 CHASE = "ld.global.u32 R1, [R1]\nmov.b32 R1, R1"
 MANY = "\n".join(f"add.s32 R{i}, R0, R4" for i in range(8, 16))
-ONE_COLLECTOR = Banks(spread=False, sets=(CollectorSet(PIPES, collectors=1),))
+ONE_COLLECTOR = Banks(mapping="register", sets=(CollectorSet(PIPES, collectors=1),))
 LATE = Launched(
     code("bar.sync 0\nmov.b32 R2, 1", "add.s32 R1, R1, 1"),
     ((WarpPath(((1, FULL),) * 9 + ((0, FULL),)), *[WarpPath(((0, FULL),))] * 3),),

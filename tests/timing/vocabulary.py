@@ -10,11 +10,16 @@ from collections import Counter
 from dataclasses import dataclass
 
 from tests.timing.launches import Launched
+from tests.timing.reference.hooks import Behaviour
 from tests.timing.reference.log import BankAccess, Issue
 from tests.timing.reference.machine import Sm
 from tests.timing.reference.memory import FixedLatency, Memory
 from tests.timing.reference.program import steps
 from tests.timing.reference.simulation import Outcome, simulate
+
+from warpreg.designs import Design, program_table
+from warpreg.designs.parameters import Value
+from warpreg.ir.kernel import Kernel
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,35 @@ class BankView:
         return Cycles(f"bank {self.index} {action}s {register}", [access.cycle for access in found])
 
 
-def timed(launched: Launched, sm: Sm, memory: Memory | None = None, sms: int = 1, resident: int = 8) -> Timed:
-    """Run a launch; memory answers after 20 cycles unless told otherwise."""
-    return Timed(launched, simulate(sm, memory or FixedLatency(20), steps(launched), sms, resident))
+def timed(
+    launched: Launched,
+    sm: Sm,
+    memory: Memory | None = None,
+    sms: int = 1,
+    resident: int = 8,
+    design: Design | None = None,
+    **parameters: Value,
+) -> Timed:
+    """Run a launch; memory answers after 20 cycles unless told otherwise, without a design all is in the MRF."""
+    behaviour = behaviour_of(launched.kernel, design, **parameters)
+    return Timed(
+        launched, simulate(sm, memory or FixedLatency(20), steps(launched, sm.worker), behaviour, sms, resident)
+    )
+
+
+def behaviour_of(kernel: Kernel, design: Design | None, **parameters: Value) -> Behaviour:
+    """A design for a kernel, compiled and with its state."""
+    program = program_table(kernel)
+    if design is None:
+        return Behaviour(program)
+    values = design.configure(**parameters)
+    program = design.compile(program, values)
+    return Behaviour(
+        program,
+        design.hooks,
+        design.initial_state(values, program),
+        design.name,
+        len(design.levels),
+        len(design.events),
+        len(design.declaration.resources),
+    )

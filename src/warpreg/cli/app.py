@@ -24,6 +24,7 @@ COMMANDS = {
     "run": "run a kernel or workload, check it, print its register profile",
     "compare": "register-file designs side by side on the same runs",
     "reproduce": "the papers' results, measured beside printed",
+    "oracle": "the compiler's greedy placement against the best possible one",
     "explain": "annotated listing of a compiled kernel, with live ranges",
     "verify": "check what workloads compute against their references",
     "list": "what there is: workloads, designs, machines, technologies, opcodes",

@@ -10,10 +10,11 @@ from typing import Any
 import click
 
 from warpreg.cli import output
-from warpreg.cli.options import compile_options, json_option, limit_option, problem_options
+from warpreg.cli.options import compile_options, json_option, limit_option, problem_options, trace_options
 from warpreg.experiments.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Choice, Setting, compare
 from warpreg.experiments.result import Row, Value, geometric_mean
 from warpreg.experiments.runs import CompileChoice, find_workload, run_workload
+from warpreg.experiments.traces import UnknownOpcodes, is_trace, recorded_run
 from warpreg.ir.errors import UnknownNameError
 
 ALL = "all"
@@ -38,6 +39,7 @@ PERCENT = 100
 @problem_options("small")
 @compile_options
 @limit_option
+@trace_options
 @json_option
 def command(
     names: tuple[str, ...],
@@ -50,25 +52,31 @@ def command(
     seed: int,
     choice: CompileChoice,
     max_instructions: int | None,
+    unknown_opcodes: UnknownOpcodes,
     as_json: bool,
 ) -> None:
-    """Compare register-file designs on workloads; 'all' is every workload.
+    """Compare register-file designs on workloads, or on traces recorded on hardware; 'all' is every workload.
 
     \b
     warpreg compare hotspot bfs --set rfc.entries=2,4,6
     warpreg compare all --design my_design.py --json
+    warpreg compare traces/vectoradd/kernelslist.g --designs rfc
     """
     setting = Setting.load(machine, technology)
     choices = design_choices([*filter(None, designs.split(",")), *files], settings)
-    chosen = [find_workload(name) for name in _expanded(names)]
+    chosen = [name if is_trace(name) else find_workload(name) for name in _expanded(names)]
     rows: list[Row] = []
     with output.steps(len(chosen)) as progress:
-        for workload in chosen:
-            progress.begin(f"running {workload.name}")
-            run = run_workload(
-                workload, size, seed, choice, max_instructions=max_instructions, progress=progress.fraction
-            )
-            progress.begin(f"replaying {workload.name}")
+        for subject in chosen:
+            if isinstance(subject, str):
+                progress.begin(f"reading {subject}")
+                run = recorded_run(subject, unknown_opcodes, choice)
+            else:
+                progress.begin(f"running {subject.name}")
+                run = run_workload(
+                    subject, size, seed, choice, max_instructions=max_instructions, progress=progress.fraction
+                )
+            progress.begin(f"replaying {run.name}")
             rows += compare(run, choices, setting)
             progress.done()
     if as_json:

@@ -124,6 +124,17 @@ def compile_options(function: Function) -> Function:
     return cast("Function", command)
 
 
+def trace_options(function: Function) -> Function:
+    """``--unknown-opcodes``, for commands that take recorded traces."""
+    return click.option(
+        "--unknown-opcodes",
+        type=click.Choice(["error", "alu"]),
+        default="error",
+        show_default=True,
+        help="What to do with opcodes of a recorded trace that are in no table.",
+    )(function)
+
+
 def limit_option(function: Function) -> Function:
     """``--max-instructions``"""
     return click.option(

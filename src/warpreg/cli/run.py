@@ -12,10 +12,11 @@ from rich.table import Table
 from warpreg import gpu
 from warpreg.cli import output
 from warpreg.cli.arguments import Argument, parse_argument, parse_extent
-from warpreg.cli.options import compile_options, json_option, limit_option, problem_options
+from warpreg.cli.options import compile_options, json_option, limit_option, problem_options, trace_options
 from warpreg.experiments.comparison import DEFAULT_MACHINE
 from warpreg.experiments.profile import register_profile
 from warpreg.experiments.runs import AS_COMPILED, PATH, CompileChoice, Run, find_workload, run_workload
+from warpreg.experiments.traces import UnknownOpcodes, is_trace, recorded_run
 from warpreg.gpu import Machine
 from warpreg.ir.module import Module
 from warpreg.replay import Profile
@@ -26,7 +27,7 @@ KERNEL_FILES = (".cu", ".ptx")
 
 
 @click.command()
-@click.argument("target", metavar="NAME|KERNEL.cu|.ptx|LAUNCHES.toml|.py")
+@click.argument("target", metavar="NAME|KERNEL.cu|.ptx|LAUNCHES.toml|.py|kernelslist.g")
 @problem_options("small")
 @click.option("--kernel", help="Which kernel of the file; may be left out if there is one.")
 @click.option("--grid", type=parse_extent, metavar="X[xYxZ]", help="Thread blocks in the grid.")
@@ -44,6 +45,7 @@ KERNEL_FILES = (".cu", ".ptx")
 @click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine whose occupancy is told.")
 @compile_options
 @limit_option
+@trace_options
 @json_option
 def command(
     target: str,
@@ -58,9 +60,11 @@ def command(
     machine: str,
     choice: CompileChoice,
     max_instructions: int | None,
+    unknown_opcodes: UnknownOpcodes,
     as_json: bool,
 ) -> None:
-    """Run a workload by name (see 'warpreg list workloads') or a .toml or .py file, or a kernel of a .cu or .ptx file.
+    """Run a workload by name (see 'warpreg list workloads') or a .toml or .py file, or a kernel of a .cu or .ptx file;
+    or read a trace recorded on hardware, a kernelslist.g or .traceg file of Accel-Sim.
 
     \b
     warpreg run hotspot
@@ -78,6 +82,13 @@ def command(
             profile = register_profile(run)
         _save(given, save)
         report = _file_report(given)
+    elif is_trace(target):
+        _refuse_launch_options(target, kernel, grid, block, arguments, save)
+        with output.alone(as_json), output.steps() as progress:
+            progress.begin(f"reading {target}")
+            run = recorded_run(target, unknown_opcodes, choice)
+            profile = register_profile(run)
+        report = {"checked": "read to its end; what was computed is not in a trace"}
     else:
         _refuse_launch_options(target, kernel, grid, block, arguments, save)
         workload = find_workload(target)
@@ -115,7 +126,7 @@ def _refuse_launch_options(
     if kernel or grid or block or arguments or save:
         raise click.UsageError(
             f"--kernel, --grid, --block, --arg and --save launch a kernel of a .cu or .ptx file; "
-            f"'{target}' is taken as the name of a workload, which launches its own"
+            f"'{target}' is taken as the name of a workload or a trace, which has its own launches"
         )
 
 

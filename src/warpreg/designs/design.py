@@ -15,7 +15,7 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.interface import Declaration
 from warpreg.designs.parameters import ParameterSpec, Value, configure, specs
 from warpreg.designs.program import HINTS, Program
-from warpreg.designs.residency import Launch, Residency, Room, room
+from warpreg.designs.residency import Launch, Residency, Room, room, unshared
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
@@ -59,11 +59,11 @@ class Design:
 
         Raises DesignError for a residency that is none, OccupancyError for an impossible launch.
         """
-        plain = Residency(program.register_count)
+        plain = unshared(machine, program.register_count)
         found = self._call("residency", (parameters, program, machine), {"launch": launch}, plain)
         if not isinstance(found, Residency):
             raise DesignError(f"{self.path}: residency returned a {type(found).__name__}, expected a Residency")
-        return room(machine, found, launch)
+        return room(machine, found, launch, program.register_count)
 
     def rewrite(self, kernel: Kernel, parameters: Any, room: Room | None = None) -> Kernel:
         """The kernel with what the design inserts or renames; its blocks and their order stay."""

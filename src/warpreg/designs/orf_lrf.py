@@ -15,33 +15,27 @@ import numpy as np
 from warpreg import energy
 from warpreg.analysis.strand_rules import LongLatencyRules
 from warpreg.designs.interface import (
-    MRF,
-    WRITE,
     Declaration,
-    Plan,
     Program,
     Structure,
-    count,
-    extra,
-    hook,
     parameter,
-    read,
-    write,
 )
 from warpreg.designs.placement.costs import level_costs
 from warpreg.designs.placement.encode import encode, reasons
+from warpreg.designs.placement.encoded import EVENTS, plan_reads, plan_write
 from warpreg.designs.placement.hierarchy import LRF, ORF, Options, Placement, place
 from warpreg.designs.placement.lrf import BANKS
 from warpreg.ir.kernel import Kernel
+
+__all__ = ["plan_reads", "plan_write"]
 
 DESIGN = Declaration(
     slot="levels",
     source="orf-lrf §3, §4",
     levels=("MRF", "ORF", "LRF"),
     order="static",
-    events=("strands", "waits"),
+    events=EVENTS,
 )
-STRANDS, WAITS = 0, 1
 
 
 @dataclass(frozen=True)
@@ -127,26 +121,3 @@ def everything_in(program: Program, level: int) -> Program:
 def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:
     """Per pc, why a strand begins and what became of the values that are written or kept there."""
     return reasons(placement(program, parameters, kernel))
-
-
-@hook
-def plan_reads(state: int, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    for operand in range(program.source_start[pc], program.source_start[pc + 1]):
-        read(plan, operand, program.source_level[operand])
-        if program.fill_level[operand] != MRF:
-            extra(plan, program.fill_level[operand], WRITE, program.source[operand])
-    if program.strand_start[pc] != 0:
-        count(plan, STRANDS)
-    if program.suspends[pc] != 0:
-        count(plan, WAITS)
-
-
-@hook
-def plan_write(state: int, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    for operand in range(program.result_start[pc], program.result_start[pc + 1]):
-        if program.mrf_elided[operand] == 0:
-            write(plan, operand, MRF)
-        if program.result_level[operand] != MRF:
-            write(plan, operand, program.result_level[operand])
-        if program.copy_level[operand] != MRF:
-            write(plan, operand, program.copy_level[operand])

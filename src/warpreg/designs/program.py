@@ -19,10 +19,12 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.last_reads import last_reads
 from warpreg.designs.long_latency import suspensions
 from warpreg.designs.plan import PRIVATE, SHARED
+from warpreg.ir import opcodes
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.opcodes import Latency, Unit, classify
+from warpreg.ir.opcodes import Latency, Unit
 from warpreg.ir.operands import Register
+from warpreg.sass import opcodes as sass
 
 UNITS: tuple[Unit, ...] = tuple(Unit)
 LATENCIES: tuple[Latency, ...] = tuple(Latency)
@@ -135,6 +137,11 @@ def program_table(kernel: Kernel) -> Program:
 def placed(program: Program, slots: int, schedulers: int) -> Program:
     """The program for a core whose SMs have so many warp slots and schedulers."""
     return program._replace(slots=slots, schedulers=schedulers)
+
+
+def classify(instruction: Instruction) -> tuple[Unit, Latency]:
+    """Unit and latency class by the opcode table of the instruction's language, PTX or SASS."""
+    return sass.classify(instruction) if sass.is_sass(instruction) else opcodes.classify(instruction)
 
 
 def source_registers(instruction: Instruction) -> tuple[Register, ...]:

@@ -60,16 +60,23 @@ class Room:
         return self.registers - self.warps * self.residency.registers - groups * self.residency.shared
 
 
-def room(machine: Machine, residency: Residency, launch: Launch) -> Room:
-    """Resident blocks by the machine's occupancy rule, with the register limit that the residency gives.
+def unshared(machine: Machine, registers: int) -> Residency:
+    """Each warp takes ``registers`` of a thread for itself, rounded up to the machine's allocation unit."""
+    width, unit = machine.sm.threads_per_warp, machine.register_file.allocation_unit
+    return Residency(-(-(-(-registers * width // unit) * unit) // width))
 
-    Without shared registers or a pool this is the rule of :func:`warpreg.gpu.occupancy`.  Raises OccupancyError for
-    impossible sizes and DesignError for a pool that the register file cannot hold.
+
+def room(machine: Machine, residency: Residency, launch: Launch, registers: int) -> Room:
+    """Resident blocks by the machine's occupancy rule, but that registers are taken as the residency says.
+
+    ``registers`` is how many of a thread the kernel names.  The residency of ``unshared`` gives what
+    :func:`warpreg.gpu.occupancy` gives.  Raises OccupancyError for impossible sizes and DesignError for a pool that the
+    register file cannot hold.
     """
     found = occupancy(machine, 0, launch.shared_bytes, launch.block_threads)
     block_warps = -(-launch.block_threads // machine.sm.threads_per_warp)
     limit = _warps_by_registers(machine, residency) // block_warps
-    if residency.registers > machine.register_file.registers_per_thread:
+    if found.blocks and registers > machine.register_file.registers_per_thread:
         found = Occupancy(0, 0, "registers per thread", 0.0)
     if limit < found.blocks:
         found = Occupancy(limit, limit * block_warps, "registers", limit * block_warps / machine.sm.warps)
@@ -86,17 +93,12 @@ def room(machine: Machine, residency: Residency, launch: Launch) -> Room:
 
 
 def _warps_by_registers(machine: Machine, residency: Residency) -> int:
-    """Warps that fit, in whole groups, each allocation rounded up to the machine's unit."""
-    file, width = machine.register_file, machine.sm.threads_per_warp
-    pool = residency.pool * width
-    if pool > file.registers:
+    """Warps that fit beside the pool, in whole groups."""
+    left = machine.warp_registers - residency.pool
+    if left < 0:
         raise DesignError(f"residency: pool expects at most {machine.warp_registers}, found {residency.pool}")
-    owned, shared = (
-        -(-count * width // file.allocation_unit) * file.allocation_unit
-        for count in (residency.registers, residency.shared)
-    )
-    group = residency.group * owned + shared
+    group = residency.group * residency.registers + residency.shared
     if group == 0:
         return machine.sm.warps
-    warps = (file.registers - pool) // group * residency.group
-    return warps - warps % file.warp_granularity
+    warps = left // group * residency.group
+    return warps - warps % machine.register_file.warp_granularity

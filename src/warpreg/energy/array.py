@@ -146,11 +146,18 @@ class SramModel:
 
 @dataclass(frozen=True, slots=True)
 class ArrayModel:
-    """Both kinds together."""
+    """Both kinds together; ``flip_flop`` is None where the technology has none."""
 
-    flip_flop: FlipFlopModel
+    flip_flop: FlipFlopModel | None
     sram: SramModel
 
     def cost(self, spec: ArraySpec) -> ArrayCost:
-        """Cost of ``spec`` by the model of its kind, at the technology's node and voltage."""
-        return self.sram.cost(spec) if spec.kind == "sram" else self.flip_flop.cost(spec)
+        """Cost of ``spec`` by the model of its kind, at the technology's node and voltage.
+
+        Raises EnergyError for flip-flops in a technology without them.
+        """
+        if spec.kind == "sram":
+            return self.sram.cost(spec)
+        if self.flip_flop is None:
+            raise EnergyError("array kind: the technology has no flip-flop arrays")
+        return self.flip_flop.cost(spec)

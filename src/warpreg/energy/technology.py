@@ -165,10 +165,11 @@ def _fit(document: Document, process: Process, levels: Mapping[str, Level]) -> A
     return ArrayModel(_flip_flop_model(document, process, levels), _sram_model(document, process, levels))
 
 
-def _flip_flop_model(document: Document, process: Process, levels: Mapping[str, Level]) -> FlipFlopModel:
+def _flip_flop_model(document: Document, process: Process, levels: Mapping[str, Level]) -> FlipFlopModel | None:
+    """None for a technology without levels of flip-flops."""
     points = {point for level in levels.values() if level.array == "flip-flop" for point in level.printed()}
     if not points:
-        raise document.refusal("level", "a level with array flip-flop", "none")
+        return None
     constants = document.section("model.flip-flop", FlipFlopConstants)
     to_fj_per_bit = 1000 / process.access
     return FlipFlopModel(

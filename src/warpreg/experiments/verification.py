@@ -9,9 +9,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from warpreg.codegen import CompileOptions
+from warpreg.experiments.checking import check_placement
 from warpreg.experiments.runs import find_workload
 from warpreg.ir.errors import WarpregError
-from warpreg.simt import Device
+from warpreg.simt import Device, Launch
 
 VIRTUAL = "virtual"
 COMPILED = "compiled"
@@ -43,6 +44,20 @@ def versions(thorough: bool) -> dict[str, CompileOptions | None]:
     return usual | {VIRTUAL: None} | bounded
 
 
+def verify_placed(name: str, size: str, seed: int, design: str) -> Verdict:
+    """Run one workload as a design places it, on the checking executor, and compare its memory with a plain run's."""
+    began = time.perf_counter()
+    failure = ""
+    launches: Sequence[Launch] = ()
+    try:
+        launches = check_placement(name, size, design, seed).launches
+    except (WarpregError, MemoryError) as error:
+        failure = f"{design}: {str(error) or 'out of memory'}"
+    kernels = {launch.kernel.name for launch in launches}
+    instructions = sum(int(launch.warp_instructions) for launch in launches)
+    return Verdict(name, len(kernels), instructions, time.perf_counter() - began, failure)
+
+
 def verify(name: str, size: str, seed: int = 0, thorough: bool = False) -> Verdict:
     """Run one workload in every version and check its outputs; whatever goes wrong is in the verdict."""
     began = time.perf_counter()
@@ -70,10 +85,17 @@ def verify_all(
     thorough: bool = False,
     processes: int | None = None,
     begun: Callable[[str], None] = lambda name: None,
+    design: str | None = None,
 ) -> Iterator[Verdict]:
-    """Verdicts of the workloads ``names`` as they come; ``processes`` defaults to the number of processors."""
+    """Verdicts of the workloads ``names`` as they come; ``processes`` defaults to the number of processors.
+
+    With a ``design`` they run as it places them instead.
+    """
     with ProcessPoolExecutor(processes or os.cpu_count()) as pool:
-        waiting = [pool.submit(verify, name, size, seed, thorough) for name in names]
+        if design is None:
+            waiting = [pool.submit(verify, name, size, seed, thorough) for name in names]
+        else:
+            waiting = [pool.submit(verify_placed, name, size, seed, design) for name in names]
         try:
             for done in as_completed(waiting):
                 verdict = done.result()

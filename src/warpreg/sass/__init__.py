@@ -1,1 +1,2 @@
-"""SASS, the machine code of NVIDIA GPUs, and recorded hardware traces: nothing here yet."""
+"""SASS, the machine code of NVIDIA GPUs: opcode tables (`opcodes`), recorded hardware traces in (`reader`) and out
+(`export`)."""

@@ -9,6 +9,7 @@ from warpreg.simt.faults import (
     MemoryFault,
     RunawayError,
     StackFault,
+    TaintFault,
     TextureFault,
     TrapFault,
 )
@@ -16,6 +17,7 @@ from warpreg.simt.heap import HEAP_BYTES
 from warpreg.simt.launch import STACK_BYTES, Launch
 from warpreg.simt.memory import Buffer, GlobalMemory
 from warpreg.simt.native_kernel import Record
+from warpreg.simt.taints import TaintEvent, Taints
 from warpreg.simt.texture_arguments import SurfaceArgument, TextureArgument
 from warpreg.simt.texture_arrays import TextureError
 from warpreg.simt.textures import Sampler, Surface, Texture
@@ -42,5 +44,8 @@ __all__ = [
     "TextureError",
     "TextureFault",
     "StackFault",
+    "TaintEvent",
+    "TaintFault",
+    "Taints",
     "TrapFault",
 ]

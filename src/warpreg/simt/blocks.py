@@ -29,6 +29,7 @@ from warpreg.simt.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_o
 from warpreg.simt.matrices import MATRIX, MatrixInstruction
 from warpreg.simt.state import SITE_BYTES, Fault, Slot
 from warpreg.simt.storage import CARRY_CELL, Cell, Storage
+from warpreg.simt.taints import TaintCode, Taints
 from warpreg.simt.texture_access import TEXTURE, TextureAccess
 from warpreg.simt.values import BlockValues
 
@@ -83,6 +84,7 @@ class BlockCompiler:
     symbols: dict[str, int]
     sites: Sites
     record_widths: bool = False
+    taints: Taints | None = None
 
     def compile(self, block: Block, first_pc: int) -> None:
         """Define ``block_N`` (and what it chains to), and ``resume_N`` for a block that ends in ``bar.red`` or a
@@ -156,7 +158,24 @@ class _Body:
         self.record_widths = compiler.record_widths
 
     def emit(self, instruction: Instruction, pc: int) -> None:
-        """Add one instruction.  Raises UnsupportedError if it cannot be run."""
+        """Add one instruction, and what happens to taints there.  Raises UnsupportedError if it cannot be run."""
+        taints = self.compiler.taints
+        event = taints.events.get(pc) if taints else None
+        if event is None:
+            self._execute(instruction, pc)
+            return
+        code = TaintCode(self.values, self.compiler.storage.bytes)
+        lanes = self.lanes_of_guard(instruction, pc)
+        code.arrive(event)
+        for taint in event.required:
+            bad = code.offenders(taint, lanes)
+            with self.code.if_(bad != 0, likely=False):
+                site = self.compiler.sites.site(pc, instruction.guard is not None)
+                self._fault(Fault.TAINTED, site, self._first(bad), code.number(taint))
+        self._execute(instruction, pc)
+        code.leave(event, lanes)
+
+    def _execute(self, instruction: Instruction, pc: int) -> None:
         row, opcode = opcodes.lookup(instruction), instruction.opcode
         if opcode in BRANCHES | EXITS or opcode == "brkpt":
             self._branch_or_exit(instruction, pc)

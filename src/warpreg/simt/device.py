@@ -25,6 +25,7 @@ from warpreg.simt.kernel_cache import load_or_compile
 from warpreg.simt.launch import MAX_INSTRUCTIONS, STACK_BYTES, Launch, LaunchRun, Progress, dimensions
 from warpreg.simt.memory import ALIGNMENT, Buffer, GlobalMemory
 from warpreg.simt.native_kernel import NativeKernel, Record, compile_image, load
+from warpreg.simt.taints import Taints
 from warpreg.simt.texture_arrays import Address, Filter, Kind, Layout, Read, Sampling, TextureError
 from warpreg.simt.textures import Sampler, Surface, Texture, TextureTable
 
@@ -158,9 +159,10 @@ class Device:
             self._kernels[name] = load_or_compile(self.module, name, self.options, self.record)
         return self._kernels[name]
 
-    def install(self, kernel: Kernel) -> None:
-        """Run this version of a kernel from now on, for example one that a compiler pass has just produced."""
-        self._kernels[kernel.name] = load(compile_image(kernel, self.record), self.record)
+    def install(self, kernel: Kernel, taints: Taints | None = None) -> None:
+        """Run this version of a kernel from now on, for example one that a compiler pass has just produced; with
+        ``taints`` a launch raises TaintFault where an operand is read from a place that need not hold it."""
+        self._kernels[kernel.name] = load(compile_image(kernel, self.record, taints), self.record)
 
     def launch(
         self,

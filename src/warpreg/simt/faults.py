@@ -30,6 +30,10 @@ class StackFault(MemoryFault):
     """A thread's stack is full: calls that nest too deep, or too much ``alloca``."""
 
 
+class TaintFault(ExecutionError):
+    """An operand was read from a place that need not hold it."""
+
+
 class TrapFault(ExecutionError):
     """The kernel executed ``trap`` or ``brkpt``."""
 

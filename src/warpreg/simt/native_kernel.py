@@ -17,6 +17,7 @@ from warpreg.simt import native, rows, storage
 from warpreg.simt.blocks import BlockCompiler, NativeOperation, Sites
 from warpreg.simt.driver import Driver
 from warpreg.simt.state import BLOCK_BYTES, NO_BLOCK, BlockField, BlockKind, Slot
+from warpreg.simt.taints import Taints
 from warpreg.simt.values import CLOCKS
 
 STACK_ENTRIES = 256
@@ -42,7 +43,7 @@ class Image:
 
     ``ends`` gives each block's kind, target, fall-through, reconvergence block, instruction count and whether it has a
     resume function; ``sites`` each memory instruction's pc and whether it has a guard; ``has_stack`` is whether threads
-    need a stack.
+    need a stack; ``taints`` are the names of those that it follows.
     """
 
     kernel: Kernel
@@ -55,6 +56,7 @@ class Image:
     reads_clock: bool
     has_stack: bool
     waits: bool
+    taints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,13 +79,14 @@ class NativeKernel:
         return max((len(block.instructions) for block in self.kernel.blocks), default=0)
 
 
-def compile_image(kernel: Kernel, record: Record) -> Image:
+def compile_image(kernel: Kernel, record: Record, taints: Taints | None = None) -> Image:
     """Native code for a kernel.  Raises UnsupportedError for the first instruction that cannot be run."""
     cells = storage.assign(kernel)
     symbols = tuple(sorted({p.variable.name for p in kernel.placements if p.space in ("global", "const", "tex")}))
     sites = Sites(record.addresses, rows.worthwhile(kernel))
     module = ir.Module(kernel.name)
-    compiler = BlockCompiler(module, kernel, cells, {n: i for i, n in enumerate(symbols)}, sites, record.widths)
+    numbers = {n: i for i, n in enumerate(symbols)}
+    compiler = BlockCompiler(module, kernel, cells, numbers, sites, record.widths, taints)
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         compiler.compile(block, first)
     code = native.object_code(str(module))
@@ -91,7 +94,7 @@ def compile_image(kernel: Kernel, record: Record) -> Image:
     return Image(
         kernel=kernel,
         code=code,
-        register_bytes=cells.bytes,
+        register_bytes=cells.bytes + (taints.bytes if taints else 0),
         symbols=symbols,
         sites=tuple(sites.sites),
         operations=tuple(sites.operations),
@@ -99,6 +102,7 @@ def compile_image(kernel: Kernel, record: Record) -> Image:
         reads_clock=bool(specials & CLOCKS),
         has_stack=STACK_BASE.name in specials,
         waits=any(i.opcode == "mbarrier" and i.modifiers[0].endswith("_wait") for i in kernel.instructions()),
+        taints=taints.names if taints else (),
     )
 
 

@@ -171,6 +171,7 @@ class Fault(enum.IntEnum):
     OUTSIDE_SURFACE = 9
     BRANCH_INDEX = 10
     UNANSWERED = 11  # an mbarrier that nothing completes is waited for
+    TAINTED = 12  # an operand is read where it need not be
 
 
 NO_BLOCK = 0xFFFFFFFF

@@ -12,6 +12,8 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.tensor.memory import matrix_in_memory
+from warpreg.sass import opcodes as sass
+from warpreg.sass.program import record_unit
 from warpreg.simt.access import MEMORY, elements
 from warpreg.timing import access_record as record
 
@@ -23,6 +25,13 @@ SPACES = {
     "param": record.CONSTANT,
 }
 MATRICES = {"x1": 1, "x2": 2, "x4": 4}
+SASS_KINDS = {
+    "load": record.LOAD,
+    "copy": record.LOAD,
+    "store": record.STORE,
+    "reduction": record.STORE,
+    "atomic": record.ATOMIC,
+}
 
 
 class Sites(NamedTuple):
@@ -69,6 +78,8 @@ def access_kinds(kernel: Kernel) -> NDArray[np.uint8]:
 def step_bytes(instruction: Instruction) -> int:
     """Bytes of one step in the records of an instruction (see `warpreg.trace.addresses`); 0 if it has none."""
     opcode, modifiers = instruction.opcode, instruction.modifiers
+    if sass.is_sass(instruction):
+        return record_unit(instruction)
     if opcode in MEMORY:
         return 0 if "param" in _spaces(modifiers) else instruction.types[-1].bytes
     if opcode in ("ldmatrix", "stmatrix"):
@@ -82,6 +93,10 @@ def step_bytes(instruction: Instruction) -> int:
 
 def _shape(instruction: Instruction, step: int) -> tuple[int, int, int, int, int]:
     """Size, guarded, space, repeat, atomic."""
+    if sass.is_sass(instruction):
+        row = sass.find(instruction.opcode)
+        atomic = row.action in ("atomic", "reduction")
+        return step, int(instruction.guard is not None), SPACES.get(row.space, record.GENERIC), 1, int(atomic)
     opcode, modifiers = instruction.opcode, instruction.modifiers
     size = step * elements(instruction) if opcode in MEMORY else step
     space = next((SPACES[s] for s in _spaces(modifiers) if s in SPACES), record.GENERIC)
@@ -97,6 +112,8 @@ def _shape(instruction: Instruction, step: int) -> tuple[int, int, int, int, int
 
 
 def _kind(instruction: Instruction) -> int:
+    if sass.is_sass(instruction):
+        return SASS_KINDS[sass.find(instruction.opcode).action]
     if instruction.opcode == "atom":
         return record.ATOMIC
     return record.LOAD if instruction.has_result else record.STORE

@@ -82,7 +82,8 @@ class AddressDecoder:
             site.base += payload
             steps = self.words[self.at : self.at + (len(lanes) + 1) // 2].view(np.int16)[: len(lanes)]
             self.at += (len(lanes) + 1) // 2
-            addresses[lanes] = site.base % (1 << 64) + size * np.cumsum(steps.astype(np.int64))
+            distances = size * np.cumsum(steps.astype(np.int64))
+            addresses[lanes] = np.uint64(site.base % (1 << 64)) + distances.astype(np.uint64)
             return mask, addresses
         for lane in lanes:
             addresses[lane] = self._word() if payload & 1 else self._long()

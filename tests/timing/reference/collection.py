@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.timing.reference.instruction import Operand, UnderWay
+from tests.timing.reference.instruction import UnderWay
 from tests.timing.reference.log import Log
 from tests.timing.reference.machine import Banks, CollectorSet, Sm
 
@@ -26,12 +26,15 @@ class Collectors:
 
 
 class OperandPath:
-    """``latches[scheduler, pipe]`` holds at most one instruction; ``writes[bank]`` is its queue of (who, word)."""
+    """``latches[scheduler, pipe]`` holds at most one instruction.
+
+    ``writes[bank]`` is the bank's queue of (who, word); accesses that belong to no operand stand in it for nobody.
+    """
 
     def __init__(self, sm: Sm, banks: Banks, log: Log) -> None:
         self._sm, self._banks, self._log = sm, banks, log
         self.latches: dict[tuple[int, str], UnderWay] = {}
-        self.writes: list[list[tuple[UnderWay, int]]] = [[] for _ in range(banks.count)]
+        self.writes: list[list[tuple[UnderWay | None, int]]] = [[] for _ in range(banks.count)]
         self.groups = [
             Collectors(kind, scheduler)
             for kind in banks.sets
@@ -51,23 +54,18 @@ class OperandPath:
         """An instruction has issued."""
         self.latches[issued.warp.slot % self._sm.schedulers, issued.instruction.pipe] = issued
 
-    def request(self, issued: UnderWay) -> list[Operand]:
-        """The operands that a collector will ask for: each word once."""
-        slot = issued.warp.slot
-        words = dict.fromkeys(issued.instruction.sources)
-        return [Operand(word, self._banks.of(word, slot, self._sm.schedulers)) for word in words]
+    def queue_write(self, issued: UnderWay | None, word: int, bank: int) -> None:
+        """A result word waits for its bank, or an access that belongs to nobody does."""
+        self.writes[bank].append((issued, word))
 
-    def queue_write(self, issued: UnderWay, word: int) -> None:
-        """A result word waits for its bank."""
-        self.writes[self._banks.of(word, issued.warp.slot, self._sm.schedulers)].append((issued, word))
-
-    def serve_writes(self, now: int, written: Callable[[UnderWay, int], None]) -> set[int]:
+    def serve_writes(self, now: int, written: Callable[[UnderWay, int, int], None]) -> set[int]:
         """One write in each bank that has any; returns these banks."""
         busy = {bank for bank, queue in enumerate(self.writes) if queue}
         for bank in sorted(busy):
             issued, word = self.writes[bank].pop(0)
-            self._log.bank(now, bank, "write", issued.sequence, word)
-            written(issued, word)
+            self._log.bank(now, bank, "write" if issued else "extra", issued.sequence if issued else -1, word)
+            if issued is not None:
+                written(issued, word, now)
         return busy
 
     def collect(self, now: int, written_banks: set[int], dispatch: Dispatch) -> None:
@@ -76,32 +74,34 @@ class OperandPath:
         for step in range(self._banks.steps):
             self._dispatch(now, dispatch)
             self._read(now, written_banks if step == 0 and self._banks.single_ported else set(), taken)
-            self._enter()
+            self._enter(now)
 
     def _held(self) -> list[UnderWay]:
         return sorted((issued for group in self.groups for issued in group.held), key=lambda issued: issued.sequence)
 
     def _dispatch(self, now: int, dispatch: Dispatch) -> None:
         for issued in self._held():
-            if issued.has_operands and dispatch(issued, now):
+            if issued.has_operands(now) and dispatch(issued, now):
                 group = self.group_of(issued.warp.slot, issued.instruction.pipe)
                 group.held.remove(issued)
 
     def _read(self, now: int, blocked: set[int], taken: dict[int, int]) -> None:
         ports = self._banks.operand_ports
-        waiting = [(issued, operand) for issued in self._held() for operand in issued.operands if not operand.is_there]
+        waiting = [(one, s) for one in self._held() for s in one.sources if s.merged is None and s.there_from is None]
         for bank in range(self._banks.count):
-            requests = [(issued, operand) for issued, operand in waiting if operand.bank == bank]
+            requests = [(issued, source) for issued, source in waiting if source.bank == bank]
             if not requests or bank in blocked:
                 continue
-            issued, operand = requests[0]
+            issued, asked = requests[0]
             if ports and taken.get(issued.sequence, 0) >= ports:
                 continue
-            operand.is_there = True
+            for source in issued.sources:
+                if (source.word, source.bank) == (asked.word, bank):
+                    source.there_from = now + max(0, source.cycles - 1)
             taken[issued.sequence] = taken.get(issued.sequence, 0) + 1
-            self._log.bank(now, bank, "read", issued.sequence, operand.word)
+            self._log.bank(now, bank, "read", issued.sequence, asked.word)
 
-    def _enter(self) -> None:
+    def _enter(self, now: int) -> None:
         for group in self.groups:
             candidates = sorted(
                 (issued for issued in self.latches.values() if self._belongs(issued, group)),
@@ -110,6 +110,9 @@ class OperandPath:
             for issued in candidates[: group.kind.in_ports]:
                 if group.has_room:
                     group.held.append(issued)
+                    for source in issued.sources:
+                        if source.bank is None:
+                            source.there_from = now + source.cycles
                     del self.latches[issued.warp.slot % self._sm.schedulers, issued.instruction.pipe]
 
     def _belongs(self, issued: UnderWay, group: Collectors) -> bool:

@@ -50,13 +50,16 @@ class Instruction:
 class Access:
     """A memory record: ``space`` global, local, texture, shared or constant; one (line, sectors) for each transaction.
 
-    ``degree`` is the conflict degree in shared memory, the number of different words in constant memory.
+    ``degree`` is the conflict degree in shared memory, the number of different words in constant memory.  ``base`` and
+    ``stride`` are for hooks only.
     """
 
     mask: int
     space: str
     degree: int = 0
     transactions: tuple[tuple[int, int], ...] = ()
+    base: int = 0
+    stride: int = 4
 
     @property
     def sends_nothing(self) -> bool:
@@ -73,23 +76,50 @@ class Step:
 
 
 @dataclass
-class Operand:
-    """A source word on its way to a collector; ``bank`` is None where it asks for none."""
+class Source:
+    """A source word on its way to a collector; ``bank`` is None where it asks for none.
+
+    ``cycles`` count from its grant (1: with the grant) or, without a bank, from when its instruction enters the
+    collector.  ``merged`` is the position of the source that it arrives with.  ``there_from`` is the cycle from which
+    it is there, None as long as it is not known.
+    """
 
     word: int
     bank: int | None
-    is_there: bool = False
+    cycles: int = 1
+    merged: int | None = None
+    there_from: int | None = None
+
+
+@dataclass
+class Result:
+    """A result word.  ``bank`` is None where no bank takes it; ``elsewhere``: its readers do not wait for a bank.
+
+    ``cycles`` of the write that its readers wait for.
+    """
+
+    word: int
+    bank: int | None
+    elsewhere: bool = False
+    cycles: int = 1
 
 
 @dataclass
 class UnderWay:
-    """An issued instruction.  ``sequence`` is its number in its SM; ``unwritten`` the results not yet written."""
+    """An issued instruction.  ``sequence`` is its number in its SM; ``unwritten`` what keeps it from being complete:
+    cells in the scoreboard, and words in write queues that no cell waits for.
+
+    ``sends_from`` is the first cycle in which it may send, ``entered`` when it took its place in the load-store queue.
+    """
 
     step: Step
     warp: Warp
     sequence: int
-    operands: list[Operand] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
     unwritten: int = 0
+    sends_from: int = 0
+    entered: int = 0
     sent: int = 0
     returned: int = 0
     has_sent_all: bool = False
@@ -98,6 +128,11 @@ class UnderWay:
     def instruction(self) -> Instruction:
         return self.step.instruction
 
-    @property
-    def has_operands(self) -> bool:
-        return all(operand.is_there for operand in self.operands)
+    def has_operands(self, now: int) -> bool:
+        """Whether every source is there."""
+        return all(self._is_there(source, now) for source in self.sources)
+
+    def _is_there(self, source: Source, now: int) -> bool:
+        while source.merged is not None:
+            source = self.sources[source.merged]
+        return source.there_from is not None and source.there_from <= now

@@ -9,7 +9,7 @@ from tests.timing.reference.machine import Sm
 from tests.timing.reference.memory import Memory
 
 Due = Callable[[UnderWay, int], None]
-Complete = Callable[[UnderWay], None]
+Complete = Callable[[UnderWay, int], None]
 
 
 class LoadStore:
@@ -32,6 +32,8 @@ class LoadStore:
         if not self.queue:
             return
         head = self.queue[0]
+        if now < head.sends_from:
+            return
         access = head.step.access
         assert access is not None
         if access.space in ("shared", "constant"):
@@ -61,7 +63,7 @@ class LoadStore:
             latency = self._sm.shared_latency if access.space == "shared" else self._sm.constant_latency
             due(head, now + latency)
         else:
-            complete(head)
+            complete(head, now)
 
     def _advance(self, head: UnderWay, total: int) -> None:
         head.sent += 1

@@ -31,20 +31,20 @@ class CollectorSet:
 class Banks:
     """An operand path with banks.  ``per_scheduler``: the banks are divided evenly among the schedulers.
 
-    ``spread``: the slot is added to the register number, so that one register of many warps lies in many banks.
+    ``mapping``: what picks a bank, ``register``, ``register+warp`` (the slot is added) or ``warp``.
     """
 
     count: int = 4
     single_ported: bool = True
     steps: int = 1
     operand_ports: int = 0
-    spread: bool = True
+    mapping: str = "register+warp"
     per_scheduler: bool = False
     sets: tuple[CollectorSet, ...] = (CollectorSet(PIPES),)
 
     def of(self, register: int, slot: int, schedulers: int) -> int:
         """The bank of a register of the warp in ``slot``."""
-        number = register + (slot if self.spread else 0)
+        number = {"register": register, "register+warp": register + slot, "warp": slot}[self.mapping]
         if not self.per_scheduler:
             return number % self.count
         share = self.count // schedulers
@@ -57,7 +57,7 @@ class Banks:
 
 @dataclass(frozen=True)
 class TwoLevel:
-    """The two-level scheduler: ``inner`` is ``greedy`` or ``lrr``, ``suspend`` ``static``, ``pending`` or ``stall``."""
+    """``inner`` is ``greedy``, ``lrr`` or ``gto``; ``suspend`` is ``static``, ``pending`` or ``stall``."""
 
     active_warps: int = 2
     inner: str = "greedy"
@@ -68,7 +68,10 @@ class TwoLevel:
 
 @dataclass(frozen=True)
 class Sm:
-    """One SM; ``banks`` is None for the ideal operand path, ``two_level`` is None for a scheduler of one level."""
+    """One SM; ``banks`` is None for the ideal operand path, ``two_level`` is None for a scheduler of one level.
+
+    ``worker`` says which pipe does the work of one that has no units of its own.
+    """
 
     slots: int = 4
     schedulers: int = 1
@@ -77,6 +80,7 @@ class Sm:
     two_level: TwoLevel | None = None
     banks: Banks | None = None
     pipes: dict[str, Pipe] = field(default_factory=lambda: {name: Pipe() for name in PIPES})
+    worker: dict[str, str] = field(default_factory=dict)
     dispatch_cycles: int = 0
     queue: int = 4
     shared_latency: int = 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tests.timing.launches import Launched, WarpPath
 from tests.timing.reference.instruction import Instruction, Step
@@ -28,19 +28,23 @@ KINDS = {"ld": "load", "ldu": "load", "st": "store", "red": "store", "atom": "at
 FENCES = ("membar", "fence")
 
 
-def steps(launched: Launched) -> list[list[tuple[Step, ...]]]:
-    """By thread block, by warp: every instruction of every visited block, with its memory record."""
-    code = instructions(launched.kernel)
+def steps(launched: Launched, worker: Mapping[str, str]) -> list[list[tuple[Step, ...]]]:
+    """By thread block, by warp: every instruction of every visited block, with its memory record.
+
+    ``worker`` says which pipe does the work of another.
+    """
+    code = instructions(launched.kernel, worker)
     starts = launched.kernel.first_pcs()
     return [[tuple(_walk(code, starts, warp)) for warp in block] for block in launched.blocks]
 
 
-def instructions(kernel: Kernel) -> list[Instruction]:
+def instructions(kernel: Kernel, worker: Mapping[str, str]) -> list[Instruction]:
     """By pc."""
     table = program_table(kernel)
     return [
-        _instruction(pc, one, bool(table.long_latency[pc]), bool(table.suspends[pc]))
+        _instruction(pc, one, worker.get(pipe, pipe), bool(table.long_latency[pc]), bool(table.suspends[pc]))
         for pc, one in enumerate(kernel.instructions())
+        for pipe in [pipe_of(one)]
     ]
 
 
@@ -55,11 +59,11 @@ def pipe_of(instruction: ir.Instruction) -> str:
     return "fp" if instruction.types and instruction.types[-1].is_float else "int"
 
 
-def _instruction(pc: int, instruction: ir.Instruction, long_latency: bool, suspends: bool) -> Instruction:
+def _instruction(pc: int, instruction: ir.Instruction, pipe: str, long_latency: bool, suspends: bool) -> Instruction:
     guard = (instruction.guard.register,) if instruction.guard else ()
     return Instruction(
         pc=pc,
-        pipe=pipe_of(instruction),
+        pipe=pipe,
         sources=_words(instruction.sources),
         results=_words(instruction.results),
         sources_apart=(*_apart(instruction.sources), *(register.name for register in guard)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tests.timing.reference.hooks import Hooks
 from tests.timing.reference.log import Log
 from tests.timing.reference.machine import Sm, TwoLevel
 from tests.timing.reference.warp import Warp
@@ -25,11 +26,13 @@ class Scheduler:
         warps = [warp for slot in self.slots if (warp := slots[slot]) is not None]
         if self.sm.policy == "lrr":
             return self.round_from(warps, self.last, after=True)
-        by_age = sorted(warps, key=lambda warp: warp.age)
-        if self.sm.policy == "gto" and self.last_warp in by_age and not self.last_warp.has_ended:
-            by_age.remove(self.last_warp)
-            by_age.insert(0, self.last_warp)
-        return by_age
+        if self.sm.policy == "gto":
+            return self.greedy_then_oldest(warps)
+        return sorted(warps, key=lambda warp: warp.age)
+
+    def greedy_then_oldest(self, warps: list[Warp]) -> list[Warp]:
+        """The warp that issued last, then by age."""
+        return sorted(warps, key=lambda warp: (warp is not self.last_warp, warp.age))
 
     def issued(self, warp: Warp) -> None:
         self.last, self.last_warp = warp.slot, warp
@@ -63,14 +66,16 @@ class Scheduler:
 class TwoLevelScheduler(Scheduler):
     """``active`` are the slots in the active set."""
 
-    def __init__(self, sm: Sm, index: int, rules: TwoLevel, log: Log) -> None:
+    def __init__(self, sm: Sm, index: int, rules: TwoLevel, log: Log, hooks: Hooks) -> None:
         super().__init__(sm, index)
-        self.rules, self.log = rules, log
+        self.rules, self.log, self.hooks = rules, log, hooks
         self.active: set[int] = set()
         self.last_activated: int | None = None
 
     def order(self, slots: Slots) -> list[Warp]:
         warps = [warp for slot in sorted(self.active) if (warp := slots[slot]) is not None]
+        if self.rules.inner == "gto":
+            return self.greedy_then_oldest(warps)
         return self.round_from(warps, self.last, after=self.rules.inner == "lrr")
 
     def is_active(self, warp: Warp) -> bool:
@@ -93,6 +98,7 @@ class TwoLevelScheduler(Scheduler):
             if self._must_leave(warp, now):
                 self.active.remove(slot)
                 self.log.suspensions.append((now, slot))
+                self.hooks.suspended(warp, now)
 
     def fill(self, slots: Slots, now: int) -> None:
         pending = [warp for slot in self.slots if (warp := slots[slot]) is not None and slot not in self.active]
@@ -105,14 +111,15 @@ class TwoLevelScheduler(Scheduler):
         self.last_activated = warp.slot
         warp.activated = now
         self.log.activations.append((now, warp.slot))
+        self.hooks.activated(warp, now)
 
     def _could_issue(self, warp: Warp) -> bool:
-        if warp.head is None or warp.at_barrier or warp.is_fenced:
+        if warp.head is None or warp.waits_for_others:
             return False
         return not warp.needs_long_latency_result()
 
     def _must_leave(self, warp: Warp, now: int) -> bool:
-        if warp.head is None or warp.at_barrier or warp.is_fenced:
+        if warp.head is None or warp.waits_for_others:
             return True
         if now < warp.fetched or warp.suspended_by == warp.position or not self._head_suspends(warp, now):
             return False

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tests.timing.reference.hooks import Behaviour, Counts, Shared
 from tests.timing.reference.instruction import Step
 from tests.timing.reference.log import Issue, Log
 from tests.timing.reference.machine import Sm
@@ -21,10 +22,11 @@ class NoProgressError(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """``logs`` by SM."""
+    """``logs`` by SM; ``counts`` of the design."""
 
     cycles: int
     logs: list[Log]
+    counts: Counts
 
     @property
     def issues(self) -> list[Issue]:
@@ -38,15 +40,22 @@ class Outcome:
 
 
 def simulate(
-    sm: Sm, memory: Memory, blocks: Sequence[list[Path]], sms: int = 1, resident: int = 8, limit: int = 20_000
+    sm: Sm,
+    memory: Memory,
+    blocks: Sequence[list[Path]],
+    behaviour: Behaviour,
+    sms: int = 1,
+    resident: int = 8,
+    limit: int = 20_000,
 ) -> Outcome:
     """Run thread blocks, each a list of paths by warp; an SM holds at most ``resident`` of them."""
-    multiprocessors = [StreamingMultiprocessor(sm, index, memory) for index in range(sms)]
+    shared = Shared(behaviour, sm, sms)
+    multiprocessors = [StreamingMultiprocessor(sm, index, memory, shared) for index in range(sms)]
     waiting = list(enumerate(blocks))
     cycles = 0
     for now in range(limit):
         if not waiting and not any(multiprocessor.blocks for multiprocessor in multiprocessors):
-            return Outcome(cycles, [multiprocessor.log for multiprocessor in multiprocessors])
+            return Outcome(cycles, [multiprocessor.log for multiprocessor in multiprocessors], shared.counts)
         if memory.next_event(now) <= now:
             memory.advance(now)
         for one in multiprocessors:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from tests.timing.reference.collection import OperandPath
-from tests.timing.reference.instruction import Step, UnderWay
+from tests.timing.reference.hooks import Hooks, Shared
+from tests.timing.reference.instruction import Result, Step, UnderWay
 from tests.timing.reference.load_store import LoadStore
 from tests.timing.reference.log import Issue, Log
 from tests.timing.reference.machine import Sm
@@ -13,15 +17,18 @@ from tests.timing.reference.stalls import Stalls
 from tests.timing.reference.units import Units
 from tests.timing.reference.warp import ThreadBlock, Warp
 
+Event = Callable[[int], None]
+
 
 class StreamingMultiprocessor:
-    """``slots[s]`` is the warp in slot ``s`` or None; ``due[c]`` are those whose results are due at ``c``."""
+    """``slots[s]`` is the warp in slot ``s`` or None; ``due[c]`` is what happens in phase 1 of ``c``."""
 
-    def __init__(self, sm: Sm, index: int, memory: Memory) -> None:
+    def __init__(self, sm: Sm, index: int, memory: Memory, shared: Shared) -> None:
         self.sm, self.index, self.log = sm, index, Log()
         self.slots: list[Warp | None] = [None] * sm.slots
         self.blocks: list[ThreadBlock] = []
-        self.due: dict[int, list[UnderWay]] = {}
+        self.due: dict[int, list[Event]] = {}
+        self.hooks = Hooks(shared, sm, index, self._wake)
         self.units = Units(sm)
         self.load_store = LoadStore(sm, index, memory)
         self.path = OperandPath(sm, sm.banks, self.log) if sm.banks else None
@@ -33,19 +40,25 @@ class StreamingMultiprocessor:
     def _scheduler(self, number: int) -> Scheduler:
         if self.sm.two_level is None:
             return Scheduler(self.sm, number)
-        return TwoLevelScheduler(self.sm, number, self.sm.two_level, self.log)
+        return TwoLevelScheduler(self.sm, number, self.sm.two_level, self.log, self.hooks)
 
     def complete(self, now: int) -> set[int]:
         """Phase 1.  Returns the banks that were written."""
-        for issued in self.load_store.returned(now) + self.due.pop(now, []):
-            self._results_are_there(issued)
-        return self.path.serve_writes(now, self._written) if self.path else set()
+        for issued in self.load_store.returned(now):
+            self.hooks.memory_returned(issued, now)
+            self._results_are_there(issued, now)
+        for event in self.due.pop(now, []):
+            event(now)
+        served = self.path.serve_writes(now, self._written_in_bank) if self.path else set()
+        self._queue_extras()
+        return served
 
     def collect(self, now: int, written_banks: set[int]) -> None:
         """Phase 2."""
         self.load_store.send(now, self._set_due, self._completed)
         if self.path:
             self.path.collect(now, written_banks, self._dispatch)
+        self._queue_extras()
 
     def issue(self, now: int) -> None:
         """Phase 3."""
@@ -57,15 +70,22 @@ class StreamingMultiprocessor:
             block.release()
         for scheduler in self.schedulers:
             scheduler.fill(self.slots, now)
+        self._queue_extras()
 
     def leave(self, now: int) -> None:
         """Phase 4, first half: thread blocks that have ended make room."""
+        for warp in self.slots:
+            if warp is not None and warp.has_ended and not warp.end_was_told:
+                warp.end_was_told = True
+                self.hooks.of_warp("warp_end", warp, now)
         for block in [block for block in self.blocks if block.has_ended]:
+            self.hooks.of_block("block_end", now)
             self.blocks.remove(block)
             self.log.left.append((now, block.index))
             for warp in block.warps:
                 self.schedulers[warp.slot % self.sm.schedulers].left(warp)
                 self.slots[warp.slot] = None
+        self._queue_extras()
 
     def has_room_for(self, warps: int) -> bool:
         return self.slots.count(None) >= warps
@@ -75,22 +95,27 @@ class StreamingMultiprocessor:
         block = ThreadBlock(index)
         self.blocks.append(block)
         self.log.placed.append((now, index))
+        self.hooks.of_block("block_start", now)
         for number, steps in enumerate(paths):
             slot = self.slots.index(None)
             warp = Warp(slot, self._warps_placed, number, steps, now + 1, block)
             self._warps_placed += 1
             self.slots[slot] = warp
             block.warps.append(warp)
+            self.hooks.warp_start(warp)
             self.schedulers[slot % self.sm.schedulers].placed(warp, now)
+        self._queue_extras()
 
     def _turn(self, scheduler: Scheduler, now: int) -> None:
         causes = {slot: self.stalls.cause(self.slots[slot], scheduler, now) for slot in scheduler.slots}
-        for warp in scheduler.order(self.slots):
-            if causes[warp.slot] is None:
+        ready = [warp for warp in scheduler.order(self.slots) if causes[warp.slot] is None]
+        for warp in sorted(ready, key=self.hooks.priority, reverse=True):
+            if self._is_admitted(warp, now):
                 causes[warp.slot] = "issued"
                 self._issue_of(warp, scheduler, now)
                 scheduler.issued(warp)
                 break
+            causes[warp.slot] = "token"
         self.log.stalls.update(cause or "not selected" for cause in causes.values())
 
     def _issue_of(self, warp: Warp, scheduler: Scheduler, now: int) -> None:
@@ -99,7 +124,27 @@ class StreamingMultiprocessor:
         while len(pipes) < self.sm.issue_width and "ctrl" not in pipes and warp.head is not None:
             if warp.head.instruction.pipe in pipes or self.stalls.of_head(warp, scheduler, now, fetched=now):
                 break
+            if not self._is_admitted(warp, now):
+                break
             pipes.append(self._issue_head(warp, now))
+
+    def _is_admitted(self, warp: Warp, now: int) -> bool:
+        token = self.hooks.admit(warp, now)
+        warp.token = token
+        return token is None
+
+    def _wake(self, token: int, now: int) -> None:
+        for warp in self.slots:
+            if warp is not None and warp.token == token:
+                warp.token, warp.asks_from = None, now + 1
+
+    def _queue_extras(self) -> None:
+        """The end of a phase."""
+        for extra in self.hooks.extras:
+            if self.path:
+                bank = self.hooks.bank_of(extra.register, extra.slot) if extra.bank is None else extra.bank
+                self.path.queue_write(None, extra.register, bank)
+        self.hooks.extras.clear()
 
     def _issue_head(self, warp: Warp, now: int) -> str:
         step = warp.head
@@ -115,6 +160,7 @@ class StreamingMultiprocessor:
         warp.position += 1
         warp.last_issue = now
         warp.at_barrier, warp.at_fence = instruction.barrier, instruction.fence
+        self.hooks.plan(issued, now)
         if instruction.pipe == "ctrl":
             warp.fetched = now + self.sm.pipes["ctrl"].latency
             return "ctrl"
@@ -122,7 +168,6 @@ class StreamingMultiprocessor:
         warp.under_way.append(issued)
         warp.scoreboard.update(dict.fromkeys(instruction.result_cells, issued))
         if self.path:
-            issued.operands = self.path.request(issued)
             self.path.latch(issued)
         else:
             self._dispatch(issued, now)
@@ -135,36 +180,73 @@ class StreamingMultiprocessor:
             return False
         self.units.take(pipe, issued.warp.slot, now)
         self.log.dispatched[issued.sequence] = now
+        ready = now if self.path else now + max((source.cycles - 1 for source in issued.sources), default=0)
+        ready = max(now, ready)
         if pipe not in ("mem", "tex"):
-            self._set_due(issued, now + self.sm.pipes[pipe].latency + self.sm.dispatch_cycles)
+            self._set_due(issued, ready + self.sm.pipes[pipe].latency + self.sm.dispatch_cycles)
         elif access is None or access.sends_nothing:
-            self._set_due(issued, now + max(1, self.sm.dispatch_cycles))
+            self._set_due(issued, ready + max(1, self.sm.dispatch_cycles))
+        elif cycles := self._found_without_memory(issued, now):
+            self._set_due(issued, ready + cycles)
         else:
+            issued.entered, issued.sends_from = now, ready + 1
             self.load_store.enter(issued)
+            if access.transactions:
+                self.hooks.memory_issued(issued, now)
         return True
 
+    def _found_without_memory(self, issued: UnderWay, now: int) -> int:
+        access = issued.step.access
+        is_global_load = issued.instruction.kind == "load" and access is not None and access.space == "global"
+        return self.hooks.load_lookup(issued, now) if is_global_load else 0
+
     def _set_due(self, issued: UnderWay, cycle: int) -> None:
-        self.due.setdefault(cycle, []).append(issued)
+        self._at(cycle, partial(self._results_are_there, issued))
 
-    def _results_are_there(self, issued: UnderWay) -> None:
-        instruction, warp = issued.instruction, issued.warp
+    def _at(self, cycle: int, event: Event) -> None:
+        """Let something happen in phase 1 of a cycle to come."""
+        self.due.setdefault(cycle, []).append(event)
+
+    def _results_are_there(self, issued: UnderWay, now: int) -> None:
+        """Results go where the plan says; cells that nobody writes to a bank first leave the scoreboard."""
+        instruction = issued.instruction
         for cell in instruction.results_apart:
-            del warp.scoreboard[cell]
-        if self.path is None:
-            for word in instruction.results:
-                del warp.scoreboard[word]
-        elif instruction.results:
-            issued.unwritten = len(instruction.results)
-            for word in instruction.results:
-                self.path.queue_write(issued, word)
-            return
-        self._completed(issued)
+            del issued.warp.scoreboard[cell]
+        issued.unwritten = len(issued.results)
+        for result in issued.results:
+            if self.path and result.bank is not None:
+                self.path.queue_write(issued, result.word, result.bank)
+                if not result.elsewhere:
+                    continue
+                issued.unwritten += 1
+            self._leaves(issued, result, now)
+        if not issued.results:
+            self._completed(issued, now)
 
-    def _written(self, issued: UnderWay, word: int) -> None:
+    def _leaves(self, issued: UnderWay, result: Result, now: int) -> None:
+        """The cell of a result leaves the scoreboard, now or some cycles on."""
+        if result.cycles > 1:
+            self._at(now + result.cycles - 1, partial(self._left, issued, result.word))
+        else:
+            self._left(issued, result.word, now)
+
+    def _left(self, issued: UnderWay, word: int, now: int) -> None:
         del issued.warp.scoreboard[word]
+        self._written(issued, now)
+
+    def _written_in_bank(self, issued: UnderWay, word: int, now: int) -> None:
+        result = next(result for result in issued.results if result.word == word)
+        if result.elsewhere:
+            self._written(issued, now)
+        else:
+            self._leaves(issued, result, now)
+
+    def _written(self, issued: UnderWay, now: int) -> None:
         issued.unwritten -= 1
         if issued.unwritten == 0:
-            self._completed(issued)
+            self._completed(issued, now)
 
-    def _completed(self, issued: UnderWay) -> None:
+    def _completed(self, issued: UnderWay, now: int) -> None:
         issued.warp.under_way.remove(issued)
+        if issued.instruction.has_results:
+            self.hooks.written_back(issued, now)

@@ -26,7 +26,7 @@ class Stalls:
         """What keeps a slot from issuing now, None if nothing does."""
         if warp is None:
             return "empty"
-        return self._waits(warp) or self.of_head(warp, scheduler, now, warp.fetched)
+        return self._waits(warp, now) or self.of_head(warp, scheduler, now, warp.fetched)
 
     def of_head(self, warp: Warp, scheduler: Scheduler, now: int, fetched: int) -> str | None:
         """What keeps the head of a warp that waits nowhere from issuing."""
@@ -42,12 +42,14 @@ class Stalls:
             return "swap"
         return self._structure(warp.head.instruction, warp.slot, now)
 
-    def _waits(self, warp: Warp) -> str | None:
+    def _waits(self, warp: Warp, now: int) -> str | None:
         if warp.head is None:
             return "drain"
         if warp.at_barrier:
             return "barrier"
-        return "fence" if warp.is_fenced else None
+        if warp.is_fenced:
+            return "fence"
+        return "token" if warp.token is not None or now < warp.asks_from else None
 
     def _structure(self, instruction: Instruction, slot: int, now: int) -> str | None:
         if instruction.pipe == "ctrl":
@@ -58,7 +60,7 @@ class Stalls:
             return None
         held = self._path.group_of(slot, instruction.pipe).held
         oldest = min(held, key=_sequence, default=None)
-        if oldest is not None and oldest.has_operands:
+        if oldest is not None and oldest.has_operands(now):
             return self._refusal(oldest.instruction.pipe)
         return "operands"
 

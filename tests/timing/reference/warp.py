@@ -9,7 +9,10 @@ from tests.timing.reference.instruction import Step, UnderWay
 
 @dataclass(eq=False)
 class Warp:
-    """``age`` orders warps by placement; ``scoreboard`` gives for each cell who will write it."""
+    """``age`` orders warps by placement; ``scoreboard`` gives for each cell who will write it.
+
+    ``token`` is what `admit` told it to wait for; woken, it asks again from cycle ``asks_from`` on.
+    """
 
     slot: int
     age: int
@@ -22,6 +25,9 @@ class Warp:
     under_way: list[UnderWay] = field(default_factory=list)
     at_barrier: bool = False
     at_fence: bool = False
+    token: int | None = None
+    asks_from: int = 0
+    end_was_told: bool = False
     last_issue: int = -1
     activated: int = -1
     suspended_by: int = -1
@@ -39,6 +45,11 @@ class Warp:
     def is_fenced(self) -> bool:
         """Whether it waits at a fence."""
         return self.at_fence and bool(self.under_way)
+
+    @property
+    def waits_for_others(self) -> bool:
+        """Whether it waits at a barrier, a fence or a token."""
+        return self.at_barrier or self.is_fenced or self.token is not None
 
     def awaited(self) -> list[UnderWay]:
         """Who still has to write a cell of the head."""

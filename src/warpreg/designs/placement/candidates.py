@@ -126,13 +126,13 @@ def operands(accesses: Accesses, blocks: Sequence[int], tree: DominatorTree) -> 
     for left in rows.values():
         while (first := next((read for read in left if not read.guarded), None)) is not None:
             fill = first
-            follow = [r for r in left if r.at > fill.at and _precedes(fill, r, blocks, tree)]
+            follow = [r for r in left if r.at > fill.at and precedes(fill, r, blocks, tree)]
             left = [r for r in left if r not in follow and r is not fill]
             if follow:
                 yield Candidate(tuple(follow), fill=fill, loops=accesses.loops)
 
 
-def _precedes(fill: Read, read: Read, blocks: Sequence[int], tree: DominatorTree) -> bool:
+def precedes(fill: Read, read: Read, blocks: Sequence[int], tree: DominatorTree) -> bool:
     above, below = blocks[fill.pc], blocks[read.pc]
     return fill.pc < read.pc if above == below else tree.dominates(above, below)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -68,11 +68,12 @@ def _entries(candidate: Candidate, first: int, access: Read | Write) -> Iterable
     return ((row, first + candidate.words.index(word)) for row, word in zip(access.rows, access.words, strict=True))
 
 
-def reasons(placement: Placement) -> Mapping[int, str]:
-    """Per pc, what was decided about the values that are written or kept there, and why a strand begins."""
+def reasons(placement: Placement, levels: Sequence[str] = LEVELS) -> Mapping[int, str]:
+    """Per pc, what was decided about the values that are written or kept there, and why a strand begins; ``levels``
+    are their names."""
     words: dict[int, list[str]] = {pc: [f"strand: {reason}"] for pc, reason in placement.strands.reasons.items()}
     for placed in placement.placed:
-        text = f"{_name(placed.candidate)} in {_place(placed)}: saves {placed.savings:.1f} pJ"
+        text = f"{_name(placed.candidate)} in {_place(placed, levels)}: saves {placed.savings:.1f} pJ"
         words.setdefault(placed.candidate.pc, []).append(text)
     for copied in placement.copied:
         text = f"{_name(copied.candidate)} also in LRF {copied.bank}: saves {copied.savings:.1f} pJ"
@@ -86,6 +87,6 @@ def _name(candidate: Candidate) -> str:
     return "+".join(f"R{word}" for word in candidate.words)
 
 
-def _place(placed: Placed) -> str:
+def _place(placed: Placed, levels: Sequence[str]) -> str:
     last = placed.entry + placed.candidate.width - 1
-    return f"{LEVELS[placed.level]} {placed.entry}" + (f" to {last}" if last > placed.entry else "")
+    return f"{levels[placed.level]} {placed.entry}" + (f" to {last}" if last > placed.entry else "")

@@ -46,15 +46,20 @@ class Placement:
 
 def place(kernel: Kernel, program: Program, options: Options) -> Placement:
     """Place what a kernel writes and reads; linear in its strands."""
-    whole = strands(kernel, options.rules, [bool(x) for x in program.long_latency])
+    whole = strands_of(kernel, program, options)
     view = KernelView(kernel, program)
     outcome, copied = Outcome(), list[Copied]()
     for strand in whole.strands:
-        one, above = _strand(candidates(view, strand, options), options)
+        one, above = allocate(candidates(view, strand, options), options)
         outcome.placed += one.placed
         outcome.refused += one.refused
         copied += above
     return Placement(whole, tuple(outcome.placed), tuple(outcome.refused), tuple(copied))
+
+
+def strands_of(kernel: Kernel, program: Program, options: Options) -> Strands:
+    """The strands of a kernel by the options' rules."""
+    return strands(kernel, options.rules, [bool(x) for x in program.long_latency])
 
 
 def candidates(view: KernelView, strand: Strand, options: Options) -> list[Candidate]:
@@ -66,7 +71,7 @@ def candidates(view: KernelView, strand: Strand, options: Options) -> list[Candi
     return kept
 
 
-def _strand(all_: Sequence[Candidate], options: Options) -> tuple[Outcome, list[Copied]]:
+def allocate(all_: Sequence[Candidate], options: Options) -> tuple[Outcome, list[Copied]]:
     """The LRF takes what it can, then the ORF the rest, shortened where it must be."""
     lower = Allocator(ORF, options.costs[ORF], options.costs[MRF], options.threshold, options.partial)
     upper = Allocator(LRF, options.costs[LRF], options.costs[MRF], options.threshold, "none")

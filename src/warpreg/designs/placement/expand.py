@@ -1,0 +1,244 @@
+"""A placed kernel as one that runs: places above the MRF become registers of their own, and taints say what holds.
+
+Where a placement does not write the MRF, nothing does.  A taint belongs to a register in a place: clear in the lanes
+in which the place holds the register's present value, set in all others.  So a read is found wrong even where another
+value in its place happens to be equal, and so is one after the warp may have been descheduled, in waiting lanes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from warpreg.analysis.cfg import control_flow
+from warpreg.analysis.strands import Start
+from warpreg.codegen.operands import map_operand
+from warpreg.codegen.passes import with_blocks
+from warpreg.designs.program import Program
+from warpreg.ir.instruction import Guard, Instruction
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.operands import Operand, Register
+from warpreg.ir.types import B32, PRED
+from warpreg.simt.taints import TaintEvent, Taints
+
+MRF = 0
+Place = tuple[int, int]
+"""Level and entry; (0, r) is register r of the MRF, (-1, i) a register that only the expansion uses."""
+TEMPORARY = -1
+
+
+@dataclass(frozen=True)
+class Expanded:
+    """A kernel with the same blocks, and the taints to follow while it runs."""
+
+    kernel: Kernel
+    taints: Taints
+
+
+def expanded(kernel: Kernel, program: Program, levels: Sequence[str]) -> Expanded:
+    """The kernel with its placement in effect; ``levels`` are the names of the levels."""
+    expansion = _Expansion(kernel, program, levels)
+    bodies = {block.index: expansion.block(block.index) for block in kernel.blocks}
+    changed = with_blocks(kernel, bodies)
+    changed = replace(changed, predicate_count=kernel.predicate_count + 1)
+    return Expanded(changed, expansion.taints(changed))
+
+
+@dataclass
+class _Expansion:
+    kernel: Kernel
+    program: Program
+    levels: Sequence[str]
+    events: list[TaintEvent | None] = field(default_factory=list)
+    numbers: dict[tuple[Place, int], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.first = self.kernel.first_pcs()
+        self.instructions = tuple(self.kernel.instructions())
+        self.by_place: dict[Place, list[int]] = {}
+        self.by_register: dict[int, list[int]] = {}
+        self.bases = self._bases()
+        for place, register in self._pairs():
+            self._taint(place, register)
+
+    def _bases(self) -> dict[int, int]:
+        """The first register that stands for each level's entries; temporary ones come last."""
+        table, base, bases = self.program, self.program.register_count, {}
+        columns = (
+            (table.source_level, table.source_entry),
+            (table.fill_level, table.fill_entry),
+            (table.result_level, table.result_entry),
+            (table.copy_level, table.copy_entry),
+        )
+        for level in range(1, len(self.levels)):
+            bases[level] = base
+            base += 1 + max(
+                (int(e) for ls, es in columns for x, e in zip(ls, es, strict=True) if x == level), default=0
+            )
+        return bases | {TEMPORARY: base}
+
+    def _pairs(self) -> Iterator[tuple[Place, int]]:
+        for row, register in enumerate(self.program.source):
+            yield self._source(row), int(register)
+            if self.program.fill_level[row]:
+                yield self._fill(row), int(register)
+        for row, register in enumerate(self.program.result):
+            yield (MRF, int(register)), int(register)
+            for place in self._targets(row):
+                yield place, int(register)
+
+    def _taint(self, place: Place, register: int) -> None:
+        if (place, register) not in self.numbers:
+            number = self.numbers[place, register] = len(self.numbers)
+            self.by_place.setdefault(place, []).append(number)
+            self.by_register.setdefault(register, []).append(number)
+
+    def _source(self, row: int) -> Place:
+        level = int(self.program.source_level[row])
+        return (level, int(self.program.source_entry[row])) if level else (MRF, int(self.program.source[row]))
+
+    def _fill(self, row: int) -> Place:
+        return int(self.program.fill_level[row]), int(self.program.fill_entry[row])
+
+    def _targets(self, row: int) -> list[Place]:
+        """The places that a result goes to, above first."""
+        table = self.program
+        places = [
+            (int(level), int(entry))
+            for level, entry in (
+                (table.result_level[row], table.result_entry[row]),
+                (table.copy_level[row], table.copy_entry[row]),
+            )
+            if level
+        ]
+        return places if table.mrf_elided[row] else [*places, (MRF, int(table.result[row]))]
+
+    def _index(self, place: Place) -> int:
+        level, entry = place
+        return entry if level == MRF else self.bases[level] + entry
+
+    def _word(self, place: Place) -> Register:
+        level, entry = place
+        name = f"R{entry}" if level == MRF else f"T{entry}" if level == TEMPORARY else f"{self.levels[level]}{entry}"
+        return Register(name, B32, self._index(place))
+
+    def block(self, block: int) -> list[Instruction]:
+        """The block's instructions with the moves that places need; notes the events of each."""
+        body: list[Instruction] = []
+        for pc in range(self.first[block], self.first[block + 1]):
+            before, itself, after = self._instruction(pc)
+            body += [*before, itself, *after]
+            self.events += [None] * len(before) + [self._event(pc)] + [None] * len(after)
+        return body
+
+    def _instruction(self, pc: int) -> tuple[list[Instruction], Instruction, list[Instruction]]:
+        instruction = self.instructions[pc]
+        guard, before = self._lasting_guard(instruction)
+        sources = [self._source(row) for row in self._source_rows(pc)]
+        fills = [(self._fill(row), self._source(row)) for row in self._source_rows(pc) if self.program.fill_level[row]]
+        targets = [self._targets(row) for row in self._result_rows(pc)]
+        if {target for target, _ in fills} & set(sources):
+            before += [_move(self._word((TEMPORARY, i)), self._word(p), guard) for i, p in enumerate(sources)]
+            sources = [(TEMPORARY, i) for i in range(len(sources))]
+        before += [_move(self._word(target), self._word(origin), guard) for target, origin in fills]
+        spare = len(sources)
+        reads = self._named(instruction.sources, sources, spare)
+        before += [_move(self._word(t), self._word(p), guard) for t, p in reads.moves]
+        firsts = [places[0] if places else (TEMPORARY, spare + 8 + i) for i, places in enumerate(targets)]
+        writes = self._named(instruction.results, firsts, spare + 16)
+        after = [_move(self._word(p), self._word(t), guard) for t, p in writes.moves]
+        after += [_move(self._word(p), self._word(places[0]), guard) for places in targets for p in places[1:]]
+        operands = (*writes.operands, *reads.operands)
+        return before, replace(instruction, operands=operands), after
+
+    def _lasting_guard(self, instruction: Instruction) -> tuple[Guard | None, list[Instruction]]:
+        """The guard for moves; a copy of it where the instruction writes its own guard's predicate."""
+        guard = instruction.guard
+        if guard is None or guard.register not in instruction.defined:
+            return guard, []
+        index = self.kernel.predicate_count
+        copy = Register(f"P{index}", PRED, index)
+        return replace(guard, register=copy), [Instruction("mov", ("pred",), (copy, guard.register))]
+
+    def _named(self, operands: Sequence[Operand], places: Sequence[Place], spare: int) -> _Named:
+        """Operands that name places instead of registers, in order; a wide operand whose places do not lie side by side
+        takes temporary registers from ``spare`` on, to be moved from or to its places."""
+        left = iter(places)
+        moves: list[tuple[Place, Place]] = []
+
+        def leaf(operand: Operand) -> Operand:
+            if not isinstance(operand, Register) or not operand.words:
+                return operand
+            own = [next(left) for _ in operand.words]
+            first = self._index(own[0])
+            if [self._index(place) for place in own] != list(range(first, first + len(own))):
+                temporary = [(TEMPORARY, spare + len(moves) + i) for i in range(len(own))]
+                moves.extend(zip(temporary, own, strict=True))
+                own = temporary
+            return replace(operand, name=self._word(own[0]).name, index=self._index(own[0]))
+
+        return _Named(tuple(map_operand(operand, leaf) for operand in operands), moves)
+
+    def _source_rows(self, pc: int) -> range:
+        return range(int(self.program.source_start[pc]), int(self.program.source_start[pc + 1]))
+
+    def _result_rows(self, pc: int) -> range:
+        return range(int(self.program.result_start[pc]), int(self.program.result_start[pc + 1]))
+
+    def _event(self, pc: int) -> TaintEvent:
+        start = Start(int(self.program.strand_start[pc]))
+        above = [n for (place, _), n in self.numbers.items() if place[0] != MRF] if start != Start.INSIDE else []
+        begins = pc == 0 and not control_flow(self.kernel).predecessors[0]
+        below = [n for (place, _), n in self.numbers.items() if place[0] == MRF] if begins else []
+        required = [self.numbers[self._source(row), int(self.program.source[row])] for row in self._source_rows(pc)]
+        stale: dict[int, None] = {}
+        held: dict[int, None] = {}
+        for row in self._source_rows(pc):
+            if self.program.fill_level[row]:
+                self._takes(self._fill(row), int(self.program.source[row]), stale, held)
+        for row in self._result_rows(pc):
+            register = int(self.program.result[row])
+            for number in self.by_register[register]:
+                stale[number] = None
+                held.pop(number, None)
+            for place in self._targets(row):
+                self._takes(place, register, stale, held)
+        return TaintEvent(
+            lost=tuple(above),
+            trusted=tuple(below),
+            everyone=begins or start.deschedules,
+            required=tuple(dict.fromkeys(required)),
+            stale=tuple(stale),
+            held=tuple(held),
+        )
+
+    def _takes(self, place: Place, register: int, stale: dict[int, None], held: dict[int, None]) -> None:
+        """A place holds a register now, and no other any more."""
+        for number in self.by_place[place]:
+            stale[number] = None
+            held.pop(number, None)
+        held[self.numbers[place, register]] = None
+
+    def taints(self, changed: Kernel) -> Taints:
+        """The events at the pcs of the changed kernel."""
+        names = [""] * len(self.numbers)
+        for (place, register), number in self.numbers.items():
+            names[number] = f"R{register} from {self._described(place)}"
+        events = {pc: event for pc, event in enumerate(self.events) if event is not None}
+        return Taints(tuple(names), {pc: event for pc, event in events.items() if event != TaintEvent()})
+
+    def _described(self, place: Place) -> str:
+        level, entry = place
+        return self.levels[MRF] if level == MRF else f"{self.levels[level]} {entry}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Operands after renaming, and (temporary, place) pairs to be moved."""
+
+    operands: tuple[Operand, ...]
+    moves: list[tuple[Place, Place]]
+
+
+def _move(target: Register, source: Register, guard: Guard | None) -> Instruction:
+    return Instruction("mov", ("b32",), (target, source), guard)

@@ -1,0 +1,204 @@
+"""Which values a strand keeps in a register scratchpad (CASES 2018, section III-B).
+
+Like the greedy allocation of the operand register file, candidates are taken by the energy that they save for each
+slot they occupy.  What finds no room is made shorter and waits its turn again.  A result loses its accesses from the
+tail; if nothing is left it comes back without what precedes its second write.  An operand of N reads is replaced by
+its windows of N - 1 consecutive reads, then of N - 2, and so on.  Reads that the shorter range leaves out become
+candidates of their own once it is placed: their value is in the backing store.
+
+A range of the paper may hold several writes of a register; writes that reach common reads are one candidate here, and
+those that do not are candidates of their own that may follow each other in one entry, which serves the same accesses.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from warpreg.analysis.dominators import DominatorTree, dominators
+from warpreg.analysis.strands import Strand, StrandRules, strands
+from warpreg.designs.placement.allocate import Entries, Outcome, Placed, Refused
+from warpreg.designs.placement.candidates import Candidate, operands, precedes, results
+from warpreg.designs.placement.costs import LevelCost
+from warpreg.designs.placement.hierarchy import Placement
+from warpreg.designs.placement.instances import KernelView, Read, accesses_of
+from warpreg.designs.program import Program
+from warpreg.ir.kernel import Kernel
+
+RSP_LEVEL = 1
+
+
+@dataclass(frozen=True)
+class ScratchpadOptions:
+    """``cost`` of the scratchpad and of the ``backing`` store.  ``tail_only``: ranges lose accesses from the tail alone
+    and what they lose is no candidate again, as in MICRO 2011; ``several_writes``: a range may have more than one;
+    ``live_out`` results and ``operands`` pass through the backing store.  ``level`` of the scratchpad in the design."""
+
+    cost: LevelCost
+    backing: LevelCost
+    rules: StrandRules
+    entries: int
+    tail_only: bool = False
+    several_writes: bool = True
+    live_out: bool = True
+    operands: bool = True
+    level: int = RSP_LEVEL
+
+
+def place_in_scratchpad(kernel: Kernel, program: Program, options: ScratchpadOptions) -> Placement:
+    """Place what a kernel writes and reads, strand by strand."""
+    whole = strands(kernel, options.rules, [bool(x) for x in program.long_latency])
+    view = KernelView(kernel, program)
+    outcome = Outcome()
+    for strand in whole.strands:
+        selection = _Selection(options, view.blocks, dominators(kernel))
+        for candidate in _candidates(view, strand, options):
+            selection.add(candidate)
+        selection.run()
+        outcome.placed += selection.outcome.placed
+        outcome.refused += selection.outcome.refused
+    return Placement(whole, tuple(outcome.placed), tuple(outcome.refused))
+
+
+def _candidates(view: KernelView, strand: Strand, options: ScratchpadOptions) -> Iterator[Candidate]:
+    found = accesses_of(view, strand)
+    for candidate in results(found):
+        if options.several_writes or len(candidate.writes) == 1:
+            yield candidate
+    if options.operands and options.live_out:
+        yield from operands(found, view.blocks, dominators(view.kernel))
+
+
+@dataclass
+class _Family:
+    """A candidate and what it is replaced by: ``pending`` of the present replacements have not been tried yet."""
+
+    original: Candidate
+    reads: int
+    pending: int = 1
+    is_placed: bool = False
+    is_restarted: bool = False
+
+
+@dataclass
+class _Selection:
+    """The selection for one strand; ``blocks`` by pc."""
+
+    options: ScratchpadOptions
+    blocks: Sequence[int]
+    tree: DominatorTree
+    outcome: Outcome = field(default_factory=Outcome)
+
+    def __post_init__(self) -> None:
+        self.entries = Entries(self.options.entries)
+        self._queue: list[tuple[float, int, Candidate, _Family]] = []
+        self._count = 0
+
+    def add(self, candidate: Candidate) -> None:
+        """A new candidate with a family of its own."""
+        family = _Family(candidate, len(candidate.reads))
+        if not self._push(candidate, family):
+            self.outcome.refused.append(Refused(candidate, f"saves {self._savings(candidate):.1f} pJ"))
+
+    def run(self) -> None:
+        """Take candidates by score until none is left."""
+        while self._queue:
+            _, _, candidate, family = heapq.heappop(self._queue)
+            if family.is_placed:
+                continue
+            entry = self.entries.fit(candidate)
+            if entry is not None:
+                self._place(candidate, entry, family)
+            else:
+                self._replace(candidate, family)
+
+    def _savings(self, candidate: Candidate) -> float:
+        return candidate.savings(self.options.cost, self.options.backing)
+
+    def _push(self, candidate: Candidate, family: _Family) -> bool:
+        allowed = self.options.live_out or not any(write.needs_mrf for write in candidate.writes)
+        savings = self._savings(candidate)
+        if not allowed or savings <= 0:
+            return False
+        heapq.heappush(self._queue, (-savings / candidate.slots, self._count, candidate, family))
+        self._count += 1
+        return True
+
+    def _place(self, candidate: Candidate, entry: int, family: _Family) -> None:
+        self.entries.take(candidate, entry)
+        savings = self._savings(candidate)
+        self.outcome.placed.append(Placed(candidate, self.options.level, entry, savings))
+        family.is_placed = True
+        if not self.options.tail_only and self.options.operands and self.options.live_out:
+            for rest in self._left_out(candidate, family.original):
+                self.add(rest)
+
+    def _replace(self, candidate: Candidate, family: _Family) -> None:
+        family.pending -= 1
+        if family.pending == 0 and not self._next(candidate, family):
+            reason = f"no entry is free, it would save {self._savings(family.original):.1f} pJ"
+            self.outcome.refused.append(Refused(family.original, reason))
+
+    def _next(self, candidate: Candidate, family: _Family) -> bool:
+        """Push the replacements of a candidate that found no room; False if there are none."""
+        if candidate.fill and not self.options.tail_only:
+            while family.reads > 1 and family.pending == 0:
+                family.reads -= 1
+                windows = list(self._windows(family.original, family.reads))
+                family.pending = sum(self._push(window, family) for window in windows)
+            return family.pending > 0
+        shorter = candidate.shortened()
+        while shorter is not None or not family.is_restarted:
+            if shorter is None:
+                family.is_restarted = True
+                shorter = None if self.options.tail_only else _without_first_write(family.original)
+                continue
+            if self._push(shorter, family):
+                family.pending = 1
+                return True
+            shorter = shorter.shortened()
+        return False
+
+    def _windows(self, original: Candidate, later: int) -> Iterator[Candidate]:
+        """All ranges of one read that fills and ``later`` reads that follow it without a gap."""
+        assert original.fill is not None
+        chain = (original.fill, *original.reads)
+        for first in range(len(chain) - later):
+            window = self._operand(chain[first : first + later + 1], original)
+            if window is not None:
+                yield window
+
+    def _operand(self, chain: Sequence[Read], original: Candidate) -> Candidate | None:
+        """The first read as a fill for the others; None if it cannot be one for all."""
+        fill, *follow = chain
+        serves = not fill.guarded and all(precedes(fill, read, self.blocks, self.tree) for read in follow)
+        return Candidate(tuple(follow), fill=fill, loops=original.loops) if follow and serves else None
+
+    def _left_out(self, placed: Candidate, original: Candidate) -> Iterator[Candidate]:
+        """Operands among the reads of the original that the placed range does not serve."""
+        whole = (*((original.fill,) if original.fill else ()), *original.reads)
+        served = {id(read) for read in (*placed.reads, *((placed.fill,) if placed.fill else ()))}
+        run: list[Read] = []
+        for read in (*whole, None):
+            if read is not None and id(read) not in served:
+                run.append(read)
+            elif len(run) > 1:
+                rest = self._operand(run, original)
+                if rest is not None:
+                    yield rest
+                run = []
+            else:
+                run = []
+
+
+def _without_first_write(candidate: Candidate) -> Candidate | None:
+    """What is left of a result without its first write and the reads that this may reach."""
+    if candidate.fill or len(candidate.writes) < 2:
+        return None
+    first, *later = sorted(candidate.writes, key=lambda write: write.at)
+    reads = tuple(read for read in candidate.reads if first.key not in read.reaching)
+    dropped = {key for read in candidate.reads if first.key in read.reaching for key in read.reaching}
+    reached = {key for read in reads for key in read.reaching}
+    writes = tuple(replace(w, needs_mrf=w.needs_mrf or w.key in dropped) for w in later if w.key in reached)
+    return replace(candidate, reads=reads, writes=writes) if reads else None

@@ -1,0 +1,77 @@
+"""Register scratchpad: the compiler maps registers to a small store of each active warp (CASES 2018).
+
+Each scheduler has a store that its active warps divide evenly; every datapath reaches it.  The compiler forms strands
+by rules of its own, and shortens ranges from both ends.  Where the paper is silent, see the modules of the placement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from warpreg import energy
+from warpreg.analysis.first_dependence import FirstDependenceRules
+from warpreg.analysis.strand_rules import LongLatencyRules
+from warpreg.analysis.strands import StrandRules
+from warpreg.designs.interface import MRF, Declaration, Program, Structure, parameter
+from warpreg.designs.placement.costs import level_costs
+from warpreg.designs.placement.encode import encode, reasons
+from warpreg.designs.placement.encoded import EVENTS, plan_reads, plan_write
+from warpreg.designs.placement.hierarchy import Placement
+from warpreg.designs.placement.scratchpad import ScratchpadOptions, place_in_scratchpad
+from warpreg.ir.kernel import Kernel
+
+__all__ = ["plan_reads", "plan_write"]
+
+DESIGN = Declaration(slot="levels", source="rc-rsp §II, §III-B", levels=("MRF", "RSP"), order="static", events=EVENTS)
+RSP = 1
+RULES: dict[str, StrandRules] = {"rc-rsp": FirstDependenceRules(), "orf-lrf": LongLatencyRules()}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What an active warp has, and what the compiler may do with it."""
+
+    entries: int = parameter(
+        6, unit="registers per active warp", low=0, high=16, source="rc-rsp §III-A4: 2 KB of an SM each, 12 KB in all"
+    )
+    shortening: str = parameter("full", choices=("full", "tail"), source="rc-rsp §III-B; tail: orf-lrf §4.3")
+    several_writes: bool = parameter(True, source="rc-rsp §III-B; off: one write a range, as in orf-lrf")
+    live_out: bool = parameter(True, source="rc-rsp §III-B; off: §IV-D, values that live in the scratchpad alone")
+    operands: bool = parameter(True, source="rc-rsp §III-B: read allocations")
+    strands: str = parameter("rc-rsp", choices=tuple(RULES), source="rc-rsp §III-B, orf-lrf §4.1: whose strands")
+    priced_entries: int = parameter(
+        0, unit="registers per active warp", low=0, high=16, source="rc-rsp §IV-B1: energy as of so many; 0: its own"
+    )
+    technology: str = parameter("rc-rsp-28nm", source="rc-rsp §IV-A: what the compiler takes accesses to cost")
+
+
+def structures(parameters: Parameters) -> tuple[Structure, ...]:
+    """Storage of each level."""
+    return Structure("MRF"), Structure("RSP", entries=parameters.priced_entries or parameters.entries)
+
+
+def placement(program: Program, parameters: Parameters, kernel: Kernel) -> Placement:
+    """Where the compiler puts each value, and why."""
+    costs = level_costs(energy.load(parameters.technology), structures(parameters))
+    options = ScratchpadOptions(
+        cost=costs[RSP],
+        backing=costs[MRF],
+        rules=RULES[parameters.strands],
+        entries=parameters.entries,
+        tail_only=parameters.shortening == "tail",
+        several_writes=parameters.several_writes,
+        live_out=parameters.live_out,
+        operands=parameters.operands,
+    )
+    return place_in_scratchpad(kernel, program, options)
+
+
+def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
+    """Fill the hint columns."""
+    return encode(program, kernel, placement(program, parameters, kernel))
+
+
+def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:
+    """Per pc, why a strand begins and what became of the values that are written or kept there."""
+    return reasons(placement(program, parameters, kernel), DESIGN.levels)

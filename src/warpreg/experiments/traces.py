@@ -1,0 +1,69 @@
+"""Recorded hardware traces as runs: what the designs and cores make of them is what they make of any run."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from pathlib import Path
+
+from warpreg.experiments.runs import CompileChoice, Run, RunError
+from warpreg.ir.kernel import Kernel
+from warpreg.sass.listing import is_trace
+from warpreg.sass.reader import Recording, UnknownOpcodes, read_recording
+from warpreg.simt import Launch
+
+__all__ = ["UnknownOpcodes", "is_trace", "recorded_run"]
+
+
+def recorded_run(name: str, unknown: UnknownOpcodes = "error", choice: CompileChoice | None = None) -> Run:
+    """The run that a ``kernelslist.g`` or ``.traceg`` file recorded.
+
+    Of ``choice`` only ``registers`` means something: the code is compiled already.  Launches whose code turned out the
+    same share a kernel.  Raises SassTraceError for a file that is malformed or names opcodes that are in no table
+    (unless ``unknown`` is ``"alu"``), RunError for another choice, OSError.
+    """
+    registers = _only_registers(name, choice)
+    started = time.perf_counter()
+    recording = read_recording(Path(name), unknown)
+    seconds = (time.perf_counter() - started) / len(recording.launches)
+    header = recording.launches[0].header
+    options = {
+        "binary_version": header.binary_version,
+        "tracer_version": header.tracer_version,
+        "traces": [launch.digest for launch in recording.launches],
+        "registers": registers,
+    }
+    if recording.unknown:
+        options["unknown_opcodes_as_alu"] = dict(sorted(recording.unknown.items()))
+    return Run(recording.name, _launches(recording, seconds), options=options)
+
+
+def _launches(recording: Recording, seconds: float) -> tuple[Launch, ...]:
+    kernels: dict[object, Kernel] = {}
+    launches = []
+    for one in recording.launches:
+        kernel = kernels.setdefault((one.kernel.name, one.kernel.blocks, one.kernel.register_demand), one.kernel)
+        launches.append(
+            Launch(
+                kernel=kernel,
+                grid=one.header.grid,
+                block=one.header.block,
+                arguments=(),
+                warp_instructions=one.warp_instructions,
+                block_visits=one.visits,
+                seconds=seconds,
+                trace=one.trace,
+                shared_bytes=one.header.shared_bytes,
+            )
+        )
+    return tuple(launches)
+
+
+def _only_registers(name: str, choice: CompileChoice | None) -> int | None:
+    if choice is None:
+        return None
+    if dataclasses.replace(choice, registers=None) != CompileChoice():
+        raise RunError(
+            f"{name}: a recorded trace is compiled already; of the compiler's options only --registers applies"
+        )
+    return choice.registers

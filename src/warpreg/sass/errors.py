@@ -1,0 +1,9 @@
+"""What goes wrong with a recorded trace."""
+
+from __future__ import annotations
+
+from warpreg.ir.errors import WarpregError
+
+
+class SassTraceError(WarpregError):
+    """A trace or list of traces that cannot be read; names file and line, what was expected and what was found."""

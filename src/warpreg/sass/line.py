@@ -1,0 +1,126 @@
+"""One line of a trace, read strictly: the scanner knows a line when it has seen its like, this knows what is wrong.
+
+    [line] PC mask results [Rn] OPCODE.MODIFIERS sources [Rn ...] width [mode addresses] [immediate]
+
+PC, mask (8 digits) and addresses are hexadecimal, counts decimal.  A ``width`` of 0 is an instruction without
+addresses.  Address modes: 0, an address for each active lane; 1, the address of the first active lane and the distance
+from lane to lane; 2, the same address and the distance of each further active lane from the one before.  What follows
+the immediate (values of registers, tracer version 6) is skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from warpreg.sass.errors import SassTraceError
+from warpreg.sass.opcodes import find
+
+LANES = 32
+ZERO_REGISTER = 255
+MOST_OPERANDS = 9
+LISTED, STRIDED, DELTAS = 0, 1, 2
+
+HEXADECIMAL = re.compile(r"(0x)?[0-9a-f]{1,16}")
+DECIMAL = re.compile(r"-?[0-9]{1,19}")
+REGISTER = re.compile(r"R([0-9]{1,3})")
+OPCODE = re.compile(r"[A-Z][A-Z0-9_]*(\.[A-Za-z0-9_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class TraceLine:
+    """What a line says.  ``results`` and ``sources`` are registers, 255 the one that reads 0; ``addresses`` those of
+    the active lanes, lowest first, empty if ``width`` is 0; ``source_line`` is 0 without line information."""
+
+    pc: int
+    mask: int
+    results: tuple[int, ...]
+    opcode: str
+    modifiers: tuple[str, ...]
+    sources: tuple[int, ...]
+    width: int
+    addresses: tuple[int, ...]
+    immediate: int = 0
+    source_line: int = 0
+
+
+class _Tokens:
+    """The words of a line, taken one by one; each refusal says what was expected in its place."""
+
+    def __init__(self, text: str) -> None:
+        self._words = text.split()
+        self._at = 0
+
+    def left(self) -> int:
+        return len(self._words) - self._at
+
+    def next(self, what: str, pattern: re.Pattern[str]) -> str:
+        found = self._words[self._at] if self.left() else ""
+        if not pattern.fullmatch(found):
+            place = f"'{found}'" if found else "the end of the line"
+            raise SassTraceError(f"expected {what}, found {place}")
+        self._at += 1
+        return found
+
+    def hexadecimal(self, what: str, bits: int) -> int:
+        number = int(self.next(what, HEXADECIMAL), 16)
+        if number >> bits:
+            raise SassTraceError(f"expected {what} of at most {bits} bits, found '{self._words[self._at - 1]}'")
+        return number
+
+    def decimal(self, what: str, least: int = -(1 << 63), most: int = (1 << 64) - 1) -> int:
+        number = int(self.next(what, DECIMAL))
+        if not least <= number <= most:
+            raise SassTraceError(f"expected {what} from {least} to {most}, found {number}")
+        return number
+
+    def registers(self, what: str) -> tuple[int, ...]:
+        count = self.decimal(f"the number of {what} registers", 0, MOST_OPERANDS)
+        return tuple(self._register(what) for _ in range(count))
+
+    def _register(self, what: str) -> int:
+        number = int(self.next(f"a {what} register (R0 to R255)", REGISTER)[1:])
+        if number > ZERO_REGISTER:
+            raise SassTraceError(f"expected a {what} register (R0 to R255), found 'R{number}'")
+        return number
+
+
+def parse_line(text: str, has_source_line: bool = False) -> TraceLine:
+    """The parts of an instruction's line.  Raises SassTraceError, without the place, for one that is malformed."""
+    tokens = _Tokens(text)
+    source_line = tokens.decimal("a line number", 0, (1 << 31) - 1) if has_source_line else 0
+    pc = tokens.hexadecimal("a program counter in hexadecimal", 32)
+    mask = tokens.hexadecimal("a mask of 32 lanes in hexadecimal", 32)
+    results = tokens.registers("destination")
+    opcode, *modifiers = tokens.next("an opcode", OPCODE).split(".")
+    sources = tokens.registers("source")
+    width = tokens.decimal("the width of the memory access in bytes", 0, 1 << 20)
+    addresses: tuple[int, ...] = ()
+    if width:
+        if opcode.startswith("U"):
+            return TraceLine(pc, mask, results, opcode, tuple(modifiers), sources, 0, (), 0, source_line)
+        addresses = _addresses(tokens, mask)
+    immediate = tokens.decimal("an immediate") if tokens.left() else 0
+    return TraceLine(pc, mask, results, opcode, tuple(modifiers), sources, width, addresses, immediate, source_line)
+
+
+def _addresses(tokens: _Tokens, mask: int) -> tuple[int, ...]:
+    lanes = [lane for lane in range(LANES) if mask >> lane & 1]
+    mode = tokens.decimal("the mode of the addresses (0, 1 or 2)", LISTED, DELTAS)
+    if mode == LISTED:
+        return tuple(tokens.hexadecimal("the address of a lane", 64) for _ in lanes)
+    base = tokens.hexadecimal("the address of the first lane", 64)
+    if mode == STRIDED:
+        stride = tokens.decimal("the distance from lane to lane", -(1 << 31), (1 << 32) - 1)
+        return tuple((base + (lane - lanes[0]) * stride) % (1 << 64) for lane in lanes)
+    found = [base]
+    for _ in lanes[1:]:
+        found.append((found[-1] + tokens.decimal("the distance from the lane before")) % (1 << 64))
+    return tuple(found) if lanes else ()
+
+
+def written(line: TraceLine) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Registers that a line's instruction writes and reads: where a tracer took the first operand, a predicate, for the
+    only result, the second one stands among the sources."""
+    hidden = find(line.opcode).predicate_first and not line.results and line.sources
+    return (line.sources[:1], line.sources[1:]) if hidden else (line.results, line.sources)

@@ -1,0 +1,142 @@
+"""A kernel rebuilt from a trace: the lines that were seen as instructions, in the blocks that their order shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from warpreg.ir.errors import Location
+from warpreg.ir.instruction import Guard, Instruction
+from warpreg.ir.kernel import Block, Kernel
+from warpreg.ir.module import Module
+from warpreg.ir.operands import Address, Immediate, Operand, Register, Sink, Vector
+from warpreg.ir.types import B32, B64, B128, PRED
+from warpreg.sass.flow import Program
+from warpreg.sass.header import Header
+from warpreg.sass.line import ZERO_REGISTER, TraceLine, written
+from warpreg.sass.opcodes import find
+from warpreg.sass.widths import Shape, access_bytes, widths
+
+TYPES = {1: B32, 2: B64, 4: B128}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A static instruction: its line as first seen, and where."""
+
+    line: TraceLine
+    location: Location
+
+
+def has_record(line: TraceLine) -> bool:
+    """Whether the addresses of the instruction's executions are recorded."""
+    return line.width > 0 and find(line.opcode).has_addresses
+
+
+def record_unit(instruction: Instruction) -> int:
+    """Bytes of a step between recorded addresses of a rebuilt instruction, which are those that a lane accesses; 0
+    without a record: an instruction that has one names an address."""
+    addressed = any(isinstance(operand, Address) for operand in instruction.operands)
+    return access_bytes(instruction.opcode, instruction.modifiers) if addressed else 0
+
+
+def build_kernel(
+    header: Header,
+    seen: Sequence[Seen],
+    program: Program,
+    blocks: Sequence[Sequence[int]],
+    edges: Sequence[tuple[int, int]],
+    local_bytes: int = 0,
+) -> Kernel:
+    """The kernel with architected registers; ``blocks`` are numbers of static instructions, ``edges`` pairs of blocks.
+
+    A wide operand ends with the last register that a thread has.
+    """
+    named = [r for one in seen for r in (*one.line.results, *one.line.sources) if r != ZERO_REGISTER]
+    most_registers = max([header.registers, *(r + 1 for r in named)])
+    successors = _successors(seen, blocks, edges)
+    built = []
+    for index, members in enumerate(blocks):
+        guards = _guards(program, members)
+        instructions = tuple(_instruction(seen[i], guards[i], most_registers) for i in members)
+        label = f"PC_{seen[members[0]].line.pc:04x}" if members else "ENTRY"
+        built.append(Block(index, label, instructions, successors[index]))
+    used = {word for block in built for i in block.instructions for r in (*i.defined, *i.used) for word in r.words}
+    count = max(used, default=-1) + 1
+    guard_count = max((i.guard.register.index + 1 for b in built for i in b.instructions if i.guard), default=0)
+    return Kernel(
+        name=header.kernel,
+        parameters=(),
+        blocks=tuple(built),
+        module=Module("", (f"sm_{header.binary_version}",), 64, (), header.kernel),
+        shared_bytes=header.shared_bytes,
+        local_bytes=local_bytes,
+        register_count=max(count, 1),
+        register_demand=max(count, header.registers),
+        predicate_count=guard_count,
+    )
+
+
+def _successors(
+    seen: Sequence[Seen], blocks: Sequence[Sequence[int]], edges: Sequence[tuple[int, int]]
+) -> list[tuple[int, ...]]:
+    """Where lanes went on, the next block in memory last."""
+    found: list[set[int]] = [set() for _ in blocks]
+    for source, target in edges:
+        found[source].add(target)
+    ordered = []
+    for members, targets in zip(blocks, found, strict=True):
+        end = seen[members[-1]].line.pc if members else -1
+        starts = {target: seen[blocks[target][0]].line.pc for target in targets}
+        next_one = min((t for t in targets if starts[t] > end), key=lambda t: starts[t], default=None)
+        ordered.append(tuple(sorted(targets, key=lambda t: (t == next_one, t))))
+    return ordered
+
+
+def _guards(program: Program, members: Sequence[int]) -> dict[int, Guard | None]:
+    """Guards of a block's instructions: the same predicate where the same lanes executed them at every visit, its
+    negation where it was just the others."""
+    guards: dict[int, Guard | None] = dict.fromkeys(members)
+    known: dict[int, Guard] = {}
+    for i in members:
+        if program.guarded[i]:
+            held, failed = int(program.held[i]), int(program.failed[i])
+            if held not in known:
+                number = len({guard.register for guard in known.values()})
+                predicate = Register(f"P{number}", PRED, number)
+                known[held], known[failed] = Guard(predicate), Guard(predicate, negated=True)
+            guards[i] = known[held]
+    return guards
+
+
+def _instruction(seen: Seen, guard: Guard | None, most_registers: int) -> Instruction:
+    line = seen.line
+    results, sources = written(line)
+    shape = Shape(line.opcode, line.modifiers, bool(results), len(sources), line.immediate)
+    wide = widths(shape)
+    operands = [_register(r, wide.result, most_registers) for r in results]
+    destination: Operand = Sink()
+    if operands:
+        destination = operands[0] if len(operands) == 1 else Vector(tuple(operands))
+    read = [_register(r, w, most_registers) for r, w in zip(sources, wide.sources, strict=True)]
+    read = [Immediate(0) if isinstance(operand, Sink) else operand for operand in read]
+    if has_record(line):
+        place = 1 if find(line.opcode).action == "copy" and len(read) > 1 else 0
+        read[place : place + 1] = [_address(read[place]) if read else Address(Immediate(0))]
+    source = Location("", line.source_line) if line.source_line else None
+    given = (destination, *read) if operands or read else ()
+    return Instruction(line.opcode, line.modifiers, given, guard, seen.location, source)
+
+
+def _address(operand: Operand) -> Address:
+    return Address(operand if isinstance(operand, Register) else Immediate(0))
+
+
+def _register(number: int, words: int, most: int) -> Operand:
+    """An operand of ``words`` registers from ``number`` on; the zero register is none."""
+    if number == ZERO_REGISTER:
+        return Sink()
+    words = max(1, min(words, most - number))
+    if words in TYPES:
+        return Register(f"R{number}", TYPES[words], number)
+    return Vector(tuple(Register(f"R{n}", B32, n) for n in range(number, number + words)))

@@ -1,0 +1,456 @@
+"""The fast reader of a trace's text: bytes in, steps and address records out; compiled.
+
+A *step* is one line: the words of `warpreg.trace.path` with the number of a static instruction in place of a block's.
+Address records are those of `warpreg.trace.addresses`, without masks: the step's mask is theirs.  A static instruction
+is known by a hash of what does not change from execution to execution, so the scanner need not understand registers
+and opcodes; a line whose like has not been seen, or that is malformed, is left to `warpreg.sass.line`.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from warpreg.trace.addresses import PAYLOAD_BITS, PAYLOAD_SHIFT, Kind
+from warpreg.trace.path import PathWord
+
+AFFINE_STEP, AFFINE, STEPS, EACH = (int(kind) for kind in Kind)
+VISIT, VISIT_MASK, WARP = int(PathWord.VISIT), int(PathWord.VISIT_MASK), int(PathWord.WARP)
+LANES = 32
+MOST_RECORD_WORDS = 65
+MOST_STEP_WORDS = 2
+NO_MASK = -1
+
+
+class Stop(enum.IntEnum):
+    """Why the scanner stopped; it stands at the beginning of a line then."""
+
+    END = 0
+    FULL = 1
+    NEW = 2
+    OTHER = 3
+    """A line that is no instruction."""
+    BAD = 4
+
+
+class At(enum.IntEnum):
+    """Places of the scanner's state."""
+
+    TEXT = 0
+    """The next line's first byte."""
+    LINE = 1
+    STEPS = 2
+    """Words written of steps."""
+    ADDRESSES = 3
+    KEY = 4
+    """Hash of an instruction that is not known."""
+    MASK = 5
+    """Mask of the warp's last step."""
+    COPY = 6
+    """The static instruction of the line before if it copies, else -1: a tracer writes a line for each of its two
+    addresses."""
+    COPY_RECORD = 7
+    """Where the record of that line begins."""
+    SOURCE_LINES = 8
+    """Whether a line begins with the number of a line of source."""
+    TRAILING = 9
+    """Whether values of registers may follow the immediate."""
+    EXECUTED = 10
+    """Steps so far."""
+    PHASE = 11
+    """Where in the structure of the trace, a `Phase`."""
+    WARPS = 12
+    """Warps of a thread block."""
+    SEEN = 13
+    """The warps of the current thread block so far, a bit each."""
+    WARP = 14
+    ANNOUNCED = 15
+    """Instructions that the current warp announces."""
+    LEFT = 16
+    """Those of them still to come."""
+    LOCAL_TOP = 17
+    """Where the local memory of a thread ends, as far as it is used."""
+    COUNT = 18
+
+
+class Phase(enum.IntEnum):
+    """Where in a trace a line stands."""
+
+    HEADER = 0
+    OUTSIDE = 1
+    """Between thread blocks."""
+    BEGUN = 2
+    """After ``#BEGIN_TB``."""
+    BLOCK = 3
+    """In a thread block, before its first warp."""
+    WARP = 4
+    """After a warp's number."""
+    INSTRUCTIONS = 5
+
+
+class Sites(NamedTuple):
+    """Columns by static instruction: ``base`` and ``stride`` of the last record, those before it (``base_before``,
+    ``stride_before``); ``unit``, bytes of a step between addresses, 0 without a record; ``window``, see `Window`;
+    ``copies``, whether it has two addresses."""
+
+    base: NDArray[np.uint64]
+    stride: NDArray[np.int64]
+    base_before: NDArray[np.uint64]
+    stride_before: NDArray[np.int64]
+    unit: NDArray[np.int64]
+    window: NDArray[np.uint8]
+    copies: NDArray[np.uint8]
+
+
+def empty_sites(capacity: int) -> Sites:
+    """Columns for so many static instructions, all without a record."""
+    base, stride, flags = np.zeros(capacity, np.uint64), np.zeros(capacity, np.int64), np.zeros(capacity, np.uint8)
+    return Sites(base, stride, base.copy(), stride.copy(), stride.copy(), flags, flags.copy())
+
+
+class Window(enum.IntEnum):
+    """Which addresses of an instruction may lie in the windows of shared and local memory, and become offsets (or
+    generic addresses of ours)."""
+
+    NONE = 0
+    SHARED = 1
+    LOCAL = 2
+    GENERIC = 3
+
+
+IN_SHARED, IN_LOCAL, GENERIC = int(Window.SHARED), int(Window.LOCAL), int(Window.GENERIC)
+TEXT, LINE, AT_STEPS, AT_ADDRESSES, KEY, MASK, COPY, COPY_RECORD, SOURCE_LINES = range(At.EXECUTED - 1)
+TRAILING, EXECUTED, PHASE, WARPS, SEEN, WARP_NOW, ANNOUNCED, LEFT, LOCAL_TOP = range(At.TRAILING, At.COUNT)
+IN_BLOCK, IN_WARP, IN_INSTRUCTIONS = int(Phase.BLOCK), int(Phase.WARP), int(Phase.INSTRUCTIONS)
+WARP_IS, INSTRUCTIONS_ARE = (np.frombuffer(text, np.uint8) for text in (b"warp = ", b"insts = "))
+END, FULL, NEW, OTHER, BAD = range(5)
+FIRST_HASH, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+SPACE, NEWLINE, ZERO, NINE, LETTER_A, LETTER_F, LETTER_X, LETTER_U, MINUS = (np.uint8(ord(c)) for c in " \n09afxU-")
+
+
+@numba.njit
+def _hashed(text: Any, at: int, key: Any) -> Any:
+    """Past a word and the space behind it, with the word in the key."""
+    while text[at] > SPACE:
+        key = (key ^ np.uint64(text[at])) * PRIME
+        at += 1
+    key = (key ^ np.uint64(SPACE)) * PRIME
+    while text[at] == SPACE:
+        at += 1
+    return at, key
+
+
+@numba.njit
+def _hexadecimal(text: Any, at: int) -> Any:
+    """A number with or without 0x, where it ends, and its digits; none if it is malformed."""
+    if text[at] == ZERO and text[at + 1] == LETTER_X:
+        at += 2
+    value = np.uint64(0)
+    digits = 0
+    while True:
+        c = text[at]
+        if ZERO <= c <= NINE:
+            digit = np.uint64(c - ZERO)
+        elif LETTER_A <= c <= LETTER_F:
+            digit = np.uint64(c - LETTER_A) + np.uint64(10)
+        else:
+            break
+        value = (value << np.uint64(4)) | digit
+        digits += 1
+        at += 1
+    if text[at] > SPACE:
+        digits = 0
+    while text[at] == SPACE:
+        at += 1
+    return at, value, digits
+
+
+@numba.njit
+def _decimal(text: Any, at: int) -> Any:
+    """A signed number, where it ends, and its digits; none if it is malformed."""
+    negative = text[at] == MINUS
+    if negative:
+        at += 1
+    value = np.int64(0)
+    digits = 0
+    while ZERO <= text[at] <= NINE:
+        value = value * 10 + np.int64(text[at] - ZERO)
+        digits += 1
+        at += 1
+    if text[at] > SPACE:
+        digits = 0
+    while text[at] == SPACE:
+        at += 1
+    return at, -value if negative else value, digits
+
+
+@numba.njit
+def _rebased(address: Any, window: int, bases: Any) -> Any:
+    """An address in a window of shared or local memory as an offset, or as the generic address that our own runs have
+    for it."""
+    if window != IN_LOCAL and bases[0] and address - bases[0] < np.uint64(WINDOW_BYTES):
+        return address - bases[0] + np.uint64(SHARED_WINDOW if window == GENERIC else 0)
+    if window != IN_SHARED and bases[1] and address - bases[1] < np.uint64(WINDOW_BYTES):
+        return address - bases[1] + np.uint64(LOCAL_WINDOW if window == GENERIC else 0)
+    return address
+
+
+@numba.njit
+def _fits(number: Any, bits: int) -> Any:
+    return -(1 << (bits - 1)) <= number < 1 << (bits - 1)
+
+
+@numba.njit
+def _record(lanes: Any, values: Any, count: int, site: int, sites: Any, words: Any, at: int) -> Any:
+    """Append the record of ``count`` active lanes; returns where it ends."""
+    base, stride = sites.base[site], sites.stride[site]
+    sites.base_before[site], sites.stride_before[site] = base, stride
+    if count == 0:
+        words[at] = AFFINE_STEP
+        return at + 1
+    if count > 1:
+        stride = np.int64(values[1] - values[0])
+        distance = lanes[1] - lanes[0]
+        affine = stride % distance == 0 and _fits(stride // distance, 32)
+        stride //= distance
+    else:
+        affine = True
+    first = values[0] - np.uint64(lanes[0]) * np.uint64(stride)
+    for i in range(count):
+        affine = affine and values[i] == first + np.uint64(lanes[i]) * np.uint64(stride)
+    if affine:
+        change = np.int64(first - base)
+        sites.base[site] = first
+        if stride == sites.stride[site] and _fits(change, PAYLOAD_BITS):
+            words[at] = np.uint32(change << PAYLOAD_SHIFT | AFFINE_STEP)
+            return at + 1
+        sites.stride[site] = stride
+        words[at] = AFFINE
+        words[at + 1] = np.uint32(first)
+        words[at + 2] = np.uint32(first >> np.uint64(32))
+        words[at + 3] = np.uint32(stride)
+        return at + 4
+    sites.base[site] = values[0]
+    return _irregular(values, count, np.int64(values[0] - base), sites.unit[site], words, at)
+
+
+@numba.njit
+def _irregular(values: Any, count: int, change: Any, unit: int, words: Any, at: int) -> Any:
+    steps, short = _fits(change, PAYLOAD_BITS), True
+    for i in range(count):
+        short = short and values[i] >> np.uint64(32) == 0
+        if i:
+            step = np.int64(values[i] - values[i - 1])
+            steps = steps and step % unit == 0 and _fits(step // unit, 16)
+    if steps:
+        words[at] = np.uint32(change << PAYLOAD_SHIFT | STEPS)
+        for i in range(0, count, 2):
+            low = np.int64(values[i] - values[i - 1]) // unit if i else np.int64(0)
+            high = np.int64(values[i + 1] - values[i]) // unit if i + 1 < count else np.int64(0)
+            words[at + 1 + i // 2] = np.uint32((low & 0xFFFF) | (high & 0xFFFF) << 16)
+        return at + 1 + (count + 1) // 2
+    words[at] = np.uint32(EACH | (1 << PAYLOAD_SHIFT if short else 0))
+    at += 1
+    for i in range(count):
+        words[at] = np.uint32(values[i])
+        at += 1
+        if not short:
+            words[at] = np.uint32(values[i] >> np.uint64(32))
+            at += 1
+    return at
+
+
+@numba.njit
+def _addresses(text: Any, at: int, lanes: Any, values: Any, count: int) -> Any:
+    """Read mode and addresses into ``values``; returns where they end and whether they are well-formed."""
+    mode = text[at] - ZERO
+    sound = mode <= 2 and text[at + 1] == SPACE
+    at += 2
+    if not sound:
+        return at, False
+    if mode == 0:
+        for i in range(count):
+            at, values[i], digits = _hexadecimal(text, at)
+            sound = sound and 0 < digits <= 16
+        return at, sound
+    at, base, digits = _hexadecimal(text, at)
+    sound = 0 < digits <= 16
+    values[0] = base
+    if mode == 1:
+        at, stride, digits = _decimal(text, at)
+        sound = sound and 0 < digits <= 10
+        for i in range(count):
+            values[i] = base + np.uint64(lanes[i] - lanes[0]) * np.uint64(stride)
+        return at, sound
+    for i in range(1, count):
+        at, change, digits = _decimal(text, at)
+        sound = sound and 0 < digits <= 19
+        values[i] = values[i - 1] + np.uint64(change)
+    return at, sound
+
+
+@numba.njit
+def _operands(text: Any, at: int, key: Any) -> Any:
+    """Past a count and that many registers."""
+    count = np.int64(text[at]) - np.int64(ZERO)
+    sound = 0 <= count <= 9 and text[at + 1] == SPACE
+    at, key = _hashed(text, at, key)
+    if sound:
+        for _ in range(count):
+            at, key = _hashed(text, at, key)
+    return at, key, sound
+
+
+@numba.njit
+def _find(keys: Any, numbers: Any, key: Any) -> Any:
+    """The static instruction of a key, -1 if there is none."""
+    slot = np.int64(key & np.uint64(keys.size - 1))
+    while numbers[slot] >= 0 and keys[slot] != key:
+        slot = (slot + 1) & (keys.size - 1)
+    return numbers[slot]
+
+
+@numba.njit
+def _instruction(text: Any, at: int, state: Any, lanes: Any, values: Any) -> Any:
+    """Read a line: where it ends, its key, mask, number of active lanes with an address, and whether it is sound."""
+    key = FIRST_HASH
+    if state[SOURCE_LINES]:
+        at, key = _hashed(text, at, key)
+    at, key = _hashed(text, at, key)
+    at, mask, digits = _hexadecimal(text, at)
+    at, key, counted = _operands(text, at, key)
+    is_uniform = text[at] == LETTER_U
+    at, key = _hashed(text, at, key)
+    at, key, counted_too = _operands(text, at, key)
+    sound = 0 < digits <= 8 and counted and counted_too and ZERO <= text[at] <= NINE
+    accesses = text[at] != ZERO
+    at, key = _hashed(text, at, key)
+    count = 0
+    if sound and accesses and not is_uniform:
+        for lane in range(LANES):
+            if mask >> np.uint64(lane) & np.uint64(1):
+                lanes[count] = lane
+                count += 1
+        at, sound = _addresses(text, at, lanes, values, count)
+    if not (accesses and is_uniform):
+        at, key = _hashed(text, at, key)
+        sound = sound and (text[at] <= SPACE or state[TRAILING] != 0)
+    while text[at] != NEWLINE:
+        at += 1
+    return at + 1, key, np.int64(mask), count, sound
+
+
+@numba.njit
+def _announced(text: Any, at: int, word: Any) -> Any:
+    """Where the line after ``word = number`` begins and the number; -1 if the line is not of that form."""
+    for i in range(word.size):
+        if text[at + i] != word[i]:
+            return at, -1
+    at, number, digits = _decimal(text, at + word.size)
+    return at + 1, number if text[at] == NEWLINE and 0 < digits <= 18 else -1
+
+
+@numba.njit
+def _structure(text: Any, state: Any, steps: Any) -> bool:
+    """Follow a line that announces a warp or its instructions, if it may stand here."""
+    at, number = _announced(text, state[TEXT], WARP_IS)
+    if 0 <= number < state[WARPS] and state[LEFT] == 0 and state[PHASE] in (IN_BLOCK, IN_INSTRUCTIONS):
+        if state[SEEN] >> number & 1:
+            return False
+        begin_warp(state, steps, number)
+    else:
+        at, number = _announced(text, state[TEXT], INSTRUCTIONS_ARE)
+        if number < 0 or state[PHASE] != IN_WARP:
+            return False
+        state[LEFT] = state[ANNOUNCED] = number
+        state[PHASE] = IN_INSTRUCTIONS
+    state[TEXT] = at
+    state[LINE] += 1
+    return True
+
+
+@numba.njit(cache=True)
+def begin_warp(state: NDArray[np.int64], steps: NDArray[np.uint32], warp: int) -> None:
+    """The instructions that follow are those of a warp."""
+    state[SEEN] |= np.int64(1) << warp
+    state[WARP_NOW], state[PHASE], state[MASK], state[COPY] = warp, IN_WARP, NO_MASK, -1
+    steps[state[AT_STEPS]] = warp << 2 | WARP
+    state[AT_STEPS] += 1
+
+
+@numba.njit
+def _step(state: Any, steps: Any, site: int, mask: int) -> None:
+    at = state[AT_STEPS]
+    if mask == state[MASK]:
+        steps[at] = site << 2 | VISIT
+        state[AT_STEPS] = at + 1
+    else:
+        steps[at] = site << 2 | VISIT_MASK
+        steps[at + 1] = np.uint32(mask)
+        state[AT_STEPS] = at + 2
+        state[MASK] = mask
+
+
+@numba.njit(cache=True)
+def scan(
+    text: NDArray[np.uint8],
+    end: int,
+    state: NDArray[np.int64],
+    bases: NDArray[np.uint64],
+    keys: NDArray[np.uint64],
+    numbers: NDArray[np.int32],
+    sites: Sites,
+    steps: NDArray[np.uint32],
+    addresses: NDArray[np.uint32],
+) -> int:
+    """Read the lines of ``text[:end]``, which ends with a line; why it stopped, as a `Stop`.
+
+    ``keys`` is a hash table of 2**n slots, ``numbers`` the static instruction in each, -1 where it is free; ``bases``
+    are those of the windows of shared and local memory, 0 if unknown.
+    """
+    lanes = np.zeros(LANES, np.int64)
+    values = np.zeros(LANES, np.uint64)
+    while state[TEXT] < end:
+        if state[AT_STEPS] + MOST_STEP_WORDS > steps.size or state[AT_ADDRESSES] + MOST_RECORD_WORDS > addresses.size:
+            return FULL
+        first = text[state[TEXT]]
+        if first == NEWLINE:
+            state[TEXT] += 1
+            state[LINE] += 1
+            continue
+        if state[LEFT] == 0 or not (ZERO <= first <= NINE or LETTER_A <= first <= LETTER_F):
+            if _structure(text, state, steps):
+                continue
+            return OTHER
+        at, key, mask, count, sound = _instruction(text, state[TEXT], state, lanes, values)
+        if not sound:
+            return BAD
+        site = _find(keys, numbers, key)
+        if site < 0:
+            state[KEY] = np.int64(key)
+            return NEW
+        again = sites.copies[site] and state[COPY] == site
+        state[COPY] = site if sites.copies[site] and not again else -1
+        if again:
+            state[AT_ADDRESSES] = state[COPY_RECORD]
+            sites.base[site], sites.stride[site] = sites.base_before[site], sites.stride_before[site]
+        else:
+            _step(state, steps, site, mask)
+            state[EXECUTED] += 1
+        if sites.unit[site]:
+            if sites.window[site]:
+                for i in range(count):
+                    values[i] = _rebased(values[i], sites.window[site], bases)
+                    if sites.window[site] == IN_LOCAL and values[i] < np.uint64(WINDOW_BYTES):
+                        state[LOCAL_TOP] = max(state[LOCAL_TOP], np.int64(values[i]) + sites.unit[site])
+            state[COPY_RECORD] = state[AT_ADDRESSES]
+            state[AT_ADDRESSES] = _record(lanes, values, count, site, sites, addresses, state[AT_ADDRESSES])
+        state[LEFT] -= 1
+        state[LINE] += 1
+        state[TEXT] = at
+    return END

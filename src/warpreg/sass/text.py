@@ -1,0 +1,148 @@
+"""A trace's text becomes steps: the scanner reads instructions, this what is between them and what the scanner has not
+seen before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.ir.errors import Location
+from warpreg.sass.catalogue import Catalogue
+from warpreg.sass.errors import SassTraceError
+from warpreg.sass.flow import THREADS, WARP_STATE, observe
+from warpreg.sass.header import NEWEST_TRACER, Header
+from warpreg.sass.line import parse_line
+from warpreg.sass.scan import At, Phase, Stop, scan
+from warpreg.sass.source import PADDING, Source
+from warpreg.sass.structure import Structure
+from warpreg.trace import Stream, TraceWriter
+
+BUFFER_WORDS = 1 << 16
+LOCAL_UNIT = 16
+
+
+class TraceText:
+    """One trace on its way in.  `read` writes its steps and address records to ``steps``; then ``catalogue`` holds what
+    they say about the program.  ``like`` is the header of another trace of the same list, whose versions must agree."""
+
+    def __init__(self, source: Source, steps: TraceWriter, like: Header | None = None) -> None:
+        self.source = source
+        self.catalogue = Catalogue()
+        self._writer, self._like = steps, like
+        self._state = np.zeros(At.COUNT, np.int64)
+        self._state[At.LINE] = 1
+        self._state[At.COPY] = -1
+        self._warp = np.array([-1] + [0] * (WARP_STATE - 1), np.int64)
+        self._bases = np.zeros(2, np.uint64)
+        self._steps = np.zeros(BUFFER_WORDS, np.uint32)
+        self._addresses = np.zeros(BUFFER_WORDS, np.uint32)
+        self._structure = Structure(source.name, self._state, self._steps)
+
+    @property
+    def instructions(self) -> int:
+        """Instructions that warps executed."""
+        return int(self._state[At.EXECUTED])
+
+    @property
+    def local_bytes(self) -> int:
+        """Local memory of a thread, as far as addresses show it."""
+        return -(-int(self._state[At.LOCAL_TOP]) // LOCAL_UNIT) * LOCAL_UNIT
+
+    def read(self) -> Header:
+        """Read the whole trace.  Raises SassTraceError naming file and line, and OSError."""
+        for piece in self.source.pieces():
+            self._read_piece(piece)
+        with self._placed():
+            self._structure.end()
+        self._state[At.COPY] = -1
+        self._flush()
+        if self._warp[0] >= 0:
+            self.catalogue.program.stops[self._warp[0]] = 1
+        self._writer.finish({})
+        return self._structure.header
+
+    def _read_piece(self, piece: bytes) -> None:
+        text = np.frombuffer(piece + PADDING, np.uint8)
+        self._state[At.TEXT] = 0
+        while True:
+            stop = self._scan(text, len(piece))
+            if stop == Stop.END:
+                return
+            if stop == Stop.FULL:
+                self._flush()
+                continue
+            start = int(self._state[At.TEXT])
+            end = piece.index(b"\n", start)
+            line = piece[start:end].decode("utf-8", "replace").strip()
+            with self._placed():
+                if stop == Stop.OTHER:
+                    self._follow(line)
+                    self._state[At.TEXT] = end + 1
+                    self._state[At.LINE] += 1
+                else:
+                    self._learn(line, stop == Stop.NEW)
+
+    def _scan(self, text: NDArray[np.uint8], end: int) -> int:
+        known, streams = self.catalogue, (self._steps, self._addresses)
+        return int(scan(text, end, self._state, self._bases, known.keys, known.numbers, known.sites, *streams))
+
+    def _follow(self, text: str) -> None:
+        """A line that is no instruction."""
+        state, phase = self._state, self._structure.phase
+        self._structure.line(text)
+        if phase is Phase.HEADER and self._structure.phase is not Phase.HEADER:
+            header = self._structure.header
+            if self._like is not None:
+                _expect_same_versions(header, self._like)
+            self._bases[:] = header.shared_base, header.local_base
+            self._warp[THREADS] = header.threads
+            state[At.SOURCE_LINES] = header.has_source_lines
+            state[At.TRAILING] = header.tracer_version == NEWEST_TRACER
+
+    def _learn(self, text: str, well_laid_out: bool) -> None:
+        """An instruction that the scanner does not know, or that is malformed."""
+        line = parse_line(text, bool(self._state[At.SOURCE_LINES]))
+        if not well_laid_out:
+            raise SassTraceError("expected words with one space between them, and no more behind the immediate")
+        if self.catalogue.is_full:
+            self._flush()
+            self.catalogue.grow()
+        key = int(self._state[At.KEY]) % (1 << 64)
+        self.catalogue.add(key, line, Location(self.source.name, int(self._state[At.LINE])))
+
+    def _flush(self) -> None:
+        """Write out and observe what is in the buffers; the record of a copy whose second line may come stays."""
+        state = self._state
+        steps = self._steps[: state[At.STEPS]]
+        if steps.size:
+            observe(steps, self.catalogue.program, self._warp)
+            self._writer.append(Stream.PATH, steps)
+        used = int(state[At.ADDRESSES])
+        kept = int(state[At.COPY_RECORD]) if state[At.COPY] >= 0 else used
+        if kept:
+            self._writer.append(Stream.ADDRESSES, self._addresses[:kept])
+        self._addresses[: used - kept] = self._addresses[kept:used].copy()
+        state[At.STEPS], state[At.ADDRESSES], state[At.COPY_RECORD] = 0, used - kept, 0
+
+    @contextmanager
+    def _placed(self) -> Iterator[None]:
+        """Name file and line in errors that do not say where."""
+        try:
+            yield
+        except SassTraceError as error:
+            text = str(error)
+            if text.startswith(self.source.name):
+                raise
+            raise SassTraceError(f"{self.source.name}:{int(self._state[At.LINE])}: {text}") from None
+
+
+def _expect_same_versions(header: Header, other: Header) -> None:
+    for what, found, expected in (
+        ("tracer version", header.tracer_version, other.tracer_version),
+        ("binary version", header.binary_version, other.binary_version),
+    ):
+        if found != expected:
+            raise SassTraceError(f"{what} {found}, but the first trace of the list has {expected}")

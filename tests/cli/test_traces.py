@@ -1,0 +1,58 @@
+"""Recorded hardware traces on the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.sass.text import line, write_trace
+from tests.sass.vector_add import FULL_WARP, PART_WARP, write_vector_add
+
+from warpreg.cli import main
+
+Output = pytest.CaptureFixture[str]
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_run_profiles_a_trace(capsys: Output, tmp_path: Path, compressed: bool) -> None:
+    listed = write_vector_add(tmp_path, 200, compressed)  # 2 thread blocks: warps 0 to 6 work, warp 7 leaves at once
+    assert main(["run", str(listed), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["warp_instructions"] == 7 * FULL_WARP + PART_WARP
+    (launch,) = found["launches"]
+    assert (launch["kernel"], launch["grid"], launch["demand"]) == ("_Z3addPKfS0_Pfi", "2x1x1", 12)
+    # a working warp reads 2 + 1, then 2 + 2 for two wide products, 2 + 2 for loads, 2, 2, and 3 for the store
+    assert found["profile"]["operands"]["read.shared"] == 7 * (2 + 2 + 3)
+    assert found["profile"]["operands"]["read.private"] == 7 * (3 + 2 + 2 + 2 + 2) + 3
+    assert found["profile"]["operands"]["write.private"] == 7 * (3 + 1 + 2 + 2 + 2 + 1) + 3
+    assert found["options"]["binary_version"] == 80
+
+
+def test_compare_replays_designs_on_a_trace(capsys: Output, tmp_path: Path) -> None:
+    listed = write_vector_add(tmp_path, 128)
+    assert main(["compare", str(listed), "--designs", "mrf,rfc", "--json"]) == 0
+    plain, cached = json.loads(capsys.readouterr().out)
+    assert plain["mrf_reads"] == 4 * (11 + 7)
+    assert cached["mrf_reads"] < plain["mrf_reads"]
+    assert cached["mrf_reads"] + cached["rfc_reads"] >= plain["mrf_reads"]
+
+
+def test_a_compiled_trace_takes_no_options_of_the_compiler(capsys: Output, tmp_path: Path) -> None:
+    listed = write_vector_add(tmp_path, 32)
+    assert main(["run", str(listed), "--no-schedule"]) == 1
+    assert "a recorded trace is compiled already" in capsys.readouterr().err
+    assert main(["run", str(listed), "--grid", "4"]) == 2
+    assert main(["run", str(listed), "--registers", "40", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["residency"][0]["registers_per_thread"] == 40
+
+
+def test_unknown_opcodes_end_the_command_unless_they_count_as_alu(capsys: Output, tmp_path: Path) -> None:
+    path = str(write_trace(tmp_path, [[[line(0, "R1 <- FROB R2"), line(0x10, "EXIT")]]]))
+    assert main(["run", path]) == 1
+    assert "FROB executed 1 times" in capsys.readouterr().err
+    assert main(["run", path, "--unknown-opcodes", "alu", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["options"]["unknown_opcodes_as_alu"] == {"FROB": 1}
+
+
+def test_a_missing_trace_is_an_error(capsys: Output, tmp_path: Path) -> None:
+    assert main(["compare", str(tmp_path / "kernelslist.g")]) == 1
+    assert "No such file" in capsys.readouterr().err

@@ -1,0 +1,174 @@
+"""What the functions that hooks call leave behind: counts, and the details that a timing core reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+
+from warpreg.designs.interface import MRF, READ, WRITE, Plan, count, extra, level, move, now, read, wake, write
+from warpreg.designs.plan import ELSEWHERE, EXTRAS, IN_BANKS, INTEGRAL, LEVEL, MERGED, SLICES, VALUE, WOKEN, details
+from warpreg.replay.reach import rebuild
+
+CACHE = 1
+
+
+def new_plan(detailed: int = 1, settled: int = 0, first_level: int = 0, cycle: int = 7) -> Plan:
+    """A plan for operands 10 to 12 and results 20 and 21 of a design with one level beside the MRF."""
+    counts = np.zeros(3 * 4, np.int64), np.zeros((3, 3), np.int64), np.zeros(2, np.int64)
+    return Plan(
+        *counts, 0xFFFFFFFF, 0, 0, 0, 5, 0, cycle, detailed, 10, 20, *details(3, 2, 2, 1, 1), settled, first_level, 0, 0
+    )
+
+
+def accesses(plan: Plan) -> list[list[int]]:
+    """Reads and writes of each level."""
+    found: list[list[int]] = plan.accesses.reshape(3, 2, 2).sum(axis=2).tolist()
+    return found
+
+
+def test_a_read_says_where_when_and_what() -> None:
+    plan = new_plan()
+    read(plan, 11, MRF, bank=3, cycles=2, slices=0b0011)
+    assert plan.sources[1].tolist() == [MRF, 3, 2, -1, 0b0011]
+    assert accesses(plan) == [[1, 0], [0, 0], [0, 0]]
+
+
+def test_a_merged_operand_arrives_with_another_and_costs_nothing() -> None:
+    plan = new_plan()
+    read(plan, 10, MRF)
+    read(plan, 12, MRF, merged=10)
+    assert plan.sources[2, MERGED] == 0
+    assert accesses(plan)[MRF] == [1, 0]
+
+
+def test_an_operand_cannot_arrive_with_one_of_another_level() -> None:
+    plan = new_plan()
+    read(plan, 10, CACHE)
+    read(plan, 12, MRF, merged=10)
+    assert plan.sources[2, MERGED] == -1
+    assert accesses(plan) == [[1, 0], [1, 0], [0, 0]]
+
+
+def test_a_result_may_go_to_the_banks_and_elsewhere() -> None:
+    plan = new_plan()
+    write(plan, 20, CACHE)
+    write(plan, 20, MRF, slices=0b1)
+    assert plan.results[0, ELSEWHERE, LEVEL] == CACHE
+    assert plan.results[0, IN_BANKS].tolist() == [MRF, -1, -1, -1, 0b1]
+    assert accesses(plan) == [[0, 1], [0, 1], [0, 0]]
+
+
+def test_another_level_asks_for_a_bank_only_if_one_is_named() -> None:
+    plan = new_plan()
+    write(plan, 21, CACHE, bank=2)
+    assert plan.results[1, :, LEVEL].tolist() == [CACHE, -1]
+
+
+def test_moves_and_extra_accesses_of_the_mrf_queue_for_its_banks() -> None:
+    plan = new_plan()
+    move(plan, CACHE, MRF, register=4)
+    extra(plan, MRF, READ, register=6, warp=9, slices=0b10)
+    assert plan.extras.tolist() == [[WRITE, 5, 4, -1, -1], [READ, 9, 6, -1, 0b10]]
+    assert (plan.moves[CACHE, MRF], accesses(plan)[MRF]) == (1, [1, 0])
+    extra(plan, CACHE, WRITE, register=6)
+    move(plan, CACHE, MRF)
+    assert plan.queued[EXTRAS] == 2
+
+
+def test_what_does_not_fit_the_queue_is_counted_so_that_the_core_can_refuse() -> None:
+    plan = new_plan()
+    for register in range(3):
+        move(plan, CACHE, MRF, register)
+        wake(plan, register)
+    assert plan.queued.tolist() == [3, 3]
+    assert plan.woken.tolist() == [0, 1]
+
+
+def test_a_level_is_summed_over_the_cycles_that_it_lasted() -> None:
+    """3 from cycle 7 to 10, then 1 until 20: 9 + 10."""
+    plan = new_plan()
+    level(plan, 0, 3)
+    level(plan._replace(cycle=10), 0, 1)
+    level(plan._replace(cycle=20), 0, 0)
+    assert (plan.levels[0, 0, INTEGRAL], plan.levels[0, 0, VALUE]) == (9 + 10, 0)
+    assert now(plan._replace(cycle=20)) == 20
+
+
+def test_a_replay_keeps_counts_alone() -> None:
+    plan = new_plan(detailed=0)
+    read(plan, 11, MRF, bank=3)
+    write(plan, 20, CACHE)
+    move(plan, CACHE, MRF, register=4)
+    wake(plan, 1)
+    level(plan, 0, 3)
+    count(plan, 1)
+    assert accesses(plan) == [[1, 0], [0, 1], [0, 0]]
+    assert (plan.events.tolist(), plan.moves[CACHE, MRF]) == ([0, 1], 1)
+    assert plan.sources.max() == plan.results.max() == -1
+    assert plan.queued.tolist() == [0, 0]
+    assert not plan.levels.any()
+
+
+def test_a_second_design_places_what_the_first_leaves_to_the_register_file() -> None:
+    """The first one serves operand 10 from its cache, 11 from the MRF, and writes 20 to the cache only, 21 to both."""
+    first = new_plan()
+    read(first, 10, CACHE)
+    read(first, 11, MRF)
+    write(first, 20, CACHE)
+    write(first, 21, CACHE)
+    write(first, 21, MRF)
+    second = first._replace(settled=1)
+    for operand in (10, 11):
+        read(second, operand, MRF, bank=4, cycles=2)
+    for operand in (20, 21):
+        write(second, operand, MRF, bank=6, slices=0b11)
+    assert accesses(first) == [[1, 1], [1, 2], [0, 0]]
+    assert first.sources[:2].tolist() == [[CACHE, -1, -1, -1, -1], [MRF, 4, 2, -1, -1]]
+    assert first.results[:, IN_BANKS].tolist() == [[-1, -1, -1, -1, -1], [MRF, 6, -1, -1, 0b11]]
+
+
+def test_a_second_designs_levels_follow_the_firsts() -> None:
+    first = new_plan()
+    read(first, 11, MRF)
+    read(first._replace(settled=1, first_level=1), 11, 1, bank=2)
+    assert first.sources[1, LEVEL] == 2
+    assert accesses(first) == [[0, 0], [0, 0], [1, 0]]
+
+
+def test_a_merge_with_an_operand_that_another_level_serves_falls_apart() -> None:
+    """The cache has operand 10, so 12, which a mapping would read together with it, is a read of its own."""
+    first = new_plan()
+    read(first, 10, CACHE)
+    read(first, 12, MRF)
+    second = first._replace(settled=1)
+    read(second, 10, MRF)
+    read(second, 12, MRF, merged=10)
+    assert accesses(first) == [[1, 0], [1, 0], [0, 0]]
+    assert first.sources[2, SLICES] == first.sources[2, MERGED] == -1
+
+
+def everything(plan: Plan) -> int:
+    read(plan, 10, MRF, bank=3)
+    read(plan, 11, MRF, merged=10)
+    read(plan, 12, CACHE, cycles=2)
+    write(plan, 20, CACHE)
+    write(plan, 21, MRF, slices=3)
+    move(plan, CACHE, MRF, register=4)
+    extra(plan, MRF, READ, 6, bank=1)
+    wake(plan, 8)
+    level(plan, 0, 2)
+    count(plan, 0, 3)
+    return now(plan)
+
+
+def test_compiled_and_interpreted_they_do_the_same() -> None:
+    compiled: Callable[[Plan], Any] = rebuild({"hook": everything}, numba.njit)["hook"]
+    for detailed in (0, 1):
+        plain, native = new_plan(detailed), new_plan(detailed)
+        assert everything(plain) == compiled(native) == 7
+        for name, before, after in zip(Plan._fields, plain, native, strict=True):
+            assert np.array_equal(before, after), name
+        assert plain.queued[WOKEN] == detailed

@@ -1,0 +1,99 @@
+"""The register scratchpad: which ranges are kept and how they are shortened (CASES 2018, section III-B)."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.designs.kernels import at, kernel, op, r
+from tests.replay.paths import one_warp
+
+from warpreg.analysis.first_dependence import FirstDependenceRules
+from warpreg.designs import load, program_table
+from warpreg.designs.placement.check import findings
+from warpreg.designs.placement.costs import LevelCost
+from warpreg.designs.placement.scratchpad import ScratchpadOptions, place_in_scratchpad
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+from warpreg.replay import replay
+
+OWN, BACKING = LevelCost((1, 1), (2, 2)), LevelCost((10, 10), (10, 10))
+STORE_TO = r(30)
+
+
+def placed(code: list[Instruction], entries: int, **options: Any) -> list[tuple[int, int, int]]:
+    """(register, first pc, last pc) of each range that is kept, in order of pc."""
+    chosen = ScratchpadOptions(OWN, BACKING, FirstDependenceRules(), entries, **options)
+    whole = kernel(code)
+    found = place_in_scratchpad(whole, program_table(whole), chosen).placed
+    return sorted((p.candidate.words[0], p.candidate.pc, max(read.pc for read in p.candidate.reads)) for p in found)
+
+
+def move(register: int) -> Instruction:
+    return op("mov.u32", r(register), 7)
+
+
+def use(*registers: int) -> Instruction:
+    """An instruction that reads registers, all in different slots, and writes none."""
+    return op(f"st.shared.{'v2.' if len(registers) == 2 else ''}u32", at(STORE_TO), *map(r, registers))
+
+
+def test_what_shortening_cuts_off_is_kept_once_there_is_room() -> None:
+    """One entry, and the address R30 is not read again.  R1 (0 to 7) saves 3 x 9 + 8 = 35 pJ in 7 slots, R2 (3 to 4)
+    saves 9 + 8 = 17 in one and goes first.  R1 shortened to its read at 2 saves 9 - 2 = 7 in 2 slots and fits.  Its
+    reads at 6 and 7 are left out: one fill, which costs 2, serves the other for 9.
+    """
+    code = [move(1), op("bar.warp.sync", -1), add(1), move(2), add(2), op("bar.warp.sync", -1), add(1), add(1)]
+    assert placed(code, 1) == [(1, 0, 2), (1, 6, 7), (2, 3, 4)]
+    assert placed(code, 1, tail_only=True) == [(1, 0, 2), (2, 3, 4)]
+    assert placed(code, 2) == [(1, 0, 7), (2, 3, 4)]
+
+
+def add(register: int) -> Instruction:
+    """Reads a register; its result is never read."""
+    return op("add.s32", r(20), r(register), 1)
+
+
+def test_an_operand_keeps_the_best_window_of_its_reads() -> None:
+    """One entry.  R5 comes from before and is read at 0, 3 and 4; R2 (1 to 2) goes first.  Of the windows with two
+    reads that from 3 to 4 is free; with the tail alone the range would begin at 0, and nothing is left of it.
+    """
+    code = [add(5), move(2), add(2), add(5), add(5)]
+    assert placed(code, 1) == [(2, 1, 2), (5, 3, 4)]
+    assert placed(code, 1, tail_only=True) == [(2, 1, 2)]
+
+
+def test_without_live_out_values_only_those_that_die_in_the_strand_are_kept() -> None:
+    """R1 is read after the barrier, in another strand; R2 is not."""
+    code = [move(1), add(1), move(2), add(2), op("bar.sync", 0), add(1)]
+    assert placed(code, 4) == [(1, 0, 1), (2, 2, 3)]
+    assert placed(code, 4, live_out=False) == [(2, 2, 3)]
+
+
+def test_counts_follow_from_the_placement() -> None:
+    """R1 and R2 never touch the MRF; the result of the two additions, R20, is never read and goes there."""
+    code = kernel([move(1), add(1), move(2), add(2)])
+    counts = replay(one_warp([0]), code, "rsp")
+    assert (counts.reads("RSP"), counts.writes("RSP"), counts.reads("MRF"), counts.writes("MRF")) == (2, 2, 0, 2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(0, 6), st.booleans(), st.booleans())
+def test_every_placement_is_right(choose: random.Random, entries: int, tail: bool, live_out: bool) -> None:
+    code: Kernel = kernel(
+        [
+            op("add.s32", r(choose.randrange(6)), r(choose.randrange(6)), r(choose.randrange(6)))
+            if choose.random() < 0.9
+            else op("bar.sync", 0)
+            for _ in range(30)
+        ]
+    )
+    design = load("rsp")
+    chosen = design.configure(entries=entries, shortening="tail" if tail else "full", live_out=live_out)
+    program = design.compile(program_table(code), chosen, code)
+    assert findings(code, program) == []
+    if entries == 0:
+        assert not program.source_level.any()
+        assert not program.result_level.any()

@@ -1,0 +1,69 @@
+"""A package machine that has the SM of the reference, made of one of the machines that come with the package."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.timing.reference.machine import PIPES, Banks, Sm
+
+from warpreg.gpu import machine as gpu
+from warpreg.gpu import units
+
+
+def machine_of(sm: Sm, sms: int = 1, resident: int = 8) -> gpu.Machine:
+    """The machine; what the SM does not say is that of `gtx480`."""
+    base = gpu.load("gtx480")
+    working = [name for name in PIPES if sm.worker.get(name, name) == name]
+    return replace(
+        base,
+        name="drawn",
+        chip=replace(base.chip, sms=sms),
+        sm=replace(base.sm, warps=sm.slots, threads=32 * sm.slots, blocks=resident, threads_per_block=32 * sm.slots),
+        schedulers=_schedulers(sm),
+        operand_path=units.OperandPath(
+            "banks" if sm.banks else "ideal", sm.dispatch_cycles, sm.banks.operand_ports if sm.banks else 0
+        ),
+        collectors=_collectors(sm.banks, working) if sm.banks else {},
+        register_file=_register_file(base.register_file, sm.banks) if sm.banks else base.register_file,
+        pipes={name: _pipe(sm, name) for name in working},
+        worker={name: sm.worker.get(name, name) for name in PIPES},
+        load_store=units.LoadStoreUnit(sm.queue),
+        latency=replace(base.latency, shared=sm.shared_latency, constant=sm.constant_latency),
+        digest=repr((sm, sms, resident)),
+    )
+
+
+def _schedulers(sm: Sm) -> gpu.Schedulers:
+    if sm.two_level is None:
+        return gpu.Schedulers(sm.schedulers, sm.issue_width, sm.policy)
+    rules = sm.two_level
+    threshold = rules.stall_threshold if rules.suspend == "stall" else None
+    own = (rules.active_warps, rules.inner, rules.suspend, threshold, rules.swap_cycles)
+    return gpu.Schedulers(sm.schedulers, sm.issue_width, "two-level", *own)
+
+
+def _pipe(sm: Sm, name: str) -> units.Pipe:
+    pipe = sm.pipes[name]
+    return units.Pipe(pipe.units, pipe.per_scheduler, pipe.initiation, None if name in units.UNTIMED else pipe.latency)
+
+
+def _collectors(banks: Banks, working: list[str]) -> dict[str, units.CollectorSet]:
+    return {
+        f"set{number}": units.CollectorSet(
+            one.collectors, one.in_ports, one.per_scheduler, tuple(p for p in one.pipes if p in working and p != "ctrl")
+        )
+        for number, one in enumerate(banks.sets)
+    }
+
+
+def _register_file(base: gpu.RegisterFile, banks: Banks) -> gpu.RegisterFile:
+    return replace(
+        base,
+        banks=banks.count,
+        private_banks=banks.per_scheduler,
+        mapping=banks.mapping,
+        steps_per_cycle=banks.steps,
+        bank_read_ports=0 if banks.single_ported else 1,
+        bank_write_ports=0 if banks.single_ported else 1,
+        bank_shared_ports=1 if banks.single_ported else 0,
+    )

@@ -1,0 +1,253 @@
+"""A design's hooks as the SMs call them, and what they say: docs/timing.md, "Designs in the core".
+
+The hooks run as the plain Python that they are written in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from tests.timing.reference.instruction import Result, Source, Step, UnderWay
+from tests.timing.reference.machine import Sm
+from tests.timing.reference.warp import Warp
+
+from warpreg.designs import plan as details
+from warpreg.designs.plan import GO, UNSET, Plan
+from warpreg.designs.program import Program
+from warpreg.designs.state import Extent, allocate
+
+
+@dataclass(frozen=True)
+class Extra:
+    """An access of the MRF that belongs to no operand."""
+
+    register: int
+    slot: int
+    bank: int | None
+
+
+@dataclass
+class Behaviour:
+    """What a design brings to a run: its hooks, its state before anything has happened, the sizes of what it counts.
+
+    ``program`` is the table of the kernel that runs.
+    """
+
+    program: Program
+    hooks: Mapping[str, FunctionType] = field(default_factory=dict)
+    state: tuple[Any, ...] = ()
+    name: str = "design"
+    levels: int = 1
+    events: int = 0
+    resources: int = 0
+
+
+class Counts:
+    """``accesses`` int64[levels * 4], ``moves`` int64[levels, levels], ``events`` int64[events], ``levels`` int64[sms,
+    resources, 3]: as in a `Plan`.
+    """
+
+    def __init__(self, behaviour: Behaviour, sms: int) -> None:
+        self.accesses = np.zeros(behaviour.levels * 4, np.int64)
+        self.moves = np.zeros((behaviour.levels, behaviour.levels), np.int64)
+        self.events = np.zeros(behaviour.events, np.int64)
+        self.levels = np.zeros((sms, behaviour.resources, 3), np.int64)
+
+    def integrals(self, cycles: int) -> list[list[int]]:
+        """By SM, by resource: its value summed over all cycles."""
+        value, since, integral = (self.levels[:, :, column] for column in range(3))
+        total: list[list[int]] = (integral + value * (cycles - since)).tolist()
+        return total
+
+
+class Shared:
+    """The state of a design, which all SMs have in common, and what it counts."""
+
+    def __init__(self, behaviour: Behaviour, sm: Sm, sms: int) -> None:
+        self.behaviour = behaviour
+        self.program = behaviour.program._replace(slots=sm.slots, schedulers=sm.schedulers)
+        self.fields = allocate(behaviour.name, behaviour.state, Extent.of_sms(sms, sm.slots, sm.schedulers))
+        kind: Any = type(behaviour.state)
+        self.state: Any = kind(*(field.value for field in self.fields)) if self.fields else 0
+        self.counts = Counts(behaviour, sms)
+
+    def reset(self, warp: int) -> None:
+        """The rows of a fresh warp."""
+        for one in self.fields:
+            if one.reset:
+                rows, fresh = one.reset
+                rows[warp] = fresh
+
+
+class Hooks:
+    """The hooks as one SM calls them.
+
+    ``extras`` collects the accesses that they ask for; ``wake`` is told each token that they wake, and the cycle.
+    """
+
+    def __init__(self, shared: Shared, sm: Sm, index: int, wake: Callable[[int, int], None]) -> None:
+        self._shared, self._sm, self._index, self._wake = shared, sm, index, wake
+        self._hooks = shared.behaviour.hooks
+        self.extras: list[Extra] = []
+
+    def defines(self, name: str) -> bool:
+        return name in self._hooks
+
+    def warp_start(self, warp: Warp) -> None:
+        self._shared.reset(self._number(warp))
+        if self.defines("warp_start"):
+            self._hooks["warp_start"](self._shared.state, self._shared.program, self._number(warp))
+
+    def of_warp(self, name: str, warp: Warp, now: int) -> None:
+        """``warp_end``, ``activated`` or ``suspended``."""
+        if self.defines(name):
+            self._call(name, self._plan(now, warp=warp), self._number(warp))
+
+    def of_block(self, name: str, now: int) -> None:
+        """``block_start`` or ``block_end``."""
+        if self.defines(name):
+            self._call(name, self._plan(now), self._index)
+
+    def activated(self, warp: Warp, now: int) -> None:
+        self.of_warp("activated", warp, now)
+
+    def suspended(self, warp: Warp, now: int) -> None:
+        self.of_warp("suspended", warp, now)
+
+    def priority(self, warp: Warp) -> int:
+        """Of the head; all are equal without the hook."""
+        if not self.defines("priority"):
+            return 0
+        found = self._hooks["priority"](self._shared.state, self._shared.program, self._number(warp), _pc(warp.head))
+        return int(found)
+
+    def admit(self, warp: Warp, now: int) -> int | None:
+        """The token that the head has to wait for, None if it may go."""
+        if not self.defines("admit"):
+            return None
+        answer = self._call("admit", self._plan(now, warp.head, warp), self._number(warp), _pc(warp.head))
+        return None if answer == GO else answer
+
+    def load_lookup(self, issued: UnderWay, now: int) -> int:
+        """After how many cycles a global load is complete that need not go to memory, else 0."""
+        if not self.defines("load_lookup"):
+            return 0
+        plan = self._plan(now, issued.step, issued.warp)
+        where = (self._number(issued.warp), issued.instruction.pc)
+        return self._call("load_lookup", plan, *where, *_addresses(issued.step))
+
+    def memory_issued(self, issued: UnderWay, now: int) -> None:
+        if self.defines("memory_issued"):
+            plan = self._plan(now, issued.step, issued.warp)
+            self._call("memory_issued", plan, self._number(issued.warp), issued.instruction.pc)
+
+    def memory_returned(self, issued: UnderWay, now: int) -> None:
+        if self.defines("memory_returned"):
+            plan = self._plan(now, issued.step, issued.warp)
+            number, pc = self._number(issued.warp), issued.instruction.pc
+            self._call("memory_returned", plan, number, pc, now - issued.entered)
+
+    def written_back(self, issued: UnderWay, now: int) -> None:
+        if self.defines("written_back"):
+            head = issued.warp.head
+            plan = self._plan(now, issued.step, issued.warp)
+            where = (self._number(issued.warp), issued.instruction.pc, _pc(head))
+            self._call("written_back", plan, *where, *(_addresses(head) if head else (0, 0, 0)))
+
+    def plan(self, issued: UnderWay, now: int) -> None:
+        """``plan_reads``, then ``plan_write``: where the instruction's operands are."""
+        program, pc = self._shared.program, issued.instruction.pc
+        plan = self._plan(now, issued.step, issued.warp)
+        for name in ("plan_reads", "plan_write"):
+            if self.defines(name):
+                self._call(name, plan, self._number(issued.warp), pc)
+            else:
+                count = len(issued.instruction.sources if name == "plan_reads" else issued.instruction.results)
+                action = details.READ if name == "plan_reads" else details.WRITE
+                plan.accesses[action * 2 + int(program.datapath[pc])] += count
+        slot = issued.warp.slot
+        for row, word in enumerate(issued.instruction.sources):
+            issued.sources.append(self._source(word, slot, plan.sources[row].tolist()))
+        for row, word in enumerate(issued.instruction.results):
+            issued.results.append(self._result(word, slot, plan.results[row].tolist()))
+
+    def bank_of(self, register: int, slot: int) -> int:
+        """By the machine's mapping; any with the ideal operand path."""
+        return self._sm.banks.of(register, slot, self._sm.schedulers) if self._sm.banks else 0
+
+    def _source(self, word: int, slot: int, row: list[int]) -> Source:
+        level, bank, cycles, merged, _ = row
+        if not self.defines("plan_reads"):
+            return Source(word, self.bank_of(word, slot))
+        if level == UNSET:
+            return Source(word, None, cycles=0)
+        cycles = 1 if cycles == UNSET else cycles
+        if merged != UNSET:
+            return Source(word, None, cycles, merged)
+        if level == 0 and bank == UNSET:
+            bank = self.bank_of(word, slot)
+        return Source(word, None if bank == UNSET else bank, cycles)
+
+    def _result(self, word: int, slot: int, rows: list[list[int]]) -> Result:
+        if not self.defines("plan_write"):
+            return Result(word, self.bank_of(word, slot))
+        (in_banks, bank, slow, *_), (elsewhere, _, quick, *_) = rows
+        if in_banks == UNSET:
+            return Result(word, None, True, 1 if elsewhere == UNSET or quick == UNSET else quick)
+        bank = self.bank_of(word, slot) if bank == UNSET else bank
+        cycles = slow if elsewhere == UNSET else quick
+        return Result(word, bank, elsewhere != UNSET, 1 if cycles == UNSET else cycles)
+
+    def _plan(self, now: int, step: Step | None = None, warp: Warp | None = None) -> Plan:
+        """A plan with nothing planned yet."""
+        counts, access = self._shared.counts, step.access if step else None
+        pc = step.instruction.pc if step else -1
+        program = self._shared.program
+        return Plan(
+            accesses=counts.accesses,
+            moves=counts.moves,
+            events=counts.events,
+            mask=step.mask if step else 0,
+            datapath=int(program.datapath[pc]) if step else 0,
+            base=access.base if access else 0,
+            stride=access.stride if access else 0,
+            warp=self._number(warp) if warp else -1,
+            sm=self._index,
+            cycle=now,
+            detailed=1,
+            first_source=int(program.source_start[pc]) if step else 0,
+            first_result=int(program.result_start[pc]) if step else 0,
+            **details.details(32, 32, 256, 1, 0)._replace(levels=counts.levels)._asdict(),
+            settled=0,
+            first_level=0,
+            first_event=0,
+            first_resource=0,
+        )
+
+    def _call(self, name: str, plan: Plan, *arguments: int) -> int:
+        answer = self._hooks[name](self._shared.state, self._shared.program, *arguments, plan)
+        extras, woken = plan.queued.tolist()
+        for row in plan.extras[:extras].tolist():
+            _, warp, register, bank, _ = row
+            self.extras.append(Extra(register, warp % self._sm.slots, None if bank == UNSET else bank))
+        for token in plan.woken[:woken].tolist():
+            self._wake(token, plan.cycle)
+        plan.queued[:] = 0
+        return 0 if answer is None else int(answer)
+
+    def _number(self, warp: Warp) -> int:
+        return self._index * self._sm.slots + warp.slot
+
+
+def _pc(step: Step | None) -> int:
+    return step.instruction.pc if step else -1
+
+
+def _addresses(step: Step) -> tuple[int, int, int]:
+    """Base, stride and mask of a memory instruction."""
+    access = step.access
+    return (access.base, access.stride, access.mask) if access else (0, 0, 0)

@@ -1,0 +1,54 @@
+"""The SM of a machine file in the reference's words."""
+
+from __future__ import annotations
+
+from tests.timing.reference.machine import Banks, CollectorSet, Pipe, Sm, TwoLevel
+
+from warpreg.gpu.machine import Machine, Schedulers
+
+
+def sm_of(machine: Machine) -> Sm:
+    """All that concerns one SM."""
+    schedulers = machine.schedulers
+    return Sm(
+        slots=machine.sm.warps,
+        schedulers=schedulers.count,
+        issue_width=schedulers.issue_width,
+        policy=schedulers.policy,
+        two_level=_two_level(schedulers) if schedulers.policy == "two-level" else None,
+        banks=_banks(machine) if machine.operand_path.kind == "banks" else None,
+        pipes={
+            name: Pipe(pipe.units, pipe.latency or 0, pipe.initiation, pipe.private)
+            for name, pipe in machine.pipes.items()
+        },
+        worker=dict(machine.worker),
+        dispatch_cycles=machine.operand_path.dispatch_cycles,
+        queue=machine.load_store.entries,
+        shared_latency=machine.latency.shared,
+        constant_latency=machine.latency.constant,
+    )
+
+
+def _two_level(schedulers: Schedulers) -> TwoLevel:
+    return TwoLevel(
+        active_warps=schedulers.active_warps or 0,
+        inner=schedulers.inner or "",
+        suspend=schedulers.suspend or "",
+        stall_threshold=schedulers.stall_threshold or 0,
+        swap_cycles=schedulers.swap_cycles or 0,
+    )
+
+
+def _banks(machine: Machine) -> Banks:
+    file = machine.register_file
+    return Banks(
+        count=file.banks,
+        single_ported=file.is_single_ported,
+        steps=file.steps_per_cycle,
+        operand_ports=machine.operand_path.operand_ports,
+        mapping=file.mapping,
+        per_scheduler=file.private_banks,
+        sets=tuple(
+            CollectorSet(one.pipes, one.collectors, one.in_ports, one.private) for one in machine.collectors.values()
+        ),
+    )
