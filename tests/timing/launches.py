@@ -1,7 +1,8 @@
-"""A kernel with the recorded paths and memory accesses of its warps, written by hand or drawn at random."""
+"""A kernel with the recorded paths and memory accesses of its warps: written by hand, drawn at random, or recorded."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +10,13 @@ from numpy.typing import NDArray
 from tests.timing.reference.instruction import Access
 
 from warpreg.ir.kernel import Kernel
+from warpreg.timing.access_record import HEADER_WORDS, SPACE_SHIFT, TRANSACTIONS_SHIFT
+from warpreg.timing.feed import ThreadBlocks
 
 FULL = 0xFFFFFFFF
 SPACES = ("global", "shared", "local", "texture", "constant")
+COUNTED = ("shared", "constant")
+"""Spaces whose records have a degree and no transactions."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +34,39 @@ class Launched:
     kernel: Kernel
     blocks: tuple[tuple[WarpPath, ...], ...]
 
-    def arrays(self) -> list[tuple[NDArray[np.int64], ...]]:
-        """By thread block: visits, visit_start, accesses, access_start as docs/timing.md describes them."""
-        return [_arrays(block) for block in self.blocks]
+    def batches(self, size: int = 2) -> Iterator[ThreadBlocks]:
+        """What the feed gives the core, ``size`` thread blocks at a time."""
+        for first in range(0, len(self.blocks), size):
+            rows = [warp for block in self.blocks[first : first + size] for warp in block]
+            visits = [[block << 32 | mask for block, mask in warp.visits] for warp in rows]
+            accesses = [[word for access in warp.accesses for word in _record(access)] for warp in rows]
+            yield ThreadBlocks(first, len(self.blocks[0]), *_joined(visits), *_joined(accesses))
 
 
-def _arrays(block: tuple[WarpPath, ...]) -> tuple[NDArray[np.int64], ...]:
-    visits = [[block << 32 | mask for block, mask in warp.visits] for warp in block]
-    accesses = [[word for access in warp.accesses for word in _record(access)] for warp in block]
-    return (*_joined(visits), *_joined(accesses))
+def recorded(kernel: Kernel, batches: Iterable[ThreadBlocks]) -> Launched:
+    """What the feed gives of a recorded run."""
+    return Launched(kernel, tuple(block for batch in batches for block in _blocks(batch)))
+
+
+def _blocks(batch: ThreadBlocks) -> Iterator[tuple[WarpPath, ...]]:
+    for block in range(batch.count):
+        rows = range(block * batch.warps, (block + 1) * batch.warps)
+        yield tuple(_warp(batch, row) for row in rows)
+
+
+def _warp(batch: ThreadBlocks, row: int) -> WarpPath:
+    visits = batch.visits[batch.visit_start[row] : batch.visit_start[row + 1]].tolist()
+    words = batch.accesses[batch.access_start[row] : batch.access_start[row + 1]].tolist()
+    accesses = []
+    while words:
+        head, base, stride = words[:HEADER_WORDS]
+        space, count = SPACES[head >> SPACE_SHIFT & 0xFF], head >> TRANSACTIONS_SHIFT
+        lines = 0 if space in COUNTED else count
+        transactions = tuple((word & ~15, word & 15) for word in words[HEADER_WORDS : HEADER_WORDS + lines])
+        degree = count if space in COUNTED else 0
+        accesses.append(Access(head & FULL, space, degree, transactions, base, stride))
+        del words[: HEADER_WORDS + lines]
+    return WarpPath(tuple((visit >> 32, visit & FULL) for visit in visits), tuple(accesses))
 
 
 def _joined(rows: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -47,8 +76,6 @@ def _joined(rows: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]
 
 
 def _record(access: Access) -> list[int]:
-    counted = access.space in ("shared", "constant")
-    count = access.degree if counted else len(access.transactions)
-    head = access.mask | SPACES.index(access.space) << 32 | count << 40
-    words = [] if counted else [line | sectors for line, sectors in access.transactions]
-    return [head, access.base, access.stride, *words]
+    count = access.degree if access.space in COUNTED else len(access.transactions)
+    head = access.mask | SPACES.index(access.space) << SPACE_SHIFT | count << TRANSACTIONS_SHIFT
+    return [head, access.base, access.stride, *(line | sectors for line, sectors in access.transactions)]

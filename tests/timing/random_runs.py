@@ -19,6 +19,7 @@ from tests.timing.reference.memory import FixedLatency
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Vector
+from warpreg.timing.access_record import IRREGULAR
 
 REGISTERS = 10
 narrow = st.integers(0, REGISTERS - 1).map(r)
@@ -84,7 +85,8 @@ def access_of(site: Instruction, chance: Random) -> Access:
     if space in ("shared", "constant"):
         return Access(FULL, space, chance.randrange(1, 5))
     first = chance.randrange(10) * 128
-    return Access(FULL, space, 0, tuple((first + 128 * i, 15) for i in range(chance.randrange(1, 4))))
+    lines = tuple((first + 128 * i, chance.randrange(1, 16)) for i in range(chance.randrange(1, 4)))
+    return Access(FULL, space, 0, lines, first, chance.choice((0, 4, IRREGULAR)))
 
 
 pipes = st.builds(Pipe, st.integers(1, 2), st.integers(1, 6), st.integers(1, 3), st.booleans())
