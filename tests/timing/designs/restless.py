@@ -196,7 +196,7 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
 def load_lookup(
     state: State, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan
 ) -> int:
-    found = mix(state.seed, pc, base + stride, 3)
+    found = mix(state.seed, pc, base + (stride & 7), 3)
     count(plan, FOUND, found)
     return 0 if found else 1 + mix(state.seed, pc, base, 9)
 
@@ -205,7 +205,7 @@ def load_lookup(
 def written_back(
     state: State, program: Program, warp: int, pc: int, next_pc: int, base: int, stride: int, mask: int, plan: Plan
 ) -> None:
-    count(plan, HEADS, (next_pc + 2) * now(plan) + base + stride + (mask & 1))
+    count(plan, HEADS, (next_pc + 2) * now(plan) + base + (stride & 7) + (mask & 1))
     if needs_pass(state, program, pc):
         sm = sm_of(program, warp)
         state.passes[sm] += 1

@@ -1,0 +1,32 @@
+"""The package's memory system as the reference sees it; its functions run as the plain Python that they are."""
+
+from __future__ import annotations
+
+from warpreg.gpu.machine import Machine
+from warpreg.timing import memory as package
+
+KINDS = {"load": package.LOAD, "store": package.STORE, "atomic": package.ATOMIC, "texture": package.TEXTURE}
+
+
+class PackageMemory:
+    """That of a machine, at rest."""
+
+    def __init__(self, machine: Machine, sms: int, shared_bytes: int = 0) -> None:
+        self._memory = package.for_machine(machine, sms, shared_bytes)
+        self._functions = package.functions(self._memory)
+
+    def accepts(self, sm: int, now: int) -> bool:
+        return bool(self._functions.accepts(self._memory, sm, now))
+
+    def send(self, sm: int, kind: str, line: int, sectors: int, ticket: int, now: int) -> None:
+        self._functions.send(self._memory, sm, KINDS[kind], line, sectors, ticket, now)
+
+    def advance(self, now: int) -> None:
+        self._functions.advance(self._memory, now)
+
+    def next_event(self, now: int) -> int:
+        return int(self._functions.next_event(self._memory, now))
+
+    def returned(self, sm: int, now: int) -> int | None:
+        ticket = int(self._functions.returned(self._memory, sm, now))
+        return None if ticket == package.NONE else ticket
