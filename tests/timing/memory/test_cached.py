@@ -122,6 +122,15 @@ def test_atomics_pass_the_first_level_by_and_fetch_their_sector() -> None:
     assert driver.count("l1_hits") + driver.count("l1_misses") == 0
 
 
+def test_atomics_that_wait_for_one_sector_come_back_once_each() -> None:
+    """They are chained to the line in the second level; the SM's port gives one answer a cycle."""
+    driver = Driver(CACHED)
+    for ticket in range(3):
+        driver.send(ticket, 0, sectors=1, kind=m.ATOMIC)
+    first = driver.when(0)
+    assert [driver.when(ticket) for ticket in range(3)] == [first, first + 1, first + 2]
+
+
 def test_global_loads_may_skip_the_first_level_but_textures_do_not() -> None:
     driver = Driver(change(CACHED, l1={"skip_global": True}))
     driver.send(1, 0, sectors=1)

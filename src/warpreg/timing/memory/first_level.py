@@ -63,6 +63,8 @@ def deliver(memory: Memory, node: int, now: int) -> None:
     if nodes[node, at.FILLS] == 1:
         chain = _fill(memory, sm, nodes[node, at.LINE], nodes[node, at.SECTORS])
         free_node(memory, node)
+    else:
+        nodes[node, at.NEXT] = at.NONE
     while chain != at.NONE:
         following = nodes[chain, at.NEXT]
         give_back(memory, sm, now, nodes[chain, at.TICKET])
