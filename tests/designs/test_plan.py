@@ -9,17 +9,30 @@ import numba
 import numpy as np
 
 from warpreg.designs.interface import MRF, READ, WRITE, Plan, count, extra, level, move, now, read, wake, write
-from warpreg.designs.plan import ELSEWHERE, EXTRAS, IN_BANKS, INTEGRAL, LEVEL, MERGED, SLICES, VALUE, WOKEN, details
+from warpreg.designs.plan import (
+    ALONE,
+    ELSEWHERE,
+    EXTRAS,
+    IN_BANKS,
+    INTEGRAL,
+    LATER,
+    LEVEL,
+    MERGED,
+    SLICES,
+    VALUE,
+    WOKEN,
+    details,
+)
 from warpreg.replay.reach import rebuild
 
 CACHE = 1
 
 
-def new_plan(detailed: int = 1, settled: int = 0, first_level: int = 0, cycle: int = 7) -> Plan:
+def new_plan(detailed: int = 1, turn: int = ALONE, first_level: int = 0, cycle: int = 7) -> Plan:
     """A plan for operands 10 to 12 and results 20 and 21 of a design with one level beside the MRF."""
     counts = np.zeros(3 * 4, np.int64), np.zeros((3, 3), np.int64), np.zeros(2, np.int64)
     return Plan(
-        *counts, 0xFFFFFFFF, 0, 0, 0, 5, 0, cycle, detailed, 10, 20, *details(3, 2, 2, 1, 1), settled, first_level, 0, 0
+        *counts, 0xFFFFFFFF, 0, 0, 0, 5, 0, cycle, detailed, 10, 20, *details(3, 2, 2, 1, 1), turn, first_level, 0, 0
     )
 
 
@@ -120,7 +133,7 @@ def test_a_second_design_places_what_the_first_leaves_to_the_register_file() -> 
     write(first, 20, CACHE)
     write(first, 21, CACHE)
     write(first, 21, MRF)
-    second = first._replace(settled=1)
+    second = first._replace(turn=LATER)
     for operand in (10, 11):
         read(second, operand, MRF, bank=4, cycles=2)
     for operand in (20, 21):
@@ -133,7 +146,7 @@ def test_a_second_design_places_what_the_first_leaves_to_the_register_file() -> 
 def test_a_second_designs_levels_follow_the_firsts() -> None:
     first = new_plan()
     read(first, 11, MRF)
-    read(first._replace(settled=1, first_level=1), 11, 1, bank=2)
+    read(first._replace(turn=LATER, first_level=1), 11, 1, bank=2)
     assert first.sources[1, LEVEL] == 2
     assert accesses(first) == [[0, 0], [0, 0], [1, 0]]
 
@@ -143,7 +156,7 @@ def test_a_merge_with_an_operand_that_another_level_serves_falls_apart() -> None
     first = new_plan()
     read(first, 10, CACHE)
     read(first, 12, MRF)
-    second = first._replace(settled=1)
+    second = first._replace(turn=LATER)
     read(second, 10, MRF)
     read(second, 12, MRF, merged=10)
     assert accesses(first) == [[1, 0], [1, 0], [0, 0]]

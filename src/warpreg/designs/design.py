@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -49,6 +50,11 @@ class Design:
     def parameters(self) -> tuple[ParameterSpec, ...]:
         """The declared parameters."""
         return specs(self.parameter_type)
+
+    @property
+    def digest(self) -> str:
+        """Content hash of the file."""
+        return hashlib.sha256(self.path.read_bytes()).hexdigest()
 
     def configure(self, **values: Value) -> Any:
         """Checked parameters; raises UnknownNameError or ParameterError."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from warpreg.designs.checks import check
+from warpreg.designs.composition import SEPARATOR, compose
 from warpreg.designs.design import Design
 from warpreg.designs.errors import DesignError
 from warpreg.designs.hooks import hooks_of
@@ -33,11 +34,13 @@ def names() -> tuple[str, ...]:
 
 
 def load(name_or_path: str | Path) -> Design:
-    """The design of that name, or in that file if it ends in ``.py``.
+    """The design of that name, or in that file if it ends in ``.py``; several with ``+`` between them are one.
 
     Raises UnknownNameError with the nearest name, and DesignError with file and line for a file that is not a design.
     """
     text = str(name_or_path)
+    if SEPARATOR in text and not Path(text).exists():
+        return compose([load(part) for part in text.split(SEPARATOR)])
     if text.endswith(".py"):
         return _design(Path(text), partial(_from_file, Path(text)))
     packaged = _packaged()

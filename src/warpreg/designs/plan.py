@@ -34,6 +34,8 @@ EXTRA_ACTION, EXTRA_WARP, EXTRA_REGISTER, EXTRA_BANK, EXTRA_SLICES = range(5)
 """Columns of an extra access of the MRF."""
 EXTRAS, WOKEN = 0, 1
 """Index of ``queued``."""
+ALONE, FIRST, LATER = range(3)
+"""Whose turn it is among the designs of a composition."""
 VALUE, SINCE, INTEGRAL = range(3)
 """Columns of a resource: its value, the cycle from which it has that value, and the sum over all cycles before."""
 
@@ -53,9 +55,9 @@ class Plan(NamedTuple):
     of extras and of woken are in use, which counts on when the rows are full so that the core can refuse; ``levels``
     int64[sms, resources, 3] with columns VALUE, SINCE, INTEGRAL.
 
-    In a composition the details are always kept, ``first_level``, ``first_event`` and ``first_resource`` are where the
-    design's own ones begin, and ``settled`` is 1 for a design that is called after another one: it can place what goes
-    to the register file, and leaves alone what another level serves.
+    In a composition ``first_level``, ``first_event`` and ``first_resource`` are where the design's own ones begin.
+    Where several designs plan operands, ``turn`` is FIRST or LATER (else ALONE) and the operands' rows are always kept:
+    a later design can place what goes to the register file, and leaves alone what another level serves.
     """
 
     accesses: NDArray[np.int64]
@@ -77,7 +79,7 @@ class Plan(NamedTuple):
     woken: NDArray[np.int64]
     queued: NDArray[np.int64]
     levels: NDArray[np.int64]
-    settled: int
+    turn: int
     first_level: int
     first_event: int
     first_resource: int
@@ -106,6 +108,11 @@ def details(sources: int, results: int, queue: int, sms: int, resources: int) ->
     )
 
 
+def forget(rows: NDArray[np.int32], operands: int) -> None:
+    """Set all columns of the first rows of ``sources`` or ``results`` to UNSET."""
+    rows[:operands] = UNSET
+
+
 def read(
     plan: Plan,
     operand: int,
@@ -122,9 +129,9 @@ def read(
     With ``merged``, an operand of the same instruction that was planned before for the same level, this one arrives
     with that one and nothing is counted.
     """
-    if plan.detailed:
+    if plan.detailed or plan.turn:
         row = operand - plan.first_source
-        before = plan.sources[row, LEVEL] if plan.settled else UNSET
+        before = plan.sources[row, LEVEL] if plan.turn == LATER else UNSET
         if before > 0:
             return
         if before == 0:
@@ -149,14 +156,14 @@ def write(plan: Plan, operand: int, level: int, bank: int = UNSET, cycles: int =
 
     ``bank``, ``cycles`` and ``slices`` as for a read.
     """
-    if plan.detailed:
+    if plan.detailed or plan.turn:
         row = operand - plan.first_result
         banked = plan.results[row, IN_BANKS, LEVEL]
-        if plan.settled and (banked != UNSET or plan.results[row, ELSEWHERE, LEVEL] != UNSET):
+        if plan.turn == LATER and (banked != UNSET or plan.results[row, ELSEWHERE, LEVEL] != UNSET):
             if banked != 0:
                 return
             plan.accesses[WRITE * 2 + plan.datapath] -= 1
-        place = IN_BANKS if plan.settled or level == 0 or bank >= 0 else ELSEWHERE
+        place = IN_BANKS if plan.turn == LATER or level == 0 or bank >= 0 else ELSEWHERE
         plan.results[row, place, LEVEL] = _level(plan, level)
         if bank != UNSET:
             plan.results[row, place, BANK] = bank

@@ -144,6 +144,12 @@ def classify(instruction: Instruction) -> tuple[Unit, Latency]:
     return sass.classify(instruction) if sass.is_sass(instruction) else opcodes.classify(instruction)
 
 
+def operand_rows(program: Program) -> tuple[int, int]:
+    """The most sources and the most results of an instruction."""
+    sources, results = (np.diff(starts).max(initial=0) for starts in (program.source_start, program.result_start))
+    return int(sources), int(results)
+
+
 def source_registers(instruction: Instruction) -> tuple[Register, ...]:
     """Registers that source operands name, predicates and the guard left out."""
     return tuple(r for operand in instruction.sources for r in registers_of(operand) if not r.is_predicate)

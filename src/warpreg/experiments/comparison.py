@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,8 +52,7 @@ class Choice:
         Raises UnknownNameError, DesignError, or ParameterError for a value outside its declared range.
         """
         design = designs.load(name_or_path)
-        digest = hashlib.sha256(design.path.read_bytes()).hexdigest()[:DIGITS]
-        return Choice(design, dataclasses.asdict(design.configure(**(values or {}))), digest)
+        return Choice(design, dataclasses.asdict(design.configure(**(values or {}))), design.digest[:DIGITS])
 
     @staticmethod
     def grid(name_or_path: str | Path, values: Mapping[str, Sequence[Value]]) -> list[Choice]:

@@ -60,7 +60,8 @@ def replay_launches(
     """The counts of several launches of one kernel together; all have a schedule, of one machine, or none has."""
     chosen = load(design) if isinstance(design, str) else design
     values = chosen.configure(**parameters)
-    program = chosen.compile(program_table(kernel), values, kernel)
+    code = chosen.rewrite(kernel, values)
+    program = chosen.compile(program_table(code), values, code)
     runs = list(launches)
     scheduled = [(path, schedule) for path, schedule in runs if schedule is not None]
     if scheduled:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.plan import Plan, details
-from warpreg.designs.program import REPLAY_SLOTS, Program
+from warpreg.designs.program import REPLAY_SLOTS, Program, operand_rows
 from warpreg.designs.state import Extent, Field, allocate
 from warpreg.replay import core, scheduled_core
 from warpreg.replay.compiled import Core, Mode, Recipe, compiled_core, interpreted_core, typical_arguments
@@ -34,7 +34,7 @@ class Counters:
         self.accesses = np.zeros((levels, 2, 2), np.int64)
         self.moves = np.zeros((levels, levels), np.int64)
         self.events = np.zeros(events, np.int64)
-        self.details = details(0, 0, 0, 0, 0)
+        self.details = details(*operand_rows(program), 0, 0, 0)
 
     @property
     def arguments(self) -> tuple[Any, ...]:

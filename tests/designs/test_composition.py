@@ -1,0 +1,210 @@
+"""Designs of different slots put together: what they do as one, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from tests.designs.kernels import kernel, op, r
+from tests.replay.paths import one_warp
+
+from warpreg.designs import DesignError, load
+from warpreg.designs.program import program_table
+from warpreg.ir.kernel import Kernel
+from warpreg.replay import Counts, replay
+from warpreg.replay.compiled import Mode
+
+HEAD = """\
+from dataclasses import dataclass
+from typing import NamedTuple
+import numpy as np
+from warpreg.designs.interface import *
+"""
+
+MAPPING = """
+    DESIGN = Declaration(slot="mapping", levels=("MRF", "SLOW"), events=("placed",), source="assumed: a test")
+
+    @dataclass(frozen=True)
+    class Parameters:
+        slow: int = parameter(2, low=0, high=63, source="assumed: registers from here on are slow")
+
+    class State(NamedTuple):
+        slow: int
+        written: np.ndarray
+
+    def init(parameters, program):
+        return State(parameters.slow, per_warp(np.zeros(program.register_count, np.int64)))
+
+    @hook
+    def plan_reads(state, program, warp, pc, plan):
+        for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+            place(state, program.source[operand], operand, plan)
+
+    def place(state, register, operand, plan):
+        if register >= state.slow:
+            read(plan, operand, 1, bank=0, cycles=2)
+        else:
+            read(plan, operand, MRF)
+        count(plan, 0)
+
+    @hook
+    def plan_write(state, program, warp, pc, plan):
+        for operand in range(program.result_start[pc], program.result_start[pc + 1]):
+            state.written[warp, program.result[operand]] += 1
+            write(plan, operand, 1 if program.result[operand] >= state.slow else MRF, bank=0)
+"""
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / f"{name}.py"
+    path.write_text(HEAD + dedent(text), encoding="utf-8")
+    return path
+
+
+def code() -> Kernel:
+    """Two instructions that write r2 and r3, one that reads r0, r1, r2 and one that reads r3 twice."""
+    return kernel(
+        [
+            op("mov.b32", r(2), r(0)),
+            op("mov.b32", r(3), r(0)),
+            op("mad.lo.s32", r(4), r(0), r(1), r(2)),
+            op("add.s32", r(4), r(3), r(3)),
+        ]
+    )
+
+
+@pytest.mark.parametrize("mode", ["interpreted", "compiled"])
+def test_a_mapping_places_what_the_cache_leaves(tmp_path: Path, mode: Mode) -> None:
+    """The cache serves r2 and r3 (twice); r0 three times and r1 are left to the mapping, fast, as are no results."""
+    design = load(f"{written(tmp_path, 'fast_slow', MAPPING)}+rfc")
+    assert design.levels == ("MRF", "SLOW", "RFC")
+    found = replay(one_warp([0]), code(), design, mode=mode, rfc_entries=6)
+    assert (found.reads("MRF"), found.reads("SLOW"), found.reads("RFC")) == (4, 0, 3)
+    assert (found.writes("MRF"), found.writes("SLOW"), found.writes("RFC")) == (0, 0, 4)
+    assert found.events == {"placed": 7}
+
+
+def counts(folder: Path, entries: int, slow: int) -> Counts:
+    design = load(f"{written(folder, 'fast_slow', MAPPING)}+rfc")
+    return replay(one_warp([0]), code(), design, mode="interpreted", rfc_entries=entries, fast_slow_slow=slow)
+
+
+def test_without_a_cache_the_mapping_decides_alone(tmp_path: Path) -> None:
+    """Seven sources: r0 three times, r1, r2, r3 twice; four results r2, r3, r4, r4; from r2 on slow."""
+    found = counts(tmp_path, entries=0, slow=2)
+    alone = replay(one_warp([0]), code(), load(written(tmp_path, "fast_slow", MAPPING)), mode="interpreted", slow=2)
+    assert (found.reads("MRF"), found.reads("SLOW")) == (alone.reads("MRF"), alone.reads("SLOW")) == (4, 3)
+    assert (found.writes("MRF"), found.writes("SLOW")) == (alone.writes("MRF"), alone.writes("SLOW")) == (0, 4)
+
+
+def test_a_fast_register_file_changes_nothing_for_the_cache(tmp_path: Path) -> None:
+    found = counts(tmp_path, entries=2, slow=63)
+    plain = replay(one_warp([0]), code(), "rfc", mode="interpreted", entries=2)
+    for level in ("MRF", "RFC"):
+        assert (found.reads(level, moves=True), found.writes(level, moves=True)) == (
+            plain.reads(level, moves=True),
+            plain.writes(level, moves=True),
+        )
+
+
+def test_parameters_bear_the_name_of_their_design(tmp_path: Path) -> None:
+    design = load(f"rfc+{written(tmp_path, 'fast_slow', MAPPING)}")
+    assert [spec.name for spec in design.parameters] == ["fast_slow_slow", "rfc_entries"]
+    assert design.name == "fast_slow+rfc".replace("_", "-")
+    assert [one.level for one in design.structures(design.configure(rfc_entries=3))] == ["MRF", "SLOW", "RFC"]
+    assert design.structures(design.configure(rfc_entries=3))[2].entries == 3
+
+
+def refusal(folder: Path, one: str, other: str) -> str:
+    first, second = written(folder, "one", one), written(folder, "other", other)
+    with pytest.raises(DesignError) as error:
+        load(f"{first}+{second}")
+    return str(error.value)
+
+
+LEVELS = 'DESIGN = Declaration(slot="levels", levels=("MRF", "SLOW"), source="assumed: a test")'
+POLICY = 'DESIGN = Declaration(slot="policy", order="sm", source="assumed: a test")'
+ADMIT = """
+@hook
+def admit(state, program, warp, pc, plan):
+    return GO
+"""
+RESIDENCY = """
+def residency(parameters, program, machine):
+    return Residency(1)
+"""
+
+
+def test_two_designs_of_one_slot(tmp_path: Path) -> None:
+    assert refusal(tmp_path, POLICY, POLICY) == (
+        "one+other: one and other are both of the slot policy, which takes one design"
+    )
+
+
+def test_two_designs_that_both_decide(tmp_path: Path) -> None:
+    message = refusal(tmp_path, f"{POLICY}\n{ADMIT}", f"{LEVELS}\n{ADMIT}")
+    assert message == "other+one: both other and one define admit, and only one can decide"
+
+
+def test_two_designs_that_both_say_what_a_warp_takes(tmp_path: Path) -> None:
+    message = refusal(tmp_path, f"{LEVELS}\n{RESIDENCY}", f"{POLICY}\n{RESIDENCY}")
+    assert message == "one+other: both one and other say what a warp takes of the register file"
+
+
+def test_two_levels_of_one_name(tmp_path: Path) -> None:
+    assert refusal(tmp_path, LEVELS, MAPPING) == "other+one: two of the designs have levels of the name SLOW"
+
+
+def test_two_designs_that_fill_one_column(tmp_path: Path) -> None:
+    fill = """
+def compile(program, parameters):
+    return program._replace(strand_end=program.strand_end + np.uint8(1))
+"""
+    design = load(
+        f"{written(tmp_path, 'one', LEVELS + fill)}+{written(tmp_path, 'other', POLICY + fill)}",
+    )
+    with pytest.raises(DesignError, match=r"one\+other: both one and other fill strand_end"):
+        design.compile(program_table(code()), design.configure(), code())
+
+
+DOUBLED = """
+import dataclasses
+DESIGN = Declaration(slot="mapping", source="assumed: a test")
+
+def rewrite(kernel, parameters):
+    blocks = [dataclasses.replace(b, instructions=(b.instructions[0], *b.instructions)) for b in kernel.blocks]
+    return dataclasses.replace(kernel, blocks=tuple(blocks))
+"""
+MARKED = """
+def compile(program, parameters, kernel):
+    marks = np.array([len(i.sources) == 3 for i in kernel.instructions()], np.uint8)
+    return program._replace(strand_end=marks)
+
+@hook
+def plan_reads(state, program, warp, pc, plan):
+    for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+        read(plan, operand, program.strand_end[pc])
+"""
+
+
+def test_hints_are_filled_on_the_rewritten_kernel(tmp_path: Path) -> None:
+    """The mapping executes the first instruction twice; the levels mark the one with three sources, now the fourth."""
+    design = load(f"{written(tmp_path, 'one', LEVELS + MARKED)}+{written(tmp_path, 'other', DOUBLED)}")
+    twice = design.rewrite(code(), design.configure())
+    program = design.compile(program_table(twice), design.configure(), twice)
+    assert program.strand_end.tolist() == [0, 0, 0, 1, 0]
+    found = replay(one_warp([0]), code(), design, mode="interpreted")
+    assert (found.warp_instructions, found.reads("MRF"), found.reads("SLOW")) == (5, 3 + 2, 3)
+
+
+def test_a_rewrite_keeps_the_blocks(tmp_path: Path) -> None:
+    text = """
+DESIGN = Declaration(slot="mapping", source="assumed: a test")
+import dataclasses
+def rewrite(kernel, parameters):
+    return dataclasses.replace(kernel, blocks=kernel.blocks * 2)
+"""
+    path = written(tmp_path, "one", text)
+    with pytest.raises(DesignError, match="rewrite changed the blocks, it may change instructions inside them"):
+        replay(one_warp([0]), code(), load(path), mode="interpreted")
