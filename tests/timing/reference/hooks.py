@@ -222,7 +222,7 @@ class Hooks:
             first_source=int(program.source_start[pc]) if step else 0,
             first_result=int(program.result_start[pc]) if step else 0,
             **details.details(32, 32, 256, 1, 0)._replace(levels=counts.levels)._asdict(),
-            settled=0,
+            turn=0,
             first_level=0,
             first_event=0,
             first_resource=0,
