@@ -47,9 +47,7 @@ def init(parameters: Parameters, program: w.Program) -> State:
             *program.result[program.result_start[pc] : program.result_start[pc + 1]],
         ]
         needs[pc] = any(register >= parameters.first for register in named)
-    return State(
-        parameters.leaks, needs, w.per_sm(np.full(parameters.sections, NOBODY)), w.per_warp(np.int64(0))
-    )
+    return State(parameters.leaks, needs, w.per_sm(np.full(parameters.sections, NOBODY)), w.per_warp(np.int64(0)))
 
 
 def section_of(state: State, sm: int, warp: int) -> int:
