@@ -26,6 +26,7 @@ COMMANDS = {
     "reproduce": "the papers' results, measured beside printed",
     "oracle": "the compiler's greedy placement against the best possible one",
     "explain": "annotated listing of a compiled kernel, with live ranges",
+    "export": "write a run as a trace that Accel-Sim takes",
     "verify": "check what workloads compute against their references",
     "list": "what there is: workloads, designs, machines, technologies, opcodes",
     "bench": "speed figures of this machine",

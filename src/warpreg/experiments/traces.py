@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import time
 from pathlib import Path
 
+from warpreg.experiments.provenance import DIGITS
 from warpreg.experiments.runs import CompileChoice, Run, RunError
 from warpreg.ir.kernel import Kernel
+from warpreg.sass.export import ExportedLaunch, export
 from warpreg.sass.listing import is_trace
 from warpreg.sass.reader import Recording, UnknownOpcodes, read_recording
 from warpreg.simt import Launch
+from warpreg.timing.sites import step_bytes
 
-__all__ = ["UnknownOpcodes", "is_trace", "recorded_run"]
+__all__ = ["UnknownOpcodes", "export_run", "is_trace", "recorded_run"]
 
 
 def recorded_run(name: str, unknown: UnknownOpcodes = "error", choice: CompileChoice | None = None) -> Run:
@@ -30,12 +34,29 @@ def recorded_run(name: str, unknown: UnknownOpcodes = "error", choice: CompileCh
     options = {
         "binary_version": header.binary_version,
         "tracer_version": header.tracer_version,
-        "traces": [launch.digest for launch in recording.launches],
+        "trace": hashlib.sha256("".join(one.digest for one in recording.launches).encode()).hexdigest()[:DIGITS],
         "registers": registers,
     }
     if recording.unknown:
         options["unknown_opcodes_as_alu"] = dict(sorted(recording.unknown.items()))
     return Run(recording.name, _launches(recording, seconds), options=options)
+
+
+def export_run(run: Run, folder: Path) -> Path:
+    """Write the launches of a run, recorded with addresses, as traces; returns the ``kernelslist.g``.
+
+    Raises RunError for a run without a recorded path, SassTraceError for one without addresses, OSError.
+    """
+    launches = []
+    for launch in run.launches:
+        if launch.trace is None:
+            raise RunError(
+                f"{run.name}: the run has no recorded path; record one with Record(path=True, addresses=True)"
+            )
+        launches.append(
+            ExportedLaunch(launch.kernel, launch.trace, launch.grid, launch.block, launch.shared_bytes, step_bytes)
+        )
+    return export(launches, folder)
 
 
 def _launches(recording: Recording, seconds: float) -> tuple[Launch, ...]:

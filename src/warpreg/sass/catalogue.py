@@ -13,7 +13,7 @@ from warpreg.sass.flow import Ends, empty_program
 from warpreg.sass.line import TraceLine
 from warpreg.sass.opcodes import find, is_known
 from warpreg.sass.program import Seen, has_record
-from warpreg.sass.scan import Window, empty_sites
+from warpreg.sass.state import Window, empty_sites
 from warpreg.sass.widths import access_bytes
 
 FIRST_CAPACITY = 1 << 10

@@ -10,21 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.kernel import Kernel
-from warpreg.sass import contract as at
+from warpreg.sass import walk
 from warpreg.sass.catalogue import Catalogue
-from warpreg.sass.contract import (
-    EDGES_FULL,
-    MOST_PATH_WORDS,
-    NONE,
-    STATE,
-    WANTS_ADDRESSES,
-    Edges,
-    Layout,
-    add_edge,
-    contract,
-    empty_edges,
-)
-from warpreg.sass.flow import basic_blocks
+from warpreg.sass.flow import NONE, Edges, Layout, basic_blocks, empty_edges
 from warpreg.sass.header import Header
 from warpreg.sass.program import build_kernel, has_record
 from warpreg.sass.text import TraceText
@@ -85,25 +73,24 @@ def _contract(steps: Trace, catalogue: Catalogue, layout: Layout, threads: int, 
     edges = empty_edges(1 << (EDGES_A_BLOCK * (layout.visits.size + 32)).bit_length())
     records = steps.address_chunks()
     addresses = np.zeros(0, np.uint32)
-    state = np.zeros(STATE, np.int64)
-    state[at.PREVIOUS], state[at.THREADS] = NONE, threads
+    state = walk.new_state(threads)
     for chunk in steps.path_chunks():
-        path_out = np.zeros(MOST_PATH_WORDS * chunk.size, np.uint32)
-        state[at.STEP] = state[at.PATH_OUT] = 0
+        path_out = np.zeros(walk.MOST_PATH_WORDS * chunk.size, np.uint32)
+        state[walk.STEP] = state[walk.PATH_OUT] = 0
         while True:
             out = np.zeros(2 * addresses.size, np.uint32)
-            state[at.ADDRESSES_OUT] = 0
-            stop = contract(chunk, addresses, catalogue.program, layout, edges, state, path_out, out)
-            if state[at.ADDRESSES_OUT]:
-                written.append(Stream.ADDRESSES, out[: state[at.ADDRESSES_OUT]])
-            if stop == WANTS_ADDRESSES:
+            state[walk.ADDRESSES_OUT] = 0
+            stop = walk.contract(chunk, addresses, catalogue.program, layout, edges, state, path_out, out)
+            if state[walk.ADDRESSES_OUT]:
+                written.append(Stream.ADDRESSES, out[: state[walk.ADDRESSES_OUT]])
+            if stop == walk.WANTS_ADDRESSES:
                 addresses = next(records)
-                state[at.ADDRESS] = 0
-            elif stop == EDGES_FULL:
+                state[walk.ADDRESS] = 0
+            elif stop == walk.EDGES_FULL:
                 edges = _wider(edges)
             else:
                 break
-        written.append(Stream.PATH, path_out[: state[at.PATH_OUT]])
+        written.append(Stream.PATH, path_out[: state[walk.PATH_OUT]])
     return edges
 
 
@@ -111,5 +98,5 @@ def _wider(edges: Edges) -> Edges:
     wider = empty_edges(2 * edges.keys.size)
     wider.last[:] = edges.last
     for key in edges.keys[edges.keys >= 0].tolist():
-        add_edge(wider, key >> 32, key & 0xFFFFFFFF)
+        walk.add_edge(wider, key >> 32, key & 0xFFFFFFFF)
     return wider

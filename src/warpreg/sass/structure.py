@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.header import ENTRY, Extent, Header, parse_header
-from warpreg.sass.scan import At, Phase, begin_warp
+from warpreg.sass.scan import begin_warp
+from warpreg.sass.state import At, Phase
 from warpreg.trace.path import PathWord
 
 PLACE = re.compile(r"thread block = (\d{1,10}),(\d{1,10}),(\d{1,10})")

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from warpreg.ir.errors import Location
 from warpreg.sass.catalogue import Catalogue
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.flow import THREADS, WARP_STATE, observe
 from warpreg.sass.header import NEWEST_TRACER, Header
 from warpreg.sass.line import parse_line
-from warpreg.sass.scan import At, Phase, Stop, scan
+from warpreg.sass.scan import scan
 from warpreg.sass.source import PADDING, Source
+from warpreg.sass.state import At, Phase, Stop
 from warpreg.sass.structure import Structure
+from warpreg.sass.walk import PREVIOUS, THREADS, new_state, observe
 from warpreg.trace import Stream, TraceWriter
 
 BUFFER_WORDS = 1 << 16
@@ -35,7 +36,7 @@ class TraceText:
         self._state = np.zeros(At.COUNT, np.int64)
         self._state[At.LINE] = 1
         self._state[At.COPY] = -1
-        self._warp = np.array([-1] + [0] * (WARP_STATE - 1), np.int64)
+        self._walk = new_state(0)
         self._bases = np.zeros(2, np.uint64)
         self._steps = np.zeros(BUFFER_WORDS, np.uint32)
         self._addresses = np.zeros(BUFFER_WORDS, np.uint32)
@@ -59,8 +60,8 @@ class TraceText:
             self._structure.end()
         self._state[At.COPY] = -1
         self._flush()
-        if self._warp[0] >= 0:
-            self.catalogue.program.stops[self._warp[0]] = 1
+        if self._walk[PREVIOUS] >= 0:
+            self.catalogue.program.stops[self._walk[PREVIOUS]] = 1
         self._writer.finish({})
         return self._structure.header
 
@@ -98,7 +99,7 @@ class TraceText:
             if self._like is not None:
                 _expect_same_versions(header, self._like)
             self._bases[:] = header.shared_base, header.local_base
-            self._warp[THREADS] = header.threads
+            self._walk[THREADS] = header.threads
             state[At.SOURCE_LINES] = header.has_source_lines
             state[At.TRAILING] = header.tracer_version == NEWEST_TRACER
 
@@ -118,7 +119,7 @@ class TraceText:
         state = self._state
         steps = self._steps[: state[At.STEPS]]
         if steps.size:
-            observe(steps, self.catalogue.program, self._warp)
+            observe(steps, self.catalogue.program, self._walk)
             self._writer.append(Stream.PATH, steps)
         used = int(state[At.ADDRESSES])
         kept = int(state[At.COPY_RECORD]) if state[At.COPY] >= 0 else used

@@ -1,0 +1,63 @@
+"""``warpreg export``: a run of a workload as a trace that Accel-Sim takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from warpreg import simt
+from warpreg.cli import output
+from warpreg.cli.options import compile_options, json_option, limit_option, problem_options
+from warpreg.experiments.runs import CompileChoice, find_workload, run_workload
+from warpreg.experiments.traces import export_run
+
+RECORD = simt.Record(path=True, addresses=True)
+
+
+@click.command()
+@click.argument("name", metavar="NAME|LAUNCHES.toml|.py")
+@click.option(
+    "--out", "folder", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to fill."
+)
+@problem_options("tiny")
+@compile_options
+@limit_option
+@json_option
+def command(
+    name: str,
+    folder: Path,
+    size: str,
+    seed: int,
+    choice: CompileChoice,
+    max_instructions: int | None,
+    as_json: bool,
+) -> None:
+    """Run a workload and write kernelslist.g and a .traceg file for each launch (Accel-Sim, tracer version 5, sm_70).
+
+    \b
+    warpreg export hotspot --out traces/hotspot
+    """
+    workload = find_workload(name)
+    with output.alone(as_json), output.steps() as progress:
+        progress.begin(f"running {name}")
+        run = run_workload(
+            workload, size, seed, choice, RECORD, max_instructions=max_instructions, progress=progress.fraction
+        )
+        progress.begin(f"writing {folder}")
+        listed = export_run(run, folder)
+    written = sum(path.stat().st_size for path in folder.glob("kernel-*.traceg"))
+    if as_json:
+        output.print_json(
+            {
+                "run": run.name,
+                "list": str(listed),
+                "launches": len(run.launches),
+                "warp_instructions": run.warp_instructions,
+                "bytes": written,
+            }
+        )
+    else:
+        click.echo(
+            f"{listed}: {len(run.launches)} launches, {run.warp_instructions:,} warp-instructions, {written:,} bytes"
+        )

@@ -1,0 +1,81 @@
+"""Address records of a run as the words of a trace: mask, mode and addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from warpreg.trace.addresses import MASK_FOLLOWS, PAYLOAD_SHIFT, Kind
+
+LANES = 32
+WRAP = (1 << 64) - 1
+NO_LANES = "1 0x0 0"
+
+
+class Records:
+    """Reads records in order; `next` gives what a line says of one.
+
+    ``shared_base`` and ``local_base`` are generic addresses that take the place of our windows.  Raises StopIteration
+    where the records end.
+    """
+
+    def __init__(self, chunks: Iterable[NDArray[np.uint32]], shared_base: int, local_base: int) -> None:
+        self._words = (int(word) for chunk in chunks for word in chunk.tolist())
+        self._bases = {SHARED_WINDOW: shared_base, LOCAL_WINDOW: local_base}
+        self._sites: dict[int, list[int]] = {}
+
+    def next(self, pc: int, mask: int, unit: int, guarded: bool) -> tuple[int, str]:
+        """The mask and the encoded addresses of the next record, which belongs to the instruction at ``pc``; ``mask``
+        are the lanes active in its block, ``unit`` the bytes of a step."""
+        words = self._words
+        site = self._sites.setdefault(pc, [0, 0, 0])
+        head = next(words)
+        if head & MASK_FOLLOWS:
+            site[2] = next(words)
+        if guarded:
+            mask = site[2]
+        kind, payload = head & 3, (head >> PAYLOAD_SHIFT) - (head >> 31 << 29)
+        lanes = [lane for lane in range(LANES) if mask >> lane & 1]
+        if kind in (Kind.AFFINE, Kind.AFFINE_STEP):
+            if kind == Kind.AFFINE:
+                site[0] = next(words) | next(words) << 32
+                stride = next(words)
+                site[1] = stride - (stride >> 31 << 32)
+            else:
+                site[0] += payload
+            return mask, self._affine(lanes, site[0], site[1])
+        if kind == Kind.STEPS:
+            site[0] += payload
+            distances = [unit * step for step in self._steps(len(lanes))]
+            return mask, self._listed(site[0], distances)
+        found = [next(words) if payload & 1 else next(words) | next(words) << 32 for _ in lanes]
+        site[0] = found[0]
+        return mask, self._listed(found[0], [b - a for a, b in pairwise(found)])
+
+    def _steps(self, lanes: int) -> list[int]:
+        """The distances of all lanes but the first, in units."""
+        words = [next(self._words) for _ in range((lanes + 1) // 2)]
+        halves = [half for word in words for half in (word & 0xFFFF, word >> 16)][1:lanes]
+        return [half - (half >> 15 << 16) for half in halves]
+
+    def _affine(self, lanes: list[int], base: int, stride: int) -> str:
+        if not lanes:
+            return NO_LANES
+        first = base + lanes[0] * stride
+        if len(lanes) > 1 and lanes[-1] - lanes[0] == len(lanes) - 1:
+            return f"1 {self._placed(first):#x} {stride}"
+        return self._listed(first, [stride * (b - a) for a, b in pairwise(lanes)])
+
+    def _listed(self, first: int, distances: list[int]) -> str:
+        return " ".join([f"2 {self._placed(first):#x}", *map(str, distances)])
+
+    def _placed(self, address: int) -> int:
+        address &= WRAP
+        for window, base in self._bases.items():
+            if window <= address < window + WINDOW_BYTES:
+                return address - window + base
+        return address

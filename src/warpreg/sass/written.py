@@ -1,0 +1,141 @@
+"""The lines that instructions of ours become in an exported trace, without what changes from execution to execution.
+
+An instruction is 16 bytes long.  A line names the first register of an operand; where opcode and modifiers would let a
+reader expect other widths, a modifier ``W`` says them (`warpreg.sass.widths`).  Accel-Sim takes one destination and
+four sources: further ones, of vectors whose registers do not follow one another, are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from warpreg.ir.instruction import Instruction, registers_of
+from warpreg.ir.kernel import BRANCHES, EXITS, Block, Kernel
+from warpreg.ir.operands import Address, Operand
+from warpreg.sass.line import MOST_OPERANDS, ZERO_REGISTER
+from warpreg.sass.mnemonics import mnemonic
+from warpreg.sass.opcodes import find
+from warpreg.sass.widths import Shape, Widths, access_bytes, widths
+
+PC_BYTES = 16
+MOST_RESULTS, MOST_SOURCES = 1, 4
+MASK = "#"
+"""Stands for the lanes of a visit."""
+
+UnitOf = Callable[[Instruction], int]
+"""Bytes of a step in the address records of an instruction, 0 if it has none."""
+
+Run = tuple[int, int]
+"""First register and number of registers that follow one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One instruction: ``head`` stands before the mask, ``body`` behind it up to the ``width`` of the access, 0 where
+    no addresses follow; ``unit`` is 0 where none are recorded."""
+
+    pc: int
+    head: str
+    body: str
+    width: int
+    unit: int
+    guarded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BlockLines:
+    """A basic block: text between the instructions with records, with `MASK` for the lanes, and those instructions;
+    ``end`` is the guarded branch or exit at its end, whose lanes are its own."""
+
+    block: Block
+    pieces: tuple[str, ...]
+    accesses: tuple[Line, ...]
+    end: Line | None
+    count: int
+
+    def text(self, mask: int, accesses: Sequence[str], left: int) -> str:
+        """The lines of one visit; ``accesses`` are those of instructions with records, ``left`` the lanes that left at
+        its end."""
+        lanes = f"{mask:08x}"
+        parts = [self.pieces[0].replace(MASK, lanes)]
+        for access, piece in zip(accesses, self.pieces[1:], strict=True):
+            parts += (access, piece.replace(MASK, lanes))
+        if self.end:
+            parts.append(f"{self.end.head}{left:08x} {self.end.body}0 0 \n")
+        return "".join(parts)
+
+
+def block_lines(kernel: Kernel, unit_of: UnitOf) -> list[BlockLines]:
+    """The lines of each block of a kernel with architected registers."""
+    found, pc = [], 0
+    for block in kernel.blocks:
+        lines = [_line(instruction, pc + i, unit_of(instruction)) for i, instruction in enumerate(block.instructions)]
+        pc += len(lines)
+        found.append(_block(block, lines))
+    return found
+
+
+def _block(block: Block, lines: Sequence[Line]) -> BlockLines:
+    last = block.terminator
+    is_own = last is not None and last.guard is not None and last.opcode in BRANCHES | EXITS
+    pieces, accesses, text = [], [], ""
+    for line in lines[: len(lines) - is_own]:
+        if line.unit:
+            pieces.append(text)
+            accesses.append(line)
+            text = ""
+        else:
+            text += f"{line.head}{MASK} {line.body}0 0 \n"
+    return BlockLines(block, (*pieces, text), tuple(accesses), lines[-1] if is_own else None, len(lines))
+
+
+def _line(instruction: Instruction, pc: int, unit: int) -> Line:
+    text = mnemonic(instruction, unit > 0)
+    opcode, *modifiers = text.split(".")
+    accesses = unit > 0 and find(opcode).has_addresses
+    results = list(islice(runs(instruction.results), MOST_RESULTS))
+    sources = list(islice(runs(instruction.sources), MOST_SOURCES))
+    if find(opcode).has_addresses and not _begins_with_register(instruction):
+        sources = [(ZERO_REGISTER, 1), *sources][:MOST_SOURCES]
+    if opcode == "ATOMS" and not results:
+        results = [(ZERO_REGISTER, 1)]
+    shape = Shape(opcode, tuple(modifiers), bool(results), len(sources))
+    actual = Widths(results[0][1] if results else 1, tuple(words for _, words in sources))
+    if not _as_expected(widths(shape), actual, results, sources):
+        text += f".W{actual.result}{''.join(map(str, actual.sources))}"
+    named = "".join(f"R{first} " for first, _ in results), "".join(f"R{first} " for first, _ in sources)
+    body = f"{len(results)} {named[0]}{text} {len(sources)} {named[1]}"
+    width = access_bytes(opcode, tuple(modifiers)) if accesses else 0
+    return Line(pc, f"{PC_BYTES * pc:04x} ", body, width, unit, instruction.guard is not None)
+
+
+def _begins_with_register(instruction: Instruction) -> bool:
+    """Whether the address of a memory instruction, its first source, is in a register."""
+    first = instruction.sources[0] if instruction.sources else None
+    return isinstance(first, Address) and any(r.words for r in registers_of(first))
+
+
+def _as_expected(expected: Widths, actual: Widths, results: Sequence[Run], sources: Sequence[Run]) -> bool:
+    same = all(
+        a == e
+        for a, e, (first, _) in zip(actual.sources, expected.sources, sources, strict=True)
+        if first != ZERO_REGISTER
+    )
+    return same and (not results or results[0][0] == ZERO_REGISTER or actual.result == expected.result)
+
+
+def runs(operands: Iterable[Operand]) -> Iterable[Run]:
+    """The registers that operands name; within one operand those that follow one another are one run."""
+    for operand in operands:
+        found: list[Run] = []
+        for register in registers_of(operand):
+            if not register.words:
+                continue
+            first, words = register.words[0], len(register.words)
+            if found and sum(found[-1]) == first and found[-1][1] + words <= MOST_OPERANDS:
+                found[-1] = (found[-1][0], found[-1][1] + words)
+            else:
+                found.append((first, words))
+        yield from found
