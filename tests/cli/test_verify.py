@@ -69,7 +69,7 @@ def test_a_wrong_placement_is_named(capsys: Output, tmp_path: Path) -> None:
     )
     assert main(["verify", "vector-add", "--design", str(design), "--json"]) == 1
     (message,) = json.loads(capsys.readouterr().out)["failures"].values()
-    assert "from MRF, which need not hold it" in message
+    assert "from the register file, which need not hold it" in message
 
 
 def test_a_check_is_of_the_compiler_or_of_a_design(capsys: Output) -> None:
