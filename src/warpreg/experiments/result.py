@@ -71,7 +71,7 @@ class Row:
 
     @property
     def label(self) -> str:
-        """The design as a reader would write it, ``rfc(entries=6)``: its first parameter and those that were changed."""
+        """The design as a reader would write it, ``rfc(entries=6)``: its first parameter and those that differ."""
         told = [
             name
             for place, (name, value) in enumerate(self.parameters.items())
