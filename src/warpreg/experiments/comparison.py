@@ -82,8 +82,7 @@ def compare(run: Run, choices: Sequence[Choice], setting: Setting) -> Iterator[R
             options=run.options,
         )
         name, parameters = choice.design.name, choice.values
-        defaults = {spec.name: spec.default for spec in choice.design.parameters}
-        yield Row(run.name, name, parameters, run.warp_instructions, levels, plain, provenance, resident, defaults)
+        yield Row(run.name, name, parameters, run.warp_instructions, levels, plain, provenance, resident)
 
 
 def replayed(run: Run, choice: Choice) -> list[Counts]:

@@ -12,7 +12,7 @@ import marshal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ LIBRARIES = frozenset({*sys.stdlib_module_names, "numpy", "numba", "llvmlite"})
 class Reach:
     """Walks functions and what they reach, each once; ``update`` adds to a fingerprint."""
 
-    def __init__(self) -> None:
+    def __init__(self, replaced: Mapping[FunctionType, Any] = MappingProxyType({})) -> None:
+        self._replaced = replaced
         self._hash = hashlib.sha256()
         self._seen: set[int] = set()
         self._files: set[str] = set()
@@ -39,7 +40,8 @@ class Reach:
         self._hash.update(f"{label}\0{len(text)}\0{text}".encode())
 
     def function(self, function: FunctionType) -> None:
-        """Add a function: its code, its module's file, and every global that it names."""
+        """Add a function: its code, its module's file, and every global that it names; or what replaces it."""
+        function = python_function(self._replaced.get(function)) or function
         if id(function) in self._seen:
             return
         self._seen.add(id(function))
@@ -84,18 +86,29 @@ class Reach:
             self.text("file", source.read_text(encoding="utf-8"))
 
 
-def rebuild(functions: Mapping[str, FunctionType], compiled: Callable[[FunctionType], Any]) -> dict[str, Any]:
-    """``compiled`` of each function, with every plain function that they reach replaced by ``compiled`` of that one."""
-    rebuilder = _Rebuilder(compiled)
+def rebuild(
+    functions: Mapping[str, FunctionType],
+    compiled: Callable[[FunctionType], Any],
+    replaced: Mapping[FunctionType, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """``compiled`` of each function, with every plain function that they reach replaced by ``compiled`` of that one.
+
+    ``replaced`` gives what takes the place of some functions first: another plain function, or something compiled.
+    """
+    rebuilder = _Rebuilder(compiled, replaced)
     return {name: rebuilder.function(function) for name, function in functions.items()}
 
 
 class _Rebuilder:
-    def __init__(self, compiled: Callable[[FunctionType], Any]) -> None:
+    def __init__(self, compiled: Callable[[FunctionType], Any], replaced: Mapping[FunctionType, Any]) -> None:
         self._compiled = compiled
+        self._replaced = replaced
         self._done: dict[int, Any] = {}
 
     def function(self, function: FunctionType) -> Any:
+        if function in self._replaced:
+            instead = self._replaced[function]
+            return self.function(instead) if isinstance(instead, FunctionType) else instead
         if id(function) in self._done:
             return self._done[id(function)]
         names = dict(function.__globals__)

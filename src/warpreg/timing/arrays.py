@@ -1,0 +1,242 @@
+"""Allocates the core's arrays for a kernel on a machine, and gives them more room or more thread blocks on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.gpu import Machine
+from warpreg.gpu.units import PIPES
+from warpreg.timing import at
+from warpreg.timing.at import Core
+from warpreg.timing.errors import TimingError
+from warpreg.timing.feed import ThreadBlocks
+from warpreg.timing.table import Table
+
+Array = NDArray[np.int64]
+LEAST_WHEEL = 128
+POLICIES = ("lrr", "gto", "oldest", "greedy")
+SUSPENDS = ("static", "pending", "stall")
+
+
+def machine_words(machine: Machine, sms: int, resident: int, block_warps: int) -> Array:
+    """The machine as the core reads it; ``resident`` thread blocks of ``block_warps`` warps fit an SM."""
+    m = np.zeros(at.MACHINE, np.int64)
+    schedulers, path = machine.schedulers, machine.operand_path
+    m[at.SMS], m[at.SLOTS], m[at.SCHEDULERS] = sms, machine.sm.warps, schedulers.count
+    m[at.WIDTH] = schedulers.issue_width
+    m[at.IDEAL] = path.kind == "ideal"
+    m[at.DISPATCH_CYCLES], m[at.QUEUE] = path.dispatch_cycles, machine.load_store.entries
+    m[at.SHARED_LATENCY], m[at.CONSTANT_LATENCY] = machine.latency.shared, machine.latency.constant
+    m[at.BLOCKS], m[at.BLOCK_WARPS], m[at.WHEEL] = resident, block_warps, wheel_size(machine)
+    m[at.CTRL_LATENCY] = machine.pipes[machine.worker["ctrl"]].latency or 0
+    m[at.POLICY] = POLICIES.index(schedulers.inner or schedulers.policy)
+    m[at.ACTIVE_WARPS] = schedulers.active_warps or 0
+    m[at.SUSPEND] = SUSPENDS.index(schedulers.suspend) if schedulers.suspend else 0
+    m[at.STALL_THRESHOLD], m[at.SWAP_CYCLES] = schedulers.stall_threshold or 0, schedulers.swap_cycles or 0
+    _units(m, machine)
+    if not m[at.IDEAL]:
+        file = machine.register_file
+        m[at.BANKS], m[at.SINGLE_PORTED], m[at.STEPS] = file.banks, file.is_single_ported, file.steps_per_cycle
+        m[at.OPERAND_PORTS] = path.operand_ports
+        m[at.BY_REGISTER], m[at.BY_SLOT] = file.mapping != "warp", file.mapping != "register"
+        m[at.BANK_SHARE] = file.banks // schedulers.count if file.private_banks else 0
+        m[at.COLLECTORS] = sum(one.collectors * _copies(machine, one.private) for one in machine.collectors.values())
+        m[at.GROUPS] = sum(_copies(machine, one.private) for one in machine.collectors.values())
+    _check(m)
+    return m
+
+
+def wheel_size(machine: Machine) -> int:
+    """Buckets enough for every latency of the SM, a power of two."""
+    latencies = [pipe.latency or 0 for pipe in machine.pipes.values()]
+    longest = max(*latencies, machine.latency.shared, machine.latency.constant) + machine.operand_path.dispatch_cycles
+    return max(LEAST_WHEEL, 1 << (longest + 2).bit_length())
+
+
+def _copies(machine: Machine, private: bool) -> int:
+    """How often an SM has something that may be private to a scheduler."""
+    return machine.schedulers.count if private else 1
+
+
+def _check(m: Array) -> None:
+    for what, word in (("warps", at.SLOTS), ("banks", at.BANKS), ("collectors", at.COLLECTORS), ("blocks", at.BLOCKS)):
+        if m[word] > at.SET_SIZE:
+            raise TimingError(f"{what} of an SM: expected at most {at.SET_SIZE}, found {m[word]}")
+
+
+def _units(m: Array, machine: Machine) -> None:
+    first = 0
+    for name, pipe in machine.pipes.items():
+        index = PIPES.index(name)
+        m[at.UNIT_BASE + index], m[at.UNIT_COUNT + index] = first, pipe.units
+        m[at.UNIT_SHARE + index] = pipe.units if pipe.private else 0
+        first += pipe.units * _copies(machine, pipe.private)
+    m[at.UNITS] = first
+
+
+def _groups(m: Array, machine: Machine) -> Array:
+    """The groups of collectors of one SM; says in ``m`` which pipe feeds which."""
+    rows: list[list[int]] = []
+    collector = 0
+    for one in machine.collectors.values():
+        for name in one.pipes:
+            pipe = PIPES.index(name)
+            m[at.GROUP_BASE + pipe], m[at.GROUP_SHARE + pipe] = len(rows), one.private
+        for _ in range(_copies(machine, one.private)):
+            own = ((1 << one.collectors) - 1) << collector
+            row = [0] * at.GROUP
+            row[at.FREE_COLLECTORS] = row[at.ALL_COLLECTORS] = own - (1 << 64) if own >> 63 else own
+            row[at.LATCHED] = row[at.LATCHED_END] = at.NONE
+            row[at.IN_PORTS] = one.in_ports
+            rows.append(row)
+            collector += one.collectors
+    return np.array(rows, np.int64).reshape(-1, at.GROUP)
+
+
+def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks: int, table: Table) -> Core:
+    """A core before cycle 0: ``blocks`` thread blocks in all, none of them loaded; ``resident`` fit an SM.
+
+    Raises TimingError for a machine with more warps, banks or collectors in an SM than a set holds.
+    """
+    m = machine_words(machine, sms, resident, block_warps)
+    m[at.WORDS], m[at.FIRST_PCS] = table.words, table.first_pcs
+    wheel = int(m[at.WHEEL])
+    groups = _groups(m, machine)
+    first_op = _place_rows(m)
+    rows = np.zeros((first_op, _row_width(table, wheel)), np.int64)
+    _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.CAUSE] = at.EMPTY
+    _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.BLOCK] = at.NONE
+    schedulers = sms * machine.schedulers.count
+    rows[m[at.FIRST_SCHEDULER] :][:schedulers, [at.LAST, at.LAST_ACTIVE]] = at.SET_SIZE - 1
+    _rows_of(rows, m, at.FIRST_GROUP, at.FIRST_COLLECTOR)[:, : at.GROUP] = np.tile(groups, (sms, 1))
+    _rows_of(rows, m, at.FIRST_COLLECTOR, at.FIRST_BANK)[:, [at.HELD, at.TAKEN_AT]] = at.NONE
+    _rows_of(rows, m, at.FIRST_BANK, at.FIRST_BLOCK)[:, [at.WRITES_HEAD, at.WRITES_TAIL]] = at.NONE
+    rows[:sms, at.STEPPED] = -1
+    rows[:sms, at.FREE_SLOTS] = full_set(machine.sm.warps)
+    rows[:sms, at.FREE_BLOCKS] = full_set(resident)
+    core = Core(
+        machine=m,
+        code=table.code,
+        lists=table.lists,
+        slab=np.zeros(4, np.int64),
+        rows=rows,
+        wheel=np.full((sms * wheel, 2), at.NONE, np.int64),
+        units=np.zeros(sms * int(m[at.UNITS]), np.int64),
+        clock=np.zeros(at.CLOCK, np.int64),
+    )
+    core.clock[at.FREE_OP] = at.NONE
+    core.clock[at.TOTAL_BLOCKS] = blocks
+    issues = machine.schedulers.count * (2 * machine.schedulers.issue_width + 4)
+    core.clock[at.LEAST_OPS] = sms * (issues + 2 * block_warps)
+    return more_room(core)
+
+
+def _place_rows(m: Array) -> int:
+    """Say in ``m`` where the rows of each kind begin; returns where those of instructions under way do."""
+    sms = int(m[at.SMS])
+    first = sms
+    for word, each in (
+        (at.FIRST_WARP, m[at.SLOTS]),
+        (at.FIRST_SCHEDULER, 2 * m[at.SCHEDULERS]),
+        (at.FIRST_GROUP, m[at.GROUPS]),
+        (at.FIRST_COLLECTOR, m[at.COLLECTORS]),
+        (at.FIRST_BANK, m[at.BANKS]),
+        (at.FIRST_BLOCK, m[at.BLOCKS]),
+    ):
+        m[word] = first
+        first += sms * int(each)
+    m[at.TO_ACCOUNT] = sms * m[at.SCHEDULERS]
+    m[at.FIRST_OP] = first
+    return first
+
+
+def _row_width(table: Table, wheel: int) -> int:
+    return max(
+        at.BUSY + at.BUSY_SETS * table.words,
+        at.SCHEDULER,
+        at.CAUSES,
+        at.WORD + table.most_reads,
+        at.OP_LINK + table.most_writes,
+        at.RIPE + wheel // at.SET_SIZE,
+    )
+
+
+def _rows_of(rows: Array, m: Array, kind: int, following: int) -> Array:
+    return rows[m[kind] : m[following]]
+
+
+def full_set(size: int) -> int:
+    """The set of the first ``size`` numbers, as an int64."""
+    return (1 << size) - 1 if size < at.SET_SIZE else -1
+
+
+def more_room(core: Core) -> Core:
+    """Twice as much room for instructions under way."""
+    before = core.rows.shape[0]
+    more = 2 * max(before - int(core.machine[at.FIRST_OP]), int(core.clock[at.LEAST_OPS]), 256)
+    rows = np.zeros((before + more, core.rows.shape[1]), np.int64)
+    rows[:before] = core.rows
+    rows[before:, at.OP_NEXT] = np.arange(before + 1, before + more + 1)
+    rows[-1, at.OP_NEXT] = core.clock[at.FREE_OP]
+    core.clock[at.FREE_OP] = before
+    core.clock[at.FREE_OPS] += more
+    return core._replace(rows=rows)
+
+
+def more_blocks(core: Core, batches: Sequence[ThreadBlocks]) -> Core:
+    """The thread blocks of ``batches`` follow those that wait to be placed; what resident warps still need is kept."""
+    pieces: list[Array] = []
+    size = _keep_resident(core, pieces)
+    starts = []
+    for begins, visits, accesses in (_waiting(core), *map(_of_batch, batches)):
+        starts.append(begins + np.array([size, size, size + visits.size, size + visits.size], np.int64))
+        pieces += [visits, accesses]
+        size += visits.size + accesses.size
+    core.clock[at.FIRST_LOADED] = core.clock[at.NEXT_BLOCK]
+    core.clock[at.LOADED_BLOCKS] += sum(batch.count for batch in batches)
+    core.clock[at.STARTS] = size
+    return core._replace(slab=np.concatenate((*pieces, *(one.reshape(-1) for one in starts))))
+
+
+def _of_batch(batch: ThreadBlocks) -> tuple[Array, Array, Array]:
+    """Where each warp's visits begin and end, and its records, int64[warps, 4]; then the visits and the records."""
+    begins = (batch.visit_start[:-1], batch.visit_start[1:], batch.access_start[:-1], batch.access_start[1:])
+    return np.stack(begins, axis=1), batch.visits, batch.accesses
+
+
+def _waiting(core: Core) -> tuple[Array, Array, Array]:
+    """The same of the thread blocks that are loaded and not yet placed."""
+    begin = int(core.clock[at.STARTS])
+    placed = int(core.clock[at.NEXT_BLOCK] - core.clock[at.FIRST_LOADED]) * int(core.machine[at.BLOCK_WARPS])
+    loaded = int(core.clock[at.LOADED_BLOCKS] - core.clock[at.FIRST_LOADED]) * int(core.machine[at.BLOCK_WARPS])
+    begins = core.slab[begin : begin + 4 * loaded].reshape(-1, 4)[placed:]
+    if not begins.size:
+        return begins, core.slab[:0], core.slab[:0]
+    first, last = begins[0], begins[-1]
+    visits, records = core.slab[first[0] : last[1]], core.slab[first[2] : last[3]]
+    return begins - first[[0, 0, 2, 2]], visits, records
+
+
+def _keep_resident(core: Core, pieces: list[Array]) -> int:
+    """What the warps in the SMs have still to do, and the records of what they have under way; returns its size."""
+    size = 0
+    first = int(core.machine[at.FIRST_OP])
+    moved = np.zeros(first, np.int64)
+    for warp in range(int(core.machine[at.FIRST_WARP]), int(core.machine[at.FIRST_SCHEDULER])):
+        row = core.rows[warp]
+        if not row[at.PRESENT]:
+            continue
+        pieces.append(core.slab[row[at.VISIT] : row[at.VISIT_END]])
+        row[[at.VISIT, at.VISIT_END]] += size - row[at.VISIT]
+        size += pieces[-1].size
+        pieces.append(core.slab[row[at.RECORDS] : row[at.RECORDS_END]])
+        moved[warp] = size - row[at.RECORDS]
+        row[[at.ACCESS, at.RECORDS, at.RECORDS_END]] += moved[warp]
+        size += pieces[-1].size
+    ops = core.rows[first:]
+    for column in (at.OP_RECORD, at.OP_PLACE):
+        ops[:, column] = np.where(ops[:, column] >= 0, ops[:, column] + moved[ops[:, at.OP_WARP]], at.NONE)
+    return size

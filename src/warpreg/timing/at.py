@@ -1,0 +1,128 @@
+"""Where things stand: the columns of the core's arrays, and the arrays themselves.
+
+All are int64 unless said otherwise.  A *list* is chained through a NEXT column; NONE ends it.  A *set* is the bits of
+one word.  A warp's *position* is its place among the warps of its scheduler: slot = position * schedulers + scheduler.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+NONE = -1
+NEVER = 1 << 60
+SET_SIZE = 64
+PIPES = 9
+INT, FP, SFU, DP, TENSOR, MEM, TEX, CTRL, UNIFORM = range(PIPES)
+
+# machine: one number of the SM each
+(SMS, SLOTS, SCHEDULERS, WIDTH, POLICY, IDEAL, STEPS, BANKS, SINGLE_PORTED, OPERAND_PORTS, BY_REGISTER, BY_SLOT,
+ BANK_SHARE, DISPATCH_CYCLES, QUEUE, SHARED_LATENCY, CONSTANT_LATENCY, ACTIVE_WARPS, SUSPEND, STALL_THRESHOLD,
+ SWAP_CYCLES,
+ BLOCKS, BLOCK_WARPS, GROUPS, COLLECTORS, UNITS, WHEEL, WORDS, EVERY_CYCLE, CTRL_LATENCY, FIRST_WARP,
+ FIRST_SCHEDULER, TO_ACCOUNT, FIRST_GROUP, FIRST_COLLECTOR, FIRST_BANK, FIRST_BLOCK, FIRST_OP, FIRST_PCS,
+ UNIT_BASE) = range(40)  # fmt: skip
+UNIT_COUNT = UNIT_BASE + PIPES
+UNIT_SHARE = UNIT_COUNT + PIPES
+"""Units that one scheduler's share is apart from the next one's; 0 where all schedulers use the same."""
+GROUP_BASE = UNIT_SHARE + PIPES
+GROUP_SHARE = GROUP_BASE + PIPES
+MACHINE = GROUP_SHARE + PIPES
+LRR, GTO, OLDEST, GREEDY = range(4)
+STATIC, PENDING, STALL = range(3)
+
+# code: one row for each pc; from NEED on the set of cells that it reads or writes, then the set of those that it writes
+(PIPE, LATENCY, INITIATION, KIND, FLAGS, WAIT_CLASS, READS, READS_END, WRITES, WRITES_END, NEED) = range(11)
+NO_ACCESS, LOAD, STORE, ATOMIC, TEXTURE = range(5)
+BARRIER, FENCE, SUSPENDS, LONG = 1, 2, 4, 8
+
+# warps
+(HEAD, BLOCK_END, VISIT, VISIT_END, ACCESS, FLIGHT, FETCHED, CAUSE, SINCE, AGE, BLOCK, STOP, STOP_AT, SUSPENDED,
+ LAST_ISSUE, SWAP_UNTIL, MASK, TOKEN, MEMORY_CYCLES, PRESENT, WANTED, AT_WORK,
+ RECORDS, RECORDS_END, BUSY) = range(25)  # fmt: skip
+BUSY_SETS = 6
+"""From BUSY on: the set of cells in the scoreboard, those of wait classes 1 to 4, those with a long latency."""
+LONG_SET = 5
+GOING, AT_BARRIER, AT_FENCE, AT_TOKEN = range(4)
+"""STOP: what a warp waits at."""
+
+# causes of the stall account
+(ISSUED, NOT_SELECTED, FETCH, ALU, SFU_WAIT, DP_WAIT, SHARED, MEMORY, OPERANDS, UNIT, MEMORY_QUEUE, BARRIER_WAIT,
+ FENCE_WAIT, TOKEN_WAIT, INACTIVE, SWAP, DRAIN, EMPTY, OTHER) = range(19)  # fmt: skip
+CAUSES = 19
+READY = CAUSES
+"""The CAUSE of a warp that could issue but for structure; its cycles are accounted scheduler by scheduler."""
+CLASS_BITS = 7
+LONG_BIT = 8
+WAITS = (ALU, SFU_WAIT, DP_WAIT, SHARED, MEMORY)
+"""Causes by wait class, from the fastest to the slowest."""
+
+# schedulers
+(READY_WARPS, FULL, DIRTY, ACTIVE, ELIGIBLE, LAST, LAST_ACTIVE, WANTS) = range(8)
+SCHEDULER = WANTS + PIPES
+"""WANTS + pipe: the ready warps whose head goes to that pipe."""
+
+# groups of collectors
+(FREE_COLLECTORS, LATCHED, LATCHED_END, IN_PORTS, ALL_COLLECTORS, ENTERED) = range(6)
+GROUP = 6
+
+# collectors; WORD + k is the bank of the k-th word until it is granted, then NONE
+(HELD, SEQUENCE, MISSING, READY_AT, TAKEN_AT, TAKEN, WORD_COUNT, WORD) = range(8)
+
+# banks
+(REQUESTS, WRITES_HEAD, WRITES_TAIL, EXTRA_READS) = range(4)
+BANK = 4
+
+# instructions under way
+(OP_WARP, OP_PC, OP_SEQUENCE, OP_LEFT, OP_TICKETS, OP_TO_SEND, OP_NEXT, OP_DUE, OP_RECORD, OP_PLACE, OP_ISSUED,
+ OP_ENTERED, OP_SM, OP_MASK, OP_SENT_AT, OP_LINK) = range(16)  # fmt: skip
+TIMER = -2
+"""OP_PC of an entry that only wakes its warp."""
+WORD_BITS = 6
+WORD_MASK = 63
+"""A word to write is ``op << WORD_BITS | k``, the k-th result of it; OP_LINK + k is the next in its bank."""
+
+# SMs
+(DUE, SEQ, AGES, RESIDENT, FREE_SLOTS, REQUEST_BANKS, WRITE_BANKS, READY_COLLECTORS, QUEUE_HEAD, QUEUE_TAIL, QUEUED,
+ QUEUE_AT, RETRY_AT, STEPPED, CHECK_BARRIER, BLOCK_ENDED, GROUPS_LATCHED, FREE_BLOCKS, WRITTEN_BANKS,
+ TRIED, RIPE) = range(21)  # fmt: skip
+"""From RIPE on: which buckets of the wheel hold something."""
+
+# thread blocks that are resident
+(BLOCK_INDEX, WARPS_LEFT, HEADS_LEFT, WAITING) = range(4)
+RESIDENT_BLOCK = 4
+
+# clock: numbers of the whole run
+(NOW, NEXT_BLOCK, LOADED_BLOCKS, FIRST_LOADED, TOTAL_BLOCKS, ENDED_BLOCKS, FREE_OP, FREE_OPS,
+ LAST_PROGRESS, LEAST_OPS, STEPS_TAKEN, STARTS, INSTRUCTIONS, BANK_WAITS,
+ WRITE_WAITS, COLLECTED, COLLECT_CYCLES, COLLECTED_MEMORY, COLLECT_CYCLES_MEMORY, TRANSACTIONS,
+ MEMORY_LOADS, MEMORY_LOAD_CYCLES, DISPATCHED) = range(23)  # fmt: skip
+CLOCK = DISPATCHED + PIPES
+
+# what run returns
+DONE, NEEDS_BLOCKS, NEEDS_ROOM, STUCK = range(4)
+
+Array = NDArray[np.int64]
+
+
+class Core(NamedTuple):
+    """Everything that the core reads and changes.
+
+    ``rows`` has a row for each thing that changes: first the SMs, then from machine[FIRST_...] on warps, schedulers,
+    their stall accounts, groups of collectors, collectors, banks, resident thread blocks, and instructions under way; a
+    thing is known by its row.  ``code``, and ``lists`` with (register, operand row) of sources, (cell, operand row) of
+    results and (first pc, end) of basic blocks; ``slab``: visits, memory records, and where those of each warp begin;
+    ``wheel``: first and last of what is due; ``units``: when each function unit is free.  Few arrays, because each
+    costs compile time in every function.
+    """
+
+    machine: Array
+    code: Array
+    lists: Array
+    slab: Array
+    rows: Array
+    wheel: Array
+    units: Array
+    clock: Array

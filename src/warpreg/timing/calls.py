@@ -1,0 +1,128 @@
+"""Where the core asks something outside: the memory system, and the designs.
+
+The functions here are what holds without a design.  A run puts the memory model's functions and what the designs'
+hooks make of the others in their place before anything is compiled, so what nobody defines leaves no code.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.designs.plan import GO
+from warpreg.timing import at
+from warpreg.timing.at import Core
+from warpreg.timing.under_way import slot_of
+
+
+def accepts(memory: Any, sm: int, now: int) -> bool:
+    """Whether memory takes a transaction of this SM now."""
+    return False
+
+
+def send(memory: Any, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
+    """Give it one; the ticket comes back once."""
+
+
+def advance(memory: Any, now: int) -> None:
+    """Let memory do what is due."""
+
+
+def next_event(memory: Any, now: int) -> int:
+    """When `advance` is due next."""
+    return at.NEVER
+
+
+def next_return(memory: Any, sm: int) -> int:
+    """When something comes back to the SM, as far as is known."""
+    return at.NEVER
+
+
+def returned(memory: Any, sm: int, now: int) -> int:
+    """Take one ticket that is back, NONE without."""
+    return at.NONE
+
+
+def retry(memory: Any, sm: int, now: int) -> int:
+    """When memory may accept again."""
+    return now + 1
+
+
+def admit(c: Core, d: Any, sm: int, warp: int, pc: int, now: int) -> int:
+    """GO, or a token."""
+    return GO
+
+
+def plan(c: Core, d: Any, sm: int, warp: int, pc: int, op: int, now: int) -> None:
+    """An instruction issues: where its operands come from and its results go."""
+
+
+def source_bank(c: Core, d: Any, sm: int, warp: int, op: int, row: int) -> int:
+    """The bank that a source word is read from, NONE if it asks for none."""
+    return bank_of(c, sm, warp, c.lists[row, 0])
+
+
+def source_cycles(c: Core, d: Any, op: int, row: int) -> int:
+    """Cycles until a source word is there."""
+    return 1
+
+
+def ideal_cycles(c: Core, d: Any, op: int, pc: int) -> int:
+    """With the ideal operand path: cycles until all operands are there."""
+    return 0
+
+
+def result_bank(c: Core, d: Any, sm: int, warp: int, op: int, row: int) -> int:
+    """The bank that a result word is written to, NONE if it is written without one."""
+    return bank_of(c, sm, warp, c.lists[row, 0])
+
+
+def bank_of(c: Core, sm: int, warp: int, register: int) -> int:
+    """The machine's mapping of a register to a bank."""
+    slot = slot_of(c, sm, warp)
+    number = register * c.machine[at.BY_REGISTER] + slot * c.machine[at.BY_SLOT]
+    share = c.machine[at.BANK_SHARE]
+    if share == 0:
+        return number % c.machine[at.BANKS]
+    return number % share + slot % c.machine[at.SCHEDULERS] * share
+
+
+def memory_issued(c: Core, d: Any, sm: int, op: int, now: int) -> None:
+    """A memory instruction goes to memory."""
+
+
+def memory_returned(c: Core, d: Any, sm: int, op: int, now: int) -> None:
+    """The last ticket of one is back."""
+
+
+def activated(c: Core, d: Any, sm: int, warp: int, now: int) -> None:
+    """A warp enters its scheduler's active set."""
+
+
+def suspended(c: Core, d: Any, sm: int, warp: int, now: int) -> None:
+    """A warp leaves it."""
+
+
+def block_start(c: Core, d: Any, sm: int, now: int) -> None:
+    """A thread block starts."""
+
+
+def warp_start(c: Core, d: Any, sm: int, warp: int, now: int) -> None:
+    """A warp starts."""
+
+
+def warp_end(c: Core, d: Any, sm: int, warp: int, now: int) -> None:
+    """A warp of a thread block that leaves."""
+
+
+def block_end(c: Core, d: Any, sm: int, now: int) -> None:
+    """A thread block has left."""
+
+
+def prefer(c: Core, d: Any, sm: int, scheduler: int, ready: int, now: int) -> int:
+    """Of the ready warps those that go first."""
+    return ready
+
+
+def load_lookup(c: Core, d: Any, sm: int, op: int, now: int) -> int:
+    """After how many cycles a load is complete that does not go to memory; 0: it goes there."""
+    return 0

@@ -1,0 +1,220 @@
+"""Phase 2 of a cycle: collectors dispatch, banks read, instructions leave their latches for collectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.timing import at, calls
+from warpreg.timing.at import Core
+from warpreg.timing.bits import bit, count, lowest
+from warpreg.timing.load_store import begin, has_room
+from warpreg.timing.under_way import slot_of
+
+
+def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
+    """Collectors whose operands are all there, oldest first, go where a unit takes them.
+
+    Returns the first later cycle in which one that had to wait may go, NEVER if only other events can change that.
+    """
+    waiting = c.rows[sm, at.READY_COLLECTORS]
+    base = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS]
+    later = at.NEVER
+    while waiting != 0:
+        collector = lowest(waiting)
+        rest = waiting ^ bit(collector)
+        while rest != 0:
+            other = lowest(rest)
+            rest ^= bit(other)
+            if c.rows[base + other, at.SEQUENCE] < c.rows[base + collector, at.SEQUENCE]:
+                collector = other
+        waiting ^= bit(collector)
+        ready_at = c.rows[base + collector, at.READY_AT]
+        if ready_at > now:
+            later = min(later, ready_at)
+            continue
+        op = c.rows[base + collector, at.HELD]
+        free = unit_free_at(c, sm, op, now)
+        if free > now:
+            later = min(later, free)
+            continue
+        take_unit(c, sm, op, now)
+        _leave_collector(c, sm, collector, op, now)
+        begin(c, d, sm, op, 0, now)
+    return later
+
+
+def _leave_collector(c: Core, sm: int, collector: int, op: int, now: int) -> None:
+    c.rows[sm, at.READY_COLLECTORS] ^= bit(collector)
+    c.rows[_group(c, sm, op), at.FREE_COLLECTORS] |= bit(collector)
+    c.rows[c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS] + collector, at.HELD] = at.NONE
+    cycles = now - c.rows[op, at.OP_ENTERED]
+    if c.code[c.rows[op, at.OP_PC], at.KIND] != at.NO_ACCESS:
+        c.clock[at.COLLECTED_MEMORY] += 1
+        c.clock[at.COLLECT_CYCLES_MEMORY] += cycles
+    else:
+        c.clock[at.COLLECTED] += 1
+        c.clock[at.COLLECT_CYCLES] += cycles
+
+
+def _group(c: Core, sm: int, op: int) -> int:
+    return group_of(c, sm, scheduler_of(c, sm, c.rows[op, at.OP_WARP]), c.code[c.rows[op, at.OP_PC], at.PIPE])
+
+
+def group_of(c: Core, sm: int, scheduler: int, pipe: int) -> int:
+    """The row of the collectors that a pipe's latch of a scheduler feeds."""
+    within = c.machine[at.GROUP_BASE + pipe] + scheduler * c.machine[at.GROUP_SHARE + pipe]
+    return c.machine[at.FIRST_GROUP] + sm * c.machine[at.GROUPS] + within
+
+
+def scheduler_of(c: Core, sm: int, warp: int) -> int:
+    """The scheduler of a warp, in its SM."""
+    return slot_of(c, sm, warp) % c.machine[at.SCHEDULERS]
+
+
+def unit_free_at(c: Core, sm: int, op: int, now: int) -> int:
+    """When a unit of the instruction's pipe takes it: now or earlier, a later cycle, or NEVER while the queue of the
+    load-store unit is full.
+    """
+    pipe = c.code[c.rows[op, at.OP_PC], at.PIPE]
+    if (pipe == at.MEM or pipe == at.TEX) and not has_room(c, sm):
+        return at.NEVER
+    return c.units[_free_unit(c, sm, scheduler_of(c, sm, c.rows[op, at.OP_WARP]), pipe)]
+
+
+def pipe_free_at(c: Core, sm: int, scheduler: int, pipe: int) -> int:
+    """The same for a pipe, as a scheduler sees it."""
+    if (pipe == at.MEM or pipe == at.TEX) and not has_room(c, sm):
+        return at.NEVER
+    return c.units[_free_unit(c, sm, scheduler, pipe)]
+
+
+def take_unit(c: Core, sm: int, op: int, now: int) -> None:
+    """The unit that has been free the longest takes the instruction."""
+    pc = c.rows[op, at.OP_PC]
+    unit = _free_unit(c, sm, scheduler_of(c, sm, c.rows[op, at.OP_WARP]), c.code[pc, at.PIPE])
+    c.units[unit] = now + c.code[pc, at.INITIATION]
+
+
+def _free_unit(c: Core, sm: int, scheduler: int, pipe: int) -> int:
+    first = sm * c.machine[at.UNITS] + c.machine[at.UNIT_BASE + pipe] + scheduler * c.machine[at.UNIT_SHARE + pipe]
+    best = first
+    for unit in range(first + 1, first + c.machine[at.UNIT_COUNT + pipe]):
+        if c.units[unit] < c.units[best]:
+            best = unit
+    return best
+
+
+def read_banks(c: Core, sm: int, taken: int, now: int) -> None:
+    """Every bank that is not ``taken`` grants its oldest request, unless the collector's ports are all in use."""
+    waiting = c.rows[sm, at.REQUEST_BANKS] & ~taken
+    while waiting != 0:
+        bank = lowest(waiting)
+        waiting ^= bit(bank)
+        row = c.machine[at.FIRST_BANK] + sm * c.machine[at.BANKS] + bank
+        collector = _oldest(c, sm, c.rows[row, at.REQUESTS])
+        place = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS] + collector
+        if _takes(c, place, now):
+            if _grant(c, place, bank):
+                c.rows[row, at.REQUESTS] ^= bit(collector)
+                if c.rows[row, at.REQUESTS] == 0:
+                    c.rows[sm, at.REQUEST_BANKS] ^= bit(bank)
+            if c.rows[place, at.MISSING] == 0:
+                c.rows[sm, at.READY_COLLECTORS] |= bit(collector)
+    still = c.rows[sm, at.REQUEST_BANKS]
+    if still != 0:
+        c.clock[at.BANK_WAITS] += count(still)
+
+
+def _oldest(c: Core, sm: int, requests: int) -> int:
+    base = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS]
+    oldest = lowest(requests)
+    rest = requests ^ bit(oldest)
+    while rest != 0:
+        other = lowest(rest)
+        rest ^= bit(other)
+        if c.rows[base + other, at.SEQUENCE] < c.rows[base + oldest, at.SEQUENCE]:
+            oldest = other
+    return oldest
+
+
+def _takes(c: Core, place: int, now: int) -> bool:
+    """Whether a collector takes one more operand in this cycle; if so it is counted."""
+    ports = c.machine[at.OPERAND_PORTS]
+    if ports == 0:
+        return True
+    if c.rows[place, at.TAKEN_AT] != now:
+        c.rows[place, at.TAKEN_AT] = now
+        c.rows[place, at.TAKEN] = 0
+    if c.rows[place, at.TAKEN] == ports:
+        return False
+    c.rows[place, at.TAKEN] += 1
+    return True
+
+
+def _grant(c: Core, place: int, bank: int) -> bool:
+    """The first word of a collector that waits for the bank is there; whether it waits for no other word of it."""
+    granted = False
+    alone = True
+    for word in range(at.WORD, at.WORD + c.rows[place, at.WORD_COUNT]):
+        if c.rows[place, word] == bank:
+            if granted:
+                alone = False
+            else:
+                c.rows[place, word] = at.NONE
+                granted = True
+    c.rows[place, at.MISSING] -= 1
+    return alone
+
+
+def enter(c: Core, d: Any, sm: int, now: int) -> None:
+    """Latched instructions, oldest first, take free collectors of their group, at most ``in_ports`` in a step."""
+    latched = c.rows[sm, at.GROUPS_LATCHED]
+    while latched != 0:
+        group = lowest(latched)
+        latched ^= bit(group)
+        row = c.machine[at.FIRST_GROUP] + sm * c.machine[at.GROUPS] + group
+        ports = c.rows[row, at.IN_PORTS]
+        while ports > 0 and c.rows[row, at.FREE_COLLECTORS] != 0 and c.rows[row, at.LATCHED] != at.NONE:
+            ports -= 1
+            op = c.rows[row, at.LATCHED]
+            c.rows[row, at.LATCHED] = c.rows[op, at.OP_NEXT]
+            collector = lowest(c.rows[row, at.FREE_COLLECTORS])
+            c.rows[row, at.FREE_COLLECTORS] ^= bit(collector)
+            _free_latch(c, sm, op)
+            _take_collector(c, d, sm, collector, op, now)
+        if c.rows[row, at.LATCHED] == at.NONE:
+            c.rows[sm, at.GROUPS_LATCHED] ^= bit(group)
+
+
+def _free_latch(c: Core, sm: int, op: int) -> None:
+    scheduler = scheduler_of(c, sm, c.rows[op, at.OP_WARP])
+    row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
+    c.rows[row, at.FULL] ^= bit(c.code[c.rows[op, at.OP_PC], at.PIPE])
+
+
+def _take_collector(c: Core, d: Any, sm: int, collector: int, op: int, now: int) -> None:
+    """Ask the banks for the words of an instruction."""
+    place = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS] + collector
+    pc = c.rows[op, at.OP_PC]
+    warp = c.rows[op, at.OP_WARP]
+    c.rows[op, at.OP_ENTERED] = now
+    c.rows[place, at.HELD] = op
+    c.rows[place, at.SEQUENCE] = c.rows[op, at.OP_SEQUENCE]
+    missing = 0
+    ready_at = now
+    word = at.WORD
+    for row in range(c.code[pc, at.READS], c.code[pc, at.READS_END]):
+        bank = calls.source_bank(c, d, sm, warp, op, row)
+        c.rows[place, word] = bank
+        word += 1
+        if bank == at.NONE:
+            ready_at = max(ready_at, now + calls.source_cycles(c, d, op, row))
+        else:
+            missing += 1
+            c.rows[c.machine[at.FIRST_BANK] + sm * c.machine[at.BANKS] + bank, at.REQUESTS] |= bit(collector)
+            c.rows[sm, at.REQUEST_BANKS] |= bit(bank)
+    c.rows[place, at.MISSING] = missing
+    c.rows[place, at.WORD_COUNT] = word - at.WORD
+    c.rows[place, at.READY_AT] = ready_at
+    if missing == 0:
+        c.rows[sm, at.READY_COLLECTORS] |= bit(collector)

@@ -1,0 +1,143 @@
+"""Phase 1 of a cycle: what memory and the pipes give back becomes results to write, and banks take their writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.timing import at, calls
+from warpreg.timing.at import Core
+from warpreg.timing.bits import bit, lowest
+from warpreg.timing.under_way import first_block, give_op, mark, schedule, take_due
+
+
+def complete(c: Core, memory: Any, d: Any, sm: int, now: int) -> None:
+    """Tickets in order of return, then what is due; then one write in each bank that has any."""
+    op = _back(c, memory, d, sm, now)
+    while op != at.NONE:
+        following = c.rows[op, at.OP_NEXT]
+        if c.rows[op, at.OP_DUE] > now:
+            schedule(c, sm, op, c.rows[op, at.OP_DUE], now)
+        elif c.rows[op, at.OP_PC] == at.TIMER:
+            mark(c, sm, c.rows[op, at.OP_WARP])
+            give_op(c, op)
+        else:
+            _results(c, d, sm, op, now)
+        op = following
+    c.rows[sm, at.WRITTEN_BANKS] = c.rows[sm, at.WRITE_BANKS]
+    if c.rows[sm, at.WRITE_BANKS] != 0:
+        _write_banks(c, sm)
+
+
+def _back(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
+    """The list of what is complete in this cycle: memory's before all else."""
+    first, last = at.NONE, at.NONE
+    if calls.next_return(memory, sm) <= now:
+        op = calls.returned(memory, sm, now)
+        while op != at.NONE:
+            c.rows[op, at.OP_TICKETS] -= 1
+            if c.rows[op, at.OP_TICKETS] == 0 and c.rows[op, at.OP_TO_SEND] == 0:
+                c.rows[op, at.OP_DUE] = now
+                c.rows[op, at.OP_NEXT] = at.NONE
+                if first == at.NONE:
+                    first = op
+                else:
+                    c.rows[last, at.OP_NEXT] = op
+                last = op
+                calls.memory_returned(c, d, sm, op, now)
+            op = calls.returned(memory, sm, now)
+    due = take_due(c, sm, now)
+    if first == at.NONE:
+        return due
+    c.rows[last, at.OP_NEXT] = due
+    return first
+
+
+def _results(c: Core, d: Any, sm: int, op: int, now: int) -> None:
+    """The results of ``op`` are there: those that need a bank join its queue, the others are written."""
+    pc = c.rows[op, at.OP_PC]
+    warp = c.rows[op, at.OP_WARP]
+    first = c.code[pc, at.WRITES]
+    for row in range(first, c.code[pc, at.WRITES_END]):
+        bank = at.NONE
+        if c.lists[row, 1] != at.NONE and c.machine[at.IDEAL] == 0:
+            bank = calls.result_bank(c, d, sm, warp, op, row)
+        if bank == at.NONE:
+            _write(c, warp, pc, c.lists[row, 0])
+            c.rows[op, at.OP_LEFT] -= 1
+        else:
+            queue_write(c, sm, bank, op, row - first)
+    mark(c, sm, warp)
+    if c.rows[op, at.OP_LEFT] == 0:
+        finish(c, sm, op)
+
+
+def queue_write(c: Core, sm: int, bank: int, op: int, index: int) -> None:
+    """The result of that index joins the write queue of a bank."""
+    word = op << at.WORD_BITS | index
+    c.rows[op, at.OP_LINK + index] = at.NONE
+    row = c.machine[at.FIRST_BANK] + sm * c.machine[at.BANKS] + bank
+    if c.rows[row, at.WRITES_HEAD] == at.NONE:
+        c.rows[row, at.WRITES_HEAD] = word
+        c.rows[sm, at.WRITE_BANKS] |= bit(bank)
+    else:
+        last = c.rows[row, at.WRITES_TAIL]
+        c.rows[last >> at.WORD_BITS, at.OP_LINK + (last & at.WORD_MASK)] = word
+        c.clock[at.WRITE_WAITS] += 1
+    c.rows[row, at.WRITES_TAIL] = word
+
+
+def _write_banks(c: Core, sm: int) -> None:
+    """Every bank with a queue serves its first write."""
+    waiting = c.rows[sm, at.WRITE_BANKS]
+    base = c.machine[at.FIRST_BANK] + sm * c.machine[at.BANKS]
+    still = waiting
+    while waiting != 0:
+        bank = lowest(waiting)
+        waiting ^= bit(bank)
+        word = c.rows[base + bank, at.WRITES_HEAD]
+        op = word >> at.WORD_BITS
+        index = word & at.WORD_MASK
+        following = c.rows[op, at.OP_LINK + index]
+        c.rows[base + bank, at.WRITES_HEAD] = following
+        if following == at.NONE:
+            still ^= bit(bank)
+        warp = c.rows[op, at.OP_WARP]
+        pc = c.rows[op, at.OP_PC]
+        _write(c, warp, pc, c.lists[c.code[pc, at.WRITES] + index, 0])
+        mark(c, sm, warp)
+        c.rows[op, at.OP_LEFT] -= 1
+        if c.rows[op, at.OP_LEFT] == 0:
+            finish(c, sm, op)
+    c.rows[sm, at.WRITE_BANKS] = still
+
+
+def _write(c: Core, warp: int, pc: int, cell: int) -> None:
+    """A cell leaves the scoreboard."""
+    words = c.machine[at.WORDS]
+    column = at.BUSY + (cell >> 6)
+    others = ~bit(cell & 63)
+    kind = c.code[pc, at.WAIT_CLASS]
+    c.rows[warp, column] &= others
+    if kind != 0:
+        c.rows[warp, column + (kind & at.CLASS_BITS) * words] &= others
+        if kind & at.LONG_BIT != 0:
+            c.rows[warp, column + at.LONG_SET * words] &= others
+
+
+def finish(c: Core, sm: int, op: int) -> None:
+    """An instruction is complete; with the last one of a warp that has issued all the warp ends."""
+    warp = c.rows[op, at.OP_WARP]
+    give_op(c, op)
+    c.rows[warp, at.FLIGHT] -= 1
+    if c.rows[warp, at.FLIGHT] == 0:
+        mark(c, sm, warp)
+        if c.rows[warp, at.HEAD] == at.NONE:
+            end_warp(c, sm, warp)
+
+
+def end_warp(c: Core, sm: int, warp: int) -> None:
+    """Count a warp that has ended; its thread block leaves with the last one."""
+    block = c.rows[warp, at.BLOCK]
+    c.rows[block, at.WARPS_LEFT] -= 1
+    if c.rows[block, at.WARPS_LEFT] == 0:
+        c.rows[sm, at.BLOCK_ENDED] |= bit(block - first_block(c, sm))

@@ -1,0 +1,247 @@
+"""Phase 3 of a cycle: each scheduler picks a warp, whose head issues."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.designs.plan import GO
+from warpreg.timing import access_record as record
+from warpreg.timing import at, calls
+from warpreg.timing.account import blocked_warps
+from warpreg.timing.at import Core
+from warpreg.timing.bits import bit, count, lowest, round_after, round_from
+from warpreg.timing.collect import group_of, pipe_free_at, scheduler_of, take_unit
+from warpreg.timing.complete import end_warp
+from warpreg.timing.load_store import begin
+from warpreg.timing.ready import know_eligible, slowest, watch_for_stall
+from warpreg.timing.under_way import first_block, slot_of, take_op, wake_at
+
+
+def take_turn(c: Core, d: Any, sm: int, scheduler: int, now: int) -> bool:
+    """A scheduler's turn: issue what the policy picks, account for all who are ready.
+
+    Returns whether a warp is left that could issue in the next cycle as far as is known now.
+    """
+    row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
+    ready = c.rows[row, at.READY_WARPS]
+    if ready == 0:
+        return False
+    able = ready & ~blocked_warps(c, sm, scheduler, 1, now)
+    refused = 0
+    issued = 0
+    left = able
+    while left != 0:
+        position = _pick(c, sm, row, scheduler, calls.prefer(c, d, sm, scheduler, left, now))
+        left ^= bit(position)
+        warp = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + position * c.machine[at.SCHEDULERS] + scheduler
+        token = calls.admit(c, d, sm, warp, c.rows[warp, at.HEAD], now)
+        if token == GO:
+            _issue_from(c, d, sm, row, scheduler, position, warp, now)
+            issued = 1
+            break
+        refused += 1
+        _wait_for_token(c, row, position, warp, token)
+    c.rows[row + c.machine[at.TO_ACCOUNT], at.ISSUED] += issued
+    c.rows[row + c.machine[at.TO_ACCOUNT], at.TOKEN_WAIT] += refused
+    c.rows[row + c.machine[at.TO_ACCOUNT], at.NOT_SELECTED] += count(able) - issued - refused
+    return left != 0
+
+
+def _pick(c: Core, sm: int, row: int, scheduler: int, able: int) -> int:
+    """The position of the warp that goes first."""
+    policy = c.machine[at.POLICY]
+    last = c.rows[row, at.LAST]
+    if policy == at.LRR:
+        return round_after(able, last)
+    if policy == at.GREEDY:
+        return round_from(able, last)
+    base = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + scheduler
+    schedulers = c.machine[at.SCHEDULERS]
+    if policy == at.GTO and able & bit(last) != 0 and c.rows[base + last * schedulers, at.LAST_ISSUE] >= 0:
+        return last
+    oldest = lowest(able)
+    rest = able ^ bit(oldest)
+    while rest != 0:
+        other = lowest(rest)
+        rest ^= bit(other)
+        if c.rows[base + other * schedulers, at.AGE] < c.rows[base + oldest * schedulers, at.AGE]:
+            oldest = other
+    return oldest
+
+
+def _wait_for_token(c: Core, row: int, position: int, warp: int, token: int) -> None:
+    """Out of the ready warps until a hook wakes the token."""
+    c.rows[row, at.READY_WARPS] &= ~bit(position)
+    c.rows[row, at.WANTS + c.rows[warp, at.WANTED]] &= ~bit(position)
+    c.rows[row, at.DIRTY] |= bit(position)
+    c.rows[warp, at.STOP] = at.AT_TOKEN
+    c.rows[warp, at.TOKEN] = token
+
+
+def _issue_from(c: Core, d: Any, sm: int, row: int, scheduler: int, position: int, warp: int, now: int) -> None:
+    """Issue the head of a warp, and with dual issue what may follow it."""
+    c.rows[row, at.READY_WARPS] &= ~bit(position)
+    c.rows[row, at.WANTS + c.rows[warp, at.WANTED]] &= ~bit(position)
+    c.rows[row, at.DIRTY] |= bit(position)
+    c.rows[row, at.LAST] = position
+    c.rows[warp, at.LAST_ISSUE] = now
+    watch_for_stall(c, sm, warp, now)
+    pipe = at.NONE
+    for _ in range(c.machine[at.WIDTH]):
+        if pipe != at.NONE and not _may_follow(c, d, sm, row, scheduler, warp, pipe, now):
+            break
+        pipe = c.code[c.rows[warp, at.HEAD], at.PIPE]
+        _issue(c, d, sm, row, scheduler, warp, pipe, now)
+
+
+def _may_follow(c: Core, d: Any, sm: int, row: int, scheduler: int, warp: int, pipe: int, now: int) -> bool:
+    """Whether the new head may issue in the same cycle as the one before it, which went to ``pipe``."""
+    head = c.rows[warp, at.HEAD]
+    if pipe == at.CTRL or head == at.NONE or c.rows[warp, at.STOP] != at.GOING:
+        return False
+    other = c.code[head, at.PIPE]
+    if other == pipe or slowest(c, warp) >= 0:
+        return False
+    if other != at.CTRL:
+        if c.machine[at.IDEAL] != 0:
+            if pipe_free_at(c, sm, scheduler, other) > now:
+                return False
+        elif c.rows[row, at.FULL] & bit(other) != 0:
+            return False
+    token = calls.admit(c, d, sm, warp, head, now)
+    if token != GO:
+        c.rows[warp, at.STOP] = at.AT_TOKEN
+        c.rows[warp, at.TOKEN] = token
+    return token == GO
+
+
+def _issue(c: Core, d: Any, sm: int, row: int, scheduler: int, warp: int, pipe: int, now: int) -> None:
+    pc = c.rows[warp, at.HEAD]
+    c.clock[at.INSTRUCTIONS] += 1
+    c.clock[at.LAST_PROGRESS] = now
+    op = take_op(c, sm, warp, pc)
+    c.rows[op, at.OP_SEQUENCE] = c.rows[sm, at.SEQ]
+    c.rows[sm, at.SEQ] += 1
+    c.rows[op, at.OP_ISSUED] = now
+    c.rows[op, at.OP_MASK] = c.rows[warp, at.MASK]
+    c.rows[op, at.OP_RECORD] = at.NONE
+    if c.code[pc, at.KIND] != at.NO_ACCESS:
+        c.rows[op, at.OP_RECORD] = c.rows[warp, at.ACCESS]
+        c.rows[warp, at.ACCESS] += record_words(c, c.rows[warp, at.ACCESS])
+    c.rows[warp, at.FLIGHT] += 1
+    calls.plan(c, d, sm, warp, pc, op, now)
+    move_on(c, warp)
+    if pipe == at.CTRL:
+        _control(c, sm, warp, pc, op, now)
+    else:
+        _enter_scoreboard(c, warp, pc, op)
+        if c.machine[at.IDEAL] != 0:
+            take_unit(c, sm, op, now)
+            begin(c, d, sm, op, calls.ideal_cycles(c, d, op, pc), now)
+        else:
+            _latch(c, sm, row, scheduler, pipe, op)
+    if c.rows[warp, at.HEAD] == at.NONE:
+        c.rows[c.rows[warp, at.BLOCK], at.HEADS_LEFT] -= 1
+        c.rows[sm, at.CHECK_BARRIER] |= bit(c.rows[warp, at.BLOCK] - first_block(c, sm))
+
+
+def record_words(c: Core, place: int) -> int:
+    """Length of the access record at a place."""
+    head = c.slab[place]
+    space = head >> record.SPACE_SHIFT & 255
+    if space == record.SHARED or space == record.CONSTANT:
+        return record.HEADER_WORDS
+    return record.HEADER_WORDS + (head >> record.TRANSACTIONS_SHIFT)
+
+
+def move_on(c: Core, warp: int) -> None:
+    """The next instruction of the warp's path becomes its head, NONE after the last."""
+    head = c.rows[warp, at.HEAD] + 1
+    c.rows[warp, at.SUSPENDED] = 0
+    while head == c.rows[warp, at.BLOCK_END]:
+        visit = c.rows[warp, at.VISIT]
+        if visit == c.rows[warp, at.VISIT_END]:
+            head = at.NONE
+            break
+        c.rows[warp, at.VISIT] = visit + 1
+        word = c.slab[visit]
+        block = word >> 32
+        c.rows[warp, at.MASK] = word & 0xFFFFFFFF
+        c.rows[warp, at.BLOCK_END] = c.lists[c.machine[at.FIRST_PCS] + block, 1]
+        head = c.lists[c.machine[at.FIRST_PCS] + block, 0]
+    c.rows[warp, at.HEAD] = head
+
+
+def _control(c: Core, sm: int, warp: int, pc: int, op: int, now: int) -> None:
+    """Branches, barriers and fences are complete when they issue."""
+    c.rows[op, at.OP_NEXT] = c.clock[at.FREE_OP]
+    c.clock[at.FREE_OP] = op
+    c.clock[at.FREE_OPS] += 1
+    c.rows[warp, at.FLIGHT] -= 1
+    flags = c.code[pc, at.FLAGS]
+    block = c.rows[warp, at.BLOCK]
+    if c.rows[warp, at.HEAD] == at.NONE:
+        if c.rows[warp, at.FLIGHT] == 0:
+            end_warp(c, sm, warp)
+        return
+    fetched = now + c.machine[at.CTRL_LATENCY]
+    c.rows[warp, at.FETCHED] = fetched
+    if fetched > now + 1:
+        wake_at(c, sm, warp, fetched, now)
+    if flags & at.BARRIER != 0:
+        c.rows[warp, at.STOP] = at.AT_BARRIER
+        c.rows[block, at.WAITING] += 1
+        c.rows[sm, at.CHECK_BARRIER] |= bit(block - first_block(c, sm))
+    if flags & at.FENCE != 0:
+        c.rows[warp, at.STOP] = at.AT_FENCE
+
+
+def _enter_scoreboard(c: Core, warp: int, pc: int, op: int) -> None:
+    words = c.machine[at.WORDS]
+    kind = c.code[pc, at.WAIT_CLASS]
+    c.rows[op, at.OP_LEFT] = c.code[pc, at.WRITES_END] - c.code[pc, at.WRITES]
+    for word in range(words):
+        written = c.code[pc, at.NEED + words + word]
+        c.rows[warp, at.BUSY + word] |= written
+        if kind != 0:
+            c.rows[warp, at.BUSY + (kind & at.CLASS_BITS) * words + word] |= written
+            if kind & at.LONG_BIT != 0:
+                c.rows[warp, at.BUSY + at.LONG_SET * words + word] |= written
+
+
+def _latch(c: Core, sm: int, row: int, scheduler: int, pipe: int, op: int) -> None:
+    """Into the latch of its pipe, behind what waits for the same collectors."""
+    group = group_of(c, sm, scheduler, pipe)
+    c.rows[row, at.FULL] |= bit(pipe)
+    c.rows[op, at.OP_NEXT] = at.NONE
+    if c.rows[group, at.LATCHED] == at.NONE:
+        c.rows[group, at.LATCHED] = op
+        c.rows[sm, at.GROUPS_LATCHED] |= bit(group - c.machine[at.FIRST_GROUP] - sm * c.machine[at.GROUPS])
+    else:
+        c.rows[c.rows[group, at.LATCHED_END], at.OP_NEXT] = op
+    c.rows[group, at.LATCHED_END] = op
+
+
+def release_barriers(c: Core, sm: int) -> None:
+    """At the end of phase 3: let thread blocks go on whose warps all wait at a barrier or have issued everything."""
+    blocks = c.rows[sm, at.CHECK_BARRIER]
+    c.rows[sm, at.CHECK_BARRIER] = 0
+    while blocks != 0:
+        block = first_block(c, sm) + lowest(blocks)
+        blocks ^= bit(lowest(blocks))
+        if c.rows[block, at.WAITING] == c.rows[block, at.HEADS_LEFT] and c.rows[block, at.WAITING] > 0:
+            _release(c, sm, block)
+
+
+def _release(c: Core, sm: int, block: int) -> None:
+    c.rows[block, at.WAITING] = 0
+    first = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS]
+    for warp in range(first, first + c.machine[at.SLOTS]):
+        if c.rows[warp, at.BLOCK] == block and c.rows[warp, at.STOP] == at.AT_BARRIER:
+            c.rows[warp, at.STOP] = at.GOING
+            scheduler = scheduler_of(c, sm, warp)
+            position = slot_of(c, sm, warp) // c.machine[at.SCHEDULERS]
+            row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
+            c.rows[row, at.DIRTY] |= bit(position)
+            if c.machine[at.ACTIVE_WARPS] != 0:
+                know_eligible(c, row, position, warp, slowest(c, warp))

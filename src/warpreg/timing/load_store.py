@@ -1,0 +1,114 @@
+"""The load-store unit: a queue of memory instructions whose head sends one transaction in a cycle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.timing import access_record as record
+from warpreg.timing import at, calls
+from warpreg.timing.at import Core
+from warpreg.timing.complete import finish
+from warpreg.timing.under_way import schedule
+
+
+def has_room(c: Core, sm: int) -> bool:
+    """Whether the queue takes another instruction."""
+    return c.rows[sm, at.QUEUED] < c.machine[at.QUEUE]
+
+
+def begin(c: Core, d: Any, sm: int, op: int, later: int, now: int) -> None:
+    """An instruction is dispatched: into the queue if it has something to send, else into its pipe.
+
+    ``later``: cycles that its operands come later.
+    """
+    pc = c.rows[op, at.OP_PC]
+    pipe = c.code[pc, at.PIPE]
+    dispatch = c.machine[at.DISPATCH_CYCLES] + later
+    c.clock[at.DISPATCHED + pipe] += 1
+    if pipe != at.MEM and pipe != at.TEX:
+        schedule(c, sm, op, now + c.code[pc, at.LATENCY] + dispatch, now)
+        return
+    place = c.rows[op, at.OP_RECORD]
+    to_send = 0
+    if place != at.NONE:
+        head = c.slab[place]
+        to_send = head >> record.TRANSACTIONS_SHIFT
+        if head >> record.SPACE_SHIFT & 255 == record.CONSTANT:
+            to_send = 1
+        if head & 0xFFFFFFFF == 0:
+            to_send = 0
+    cycles = calls.load_lookup(c, d, sm, op, now) if to_send > 0 else 0
+    if to_send == 0 or cycles > 0:
+        due = now + (cycles if cycles > 0 else dispatch)
+        schedule(c, sm, op, due if due > now else now + 1, now)
+        return
+    c.rows[op, at.OP_TO_SEND] = to_send
+    c.rows[op, at.OP_PLACE] = place + record.HEADER_WORDS
+    c.rows[op, at.OP_NEXT] = at.NONE
+    if c.rows[sm, at.QUEUED] == 0:
+        c.rows[sm, at.QUEUE_HEAD] = op
+        c.rows[sm, at.QUEUE_AT] = now + 1 if not _is_local(c, op) else now + to_send
+    else:
+        c.rows[c.rows[sm, at.QUEUE_TAIL], at.OP_NEXT] = op
+    c.rows[sm, at.QUEUE_TAIL] = op
+    c.rows[sm, at.QUEUED] += 1
+
+
+def send_one(c: Core, memory: Any, d: Any, sm: int, now: int) -> None:
+    """The head's turn in this cycle."""
+    if c.rows[sm, at.QUEUED] == 0 or c.rows[sm, at.QUEUE_AT] > now:
+        return
+    op = c.rows[sm, at.QUEUE_HEAD]
+    if _is_local(c, op):
+        _leave(c, sm, op, now)
+        _end_local(c, sm, op, now)
+    elif calls.accepts(memory, sm, now):
+        _send(c, memory, d, sm, op, now)
+    else:
+        c.rows[sm, at.QUEUE_AT] = calls.retry(memory, sm, now)
+
+
+def _is_local(c: Core, op: int) -> bool:
+    """Whether memory inside the SM serves it: all its cycles are known when it becomes the head."""
+    space = c.slab[c.rows[op, at.OP_RECORD]] >> record.SPACE_SHIFT & 255
+    return space == record.SHARED or space == record.CONSTANT
+
+
+def _end_local(c: Core, sm: int, op: int, now: int) -> None:
+    """Its last conflict cycle: stores are complete, loads follow after the latency."""
+    c.rows[op, at.OP_TO_SEND] = 0
+    pc = c.rows[op, at.OP_PC]
+    if c.code[pc, at.KIND] == at.STORE:
+        finish(c, sm, op)
+        return
+    space = c.slab[c.rows[op, at.OP_RECORD]] >> record.SPACE_SHIFT & 255
+    constant = space == record.CONSTANT
+    latency = c.machine[at.CONSTANT_LATENCY] if constant else c.machine[at.SHARED_LATENCY]
+    schedule(c, sm, op, now + latency, now)
+
+
+def _send(c: Core, memory: Any, d: Any, sm: int, op: int, now: int) -> None:
+    place = c.rows[op, at.OP_PLACE]
+    word = c.slab[place]
+    pc = c.rows[op, at.OP_PC]
+    if place == c.rows[op, at.OP_RECORD] + record.HEADER_WORDS:
+        c.rows[op, at.OP_SENT_AT] = now
+        calls.memory_issued(c, d, sm, op, now)
+    c.rows[op, at.OP_PLACE] = place + 1
+    c.rows[op, at.OP_TO_SEND] -= 1
+    c.rows[op, at.OP_TICKETS] += 1
+    c.clock[at.TRANSACTIONS] += 1
+    calls.send(memory, sm, c.code[pc, at.KIND], word & -record.LINE_BYTES, word & record.ALL_SECTORS, op, now)
+    c.rows[sm, at.QUEUE_AT] = now + 1
+    if c.rows[op, at.OP_TO_SEND] == 0:
+        _leave(c, sm, op, now)
+
+
+def _leave(c: Core, sm: int, op: int, now: int) -> None:
+    """The head leaves; the next one begins in the next cycle, and one inside the SM acts in its last."""
+    following = c.rows[op, at.OP_NEXT]
+    c.rows[sm, at.QUEUE_HEAD] = following
+    c.rows[sm, at.QUEUED] -= 1
+    c.rows[sm, at.QUEUE_AT] = now + 1
+    if following != at.NONE and _is_local(c, following):
+        c.rows[sm, at.QUEUE_AT] = now + c.rows[following, at.OP_TO_SEND]

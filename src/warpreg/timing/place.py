@@ -1,0 +1,106 @@
+"""Phase 4 of a cycle: thread blocks that have ended leave their SM, and it takes the next one if there is room."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.timing import at, calls
+from warpreg.timing.at import Core
+from warpreg.timing.bits import bit, count, lowest
+from warpreg.timing.complete import end_warp
+from warpreg.timing.issue import move_on
+from warpreg.timing.ready import enter_active, set_cause
+from warpreg.timing.under_way import first_block
+
+
+def leave(c: Core, d: Any, sm: int, now: int) -> None:
+    """Free the slots of the thread blocks that have ended in this cycle."""
+    ended = c.rows[sm, at.BLOCK_ENDED]
+    c.rows[sm, at.BLOCK_ENDED] = 0
+    while ended != 0:
+        block = lowest(ended)
+        ended ^= bit(block)
+        for slot in range(c.machine[at.SLOTS]):
+            warp = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + slot
+            if c.rows[warp, at.BLOCK] == first_block(c, sm) + block:
+                _leave_slot(c, d, sm, slot, warp, now)
+        calls.block_end(c, d, sm, now)
+        c.rows[sm, at.FREE_BLOCKS] |= bit(block)
+        c.rows[sm, at.RESIDENT] -= 1
+        c.clock[at.ENDED_BLOCKS] += 1
+
+
+def _leave_slot(c: Core, d: Any, sm: int, slot: int, warp: int, now: int) -> None:
+    schedulers = c.machine[at.SCHEDULERS]
+    position = slot // schedulers
+    row = c.machine[at.FIRST_SCHEDULER] + sm * schedulers + slot % schedulers
+    calls.warp_end(c, d, sm, warp, now)
+    set_cause(c, row, position, warp, at.EMPTY, now + 1)
+    c.rows[warp, at.BLOCK] = at.NONE
+    c.rows[warp, at.PRESENT] = 0
+    c.rows[sm, at.FREE_SLOTS] |= bit(slot)
+    c.rows[row, at.DIRTY] &= ~bit(position)
+    c.rows[row, at.ACTIVE] &= ~bit(position)
+    c.rows[row, at.ELIGIBLE] &= ~bit(position)
+
+
+def place(c: Core, d: Any, sm: int, now: int) -> bool:
+    """Take the next thread block if there is room; whether one was taken."""
+    if c.clock[at.NEXT_BLOCK] == c.clock[at.LOADED_BLOCKS]:
+        return False
+    warps = c.machine[at.BLOCK_WARPS]
+    if c.rows[sm, at.FREE_BLOCKS] == 0 or count(c.rows[sm, at.FREE_SLOTS]) < warps:
+        return False
+    within = lowest(c.rows[sm, at.FREE_BLOCKS])
+    block = first_block(c, sm) + within
+    c.rows[sm, at.FREE_BLOCKS] ^= bit(within)
+    c.rows[sm, at.RESIDENT] += 1
+    c.rows[block, at.BLOCK_INDEX] = c.clock[at.NEXT_BLOCK]
+    c.rows[block, at.WARPS_LEFT] = warps
+    c.rows[block, at.HEADS_LEFT] = warps
+    c.rows[block, at.WAITING] = 0
+    calls.block_start(c, d, sm, now)
+    start = (c.clock[at.NEXT_BLOCK] - c.clock[at.FIRST_LOADED]) * warps
+    c.clock[at.NEXT_BLOCK] += 1
+    for index in range(warps):
+        slot = lowest(c.rows[sm, at.FREE_SLOTS])
+        c.rows[sm, at.FREE_SLOTS] ^= bit(slot)
+        _take_slot(c, d, sm, slot, block, start + index, now)
+    return True
+
+
+def _take_slot(c: Core, d: Any, sm: int, slot: int, block: int, start: int, now: int) -> None:
+    """A warp takes its slot; its first instruction is fetched in the next cycle."""
+    warp = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + slot
+    c.rows[warp, at.PRESENT] = 1
+    c.rows[warp, at.BLOCK] = block
+    begin = c.clock[at.STARTS] + 4 * start
+    c.rows[warp, at.VISIT] = c.slab[begin]
+    c.rows[warp, at.VISIT_END] = c.slab[begin + 1]
+    c.rows[warp, at.ACCESS] = c.slab[begin + 2]
+    c.rows[warp, at.RECORDS] = c.slab[begin + 2]
+    c.rows[warp, at.RECORDS_END] = c.slab[begin + 3]
+    c.rows[warp, at.HEAD] = -1
+    c.rows[warp, at.BLOCK_END] = 0
+    c.rows[warp, at.FLIGHT] = 0
+    c.rows[warp, at.FETCHED] = now + 1
+    c.rows[warp, at.AGE] = c.rows[sm, at.AGES]
+    c.rows[warp, at.STOP] = at.GOING
+    c.rows[warp, at.LAST_ISSUE] = -1
+    c.rows[warp, at.SWAP_UNTIL] = 0
+    c.rows[warp, at.AT_WORK] = now
+    c.rows[sm, at.AGES] += 1
+    move_on(c, warp)
+    schedulers = c.machine[at.SCHEDULERS]
+    position = slot // schedulers
+    row = c.machine[at.FIRST_SCHEDULER] + sm * schedulers + slot % schedulers
+    c.rows[row, at.DIRTY] |= bit(position)
+    calls.warp_start(c, d, sm, warp, now)
+    if c.machine[at.ACTIVE_WARPS] != 0:
+        if count(c.rows[row, at.ACTIVE]) < c.machine[at.ACTIVE_WARPS]:
+            enter_active(c, d, sm, row, position, warp, now)
+        else:
+            c.rows[row, at.ELIGIBLE] |= bit(position)
+    if c.rows[warp, at.HEAD] == at.NONE:
+        c.rows[block, at.HEADS_LEFT] -= 1
+        end_warp(c, sm, warp)

@@ -1,0 +1,152 @@
+"""What the core knows of a kernel: one row for each pc, its source and result words, and the cells that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.designs.program import Program, program_table
+from warpreg.gpu import Machine
+from warpreg.gpu.units import PIPES
+from warpreg.ir.instruction import Instruction, registers_of
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.opcodes import Latency, Unit, classify
+from warpreg.ir.operands import Operand, Register
+from warpreg.timing import at
+from warpreg.timing.errors import TimingError
+from warpreg.timing.sites import access_kinds
+
+WAIT_CLASSES = {
+    Latency.GLOBAL: 4, Latency.TEXTURE: 4, Latency.STORE: 4, Latency.SHARED: 3, Latency.CONSTANT: 3, Latency.DP: 2,
+    Latency.TENSOR: 2, Latency.SFU: 1,
+}  # fmt: skip
+"""Positions in the order alu, sfu, dp, shared, memory; the others are alu."""
+
+FENCES = frozenset({"membar", "fence"})
+
+
+class Table(NamedTuple):
+    """``code`` and ``lists`` as `at` says, the table of basic blocks at row ``first_pcs`` of ``lists``.
+
+    ``words`` is how many words a set of cells takes; ``most_reads`` and ``most_writes`` of one instruction, in words.
+    """
+
+    code: NDArray[np.int64]
+    lists: NDArray[np.int64]
+    first_pcs: int
+    words: int
+    most_reads: int
+    most_writes: int
+
+
+def table(kernel: Kernel, machine: Machine) -> Table:
+    """The table of a kernel on an SM; operand rows are those of the program table."""
+    program = program_table(kernel)
+    cells = _Cells(int(program.register_count))
+    kinds = access_kinds(kernel)
+    lists: list[tuple[int, int]] = []
+    code, needs = [], []
+    most_reads = most_writes = 1
+    for pc, instruction in enumerate(kernel.instructions()):
+        reads = _reads(program, pc)
+        writes = _writes(program, pc, instruction, cells)
+        written = {cell for cell, _ in writes}
+        touched = {register for register, _ in reads} | set(cells.apart(instruction.used))
+        row = _row(program, pc, instruction, machine, int(kinds[pc]))
+        row[at.READS], row[at.READS_END] = len(lists), len(lists) + len(reads)
+        lists += reads
+        row[at.WRITES], row[at.WRITES_END] = len(lists), len(lists) + len(writes)
+        lists += writes
+        code.append(row)
+        needs.append((touched | written, written))
+        most_reads, most_writes = max(most_reads, len(reads)), max(most_writes, len(writes))
+    if most_writes > at.WORD_MASK:
+        raise TimingError(
+            f"kernel {kernel.name}: an instruction has {most_writes} results, at most {at.WORD_MASK} can be"
+        )
+    sets = _sets(needs, cells.count)
+    first = kernel.first_pcs()
+    return Table(
+        np.concatenate((np.array(code, np.int64).reshape(-1, at.NEED), sets), axis=1),
+        np.array([*lists, *pairwise(first)], np.int64).reshape(-1, 2),
+        len(lists),
+        sets.shape[1] // 2,
+        most_reads,
+        most_writes,
+    )
+
+
+def pipe_of(instruction: Instruction) -> str:
+    """The pipe that executes an instruction."""
+    unit, _ = classify(instruction)
+    if unit is not Unit.ALU:
+        return unit.value
+    registers = [*instruction.defined, *instruction.used]
+    if registers and all(register.is_uniform for register in registers):
+        return "uniform"
+    return "fp" if instruction.types and instruction.types[-1].is_float else "int"
+
+
+class _Cells:
+    """Numbers the cells: registers first, then predicates and uniform registers as they are met."""
+
+    def __init__(self, registers: int) -> None:
+        self._registers = registers
+        self._apart: dict[str, int] = {}
+
+    @property
+    def count(self) -> int:
+        return self._registers + len(self._apart)
+
+    def apart(self, registers: Sequence[Register]) -> Iterator[int]:
+        """Cells of the registers that are no words of the register file."""
+        for register in registers:
+            if not register.words:
+                yield self._apart.setdefault(register.name, self.count)
+
+
+def _reads(program: Program, pc: int) -> list[tuple[int, int]]:
+    """(register, operand row), each register once."""
+    first: dict[int, int] = {}
+    for row in range(program.source_start[pc], program.source_start[pc + 1]):
+        first.setdefault(int(program.source[row]), row)
+    return list(first.items())
+
+
+def _writes(program: Program, pc: int, instruction: Instruction, cells: _Cells) -> list[tuple[int, int]]:
+    rows = range(program.result_start[pc], program.result_start[pc + 1])
+    words = {int(program.result[row]): row for row in rows}
+    return [*words.items(), *((cell, at.NONE) for cell in dict.fromkeys(cells.apart(_results(instruction.results))))]
+
+
+def _results(operands: Sequence[Operand]) -> list[Register]:
+    return [register for operand in operands for register in registers_of(operand)]
+
+
+def _row(program: Program, pc: int, instruction: Instruction, machine: Machine, kind: int) -> list[int]:
+    row = [0] * at.NEED
+    name = machine.worker[pipe_of(instruction)]
+    pipe = machine.pipes[name]
+    row[at.PIPE] = PIPES.index(name)
+    row[at.LATENCY], row[at.INITIATION] = pipe.latency or 0, pipe.initiation
+    row[at.KIND] = at.TEXTURE if kind and name == "tex" else kind
+    barrier = instruction.opcode in ("bar", "barrier") and "arrive" not in instruction.modifiers
+    row[at.FLAGS] = (
+        at.BARRIER * barrier + at.FENCE * (instruction.opcode in FENCES) + at.SUSPENDS * int(program.suspends[pc])
+    )
+    row[at.WAIT_CLASS] = WAIT_CLASSES.get(classify(instruction)[1], 0) + at.LONG_BIT * int(program.long_latency[pc])
+    return row
+
+
+def _sets(needs: list[tuple[set[int], set[int]]], cells: int) -> NDArray[np.int64]:
+    words = max(1, -(-cells // at.SET_SIZE))
+    table = np.zeros((len(needs), 2 * words), np.uint64)
+    for pc, pair in enumerate(needs):
+        for side, members in enumerate(pair):
+            for cell in members:
+                table[pc, side * words + cell // at.SET_SIZE] |= np.uint64(1) << np.uint64(cell % at.SET_SIZE)
+    return table.view(np.int64)
