@@ -56,3 +56,16 @@ def test_unknown_opcodes_end_the_command_unless_they_count_as_alu(capsys: Output
 def test_a_missing_trace_is_an_error(capsys: Output, tmp_path: Path) -> None:
     assert main(["compare", str(tmp_path / "kernelslist.g")]) == 1
     assert "No such file" in capsys.readouterr().err
+
+
+def test_export_writes_a_trace_that_run_reads(capsys: Output, tmp_path: Path) -> None:
+    folder = tmp_path / "traces" / "vector-add"
+    assert main(["export", "vector-add", "--out", str(folder), "--json"]) == 0
+    written = json.loads(capsys.readouterr().out)
+    assert written["bytes"] == sum(path.stat().st_size for path in folder.glob("*.traceg"))
+    assert main(["run", "vector-add", "--size", "tiny", "--json"]) == 0
+    original = json.loads(capsys.readouterr().out)
+    assert main(["run", written["list"], "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert read["warp_instructions"] == original["warp_instructions"] == written["warp_instructions"]
+    assert read["profile"] == original["profile"]

@@ -69,9 +69,21 @@ def test_a_wrong_placement_is_named(capsys: Output, tmp_path: Path) -> None:
     )
     assert main(["verify", "vector-add", "--design", str(design), "--json"]) == 1
     (message,) = json.loads(capsys.readouterr().out)["failures"].values()
-    assert "from MRF, which need not hold it" in message
+    assert "from the register file, which need not hold it" in message
 
 
 def test_a_check_is_of_the_compiler_or_of_a_design(capsys: Output) -> None:
     assert main(["verify", "vector-add", "--design", "orf-lrf", "--thorough"]) == 2
     assert "give one of them" in capsys.readouterr().err
+
+
+def test_placements_are_made_wrong(capsys: Output) -> None:
+    main(["verify", "vector-add", "--design", "orf-lrf", "--corruptions", "4", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["caught"] + found["survivors"] == found["corruptions"] == 4
+    assert found["equivalent"] == len(found["surviving"]) == found["survivors"]
+
+
+def test_corruptions_are_of_a_design(capsys: Output) -> None:
+    assert main(["verify", "vector-add", "--corruptions", "4"]) == 2
+    assert "--corruptions needs the --design" in capsys.readouterr().err

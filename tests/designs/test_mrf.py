@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from tests.designs.kernels import at, kernel, op, pair, r
 from tests.replay import naive
+from tests.replay.naive_cache import cache_counts
 from tests.replay.paths import Recorded, one_warp
 from tests.replay.random_runs import runs
 
@@ -39,6 +40,5 @@ def test_the_energy_of_one_add() -> None:
 def test_counts_equal_those_of_walking_the_instructions(run: tuple[Kernel, Recorded]) -> None:
     code, path = run
     found = replay(path, code, "mrf")
-    accesses, _ = naive.register_file_cache(code, path, entries=0)
-    assert found.as_dict()["accesses"] == dict(accesses)
+    assert found.as_dict()["accesses"] == dict(cache_counts(code, path, entries=0))
     assert found.warp_instructions == sum(1 for _ in naive.steps(code, path))

@@ -134,7 +134,7 @@ def test_a_dropped_write_of_the_mrf_is_found_at_its_first_read(reference: Refere
         for row in range(table.result.size)
         if not right.mrf_elided[row] and int(table.result[row]) in table.source[right.source_level == 0].tolist()
     )
-    with pytest.raises(TaintFault, match=r"vector_add.*reads R\d+ from MRF, which need not hold it"):
+    with pytest.raises(TaintFault, match=r"vector_add.*reads R\d+ from the register file, which need not hold it"):
         reference.check(lambda kernel: Corruption(MRF_DROPPED, row, (0, 0)).apply(right), DESIGN.levels)
 
 

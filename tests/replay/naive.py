@@ -78,25 +78,6 @@ def _datapath(instruction: Instruction) -> str:
     return "shared" if classify(instruction)[0] in (Unit.SFU, Unit.MEM, Unit.TEX) else "private"
 
 
-def register_file_cache(kernel: Kernel, path: RecordedPath, entries: int) -> tuple[Counter[str], int]:
-    """Accesses as ``level.action.datapath``, and evictions, of a FIFO cache that results allocate in."""
-    accesses: Counter[str] = Counter()
-    evictions = 0
-    caches: dict[Warp, list[int]] = {}
-    for step in steps(kernel, path):
-        cache = caches.setdefault(step.warp, [])
-        for register in step.reads:
-            accesses[f"{'RFC' if register in cache else 'MRF'}.read.{step.datapath}"] += 1
-        for register in step.writes:
-            accesses[f"{'RFC' if entries else 'MRF'}.write.{step.datapath}"] += 1
-            if entries and register not in cache:
-                cache.append(register)
-                if len(cache) > entries:
-                    cache.pop(0)
-                    evictions += 1
-    return accesses, evictions
-
-
 @dataclass
 class Value:
     """One write of a register and its reads."""

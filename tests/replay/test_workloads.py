@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.replay import naive
+from tests.replay.naive_cache import as_counter, cache_counts
 
 from warpreg import ptx, simt, workloads
 from warpreg.codegen import CompileOptions
@@ -14,6 +14,8 @@ NAMES = (
     "sobel-filter", "lavamd", "kmeans",
 )  # fmt: skip
 """The demo's workloads, and three with textures, f64 pairs and constants; the naive model is slow."""
+
+OPTIONS = {"entries": 3, "static_liveness": True, "around_long_latency": True, "idle_first": True}
 
 
 def launches(name: str, at_most: int = 2) -> list[simt.Launch]:
@@ -29,9 +31,7 @@ def launches(name: str, at_most: int = 2) -> list[simt.Launch]:
 def test_a_workload_counts_what_the_naive_model_counts(name: str) -> None:
     for launch in launches(name):
         assert launch.trace is not None
-        accesses, evictions = naive.register_file_cache(launch.kernel, launch.trace, entries=3)
-        found = replay(launch.trace, launch.kernel, "rfc", entries=3)
-        assert found.as_dict()["accesses"] == dict(accesses)
-        assert found.moved("RFC", "MRF") == evictions
+        found = replay(launch.trace, launch.kernel, "rfc", **OPTIONS)
+        assert as_counter(found) == cache_counts(launch.kernel, launch.trace, **OPTIONS)
         assert found.warp_instructions == launch.warp_instructions
         assert profile(launch.trace, launch.kernel).values == found.writes()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -48,6 +49,9 @@ def test_energy_is_arrays_and_wires_of_all_levels_over_the_plain_mrf() -> None:
 
 def test_the_label_names_design_and_parameters() -> None:
     assert cached().label == "rfc(entries=6)"
+    changed = replace(cached(), parameters={"entries": 6, "lru": True, "partial": "merge"})
+    told = replace(changed, defaults={"entries": 6, "lru": False, "partial": "merge"})
+    assert told.label == "rfc(entries=6, lru=True)"
 
 
 def test_the_flat_row_is_json_and_says_where_it_comes_from() -> None:

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.sass.text import body, header, line, write_trace
 
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.reader import read_launch, read_recording
+from warpreg.sass.reader import read_recording
 
 WARP = [line(0x00, "R1 <- MOV"), line(0x10, "R2 <- LDG.E R2", memory="4 1 0x100 4"), line(0x20, "EXIT")]
 HEADER_LINES = header().count("\n")
@@ -21,7 +23,7 @@ def complaint(folder: Path, text: str) -> str:
     path = folder / "kernel-1.traceg"
     path.write_text(text)
     with pytest.raises(SassTraceError) as caught:
-        read_launch(path)
+        read_recording(path).launches[0]
     message = str(caught.value)
     assert message.startswith(f"{path}:"), message
     return message.removeprefix(f"{path}:")
@@ -112,14 +114,17 @@ def test_a_thread_block_may_not_come_twice(tmp_path: Path) -> None:
 def test_unknown_opcodes_are_counted_and_listed(tmp_path: Path) -> None:
     warp = [line(0, "R1 <- FROB.X R2"), line(0x10, "R1 <- QUUX R1"), line(0x20, "R1 <- FROB.Y R2"), line(0x30, "EXIT")]
     told = complaint(tmp_path, header(threads=64) + body([[warp, warp]]))
-    assert f"FROB executed 4 times, first at line {FIRST}; QUUX executed 2 times, first at line {FIRST + 1}" in told
+    path = tmp_path / "kernel-1.traceg"
+    expected = f"FROB executed 4 times, first at {path}:{FIRST}; QUUX executed 2 times, first at {path}:{FIRST + 1}"
+    assert told.startswith(f"{FIRST}: ")
+    assert expected in told
 
 
 def test_unknown_opcodes_count_as_alu_when_asked(tmp_path: Path) -> None:
     path = write_trace(tmp_path, [[[line(0, "R1 <- FROB R2"), line(0x10, "EXIT")]]])
-    launch = read_launch(path, "alu")
-    assert launch.unknown == {"FROB": 1}
-    assert str(next(launch.kernel.instructions())) == "FROB R1, R2"
+    recording = read_recording(path, "alu")
+    assert recording.unknown == {"FROB": 1}
+    assert str(next(recording.launches[0].kernel.instructions())) == "FROB R1, R2"
 
 
 @pytest.mark.parametrize("entry", ["accelsim tracer version = 4", "binary version = 70"])
@@ -162,11 +167,35 @@ def test_damaged_compression_is_told(tmp_path: Path, compress: Callable[[bytes],
     path = tmp_path / ("kernel-1.traceg.zst" if data[:1] == b"\x28" else "kernel-1.traceg.xz")
     path.write_bytes(data)
     with pytest.raises(SassTraceError, match=r"kernel-1\.traceg\.(xz|zst): the compressed file is (cut off|damaged)"):
-        read_launch(path)
+        read_recording(path).launches[0]
 
 
 def test_a_file_without_lines_is_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "kernel-1.traceg"
     path.write_bytes(b"x" * 3_000_000)
     with pytest.raises(SassTraceError, match="is not of a trace"):
-        read_launch(path)
+        read_recording(path).launches[0]
+
+
+EDITS = st.tuples(
+    st.integers(0, len(GOOD) - 1), st.integers(0, 4), st.sampled_from([*"0f9 R-x.,#\n", "", "ffffffffffffffff"])
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(EDITS, min_size=1, max_size=3))
+def test_an_edited_trace_is_read_or_refused(tmp_path: Path, edits: list[tuple[int, int, str]]) -> None:
+    text = GOOD
+    for at, removed, put in edits:
+        text = text[:at] + put + text[at + removed :]
+    path = tmp_path / "kernel-1.traceg"
+    path.write_text(text)
+    refusal, launches = "", []
+    try:
+        launches = list(read_recording(path).launches)
+    except SassTraceError as error:
+        refusal = str(error)
+    assert refusal.startswith(str(path)) == (not launches)
+    for launch in launches:
+        lengths = [len(block.instructions) for block in launch.kernel.blocks]
+        assert launch.visits.astype(int) @ lengths == launch.warp_instructions

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.differential.comparing import run_on_device
 from tests.reference.generator import generate
-from tests.sass.text import Execution, executions
+from tests.sass.text import Execution, executions, pcs
 from tests.simt.recorded import accesses_of
 
 from warpreg import api, workloads
@@ -28,12 +28,10 @@ RECORD = Record(path=True, addresses=True)
 UNADDRESSED = frozenset({"tex", "tld4", "suld", "sust", "sured"})
 
 
-def again(launches: tuple[Launch, ...], folder: Path) -> list[tuple[Launch, RecordedLaunch, str]]:
-    """Each launch with itself as read from its export, and the text."""
-    listed = export_run(Run("exported", launches), folder)
-    read = read_recording(listed).launches
-    texts = [path.read_text() for path in sorted(folder.glob("*.traceg"), key=lambda p: int(p.stem[7:]))]
-    return list(zip(launches, read, texts, strict=True))
+def again(launches: tuple[Launch, ...], folder: Path) -> list[tuple[Launch, RecordedLaunch]]:
+    """Each launch with itself as read from its export."""
+    read = read_recording(export_run(Run("exported", launches), folder)).launches
+    return list(zip(launches, read, strict=True))
 
 
 def words(operands: tuple[Operand, ...], most: int) -> list[int]:
@@ -49,8 +47,8 @@ def words(operands: tuple[Operand, ...], most: int) -> list[int]:
     return [word for run in found[:most] for word in run]
 
 
-def expect_same(launch: Launch, read: RecordedLaunch, text: str) -> None:
-    kernel, found = launch.kernel, executions(read, text)
+def expect_same(launch: Launch, read: RecordedLaunch) -> None:
+    kernel, found = launch.kernel, executions(read)
     assert read.warp_instructions == launch.warp_instructions
     accesses = iter(accesses_of(launch))
     instructions = list(kernel.instructions())
@@ -71,10 +69,8 @@ def expect_same(launch: Launch, read: RecordedLaunch, text: str) -> None:
                 if instruction.opcode not in UNADDRESSED and "const" not in instruction.modifiers:
                     assert mine == Execution(16 * pc, mine.active, access.mask, lanes)
     assert done == {warp: len(steps) for warp, steps in found.items()}
-    lines = text.splitlines()
-    for instruction in read.kernel.instructions():
-        assert instruction.location is not None
-        original = instructions[int(lines[instruction.location.line - 1].split()[0], 16) // 16]
+    for instruction, pc in zip(read.kernel.instructions(), pcs(read.kernel), strict=True):
+        original = instructions[pc // 16]
         assert words(instruction.results, 1) == words(original.results, 1), original
         assert words(instruction.sources, 4) == words(original.sources, 4), original
 
@@ -84,8 +80,8 @@ def test_random_programs_come_back(tmp_path: Path, seed: int) -> None:
     case = generate(seed, 25)
     device = Device(parse(case.text), CompileOptions(), RECORD)
     run_on_device(case, device)
-    for launch, read, text in again(tuple(device.launches), tmp_path):
-        expect_same(launch, read, text)
+    for launch, read in again(tuple(device.launches), tmp_path):
+        expect_same(launch, read)
 
 
 @pytest.mark.parametrize("name", ["bfs", "histogram"])
@@ -93,19 +89,18 @@ def test_workloads_come_back(tmp_path: Path, name: str) -> None:
     workload = workloads.find(name)
     device = Device(workload.module(), CompileOptions(), RECORD)
     workload.problem("tiny", 0).run(device)
-    for launch, read, text in again(tuple(device.launches)[:6], tmp_path):
-        expect_same(launch, read, text)
+    for launch, read in again(tuple(device.launches)[:6], tmp_path):
+        expect_same(launch, read)
 
 
 def test_units_of_a_compiled_kernel_survive(tmp_path: Path) -> None:
     workload = workloads.find("hotspot")
     device = Device(workload.module(), CompileOptions(), RECORD)
     workload.problem("tiny", 0).run(device)
-    launch, read, text = again(tuple(device.launches)[:1], tmp_path)[0]
-    instructions, lines = list(launch.kernel.instructions()), text.splitlines()
-    for instruction in read.kernel.instructions():
-        assert instruction.location is not None
-        original = instructions[int(lines[instruction.location.line - 1].split()[0], 16) // 16]
+    launch, read = again(tuple(device.launches)[:1], tmp_path)[0]
+    instructions = list(launch.kernel.instructions())
+    for instruction, pc in zip(read.kernel.instructions(), pcs(read.kernel), strict=True):
+        original = instructions[pc // 16]
         assert classify(instruction) == classify(original), (str(instruction), str(original))
 
 

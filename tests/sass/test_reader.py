@@ -9,7 +9,7 @@ from tests.sass.text import FULL, LOCAL_BASE, SHARED_BASE, Execution, body, exec
 
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW
 from warpreg.sass.listing import Copy
-from warpreg.sass.reader import RecordedLaunch, read_launch, read_recording
+from warpreg.sass.reader import RecordedLaunch, read_recording
 
 LOW, HIGH = 0x0000FFFF, 0xFFFF0000
 
@@ -19,7 +19,7 @@ def listing(launch: RecordedLaunch) -> list[tuple[list[str], tuple[int, ...]]]:
 
 
 def read(tmp_path: Path, *warps: list[str], **entries: object) -> RecordedLaunch:
-    return read_launch(write_trace(tmp_path, [warps], **entries))
+    return read_recording(write_trace(tmp_path, [warps], **entries)).launches[0]
 
 
 def test_a_straight_program_is_one_block_with_wide_operands_and_no_zero_register(tmp_path: Path) -> None:
@@ -64,8 +64,7 @@ def test_sides_of_a_branch_meet_where_the_mask_grows_and_do_not_follow_each_othe
         ],
     )
     assert [successors for _, successors in listing(launch)] == [(2, 1), (3,), (3,), ()]
-    text = (tmp_path / "kernel-1.traceg").read_text()
-    assert [e.active for e in executions(launch, text)[0, 0]] == [FULL, LOW, LOW, HIGH, FULL, FULL]
+    assert [e.active for e in executions(launch)[0, 0]] == [FULL, LOW, LOW, HIGH, FULL, FULL]
 
 
 def test_lanes_that_wait_for_one_another_begin_anew(tmp_path: Path) -> None:
@@ -104,7 +103,7 @@ def test_lines_with_fewer_lanes_are_predicated_and_equal_masks_share_a_predicate
     )
     text = ["MOV R1", "@P0 MOV R2", "@!P0 IADD3 R2, R1", "@P0 LDG.E R3, [R4.64]", "@P1 MOV R5", "EXIT"]
     assert listing(launch) == [(text, ())]
-    seen = executions(launch, (tmp_path / "kernel-1.traceg").read_text())[0, 0]
+    seen = executions(launch)[0, 0]
     assert seen[3] == Execution(0x30, FULL, LOW, tuple(0x2000 + 4 * lane for lane in range(16)))
 
 
@@ -123,7 +122,7 @@ def test_addresses_in_all_encodings(tmp_path: Path, mask: int, memory: str, addr
     launch = read(
         tmp_path, [line(0, "R1 <- MOV"), line(0x10, "R2 <- LDG.E R2", mask=mask, memory=memory), line(0x20, "EXIT")]
     )
-    seen = executions(launch, (tmp_path / "kernel-1.traceg").read_text())
+    seen = executions(launch)
     assert seen[0, 0][1] == Execution(0x10, FULL, mask, addresses)
 
 
@@ -143,7 +142,7 @@ def test_shared_and_local_addresses_become_offsets_and_generic_ones_our_windows(
             line(0x60, "EXIT"),
         ],
     )
-    seen = executions(launch, (tmp_path / "kernel-1.traceg").read_text())[0, 0]
+    seen = executions(launch)[0, 0]
     assert [e.addresses[0] for e in seen[:-1]] == [0x40, 0x40, 0x8, SHARED_WINDOW + 4, LOCAL_WINDOW + 4, 0x700000000]
     assert launch.kernel.local_bytes == 16
 
@@ -169,7 +168,7 @@ def test_a_result_behind_a_predicate_is_found_among_the_sources(tmp_path: Path) 
 def test_a_copy_with_two_lines_is_one_instruction_with_the_global_address(tmp_path: Path) -> None:
     shared, far = (line(0x10, "LDGSTS.E.128 R1 R2", memory=f"16 1 {a:#x} 16") for a in (SHARED_BASE, 0x5000))
     launch = read(tmp_path, [line(0, "R1 <- MOV"), shared, far, shared, far, line(0x20, "EXIT")])
-    seen = executions(launch, (tmp_path / "kernel-1.traceg").read_text())[0, 0]
+    seen = executions(launch)[0, 0]
     assert [(e.pc, e.addresses[:2]) for e in seen if e.addresses] == [(0x10, (0x5000, 0x5010))] * 2
     assert launch.warp_instructions == 4
     assert "LDGSTS.E.128 _, R1, [R2.64]" in [str(i) for i in launch.kernel.instructions()]
@@ -202,10 +201,10 @@ def test_compressed_traces_are_the_same(tmp_path: Path, suffix: str) -> None:
     else:
         frames = zstandard.ZstdCompressor()
         compressed.write_bytes(frames.compress(text[:half]) + frames.compress(text[half:]))
-    launch, same = read_launch(plain), read_launch(compressed)
+    launch, same = read_recording(plain).launches[0], read_recording(compressed).launches[0]
     assert listing(launch) == listing(same)
     assert launch.digest == same.digest
-    assert executions(launch, text.decode()) == executions(same, text.decode())
+    assert executions(launch) == executions(same)
 
 
 def test_a_list_gives_launches_and_copies_in_order(tmp_path: Path) -> None:
@@ -241,7 +240,25 @@ def test_buffers_are_written_out_on_the_way(tmp_path: Path) -> None:
     text = header() + body([[warp]])
     path = tmp_path / "kernel-1.traceg"
     path.write_text(text)
-    launch = read_launch(path)
+    launch = read_recording(path).launches[0]
     assert launch.warp_instructions == 5002
-    seen = executions(launch, text)[0, 0]
+    seen = executions(launch)[0, 0]
     assert {e.addresses for e in seen if e.mask} == {tuple(range(0x10000000000, 0x10000000020))}
+
+
+def test_launches_of_a_kernel_share_what_any_of_them_shows(tmp_path: Path) -> None:
+    begin, end = line(0, "R1 <- LDG.E R2", memory="4 1 0x100 4"), line(0x30, "EXIT")
+    taken, fallen = [line(0x10, "BRA"), end], [line(0x10, "BRA", mask=0), line(0x20, "R3 <- MOV"), end]
+    for number, rest in enumerate((taken, fallen), 1):
+        write_trace(tmp_path, [[[begin, *rest]]], f"kernel-{number}.traceg", nregs=16 * number)
+    (tmp_path / "kernelslist.g").write_text("kernel-1.traceg\nkernel-2.traceg\n")
+    one, two = read_recording(tmp_path / "kernelslist.g").launches
+    assert one.kernel is two.kernel
+    assert [successors for _, successors in listing(one)] == [(2, 1), (2,), ()]
+    assert one.visits.tolist() == [1, 0, 1]
+    assert two.visits.tolist() == [1, 1, 1]
+    assert one.kernel.register_demand == 32
+    for launch, path in ((one, [0, 0x10, 0x30]), (two, [0, 0x10, 0x20, 0x30])):
+        seen = executions(launch)[0, 0]
+        assert [e.pc for e in seen] == path
+        assert seen[0].addresses[0] == 0x100

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.sass.text import FULL, executions, line, write_trace
 
 from warpreg.sass.line import parse_line
-from warpreg.sass.reader import read_launch
+from warpreg.sass.reader import read_recording
 
 OPCODES = ("FADD", "R1 <- MOV", "R2 <- IADD3 R1 R255", "BSYNC", "BAR", "EXIT", "BRA")
 LOADS = ("R4 <- LDG.E R2", "STG.E.64 R2 R4", "R4 <- LDS R3", "RED.E.ADD R2 R4", "R4 <- LDG.E.U8 R2")
@@ -51,9 +51,8 @@ def warps(draw: st.DrawFn) -> list[str]:
 def test_what_is_read_is_what_the_lines_say(blocks: list[tuple[list[str], list[str]]]) -> None:
     with TemporaryDirectory() as folder:
         path = write_trace(Path(folder), blocks, shmem_base_addr=0, local_mem_base_addr=0)
-        launch = read_launch(path)
-        text = path.read_text()
-    found = executions(launch, text)
+        launch = read_recording(path).launches[0]
+        found = executions(launch)
     assert launch.warp_instructions == sum(len(warp) for block in blocks for warp in block)
     for block, pair in enumerate(blocks):
         for warp, lines in enumerate(pair):

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from warpreg.ir.kernel import Kernel
 from warpreg.sass.program import record_unit
 from warpreg.sass.reader import RecordedLaunch
+from warpreg.sass.source import Source
 from warpreg.trace import visits
 from warpreg.trace.addresses import AddressDecoder
 
@@ -80,17 +82,23 @@ class Execution:
     addresses: tuple[int, ...] = ()
 
 
-def executions(launch: RecordedLaunch, text: str) -> Mapping[tuple[int, int], list[Execution]]:
-    """What each warp, by thread block and number, executed; ``text`` is the trace's, uncompressed."""
-    kernel, trace, lines = launch.kernel, launch.trace, text.splitlines()
+def pcs(kernel: Kernel) -> list[int]:
+    """The program counter in the trace of each instruction, from the lines that they were first seen in."""
+    locations = [i.location for i in kernel.instructions() if i.location]
+    texts = {name: b"".join(Source(Path(name)).pieces()).splitlines() for name in {place.file for place in locations}}
+    return [int(texts[place.file][place.line - 1].split()[0], 16) for place in locations]
+
+
+def executions(launch: RecordedLaunch) -> Mapping[tuple[int, int], list[Execution]]:
+    """What each warp, by thread block and number, executed."""
+    kernel, trace, lines = launch.kernel, launch.trace, pcs(launch.kernel)
     decoder = AddressDecoder(np.concatenate([np.zeros(0, np.uint32), *trace.address_chunks()]))
     first = kernel.first_pcs()
     found: dict[tuple[int, int], list[Execution]] = {}
     for visit in visits(trace.path_chunks()):
         done = found.setdefault((visit.thread_block, visit.warp), [])
         for offset, instruction in enumerate(kernel.blocks[visit.block].instructions):
-            assert instruction.location is not None
-            unit, pc = record_unit(instruction), int(lines[instruction.location.line - 1].split()[0], 16)
+            unit, pc = record_unit(instruction), lines[first[visit.block] + offset]
             if not unit:
                 done.append(Execution(pc, visit.mask))
                 continue

@@ -20,6 +20,7 @@ from tests.timing.vocabulary import Timed, timed
 from warpreg import gpu
 from warpreg.designs import Design, load, program_table
 from warpreg.designs.residency import Launch
+from warpreg.timing.waiting import NoProgressError
 
 FOLDER = Path(__file__).parent / "designs"
 A_SCHEDULER = Sm(slots=4)
@@ -81,6 +82,16 @@ def test_two_sections_are_enough_for_two_warps() -> None:
     run.warp(1).issues().at(2, 6, 10, 12)
     assert events(run, design) == {"acquired": 2, "refused": 0}
     assert run.stalls.counts["token"] == 0
+
+
+def test_a_section_that_never_comes_back_is_named_with_who_waits_and_who_holds_it() -> None:
+    """Warp 0 issues its last at 10 and has its result at 14, and then nothing can happen any more."""
+    with pytest.raises(NoProgressError) as error:
+        timed(warps(SECTION, [()], [()]), A_SCHEDULER, design=miniature("blocking_pool"), leaks=True)
+    assert str(error.value) == (
+        "kernel hand, design blocking-pool: no warp can go on after cycle 14: "
+        "warp 1 (warp 1 of thread block 0) waits at 'mov.b32 R8, 1' for token 0, which warp 0 holds"
+    )
 
 
 CHAIN = "ld.global.u32 R1, [R4.64]\nmov.b32 R2, R1\nmov.b32 R3, R2\nmov.b32 R5, R3\nmov.b32 R6, R5"

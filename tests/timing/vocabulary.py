@@ -15,11 +15,12 @@ from tests.timing.reference.log import BankAccess, Issue
 from tests.timing.reference.machine import Sm
 from tests.timing.reference.memory import FixedLatency, Memory
 from tests.timing.reference.program import steps
-from tests.timing.reference.simulation import Outcome, simulate
+from tests.timing.reference.simulation import Outcome, StandstillError, simulate
 
 from warpreg.designs import Design, program_table
 from warpreg.designs.parameters import Value
 from warpreg.ir.kernel import Kernel
+from warpreg.timing.waiting import no_progress
 
 
 @dataclass(frozen=True)
@@ -146,9 +147,11 @@ def timed(
 ) -> Timed:
     """Run a launch; memory answers after 20 cycles unless told otherwise, without a design all is in the MRF."""
     behaviour = behaviour_of(launched.kernel, design, **parameters)
-    return Timed(
-        launched, simulate(sm, memory or FixedLatency(20), steps(launched, sm.worker), behaviour, sms, resident)
-    )
+    try:
+        outcome = simulate(sm, memory or FixedLatency(20), steps(launched, sm.worker), behaviour, sms, resident)
+    except StandstillError as error:
+        raise no_progress(launched.kernel, behaviour.name, error.cycle, error.waiting) from error
+    return Timed(launched, outcome)
 
 
 def behaviour_of(kernel: Kernel, design: Design | None, **parameters: Value) -> Behaviour:

@@ -11,6 +11,8 @@ from warpreg.cli import output
 from warpreg.cli.options import json_option, problem_options
 
 FAILED = 1
+CAUGHT = 0.95
+"""Share of corruptions that must be caught."""
 
 
 @click.command()
@@ -22,6 +24,12 @@ FAILED = 1
     metavar="NAME|FILE.py",
     help="Place operands as this design does, each level with storage of its own, and compare memory with a plain run.",
 )
+@click.option(
+    "--corruptions",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --design: make N placements wrong, one operand each, and count how many are caught.",
+)
 @click.option("--processes", type=click.IntRange(min=1), metavar="N", help="Default: one for each processor.")
 @json_option
 def command(
@@ -30,6 +38,7 @@ def command(
     seed: int,
     thorough: bool,
     design: str | None,
+    corruptions: int | None,
     processes: int | None,
     as_json: bool,
 ) -> int:
@@ -40,10 +49,14 @@ def command(
         designs.load(design)
         if thorough:
             raise click.UsageError("--thorough is about compiling, --design about placing: give one of them")
+    if corruptions is not None and design is None:
+        raise click.UsageError("--corruptions needs the --design that places operands")
     chosen = list(names) or workloads.names()
     for name in chosen:
         if not name.endswith(".py"):
             workloads.find(name)
+    if design is not None and corruptions is not None:
+        return _corrupt(chosen, size, seed, design, corruptions, as_json)
     began = time.perf_counter()
     verdicts = []
     with output.steps(len(chosen)) as progress:
@@ -74,3 +87,29 @@ def command(
         ]
         output.print_tables([output.table(rows, list(rows[0])), output.table([summary], list(summary))])
     return FAILED if failed else 0
+
+
+def _corrupt(names: list[str], size: str, seed: int, design: str, count: int, as_json: bool) -> int:
+    """Corrupt placements; the status is 1 unless 95% are caught and the others proved equivalent."""
+    from warpreg.experiments.corruption import trials
+
+    found = []
+    with output.steps(count) as progress:
+        for trial in trials(names, count, design, size, seed):
+            progress.begin(trial.workload)
+            found.append(trial)
+            progress.done()
+    survivors = [trial for trial in found if not trial.message]
+    summary = {
+        "corruptions": count,
+        "caught": count - len(survivors),
+        "survivors": len(survivors),
+        "equivalent": sum(trial.equivalent for trial in survivors),
+    }
+    if as_json:
+        rows = [{"workload": t.workload, "kernel": t.kernel, "equivalent": t.equivalent} for t in survivors]
+        output.print_json(summary | {"surviving": rows})
+    else:
+        output.print_tables([output.table([summary], list(summary))])
+    good = summary["caught"] >= CAUGHT * count and summary["equivalent"] == summary["survivors"]
+    return 0 if good else FAILED

@@ -46,8 +46,11 @@ class Program(NamedTuple):
     design's compile step fills them: ``source_level`` and ``source_entry`` (where it comes from), ``fill_level`` and
     ``fill_entry`` (where it is kept besides; level 0: nowhere), ``result_level`` and ``result_entry`` (where it goes),
     ``copy_level`` and ``copy_entry`` (a second place above the MRF), ``mrf_elided`` (it does not go to the MRF) and,
-    per pc, ``strand_end`` and ``strand_start`` (a `warpreg.analysis.strands.Start`), all uint8.  ``suspends`` may be
-    changed too, by a design that decides where warps are descheduled.
+    per pc, ``strand_end`` and ``strand_start`` (a `warpreg.analysis.strands.Start`); ``source_idle`` and
+    ``result_idle`` (nothing reads the value before the warp may next suspend), ``result_partial`` (a lane that the
+    write leaves out may need its old value), ``shared_reader`` of a result (the shared datapath may read it) and, per
+    pc, ``backward`` (control may go back after it); all uint8.  ``suspends`` may be changed too, by a design that
+    decides where warps are descheduled.
 
     ``slots`` (places for warps) and ``schedulers`` of an SM are those of the core that runs it, see ``placed``.
     """
@@ -79,13 +82,19 @@ class Program(NamedTuple):
     copy_entry: NDArray[np.uint8]
     mrf_elided: NDArray[np.uint8]
     strand_start: NDArray[np.uint8]
+    source_idle: NDArray[np.uint8]
+    result_idle: NDArray[np.uint8]
+    result_partial: NDArray[np.uint8]
+    shared_reader: NDArray[np.uint8]
+    backward: NDArray[np.uint8]
 
 
 REPLAY_SLOTS = 32
 """Warps of a thread block at most (1024 threads): a replay keeps those of one."""
 HINTS = (
     "source_level", "source_entry", "result_level", "result_entry", "strand_end", "fill_level", "fill_entry",
-    "copy_level", "copy_entry", "mrf_elided", "strand_start", "suspends",
+    "copy_level", "copy_entry", "mrf_elided", "strand_start", "suspends", "source_idle", "result_idle",
+    "result_partial", "shared_reader", "backward",
 )  # fmt: skip
 
 
@@ -131,6 +140,11 @@ def program_table(kernel: Kernel) -> Program:
         copy_entry=np.zeros(result_rows, np.uint8),
         mrf_elided=np.zeros(result_rows, np.uint8),
         strand_start=np.zeros(len(instructions), np.uint8),
+        source_idle=np.zeros(source_rows, np.uint8),
+        result_idle=np.zeros(result_rows, np.uint8),
+        result_partial=np.zeros(result_rows, np.uint8),
+        shared_reader=np.zeros(result_rows, np.uint8),
+        backward=np.zeros(len(instructions), np.uint8),
     )
 
 

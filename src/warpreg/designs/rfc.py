@@ -1,17 +1,22 @@
-"""Register file cache in hardware: FIFO, write-allocate (Gebhart et al., ISCA 2011, sections 3.1 and 5.1).
+"""Register file cache in hardware: a few entries for each warp, that results enter (Gebhart et al., ISCA 2011).
 
 Each warp owns ``entries`` entries of one warp-register; its 32 lanes move together and the register number is the tag.
 A source that is present is read from the RFC, any other from the MRF, and a miss does not fill.  Every result goes to
-the RFC: over the old content if the register is present, else into the next entry in FIFO order, whose content first
-moves to the MRF.
+the RFC: over the old content if the register is present, else into an entry of its own, whose content first moves to
+the MRF (sections 3.1, 5.1).  When the warp leaves the active set its entries are flushed (section 3.3).  The parameters
+add what the paper tries besides.  Its combined architecture (section 5.3) is ``static_liveness`` and
+``around_long_latency``; its extension is ``bypass_idle`` and ``idle_first`` besides.
 
 Where the paper is silent:
-- an overwrite in place keeps the entry's FIFO age, because one pointer per warp is all the state that FIFO needs;
+- an overwrite in place keeps the entry's FIFO age; with LRU it renews it;
+- an empty entry is taken before any other; of several dead or idle ones the oldest goes first;
+- a dead value stays in its entry until that is needed, and is no preferred victim without ``idle_first``;
 - entries left when the warp ends are dropped: nothing can read them;
-- a guarded or divergent result that misses allocates like any other and its eviction writes the MRF once, under the
-  lanes it holds; a later read counts as one RFC read even if some lanes would have to come from the MRF;
-- loads allocate too.  Passing them by the RFC belongs to the two-level scheduler (section 3.3), which this design does
-  not have;
+- a result under a guard or in divergent code holds only some lanes.  If an instruction reads others, they come from the
+  MRF beside the read of the RFC (``partial``);
+- with ``allocate_sources``, sources that missed enter in operand order after all sources of the instruction are read;
+  a value that was read for the last time does not enter if the hardware knows (``static_liveness``);
+- results that pass by the cache write the MRF, and an older entry of the register is dropped;
 - the results of one instruction (the halves of a pair, the elements of a vector) enter in register order.
 """
 
@@ -23,21 +28,36 @@ from numpy.typing import NDArray
 
 from warpreg.designs.interface import (
     MRF,
+    WRITE,
     Declaration,
     Plan,
     Program,
     Structure,
+    count,
+    extra,
     hook,
-    move,
     parameter,
     per_warp,
-    read,
     write,
 )
+from warpreg.designs.partial_results import partial_flags
+from warpreg.designs.reads_ahead import backward_flags, idle_flags
+from warpreg.designs.warp_cache import (
+    ALL_LANES,
+    EVENTS,
+    FILLS,
+    NOBODY,
+    RFC,
+    entry_for,
+    flush,
+    no_entries,
+    read_operand,
+    write_around,
+    write_entry,
+)
+from warpreg.ir.kernel import Kernel
 
-DESIGN = Declaration(slot="levels", levels=("MRF", "RFC"), source="rfc §3.1, §5.1")
-RFC = 1
-NOBODY = -1
+DESIGN = Declaration(slot="levels", levels=("MRF", "RFC"), events=EVENTS, source="rfc §3.1, §3.3, §5.1, §5.3")
 
 
 @dataclass(frozen=True)
@@ -47,26 +67,70 @@ class Parameters:
     entries: int = parameter(
         6, unit="entries per thread", low=0, high=16, source="rfc §5.1: swept, 6 chosen; 0 is the MRF alone"
     )
+    replacement: str = parameter("fifo", choices=("fifo", "lru"), source="rfc §3.1: FIFO chosen, LRU gains 1-2%")
+    allocate_sources: bool = parameter(False, source="rfc §3.1: tried and rejected; sources that miss enter clean")
+    static_liveness: bool = parameter(
+        False, source="rfc §3.1, §5.1: values read for the last time are not written back"
+    )
+    around_long_latency: bool = parameter(False, source="rfc §3.3: results of long-latency operations go to the MRF")
+    bypass_idle: bool = parameter(
+        False, source="rfc §5.3: results that nothing reads before the warp may next suspend go to the MRF"
+    )
+    idle_first: bool = parameter(
+        False, source="rfc §5.3: evict first what nothing reads before the warp may next suspend"
+    )
+    partial: str = parameter(
+        "merge",
+        choices=("merge", "fill", "ignore"),
+        source="assumed: lanes that it lacks come from the MRF when they are read (merge) or when it is made (fill)",
+    )
+    flush_backward: bool = parameter(False, source="orf-lrf §7: a variant that flushes at backward branches, 5% worse")
 
 
 class State(NamedTuple):
-    """``entry`` [warp, register] and ``register`` [warp, entry] are inverse maps, NOBODY where empty; ``oldest`` is the
-    FIFO pointer.
-    """
+    """Switches, and the warp's entries as :mod:`warpreg.designs.warp_cache` has them."""
 
     entries: int
+    lru: bool
+    elide_dead: bool
+    idle_first: bool
+    fill_partial: bool
+    allocate_sources: bool
+    around_long_latency: bool
+    bypass_idle: bool
+    flush_backward: bool
     entry: NDArray[np.int8]
     register: NDArray[np.int32]
-    oldest: NDArray[np.int8]
+    order: NDArray[np.uint64]
+    lanes: NDArray[np.uint32]
+    flags: NDArray[np.uint8]
+
+
+def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
+    """The hints that the chosen options need."""
+    if parameters.bypass_idle or parameters.idle_first:
+        sources, results = idle_flags(program, kernel)
+        program = program._replace(source_idle=sources, result_idle=results)
+    if parameters.partial != "ignore":
+        program = program._replace(result_partial=partial_flags(kernel))
+    if parameters.flush_backward:
+        program = program._replace(backward=backward_flags(kernel))
+    return program
 
 
 def init(parameters: Parameters, program: Program) -> State:
     """An empty cache for each warp."""
     return State(
         entries=parameters.entries,
-        entry=per_warp(np.full(program.register_count, NOBODY, np.int8)),
-        register=per_warp(np.full(max(1, parameters.entries), NOBODY, np.int32)),
-        oldest=per_warp(np.int8(0)),
+        lru=parameters.replacement == "lru",
+        elide_dead=parameters.static_liveness,
+        idle_first=parameters.idle_first,
+        fill_partial=parameters.partial == "fill",
+        allocate_sources=parameters.allocate_sources and parameters.entries > 0,
+        around_long_latency=parameters.around_long_latency,
+        bypass_idle=parameters.bypass_idle,
+        flush_backward=parameters.flush_backward,
+        **{name: per_warp(row) for name, row in no_entries(program, parameters.entries).items()},
     )
 
 
@@ -80,26 +144,41 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
 @hook
 def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     for operand in range(program.source_start[pc], program.source_start[pc + 1]):
-        present = state.entry[warp, program.source[operand]] != NOBODY
-        read(plan, operand, RFC if present else MRF)
+        read_operand(state, program, warp, operand, plan)
+    if state.allocate_sources:
+        for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+            dying = state.elide_dead and program.last_read[operand]
+            if state.entry[warp, program.source[operand]] == NOBODY and not dying:
+                fill(state, warp, program.source[operand], plan)
 
 
 @hook
 def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     for operand in range(program.result_start[pc], program.result_start[pc + 1]):
-        register = program.result[operand]
-        if state.entry[warp, register] == NOBODY and state.entries > 0:
-            take_oldest(state, warp, register, plan)
-        write(plan, operand, RFC if state.entries > 0 else MRF)
+        if state.entries == 0:
+            write(plan, operand, MRF)
+        elif goes_around(state, program, pc, operand):
+            write_around(state, program, warp, operand, plan)
+        else:
+            write_entry(state, program, warp, pc, operand, plan)
+    if state.flush_backward and program.backward[pc]:
+        flush(state, warp, plan)
 
 
-def take_oldest(state: State, warp: int, register: int, plan: Plan) -> None:
-    """Give the oldest entry to ``register``; what it held moves to the MRF."""
-    entry = state.oldest[warp]
-    evicted = state.register[warp, entry]
-    if evicted != NOBODY:
-        state.entry[warp, evicted] = NOBODY
-        move(plan, RFC, MRF)
-    state.register[warp, entry] = register
-    state.entry[warp, register] = entry
-    state.oldest[warp] = entry + 1 if entry + 1 < state.entries else 0
+@hook
+def suspended(state: State, program: Program, warp: int, plan: Plan) -> None:
+    flush(state, warp, plan)
+
+
+def goes_around(state: State, program: Program, pc: int, operand: int) -> bool:
+    """Whether a result passes by the cache."""
+    late = state.around_long_latency and program.long_latency[pc] != 0
+    return late or (state.bypass_idle and program.result_idle[operand] != 0)
+
+
+def fill(state: State, warp: int, register: int, plan: Plan) -> None:
+    """A source that was read from the MRF enters clean."""
+    entry = entry_for(state, warp, register, plan)
+    state.lanes[warp, entry] = ALL_LANES
+    extra(plan, RFC, WRITE, register)
+    count(plan, FILLS)

@@ -8,6 +8,7 @@ from warpreg.energy.account import EnergyLine, EnergyReport, LevelEnergy, Normal
 from warpreg.energy.array import ArrayCost, ArraySpec
 from warpreg.energy.chip import ChipPower, ChipSaving
 from warpreg.energy.counts import Access, Move, Structure
+from warpreg.energy.encoding import EncodingOverhead, encoding_overhead
 from warpreg.energy.errors import EnergyError, TechnologyError
 from warpreg.energy.residuals import Residual, residuals
 from warpreg.energy.scaling import OperatingPoint, rescale
@@ -19,6 +20,7 @@ __all__ = [
     "ArraySpec",
     "ChipPower",
     "ChipSaving",
+    "EncodingOverhead",
     "EnergyError",
     "EnergyLine",
     "EnergyReport",
@@ -31,6 +33,7 @@ __all__ = [
     "Technology",
     "TechnologyError",
     "account",
+    "encoding_overhead",
     "load",
     "names",
     "normalized",

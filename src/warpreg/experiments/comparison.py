@@ -82,7 +82,8 @@ def compare(run: Run, choices: Sequence[Choice], setting: Setting) -> Iterator[R
             options=run.options,
         )
         name, parameters = choice.design.name, choice.values
-        yield Row(run.name, name, parameters, run.warp_instructions, levels, plain, provenance, resident)
+        defaults = {spec.name: spec.default for spec in choice.design.parameters}
+        yield Row(run.name, name, parameters, run.warp_instructions, levels, plain, provenance, resident, defaults)
 
 
 def replayed(run: Run, choice: Choice) -> list[Counts]:

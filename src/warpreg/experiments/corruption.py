@@ -96,7 +96,7 @@ def trials(
 ) -> Iterator[Trial]:
     """``count`` corruptions drawn at random, in turn from each workload."""
     chosen, rng = load(design), random.Random(seed)
-    references = [Reference.of(name, size) for name in names]
+    references = [Reference.of(name, size) for name in names[:count]]
     for index in range(count):
         yield _trial(references[index % len(references)], chosen, rng)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from warpreg.experiments.residency import Residency
@@ -54,7 +54,10 @@ class LevelUse:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One run under one design.  ``levels`` and ``baseline`` (the plain MRF on the same run) are by level name."""
+    """One run under one design.  ``levels`` and ``baseline`` (the plain MRF on the same run) are by level name.
+
+    ``defaults`` are the design's own values of its parameters, as far as they are known.
+    """
 
     workload: str
     design: str
@@ -64,11 +67,17 @@ class Row:
     baseline: LevelUse
     provenance: Provenance
     residency: tuple[Residency, ...] = ()
+    defaults: Parameters = field(default_factory=dict)
 
     @property
     def label(self) -> str:
-        """The design with its parameters, as a reader would write it: ``rfc(entries=6)``."""
-        inside = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+        """The design as a reader would write it, ``rfc(entries=6)``: its first parameter and those that differ."""
+        told = [
+            name
+            for place, (name, value) in enumerate(self.parameters.items())
+            if place == 0 or name not in self.defaults or value != self.defaults[name]
+        ]
+        inside = ", ".join(f"{name}={self.parameters[name]}" for name in told)
         return f"{self.design}({inside})" if inside else self.design
 
     @property

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from warpreg.experiments.provenance import DIGITS
 from warpreg.experiments.runs import CompileChoice, Run, RunError
-from warpreg.ir.kernel import Kernel
 from warpreg.sass.export import ExportedLaunch, export
 from warpreg.sass.listing import is_trace
 from warpreg.sass.reader import Recording, UnknownOpcodes, read_recording
@@ -22,9 +21,9 @@ __all__ = ["UnknownOpcodes", "export_run", "is_trace", "recorded_run"]
 def recorded_run(name: str, unknown: UnknownOpcodes = "error", choice: CompileChoice | None = None) -> Run:
     """The run that a ``kernelslist.g`` or ``.traceg`` file recorded.
 
-    Of ``choice`` only ``registers`` means something: the code is compiled already.  Launches whose code turned out the
-    same share a kernel.  Raises SassTraceError for a file that is malformed or names opcodes that are in no table
-    (unless ``unknown`` is ``"alu"``), RunError for another choice, OSError.
+    Of ``choice`` only ``registers`` means something: the code is compiled already.  Raises SassTraceError for a file
+    that is malformed or names opcodes that are in no table (unless ``unknown`` is ``"alu"``), RunError for another
+    choice, OSError.
     """
     registers = _only_registers(name, choice)
     started = time.perf_counter()
@@ -60,24 +59,20 @@ def export_run(run: Run, folder: Path) -> Path:
 
 
 def _launches(recording: Recording, seconds: float) -> tuple[Launch, ...]:
-    kernels: dict[object, Kernel] = {}
-    launches = []
-    for one in recording.launches:
-        kernel = kernels.setdefault((one.kernel.name, one.kernel.blocks, one.kernel.register_demand), one.kernel)
-        launches.append(
-            Launch(
-                kernel=kernel,
-                grid=one.header.grid,
-                block=one.header.block,
-                arguments=(),
-                warp_instructions=one.warp_instructions,
-                block_visits=one.visits,
-                seconds=seconds,
-                trace=one.trace,
-                shared_bytes=one.header.shared_bytes,
-            )
+    return tuple(
+        Launch(
+            kernel=one.kernel,
+            grid=one.header.grid,
+            block=one.header.block,
+            arguments=(),
+            warp_instructions=one.warp_instructions,
+            block_visits=one.visits,
+            seconds=seconds,
+            trace=one.trace,
+            shared_bytes=one.header.shared_bytes,
         )
-    return tuple(launches)
+        for one in recording.launches
+    )
 
 
 def _only_registers(name: str, choice: CompileChoice | None) -> int | None:

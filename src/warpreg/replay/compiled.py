@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,9 +14,9 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.hooks import HOOKS, place
 from warpreg.designs.plan import Plan
 from warpreg.designs.program import Program
+from warpreg.replay.blame import brief, check_return_types, culprit, types_of
 from warpreg.replay.core import ENTRY
 from warpreg.replay.reach import Reach, rebuild
 from warpreg.replay.store import stored
@@ -92,14 +91,7 @@ def _signature(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     import numba
 
     path = numba.types.Array(numba.types.uint32, 1, "C", readonly=True)
-    return (path, *_types(arguments[1:]))
-
-
-def _types(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    import numba
-
-    typeof: Any = numba.typeof
-    return tuple(typeof(value) for value in values)
+    return (path, *types_of(arguments[1:]))
 
 
 def _build(
@@ -124,62 +116,7 @@ def _build(
         core = cast(Core, njit(signature, cache=True, **options)(getattr(module, ENTRY)))
     except NumbaError as error:
         raise DesignError(
-            _culprit(recipe, compiled, hook_arguments) or f"the replay core does not compile: {_brief(error)}"
+            culprit(recipe.hooks, compiled, hook_arguments) or f"the replay core does not compile: {brief(error)}"
         ) from error
-    _check_return_types(recipe, compiled)
+    check_return_types(recipe.hooks, compiled)
     return core
-
-
-def _check_return_types(recipe: Recipe, compiled: Mapping[str, Any]) -> None:
-    """What each hook returns as the core compiled it: an integer where its specification says so, else nothing."""
-    import numba
-
-    for name, dispatcher in compiled.items():
-        wanted = HOOKS[name].returns_int
-        for signature in dispatcher.nopython_signatures:
-            found = signature.return_type
-            if wanted != isinstance(found, (numba.types.Integer, numba.types.Boolean)):
-                expected = "an integer" if wanted else "nothing"
-                where = place(recipe.hooks[name].__code__)
-                raise DesignError(f"{where}: hook {name} returns {expected}, found {found}")
-
-
-def typical_arguments(values: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """For each hook the arguments that a core passes, given a value of the right type for each parameter by name."""
-    return {name: tuple(values.get(p, 0) for p in spec.parameters) for name, spec in HOOKS.items()}
-
-
-def _culprit(recipe: Recipe, compiled: Mapping[str, Any], hook_arguments: Mapping[str, tuple[Any, ...]]) -> str | None:
-    """The first hook that does not compile by itself, with the author's line."""
-    from numba.core.errors import NumbaError
-
-    for name, dispatcher in compiled.items():
-        function = recipe.hooks[name]
-        try:
-            dispatcher.compile(_types(hook_arguments[name]))
-        except NumbaError as error:
-            return f"{_author_line(function, error)}: hook {name}: {_brief(error)}"
-    return None
-
-
-def _author_line(function: FunctionType, error: Exception) -> str:
-    """Where numba says that the error is, if inside the hook's file, else the hook itself."""
-    file = function.__code__.co_filename
-    lines = [
-        int(line)
-        for where, line in re.findall(r'File "([^"]+)", line (\d+)', str(error))
-        if Path(file).name == Path(where).name
-    ]
-    return f"{file}:{lines[0]}" if lines else place(function.__code__)
-
-
-def _brief(error: Exception) -> str:
-    """Numba's own words on one line, without its colours, its traceback and its advice."""
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    lines = [line.strip(" >") for line in plain.splitlines()]
-    told = [
-        line for line in lines if line and not line.startswith(("Failed in", "During:", "File ", "def ", "<source"))
-    ]
-    if not told:
-        return type(error).__name__
-    return " ".join(told[:2]) if told[0].endswith(":") else told[0]

@@ -13,7 +13,8 @@ from warpreg.designs.plan import Plan, details
 from warpreg.designs.program import REPLAY_SLOTS, Program, operand_rows
 from warpreg.designs.state import Extent, Field, allocate
 from warpreg.replay import core, scheduled_core
-from warpreg.replay.compiled import Core, Mode, Recipe, compiled_core, interpreted_core, typical_arguments
+from warpreg.replay.blame import typical_arguments
+from warpreg.replay.compiled import Core, Mode, Recipe, compiled_core, interpreted_core
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.streams import WarpStreams
 from warpreg.trace.path import RecordedPath

@@ -42,6 +42,11 @@ class Catalogue:
     def is_full(self) -> bool:
         return len(self.seen) == len(self.program.pc)
 
+    def begin_launch(self) -> None:
+        """No instruction has a record yet."""
+        self.sites.base[:] = 0
+        self.sites.stride[:] = 0
+
     def add(self, key: int, line: TraceLine, location: Location) -> None:
         """A new static instruction; there must be room."""
         number, row = len(self.seen), find(line.opcode)

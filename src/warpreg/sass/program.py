@@ -41,19 +41,20 @@ def record_unit(instruction: Instruction) -> int:
 
 
 def build_kernel(
-    header: Header,
+    headers: Sequence[Header],
     seen: Sequence[Seen],
     program: Program,
     blocks: Sequence[Sequence[int]],
     edges: Sequence[tuple[int, int]],
     local_bytes: int = 0,
 ) -> Kernel:
-    """The kernel with architected registers; ``blocks`` are numbers of static instructions, ``edges`` pairs of blocks.
+    """The kernel with architected registers, launched as ``headers`` say; ``blocks`` are numbers of static
+    instructions, ``edges`` pairs of blocks.
 
     A wide operand ends with the last register that a thread has.
     """
     named = [r for one in seen for r in (*one.line.results, *one.line.sources) if r != ZERO_REGISTER]
-    most_registers = max([header.registers, *(r + 1 for r in named)])
+    most_registers = max([*(header.registers for header in headers), *(r + 1 for r in named)])
     successors = _successors(seen, blocks, edges)
     built = []
     for index, members in enumerate(blocks):
@@ -65,14 +66,14 @@ def build_kernel(
     count = max(used, default=-1) + 1
     guard_count = max((i.guard.register.index + 1 for b in built for i in b.instructions if i.guard), default=0)
     return Kernel(
-        name=header.kernel,
+        name=headers[0].kernel,
         parameters=(),
         blocks=tuple(built),
-        module=Module("", (f"sm_{header.binary_version}",), 64, (), header.kernel),
-        shared_bytes=header.shared_bytes,
+        module=Module("", (f"sm_{headers[0].binary_version}",), 64, (), headers[0].kernel),
+        shared_bytes=min(header.shared_bytes for header in headers),
         local_bytes=local_bytes,
         register_count=max(count, 1),
-        register_demand=max(count, header.registers),
+        register_demand=max(count, *(header.registers for header in headers)),
         predicate_count=guard_count,
     )
 

@@ -1,11 +1,16 @@
-"""Reads recorded hardware traces: the text once through, then its steps once through, in memory that does not grow with
-the length of a trace."""
+"""Reads recorded hardware traces: all texts once through, then all steps once through, in memory that does not grow
+with the length of a trace.
+
+The launches of a kernel share its code: what any of them shows of it counts for all.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import weakref
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal, cast
@@ -13,13 +18,13 @@ from typing import BinaryIO, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.ir.errors import Location
 from warpreg.ir.kernel import Kernel
 from warpreg.sass.catalogue import Catalogue
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.header import Header
 from warpreg.sass.listing import LIST_SUFFIX, Copy, read_list
-from warpreg.sass.rebuild import rebuild
+from warpreg.sass.program import Seen
+from warpreg.sass.rebuild import Rebuilding
 from warpreg.sass.source import Source
 from warpreg.sass.text import TraceText
 from warpreg.trace import Trace, TraceWriter
@@ -34,8 +39,7 @@ UnknownOpcodes = Literal["error", "alu"]
 class RecordedLaunch:
     """One launch of a trace: the kernel rebuilt, its path with addresses, and what the header says.
 
-    ``visits`` uint64[blocks] counts visits of basic blocks; ``digest`` is the SHA-256 of the trace's text; ``unknown``
-    counts executions of opcodes that are in no table and were taken as integer arithmetic.
+    ``visits`` uint64[blocks] counts visits of basic blocks; ``digest`` is the SHA-256 of the trace's text.
     """
 
     header: Header
@@ -44,21 +48,17 @@ class RecordedLaunch:
     warp_instructions: int
     visits: NDArray[np.uint64]
     digest: str
-    unknown: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
 class Recording:
-    """The launches of a list of traces in order, and what was copied to the device."""
+    """The launches of a list of traces in order, and what was copied to the device; ``unknown`` counts executions of
+    opcodes that are in no table and were taken as integer arithmetic."""
 
     name: str
     launches: tuple[RecordedLaunch, ...]
     copies: tuple[Copy, ...] = ()
-
-    @property
-    def unknown(self) -> Counter[str]:
-        """Executions of opcodes that were taken as integer arithmetic."""
-        return sum((launch.unknown for launch in self.launches), Counter())
+    unknown: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_recording(path: Path, unknown: UnknownOpcodes = "error") -> Recording:
@@ -68,41 +68,51 @@ def read_recording(path: Path, unknown: UnknownOpcodes = "error") -> Recording:
     for traces of different tracer or binary versions, and for unknown opcodes unless they count as ALU; OSError.
     """
     listed = read_list(path)
-    launches: list[RecordedLaunch] = []
-    for trace in listed.traces:
-        launches.append(read_launch(trace, unknown, launches[0].header if launches else None))
+    catalogues: dict[str, Catalogue] = {}
+    with contextlib.ExitStack() as files:
+        texts: list[TraceText] = []
+        steps: list[Trace] = []
+        for trace in listed.traces:
+            file = files.enter_context(_nameless_file())
+            like = texts[0].header if texts else None
+            texts.append(TraceText(Source(trace), TraceWriter(file, {}), catalogues, like))
+            texts[-1].read()
+            steps.append(Trace(file, str(trace)))
+        strangers: Counter[str] = sum((catalogue.unknown() for catalogue in catalogues.values()), Counter())
+        if strangers and unknown == "error":
+            raise _unknown(catalogues, strangers)
+        launches = tuple(_launches(texts, steps))
     is_list = path.suffix == LIST_SUFFIX
     name = path.absolute().parent.name if is_list else path.name.partition(".traceg")[0]
-    return Recording(name, tuple(launches), listed.copies)
+    return Recording(name, launches, listed.copies, strangers)
 
 
-def read_launch(path: Path, unknown: UnknownOpcodes = "error", like: Header | None = None) -> RecordedLaunch:
-    """One trace; ``like`` is the header of another with which it must have its versions in common.  Raises as
-    `read_recording` does."""
-    with _nameless_file() as steps_file:
-        text = TraceText(Source(path), TraceWriter(steps_file, {}), like)
-        header = text.read()
-        strangers = text.catalogue.unknown()
-        if strangers and unknown == "error":
-            raise _unknown(text.source.name, text.catalogue, strangers)
-        file = _nameless_file()
-        steps = Trace(steps_file, text.source.name)
-        rebuilt = rebuild(header, text, steps, file)
-        weakref.finalize(rebuilt.trace, file.close)
-    return RecordedLaunch(
-        header, rebuilt.kernel, rebuilt.trace, text.instructions, rebuilt.visits, text.source.digest, strangers
-    )
+def _launches(texts: Sequence[TraceText], steps: Sequence[Trace]) -> Iterator[RecordedLaunch]:
+    """The launches of all traces in order, once the paths of each kernel's launches are there."""
+    paths: dict[int, tuple[Trace, NDArray[np.uint64]]] = {}
+    kernels: dict[str, Kernel] = {}
+    for name in dict.fromkeys(text.header.kernel for text in texts):
+        numbers = [number for number, text in enumerate(texts) if text.header.kernel == name]
+        rebuilding = Rebuilding(texts[numbers[0]].catalogue)
+        for number in numbers:
+            file = _nameless_file()
+            paths[number] = rebuilding.path(texts[number], steps[number], file)
+            weakref.finalize(paths[number][0], file.close)
+        kernels[name] = rebuilding.kernel([texts[number] for number in numbers])
+    for number, text in enumerate(texts):
+        trace, visits = paths[number]
+        kernel = kernels[text.header.kernel]
+        yield RecordedLaunch(text.header, kernel, trace, text.instructions, visits, text.source.digest)
 
 
-def _unknown(name: str, catalogue: Catalogue, strangers: Counter[str]) -> SassTraceError:
-    first: dict[str, Location] = {}
-    for seen in catalogue.seen:
-        first.setdefault(seen.line.opcode, seen.location)
-    listed = "; ".join(f"{op} executed {n} times, first at line {first[op].line}" for op, n in strangers.most_common())
-    line = min(first[opcode].line for opcode in strangers)
-    return SassTraceError(
-        f"{name}:{line}: opcodes that are in no table, --unknown-opcodes alu to count as ALU: {listed}"
-    )
+def _unknown(catalogues: Mapping[str, Catalogue], strangers: Counter[str]) -> SassTraceError:
+    first: dict[str, Seen] = {}
+    for catalogue in catalogues.values():
+        for seen in catalogue.seen:
+            first.setdefault(seen.line.opcode, seen)
+    listed = "; ".join(f"{op} executed {n} times, first at {first[op].location}" for op, n in strangers.most_common())
+    place = first[strangers.most_common(1)[0][0]].location
+    return SassTraceError(f"{place}: opcodes that are in no table (--unknown-opcodes alu counts them as ALU): {listed}")
 
 
 def _nameless_file() -> BinaryIO:

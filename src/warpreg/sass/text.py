@@ -26,12 +26,18 @@ LOCAL_UNIT = 16
 
 
 class TraceText:
-    """One trace on its way in.  `read` writes its steps and address records to ``steps``; then ``catalogue`` holds what
-    they say about the program.  ``like`` is the header of another trace of the same list, whose versions must agree."""
+    """One trace on its way in: `read` writes its steps and address records to ``steps``.
 
-    def __init__(self, source: Source, steps: TraceWriter, like: Header | None = None) -> None:
+    ``catalogues`` holds what is known of kernels, by name; the trace adds to its kernel's, which is ``catalogue`` then.
+    ``like`` is the header of another trace of the same list, whose versions must agree.
+    """
+
+    def __init__(
+        self, source: Source, steps: TraceWriter, catalogues: dict[str, Catalogue], like: Header | None = None
+    ) -> None:
         self.source = source
         self.catalogue = Catalogue()
+        self._catalogues = catalogues
         self._writer, self._like = steps, like
         self._state = np.zeros(At.COUNT, np.int64)
         self._state[At.LINE] = 1
@@ -43,6 +49,11 @@ class TraceText:
         self._structure = Structure(source.name, self._state, self._steps)
 
     @property
+    def header(self) -> Header:
+        """What was launched; there once the header has been read."""
+        return self._structure.header
+
+    @property
     def instructions(self) -> int:
         """Instructions that warps executed."""
         return int(self._state[At.EXECUTED])
@@ -52,7 +63,7 @@ class TraceText:
         """Local memory of a thread, as far as addresses show it."""
         return -(-int(self._state[At.LOCAL_TOP]) // LOCAL_UNIT) * LOCAL_UNIT
 
-    def read(self) -> Header:
+    def read(self) -> None:
         """Read the whole trace.  Raises SassTraceError naming file and line, and OSError."""
         for piece in self.source.pieces():
             self._read_piece(piece)
@@ -63,7 +74,6 @@ class TraceText:
         if self._walk[PREVIOUS] >= 0:
             self.catalogue.program.stops[self._walk[PREVIOUS]] = 1
         self._writer.finish({})
-        return self._structure.header
 
     def _read_piece(self, piece: bytes) -> None:
         text = np.frombuffer(piece + PADDING, np.uint8)
@@ -98,6 +108,8 @@ class TraceText:
             header = self._structure.header
             if self._like is not None:
                 _expect_same_versions(header, self._like)
+            self.catalogue = self._catalogues.setdefault(header.kernel, self.catalogue)
+            self.catalogue.begin_launch()
             self._bases[:] = header.shared_base, header.local_base
             self._walk[THREADS] = header.threads
             state[At.SOURCE_LINES] = header.has_source_lines

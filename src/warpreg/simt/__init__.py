@@ -17,12 +17,13 @@ from warpreg.simt.heap import HEAP_BYTES
 from warpreg.simt.launch import STACK_BYTES, Launch
 from warpreg.simt.memory import Buffer, GlobalMemory
 from warpreg.simt.native_kernel import Record
-from warpreg.simt.taints import TaintEvent, Taints
+from warpreg.simt.taints import FILE, TaintEvent, Taints, TaintWrite
 from warpreg.simt.texture_arguments import SurfaceArgument, TextureArgument
 from warpreg.simt.texture_arrays import TextureError
 from warpreg.simt.textures import Sampler, Surface, Texture
 
 __all__ = [
+    "FILE",
     "HEAP_BYTES",
     "STACK_BYTES",
     "AssertionFault",
@@ -46,6 +47,7 @@ __all__ = [
     "StackFault",
     "TaintEvent",
     "TaintFault",
+    "TaintWrite",
     "Taints",
     "TrapFault",
 ]

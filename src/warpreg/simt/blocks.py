@@ -161,17 +161,17 @@ class _Body:
         """Add one instruction, and what happens to taints there.  Raises UnsupportedError if it cannot be run."""
         taints = self.compiler.taints
         event = taints.events.get(pc) if taints else None
-        if event is None:
+        if taints is None or event is None:
             self._execute(instruction, pc)
             return
-        code = TaintCode(self.values, self.compiler.storage.bytes)
+        code = TaintCode(self.values, taints, self.compiler.storage.bytes)
         lanes = self.lanes_of_guard(instruction, pc)
         code.arrive(event)
-        for taint in event.required:
-            bad = code.offenders(taint, lanes)
+        for place, register in event.reads:
+            bad = code.offenders(place, register, lanes)
             with self.code.if_(bad != 0, likely=False):
                 site = self.compiler.sites.site(pc, instruction.guard is not None)
-                self._fault(Fault.TAINTED, site, self._first(bad), code.number(taint))
+                self._fault(Fault.TAINTED, site, self._first(bad), code.number(place, register))
         self._execute(instruction, pc)
         code.leave(event, lanes)
 

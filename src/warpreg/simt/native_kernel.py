@@ -43,7 +43,7 @@ class Image:
 
     ``ends`` gives each block's kind, target, fall-through, reconvergence block, instruction count and whether it has a
     resume function; ``sites`` each memory instruction's pc and whether it has a guard; ``has_stack`` is whether threads
-    need a stack; ``taints`` are the names of those that it follows.
+    need a stack; ``taints`` are those that it follows.
     """
 
     kernel: Kernel
@@ -56,7 +56,7 @@ class Image:
     reads_clock: bool
     has_stack: bool
     waits: bool
-    taints: tuple[str, ...] = ()
+    taints: Taints | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def compile_image(kernel: Kernel, record: Record, taints: Taints | None = None) 
         reads_clock=bool(specials & CLOCKS),
         has_stack=STACK_BASE.name in specials,
         waits=any(i.opcode == "mbarrier" and i.modifiers[0].endswith("_wait") for i in kernel.instructions()),
-        taints=taints.names if taints else (),
+        taints=taints,
     )
 
 

@@ -71,8 +71,9 @@ class Report:
         if fault is Fault.UNANSWERED:
             return DeadlockError(f"{where}: deadlock: the mbarrier's phase is never completed")
         address = int(self.launch[Slot.FAULT_ADDRESS])
-        if fault is Fault.TAINTED:
-            return TaintFault(f"{where}: reads {self.native.image.taints[address]}, which need not hold it")
+        if fault is Fault.TAINTED and self.native.image.taints:
+            read = self.native.image.taints.described(address)
+            return TaintFault(f"{where}: reads {read}, which need not hold it")
         if fault in TEXTURE_FAULTS:
             return TextureFault(f"{where}: {self._expected(instruction)}, found {self.textures.described(address)}")
         if fault is Fault.OUTSIDE_SURFACE:

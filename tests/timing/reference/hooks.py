@@ -132,6 +132,12 @@ class Hooks:
         answer = self._call("admit", self._plan(now, warp.head, warp), self._number(warp), _pc(warp.head))
         return None if answer == GO else answer
 
+    def owner(self, warp: Warp, token: int) -> int:
+        """Who holds a token, -1 if nobody does or the design does not say."""
+        if not self.defines("owner"):
+            return -1
+        return int(self._hooks["owner"](self._shared.state, self._shared.program, self._number(warp), token))
+
     def load_lookup(self, issued: UnderWay, now: int) -> int:
         """After how many cycles a global load is complete that need not go to memory, else 0."""
         if not self.defines("load_lookup"):

@@ -13,11 +13,21 @@ from tests.timing.reference.machine import Sm
 from tests.timing.reference.memory import Memory
 from tests.timing.reference.sm import StreamingMultiprocessor
 
+from warpreg.timing.waiting import Waiting
+
 Path = tuple[Step, ...]
 
 
 class NoProgressError(Exception):
     """The kernel did not end."""
+
+
+class StandstillError(Exception):
+    """All warps that are left wait for tokens."""
+
+    def __init__(self, cycle: int, waiting: list[Waiting]) -> None:
+        super().__init__(f"cycle {cycle}: {waiting}")
+        self.cycle, self.waiting = cycle, waiting
 
 
 @dataclass(frozen=True)
@@ -66,5 +76,12 @@ def simulate(
             if waiting and len(one.blocks) < resident and one.has_room_for(len(waiting[0][1])):
                 index, paths = waiting.pop(0)
                 one.place(index, paths, now)
+        _check_progress(multiprocessors, now)
         cycles = now + 1
     raise NoProgressError(f"{limit} cycles have passed")
+
+
+def _check_progress(multiprocessors: list[StreamingMultiprocessor], now: int) -> None:
+    found = [one.tokens_waited_for() for one in multiprocessors]
+    if all(one is not None for one in found) and any(found):
+        raise StandstillError(now, [waiting for one in found for waiting in one or []])

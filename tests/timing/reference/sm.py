@@ -17,6 +17,8 @@ from tests.timing.reference.stalls import Stalls
 from tests.timing.reference.units import Units
 from tests.timing.reference.warp import ThreadBlock, Warp
 
+from warpreg.timing.waiting import Waiting
+
 Event = Callable[[int], None]
 
 
@@ -105,6 +107,19 @@ class StreamingMultiprocessor:
             self.hooks.warp_start(warp)
             self.schedulers[slot % self.sm.schedulers].placed(warp, now)
         self._queue_extras()
+
+    def tokens_waited_for(self) -> list[Waiting] | None:
+        """What warps wait for where tokens are all that could let any go on, None where something else may happen."""
+        warps = [warp for warp in self.slots if warp is not None]
+        if self.due or any(warp.under_way or not _is_stuck(warp) for warp in warps):
+            return None
+        return [self._waiting(warp, warp.token) for warp in warps if warp.token is not None]
+
+    def _waiting(self, warp: Warp, token: int) -> Waiting:
+        assert warp.head is not None
+        owner = self.hooks.owner(warp, token)
+        number = self.index * self.sm.slots + warp.slot
+        return Waiting(number, warp.block.index, warp.index, warp.head.instruction.pc, token, owner)
 
     def _turn(self, scheduler: Scheduler, now: int) -> None:
         causes = {slot: self.stalls.cause(self.slots[slot], scheduler, now) for slot in scheduler.slots}
@@ -250,3 +265,7 @@ class StreamingMultiprocessor:
         issued.warp.under_way.remove(issued)
         if issued.instruction.has_results:
             self.hooks.written_back(issued, now)
+
+
+def _is_stuck(warp: Warp) -> bool:
+    return warp.token is not None or warp.at_barrier or warp.head is None

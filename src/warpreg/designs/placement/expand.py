@@ -1,13 +1,12 @@
 """A placed kernel as one that runs: places above the MRF become registers of their own, and taints say what holds.
 
-Where a placement does not write the MRF, nothing does.  A taint belongs to a register in a place: clear in the lanes
-in which the place holds the register's present value, set in all others.  So a read is found wrong even where another
-value in its place happens to be equal, and so is one after the warp may have been descheduled, in waiting lanes too.
+Where a placement does not write the MRF, nothing does.  A read of a place that need not hold the register's present
+value is found, and so is one after the warp may have been descheduled, in lanes that waited too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from warpreg.analysis.cfg import control_flow
@@ -19,7 +18,7 @@ from warpreg.ir.instruction import Guard, Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Operand, Register
 from warpreg.ir.types import B32, PRED
-from warpreg.simt.taints import TaintEvent, Taints
+from warpreg.simt.taints import FILE, TaintEvent, Taints, TaintWrite
 
 MRF = 0
 Place = tuple[int, int]
@@ -41,7 +40,7 @@ def expanded(kernel: Kernel, program: Program, levels: Sequence[str]) -> Expande
     bodies = {block.index: expansion.block(block.index) for block in kernel.blocks}
     changed = with_blocks(kernel, bodies)
     changed = replace(changed, predicate_count=kernel.predicate_count + 1)
-    return Expanded(changed, expansion.taints(changed))
+    return Expanded(changed, expansion.taints())
 
 
 @dataclass
@@ -50,48 +49,34 @@ class _Expansion:
     program: Program
     levels: Sequence[str]
     events: list[TaintEvent | None] = field(default_factory=list)
-    numbers: dict[tuple[Place, int], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.first = self.kernel.first_pcs()
         self.instructions = tuple(self.kernel.instructions())
-        self.by_place: dict[Place, list[int]] = {}
-        self.by_register: dict[int, list[int]] = {}
+        self.sizes = self._sizes()
         self.bases = self._bases()
-        for place, register in self._pairs():
-            self._taint(place, register)
 
-    def _bases(self) -> dict[int, int]:
-        """The first register that stands for each level's entries; temporary ones come last."""
-        table, base, bases = self.program, self.program.register_count, {}
+    def _sizes(self) -> dict[int, int]:
+        """Entries that each level above the MRF needs."""
+        table = self.program
         columns = (
             (table.source_level, table.source_entry),
             (table.fill_level, table.fill_entry),
             (table.result_level, table.result_entry),
             (table.copy_level, table.copy_entry),
         )
-        for level in range(1, len(self.levels)):
+        return {
+            level: max(int((entry[levels == level].astype(int) + 1).max(initial=0)) for levels, entry in columns)
+            for level in range(1, len(self.levels))
+        }
+
+    def _bases(self) -> dict[int, int]:
+        """The first register that stands for each level's entries; temporary ones come last."""
+        base, bases = self.program.register_count, {}
+        for level, size in self.sizes.items():
             bases[level] = base
-            base += 1 + max(
-                (int(e) for ls, es in columns for x, e in zip(ls, es, strict=True) if x == level), default=0
-            )
+            base += size
         return bases | {TEMPORARY: base}
-
-    def _pairs(self) -> Iterator[tuple[Place, int]]:
-        for row, register in enumerate(self.program.source):
-            yield self._source(row), int(register)
-            if self.program.fill_level[row]:
-                yield self._fill(row), int(register)
-        for row, register in enumerate(self.program.result):
-            yield (MRF, int(register)), int(register)
-            for place in self._targets(row):
-                yield place, int(register)
-
-    def _taint(self, place: Place, register: int) -> None:
-        if (place, register) not in self.numbers:
-            number = self.numbers[place, register] = len(self.numbers)
-            self.by_place.setdefault(place, []).append(number)
-            self.by_register.setdefault(register, []).append(number)
 
     def _source(self, row: int) -> Place:
         level = int(self.program.source_level[row])
@@ -187,49 +172,31 @@ class _Expansion:
 
     def _event(self, pc: int) -> TaintEvent:
         start = Start(int(self.program.strand_start[pc]))
-        above = [n for (place, _), n in self.numbers.items() if place[0] != MRF] if start != Start.INSIDE else []
         begins = pc == 0 and not control_flow(self.kernel).predecessors[0]
-        below = [n for (place, _), n in self.numbers.items() if place[0] == MRF] if begins else []
-        required = [self.numbers[self._source(row), int(self.program.source[row])] for row in self._source_rows(pc)]
-        stale: dict[int, None] = {}
-        held: dict[int, None] = {}
-        for row in self._source_rows(pc):
-            if self.program.fill_level[row]:
-                self._takes(self._fill(row), int(self.program.source[row]), stale, held)
-        for row in self._result_rows(pc):
-            register = int(self.program.result[row])
-            for number in self.by_register[register]:
-                stale[number] = None
-                held.pop(number, None)
-            for place in self._targets(row):
-                self._takes(place, register, stale, held)
+        sources, table = self._source_rows(pc), self.program
         return TaintEvent(
-            lost=tuple(above),
-            trusted=tuple(below),
+            loses=start != Start.INSIDE or begins,
+            trusts=begins,
             everyone=begins or start.deschedules,
-            required=tuple(dict.fromkeys(required)),
-            stale=tuple(stale),
-            held=tuple(held),
+            reads=tuple(dict.fromkeys((self._number(self._source(row)), int(table.source[row])) for row in sources)),
+            fills=tuple(
+                (self._number(self._fill(row)), int(table.source[row])) for row in sources if table.fill_level[row]
+            ),
+            writes=tuple(
+                TaintWrite(int(table.result[row]), tuple(map(self._number, self._targets(row))))
+                for row in self._result_rows(pc)
+            ),
         )
 
-    def _takes(self, place: Place, register: int, stale: dict[int, None], held: dict[int, None]) -> None:
-        """A place holds a register now, and no other any more."""
-        for number in self.by_place[place]:
-            stale[number] = None
-            held.pop(number, None)
-        held[self.numbers[place, register]] = None
+    def _number(self, place: Place) -> int:
+        """A place's number among the taints'."""
+        return FILE if place[0] == MRF else self._index(place) - self.program.register_count
 
-    def taints(self, changed: Kernel) -> Taints:
+    def taints(self) -> Taints:
         """The events at the pcs of the changed kernel."""
-        names = [""] * len(self.numbers)
-        for (place, register), number in self.numbers.items():
-            names[number] = f"R{register} from {self._described(place)}"
-        events = {pc: event for pc, event in enumerate(self.events) if event is not None}
-        return Taints(tuple(names), {pc: event for pc, event in events.items() if event != TaintEvent()})
-
-    def _described(self, place: Place) -> str:
-        level, entry = place
-        return self.levels[MRF] if level == MRF else f"{self.levels[level]} {entry}"
+        events = {pc: event for pc, event in enumerate(self.events) if event is not None and event != TaintEvent()}
+        places = [f"{self.levels[level]} {entry}" for level, size in self.sizes.items() for entry in range(size)]
+        return Taints(tuple(places), self.program.register_count, events)
 
 
 @dataclass(frozen=True, slots=True)

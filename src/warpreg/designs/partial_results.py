@@ -1,0 +1,33 @@
+"""Which writes leave lanes of a register as they were and needed, so that they do not stand for the whole register.
+
+A cache entry holds one register of a warp.  A write under a guard, or in divergent code, fills some of its lanes.  That
+matters only if the old value of another lane may still be read: by the lanes that the guard leaves out, or by lanes
+that wait elsewhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.analysis.liveness import liveness
+from warpreg.designs.last_reads import waiting_lanes
+from warpreg.ir.kernel import Kernel
+
+
+def partial_flags(kernel: Kernel) -> NDArray[np.uint8]:
+    """Per result warp-register, whether a lane that the write leaves out may still need its old value.
+
+    A write in divergent code is flagged though its lanes may be all that the warp has: that depends on the run.
+    """
+    live = liveness(kernel)
+    waiting = waiting_lanes(kernel, live.live_in)
+    flags: list[int] = []
+    instructions = list(kernel.instructions())
+    for block in kernel.blocks:
+        pcs = live.accesses.block_pcs(block.index)
+        for pc, passing in zip(pcs, live.passing(block.index), strict=True):
+            kept = waiting[block.index] | (passing if live.accesses.guards[pc] else 0)
+            written = (r for r in instructions[pc].defined if not r.is_predicate)
+            flags += [kept >> cell & 1 for register in written for cell in live.accesses.cells.of(register)]
+    return np.array(flags, np.uint8)

@@ -1,0 +1,90 @@
+"""Which hook is to blame when a core does not compile, and at which line of its author."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from warpreg.designs.errors import DesignError
+from warpreg.designs.hooks import HOOKS, is_hook, place
+
+
+def types_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Numba's types of some values."""
+    import numba
+
+    typeof: Any = numba.typeof
+    return tuple(typeof(value) for value in values)
+
+
+def check_return_types(hooks: Mapping[str, FunctionType], compiled: Mapping[str, Any]) -> None:
+    """Raises DesignError for a hook that returns something else than its specification says, as a core compiled it."""
+    for name, dispatcher in compiled.items():
+        if wrong := _wrong_return_type(name, hooks[name], dispatcher):
+            raise DesignError(wrong)
+
+
+def _wrong_return_type(name: str, hook: FunctionType, dispatcher: Any) -> str | None:
+    import numba
+
+    wanted = HOOKS[name].returns_int
+    for signature in dispatcher.nopython_signatures:
+        found = signature.return_type
+        if not isinstance(found, (numba.types.Integer, numba.types.Boolean) if wanted else numba.types.NoneType):
+            return f"{place(hook.__code__)}: hook {name} returns {'an integer' if wanted else 'nothing'}, found {found}"
+    return None
+
+
+def typical_arguments(values: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """For each hook the arguments that a core passes, given a value of the right type for each parameter by name."""
+    return {name: tuple(values.get(p, 0) for p in spec.parameters) for name, spec in HOOKS.items()}
+
+
+def culprit(
+    hooks: Mapping[str, FunctionType], compiled: Mapping[str, Any], arguments: Mapping[str, tuple[Any, ...]]
+) -> str | None:
+    """What is wrong with the first hook that does not compile by itself or returns the wrong type, after its line."""
+    from numba.core.errors import NumbaError
+
+    for name, dispatcher in compiled.items():
+        try:
+            dispatcher.compile(types_of(arguments[name]))
+        except NumbaError as error:
+            return f"{_author_line(hooks[name], error)}: hook {name}: {brief(error)}"
+        if wrong := _wrong_return_type(name, hooks[name], dispatcher):
+            return wrong
+    return None
+
+
+def _author_line(function: FunctionType, error: Exception) -> str:
+    """Where numba says that the error is, if inside a file of the hook's author, else the hook itself."""
+    own = {Path(file).name: file for file in authors_files(function)}
+    found = [
+        f"{own[Path(where).name]}:{line}"
+        for where, line in re.findall(r'File "([^"]+)", line (\d+)', str(error))
+        if Path(where).name in own
+    ]
+    return found[0] if found else place(function.__code__)
+
+
+def authors_files(function: FunctionType) -> list[str]:
+    """The file of a hook; of a composed one those of the hooks that it calls."""
+    if Path(function.__code__.co_filename).exists():
+        return [function.__code__.co_filename]
+    inner = (value for value in function.__globals__.values() if is_hook(value))
+    return [one.__code__.co_filename for one in inner if isinstance(one, FunctionType) and one is not function]
+
+
+def brief(error: Exception) -> str:
+    """Numba's own words on one line, without its colours, its traceback and its advice."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = [line.strip(" >") for line in plain.splitlines()]
+    told = [
+        line for line in lines if line and not line.startswith(("Failed in", "During:", "File ", "def ", "<source"))
+    ]
+    if not told:
+        return type(error).__name__
+    return " ".join(told[:2]) if told[0].endswith(":") else told[0]
