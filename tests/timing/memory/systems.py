@@ -23,6 +23,9 @@ CACHED = MemorySystem(
 )  # fmt: skip
 """At a core clock of 1000 MHz a sector takes 2 cycles of the DRAM bus."""
 
+CONTENTION = replace(CACHED, memory=Model("contention", 32, 64))
+MESH = replace(CONTENTION, network=replace(CONTENTION.network or Network("mesh", 1, 1, 1, 1), kind="mesh", latency=2))
+
 
 def change(system: MemorySystem, **sections: dict[str, Any]) -> MemorySystem:
     """The system with other numbers: ``change(CACHED, l1={"ways": 4})``."""

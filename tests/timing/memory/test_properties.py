@@ -8,14 +8,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.timing.memory.systems import CACHED, FIXED, Driver, change
+from tests.timing.memory.systems import CACHED, CONTENTION, FIXED, MESH, Driver, change
 
 from warpreg.gpu.memory import MemorySystem
 from warpreg.timing import memory as m
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.traffic import Traffic, drive, measure
 
-SYSTEMS = [FIXED, CACHED, change(CACHED, memory={"segment_bytes": 128}), change(CACHED, l1={"miss_lines": 1})]
+TINY = {"queue": 1}
+SYSTEMS = [
+    FIXED,
+    CACHED,
+    CONTENTION,
+    MESH,
+    change(CONTENTION, network=TINY, l2={"queue": 1, "miss_lines": 1}, dram={"queue": 2}),
+    change(MESH, network={"queue": 1, "virtual_channels": 2}, l2={"queue": 1}, dram={"queue": 2}),
+    change(CONTENTION, memory={"segment_bytes": 128}, network={"virtual_channels": 2}),
+    change(CACHED, memory={"segment_bytes": 128}),
+    change(CACHED, l1={"miss_lines": 1}),
+]
 sends = st.tuples(
     st.integers(0, 2),
     st.sampled_from([m.LOAD, m.LOAD, m.STORE, m.ATOMIC, m.TEXTURE]),
@@ -25,7 +36,7 @@ sends = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.sampled_from(SYSTEMS), st.lists(sends, max_size=40))
 def test_each_transaction_comes_back_once_and_nothing_is_left(
     system: MemorySystem, traffic: list[tuple[int, int, int, int, int]]
@@ -40,7 +51,8 @@ def test_each_transaction_comes_back_once_and_nothing_is_left(
     memory = driver.memory
     assert driver.count("sent") == driver.count("returned") == len(traffic)
     assert (memory.sms[:, [at.UNDER_WAY, at.MISSES, at.RETURNS]] == 0).all()
-    assert memory.scalars[at.EVENTS] == 0
+    assert (memory.scalars[[at.EVENTS, at.QUEUED]] == 0).all()
+    assert (memory.channels[:, at.BURSTS] == 0).all()
     assert (memory.lines1[:, at.BITS] & at.PENDING == 0).all()
     assert (memory.lines2[:, at.BITS] & at.PENDING == 0).all()
     assert free_nodes(memory) == len(memory.nodes)
@@ -82,13 +94,13 @@ def test_hits_are_those_of_a_naive_cache(loads: list[tuple[int, int]]) -> None:
     assert driver.count("l1_hits") == hits
 
 
-@pytest.mark.parametrize("system", SYSTEMS[:2])
+@pytest.mark.parametrize("system", SYSTEMS[:4])
 def test_compiled_functions_do_what_the_plain_ones_do(system: MemorySystem) -> None:
     traffic = Traffic(streams=3, footprint=64, gap=2, sectors=7)
     one, other = (m.build(system, 2, 1000.0, 100, 150) for _ in range(2))
     found = measure(one, traffic, cycles=800)
     streams, results = np.zeros((6, 3), np.int64), np.zeros(2, np.int64)
-    drive(other, streams, np.array([800, 2, 64, 7, 0, 3, 0]), results, 0)
+    drive(other, streams, np.array([800, 2, 64, 7, 0, 3, 0, 1]), results, 0)
     assert results[1] == found.loads > 0
     for compiled, plain in zip(one, other, strict=True):
         assert np.array_equal(compiled, plain)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from warpreg.timing.memory import cached, first_level, fixed, heap, network
+from warpreg.timing.memory import cached, contention, first_level, fixed, heap, network
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.build import build, counters, for_machine
 from warpreg.timing.memory.layout import ATOMIC, LOAD, NEVER, NONE, STORE, TEXTURE, Memory
@@ -30,7 +30,7 @@ class Functions(NamedTuple):
 _FIXED = Functions(
     fixed.accepts, fixed.send, fixed.advance, fixed.next_event, heap.next_return, heap.returned, fixed.retry
 )
-_CACHES = Functions(
+_CACHED = Functions(
     first_level.accepts,
     first_level.send,
     cached.advance,
@@ -39,11 +39,12 @@ _CACHES = Functions(
     heap.returned,
     first_level.retry,
 )
+_CONTENTION = _CACHED._replace(advance=contention.advance)
 
 
 def functions(memory: Memory) -> Functions:
     """The functions of a memory system's model."""
-    return _FIXED if memory.parameters[at.MODEL] == at.FIXED else _CACHES
+    return (_FIXED, _CACHED, _CONTENTION)[memory.parameters[at.MODEL]]
 
 
 __all__ = [

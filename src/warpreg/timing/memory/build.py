@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -86,6 +87,7 @@ def _second_level(p: Array, cache: SecondLevel) -> None:
 def _network(p: Array, network: Network) -> None:
     p[at.NETWORK_LATENCY], p[at.FLIT_BYTES] = network.latency, network.flit_bytes
     p[at.QUEUE_NETWORK], p[at.VIRTUAL_CHANNELS] = network.queue, network.virtual_channels
+    p[at.IS_MESH] = network.kind == "mesh"
 
 
 def _dram(p: Array, dram: Dram, clock_mhz: float) -> None:
@@ -109,6 +111,7 @@ def _arrays(p: Array) -> Memory:
     nodes[:, at.NEXT] = np.arange(1, len(nodes) + 1)
     lines1, sets1 = _cache(sms if p[at.HAS_L1] else 0, int(p[at.SETS1]), int(p[at.WAYS1]))
     lines2, sets2 = _cache(slices, int(p[at.SETS2]), int(p[at.WAYS2]))
+    queues = _zeros(_place_queues(p), at.QUEUE_FIELDS)
     memory = Memory(
         parameters=p,
         scalars=np.zeros(at.SCALARS, np.int64),
@@ -125,12 +128,29 @@ def _arrays(p: Array) -> Memory:
         nodes=nodes,
         events=_zeros(len(nodes), 2),
         returns=_zeros(room, 2),
-        queues=np.zeros(1, np.int64),
+        queues=queues,
+        routers=_zeros(2 * int(p[at.ROUTERS]), at.ROUTER_FIELDS),
         counts=_zeros(sms, at.COUNTS),
     )
     memory.sms[:, at.BLOCKED] = at.NONE
-    memory.scalars[at.STEP_AT] = at.NEVER
+    memory.banks[:, at.OPEN_ROW] = at.NONE
+    memory.channels[:, at.STEP_AT] = at.NEVER
+    memory.scalars[at.DRAM_AT] = at.NEVER
     return memory
+
+
+def _place_queues(p: Array) -> int:
+    """Where the queues of each kind begin; how many there are."""
+    channels, slices = int(p[at.VIRTUAL_CHANNELS]), int(p[at.SLICES])
+    p[at.SLICE_QUEUES] = p[at.SMS] * channels
+    p[at.REPLY_QUEUES] = p[at.SLICE_QUEUES] + slices
+    p[at.BANK_QUEUES] = p[at.REPLY_QUEUES] + slices * channels
+    p[at.MESH_QUEUES] = p[at.BANK_QUEUES] + p[at.CHANNELS] * p[at.BANKS]
+    if p[at.IS_MESH]:
+        nodes = int(p[at.SMS]) + slices
+        p[at.MESH_WIDTH] = width = math.ceil(math.sqrt(nodes))
+        p[at.ROUTERS] = width * -(-nodes // width)
+    return int(p[at.MESH_QUEUES] + 2 * p[at.ROUTERS] * 5 * channels)
 
 
 def _zeros(rows: int, columns: int) -> Array:

@@ -34,6 +34,7 @@ def advance(memory: Memory, now: int) -> None:
             following = nodes[chain, at.NEXT]
             network.reply(memory, which, chain, time)
             chain = following
+    first_level.unblock(memory, now)
 
 
 def _arrive(memory: Memory, which: int, node: int, now: int) -> None:
@@ -43,6 +44,8 @@ def _arrive(memory: Memory, which: int, node: int, now: int) -> None:
     busy = sectors_in(nodes[node, at.SECTORS]) * parameters[at.L2_SECTOR_TICKS]
     memory.slices[which, at.SLICE_FREE] = start + busy
     found = second_level.look_up(memory, which, node)
+    if found == second_level.ASKS or found == second_level.WAITS:
+        second_level.wait(memory, node)
     later = start // TICKS + parameters[at.L2_LATENCY]
     sm = nodes[node, at.SM]
     written = sectors_in(scalars[at.EVICTED])

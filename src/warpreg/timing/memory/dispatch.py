@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpreg.timing.memory import cached, first_level, fixed, network
+from warpreg.timing.memory import cached, contention, first_level, fixed, network
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.layout import Memory
 
@@ -31,8 +31,10 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
 
 def advance(memory: Memory, now: int) -> None:
     """Do what is due."""
-    if memory.parameters[at.MODEL] != at.FIXED:
+    if memory.parameters[at.MODEL] == at.CACHED:
         cached.advance(memory, now)
+    elif memory.parameters[at.MODEL] == at.CONTENTION:
+        contention.advance(memory, now)
 
 
 def next_event(memory: Memory, now: int) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from warpreg.timing.access_record import LOCAL_BASE
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory import network, tags
-from warpreg.timing.memory.heap import free_node, give_back, new_node, next_return, sectors_in
+from warpreg.timing.memory.heap import free_node, give_back, new_node, next_return, sectors_in, wake
 from warpreg.timing.memory.layout import TICKS, Memory
 
 BYPASS_CYCLES = 1
@@ -48,11 +48,17 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
         memory.counts[sm, at.BLOCKS] += 1
 
 
-def unblock(memory: Memory, sm: int, now: int) -> None:
-    """Let the transaction that waits in front of the cache try again."""
-    node = memory.sms[sm, at.BLOCKED]
-    if node != at.NONE and _take(memory, sm, node, now) == 1:
-        memory.sms[sm, at.BLOCKED] = at.NONE
+def unblock(memory: Memory, now: int) -> None:
+    """Let transactions that wait in front of caches try again where something has changed."""
+    if memory.scalars[at.WOKEN_ANY] == 0:
+        return
+    memory.scalars[at.WOKEN_ANY] = 0
+    for sm in range(memory.sms.shape[0]):
+        if memory.sms[sm, at.WOKEN] == 1:
+            memory.sms[sm, at.WOKEN] = 0
+            node = memory.sms[sm, at.BLOCKED]
+            if node != at.NONE and _take(memory, sm, node, now) == 1:
+                memory.sms[sm, at.BLOCKED] = at.NONE
 
 
 def deliver(memory: Memory, node: int, now: int) -> None:
@@ -60,6 +66,7 @@ def deliver(memory: Memory, node: int, now: int) -> None:
     nodes = memory.nodes
     sm = nodes[node, at.SM]
     chain = node
+    nodes[node, at.NEXT] = at.NONE
     if nodes[node, at.FILLS] == 1:
         chain = _fill(memory, sm, nodes[node, at.LINE], nodes[node, at.SECTORS])
         free_node(memory, node)
@@ -70,7 +77,7 @@ def deliver(memory: Memory, node: int, now: int) -> None:
         give_back(memory, sm, now, nodes[chain, at.TICKET])
         free_node(memory, chain)
         chain = following
-    unblock(memory, sm, now)
+    wake(memory, sm)
 
 
 def _take(memory: Memory, sm: int, node: int, now: int) -> int:

@@ -122,3 +122,10 @@ def free_node(memory: Memory, node: int) -> None:
 def sectors_in(mask: int) -> int:
     """How many of four sectors."""
     return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
+
+
+def wake(memory: Memory, sm: int) -> None:
+    """Note that what blocks an SM's transaction may be gone."""
+    if memory.sms[sm, at.BLOCKED] != at.NONE:
+        memory.sms[sm, at.WOKEN] = 1
+        memory.scalars[at.WOKEN_ANY] = 1

@@ -33,7 +33,8 @@ class Memory(NamedTuple):
     of the second-level cache, ``channels`` for each DRAM channel, ``banks`` for each of its banks.  ``lines1`` and
     ``lines2`` the lines of the caches, ``sets1`` and ``sets2`` their sets (oldest, newest), ``buckets1`` and
     ``buckets2`` where looking a line up begins.  ``nodes``: transactions and requests under way.  ``events`` a heap of
-    (time, node), ``returns`` one for each SM of (time, ticket).  ``queues`` ring buffers of nodes. ``counts`` by SM.
+    (time, node), ``returns`` one for each SM of (time, ticket).  ``queues`` lists of nodes, ``routers`` those of a
+    mesh. ``counts`` by SM.
     """
 
     parameters: Array
@@ -52,6 +53,7 @@ class Memory(NamedTuple):
     events: Array
     returns: Array
     queues: Array
+    routers: Array
     counts: Array
 
 
@@ -62,27 +64,40 @@ class Memory(NamedTuple):
     NETWORK_LATENCY, FLIT_BYTES, BY_SECTOR, QUEUE_NETWORK, MESH_WIDTH, VIRTUAL_CHANNELS,
     CHANNELS, DRAM_LATENCY, DRAM_SECTOR_TICKS, BANKS, ROW_SHIFT, QUEUE_DRAM,
     T_RCD, T_RP, T_RAS, T_CL, T_WL, T_WR, T_WTR, T_RRD, BUCKETS1, BUCKETS2, BITS1, BITS2, SLICE_BITS,
+    IS_MESH, ROUTERS, SLICE_QUEUES, REPLY_QUEUES, BANK_QUEUES, MESH_QUEUES,
     PARAMETERS,
-) = range(49)  # fmt: skip
+) = range(55)  # fmt: skip
 
-EVENTS, FREE_NODE, SEQUENCE, STEP_AT, ACTIVE, ASKED, EVICTED, EVICTED_LINE, SCALARS = range(9)
-"""Length of the heap of events; first free node; how many times anything was put into a heap; when the network and the
-DRAM controllers are to be stepped next, and how many requests are in them; what the last look-up in the second level
-left: sectors to ask of DRAM, dirty sectors that it threw out, and their line."""
+EVENTS, FREE_NODE, SEQUENCE, STEPPED, QUEUED, ASKED, EVICTED, EVICTED_LINE, PLACE, WOKEN_ANY, DRAM_AT, SCALARS = range(
+    12
+)
+"""Length of the heap of events; first free node; how many times anything was put into a heap; the cycle in which queues
+were stepped last, and how many requests are in queues; what the last look-up in the second level left: sectors to ask
+of DRAM, dirty sectors that it threw out and their line, and the place of its own; whether any SM is woken; the cycle
+in which a DRAM controller may have something to do."""
 
-RETURNS, FREE_AT, INJECT_AT, EJECT_AT, BLOCKED, MISSES, UNDER_WAY, SM_FIELDS = range(8)
+RETURNS, FREE_AT, INJECT_AT, EJECT_AT, BLOCKED, MISSES, UNDER_WAY, WOKEN, CHOSEN_BY, SM_FIELDS = range(10)
 """Of an SM: length of its heap of returns; when its first-level cache, its port into the network and its port out of it
 are free (ticks, cycles, cycles); the transaction that the cache could not take, or NONE; lines that it waits for;
-transactions under way."""
+transactions under way; whether what blocks it may be gone; the queue whose first packet it takes
+next."""
 
-SLICE_FREE, REPLY_AT, SLICE_FIELDS = range(3)
-"""Of a slice: when it is free (ticks), and its port into the reply network (cycles)."""
+SLICE_FREE, REPLY_AT, TAKE_AT, MISSES2, CHOSEN, SLICE_FIELDS = range(6)
+"""Of a slice: when it is free (ticks); when its port into the reply network and that out of the request network are
+(cycles); lines that it waits for; the queue whose first packet it takes next."""
 
-CHANNEL_FREE, CHANNEL_FIELDS = range(2)
-"""Of a DRAM channel: when its data bus is free (ticks)."""
+CHANNEL_FREE, BURSTS, ACTIVATE_AT, READ_AT, STEP_AT, CHANNEL_FIELDS = range(6)
+"""Of a DRAM channel: when its data bus is free (ticks); bursts that it has been given; ticks from which a row may be
+activated and data read; ticks from which there may be something to do."""
 
-OPEN_ROW, ROW_AT, COLUMN_AT, PRECHARGE_AT, BANK_FIELDS = range(5)
-"""Of a bank: its open row or NONE; ticks at which it may be activated, read or written, and precharged."""
+OPEN_ROW, COLUMN_AT, PRECHARGE_AT, BANK_FIELDS = range(4)
+"""Of a bank: its open row or NONE; ticks from which it may be read or written, and precharged."""
+
+HEAD, TAIL, LENGTH, EXPECTED, QUEUE_FIELDS = range(5)
+"""Of a queue: first and last of its nodes, which are linked, how many they are, and how many are on their way to it."""
+
+ROUTER_FIELDS = 6
+"""Of a router of a mesh: when its five links are free (cycles), and how many packets are in it."""
 
 TAG, BITS, CHAIN, HASH_NEXT, OLDER, NEWER, SET, LINE_FIELDS = range(8)
 """Of a cache line: address or NONE; sectors valid | pending << 4 | dirty << 8; first of the nodes that wait for it;
@@ -91,12 +106,14 @@ next line in its bucket; neighbours by age in its set; its set."""
 VALID, PENDING, DIRTY = 15, 15 << 4, 15 << 8
 PENDING_SHIFT, DIRTY_SHIFT = 4, 8
 
-TICKET, SM, KIND, LINE, SECTORS, NEED, NEXT, STAGE, FILLS, NODE_FIELDS = range(10)
+TICKET, SM, KIND, LINE, SECTORS, NEED, NEXT, STAGE, FILLS, ORDER, ROW, FREE_FROM, NODE_FIELDS = range(13)
 """Of a node: the ticket, whose it is, what it asks; the sectors that it waits for; next in a chain or free list; what
-its event does; whether it fills the first-level cache when it comes back."""
+its event does; whether it fills the first-level cache when it comes back; its place in the order in which it
+entered a controller or the network; the row of a burst; the cycle from which a packet may move."""
 
-ARRIVE, FILLED, REPLY, DELIVER = range(4)
-"""Stages of a request: it reaches its slice; DRAM has its sectors; the slice answers; its SM has the answer."""
+ARRIVE, FILLED, REPLY, DELIVER, LEAVE = range(5)
+"""Stages of a request: it reaches its slice; DRAM has its sectors; the slice answers; its SM has the answer; it leaves
+its SM."""
 
 (
     L1_HITS, L1_MISSES, L2_HITS, L2_MISSES, DRAM_READS, DRAM_WRITES, ROW_HITS, ROW_MISSES, SENT, RETURNED, BLOCKS,

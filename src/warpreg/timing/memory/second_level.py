@@ -12,7 +12,7 @@ from warpreg.timing.memory.layout import Memory
 
 HIT, WAITS, ASKS, NO_PLACE = range(4)
 """What a look-up found: the sectors; that others have asked for them; that DRAM is to be asked for ``ASKED``; no line
-that could be replaced.  A request that waits is chained to its line."""
+that could be replaced."""
 
 
 def slice_of(memory: Memory, line: int) -> int:
@@ -34,6 +34,14 @@ def place_in_slice(memory: Memory, line: int) -> int:
     above = chunk >> bits if bits >= 0 else chunk // parameters[at.SLICES]
     within = parameters[at.INTERLEAVE_SHIFT] - 7
     return above << within | line >> 7 & ((1 << within) - 1)
+
+
+def place_in_channel(memory: Memory, line: int) -> int:
+    """A line's number among those of its DRAM channel, in the order of addresses."""
+    parameters = memory.parameters
+    within = parameters[at.INTERLEAVE_SHIFT] - 7
+    chunk = line >> parameters[at.INTERLEAVE_SHIFT]
+    return chunk // parameters[at.CHANNELS] << within | line >> 7 & ((1 << within) - 1)
 
 
 def look_up(memory: Memory, which: int, node: int) -> int:
@@ -72,10 +80,16 @@ def look_up(memory: Memory, which: int, node: int) -> int:
     asked = missing & ~(lines[place, at.BITS] >> at.PENDING_SHIFT)
     lines[place, at.BITS] |= asked << at.PENDING_SHIFT
     nodes[node, at.NEED] = missing
-    nodes[node, at.NEXT] = lines[place, at.CHAIN]
-    lines[place, at.CHAIN] = node
     scalars[at.ASKED] = asked
+    scalars[at.PLACE] = place
     return ASKS if asked else WAITS
+
+
+def wait(memory: Memory, node: int) -> None:
+    """Chain a request to the line that it has just been found to wait for."""
+    place = memory.scalars[at.PLACE]
+    memory.nodes[node, at.NEXT] = memory.lines2[place, at.CHAIN]
+    memory.lines2[place, at.CHAIN] = node
 
 
 def fill(memory: Memory, which: int, line: int, sectors: int) -> int:

@@ -1,7 +1,8 @@
 """Traffic without SMs: streams of loads that drive a memory system, to measure latency and throughput under load.
 
-Each SM has a number of *streams*; a stream sends a load, waits until it is back and for a gap of some cycles, and sends
-the next.  So the streams of an SM are its warps, and fewer of them are a throttled SM.
+Each SM has a number of *streams*, each with places for some loads under way; a place sends a load, waits until it is
+back and for a gap of some cycles, and sends the stream's next.  So streams are warps, and fewer of them are a throttled
+SM.
 """
 
 from __future__ import annotations
@@ -16,14 +17,18 @@ from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.layout import Array, Memory
 
 READY, SENT_AT, NUMBER, STREAM_FIELDS = range(4)
-"""Of a stream: when it may send (NEVER while it waits), when it sent, and how many loads it has sent."""
-CYCLES, GAP, FOOTPRINT, SECTORS, SEQUENTIAL, STREAMS, OWN, SETTINGS = range(8)
+"""Of a place for a load under way: when it may send (NEVER while it waits), when it sent; of the first place of a
+stream, how many loads the stream has sent."""
+CYCLES, GAP, FOOTPRINT, SECTORS, SEQUENTIAL, STREAMS, OWN, DEPTH, SETTINGS = range(9)
 LATENCY_SUM, LOADS, RESULTS = range(3)
+STAGGER = 613
+"""Lines by which streams begin further inside their parts, so that they do not visit the slices in step."""
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """``streams`` for each SM; ``gap`` cycles between a return and the next load; the ``sectors`` of each load.
+    """``streams`` for each SM, each with ``depth`` loads under way; ``gap`` cycles between a return and the next load;
+    the ``sectors`` of each load.
 
     Lines come from ``footprint`` lines: at random, or one after the other with each stream in a part of its own.
     ``shared`` says whether all SMs use the same lines.
@@ -31,6 +36,7 @@ class Traffic:
 
     streams: int
     footprint: int
+    depth: int = 1
     gap: int = 0
     sectors: int = 15
     sequential: bool = False
@@ -49,10 +55,11 @@ class Measured:
 def measure(memory: Memory, traffic: Traffic, cycles: int, warm_up: int = 0, sms: int | None = None) -> Measured:
     """Drive a memory system at rest for ``warm_up`` cycles, then measure for ``cycles``; ``sms`` of its SMs send."""
     active = len(memory.sms) if sms is None else sms
-    streams = np.zeros((active * traffic.streams, STREAM_FIELDS), np.int64)
+    streams = np.zeros((active * traffic.streams * traffic.depth, STREAM_FIELDS), np.int64)
     settings = np.zeros(SETTINGS, np.int64)
     settings[[GAP, FOOTPRINT, SECTORS]] = traffic.gap, traffic.footprint, traffic.sectors
     settings[[SEQUENTIAL, STREAMS, OWN]] = traffic.sequential, traffic.streams, not traffic.shared
+    settings[DEPTH] = traffic.depth
     results = np.zeros(RESULTS, np.int64)
     run = compiled(drive, (memory, streams, settings, results, 0))
     settings[CYCLES] = warm_up
@@ -66,8 +73,7 @@ def measure(memory: Memory, traffic: Traffic, cycles: int, warm_up: int = 0, sms
 
 def drive(memory: Memory, streams: Array, settings: Array, results: Array, start: int) -> int:
     """Step from cycle ``start`` until CYCLES; the numba subset of Python."""
-    count = settings[STREAMS]
-    sms = streams.shape[0] // count
+    sms = streams.shape[0] // (settings[STREAMS] * settings[DEPTH])
     for now in range(start, settings[CYCLES]):
         if dispatch.next_event(memory, now) <= now:
             dispatch.advance(memory, now)
@@ -89,29 +95,29 @@ def _take_back(memory: Memory, streams: Array, settings: Array, results: Array, 
 
 
 def _send_one(memory: Memory, streams: Array, settings: Array, sm: int, now: int) -> None:
-    """The stream of this SM that has been ready for longest sends."""
-    count = settings[STREAMS]
+    """The place of this SM that has been ready for longest sends the next load of its stream."""
+    count = settings[STREAMS] * settings[DEPTH]
     chosen = sm * count
     for stream in range(sm * count, (sm + 1) * count):
         if streams[stream, READY] < streams[chosen, READY]:
             chosen = stream
     if streams[chosen, READY] > now:
         return
-    line = _line(streams, settings, sm, chosen)
-    streams[chosen, NUMBER] += 1
+    first = chosen // settings[DEPTH] * settings[DEPTH]
+    line = _line(settings, sm, first // settings[DEPTH], streams[first, NUMBER])
+    streams[first, NUMBER] += 1
     streams[chosen, READY] = at.NEVER
     streams[chosen, SENT_AT] = now
     dispatch.send(memory, sm, at.LOAD, line, settings[SECTORS], chosen, now)
 
 
-def _line(streams: Array, settings: Array, sm: int, stream: int) -> int:
-    """The address of the next line of a stream."""
-    number = streams[stream, NUMBER]
+def _line(settings: Array, sm: int, stream: int, number: int) -> int:
+    """The address of a line of a stream."""
     footprint = settings[FOOTPRINT]
     base = sm * footprint if settings[OWN] == 1 else 0
     if settings[SEQUENTIAL] == 1:
         part = footprint // settings[STREAMS]
-        return (base + stream % settings[STREAMS] * part + number % part) * 128
+        return (base + stream % settings[STREAMS] * part + (number + stream * STAGGER) % part) * 128
     mixed = (number * 0x9E3779B1 + (stream + 1) * 0x85EBCA77) & 0xFFFFFFFF
     mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
     mixed = (mixed ^ mixed >> 12) * 0x297A2D39 & 0xFFFFFFFF

@@ -1,0 +1,30 @@
+"""How large requests and replies are on the network."""
+
+from __future__ import annotations
+
+from warpreg.timing.memory import layout as at
+from warpreg.timing.memory.heap import sectors_in
+from warpreg.timing.memory.layout import Memory
+
+HEADER_BYTES = 8
+SECTOR_BYTES = 32
+
+
+def request_flits(memory: Memory, node: int) -> int:
+    """Flits of a request: stores and atomics carry data."""
+    kind = memory.nodes[node, at.KIND]
+    return _flits(memory, node, 1 if kind == at.STORE or kind == at.ATOMIC else 0)
+
+
+def reply_flits(memory: Memory, node: int) -> int:
+    """Flits of an answer: all but stores' carry data."""
+    return _flits(memory, node, 0 if memory.nodes[node, at.KIND] == at.STORE else 1)
+
+
+def _flits(memory: Memory, node: int, with_data: int) -> int:
+    """One packet, or one for each sector where first-level caches fetch sectors."""
+    parameters = memory.parameters
+    count = sectors_in(memory.nodes[node, at.SECTORS])
+    packets = count if parameters[at.BY_SECTOR] == 1 else 1
+    data = SECTOR_BYTES * count // packets if with_data == 1 else 0
+    return packets * ((HEADER_BYTES + data + parameters[at.FLIT_BYTES] - 1) // parameters[at.FLIT_BYTES])

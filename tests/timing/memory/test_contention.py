@@ -1,0 +1,96 @@
+"""The contention model: what it has in common with the cached one, and what its queues add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.timing.memory.systems import CACHED, CONTENTION, MESH, Driver, change
+
+from warpreg.gpu.memory import MemorySystem
+from warpreg.timing import memory as m
+from warpreg.timing.memory import second_level
+
+
+@pytest.mark.parametrize("kind", [m.LOAD, m.STORE, m.ATOMIC])
+def test_alone_a_transaction_takes_as_long_as_in_the_cached_model(kind: int) -> None:
+    times = []
+    for system in (CACHED, CONTENTION):
+        driver = Driver(system, sms=2)
+        driver.send(1, 0, sectors=1, kind=kind)
+        first = driver.when(1)
+        driver.send(2, 0, sectors=1, kind=kind, sm=1)
+        times.append((first, driver.when(2)))
+    assert times[0] == times[1]
+
+
+def test_in_a_mesh_distance_costs_time() -> None:
+    # 4 SMs and 2 slices in 3 columns: SM 0 at (0, 0), SM 3 at (0, 1), slice 0 at (1, 1). Hits of the second level:
+    # 10 + 1 to enter, 2 a hop, 1 out, 20 in the slice, and the same way back.
+    driver = Driver(MESH, sms=4)
+    driver.send(0, 0, sectors=1, sm=1)
+    driver.when(0)
+    times = []
+    for sm, hops in ((0, 2), (3, 1)):
+        start = driver.now
+        driver.send(1 + sm, 0, sectors=1, sm=sm)
+        times.append((driver.when(1 + sm) - start, 10 + 1 + 2 * hops + 1 + 20 + 1 + 2 * hops + 1))
+    assert all(found == expected for found, expected in times), times
+
+
+def test_two_sms_that_want_one_slice_take_turns() -> None:
+    driver = Driver(CONTENTION, sms=2)
+    for sm in range(2):
+        driver.send(sm, 0, sectors=1, kind=m.STORE, sm=sm)
+    assert sorted((driver.when(0), driver.when(1))) == [40, 41]
+
+
+def lines_of(driver: Driver, which: int) -> Iterator[int]:
+    """Addresses of lines that belong to a slice."""
+    return (line for line in range(0, 1 << 20, 128) if second_level.slice_of(driver.memory, line) == which)
+
+
+def full(system: MemorySystem, sends: int) -> int:
+    """How many stores to one slice an SM gets rid of before it is held up."""
+    driver = Driver(system)
+    for ticket, line in zip(range(sends), lines_of(driver, 0), strict=False):
+        if not driver.accepts():
+            return ticket
+        driver.send(ticket, line, kind=m.STORE)
+        driver.to(driver.now + 1)
+    return sends
+
+
+def test_full_queues_hold_up_the_sm() -> None:
+    # A store of a line takes 4 cycles of the port, so a stream of one a cycle fills the queue of 4; one more waits in
+    # front of the cache. While the first is on its way through the cache (10 cycles), nothing leaves the queue.
+    assert full(CONTENTION, 60) == 5
+    assert full(change(CONTENTION, network={"queue": 100}), 60) == 60
+
+
+def test_a_packet_that_waits_holds_up_others_unless_they_have_a_virtual_channel() -> None:
+    # Both SMs have stores of four packets for slice 0, which takes one in four cycles, so SM 0 is rid of its five after
+    # 36 cycles; a load from slice 1 behind them need not wait for all that if it has a queue of its own.
+    times = []
+    for channels in (1, 2):
+        driver = Driver(change(CONTENTION, network={"virtual_channels": channels, "queue": 64}), sms=2)
+        lines = lines_of(driver, 0)
+        for ticket in range(5):
+            driver.send(2 * ticket, next(lines), kind=m.STORE, sm=0)
+            driver.send(2 * ticket + 1, next(lines), kind=m.STORE, sm=1)
+            driver.to(driver.now + 1)
+        start = driver.now
+        driver.send(100, next(lines_of(driver, 1)), sectors=1, sm=0)
+        times.append(driver.when(100) - start)
+    assert times[0] - times[1] >= 20
+
+
+def test_idle_cycles_need_no_steps() -> None:
+    driver = Driver(CONTENTION)
+    driver.send(1, 0, sectors=1)
+    steps, now = 0, 0
+    while 1 not in driver.back:
+        steps += 1
+        now = int(min(driver.ask.next_event(driver.memory, now + 1), driver.ask.next_return(driver.memory, 0)))
+        driver.to(now)
+    assert steps < 15  # of 166 cycles
