@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from warpreg import simt
 from warpreg.codegen import MACHINE, PLAIN
-from warpreg.experiments import comparison, runs
+from warpreg.experiments import comparison, runs, traces
 from warpreg.experiments.provenance import DIGITS
 from warpreg.experiments.result import Parameters
 from warpreg.experiments.runs import CompileChoice, Run
+from warpreg.experiments.traces import UnknownOpcodes
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.module import Module
 from warpreg.ptx import parse
@@ -42,9 +43,11 @@ __all__ = [
     "Run",
     "compare",
     "compile",
+    "read_trace",
     "run",
     "surface",
     "texture",
+    "write_trace",
 ]
 
 texture = TextureArgument
@@ -244,6 +247,21 @@ def run(
     """Run a built-in workload, or the one that a ``.py`` file defines, and check it against its NumPy reference."""
     choice = CompileChoice(max_registers, schedule, target, level, registers, banks, address_bits=address_bits)
     return runs.run_workload(runs.find_workload(workload), size, seed, choice)
+
+
+def read_trace(path: str | Path, *, unknown_opcodes: UnknownOpcodes = "error", registers: int | None = None) -> Run:
+    """The run that a trace recorded on hardware holds: a ``kernelslist.g`` or ``.traceg`` file of Accel-Sim's tracer.
+
+    ``unknown_opcodes`` of ``"alu"`` takes opcodes that are in no table as integer arithmetic; ``registers`` is what a
+    thread is taken to demand where occupancy is computed.  Raises `SassTraceError`.
+    """
+    return traces.recorded_run(str(path), unknown_opcodes, CompileChoice(registers=registers))
+
+
+def write_trace(run: Run, folder: str | Path) -> Path:
+    """Write a run, recorded with ``Record(path=True, addresses=True)``, as traces that Accel-Sim takes; returns the
+    ``kernelslist.g``.  Raises `RunError` and `SassTraceError` for a run that lacks path or addresses."""
+    return traces.export_run(run, Path(folder))
 
 
 def compare(

@@ -3,11 +3,17 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.sass.text import line, write_trace
 from tests.sass.vector_add import FULL_WARP, PART_WARP, write_vector_add
 
+import warpreg
 from warpreg.cli import main
+from warpreg.sass.errors import SassTraceError
+from warpreg.simt import Record
+
+SAXPY = Path(__file__).parent / "data" / "saxpy.ptx"
 
 Output = pytest.CaptureFixture[str]
 
@@ -69,3 +75,18 @@ def test_export_writes_a_trace_that_run_reads(capsys: Output, tmp_path: Path) ->
     read = json.loads(capsys.readouterr().out)
     assert read["warp_instructions"] == original["warp_instructions"] == written["warp_instructions"]
     assert read["profile"] == original["profile"]
+
+
+def test_python_reads_and_writes_traces(tmp_path: Path) -> None:
+    listed = write_vector_add(tmp_path, 64)
+    run = warpreg.read_trace(listed, registers=20)
+    assert run.warp_instructions == 2 * FULL_WARP + 2 * PART_WARP
+    plain, cached = warpreg.compare(run, designs=["mrf", "rfc"]).itertuples()
+    assert cached.energy_normalized < plain.energy_normalized
+    recorded = warpreg.compile(str(SAXPY), record=Record(path=True, addresses=True))["saxpy"]
+    x = np.ones(64, np.float32)
+    original = recorded[2, 32](2.0, x, x.copy(), 64)
+    again = warpreg.read_trace(warpreg.write_trace(original, tmp_path / "saxpy"))
+    assert again.warp_instructions == original.warp_instructions
+    with pytest.raises(SassTraceError, match="addresses were not recorded"):
+        warpreg.write_trace(warpreg.run("vector-add"), tmp_path / "none")

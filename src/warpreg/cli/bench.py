@@ -74,7 +74,26 @@ def _compiler(size: str, folder: Path | None, address_bits: int, as_json: bool) 
     output.console().print(f"\nwarpreg {versions['warpreg']}, ptxas {versions['ptxas']}")
 
 
-SUITES = {"spine": _spine, "compiler": _compiler}
+TRACE_UNITS = {
+    "traceg_mb_s": "MB of trace text a second of processor time, read to kernel, path and addresses",
+    "traceg_bytes": "bytes of trace text",
+}
+
+
+def _traces(size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
+    if folder is not None or address_bits != 64:
+        raise click.UsageError("--ptx and --address-bits belong to 'warpreg bench compiler'")
+    from warpreg.experiments.trace_bench import traces
+
+    with output.steps() as progress:
+        measured = traces(progress.begin)
+    if as_json:
+        output.print_json(measured)
+    else:
+        output.print_tables([_figures(measured, TRACE_UNITS)])
+
+
+SUITES = {"spine": _spine, "compiler": _compiler, "traces": _traces}
 
 
 @click.command()
@@ -91,7 +110,8 @@ SUITES = {"spine": _spine, "compiler": _compiler}
 @json_option
 def command(suite: str, size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
     """Measure how fast this machine runs, compiles, replays and parses (spine: medians of five; takes minutes), or
-    how the compiler's registers and instructions compare with those of ptxas (compiler: needs the cuda extra).
+    how the compiler's registers and instructions compare with those of ptxas (compiler: needs the cuda extra), or how
+    fast recorded traces are read (traces).
     """
     if suite not in SUITES:
         raise click.UsageError(str(UnknownNameError("benchmark", suite, SUITES)))

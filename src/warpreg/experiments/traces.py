@@ -6,14 +6,16 @@ import dataclasses
 import hashlib
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from warpreg.experiments.provenance import DIGITS
 from warpreg.experiments.runs import CompileChoice, Run, RunError
-from warpreg.sass.export import ExportedLaunch, export
 from warpreg.sass.listing import is_trace
-from warpreg.sass.reader import Recording, UnknownOpcodes, read_recording
+from warpreg.sass.opcodes import UnknownOpcodes
 from warpreg.simt import Launch
-from warpreg.timing.sites import step_bytes
+
+if TYPE_CHECKING:
+    from warpreg.sass.reader import Recording
 
 __all__ = ["UnknownOpcodes", "export_run", "is_trace", "recorded_run"]
 
@@ -25,6 +27,8 @@ def recorded_run(name: str, unknown: UnknownOpcodes = "error", choice: CompileCh
     that is malformed or names opcodes that are in no table (unless ``unknown`` is ``"alu"``), RunError for another
     choice, OSError.
     """
+    from warpreg.sass.reader import read_recording  # half a second that only traces wait for
+
     registers = _only_registers(name, choice)
     started = time.perf_counter()
     recording = read_recording(Path(name), unknown)
@@ -46,6 +50,9 @@ def export_run(run: Run, folder: Path) -> Path:
 
     Raises RunError for a run without a recorded path, SassTraceError for one without addresses, OSError.
     """
+    from warpreg.sass.export import ExportedLaunch, export
+    from warpreg.timing.sites import step_bytes
+
     launches = []
     for launch in run.launches:
         if launch.trace is None:

@@ -18,6 +18,8 @@ from warpreg.ir.opcodes.form import UNIT_LATENCY
 
 Pipe = Literal["int", "fp", "sfu", "dp", "tensor", "mem", "tex", "ctrl", "uniform"]
 Flow = Literal["", "branch", "exit", "sync", "barrier"]
+UnknownOpcodes = Literal["error", "alu"]
+"""What becomes of opcodes that are in no table."""
 
 UNITS: dict[str, Unit] = {
     "int": Unit.ALU,

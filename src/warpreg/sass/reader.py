@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Literal, cast
+from typing import BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from warpreg.sass.catalogue import Catalogue
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.header import Header
 from warpreg.sass.listing import LIST_SUFFIX, Copy, read_list
+from warpreg.sass.opcodes import UnknownOpcodes
 from warpreg.sass.program import Seen
 from warpreg.sass.rebuild import Rebuilding
 from warpreg.sass.source import Source
@@ -31,8 +32,6 @@ from warpreg.trace import Trace, TraceWriter
 
 IN_MEMORY_BYTES = 1 << 20
 """Streams of at most this size never see the disk."""
-
-UnknownOpcodes = Literal["error", "alu"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,8 +41,9 @@ class Structure:
         self._place: Extent = (0, 0, 0)
 
     @property
-    def phase(self) -> Phase:
-        return Phase(int(self._state[At.PHASE]))
+    def phase(self) -> int:
+        """Where the next line stands, a `Phase`."""
+        return int(self._state[At.PHASE])
 
     @property
     def header(self) -> Header:
@@ -54,7 +55,7 @@ class Structure:
     @property
     def where(self) -> str:
         """The warp or thread block that a line is in, for messages."""
-        in_warp = self.phase is Phase.INSTRUCTIONS
+        in_warp = self.phase == Phase.INSTRUCTIONS
         return f"warp {self._state[At.WARP]} of {self.thread_block}" if in_warp else self.thread_block
 
     @property
@@ -67,14 +68,14 @@ class Structure:
         if not text:
             return
         announced, left = int(self._state[At.ANNOUNCED]), int(self._state[At.LEFT])
-        if self.phase is Phase.HEADER:
+        if self.phase == Phase.HEADER:
             self._header_line(text)
         elif left:
             done = announced - left
             raise SassTraceError(
                 f"{self.where} announces {announced} instructions, found '{_short(text)}' after {done}"
             )
-        elif self.phase is Phase.INSTRUCTIONS and text[0] in "0123456789abcdef":
+        elif self.phase == Phase.INSTRUCTIONS and text[0] in "0123456789abcdef":
             raise SassTraceError(f"{self.where} announces {announced} instructions, here is one more")
         else:
             self._body_line(text)
@@ -85,7 +86,7 @@ class Structure:
         if left:
             done = announced - left
             raise SassTraceError(f"the trace stops in {self.where}, after {done} of {announced} instructions")
-        if self.phase is not Phase.OUTSIDE:
+        if self.phase != Phase.OUTSIDE:
             raise SassTraceError(f"the trace stops in {self.where}: expected '#END_TB'")
         if self._begun < header.thread_blocks:
             raise SassTraceError(f"the trace stops after {self._begun} of {header.thread_blocks} thread blocks")
@@ -122,8 +123,8 @@ class Structure:
                 self._expect(text, Phase.WARP)
                 self._state[At.LEFT] = self._state[At.ANNOUNCED] = int(found[2])
                 self._state[At.PHASE] = Phase.INSTRUCTIONS
-        elif not text.startswith("#") or self.phase is not Phase.OUTSIDE:
-            raise SassTraceError(f"'{_short(text)}' may not stand {PLACES[self.phase]}")
+        elif not text.startswith("#") or self.phase != Phase.OUTSIDE:
+            raise SassTraceError(f"'{_short(text)}' may not stand {PLACES[Phase(self.phase)]}")
 
     def _thread_block(self, x: int, y: int, z: int) -> None:
         grid = self.header.grid
@@ -156,7 +157,7 @@ class Structure:
 
     def _expect(self, text: str, *phases: Phase) -> None:
         if self.phase not in phases:
-            raise SassTraceError(f"'{text}' may not stand {PLACES[self.phase]}")
+            raise SassTraceError(f"'{text}' may not stand {PLACES[Phase(self.phase)]}")
 
 
 def _short(text: str) -> str:

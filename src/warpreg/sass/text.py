@@ -104,7 +104,7 @@ class TraceText:
         """A line that is no instruction."""
         state, phase = self._state, self._structure.phase
         self._structure.line(text)
-        if phase is Phase.HEADER and self._structure.phase is not Phase.HEADER:
+        if phase == Phase.HEADER and self._structure.phase != Phase.HEADER:
             header = self._structure.header
             if self._like is not None:
                 _expect_same_versions(header, self._like)
