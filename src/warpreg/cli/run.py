@@ -10,17 +10,20 @@ import numpy as np
 from rich.table import Table
 
 from warpreg import gpu
+from warpreg.cli import cycles as cli_cycles
 from warpreg.cli import output
 from warpreg.cli.arguments import Argument, parse_argument, parse_extent
+from warpreg.cli.cycles import cycles_option
 from warpreg.cli.options import compile_options, json_option, limit_option, problem_options, trace_options
 from warpreg.experiments.comparison import DEFAULT_MACHINE
 from warpreg.experiments.profile import register_profile
-from warpreg.experiments.runs import AS_COMPILED, PATH, CompileChoice, Run, find_workload, run_workload
+from warpreg.experiments.runs import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
 from warpreg.experiments.traces import UnknownOpcodes, is_trace, recorded_run
 from warpreg.gpu import Machine
 from warpreg.ir.module import Module
 from warpreg.replay import Profile
 from warpreg.report.files import whole
+from warpreg.timing import TimingResult
 
 FIRST_ELEMENTS = 6
 KERNEL_FILES = (".cu", ".ptx")
@@ -43,6 +46,7 @@ KERNEL_FILES = (".cu", ".ptx")
 )
 @click.option("--save", multiple=True, metavar="N=FILE.npy", help="Write argument N (from 0) to a file after the run.")
 @click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine whose occupancy is told.")
+@cycles_option
 @compile_options
 @limit_option
 @trace_options
@@ -58,6 +62,7 @@ def command(
     arguments: tuple[str, ...],
     save: tuple[str, ...],
     machine: str,
+    cycles: bool,
     choice: CompileChoice,
     max_instructions: int | None,
     unknown_opcodes: UnknownOpcodes,
@@ -77,7 +82,7 @@ def command(
         given = [parse_argument(text, generator) for text in arguments]
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"running {target}")
-            run = _run_file(target, kernel, grid, block, shared_bytes, given, choice, max_instructions)
+            run = _run_file(target, kernel, grid, block, shared_bytes, given, choice, max_instructions, cycles)
             progress.begin("reading the path")
             profile = register_profile(run)
         _save(given, save)
@@ -95,15 +100,21 @@ def command(
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"running {target}")
             run = run_workload(
-                workload, size, seed, choice, max_instructions=max_instructions, progress=progress.fraction
+                workload, size, seed, choice, cli_cycles.recorded(cycles), max_instructions, progress.fraction
             )
             progress.begin("reading the path")
             profile = register_profile(run)
         report = {"checked": _checked(run)}
+    timing = None
+    if cycles:
+        with output.alone(as_json), output.steps() as progress:
+            progress.begin(f"timing {target} on {machine}")
+            timing = cli_cycles.timed(run, described)
     if as_json:
-        output.print_json(_as_dict(run, profile, described) | report)
+        told = {} if timing is None else cli_cycles.as_dict(timing)
+        output.print_json(_as_dict(run, profile, described) | report | told)
     else:
-        _print(run, profile, described, report)
+        _print(run, profile, described, report, timing)
 
 
 def _checked(run: Run) -> str:
@@ -139,10 +150,11 @@ def _run_file(
     arguments: list[Argument],
     choice: CompileChoice,
     max_instructions: int | None,
+    cycles: bool,
 ) -> Run:
     from warpreg import api
 
-    program = api.Program(api.load_module(target), choice, PATH)
+    program = api.Program(api.load_module(target), choice, cli_cycles.recorded(cycles))
     name = program.module.kernel_name(kernel) if kernel else _only_kernel(target, program)
     _expect_launch(target, program.module, name, grid, block, len(arguments))
     assert grid is not None
@@ -250,7 +262,7 @@ def _key(column: str) -> str:
     return column.replace(" ", "_")
 
 
-def _print(run: Run, profile: Profile, machine: Machine, report: dict[str, Any]) -> None:
+def _print(run: Run, profile: Profile, machine: Machine, report: dict[str, Any], timing: TimingResult | None) -> None:
     console = output.console()
     usual = AS_COMPILED.as_dict() | {"seed": 0, "shared_bytes": 0}
     chosen = {name: value for name, value in run.options.items() if name not in usual or value != usual[name]}
@@ -269,6 +281,8 @@ def _print(run: Run, profile: Profile, machine: Machine, report: dict[str, Any])
         tables.append(
             output.table(report["arguments"], ["argument", "as", "first", "least", "most"], "Buffers after the run")
         )
+    if timing is not None:
+        tables += cli_cycles.tables(timing)
     output.print_tables(tables)
 
 
