@@ -60,14 +60,16 @@ def launches(draw: st.DrawFn) -> Launched:
     """One to five thread blocks of one to four warps, whose paths have lengths of their own."""
     code = draw(kernels)
     warps = draw(st.integers(1, 4))
-    return Launched(code, tuple(tuple(draw(paths(code)) for _ in range(warps)) for _ in range(draw(st.integers(1, 5)))))
+    blocks = draw(st.integers(1, 5))
+    return Launched(code, tuple(tuple(draw(paths(code, int(w == 0))) for w in range(warps)) for _ in range(blocks)))
 
 
 @st.composite
-def paths(draw: st.DrawFn, code: Kernel) -> WarpPath:
-    """Visits of any blocks with any masks, and a record for each memory instruction on them."""
+def paths(draw: st.DrawFn, code: Kernel, least: int) -> WarpPath:
+    """At least so many visits of any blocks with any masks, and a record for each memory instruction on them."""
     masks = st.sampled_from((FULL, FULL, 1, 0xFFFF0000))
-    visits = tuple(draw(st.lists(st.tuples(st.integers(0, len(code.blocks) - 1), masks), max_size=3)))
+    visit = st.tuples(st.integers(0, len(code.blocks) - 1), masks)
+    visits = tuple(draw(st.lists(visit, min_size=least, max_size=3)))
     sites = (site for block, _ in visits for site in _sites(code, block))
     chance = Random(draw(st.integers(0, 999)))
     return WarpPath(visits, tuple(access_of(site, chance) for site in sites))

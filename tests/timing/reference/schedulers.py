@@ -97,8 +97,9 @@ class TwoLevelScheduler(Scheduler):
             assert warp is not None
             if self._must_leave(warp, now):
                 self.active.remove(slot)
-                self.log.suspensions.append((now, slot))
-                self.hooks.suspended(warp, now)
+                if warp.head is not None:
+                    self.log.suspensions.append((now, slot))
+                    self.hooks.suspended(warp, now)
 
     def fill(self, slots: Slots, now: int) -> None:
         pending = [warp for slot in self.slots if (warp := slots[slot]) is not None and slot not in self.active]
