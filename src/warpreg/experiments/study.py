@@ -16,10 +16,11 @@ from multiprocessing import get_context
 from typing import Any, Protocol, TypeVar, cast
 
 from warpreg import simt
-from warpreg.experiments.comparison import Choice, replayed
+from warpreg.experiments.profile import register_profile
 from warpreg.experiments.result import Value
 from warpreg.experiments.runs import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
-from warpreg.replay import Counts
+from warpreg.replay import Counts, Profile, replay
+from warpreg.replay.replay import Suspend
 
 Found_co = TypeVar("Found_co", covariant=True)
 Found = TypeVar("Found")
@@ -35,17 +36,32 @@ class Measure(Protocol[Found_co]):
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The access counts of a design, all kernels of the run together; ``values`` are its parameters."""
+    """The access counts of a design, all kernels of the run together; ``values`` are its parameters, ``suspend`` says
+    where a warp leaves the active set (see :func:`warpreg.replay.replay`)."""
 
     design: str
     values: tuple[tuple[str, Value], ...] = ()
+    suspend: Suspend = "never"
 
     @staticmethod
-    def of(design: str, **values: Value) -> Replay:
-        return Replay(design, tuple(sorted(values.items())))
+    def of(design: str, suspend: Suspend = "never", /, **values: Value) -> Replay:
+        """A design with some of its parameters."""
+        return Replay(design, tuple(sorted(values.items())), suspend)
 
     def __call__(self, run: Run) -> Counts:
-        return reduce(_together, replayed(run, Choice.load(self.design, dict(self.values))))
+        values: dict[str, Any] = dict(self.values)
+        counts = [
+            replay(run.path(kernel), kernel, self.design, suspend=self.suspend, **values) for kernel in run.kernels
+        ]
+        return reduce(_together, counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How values are used, all kernels of the run together."""
+
+    def __call__(self, run: Run) -> Profile:
+        return register_profile(run)
 
 
 @dataclass(frozen=True)

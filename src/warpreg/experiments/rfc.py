@@ -1,0 +1,322 @@
+"""The register file cache and two-level scheduler (ISCA 2011): its figures and tables on the workloads here.
+
+The paper's traces are proprietary; workloads stand for its classes: those of the suite ``shaders`` for its games, all
+others for its compute traces, ``hpc`` and ``media`` for two of its categories.  Averages are arithmetic means over
+workloads, as the paper's are over traces.  A warp leaves the active set wherever it may have to wait for a long-latency
+result, which does not depend on cycles (section 3.2).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from statistics import fmean
+
+import pandas as pd
+
+from warpreg import energy, workloads
+from warpreg.energy import Technology
+from warpreg.energy.counts import Access, Move, Structure
+from warpreg.experiments.published import Measured
+from warpreg.experiments.study import Measure, Replay, Study, Usage
+from warpreg.replay import Counts
+
+ENTRIES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
+SWEPT_ENTRIES, SWEPT_WARPS = (4, 6, 8), (4, 6, 8)
+CHOSEN_ENTRIES, CHOSEN_WARPS = 6, 8
+LARGE = 16
+"""Entries of the large cache in which read allocation is looked at; the paper does not say how large."""
+DISTANCES_MM = {"mrf0-rfc0": (0.0, 0.0), "mrf1-rfc1": (1.0, 1.0), "mrf1-rfc02": (1.0, 0.2), "mrf1-rfc0": (1.0, 0.0)}
+CLASSES = ("compute", "shader")
+MRF = Replay.of("mrf")
+USAGE = Usage()
+
+
+def hardware(entries: int) -> Replay:
+    """The cache alone (section 3.1)."""
+    return Replay.of("rfc", entries=entries)
+
+
+def live(entries: int) -> Replay:
+    """The cache that does not write dead values back."""
+    return Replay.of("rfc", entries=entries, static_liveness=True)
+
+
+def flushed(entries: int, bypass: bool = False) -> Replay:
+    """The cache under the two-level scheduler (section 5.3); ``bypass`` adds its liveness-aware extension."""
+    return Replay.of(
+        "rfc",
+        "static",
+        entries=entries,
+        static_liveness=True,
+        around_long_latency=True,
+        bypass_idle=bypass,
+        idle_first=bypass,
+    )
+
+
+LRU = Replay.of("rfc", entries=CHOSEN_ENTRIES, replacement="lru")
+READ_ALLOCATE = Replay.of("rfc", entries=LARGE, allocate_sources=True)
+MEASURES: Sequence[Measure[object]] = (
+    USAGE,
+    MRF,
+    LRU,
+    READ_ALLOCATE,
+    *(hardware(n) for n in ENTRIES),
+    *(live(n) for n in ENTRIES),
+    *(flushed(n, bypass) for n in ENTRIES for bypass in (False, True)),
+)
+
+
+def class_of(workload: str) -> str:
+    """``shader`` or ``compute``."""
+    return "shader" if workloads.find(workload).suite == "shaders" else "compute"
+
+
+def category_of(workload: str) -> str:
+    """The suite, as the paper's figures group traces by category."""
+    return workloads.find(workload).suite
+
+
+def figure_2(study: Study) -> pd.DataFrame:
+    """Shares of values: how often they are read, and the lifetime of those read once; by workload."""
+    rows = [
+        {
+            "workload": name,
+            "class": class_of(name),
+            "category": category_of(name),
+            **{f"read {n}": share for n, share in found["values_by_reads"].items()},
+            **{f"lifetime {n}": share for n, share in found["once_read_by_lifetime"].items()},
+        }
+        for name, profile in study[USAGE].items()
+        for found in [profile.as_dict()]
+    ]
+    return pd.DataFrame(rows)
+
+
+def figure_6(study: Study) -> pd.DataFrame:
+    """Fractions of MRF reads and writes avoided against entries: hardware alone, and with static liveness."""
+    return _avoided(study, {"hardware": hardware, "liveness": live})
+
+
+def figure_7_8(study: Study) -> pd.DataFrame:
+    """Fractions avoided with six entries and static liveness by workload, in the order of reads avoided."""
+    frame = _avoided(study, {"liveness": live})
+    return frame[frame["entries"] == CHOSEN_ENTRIES].sort_values(["class", "reads avoided"])
+
+
+def figure_11(study: Study) -> pd.DataFrame:
+    """The same under the two-level scheduler, which flushes the entries of a warp that it suspends."""
+    return _avoided(study, {"two-level": flushed, "two-level, bypass": lambda entries: flushed(entries, bypass=True)})
+
+
+def figure_12(study: Study) -> pd.DataFrame:
+    """Register file access energy, wires left out, over that without a cache; by active warps and entries."""
+    technology = energy.load("gebhart-40nm")
+    rows = [
+        {
+            "workload": name,
+            "class": class_of(name),
+            "active warps": warps,
+            "entries": entries,
+            "normalized energy": _normalized(counts, study[MRF][name], technology, entries, warps, (0.0, 0.0)),
+            "ideal": _ideal(study[MRF][name], technology, entries, warps),
+        }
+        for warps, entries in product(SWEPT_WARPS, SWEPT_ENTRIES)
+        for name, counts in study[flushed(entries, bypass=True)].items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def table_5(study: Study) -> pd.DataFrame:
+    """Register file energy over that without a cache, for distances of MRF and RFC to the ALUs in mm."""
+    technology = energy.load("gebhart-40nm")
+    rows = [
+        {
+            "workload": name,
+            "class": class_of(name),
+            "distances": label,
+            "MRF mm": distances[0],
+            "RFC mm": distances[1],
+            "normalized energy": _normalized(
+                counts, study[MRF][name], technology, CHOSEN_ENTRIES, CHOSEN_WARPS, distances
+            ),
+        }
+        for label, distances in DISTANCES_MM.items()
+        for name, counts in study[flushed(CHOSEN_ENTRIES, bypass=True)].items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def _avoided(study: Study, designs: Mapping[str, Callable[[int], Replay]]) -> pd.DataFrame:
+    rows = [
+        {
+            "workload": name,
+            "class": class_of(name),
+            "category": category_of(name),
+            "design": label,
+            "entries": entries,
+            "reads avoided": 1 - _ratio(counts.reads("MRF", moves=True), baseline.reads()),
+            "writes avoided": 1 - _ratio(counts.writes("MRF", moves=True), baseline.writes()),
+            "accesses": counts.mrf_accesses,
+            "baseline accesses": baseline.mrf_accesses,
+            "writebacks": counts.moved("RFC", "MRF"),
+        }
+        for label, design in designs.items()
+        for entries in ENTRIES
+        for name, counts in study[design(entries)].items()
+        for baseline in [study[MRF][name]]
+    ]
+    return pd.DataFrame(rows)
+
+
+def _normalized(
+    counts: Counts,
+    baseline: Counts,
+    technology: Technology,
+    entries: int,
+    warps: int,
+    distances_mm: tuple[float, float],
+) -> float:
+    """Energy over the baseline's with other distances; the shared units are twice as far from the RFC as the ALUs, as
+    in orf-lrf Table 4, and as far as from the MRF at most."""
+    mrf_mm, rfc_mm = distances_mm
+    mrf = Structure("MRF", private_mm=mrf_mm, shared_mm=mrf_mm)
+    rfc = Structure("RFC", entries=entries, warps=warps, private_mm=rfc_mm, shared_mm=min(mrf_mm, 2 * rfc_mm))
+    placed = {"MRF": mrf, "RFC": rfc}
+    spent = energy.account(_with_structures(counts.energy_list(), placed), technology).total_pj
+    return _ratio(spent, energy.account(_with_structures(baseline.energy_list(), placed), technology).total_pj)
+
+
+def _ideal(baseline: Counts, technology: Technology, entries: int, warps: int) -> float:
+    """Access energy if the RFC served every access, over that of the MRF; wires left out."""
+    rfc = Structure("RFC", entries=entries, warps=warps)
+    every = baseline.energy_list()
+    ideal = energy.account(_with_structures(every, {"MRF": rfc}), technology, wires=False).total_pj
+    return _ratio(ideal, energy.account(every, technology, wires=False).total_pj)
+
+
+def _with_structures(items: Iterable[Access | Move], structures: Mapping[str, Structure]) -> list[Access | Move]:
+    def changed(item: Access | Move) -> Access | Move:
+        if isinstance(item, Access):
+            return dataclasses.replace(item, structure=structures[item.structure.level])
+        return dataclasses.replace(item, source=structures[item.source.level], target=structures[item.target.level])
+
+    return [changed(item) for item in items]
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def findings(study: Study) -> dict[str, Measured]:
+    """Measured values by the ids of the printed results."""
+    return {**_usage(study), **_traffic(study), **_combined(study), **_energy(study)}
+
+
+def _usage(study: Study) -> dict[str, Measured]:
+    frame = figure_2(study)
+    once_within_3 = frame[["lifetime 1", "lifetime 2", "lifetime 3"]].sum(axis=1)
+    hpc = frame[frame["category"] == "hpc"]
+    found: dict[str, Measured] = {
+        "rfc-usage-read-once": _mean(frame["read 1"]),
+        "rfc-usage-read-more-than-2": _mean(frame["read >2"]),
+        "rfc-usage-read-once-within-3": _mean(once_within_3),
+    }
+    if len(hpc):
+        found["rfc-usage-hpc-read-more-than-once"] = _mean(hpc["read 2"] + hpc["read >2"])
+    return found
+
+
+def _traffic(study: Study) -> dict[str, Measured]:
+    frame = figure_6(study)
+    six = frame[frame["entries"] == CHOSEN_ENTRIES]
+    plain, alive = six[six["design"] == "hardware"], six[six["design"] == "liveness"]
+    by_category = plain.groupby("category")[["reads avoided", "writes avoided"]].mean()
+    shaders = alive[alive["class"] == "shader"]
+    large, filled = study[hardware(LARGE)], study[READ_ALLOCATE]
+    fifo, lru = study[hardware(CHOSEN_ENTRIES)], study[LRU]
+    found: dict[str, Measured] = {
+        "rfc-6-mrf-reads-avoided": _mean(plain["reads avoided"]),
+        "rfc-6-mrf-writes-avoided-hw": _mean(plain["writes avoided"]),
+        "rfc-6-mrf-writes-avoided-liveness": _mean(alive["writes avoided"]),
+        "rfc-6-reads-avoided-range": _farthest(by_category["reads avoided"], 0.45, 0.75),
+        "rfc-6-writes-avoided-range": _farthest(by_category["writes avoided"], 0.35, 0.75),
+        "rfc-liveness-gain": 100 * (_mean(_elided(alive)) - _mean(_elided(plain))),
+        "rfc-read-allocate-mrf-reads": 1 - fmean(_ratio(filled[n].reads("MRF"), large[n].reads("MRF")) for n in large),
+        "rfc-read-allocate-mrf-writes": fmean(
+            _ratio(filled[n].writes("MRF", moves=True), large[n].writes("MRF", moves=True)) for n in large
+        )
+        - 1,
+        "rfc-lru-extra": 1 - fmean(_ratio(lru[n].mrf_accesses, fifo[n].mrf_accesses) for n in fifo),
+        "rfc-conclusion-traffic": _farthest(_elided(alive).groupby(alive["category"]).mean(), 0.4, 0.8),
+    }
+    if len(shaders):
+        found["rfc-shader-min-reads-avoided"] = float(shaders["reads avoided"].min())
+        found["rfc-shader-min-writes-avoided"] = float(shaders["writes avoided"].min())
+    return found
+
+
+def _combined(study: Study) -> dict[str, Measured]:
+    alone, two_level = study[live(CHOSEN_ENTRIES)], study[flushed(CHOSEN_ENTRIES)]
+    bypassed = study[flushed(CHOSEN_ENTRIES, bypass=True)]
+
+    def ratio(some: Mapping[str, Counts], others: Mapping[str, Counts]) -> float:
+        return fmean(_ratio(some[name].mrf_accesses, others[name].mrf_accesses) for name in some)
+
+    def written_back(some: Mapping[str, Counts]) -> int:
+        return sum(counts.moved("RFC", "MRF") for counts in some.values())
+
+    return {
+        "rfc-flush-cost": ratio(two_level, alone) - 1,
+        "rfc-liveness-bypass-mrf": 1 - ratio(bypassed, two_level),
+        "rfc-liveness-bypass-writebacks": 1 - _ratio(written_back(bypassed), written_back(two_level)),
+        "rfc-mrf-bandwidth": ratio(bypassed, study[MRF]),
+    }
+
+
+def _energy(study: Study) -> dict[str, Measured]:
+    bars, table = figure_12(study), table_5(study)
+    means = bars.groupby(["active warps", "entries"])["normalized energy"].mean()
+    chosen = bars[(bars["active warps"] == CHOSEN_WARPS) & (bars["entries"] == CHOSEN_ENTRIES)]
+    by_class = table.groupby(["distances", "class"])["normalized energy"].mean()
+    wired = table[table["distances"] == "mrf1-rfc02"]["normalized energy"]
+    headline = 1 - _mean(wired)
+    chip = energy.load("gebhart-40nm").chip.saved(headline)
+    found: dict[str, Measured] = {
+        "rfc-energy-access-range": _farthest(1 - means, 0.2, 0.4),
+        "rfc-energy-access-6x8": 1 - _mean(chosen["normalized energy"]),
+        "rfc-energy-ideal-6x8": 1 - _mean(chosen["ideal"]),
+        "rfc-energy-headline": headline,
+        "rfc-sm-power-saving": chip.of_sm,
+        "rfc-chip-power-saving": chip.of_dynamic,
+        "rfc-chip-watts-saved": chip.watts,
+        "rfc-watts-per-sm-saved": chip.watts_per_sm,
+    }
+    for (label, which), value in by_class.items():
+        found[f"rfc-table5-{label}-{which}"] = float(value)
+        if label == "mrf1-rfc02":
+            found[f"rfc-energy-wire-{which}"] = 1 - float(value)
+    return found
+
+
+def _elided(rows: pd.DataFrame) -> pd.Series[float]:
+    """Net fraction of MRF accesses that each workload does without."""
+    return 1 - rows["accesses"] / rows["baseline accesses"]
+
+
+def _mean(values: pd.Series[float]) -> float:
+    return float(values.mean())
+
+
+def _farthest(values: pd.Series[float], low: float, high: float) -> float:
+    """Of several values that a printed range is said to span, the one farthest from its middle."""
+    return float(max(values, key=lambda value: abs(value - (low + high) / 2)))
+
+
+UNMEASURABLE = {
+    "rfc-scheduler-power-share": "quoted from measurements of a chip by others",
+    "rfc-quoted-cpu-rfc-saving": "quoted from work of others on processors",
+}
+CAUSES: dict[str, str] = {}
