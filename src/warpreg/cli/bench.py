@@ -93,7 +93,23 @@ def _traces(size: str, folder: Path | None, address_bits: int, as_json: bool) ->
         output.print_tables([_figures(measured, TRACE_UNITS)])
 
 
-SUITES = {"spine": _spine, "compiler": _compiler, "traces": _traces}
+def _accelsim(size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
+    if folder is not None or address_bits != 64:
+        raise click.UsageError("--ptx and --address-bits belong to 'warpreg bench compiler'")
+    from warpreg.experiments.accelsim.comparison import compare, summary
+
+    with output.steps() as progress:
+        progress.begin("timing twelve traces on three machines")
+        frame = compare()
+    rows, figures = frame.to_dict("records"), summary(frame)
+    if as_json:
+        output.print_json({**figures, "traces": rows})
+    else:
+        shown = [{"figure": name, "value": value} for name, value in figures.items()]
+        output.print_tables([output.table(shown, ["figure", "value"]), output.table(rows, list(frame.columns))])
+
+
+SUITES = {"spine": _spine, "compiler": _compiler, "traces": _traces, "accelsim": _accelsim}
 
 
 @click.command()
@@ -111,7 +127,7 @@ SUITES = {"spine": _spine, "compiler": _compiler, "traces": _traces}
 def command(suite: str, size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
     """Measure how fast this machine runs, compiles, replays and parses (spine: medians of five; takes minutes), or
     how the compiler's registers and instructions compare with those of ptxas (compiler: needs the cuda extra), or how
-    fast recorded traces are read (traces).
+    fast recorded traces are read (traces), or cycles beside those of Accel-Sim on the same traces (accelsim).
     """
     if suite not in SUITES:
         raise click.UsageError(str(UnknownNameError("benchmark", suite, SUITES)))

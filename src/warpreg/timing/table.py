@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.program import Program, program_table
+from warpreg.designs.program import Program, classify, program_table
 from warpreg.gpu import Machine
 from warpreg.gpu.units import PIPES
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.opcodes import Latency, Unit, classify
+from warpreg.ir.opcodes import Latency, Unit
 from warpreg.ir.operands import Operand, Register
+from warpreg.sass import opcodes as sass
 from warpreg.timing import at
 from warpreg.timing.errors import TimingError
 from warpreg.timing.sites import access_kinds
@@ -26,7 +27,7 @@ WAIT_CLASSES = {
 }  # fmt: skip
 """Positions in the order alu, sfu, dp, shared, memory; the others are alu."""
 
-FENCES = frozenset({"membar", "fence"})
+FENCES = frozenset({"membar", "fence", "MEMBAR"})
 
 
 class Table(NamedTuple):
@@ -82,6 +83,8 @@ def table(kernel: Kernel, machine: Machine) -> Table:
 
 def pipe_of(instruction: Instruction) -> str:
     """The pipe that executes an instruction."""
+    if sass.is_sass(instruction):
+        return sass.find(instruction.opcode).pipe
     unit, _ = classify(instruction)
     if unit is not Unit.ALU:
         return unit.value
@@ -89,6 +92,13 @@ def pipe_of(instruction: Instruction) -> str:
     if registers and all(register.is_uniform for register in registers):
         return "uniform"
     return "fp" if instruction.types and instruction.types[-1].is_float else "int"
+
+
+def is_barrier(instruction: Instruction) -> bool:
+    """Whether a warp waits here for its thread block."""
+    if sass.is_sass(instruction):
+        return sass.find(instruction.opcode).flow == "barrier" and "ARV" not in instruction.modifiers
+    return instruction.opcode in ("bar", "barrier") and "arrive" not in instruction.modifiers
 
 
 class _Cells:
@@ -134,9 +144,10 @@ def _row(program: Program, pc: int, instruction: Instruction, machine: Machine, 
     row[at.PIPE] = PIPES.index(name)
     row[at.LATENCY], row[at.INITIATION] = pipe.latency or 0, pipe.initiation
     row[at.KIND] = at.TEXTURE if kind and name == "tex" else kind
-    barrier = instruction.opcode in ("bar", "barrier") and "arrive" not in instruction.modifiers
     row[at.FLAGS] = (
-        at.BARRIER * barrier + at.FENCE * (instruction.opcode in FENCES) + at.SUSPENDS * int(program.suspends[pc])
+        at.BARRIER * is_barrier(instruction)
+        + at.FENCE * (instruction.opcode in FENCES)
+        + at.SUSPENDS * int(program.suspends[pc])
     )
     row[at.WAIT_CLASS] = WAIT_CLASSES.get(classify(instruction)[1], 0) + at.LONG_BIT * int(program.long_latency[pc])
     return row

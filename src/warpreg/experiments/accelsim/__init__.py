@@ -1,1 +1,1 @@
-"""The timing core held against Accel-Sim: the same traces, machine tables and, hopefully, cycles."""
+"""The timing core held against Accel-Sim: the same traces and machine tables, and its cycles."""

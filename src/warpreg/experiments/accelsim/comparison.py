@@ -1,0 +1,66 @@
+"""Our cycles beside those of Accel-Sim on the same traces and machine tables."""
+
+from __future__ import annotations
+
+import functools
+import math
+import tempfile
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from warpreg.experiments.accelsim.files import write
+from warpreg.experiments.accelsim.kernels import KERNELS
+from warpreg.experiments.traces import recorded_run
+from warpreg.timing import simulate
+
+FILE = Path(__file__).with_name("cycles.toml")
+
+
+@functools.cache
+def recorded_cycles() -> dict[str, Any]:
+    """What ``cycles.toml`` holds."""
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
+def machines() -> tuple[str, ...]:
+    """The machines that Accel-Sim's cycles are known of."""
+    return tuple(recorded_cycles()["binary_version"])
+
+
+def compare(names: Sequence[str] = tuple(KERNELS), on: Sequence[str] = ()) -> pd.DataFrame:
+    """A row for each kernel and machine: ``cycles``, ``accelsim_cycles`` without launch latency, ``ratio`` of ours to
+    theirs, and the larger of it and its inverse as ``factor``."""
+    rows = [row for machine in on or machines() for row in _rows(names, machine)]
+    return pd.DataFrame(rows)
+
+
+def _rows(names: Sequence[str], machine: str) -> Iterator[dict[str, Any]]:
+    facts = recorded_cycles()
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            listed = write(Path(folder) / name, name, KERNELS[name], facts["binary_version"][machine])
+            ours = simulate(recorded_run(str(listed)).launches, machine)
+            theirs = facts["cycles"][name][machine] - facts["launch_cycles"]
+            ratio = ours.cycles / theirs
+            yield {
+                "machine": machine,
+                "kernel": name,
+                "warp_instructions": ours.warp_instructions,
+                "cycles": ours.cycles,
+                "accelsim_cycles": theirs,
+                "ratio": ratio,
+                "factor": max(ratio, 1 / ratio),
+            }
+
+
+def summary(frame: pd.DataFrame) -> dict[str, float]:
+    """Geometric mean of ``factor`` over all rows, and Spearman's rank correlation by machine."""
+    found = {"factor_geomean": math.exp(frame["factor"].map(math.log).mean())}
+    for machine, rows in frame.groupby("machine"):
+        ranks = rows[["cycles", "accelsim_cycles"]].rank()
+        found[f"spearman_{machine}"] = float(ranks["cycles"].corr(ranks["accelsim_cycles"]))
+    return found
