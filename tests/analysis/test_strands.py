@@ -121,6 +121,11 @@ def test_a_barrier_and_a_fence_end_strands_and_a_barrier_of_the_warp_does_not() 
     assert starts(code) == {0: Start.BEGINS, 2: Start.RESUMES, 4: Start.RESUMES}
 
 
+def test_strands_may_go_on_at_barriers() -> None:
+    code = kernel([OTHER, op("bar.sync", 0)], [LOAD, op("membar.cta"), USE])
+    assert starts(code, LongLatencyRules(barriers=False)) == {0: Start.BEGINS, 4: Start.WAITS}
+
+
 def test_without_descheduling_only_backward_branches_end_strands() -> None:
     code = kernel([LOAD, USE, op("bar.sync", 0)], [USE, BRANCH], [STORE], successors=((1,), (1, 2), ()))
     assert starts(code, LongLatencyRules(descheduling=False)) == {0: Start.BEGINS, 3: Start.BEGINS, 5: Start.BEGINS}

@@ -26,10 +26,12 @@ UNCERTAIN = "a long-latency result is under way on some paths only"
 @dataclass(frozen=True, slots=True)
 class LongLatencyRules:
     """The rules; ``descheduling`` off keeps strands across waits and barriers, as if every warp were always active, and
-    ``backward_branches`` off keeps them across those (limit studies of section 7)."""
+    ``backward_branches`` off keeps them across those (limit studies of section 7).  ``barriers`` off keeps them across
+    barriers, fences and calls of the host alone, as if no warp left the active set there."""
 
     descheduling: bool = True
     backward_branches: bool = True
+    barriers: bool = True
 
     def boundaries(self, kernel: Kernel, long_latency: Sequence[bool], forced: Mapping[int, str]) -> Boundaries:
         """Where strands begin.
@@ -97,7 +99,7 @@ class _Search:
             return Boundary(Start.WAITS, UNCERTAIN)
         inherited = [self.blocks[p] for p in before if p in self.blocks and not self.kernel.blocks[p].instructions]
         if self.rules.descheduling:
-            stops = [follows(i) for p in before for i in self.kernel.blocks[p].instructions[-1:] if deschedules(i)]
+            stops = [follows(i) for p in before for i in self.kernel.blocks[p].instructions[-1:] if self._stops(i)]
             lossy = [*stops, *(boundary for boundary in inherited if boundary.start.deschedules)]
             if lossy:
                 return lossy[0]
@@ -109,6 +111,9 @@ class _Search:
             return Boundary(Start.BEGINS, self.forced[block])
         return inherited[0] if inherited else None
 
+    def _stops(self, instruction: Instruction) -> bool:
+        return self.rules.barriers and deschedules(instruction)
+
     def _through(self, block: int, pending: int) -> int:
         """What is under way at the end of a block, given what is at its start; notes boundaries inside."""
         first, code = self.table.first_pcs[block], self.kernel.blocks[block].instructions
@@ -118,7 +123,7 @@ class _Search:
             if self.rules.descheduling and touched:
                 self._wait(block, pc, touched)
                 pending = 0
-            elif self.rules.descheduling and pc > first and deschedules(code[pc - first - 1]):
+            elif self.rules.descheduling and pc > first and self._stops(code[pc - first - 1]):
                 self.inside[pc] = follows(code[pc - first - 1])
             if self.long_latency[pc]:
                 pending |= written

@@ -63,6 +63,9 @@ class Parameters:
     lrf_mm: float = parameter(0.05, unit="mm", low=0, high=2, source="orf-lrf Table 4; §6.4 varies it")
     flush_when_descheduled: bool = parameter(True, source="orf-lrf §4.1; off: limit study of §7")
     flush_at_backward_branches: bool = parameter(True, source="orf-lrf §4.1; off: limit study of §7")
+    flush_at_barriers: bool = parameter(
+        True, source="assumed: warps leave the active set at barriers and fences, of which the paper does not speak"
+    )
     ideal: str = parameter("none", choices=("none", "orf", "lrf"), source="orf-lrf §7: every access in one level")
 
 
@@ -92,7 +95,11 @@ def options(parameters: Parameters) -> Options:
     technology = energy.load(parameters.technology)
     return Options(
         costs=level_costs(technology, structures(parameters), parameters.wires),
-        rules=LongLatencyRules(parameters.flush_when_descheduled, parameters.flush_at_backward_branches),
+        rules=LongLatencyRules(
+            descheduling=parameters.flush_when_descheduled,
+            backward_branches=parameters.flush_at_backward_branches,
+            barriers=parameters.flush_at_barriers,
+        ),
         entries=parameters.entries,
         lrf=parameters.lrf,
         partial=parameters.partial,
