@@ -160,7 +160,7 @@ def behaviour_of(kernel: Kernel, design: Design | None, **parameters: Value) -> 
     if design is None:
         return Behaviour(program)
     values = design.configure(**parameters)
-    program = design.compile(program, values)
+    program = design.compile(program, values, kernel)
     return Behaviour(
         program,
         design.hooks,
