@@ -1,4 +1,4 @@
-"""Where a formula predicts the cycles, the simulation meets it exactly.
+"""Where a formula predicts the cycles, both cores meet it exactly.
 
 A warp placed in cycle 0 issues from cycle 1 on.
 """
@@ -9,11 +9,10 @@ from dataclasses import replace
 
 import pytest
 from tests.timing.assembly import one_warp, warps
+from tests.timing.both_cores import agreed
 from tests.timing.launches import FULL
 from tests.timing.reference.instruction import Access
 from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Pipe, Sm, TwoLevel
-from tests.timing.reference.memory import FixedLatency
-from tests.timing.vocabulary import timed
 
 CHAINS = {
     "int": "add.s32 R1, R1, 1",
@@ -43,7 +42,7 @@ def test_a_dependent_chain_issues_once_in_its_latency(pipe: str, latency: int) -
 
     The last result is due at 1 + 10 x latency, and the run ends with that cycle.
     """
-    run = timed(one_warp(CHAINS[pipe], times=10), sm(**{pipe: Pipe(latency=latency)}))
+    run = agreed(one_warp(CHAINS[pipe], times=10), sm(**{pipe: Pipe(latency=latency)}))
     run.warp(0).issues().every(latency, first=1)
     assert run.cycles == 1 + 10 * latency + 1
 
@@ -55,7 +54,7 @@ def test_collection_adds_its_steps_to_a_chain(steps: int, overhead: int) -> None
     With one step a cycle they fall on cycles 1, 2 and 3 after issue; with two on 1, 1 and 2.
     """
     banks = Banks(count=8, single_ported=False, steps=steps)
-    run = timed(one_warp("add.s32 R1, R1, 1", times=5), replace(sm(banks), dispatch_cycles=2))
+    run = agreed(one_warp("add.s32 R1, R1, 1", times=5), replace(sm(banks), dispatch_cycles=2))
     run.warp(0).issues().every(4 + overhead + 2, first=1)
 
 
@@ -63,7 +62,7 @@ def test_collection_adds_its_steps_to_a_chain(steps: int, overhead: int) -> None
 @pytest.mark.parametrize("units", [1, 2])
 def test_an_independent_stream_is_bound_by_issue_and_initiation(initiation: int, units: int) -> None:
     """Each unit takes one in ``initiation`` cycles, the scheduler issues one a cycle: of two units both are used."""
-    run = timed(
+    run = agreed(
         one_warp("mov.b32 R1, 1\nmov.b32 R2, 1\nmov.b32 R3, 1\nmov.b32 R5, 1\nmov.b32 R6, 1\nmov.b32 R7, 1"),
         sm(int=Pipe(units=units, initiation=initiation)),
     )
@@ -74,7 +73,7 @@ def test_an_independent_stream_is_bound_by_issue_and_initiation(initiation: int,
 def test_two_pipes_issue_together_when_the_width_is_two() -> None:
     """An int and an fp instruction in one cycle; two of one pipe in two; a reader of the first not with it."""
     text = "mov.b32 R1, 1\nadd.f32 R2, R0, R0\nmov.b32 R3, 1\nmov.b32 R5, 1\nadd.f32 R6, R5, R5"
-    run = timed(one_warp(text), replace(sm(), issue_width=2))
+    run = agreed(one_warp(text), replace(sm(), issue_width=2))
     run.warp(0).issues().at(1, 1, 2, 3, 3 + 4)
 
 
@@ -92,10 +91,10 @@ def test_conflicting_sources_are_read_one_after_the_other(sources: int) -> None:
     }[sources]
     banks = Banks(count=4, mapping="register")
     if sources < 4:
-        run = timed(one_warp(text + "\nadd.s32 R2, R1, 1"), sm(banks))
+        run = agreed(one_warp(text + "\nadd.s32 R2, R1, 1"), sm(banks))
         run.warp(0).issues("add.s32 R2").at(1 + 1 + sources + 1 + 4)
     else:
-        run = timed(one_warp(text, *loads(1)[0]), sm(banks))
+        run = agreed(one_warp(text, *loads(1)[0]), sm(banks))
         run.bank(0).reads("R16").at(3 + 4)
     run.bank(0).reads("R0").at(3)
     for cycle in range(3, 3 + sources):
@@ -103,14 +102,14 @@ def test_conflicting_sources_are_read_one_after_the_other(sources: int) -> None:
 
 
 def test_a_word_named_twice_is_read_once() -> None:
-    run = timed(one_warp("mad.lo.s32 R1, R0, R0, R0"), sm(Banks()))
+    run = agreed(one_warp("mad.lo.s32 R1, R0, R0, R0"), sm(Banks()))
     run.bank(0).reads("R0").at(3)
 
 
 @pytest.mark.parametrize("ports", [1, 2, 3])
 def test_a_collector_takes_as_many_operands_a_cycle_as_it_has_ports(ports: int) -> None:
     """Three operands from three banks arrive in ceil(3 / ports) cycles."""
-    run = timed(
+    run = agreed(
         one_warp("mad.lo.s32 R3, R0, R1, R2\nadd.s32 R7, R3, 1"), sm(Banks(mapping="register", operand_ports=ports))
     )
     run.warp(0).issues("add.s32 R7").at(1 + 1 + -(-3 // ports) + 1 + 4)
@@ -124,7 +123,7 @@ def test_collectors_bound_a_stream(collectors: int) -> None:
     """
     text = "\n".join(f"mov.b32 R{i}, R{i + 8}" for i in range(8))
     banks = Banks(count=8, single_ported=False, sets=(CollectorSet(PIPES, collectors=collectors),))
-    run = timed(one_warp(text), sm(banks))
+    run = agreed(one_warp(text), sm(banks))
     run.warp(0).issues().at(*([1, 2, 4, 6, 8, 10, 12, 14] if collectors == 1 else range(1, 9)))
 
 
@@ -136,9 +135,7 @@ def test_results_for_one_bank_are_written_one_after_the_other() -> None:
     text = "ld.global.v4.u32 {R4, R8, R12, R16}, [R0]\n" + "\n".join(
         f"mov.b32 R{4 * i + 5}, R{4 * i + 4}" for i in range(4)
     )
-    run = timed(
-        one_warp(text, *loads(1)[0]), sm(Banks(count=4, mapping="register", single_ported=False)), FixedLatency(LATENCY)
-    )
+    run = agreed(one_warp(text, *loads(1)[0]), sm(Banks(count=4, mapping="register", single_ported=False)), LATENCY)
     run.warp(0).issues("mov").at(25, 26, 27, 28)
     run.bank(0).writes("R16").at(28)
 
@@ -149,7 +146,7 @@ def test_a_write_takes_the_read_of_a_bank_with_one_port(single_ported: bool, rea
     asks for bank 0 from 9 on.  The sum issues at 2, enters at 3, reads at 4, is dispatched at 5 and writes bank 0 at 9.
     """
     text = "setp.lt.s32 P0, 1, 2\nadd.f32 R4, R1, R1\n@P0 mov.b32 R5, R0"
-    run = timed(one_warp(text), sm(Banks(mapping="register", single_ported=single_ported)))
+    run = agreed(one_warp(text), sm(Banks(mapping="register", single_ported=single_ported)))
     run.warp(0).issues().at(1, 2, 7)
     run.bank(0).writes("R4").at(9)
     run.bank(0).reads("R0").at(read_at)
@@ -158,14 +155,14 @@ def test_a_write_takes_the_read_of_a_bank_with_one_port(single_ported: bool, rea
 def test_a_barrier_releases_when_the_last_warp_comes() -> None:
     """Warp 1 comes five adds later; the last one issues its barrier in cycle b and both go on at b + 1."""
     launched = warps("bar.sync 0\nmov.b32 R1, 1", [()], [()])
-    run = timed(launched, sm())
+    run = agreed(launched, sm())
     run.warp(0).issues().at(1, 5)
     run.warp(1).issues().at(2, 6)
 
 
 def test_a_pointer_chase_pays_the_latency_each_time() -> None:
     """Dispatch at issue, send one cycle later, back LATENCY cycles after that."""
-    run = timed(one_warp("ld.global.u32 R4, [R4]", *loads(1)[0], times=6), sm(), FixedLatency(LATENCY))
+    run = agreed(one_warp("ld.global.u32 R4, [R4]", *loads(1)[0], times=6), sm(), LATENCY)
     run.warp(0).issues().every(1 + LATENCY, first=1)
     assert run.cycles == 1 + 6 * (1 + LATENCY) + 1
 
@@ -179,7 +176,7 @@ def test_streaming_is_bound_by_bandwidth(interval: int, transactions: int) -> No
     """
     text = "\n".join(f"ld.global.u32 R{i}, [R8]" for i in range(5))
     accesses = tuple(access for (access,) in loads(5, transactions))
-    run = timed(warps(text, *[[accesses]] * 4), replace(sm(), queue=64), FixedLatency(LATENCY, interval))
+    run = agreed(warps(text, *[[accesses]] * 4), replace(sm(), queue=64), LATENCY, interval)
     assert run.cycles == 2 + (20 * transactions - 1) * interval + LATENCY + 1
 
 
@@ -187,7 +184,7 @@ def test_streaming_is_bound_by_bandwidth(interval: int, transactions: int) -> No
 def test_a_shared_load_takes_its_conflict_degree(degree: int) -> None:
     """Issue at 1, conflict cycles 2 to 1 + degree, complete 10 cycles after the last one."""
     access = Access(FULL, "shared", degree)
-    run = timed(one_warp("ld.shared.u32 R1, [R0]\nmov.b32 R2, R1", access), sm())
+    run = agreed(one_warp("ld.shared.u32 R1, [R0]\nmov.b32 R2, R1", access), sm())
     run.warp(0).issues("mov").at(1 + degree + 10)
 
 
@@ -199,7 +196,7 @@ def test_two_level_warps_take_turns_at_their_loads() -> None:
     nothing left at 24 and leaves; warp 1, back at 24, enters at the end of 24 and reads at 25.
     """
     launched = warps(f"{LOAD}\nmov.b32 R2, R1", [loads(1)[0]], [loads(1)[0]])
-    run = timed(launched, replace(sm(), two_level=TwoLevel(active_warps=1)), FixedLatency(LATENCY))
+    run = agreed(launched, replace(sm(), two_level=TwoLevel(active_warps=1)), LATENCY)
     run.warp(0).issues().at(1, 23)
     run.warp(1).issues().at(3, 25)
 
@@ -208,5 +205,5 @@ def test_two_level_warps_take_turns_at_their_loads() -> None:
 def test_a_swap_delays_the_first_issue(swap: int) -> None:
     launched = warps(f"{LOAD}\nmov.b32 R2, R1", [loads(1)[0]])
     rules = TwoLevel(active_warps=1, swap_cycles=swap)
-    run = timed(launched, replace(sm(), two_level=rules), FixedLatency(LATENCY))
+    run = agreed(launched, replace(sm(), two_level=rules), LATENCY)
     run.warp(0).issues().at(1 + swap, 1 + swap + 1 + LATENCY + 1 + swap)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 from tests.timing.assembly import code, one_warp, warps
+from tests.timing.both_cores import agreed
 from tests.timing.launches import FULL, Launched, WarpPath
 from tests.timing.reference.instruction import Access
 from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Pipe, Sm, TwoLevel
-from tests.timing.vocabulary import timed
 
 GLOBAL = Access(FULL, "global", 0, ((0, 15),))
 WIDE = Access(FULL, "global", 0, tuple((128 * i, 15) for i in range(16)))
@@ -72,6 +72,6 @@ CASES = (
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.cause)
 def test_each_cause_has_a_kernel_that_it_dominates(case: Case) -> None:
-    run = timed(case.launched, case.sm)
+    run = agreed(case.launched, case.sm)
     run.stalls.dominated_by(case.cause)
     run.stalls.sum_to(run.cycles * case.sm.slots)
