@@ -133,6 +133,15 @@ def test_compare_sweeps_a_parameter(capsys: Output) -> None:
     assert rows[2]["provenance"]["machine"].startswith("gebhart-rfc@")
 
 
+def test_compare_may_suspend_warps_where_they_may_have_to_wait(capsys: Output) -> None:
+    """Flushed entries are read from the MRF again."""
+    never = as_json(capsys, "compare", "reduction", "--size", "tiny")
+    static = as_json(capsys, "compare", "reduction", "--size", "tiny", "--suspend", "static")
+    assert static[0] == never[0] | {"provenance": static[0]["provenance"]}
+    assert static[1]["elided"] < never[1]["elided"]
+    assert static[1]["provenance"]["suspend"] == "static"
+
+
 def test_compare_takes_a_design_from_a_file(capsys: Output) -> None:
     rows = as_json(capsys, "compare", "reduction", "--size", "tiny", "--designs", "rfc", "--design", str(EXAMPLE))
     assert [row["design"] for row in rows] == ["rfc", "my-design"]

@@ -36,6 +36,7 @@ class Event:
     slot: int
     scheduler: int
     step: Step | None = None
+    thread_block: int = 0
 
 
 def steps(kernel: Kernel, path: RecordedPath) -> Iterator[Step]:
@@ -54,16 +55,18 @@ def events(kernel: Kernel, path: RecordedPath, schedule: Schedule) -> Iterator[E
         of_warp.setdefault(step.warp, []).append(step)
     slots = schedule.slots
     running: dict[int, Iterator[Step]] = {}
+    thread_blocks: dict[int, int] = {}
     for record in records(schedule.chunks()):
         slot = record.sm * slots.warps + record.slot
         scheduler = record.sm * slots.schedulers + record.slot % slots.schedulers
         if record.kind == ScheduleWord.START:
+            thread_blocks[slot] = record.thread_block
             running[slot] = iter(of_warp.get((record.thread_block, record.amount), []))
         if record.kind == ScheduleWord.ISSUE:
             for step in islice(running[slot], record.amount):
                 yield Event("issue", slot, scheduler, step)
         else:
-            yield Event(record.kind.name.lower(), slot, scheduler)
+            yield Event(record.kind.name.lower(), slot, scheduler, thread_block=thread_blocks[slot])
 
 
 def _reads(instruction: Instruction) -> list[int]:

@@ -62,14 +62,14 @@ class Scheduling:
 
 
 @st.composite
-def schedules(draw: st.DrawFn, code: Kernel, path: RecordedPath) -> Schedule:
+def schedules(draw: st.DrawFn, code: Kernel, path: RecordedPath, may_swap: bool = True) -> Schedule:
     """Any order in which a machine of up to three SMs may run the warps of a path; not every scheduler swaps."""
     per_sm = draw(st.integers(1, 5))
     slots = Slots(draw(st.integers(1, 3)), per_sm, draw(st.integers(1, per_sm)))
     scheduling = Scheduling(slots)
     lengths = warp_lengths(code, path)
     waiting = deque(draw(st.permutations(sorted(lengths))))
-    swaps = draw(st.booleans())
+    swaps = may_swap and draw(st.booleans())
     free = [(sm, slot) for sm in range(slots.sms) for slot in range(slots.warps)]
     running: dict[tuple[int, int], list[int]] = {}
     while waiting or running:

@@ -18,7 +18,7 @@ from tests.replay.schedules import ONE_SM, Scheduling, schedules
 from warpreg.designs import Design, load
 from warpreg.ir.kernel import Kernel
 from warpreg.replay import ReplayError, replay, replay_launches
-from warpreg.trace import Schedule, Slots, TraceError
+from warpreg.trace import Schedule, Slots, TraceError, visits
 
 TWO_BLOCKS = kernel([op("mov.b32", r(1), 1)], [op("add.s32", r(2), r(1), r(1)), op("add.s32", r(1), r(2), r(1))])
 TWO_WARPS = Recorded().thread_block(0).warp(0).visits(0, 1).warp(1).visits(0)
@@ -28,8 +28,8 @@ from typing import NamedTuple
 import numpy as np
 from warpreg.designs.interface import *
 DESIGN = Declaration(slot="levels", order="sm", source="assumed: a test",
-                     events=("switches", "sm_issues", "swaps", "others", "pairs", "starts", "ends"))
-SWITCHES, SM_ISSUES, SWAPS, OTHERS, PAIRS, STARTS, ENDS = range(7)
+                     events=("switches", "sm_issues", "swaps", "leaves", "pairs", "starts", "ends", "blocks"))
+SWITCHES, SM_ISSUES, SWAPS, LEAVES, PAIRS, STARTS, ENDS, BLOCKS = range(8)
 class State(NamedTuple):
     last: object
     issues: object
@@ -53,6 +53,12 @@ def plan_reads(state, program, warp, pc, plan):
 def warp_end(state, program, warp, plan):
     count(plan, ENDS, state.own[warp])
 @hook
+def block_start(state, program, sm, plan):
+    count(plan, BLOCKS, 1 + sm)
+@hook
+def block_end(state, program, sm, plan):
+    count(plan, LEAVES, state.issues[sm])
+@hook
 def activated(state, program, warp, plan):
     count(plan, STARTS, 1 + scheduler_of(program, warp))
 @hook
@@ -68,11 +74,18 @@ def expected_of_the_probe(code: Kernel, path: Recorded, schedule: Schedule) -> C
     own: Counter[int] = Counter()
     both: Counter[int] = Counter()
     issues: Counter[int] = Counter()
+    highest: dict[int, int] = {}
+    for visit in visits(path.path_chunks()):
+        highest[visit.thread_block] = max(highest.get(visit.thread_block, 0), visit.warp)
+    left: Counter[int] = Counter()
     for event in naive.events(code, path, schedule):
         sm = event.slot // schedule.slots.warps
         if event.kind == "start":
             own[event.slot] = 0
             both[event.slot // 2] += 1
+            if event.thread_block not in left:
+                left[event.thread_block] = highest[event.thread_block] + 1
+                found["blocks"] += 1 + sm
         elif event.kind == "issue":
             found["switches"] += last.get(event.scheduler) != event.slot
             last[event.scheduler] = event.slot
@@ -82,6 +95,9 @@ def expected_of_the_probe(code: Kernel, path: Recorded, schedule: Schedule) -> C
             own[event.slot] += 1
         elif event.kind == "end":
             found["ends"] += own[event.slot]
+            left[event.thread_block] -= 1
+            if left[event.thread_block] == 0:
+                found["leaves"] += issues[sm]
         elif event.kind == "activate":
             found["starts"] += 1 + event.scheduler
         else:
@@ -136,7 +152,7 @@ def test_events_are_those_of_the_naive_reading(
 @given(st.data(), runs())
 def test_order_means_nothing_to_a_cache_of_each_warp(data: st.DataObject, run: tuple[Kernel, Recorded]) -> None:
     code, path = run
-    schedule = data.draw(schedules(code, path))
+    schedule = data.draw(schedules(code, path, may_swap=False))
     with_it, without = replay(path, code, "rfc", schedule=schedule), replay(path, code, "rfc")
     assert with_it.as_dict() == without.as_dict()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -16,6 +16,7 @@ from warpreg.experiments.result import Row, Value, geometric_mean
 from warpreg.experiments.runs import CompileChoice, find_workload, run_workload
 from warpreg.experiments.traces import UnknownOpcodes, is_trace, recorded_run
 from warpreg.ir.errors import UnknownNameError
+from warpreg.replay import Suspend
 
 ALL = "all"
 PERCENT = 100
@@ -36,6 +37,13 @@ PERCENT = 100
 )
 @click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine, by name or .toml file.")
 @click.option("--technology", default=DEFAULT_TECHNOLOGY, show_default=True, help="Technology, by name or .toml file.")
+@click.option(
+    "--suspend",
+    type=click.Choice(get_args(Suspend)),
+    default="never",
+    show_default=True,
+    help="Where warps leave the active set: nowhere, or wherever they may have to wait for memory.",
+)
 @problem_options("small")
 @compile_options
 @limit_option
@@ -48,6 +56,7 @@ def command(
     settings: tuple[str, ...],
     machine: str,
     technology: str,
+    suspend: Suspend,
     size: str,
     seed: int,
     choice: CompileChoice,
@@ -77,7 +86,7 @@ def command(
                     subject, size, seed, choice, max_instructions=max_instructions, progress=progress.fraction
                 )
             progress.begin(f"replaying {run.name}")
-            rows += compare(run, choices, setting)
+            rows += compare(run, choices, setting, suspend)
             progress.done()
     if as_json:
         output.print_json([row.as_dict() for row in rows])

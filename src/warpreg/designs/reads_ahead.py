@@ -42,6 +42,16 @@ def shared_reader_flags(program: Program, kernel: Kernel) -> Flags:
     return np.array(flags, np.uint8)
 
 
+def brief_flags(program: Program) -> Flags:
+    """Per result: the next instruction of its block reads the value, for the last time."""
+    flags = []
+    ends = set(program.first_pc.tolist())
+    for pc in range(program.guarded.size):
+        dying = set() if pc + 1 in ends else _dying(program, pc + 1)
+        flags += [register in dying for register in _results(program, pc)]
+    return np.array(flags, np.uint8)
+
+
 def backward_flags(kernel: Kernel) -> Flags:
     """Per pc, whether it ends a block from which control may go back, to the block itself or one before."""
     flags = np.zeros(kernel.first_pcs()[-1], np.uint8)
@@ -87,6 +97,13 @@ def operand_bits(program: Program) -> tuple[list[int], list[int]]:
 def _sources(program: Program, pc: int) -> list[int]:
     registers: list[int] = program.source[program.source_start[pc] : program.source_start[pc + 1]].tolist()
     return registers
+
+
+def _dying(program: Program, pc: int) -> set[int]:
+    """Registers whose value an instruction reads for the last time."""
+    first, end = program.source_start[pc], program.source_start[pc + 1]
+    dying: set[int] = set(program.source[first:end][program.last_read[first:end] != 0].tolist())
+    return dying
 
 
 def _results(program: Program, pc: int) -> list[int]:

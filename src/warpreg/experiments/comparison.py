@@ -16,7 +16,7 @@ from warpreg.experiments.provenance import DIGITS, code_version
 from warpreg.experiments.result import LevelUse, Parameters, Provenance, Row, Value
 from warpreg.experiments.runs import Run
 from warpreg.gpu import Machine
-from warpreg.replay import Counts, replay
+from warpreg.replay import Counts, Suspend, replay
 
 DEFAULT_MACHINE = "gebhart-rfc"
 DEFAULT_TECHNOLOGY = "gebhart-40nm"
@@ -61,16 +61,17 @@ class Choice:
         return [Choice.load(name_or_path, dict(zip(values, one, strict=True))) for one in combinations]
 
 
-def compare(run: Run, choices: Sequence[Choice], setting: Setting) -> Iterator[Row]:
+def compare(run: Run, choices: Sequence[Choice], setting: Setting, suspend: Suspend = "never") -> Iterator[Row]:
     """One row for each choice, in order; each is normalized to the plain MRF on the same run.
 
+    ``suspend`` says where warps leave the active set.
     Raises RunError for a run without a recorded path.
     """
     plain = _levels(run, Choice.load(BASELINE), setting)["MRF"]
     digest = run.digest
     resident = run.residencies(setting.machine)
     for choice in choices:
-        levels = {"MRF": plain} if choice.design.name == BASELINE else _levels(run, choice, setting)
+        levels = {"MRF": plain} if choice.design.name == BASELINE else _levels(run, choice, setting, suspend)
         provenance = Provenance(
             kernel=digest,
             machine=setting.machine.name,
@@ -79,21 +80,21 @@ def compare(run: Run, choices: Sequence[Choice], setting: Setting) -> Iterator[R
             technology_digest=setting.technology.digest,
             design_digest=choice.digest,
             code=code_version(),
-            options=run.options,
+            options=run.options if suspend == "never" else {**run.options, "suspend": suspend},
         )
         name, parameters = choice.design.name, choice.values
         defaults = {spec.name: spec.default for spec in choice.design.parameters}
         yield Row(run.name, name, parameters, run.warp_instructions, levels, plain, provenance, resident, defaults)
 
 
-def replayed(run: Run, choice: Choice) -> list[Counts]:
+def replayed(run: Run, choice: Choice, suspend: Suspend = "never") -> list[Counts]:
     """What the design counts on each kernel of the run, all launches of a kernel together."""
     values: dict[str, Any] = dict(choice.values)
-    return [replay(run.path(kernel), kernel, choice.design, **values) for kernel in run.kernels]
+    return [replay(run.path(kernel), kernel, choice.design, suspend=suspend, **values) for kernel in run.kernels]
 
 
-def _levels(run: Run, choice: Choice, setting: Setting) -> dict[str, LevelUse]:
-    counts = replayed(run, choice)
+def _levels(run: Run, choice: Choice, setting: Setting, suspend: Suspend = "never") -> dict[str, LevelUse]:
+    counts = replayed(run, choice, suspend)
     items = [item for one in counts for item in one.energy_list()]
     spent = energy.account(items, setting.technology).levels()
     nothing = LevelEnergy(0.0, 0.0)

@@ -23,12 +23,12 @@ SM, POSITION = range(2)
 PROGRESS = 2
 """Length of ``progress``: the current SM, and where in the chunk the last record began."""
 
-STREAM = ("words", "start", "stop", "row_state", "first_row", "row_count")
+STREAM = ("words", "start", "stop", "row_state", "first_row", "row_count", "left")
 """Arguments that :class:`warpreg.replay.streams.WarpStreams` gives."""
 
-SLOT = ("row_of", "taken", "pcs", "ends", "masks", "active")
-"""Arguments with an element for each warp slot of the machine: its row (-1: none), words taken of it, the next
-instruction and the end of its basic block, active lanes, and whether it is in the active set."""
+SLOT = ("row_of", "block_of", "taken", "pcs", "ends", "masks", "active")
+"""Arguments with an element for each warp slot of the machine: its row (-1: none), its thread block, words taken of the
+row, the next instruction and the end of its basic block, active lanes, and whether it is in the active set."""
 
 FIXED = ("schedule", "progress", "slots", *STREAM, *SLOT, *COUNTS)
 
@@ -84,6 +84,10 @@ def walk({arguments}):
                 break
             row_state[row] = 1
             row_of[warp] = row
+            block_of[warp] = thread_block
+            if left[thread_block] < 0:
+                left[thread_block] = row_count[thread_block]
+{block_start}
             taken[warp] = pcs[warp] = ends[warp] = masks[warp] = 0
 {start}
         elif row < 0:
@@ -129,6 +133,10 @@ def walk({arguments}):
             row_of[warp] = -1
             active[warp] = 0
 {end}
+            left[block_of[warp]] -= 1
+            if left[block_of[warp]] == 0:
+                pass
+{block_end}
         elif kind == {activate_kind}:
             if active[warp]:
                 status = {already_active}
@@ -159,6 +167,8 @@ def scheduled_core_text(fields: Sequence[str], rows: Sequence[str], hooks: Seque
         start=indent(start_text(rows, hooks), " " * 12),
         step=indent(each, " " * 20),
         end=indent(event_call("warp_end", hooks), " " * 12),
+        block_start=indent(event_call("block_start", hooks, "sm"), " " * 16),
+        block_end=indent(event_call("block_end", hooks, "sm"), " " * 16),
         activated=indent(event_call("activated", hooks), " " * 12),
         suspended=indent(event_call("suspended", hooks), " " * 12),
         **_NUMBERS,

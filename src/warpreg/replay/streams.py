@@ -27,7 +27,8 @@ class WarpStreams:
     """Paths of warps, a row each, in the order of thread blocks.
 
     ``words`` uint32 is the pool of all; ``start`` and ``stop`` int64[rows] are places in it, ``row_state`` uint8[rows];
-    ``first_row`` int64[thread blocks] is -1 for one that is not loaded, ``row_count`` its warps.  Words of warps that
+    ``first_row`` int64[thread blocks] is -1 for one that is not loaded, ``row_count`` its warps, ``left`` those that
+    have not ended, -1 before the first starts.  Words of warps that
     have ended are dropped now and then, so memory grows with the thread blocks under way and those that were passed
     over.
     """
@@ -39,6 +40,7 @@ class WarpStreams:
         self.row_state = np.zeros(0, np.uint8)
         self.first_row = np.zeros(0, np.int64)
         self.row_count = np.zeros(0, np.int64)
+        self.left = np.zeros(0, np.int64)
         self._chunks = chain(path, (THE_END,))
         self._unsorted: list[NDArray[np.uint32]] = []
         self._blocks = blocks
@@ -94,6 +96,7 @@ class WarpStreams:
         """Enter thread blocks under their indices."""
         size = max(self.first_row.size, 1 + int(thread_blocks.max(initial=-1)))
         self.first_row = np.concatenate((self.first_row, np.full(size - self.first_row.size, -1)))
+        self.left = np.concatenate((self.left, np.full(size - self.left.size, -1)))
         self.row_count = np.concatenate((self.row_count, np.zeros(size - self.row_count.size, np.int64)))
         twice = thread_blocks[self.first_row[thread_blocks] >= 0]
         if twice.size or np.unique(thread_blocks).size < thread_blocks.size:

@@ -128,7 +128,7 @@ class ScheduleWalker:
         self._progress = np.zeros(scheduled_core.PROGRESS, np.int64)
         self._machine = np.array([slots.sms, slots.warps, slots.schedulers], np.int64)
         self._row_of = np.full(warps, -1, np.int64)
-        longs = (np.zeros(warps, np.int64) for _ in range(3))
+        longs = (np.zeros(warps, np.int64) for _ in range(4))
         self._per_slot = (self._row_of, *longs, np.zeros(warps, np.uint32), np.zeros(warps, np.uint8))
         self._rest = (*self._per_slot, *counters.arguments, *behaviour.arguments(self._fields))
         names, rows = _names(self._fields)

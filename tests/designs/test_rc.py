@@ -1,0 +1,166 @@
+"""The register cache that a scheduler's warps share (CASES 2018, section III-A)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.designs.kernels import kernel, op, p, r, when
+from tests.replay.naive_cache import as_counter
+from tests.replay.naive_register_cache import register_cache_counts
+from tests.replay.paths import Recorded, one_warp
+from tests.replay.random_runs import runs
+from tests.replay.schedules import Scheduling, schedules
+
+from warpreg.energy import account, load
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+from warpreg.replay import Counts, ReplayError, replay
+
+options = st.fixed_dictionaries(
+    {"lines": st.integers(0, 16)},
+    optional={
+        "private": st.booleans(),
+        "active_warps": st.integers(1, 3),
+        "allocate_sources": st.booleans(),
+        "brief_first": st.booleans(),
+        "partial": st.sampled_from(["merge", "ignore"]),
+    },
+)
+
+
+def counts(*code: Instruction, **chosen: Any) -> Counts:
+    """One warp runs straight code once, in slot 0, active all the time."""
+    path, kernel_of_it = one_warp([0]), kernel(list(code))
+    schedule = Scheduling().start(0).active(0).issue(0, len(code)).end(0).of(kernel_of_it, path)
+    return replay(path, kernel_of_it, "rc", schedule=schedule, **chosen)
+
+
+def test_results_enter_and_misses_do_not_fill() -> None:
+    found = counts(op("mov.b32", r(1), 5), op("add.s32", r(2), r(1), r(0)), op("add.s32", r(3), r(1), r(0)))
+    assert (found.reads("RC"), found.reads("MRF")) == (2, 2)
+    assert (found.writes("RC"), found.writes("MRF")) == (3, 0)
+
+
+def test_the_line_of_a_set_that_was_used_longest_ago_is_evicted() -> None:
+    """One set of two lines."""
+    found = counts(
+        op("mov.b32", r(1), 1),
+        op("mov.b32", r(2), 2),
+        op("add.s32", r(3), r(1), 1),  # R1 hits; R3 evicts R2
+        op("add.s32", r(4), r(2), r(1)),  # R2 misses, R1 hits for the last time and goes: R4 has its line
+        op("add.s32", r(5), r(3), r(4)),  # both hit and go
+        lines=2,
+    )
+    assert (found.reads("RC"), found.reads("MRF"), found.moved("RC", "MRF")) == (4, 1, 1)
+
+
+def test_a_set_is_that_of_the_register_s_number() -> None:
+    """Two sets: R0, R2 and R4 share one, and R1 is alone in the other."""
+    code = [op("mov.b32", r(i), i) for i in (1, 0, 2, 4)]
+    found = counts(*code, op("mad.lo.s32", r(3), r(0), r(1), r(2)), op("mov.b32", r(5), r(4)), lines=4)
+    assert (found.reads("RC"), found.reads("MRF")) == (3, 1)
+
+
+def test_a_value_that_was_read_for_the_last_time_leaves() -> None:
+    found = counts(op("mov.b32", r(1), 1), op("mov.b32", r(2), r(1)), op("mov.b32", r(3), r(2)), lines=2)
+    assert found.moved("RC", "MRF") == 0
+
+
+def test_sources_that_miss_may_enter_clean() -> None:
+    code = (op("add.s32", r(1), r(0), 1), op("add.s32", r(2), r(0), r(1)), op("add.s32", r(3), r(0), r(2)))
+    found = counts(*code, lines=8, allocate_sources=True)
+    assert (found.reads("MRF"), found.reads("RC"), found.events["fills"]) == (1, 4, 1)
+    assert found.writes("RC") == 3 + 1
+
+
+def test_a_value_for_the_next_instruction_only_may_enter_as_the_first_to_go() -> None:
+    code = (
+        op("mov.b32", r(1), 1),
+        op("mov.b32", r(2), 2),  # for the next instruction only
+        op("add.s32", r(3), r(0), r(2)),  # R2 has gone when R3 enters
+        op("add.s32", r(4), r(1), r(3)),
+    )
+    assert (
+        counts(*code, lines=2, brief_first=True).as_dict()["accesses"] == counts(*code, lines=2).as_dict()["accesses"]
+    )
+
+
+TWO = kernel([op("mov.b32", r(1), 1)], [op("mov.b32", r(2), r(1)), op("mov.b32", r(3), r(1))])
+BOTH = Recorded().thread_block().warp(0).visits(0, 1).warp(1).visits(0, 1)
+
+
+def turns(first: int, second: int) -> Scheduling:
+    """Two warps issue one instruction each, then the rest."""
+    taken = Scheduling().start(first, 0, 0).start(second, 0, 1).active(first, second)
+    return taken.issue(first).issue(second).issue(first, 2).issue(second, 2).end(first, second)
+
+
+def test_warps_of_a_scheduler_take_lines_from_each_other_and_others_do_not() -> None:
+    """Two lines for each of two schedulers.  Slots 0 and 2 share them: R1 and R1, then R2 of the first warp evicts the
+    R1 of the second, which misses twice.  Slots 0 and 1 do not."""
+    together = replay(BOTH, TWO, "rc", lines=2, schedule=turns(0, 2).of(TWO, BOTH))
+    apart = replay(BOTH, TWO, "rc", lines=2, schedule=turns(0, 1).of(TWO, BOTH))
+    assert (together.reads("RC"), together.reads("MRF")) == (2, 2)
+    assert (apart.reads("RC"), apart.reads("MRF")) == (4, 0)
+
+
+def test_private_parts_keep_warps_apart_and_are_flushed() -> None:
+    own = {"lines": 4, "private": True, "active_warps": 2}
+    assert replay(BOTH, TWO, "rc", schedule=turns(0, 2).of(TWO, BOTH), **own).reads("RC") == 4
+    swapped = Scheduling().start(0, 0, 0).active(0).issue(0).suspended(0).start(2, 0, 1).active(2).issue(2, 3).end(2)
+    swapped.active(0).issue(0, 2).end(0)
+    found = replay(BOTH, TWO, "rc", schedule=swapped.of(TWO, BOTH), **own)
+    assert (found.events["flushed"], found.moved("RC", "MRF")) == (1, 1)
+    assert (found.reads("RC"), found.reads("MRF")) == (2, 2)
+
+
+def test_a_warp_without_a_part_goes_to_the_mrf() -> None:
+    schedule = turns(0, 2).of(TWO, BOTH)
+    found = replay(BOTH, TWO, "rc", schedule=schedule, lines=4, private=True, active_warps=1)
+    assert (found.events["without_part"], found.reads("MRF"), found.reads("RC")) == (3, 2, 2)
+
+
+def test_lanes_that_a_line_lacks_come_from_the_mrf() -> None:
+    found = counts(when(p(0), op("mov.b32", r(1), 1)), op("mov.b32", r(2), r(1)))
+    assert (found.reads("RC"), found.reads("MRF"), found.events["merged_reads"]) == (1, 1, 1)
+
+
+def test_it_needs_a_schedule() -> None:
+    with pytest.raises(ReplayError, match=r"rc: depends on the order of warps \(scheduler\), so it needs a recorded"):
+        replay(BOTH, TWO, "rc")
+
+
+def test_its_energy_needs_no_level_of_the_technology() -> None:
+    found = counts(op("mov.b32", r(1), 5), op("add.s32", r(2), r(1), r(1)))
+    assert set(account(found.energy_list(), load("gebhart-40nm")).levels()) == {"RC"}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), runs(), options)
+def test_counts_equal_those_of_lists_that_are_searched(
+    data: st.DataObject, run: tuple[Kernel, Recorded], chosen: dict[str, Any]
+) -> None:
+    code, path = run
+    schedule = data.draw(schedules(code, path))
+    found, baseline = replay(path, code, "rc", schedule=schedule, **chosen), replay(path, code, "mrf")
+    assert as_counter(found) == register_cache_counts(code, path, schedule, **chosen)
+    assert found.reads() == baseline.reads() + found.events["merged_reads"]
+    assert found.writes() == baseline.writes() + found.events["fills"]
+    if chosen["lines"] < 2:
+        assert found.as_dict()["accesses"] == baseline.as_dict()["accesses"]
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.data(), runs(), options)
+def test_plain_python_counts_the_same(
+    data: st.DataObject, run: tuple[Kernel, Recorded], chosen: dict[str, Any]
+) -> None:
+    code, path = run
+    schedule = data.draw(schedules(code, path))
+    compiled, plain = (
+        replay(path, code, "rc", schedule=schedule, mode=m, **chosen) for m in ("compiled", "interpreted")
+    )
+    assert compiled.as_dict() == plain.as_dict()
