@@ -165,6 +165,14 @@ def test_a_result_behind_a_predicate_is_found_among_the_sources(tmp_path: Path) 
     ]
 
 
+def test_the_second_result_of_a_fetch_is_found_among_the_sources_since_sm_70(tmp_path: Path) -> None:
+    fetch = line(0, "R255 <- TEX.LL R32 R20 R34").removesuffix("0 ") + "3 "
+    launch = read(tmp_path, [fetch, line(0x10, "EXIT")], nregs=64)
+    assert listing(launch)[0][0][0] == "TEX.LL {_, R32.64}, R20.64, R34"
+    launch = read(tmp_path, [fetch, line(0x10, "EXIT")], nregs=64, binary_version=61)
+    assert listing(launch)[0][0][0] == "TEX.LL _, R32.64, R20, R34"
+
+
 def test_a_copy_with_two_lines_is_one_instruction_with_the_global_address(tmp_path: Path) -> None:
     shared, far = (line(0x10, "LDGSTS.E.128 R1 R2", memory=f"16 1 {a:#x} 16") for a in (SHARED_BASE, 0x5000))
     launch = read(tmp_path, [line(0, "R1 <- MOV"), shared, far, shared, far, line(0x20, "EXIT")])

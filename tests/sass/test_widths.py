@@ -5,9 +5,9 @@ import pytest
 from warpreg.sass.widths import Shape, Widths, access_bytes, widths
 
 
-def of(text: str, sources: int, immediate: int = 0) -> Widths:
+def of(text: str, sources: int, immediate: int = 0, results: int = 1) -> Widths:
     opcode, *modifiers = text.split(".")
-    return widths(Shape(opcode, tuple(modifiers), True, sources, immediate))
+    return widths(Shape(opcode, tuple(modifiers), results, sources, immediate))
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,14 @@ def test_a_modifier_of_ours_says_it_outright() -> None:
 def test_bytes_of_an_access(text: str, size: int) -> None:
     opcode, *modifiers = text.split(".")
     assert access_bytes(opcode, tuple(modifiers)) == size
+
+
+@pytest.mark.parametrize(
+    ("text", "mask", "first", "second", "coordinates"),
+    [("TEX.LL", 0x1, 1, 1, 2), ("TEX.LL", 0x3, 1, 2, 2), ("TEX.LL", 0x7, 1, 2, 2), ("TLD.LZ", 0, 2, 2, 1)],
+)
+def test_a_fetch_has_its_upper_components_in_the_first_result(
+    text: str, mask: int, first: int, second: int, coordinates: int
+) -> None:
+    assert of(text, 2, mask, results=2) == Widths(first, (coordinates, 1), second)
+    assert of(text, 2, mask).result == (mask or 15).bit_count()

@@ -15,10 +15,13 @@ from dataclasses import dataclass
 
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.opcodes import find
+from warpreg.sass.widths import EXPLICIT
 
 LANES = 32
 ZERO_REGISTER = 255
 MOST_OPERANDS = 9
+TWO_RESULTS_SINCE = 70
+"""The binary version since which texture fetches have two destinations."""
 LISTED, STRIDED, DELTAS = 0, 1, 2
 
 HEXADECIMAL = re.compile(r"(0x)?[0-9a-f]{1,16}")
@@ -119,8 +122,16 @@ def _addresses(tokens: _Tokens, mask: int) -> tuple[int, ...]:
     return tuple(found) if lanes else ()
 
 
-def written(line: TraceLine) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Registers that a line's instruction writes and reads: where a tracer took the first operand, a predicate, for the
-    only result, the second one stands among the sources."""
-    hidden = find(line.opcode).predicate_first and not line.results and line.sources
-    return (line.sources[:1], line.sources[1:]) if hidden else (line.results, line.sources)
+def written(line: TraceLine, binary_version: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Registers that a line's instruction writes and reads.
+
+    A tracer takes the first operand, where it is a register, for the only result.  So the result stands among the
+    sources if a predicate comes first, and so does a second result.  A line of our own says where its widths begin.
+    """
+    row = find(line.opcode)
+    is_ours = any(EXPLICIT.fullmatch(modifier) for modifier in line.modifiers)
+    behind_predicate = row.predicate_first and not line.results
+    second = row.two_results and binary_version >= TWO_RESULTS_SINCE
+    if is_ours or not line.sources or not (behind_predicate or second):
+        return line.results, line.sources
+    return (*line.results, line.sources[0]), line.sources[1:]

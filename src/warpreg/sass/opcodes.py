@@ -38,7 +38,7 @@ UNITS: dict[str, Unit] = {
 @dataclass(frozen=True, slots=True)
 class SassOpcode:
     """One row.  ``space`` and ``action`` are empty but for memory instructions; ``predicate_first`` says that the
-    result may stand behind a predicate, and so among the sources of a trace."""
+    result may stand behind a predicate, and so among the sources of a trace, ``two_results`` that a second one does."""
 
     name: str
     pipe: Pipe
@@ -47,6 +47,7 @@ class SassOpcode:
     space: str = ""
     action: str = ""
     predicate_first: bool = False
+    two_results: bool = False
 
     @property
     def unit(self) -> Unit:
@@ -81,6 +82,7 @@ def _row(name: str, group: dict[str, Any]) -> SassOpcode:
         space=group.get("space", ""),
         action=group.get("action", ""),
         predicate_first=group.get("predicate_first", False),
+        two_results=group.get("two_results", False),
     )
 
 

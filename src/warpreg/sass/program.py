@@ -59,7 +59,9 @@ def build_kernel(
     built = []
     for index, members in enumerate(blocks):
         guards = _guards(program, members)
-        instructions = tuple(_instruction(seen[i], guards[i], most_registers) for i in members)
+        instructions = tuple(
+            _instruction(seen[i], guards[i], headers[0].binary_version, most_registers) for i in members
+        )
         label = f"PC_{seen[members[0]].line.pc:04x}" if members else "ENTRY"
         built.append(Block(index, label, instructions, successors[index]))
     used = {word for block in built for i in block.instructions for r in (*i.defined, *i.used) for word in r.words}
@@ -110,12 +112,13 @@ def _guards(program: Program, members: Sequence[int]) -> dict[int, Guard | None]
     return guards
 
 
-def _instruction(seen: Seen, guard: Guard | None, most_registers: int) -> Instruction:
+def _instruction(seen: Seen, guard: Guard | None, binary_version: int, most_registers: int) -> Instruction:
     line = seen.line
-    results, sources = written(line)
-    shape = Shape(line.opcode, line.modifiers, bool(results), len(sources), line.immediate)
+    results, sources = written(line, binary_version)
+    shape = Shape(line.opcode, line.modifiers, len(results), len(sources), line.immediate)
     wide = widths(shape)
-    operands = [_register(r, wide.result, most_registers) for r in results]
+    wide_results = (wide.result, wide.second, *(1,) * len(results))
+    operands = [_register(r, words, most_registers) for r, words in zip(results, wide_results, strict=False)]
     destination: Operand = Sink()
     if operands:
         destination = operands[0] if len(operands) == 1 else Vector(tuple(operands))

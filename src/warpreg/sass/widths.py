@@ -20,23 +20,24 @@ EXPLICIT = re.compile(r"W(\d)(\d*)")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a line of a trace says of an instruction: opcode, modifiers, whether it names a result, number of sources,
-    the immediate (0 for none)."""
+    """What a line of a trace says of an instruction: opcode, modifiers, number of results and of sources, the immediate
+    (0 for none)."""
 
     opcode: str
     modifiers: tuple[str, ...]
-    has_result: bool
+    results: int
     sources: int
     immediate: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Widths:
-    """Registers of the result and of each source."""
+    """Registers of the result, of each source, and of a second result."""
 
     result: int
     sources: tuple[int, ...] = ()
     """As far as they are not 1."""
+    second: int = 1
 
 
 SINGLE = Widths(1)
@@ -51,7 +52,7 @@ def widths(shape: Shape) -> Widths:
     row = find(shape.opcode)
     rule = RULES.get(shape.opcode) or (_memory if row.pipe == "mem" else BY_UNIT.get(row.unit, _by_modifier))
     found = rule(shape, row)
-    return Widths(found.result, (*found.sources, *(1,) * shape.sources)[: shape.sources])
+    return Widths(found.result, (*found.sources, *(1,) * shape.sources)[: shape.sources], found.second)
 
 
 def access_bytes(opcode: str, modifiers: tuple[str, ...]) -> int:
@@ -83,6 +84,16 @@ def _memory(shape: Shape, row: SassOpcode) -> Widths:
     if row.action == "copy":
         return Widths(1, (1, address))
     return Widths(data, (address, *(data,) * shape.sources))
+
+
+def _fetch(shape: Shape, row: SassOpcode) -> Widths:
+    """The immediate is the mask of components, all four if it is none; coordinates are taken to be two, of ``TLD``
+    (texels by number) one."""
+    mask = shape.immediate if 0 < shape.immediate < 16 else 15
+    components, coordinates = mask.bit_count(), 1 if shape.opcode == "TLD" else 2
+    if shape.results < 2:
+        return Widths(components, (coordinates,))
+    return Widths(max(1, components - 2), (coordinates,), second=min(components, 2))
 
 
 def _small_matrices(shape: Shape, row: SassOpcode) -> Widths:
@@ -167,6 +178,7 @@ RULES: dict[str, Rule] = {
     "SHFL": lambda shape, row: SINGLE,
     "CS2R": _special,
     **dict.fromkeys(("F2F", "F2I", "I2F", "FRND"), _conversion),
+    **dict.fromkeys(("TEX", "TLD", "TLD4", "TMML", "TXD", "TXQ"), _fetch),
     **dict.fromkeys(("FADD2", "FFMA2", "FMUL2", "BRX", "JMX", "RET", "CALL", "LEPC", "GETLMEMBASE"), _pairs),
 }
 """Opcodes with a rule of their own."""

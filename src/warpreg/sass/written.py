@@ -101,9 +101,9 @@ def _line(instruction: Instruction, pc: int, unit: int) -> Line:
         sources = [(ZERO_REGISTER, 1), *sources][:MOST_SOURCES]
     if opcode == "ATOMS" and not results:
         results = [(ZERO_REGISTER, 1)]
-    shape = Shape(opcode, tuple(modifiers), bool(results), len(sources))
+    shape = Shape(opcode, tuple(modifiers), len(results), len(sources))
     actual = Widths(results[0][1] if results else 1, tuple(words for _, words in sources))
-    if not _as_expected(widths(shape), actual, results, sources):
+    if find(opcode).two_results or not _as_expected(widths(shape), actual, results, sources):
         text += f".W{actual.result}{''.join(map(str, actual.sources))}"
     named = "".join(f"R{first} " for first, _ in results), "".join(f"R{first} " for first, _ in sources)
     body = f"{len(results)} {named[0]}{text} {len(sources)} {named[1]}"
