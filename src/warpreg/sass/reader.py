@@ -6,7 +6,6 @@ The launches of a kernel share its code: what any of them shows of it counts for
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 import weakref
 from collections import Counter
@@ -30,8 +29,8 @@ from warpreg.sass.source import Source
 from warpreg.sass.text import TraceText
 from warpreg.trace import Trace, TraceWriter
 
-IN_MEMORY_BYTES = 1 << 20
-"""Streams of at most this size never see the disk."""
+IN_MEMORY_BYTES = 1 << 18
+"""A path of at most this size never sees the disk."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,26 +67,25 @@ def read_recording(path: Path, unknown: UnknownOpcodes = "error") -> Recording:
     """
     listed = read_list(path)
     catalogues: dict[str, Catalogue] = {}
-    with contextlib.ExitStack() as files:
+    with tempfile.TemporaryDirectory() as folder:
         texts: list[TraceText] = []
-        steps: list[Trace] = []
         for trace in listed.traces:
-            file = files.enter_context(_nameless_file())
-            like = texts[0].header if texts else None
-            texts.append(TraceText(Source(trace), TraceWriter(file, {}), catalogues, like))
-            texts[-1].read()
-            steps.append(Trace(file, str(trace)))
+            with (Path(folder) / str(len(texts))).open("wb") as file:
+                like = texts[0].header if texts else None
+                texts.append(TraceText(Source(trace), TraceWriter(file, {}), catalogues, like))
+                texts[-1].read()
         strangers: Counter[str] = sum((catalogue.unknown() for catalogue in catalogues.values()), Counter())
         if strangers and unknown == "error":
             raise _unknown(catalogues, strangers)
-        launches = tuple(_launches(texts, steps))
+        launches = tuple(_launches(texts, Path(folder)))
     is_list = path.suffix == LIST_SUFFIX
     name = path.absolute().parent.name if is_list else path.name.partition(".traceg")[0]
     return Recording(name, launches, listed.copies, strangers)
 
 
-def _launches(texts: Sequence[TraceText], steps: Sequence[Trace]) -> Iterator[RecordedLaunch]:
-    """The launches of all traces in order, once the paths of each kernel's launches are there."""
+def _launches(texts: Sequence[TraceText], folder: Path) -> Iterator[RecordedLaunch]:
+    """The launches of all traces in order, whose steps stand in numbered files, once the paths of each kernel's
+    launches are there."""
     paths: dict[int, tuple[Trace, NDArray[np.uint64]]] = {}
     kernels: dict[str, Kernel] = {}
     for name in dict.fromkeys(text.header.kernel for text in texts):
@@ -95,7 +93,8 @@ def _launches(texts: Sequence[TraceText], steps: Sequence[Trace]) -> Iterator[Re
         rebuilding = Rebuilding(texts[numbers[0]].catalogue)
         for number in numbers:
             file = _nameless_file()
-            paths[number] = rebuilding.path(texts[number], steps[number], file)
+            with (folder / str(number)).open("rb") as steps:
+                paths[number] = rebuilding.path(texts[number], Trace(steps, texts[number].source.name), file)
             weakref.finalize(paths[number][0], file.close)
         kernels[name] = rebuilding.kernel([texts[number] for number in numbers])
     for number, text in enumerate(texts):

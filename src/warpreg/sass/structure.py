@@ -33,7 +33,7 @@ class Structure:
 
     def __init__(self, name: str, state: NDArray[np.int64], steps: NDArray[np.uint32]) -> None:
         self.name = name
-        self._state, self._steps = state, steps
+        self._state, self.steps = state, steps
         self._entries: dict[str, tuple[int, str]] = {}
         self._header: Header | None = None
         self._blocks = np.zeros(0, np.uint8)
@@ -90,6 +90,7 @@ class Structure:
             raise SassTraceError(f"the trace stops in {self.where}: expected '#END_TB'")
         if self._begun < header.thread_blocks:
             raise SassTraceError(f"the trace stops after {self._begun} of {header.thread_blocks} thread blocks")
+        self._blocks = np.zeros(0, np.uint8)
 
     def _header_line(self, text: str) -> None:
         number = int(self._state[At.LINE])
@@ -137,7 +138,7 @@ class Structure:
         self._blocks[index] = 1
         self._begun += 1
         state, at = self._state, int(self._state[At.STEPS])
-        self._steps[at : at + 2] = PathWord.THREAD_BLOCK, index
+        self.steps[at : at + 2] = PathWord.THREAD_BLOCK, index
         state[At.STEPS] += 2
         state[At.SEEN], state[At.PHASE] = 0, Phase.BLOCK
 
@@ -153,7 +154,7 @@ class Structure:
             raise SassTraceError(f"a thread block has {self.header.warps} warps, found warp {warp}")
         if self._state[At.SEEN] >> warp & 1:
             raise SassTraceError(f"warp {warp} is in {self.thread_block} twice")
-        begin_warp(self._state, self._steps, warp)
+        begin_warp(self._state, self.steps, warp)
 
     def _expect(self, text: str, *phases: Phase) -> None:
         if self.phase not in phases:

@@ -74,6 +74,7 @@ class TraceText:
         if self._walk[PREVIOUS] >= 0:
             self.catalogue.program.stops[self._walk[PREVIOUS]] = 1
         self._writer.finish({})
+        self._steps = self._addresses = self._structure.steps = np.zeros(0, np.uint32)
 
     def _read_piece(self, piece: bytes) -> None:
         text = np.frombuffer(piece + PADDING, np.uint8)
