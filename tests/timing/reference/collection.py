@@ -95,7 +95,9 @@ class OperandPath:
             issued, asked = requests[0]
             if ports and taken.get(issued.sequence, 0) >= ports:
                 continue
-            asked.there_from = now + max(0, asked.cycles - 1)
+            for source in issued.sources:
+                if (source.word, source.bank) == (asked.word, bank):
+                    source.there_from = now + max(0, source.cycles - 1)
             taken[issued.sequence] = taken.get(issued.sequence, 0) + 1
             self._log.bank(now, bank, "read", issued.sequence, asked.word)
 

@@ -176,11 +176,8 @@ class Hooks:
                 action = details.READ if name == "plan_reads" else details.WRITE
                 plan.accesses[action * 2 + int(program.datapath[pc])] += count
         slot = issued.warp.slot
-        words = issued.instruction.sources
-        for row, word in enumerate(words):
-            first = words.index(word)
-            again = Source(word, None, merged=first)
-            issued.sources.append(again if first < row else self._source(word, slot, plan.sources[row].tolist()))
+        for row, word in enumerate(issued.instruction.sources):
+            issued.sources.append(self._source(word, slot, plan.sources[row].tolist()))
         for row, word in enumerate(issued.instruction.results):
             issued.results.append(self._result(word, slot, plan.results[row].tolist()))
 
