@@ -36,6 +36,19 @@ _INSTRUCTION = ("state", "program", "warp", "pc", "plan")
 _ADDRESSES = ("base", "stride", "mask", "plan")
 
 HOOKS: dict[str, HookSpec] = {
+    "block_start": HookSpec(_SM, "what a thread block finds that is about to start on an SM, before its warps start"),
+    "warp_start": HookSpec(
+        ("state", "program", "warp"), "what a fresh warp finds, beyond the rows that per_warp declares"
+    ),
+    "activated": HookSpec(_WARP, "what happens when a warp enters its scheduler's active set"),
+    "priority": HookSpec(
+        ("state", "program", "warp", "pc"),
+        "which warp issues first: the highest, the scheduler's order among equals",
+        True,
+    ),
+    "admit": HookSpec(
+        _INSTRUCTION, "whether instruction pc, which could issue now, does so: GO, or a token to wait for", True
+    ),
     "plan_reads": HookSpec(
         _INSTRUCTION, "for each source operand of instruction pc, once, which level serves it; and moves between levels"
     ),
@@ -43,38 +56,27 @@ HOOKS: dict[str, HookSpec] = {
         _INSTRUCTION,
         "for each result of instruction pc, which levels take it; called after plan_reads of the same instruction",
     ),
-    "block_start": HookSpec(_SM, "what a thread block finds that is about to start on an SM, before its warps start"),
-    "block_end": HookSpec(_SM, "what a thread block leaves behind, after all its warps have ended"),
-    "warp_start": HookSpec(
-        ("state", "program", "warp"), "what a fresh warp finds, beyond the rows that per_warp declares"
-    ),
-    "warp_end": HookSpec(_WARP, "what becomes of the warp's state once its thread block is over"),
-    "admit": HookSpec(
-        _INSTRUCTION, "whether instruction pc, which could issue now, does so: GO, or a token to wait for", True
-    ),
-    "owner": HookSpec(
-        ("state", "program", "warp", "token"),
-        "which warp holds what warp waits for, -1 if none; for messages only",
-        True,
-    ),
-    "activated": HookSpec(_WARP, "what happens when a warp enters its scheduler's active set"),
-    "suspended": HookSpec(_WARP, "what happens when a warp leaves its scheduler's active set"),
     "load_lookup": HookSpec(
         ("state", "program", "warp", "pc", *_ADDRESSES),
         "after how many cycles a global load is complete that need not go to memory; 0: it goes there",
         True,
     ),
-    "written_back": HookSpec(
-        ("state", "program", "warp", "pc", "next_pc", *_ADDRESSES),
-        "what follows from the results of pc and from the warp's next instruction and its addresses",
-    ),
     "memory_issued": HookSpec(_INSTRUCTION, "what follows from a memory instruction that goes to memory"),
     "memory_returned": HookSpec(
         ("state", "program", "warp", "pc", "cycles", "plan"), "what follows from how long memory took for it"
     ),
-    "priority": HookSpec(
-        ("state", "program", "warp", "pc"),
-        "which warp issues first: the highest, the scheduler's order among equals",
+    "written_back": HookSpec(
+        ("state", "program", "warp", "pc", "next_pc", *_ADDRESSES),
+        "what follows from the results of pc and from the warp's next instruction and its addresses",
+    ),
+    "suspended": HookSpec(_WARP, "what happens when a warp leaves its scheduler's active set"),
+    "warp_end": HookSpec(
+        _WARP, "what becomes of the state of a warp that has ended (in a replay: whose thread block has)"
+    ),
+    "block_end": HookSpec(_SM, "what a thread block leaves behind, after all its warps have ended"),
+    "owner": HookSpec(
+        ("state", "program", "warp", "token"),
+        "which warp holds what warp waits for, -1 if none; for messages only",
         True,
     ),
 }
