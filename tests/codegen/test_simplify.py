@@ -246,6 +246,32 @@ def test_a_second_constant_gets_a_register() -> None:
     )
 
 
+def test_every_immediate_of_64_bits_stands_in_the_instruction() -> None:
+    check(
+        FoldConstants(),
+        "mov.f64 %d1, 0d3FF71547652B82FE; fma.rn.f64 %d2, %d3, %d1, %d4; "
+        "mov.u64 %rd1, 0x123456789A; add.s64 %rd2, %rd3, %rd1;",
+        """
+        mov.f64 %d1, 0d3FF71547652B82FE
+        fma.rn.f64 %d2, %d3, 0d3FF71547652B82FE, %d4
+        mov.u64 %rd1, 78187493530
+        add.s64 %rd2, %rd3, 78187493530
+        """,
+    )
+
+
+def test_a_power_of_two_in_a_multiply_add_of_64_bits_is_a_shift() -> None:
+    check(
+        LegalizeOperands(),
+        "mad.lo.s64 %rd1, %rd2, 8, 4; mad.lo.s64 %rd3, %rd2, 6, 4;",
+        """
+        mov.b64 %k$0, 6
+        mad.lo.s64 %rd1, %rd2, 8, 4
+        mad.lo.s64 %rd3, %rd2, %k$0, 4
+        """,
+    )
+
+
 def test_a_constant_for_a_loop_is_loaded_before_it() -> None:
     check(
         LegalizeOperands(),

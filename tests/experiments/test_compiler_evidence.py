@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,11 @@ def evidence(**counts: Any) -> Evidence:
 def test_both_codes_are_counted() -> None:
     body = "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]; @%p1 bra L; st.shared.f32 [0], %f1; L: ret;"
     machine = MachineCode(10, 0, 5, 9, tuple(THEIRS))
-    found = Evidence.of(kernel(f"add.s64 %rd1, %rd1, 4; {body}"), machine, MachineCode(10, 0, 4))
-    counted = evidence(memory=(2, 3), wide=(1, 1), unrolled=(5, 4), uniform_bases=1, subroutines=9, long_integers=1)
+    found = Evidence.of(
+        kernel(f"add.s64 %rd1, %rd1, 4; ex2.approx.f32 %f9, %f8; {body}"), machine, MachineCode(10, 0, 4)
+    )
+    counted = evidence(memory=(2, 3), wide=(1, 1), unrolled=(5, 4), uniform_bases=1, subroutines=9)
+    counted = replace(counted, long_integers=1, approximations=1)
     assert found == counted
 
 
@@ -56,6 +60,7 @@ def test_the_first_mechanism_that_the_counts_show_explains(found: Evidence, rati
     ("found", "ratio", "words"),
     [
         (evidence(unrolled=(96, 80), subroutines=9), 0.5, "unrolls loops"),
+        (evidence(subroutines=9, approximations=4), 0.5, "4 approximate functions"),
         (evidence(subroutines=9), 0.5, "subroutines"),
         (evidence(long_integers=3), 0.5, "3 of ours are of 64-bit integers"),
         (evidence(), 0.5, "moves"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from warpreg.analysis.definitions import SingleDefinitions, single_definitions
 from warpreg.codegen.copies import as_move
+from warpreg.codegen.layout import VARIABLE_BANK
 from warpreg.codegen.legality import ARITHMETIC, STORING, charged, fits, is_charged, is_constant, is_free, source_types
 from warpreg.codegen.passes import rewrite
 from warpreg.codegen.textures import with_handles
@@ -197,7 +198,12 @@ def _narrowed(instruction: Instruction, values: tuple[Operand, ...]) -> Instruct
     if not (to.is_integer and kind.is_integer and isinstance(target, Register) and target.type.bits == to.bits):
         return None
     value = values[0]
-    if isinstance(value, ConstantBank) and value.bank == 0 and value.type.bits == kind.bits == 64 and to.bits == 32:
+    if (
+        isinstance(value, ConstantBank)
+        and value.bank != VARIABLE_BANK
+        and value.type.bits == kind.bits == 64
+        and to.bits == 32
+    ):
         return _moved(instruction, replace(value, type=U32), to)
     if isinstance(value, Immediate) and value.form == "int":
         number = _signed(value.value, kind.bits) if kind.is_signed else value.value & ((1 << kind.bits) - 1)

@@ -1,4 +1,5 @@
-"""Where variables live: parameters in bank 0, static variables in shared and local memory, module variables in bank 4.
+"""Where variables live: parameters in bank 0, static variables in shared and local memory, the addresses of module
+variables in bank 4, what constant variables hold in bank 3.
 
 Parameter offsets follow PTX: each at the next multiple of its alignment (PTX ISA, "Kernel Function Parameters").
 """
@@ -22,6 +23,7 @@ MOST_PARAMETER_BYTES = 32_764
 
 PARAMETER_BANK = 0
 VARIABLE_BANK = 4
+CONSTANT_BANK = 3
 PARAMETER_COPY = "%parameters"
 """Name of the constant variable that holds the parameters again, for a kernel that takes their address."""
 BANKED = frozenset({"global", "const", "tex"})

@@ -2,7 +2,8 @@
 
 An arithmetic instruction reads at most one constant, be it an immediate or a word of a constant bank; zero is free,
 since the machine has a register that reads as zero.  Stored data come from registers, and so do addresses of global
-memory.  A 64-bit immediate must be a sign-extended 32-bit one, or for f64 have a low half of zero.
+memory.  An f64 immediate that no instruction can hold lies in a constant bank of the compiler's own; integers of 64
+bits are computed in two words, each with its immediate.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ ARITHMETIC = frozenset(
 )
 """Opcodes whose sources may be one constant."""
 
-LEA_MODIFIERS = frozenset({("lo", "s32"), ("lo", "u32")})
+LEA_MODIFIERS = frozenset({("lo", "s32"), ("lo", "u32"), ("lo", "s64"), ("lo", "u64")})
 STORING = frozenset({"st", "atom", "red"})
 ADDRESSING = STORING | {"ld", "ldu", "prefetch", "wmma", "ldmatrix", "stmatrix", "cp", "mbarrier"}
 FROM_REGISTERS = STORING | {"mma", "wmma", "stmatrix"}
@@ -91,7 +92,7 @@ def is_charged(operand: Operand) -> bool:
 
 
 def shift_position(instruction: Instruction) -> int:
-    """Where a 32-bit multiply-add has a power of two, which the machine's LEA encodes as a shift; -1 if nowhere."""
+    """Where a multiply-add has a power of two, which the machine's LEA encodes as a shift; -1 if nowhere."""
     if instruction.opcode != "mad" or instruction.modifiers not in LEA_MODIFIERS:
         return -1
     factor = instruction.sources[1]
@@ -134,14 +135,9 @@ def fits(operand: Operand, slot: Type) -> bool:
         return operand.type.bits == slot.bits
     if isinstance(operand, Special):
         return slot.bits == B32.bits
-    return isinstance(operand, Immediate) and _is_encodable(operand, slot)
-
-
-def _is_encodable(constant: Immediate, slot: Type) -> bool:
-    if constant.form != "int":
-        wanted = 64 if constant.form == "f64" else 32
-        return slot.bits == wanted and (wanted == 32 or constant.value & 0xFFFFFFFF == 0)
-    return slot.bits < 64 or -(1 << 31) <= constant.value < 1 << 31 or (slot.is_float and constant.value == 0)
+    if not isinstance(operand, Immediate):
+        return False
+    return operand.form == "int" or slot.bits == (64 if operand.form == "f64" else 32)
 
 
 def must_be_registers(instruction: Instruction) -> Iterator[int]:

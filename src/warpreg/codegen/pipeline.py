@@ -8,6 +8,7 @@ from warpreg.codegen.addresses import FoldAddresses
 from warpreg.codegen.allocate import AllocateRegisters
 from warpreg.codegen.build import build
 from warpreg.codegen.constant_divisors import DivideByConstants
+from warpreg.codegen.constant_loads import FoldConstantLoads
 from warpreg.codegen.constants import FoldConstants
 from warpreg.codegen.copies import PropagateCopies
 from warpreg.codegen.cycles import Cycles
@@ -69,6 +70,7 @@ def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
     return (
         SplitValues(),
         FoldParameters(),
+        FoldConstantLoads(),
         WidenLoads(),
         FoldConstants(),
         PropagateCopies(),

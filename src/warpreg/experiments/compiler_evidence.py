@@ -15,6 +15,8 @@ THEIR_BRANCHES = frozenset({"BRA", "BRX"})
 OUR_MEMORY = frozenset({"ld", "st", "atom", "red"})
 UNIFORM_BASE = re.compile(r"\[R\d+[^\]]*\+\s*UR\d+")
 INTEGERS = frozenset({"s64", "u64", "b64"})
+APPROXIMATE = frozenset({"div", "rcp", "sqrt", "rsqrt", "ex2", "lg2"})
+MANY = 4
 UNROLLED = 1.2
 """Their instructions over those without unrolling from which loops count as unrolled."""
 OUTLIER = 1.2
@@ -25,7 +27,8 @@ OUTLIER = 1.2
 class Evidence:
     """Static counts, ours and theirs: memory instructions, those of 128 bits, and branches; instructions of theirs
     and of theirs without unrolling; of theirs those accesses whose address adds a uniform register, and the
-    instructions of linked subroutines; of ours those of 64-bit integers."""
+    instructions of linked subroutines; of ours those of 64-bit integers, and the approximate functions that keep
+    subnormals."""
 
     memory: tuple[int, int]
     wide: tuple[int, int]
@@ -34,6 +37,7 @@ class Evidence:
     uniform_bases: int = 0
     subroutines: int = 0
     long_integers: int = 0
+    approximations: int = 0
 
     @staticmethod
     def of(kernel: Kernel, machine: MachineCode, rolled: MachineCode) -> Evidence:
@@ -51,6 +55,7 @@ class Evidence:
             uniform_bases=sum(bool(UNIFORM_BASE.search(line.operands)) for line in theirs),
             subroutines=machine.subroutine_instructions,
             long_integers=sum(map(_is_long_integer, kernel.instructions())),
+            approximations=sum(map(_is_approximate, kernel.instructions())),
         )
 
     def of_registers(self, ratio: float) -> str:
@@ -78,6 +83,8 @@ class Evidence:
         if ratio < 1:
             if self._unrolls:
                 return self._unrolling
+            if self.approximations >= MANY:
+                return f"{self.approximations} approximate functions of ours are scaled there, to keep subnormals"
             if self.subroutines:
                 return "calls of division subroutines are set up by moves and branches"
             if self.long_integers:
@@ -100,6 +107,12 @@ class Evidence:
 
 def _is_long_integer(instruction: Instruction) -> bool:
     return instruction.opcode not in OUR_MEMORY and any(t.name in INTEGERS for t in instruction.types)
+
+
+def _is_approximate(instruction: Instruction) -> bool:
+    """Machine code multiplies operand and result of these where they may be subnormal."""
+    modifiers = set(instruction.modifiers)
+    return instruction.opcode in APPROXIMATE and bool(modifiers & {"approx", "full"}) and "ftz" not in modifiers
 
 
 def _is_wide(instruction: Instruction) -> bool:

@@ -107,8 +107,9 @@ class Label:
 class ConstantBank:
     """A word of a constant bank, read without a register.
 
-    Bank 0 holds the kernel's parameters (``offset`` in bytes as laid out in PTX), bank 4 the addresses of module
-    variables (``name`` says which, ``offset`` is added to the address)."""
+    Bank 0 holds the kernel's parameters (``offset`` in bytes as laid out in PTX), bank 3 the constant variables
+    (``offset`` bytes into the one called ``name``), bank 4 the addresses of module variables (``name`` says which,
+    ``offset`` is added to the address)."""
 
     bank: int
     offset: int

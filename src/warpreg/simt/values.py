@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from warpreg.codegen.layout import CONSTANT_BANK, PARAMETER_BANK
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import ConstantBank, Immediate, Not, Operand, Part, Register, Special
@@ -191,13 +192,15 @@ class BlockValues:
     def bank(self, operand: ConstantBank, type_: Type, instruction: Instruction) -> Value:
         """A scalar from a constant bank."""
         scalar = ir.IntType(type_.bits)
-        if operand.bank == 0:
+        if operand.bank == PARAMETER_BANK:
             return (self.field(Slot.PARAMETERS) + operand.offset).load(scalar, align=1)
         if operand.name not in self.symbols:
             raise UnsupportedError(
                 f"variable '{operand.name}'", instruction.location, "is not in global or constant memory"
             )
         symbol = (self.field(Slot.SYMBOLS) + 8 * self.symbols[operand.name]).load(I64)
+        if operand.bank == CONSTANT_BANK:
+            return (symbol + self.field(Slot.GLOBAL_BIAS) + operand.offset).load(scalar, align=1)
         return (symbol + operand.offset % (1 << 64)).trunc(scalar)
 
     def special(self, operand: Special, instruction: Instruction) -> Value:
