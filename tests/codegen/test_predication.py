@@ -79,6 +79,22 @@ def test_other_alternatives_stay_branches(alternative: str) -> None:
     assert after(body) == listing(kernel(body))
 
 
+SCALED = """mul.wide.s32 %rd1, %r8, 4; add.s64 %rd2, %rd9, %rd1; cvt.s64.s32 %rd3, %r9; shl.b64 %rd4, %rd3, 2;
+    add.s64 %rd5, %rd8, %rd4; ld.global.f32 %f1, [%rd2]; mul.f32 %f2, %f1, %f9; add.f32 %f3, %f2, %f1;
+    shl.b32 %r1, %r8, 2; add.s32 %r2, %r7, %r1; st.shared.f32 [%r2], %f3; st.global.f32 [%rd5], %f3;"""
+
+
+def test_what_a_sum_takes_in_does_not_count() -> None:
+    """Twelve instructions: two products, two shifts and a widening are parts of four sums; seven remain."""
+    assert "bra" not in after(f"@%p1 bra J; {SCALED} J: ret;")
+    assert "bra" in after(f"@%p1 bra J; {SCALED} J: ret;", limit=6)
+
+
+def test_what_two_instructions_read_counts() -> None:
+    code = SCALED.replace("[%rd5], %f3", "[%rd5], %f2")
+    assert "bra" in after(f"@%p1 bra J; {code} J: ret;")
+
+
 def test_the_limit_can_be_chosen() -> None:
     body = f"@%p1 bra J; {LONG} J: st.shared.u32 [%r7], %r10; ret;"
     assert "bra" not in after(body, limit=8)

@@ -65,7 +65,7 @@ def test_a_coordinate_of_two_fetches_is_copied_for_the_second() -> None:
 
 
 @pytest.mark.parametrize("limit", [None, 16])
-def test_brace_lists_are_aligned_runs_of_registers(limit: int | None) -> None:
+def test_fetches_take_and_give_aligned_pairs_and_surfaces_aligned_runs_of_registers(limit: int | None) -> None:
     body = """ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; cvt.rn.f32.u32 %f5, %r1;
         tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f5, %f5, %f5}];
         tex.grad.2d.v4.f32.f32 {%f6, %f7, %f8, %f9}, [%rd1, {%f1, %f3}], {%f2, %f2}, {%f3, %f4};
@@ -75,11 +75,12 @@ def test_brace_lists_are_aligned_runs_of_registers(limit: int | None) -> None:
     for instruction in compile(kernel(body), CompileOptions(max_registers=limit)).instructions():
         if instruction.opcode in ("tex", "suld"):
             for vector in vectors(instruction.operands):
-                registers = [(i, e.index) for i, e in enumerate(vector.elements) if isinstance(e, Register)]
-                base = registers[0][1] - registers[0][0]
-                size = 1 << registers[-1][0].bit_length()
-                assert [index for _, index in registers] == [base + i for i, _ in registers], instruction
-                assert base % size == 0, instruction
+                registers = [e.index for e in vector.elements if isinstance(e, Register)]
+                run = 2 if instruction.opcode == "tex" else 4
+                for i in range(0, len(registers) // 2 * 2, run):
+                    base, count = registers[i], len(registers[i : i + run])
+                    assert registers[i : i + run] == list(range(base, base + count)), instruction
+                    assert base % count == 0, instruction
                 found.append(len(registers))
     assert sorted(found) == [2, 2, 2, 2, 2, 3, 4, 4]
 

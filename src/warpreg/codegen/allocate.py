@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from warpreg.analysis.accesses import accesses
 from warpreg.codegen.assign import Assignment
 from warpreg.codegen.banks import company
+from warpreg.codegen.inflight import pending
 from warpreg.codegen.operands import rename_registers
 from warpreg.codegen.passes import with_blocks
 from warpreg.codegen.spill import spill_predicates, spill_registers
@@ -110,7 +111,8 @@ class AllocateRegisters:
             return Assignment(limit, reserved, self.banks, company=company(kernel, units))
         if self.target.banks:
             spread = self.target.unhurried + len(reserved)
-            return Assignment(limit, reserved, self.target.banks, spread, company(kernel, units, leading=True))
+            together = company(kernel, units, leading=True)
+            return Assignment(limit, reserved, self.target.banks, spread, together, pending(kernel, units))
         return Assignment(limit, reserved)
 
     def _uniform(self, kernel: Kernel) -> frozenset[str]:

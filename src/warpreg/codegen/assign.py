@@ -7,7 +7,7 @@ by loop depth, for the length that it frees (after Poletto and Sarkar, TOPLAS 19
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from warpreg.codegen.banks import Company
@@ -19,7 +19,8 @@ class Assignment:
     """``base`` gives each placed unit its first register; ``spilled`` are those that must live elsewhere.
 
     ``reserved`` registers are taken from beginning to end, and count as used.  With ``banks``, a unit takes that place
-    among the used ones, and those below ``spread``, whose banks its ``company`` uses least; the lowest of several.
+    among the used ones, and those below ``spread``, that no instruction still has to read (``pending``) and whose banks
+    its ``company`` uses least; the lowest of several.
     """
 
     limit: int
@@ -27,15 +28,18 @@ class Assignment:
     banks: int = 0
     spread: int = 0
     company: Company = field(default_factory=dict)
+    pending: Mapping[Unit, Mapping[int, int]] = field(default_factory=dict)
     base: dict[Unit, int] = field(default_factory=dict)
     spilled: list[Unit] = field(default_factory=list)
     used: int = 0
     _occupied: list[int] = field(default_factory=list)
+    _pending: list[int] = field(default_factory=list)
     _holders: list[list[Unit]] = field(default_factory=list)
 
     def place_all(self, units: list[Unit]) -> None:
         """Place units in order of their start, the wider first among those that start together."""
         self._occupied = [0] * self.limit
+        self._pending = [0] * self.limit
         self._holders = [[] for _ in range(self.limit)]
         for register in self.reserved:
             self._occupy(Unit({0: -1}, [], [], math.inf), register)
@@ -50,10 +54,10 @@ class Assignment:
 
     def _free_base(self, unit: Unit) -> int | None:
         first = next(self._free_bases(unit, self.limit), None)
-        if first is None or not self.banks or unit not in self.company:
+        if first is None or not self.banks or not (unit in self.company or self.pending):
             return first
         end = max(self.used, first + unit.size, min(self.spread, self.limit))
-        return min(self._free_bases(unit, end), key=lambda base: self._crowding(unit, base))
+        return min(self._free_bases(unit, end), key=lambda base: self._cost(unit, base))
 
     def _free_bases(self, unit: Unit, end: int) -> Iterator[int]:
         """The places below ``end`` that are free over the whole live range, the lowest first."""
@@ -66,11 +70,18 @@ class Assignment:
             else:
                 yield base
 
+    def _cost(self, unit: Unit, base: int) -> tuple[bool, float]:
+        return self._waiting(unit, base), self._crowding(unit, base)
+
+    def _waiting(self, unit: Unit, base: int) -> bool:
+        """Whether the unit would have to wait for an instruction that still has to read a register of the place."""
+        return any(self._pending[base + offset] & live for offset, live in unit.words.items())
+
     def _crowding(self, unit: Unit, base: int) -> float:
         """How often the unit at ``base`` would be read together with another register of the same bank."""
         return sum(
             weight
-            for here, other, there, weight in self.company[unit]
+            for here, other, there, weight in self.company.get(unit, ())
             if other in self.base and (base + here - self.base[other] - there) % self.banks == 0
         )
 
@@ -101,6 +112,8 @@ class Assignment:
         for offset, live in unit.words.items():
             self._occupied[base + offset] |= live
             self._holders[base + offset].append(unit)
+        for offset, points in self.pending.get(unit, {}).items():
+            self._pending[base + offset] |= points
         self.used = max(self.used, base + unit.size)
 
     def _vacate(self, unit: Unit) -> None:

@@ -28,6 +28,8 @@ LIMIT = 7
 """Most instructions of an alternative, those that cost nothing in machine code not counted; as in ptxas's output."""
 ENDS = BRANCHES | EXITS | STOPS
 SELECTED = frozenset({"b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64"})
+ABSORBED = frozenset({"mul", "shl", "cvt"})
+"""What becomes part of the sum that reads it: a multiply-add, a scaled or a widened address."""
 MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
 
 
@@ -105,7 +107,7 @@ class _Predication:
         straight = self.bodies[index].straight()
         if straight is None or index in (0, branching) or self.predecessors[index] != 1:
             return False
-        return all(map(_is_convertible, straight)) and sum(map(_cost, straight)) <= self.limit
+        return all(map(_is_convertible, straight)) and _length(straight) <= self.limit
 
     def _take(self, index: int, arms: list[tuple[int, Guard]], join: int) -> bool:
         body = self.bodies[index]
@@ -160,6 +162,20 @@ class _Predication:
 
 def _is_convertible(instruction: Instruction) -> bool:
     return instruction.guard is None and (is_pure(instruction) or instruction.opcode in MEMORY)
+
+
+def _length(code: list[Instruction]) -> int:
+    """How many instructions machine code has for these: a product or shift that only a sum reads is part of it."""
+    reads = Counter(r.name for instruction in code for r in instruction.used)
+    absorbed: set[str] = set()
+    length = 0
+    for instruction in reversed(code):
+        target = instruction.operands[0] if instruction.operands else None
+        part = instruction.opcode in ABSORBED and isinstance(target, Register) and target.name in absorbed
+        length += 0 if part else _cost(instruction)
+        if instruction.opcode == "add" or (part and instruction.opcode == "shl"):
+            absorbed.update(r.name for r in instruction.used if reads[r.name] == 1)
+    return length
 
 
 def _cost(instruction: Instruction) -> int:

@@ -20,7 +20,7 @@ from warpreg.ir.operands import AddressTuple, Operand, Pair, Register, Vector
 MAX_WORDS = 8
 MEMORY = frozenset({"ld", "st", "ldu", "red", "atom"})
 FETCHES = frozenset({"tex", "tld4"})
-"""Instructions that write only the channels asked for."""
+"""Instructions that take coordinates, and give the channels asked for, in pairs of registers."""
 
 GROUPING = MEMORY | OPCODE_NAMES
 
@@ -112,7 +112,8 @@ def register_units(kernel: Kernel, uniform: frozenset[str] = frozenset()) -> Uni
     cells = accesses(kernel).cells
     for instruction in kernel.instructions():
         for group in vector_groups(instruction):
-            _group(units, group, cells, trimmed=instruction.opcode in FETCHES)
+            for elements in _pairs(group) if instruction.opcode in FETCHES else (group,):
+                _group(units, elements, cells)
     _coalesce(kernel, units)
     return units
 
@@ -145,16 +146,19 @@ def element_words(elements: tuple[Operand, ...]) -> int:
     return min((e.type.bits // 32 for e in elements if isinstance(e, Register)), default=0)
 
 
-def _group(units: Units, elements: tuple[Operand, ...], cells: Cells, *, trimmed: bool) -> None:
-    """One unit for a brace list; its registers are single so far, or already stand so (see `IsolateVectors`).
+def _pairs(elements: tuple[Operand, ...]) -> Iterator[tuple[Operand, ...]]:
+    """The registers of a brace list two by two."""
+    registers = [e for e in elements if isinstance(e, Register)]
+    yield from (tuple(registers[i : i + 2]) for i in range(0, len(registers) - 1, 2))
 
-    ``trimmed``: what stands after the last register takes no place.
-    """
+
+def _group(units: Units, elements: tuple[Operand, ...], cells: Cells) -> None:
+    """One unit for a brace list; its registers are single so far, or already stand so (see `IsolateVectors`)."""
     words = element_words(elements)
     placed = [(i * words, cells.of(e)[0]) for i, e in enumerate(elements) if isinstance(e, Register)]
     if len(units.at[placed[0][1]][0].members) > 1:
         return
-    size = placed[-1][0] + words if trimmed else words * len(elements)
+    size = words * len(elements)
     group = Unit({}, [], [(0, 1 << (size - 1).bit_length())])
     for offset, cell in placed:
         group.take(units.at[cell][0], offset)
