@@ -106,7 +106,7 @@ def test_names_are_suggested(capsys: Output) -> None:
     assert "did you mean 'vector-add'?" in complaint(capsys, 1, "run", "vector-ad")
     unknown = complaint(capsys, 1, "run", str(SAXPY), "--kernel", "saxpi", *LAUNCH, *ARGUMENTS)
     assert "did you mean '_Z5saxpyfPfS_i'?" in unknown
-    assert "did you mean 'rfc'?" in complaint(capsys, 1, "compare", "bfs", "--designs", "rcf")
+    assert "did you mean 'rfc'?" in complaint(capsys, 1, "compare", "bfs", "--designs", "rfcc")
     assert "did you mean 'entries'?" in complaint(capsys, 1, "compare", "bfs", "--set", "rfc.entry=6")
     assert "did you mean 'gtx480'?" in complaint(capsys, 1, "compare", "bfs", "--machine", "gtx48")
 
@@ -161,6 +161,19 @@ def test_explain_draws_live_ranges_and_names_source_lines(capsys: Output) -> Non
     text = printed(capsys, "explain", "vector-add")
     assert "┬ written" in text
     assert "kernel.cu" in text
+
+
+def test_explain_tells_places_and_reasons(capsys: Output) -> None:
+    (kernel,) = as_json(capsys, "explain", "vector-add", "--design", "orf-lrf", "--set", "lrf=none")
+    (first, *_), *_ = (block["instructions"] for block in kernel["blocks"])
+    assert first["text"] == "mov.u32 R0, %ctaid.x"
+    assert first["design"].startswith("R0 to ORF 1 [strand: the kernel begins, R0 in ORF 1: saves ")
+
+
+def test_explain_sets_parameters_of_a_design(capsys: Output) -> None:
+    assert "--set entries=4: expected PARAMETER=VALUE beside --design" in complaint(
+        capsys, 2, "explain", "vector-add", "--set", "entries=4"
+    )
 
 
 def test_explain_as_json_has_every_instruction(capsys: Output) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +28,28 @@ FADE = "dim"
 @click.argument("target", metavar="KERNEL.cu|.ptx|NAME")
 @click.option("--kernel", help="Only this kernel of the file.")
 @click.option("--design", "design_name", metavar="NAME|FILE.py", help="Show what this design's compile step decided.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="PARAMETER=VALUE", help="A parameter of the design; may be given again."
+)
 @compile_options
 @json_option
-def command(target: str, kernel: str | None, design_name: str | None, choice: CompileChoice, as_json: bool) -> None:
+def command(
+    target: str,
+    kernel: str | None,
+    design_name: str | None,
+    settings: tuple[str, ...],
+    choice: CompileChoice,
+    as_json: bool,
+) -> None:
     """Show a kernel after compilation: blocks, instructions, source lines, live ranges and register pressure."""
+    values = _values(design_name, settings)
     module = _module(target)
     names = [module.kernel_name(kernel)] if kernel else [found.name for found in module.kernels]
     if not names:
         raise click.UsageError(f"{target} has no kernel")
     options = choice.options()
     compiled = [codegen.translate(module, name, options) for name in names]
-    notes = [_notes(one, design_name) for one in compiled]
+    notes = [_notes(one, design_name, values) for one in compiled]
     if as_json:
         output.print_json(
             [_as_dict(listing(one), note, choice.banks) for one, note in zip(compiled, notes, strict=True)]
@@ -56,13 +67,24 @@ def _module(target: str) -> Module:
     return find_workload(target).module()
 
 
-def _notes(kernel: Kernel, design_name: str | None) -> dict[int, str]:
+def _values(design_name: str | None, settings: Iterable[str]) -> dict[str, str]:
+    """What ``--set`` gives.  Raises click.UsageError where there is no design or no value."""
+    values = {}
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not (design_name and equals and name and value):
+            raise click.UsageError(f"--set {text}: expected PARAMETER=VALUE beside --design, for example entries=4")
+        values[name] = value
+    return values
+
+
+def _notes(kernel: Kernel, design_name: str | None, values: Mapping[str, str]) -> dict[int, str]:
     """By pc, where the design reads and writes operands; only for designs that decide that at compile time."""
     if design_name is None:
         return {}
     from warpreg.experiments.placement import placement_notes
 
-    return placement_notes(kernel, design_name)
+    return placement_notes(kernel, design_name, values)
 
 
 def _styled(listed: Listing, notes: dict[int, str], banks: int) -> Iterable[Text]:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from warpreg import designs
 from warpreg.designs import Design, Program
+from warpreg.designs.parameters import Value
 from warpreg.designs.plan import SHARED
 from warpreg.ir.kernel import Kernel
 
 
-def placement_notes(kernel: Kernel, design_name: str) -> dict[int, str]:
-    """By pc: datapath, waits for long-latency results, last reads, the places that the design's compile step chose, and
-    the design's reasons where it gives any.
+def placement_notes(kernel: Kernel, design_name: str, values: Mapping[str, Value] | None = None) -> dict[int, str]:
+    """By pc: datapath, waits for long-latency results, last reads, the places that the design's compile step chose with
+    these values of its parameters, and its reasons where it gives any.
 
     A design in hardware chooses no places: which level serves an operand then depends on the path.
     """
     design = designs.load(design_name)
-    table, parameters = designs.program_table(kernel), design.configure()
+    table, parameters = designs.program_table(kernel), design.configure(**(values or {}))
     program = design.compile(table, parameters, kernel)
     placed = bool(np.any(program.source_level)) or bool(np.any(program.result_level))
     why = design.explain(table, parameters, kernel)
