@@ -165,6 +165,11 @@ def test_a_result_behind_a_predicate_is_found_among_the_sources(tmp_path: Path) 
     ]
 
 
+def test_the_register_of_a_branch_or_barrier_is_read(tmp_path: Path) -> None:
+    launch = read(tmp_path, [line(0, "R3 <- WARPSYNC"), line(0x10, "R4 <- RET.REL.NODEC"), line(0x20, "EXIT")])
+    assert [str(i) for i in launch.kernel.instructions()] == ["WARPSYNC _, R3", "RET.REL.NODEC _, R4.64", "EXIT"]
+
+
 def test_the_second_result_of_a_fetch_is_found_among_the_sources_since_sm_70(tmp_path: Path) -> None:
     fetch = line(0, "R255 <- TEX.LL R32 R20 R34").removesuffix("0 ") + "3 "
     launch = read(tmp_path, [fetch, line(0x10, "EXIT")], nregs=64)

@@ -1,5 +1,7 @@
 """A trace names the first register of an operand; the opcode says how many there are."""
 
+from pathlib import Path
+
 import pytest
 
 from warpreg.sass.widths import Shape, Widths, access_bytes, widths
@@ -69,6 +71,7 @@ def test_an_immediate_tells_that_the_second_register_of_a_wide_product_is_the_su
         ("IMMA.16832.S8.S8", 4, (4, 2, 4)),
         ("IMMA.8816.S8.S8", 2, (1, 1, 2)),
         ("DMMA.884", 4, (2, 2, 4)),
+        ("DMMA.8x8x4", 4, (2, 2, 4)),
         ("BMMA.168256.XOR.POPC", 4, (4, 2, 4)),
     ],
 )
@@ -98,3 +101,12 @@ def test_a_fetch_has_its_upper_components_in_the_first_result(
 ) -> None:
     assert of(text, 2, mask, results=2) == Widths(first, (coordinates, 1), second)
     assert of(text, 2, mask).result == (mask or 15).bit_count()
+
+
+def test_forms_of_compiled_kernels_have_the_registers_that_a_disassembler_shows() -> None:
+    lines = (Path(__file__).parent / "data" / "widths.tsv").read_text().splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    assert len(rows) > 300
+    for text, results, sources, immediate, first, second, read in rows:
+        expected = Widths(int(first), tuple(map(int, read)), int(second))
+        assert of(text, int(sources), int(immediate), int(results)) == expected, text

@@ -126,9 +126,12 @@ def written(line: TraceLine, binary_version: int) -> tuple[tuple[int, ...], tupl
     """Registers that a line's instruction writes and reads.
 
     A tracer takes the first operand, where it is a register, for the only result.  So the result stands among the
-    sources if a predicate comes first, and so does a second result.  A line of our own says where its widths begin.
+    sources if a predicate comes first, and so does a second result; and a branch seems to write the register that it
+    reads.  A line with widths of ours is as it says.
     """
     row = find(line.opcode)
+    if row.reads_all:
+        return (), (*line.results, *line.sources)
     is_ours = any(EXPLICIT.fullmatch(modifier) for modifier in line.modifiers)
     behind_predicate = row.predicate_first and not line.results
     second = row.two_results and binary_version >= TWO_RESULTS_SINCE

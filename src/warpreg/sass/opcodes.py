@@ -37,8 +37,9 @@ UNITS: dict[str, Unit] = {
 
 @dataclass(frozen=True, slots=True)
 class SassOpcode:
-    """One row.  ``space`` and ``action`` are empty but for memory instructions; ``predicate_first`` says that the
-    result may stand behind a predicate, and so among the sources of a trace, ``two_results`` that a second one does."""
+    """One row.  ``space`` and ``action`` are empty but for memory instructions.  ``predicate_first`` says that the
+    result may stand behind a predicate, and so among the sources of a trace, ``two_results`` that a second one does,
+    and ``reads_all`` that what a trace calls its result is a source."""
 
     name: str
     pipe: Pipe
@@ -48,6 +49,7 @@ class SassOpcode:
     action: str = ""
     predicate_first: bool = False
     two_results: bool = False
+    reads_all: bool = False
 
     @property
     def unit(self) -> Unit:
@@ -83,6 +85,7 @@ def _row(name: str, group: dict[str, Any]) -> SassOpcode:
         action=group.get("action", ""),
         predicate_first=group.get("predicate_first", False),
         two_results=group.get("two_results", False),
+        reads_all=group.get("reads_all", False),
     )
 
 

@@ -138,8 +138,9 @@ ELEMENT_BITS = {"BF16": 16, "TF32": 32, "S8": 8, "U8": 8, "S4": 4, "U4": 4, "E4M
 
 def _product(shape: Shape, row: SassOpcode) -> Widths:
     """``HMMA.16816.F32 D, A, B, C``; Volta's ``HMMA.884`` works on register pairs, step by step."""
-    spelled = next((m for m in shape.modifiers if m.isdigit()), "")
-    found = MATRIX_SHAPES.get(spelled)
+    spelled = next((m for m in shape.modifiers if m.isdigit() or SEPARATED.fullmatch(m)), "")
+    separated = SEPARATED.fullmatch(spelled)
+    found = MATRIX_SHAPES.get(spelled) if separated is None else tuple(map(int, separated.groups()))
     if found is None:
         return SINGLE
     if spelled == "884" and shape.opcode == "HMMA":
@@ -153,6 +154,7 @@ def _product(shape: Shape, row: SassOpcode) -> Widths:
     return Widths(c, (a, b, c))
 
 
+SEPARATED = re.compile(r"(\d+)x(\d+)x(\d+)")
 MATRIX_SHAPES = {
     "884": (8, 8, 4),
     "1684": (16, 8, 4),
