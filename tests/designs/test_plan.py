@@ -23,6 +23,7 @@ from warpreg.designs.plan import (
     WOKEN,
     details,
 )
+from warpreg.replay.compiled import OPTIONS
 from warpreg.replay.reach import rebuild
 
 CACHE = 1
@@ -178,7 +179,8 @@ def everything(plan: Plan) -> int:
 
 
 def test_compiled_and_interpreted_they_do_the_same() -> None:
-    compiled: Callable[[Plan], Any] = rebuild({"hook": everything}, numba.njit)["hook"]
+    compile_one: Any = numba.njit(**OPTIONS)
+    compiled: Callable[[Plan], Any] = rebuild({"hook": everything}, compile_one)["hook"]
     for detailed in (0, 1):
         plain, native = new_plan(detailed), new_plan(detailed)
         assert everything(plain) == compiled(native) == 7
