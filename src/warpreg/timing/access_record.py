@@ -23,5 +23,5 @@ LINE_BYTES = 128
 SECTOR_BYTES = 32
 ALL_SECTORS = 15
 
-LOCAL_BASE = 1 << 40
-"""Where local memory lies among the line addresses: after all global memory."""
+LOCAL_BASE = 1 << 56
+"""Where local memory lies among the line addresses: after all global memory, which has 49 bits at most."""

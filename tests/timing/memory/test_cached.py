@@ -10,6 +10,7 @@ from __future__ import annotations
 from tests.timing.memory.systems import CACHED, Driver, change
 
 from warpreg.timing import memory as m
+from warpreg.timing.access_record import LOCAL_BASE
 
 L2_HIT = 10 + 5 + 20 + 5
 """A sector: through the first level, to the slice, its look-up, and back."""
@@ -171,3 +172,13 @@ def test_an_unsectored_machine_fetches_lines_in_one_packet() -> None:
     driver.send(2, 0, sectors=8)
     driver.when(2)
     assert driver.count("l1_hits") == 1
+
+
+def test_a_high_global_address_is_not_taken_for_local_memory() -> None:
+    driver = Driver(change(CACHED, l1={"skip_global": True}))
+    driver.send(1, 0x1_7F00_0000_0000, sectors=1)
+    driver.when(1)
+    assert driver.count("l1_misses") == 0
+    driver.send(2, LOCAL_BASE, sectors=1)
+    driver.when(2)
+    assert driver.count("l1_misses") == 1

@@ -99,7 +99,7 @@ def _move(memory: Memory, channel: int, bank: int, node: int, ticks: int) -> Non
     channels[channel, at.CHANNEL_FREE] = end
     channels[channel, at.BURSTS] -= 1
     sm = nodes[node, at.SM]
-    memory.counts[sm, at.ROW_HITS] += 1
+    memory.counts[sm, at.BURSTS_MOVED] += 1
     if is_write:
         memory.counts[sm, at.DRAM_WRITES] += sectors
         channels[channel, at.READ_AT] = end + parameters[at.T_WTR]
@@ -120,7 +120,7 @@ def _open(memory: Memory, channel: int, bank: int, ticks: int) -> None:
     banks[bank, at.COLUMN_AT] = activation + parameters[at.T_RCD]
     banks[bank, at.PRECHARGE_AT] = activation + parameters[at.T_RAS]
     memory.channels[channel, at.ACTIVATE_AT] = activation + parameters[at.T_RRD]
-    memory.counts[memory.nodes[head, at.SM], at.ROW_MISSES] += 1
+    memory.counts[memory.nodes[head, at.SM], at.ROWS_OPENED] += 1
 
 
 def _before_activation(memory: Memory, bank: int) -> int:

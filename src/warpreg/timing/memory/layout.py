@@ -116,13 +116,13 @@ ARRIVE, FILLED, REPLY, DELIVER, LEAVE = range(5)
 its SM."""
 
 (
-    L1_HITS, L1_MISSES, L2_HITS, L2_MISSES, DRAM_READS, DRAM_WRITES, ROW_HITS, ROW_MISSES, SENT, RETURNED, BLOCKS,
+    L1_HITS, L1_MISSES, L2_HITS, L2_MISSES, DRAM_READS, DRAM_WRITES, BURSTS_MOVED, ROWS_OPENED, SENT, RETURNED, BLOCKS,
     COUNTS,
 ) = range(12)  # fmt: skip
 COUNTERS = (
-    "l1_hits", "l1_misses", "l2_hits", "l2_misses", "dram_reads", "dram_writes", "row_hits", "row_misses", "sent",
+    "l1_hits", "l1_misses", "l2_hits", "l2_misses", "dram_reads", "dram_writes", "dram_bursts", "rows_opened", "sent",
     "returned", "blocks",
 )  # fmt: skip
 """Transactions that the first-level cache had or not (loads only); requests that the second had or not; sectors moved
-from and to DRAM; DRAM bursts with and without an open row; transactions sent and returned; times a transaction had to
+from and to DRAM; bursts of DRAM and rows opened for them; transactions sent and returned; times a transaction had to
 wait in front of the first-level cache."""
