@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.timing.both_cores import compare, fast
+from tests.timing.launches import recorded
 from tests.timing.machine_files import machine_of
 from tests.timing.random_runs import Case, cases
+from tests.timing.reference.machine_file import sm_of
 from tests.timing.reference.package_memory import PackageMemory
 from tests.timing.vocabulary import timed
 
+from warpreg import simt, workloads
+from warpreg.experiments.runs import run_workload
 from warpreg.gpu import Machine, load
+from warpreg.timing.feed import feed
+from warpreg.timing.simulate import room_of
 
 MODELS = st.sampled_from(("cached", "contention"))
 
@@ -38,3 +45,15 @@ def test_the_compiled_core_is_the_interpreted_one(case: Case) -> None:
     machine = machine_with(case, "gtx480", "cached")
     runs = [fast(case.launched, machine, case.sms, case.resident, mode) for mode in ("interpreted", "compiled")]
     assert runs[0].as_dict() == runs[1].as_dict()
+
+
+@pytest.mark.parametrize(("name", "machine_name"), [("reduction", "gebhart"), ("bfs", "gtx480"), ("transpose", "v100")])
+def test_both_cores_agree_on_a_recorded_kernel(name: str, machine_name: str) -> None:
+    """The first two thread blocks of a workload's first launch, on two SMs."""
+    run = run_workload(workloads.find(name), "tiny", record=simt.Record(path=True, addresses=True))
+    launch, machine = run.launches[0], load(machine_name)
+    whole = recorded(launch.kernel, feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks))
+    launched = replace(whole, blocks=whole.blocks[:2])
+    resident = room_of(launch, machine).blocks
+    slow = timed(launched, sm_of(machine), PackageMemory(machine, 2), 2, resident)
+    compare(slow, fast(launched, machine, 2, resident))
