@@ -280,6 +280,11 @@ def test_the_reasons_say_what_a_place_saves() -> None:
     assert why[4] == "strand: follows 'bar.sync'"
 
 
+def test_ideal_levels_have_no_reasons() -> None:
+    design, code = load("orf-lrf"), kernel([add(1, 0)])
+    assert design.explain(program_table(code), design.configure(ideal="lrf"), code) == {}
+
+
 parameters = st.fixed_dictionaries(
     {
         "entries": st.integers(0, 5),
