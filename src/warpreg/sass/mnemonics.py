@@ -29,7 +29,7 @@ SPECIAL_FUNCTIONS = {
     "rcp": "RCP", "sqrt": "SQRT", "rsqrt": "RSQ", "sin": "SIN", "cos": "COS", "lg2": "LG2", "ex2": "EX2",
     "tanh": "TANH",
 }  # fmt: skip
-TEXTURE = {"tld4": "TLD4", "txq": "TXQ", "suld": "SULD", "sust": "SUST", "sured": "SURED", "suq": "TXQ"}
+TEXTURE = {"tld4": "TLD4", "txq": "TXQ", "suq": "TXQ", "suld": "TLD"}
 CONTROL = {
     "bar": "BAR.SYNC", "barrier": "BAR.SYNC", "bra": "BRA", "brx": "BRX", "ret": "EXIT", "exit": "EXIT", "trap": "EXIT",
     "membar": "MEMBAR.SC.GPU", "fence": "MEMBAR.SC.GPU",
