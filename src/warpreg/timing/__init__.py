@@ -6,6 +6,7 @@
 
 from warpreg.timing.errors import TimingError
 from warpreg.timing.result import CAUSES, TimingResult
+from warpreg.timing.sampling import Window
 from warpreg.timing.simulate import simulate
 
-__all__ = ["CAUSES", "TimingError", "TimingResult", "simulate"]
+__all__ = ["CAUSES", "TimingError", "TimingResult", "Window", "simulate"]

@@ -15,6 +15,7 @@ from warpreg.timing.engine import Engine
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed import feed
 from warpreg.timing.result import TimingResult, joined, result_of
+from warpreg.timing.sampling import Window
 
 
 class RecordedLaunch(Protocol):
@@ -39,29 +40,42 @@ def simulate(
     *,
     registers: int | None = None,
     sms: int | None = None,
+    window: Window | None = None,
     mode: Mode = "compiled",
 ) -> TimingResult:
     """Time launches one after the other, each with empty caches; their paths and addresses must have been recorded.
 
-    ``registers``: occupancy as if a thread demanded so many; ``sms``: on so many of the machine's SMs.  Raises
-    TimingError for a launch that does not fit an SM or was not recorded.
+    ``registers``: occupancy as if a thread demanded so many; ``sms``: on so many of the machine's SMs; ``window``: only
+    these thread blocks of each launch.  Raises TimingError for a launch that does not fit an SM or was not recorded,
+    and for a window that no launch has thread blocks in.
     """
     described = load(machine) if isinstance(machine, str) else machine
     if not launches:
         raise TimingError("nothing to time: no launch")
-    return joined([_one(launch, described, registers, sms, mode) for launch in launches])
+    found = joined([_one(launch, described, registers, sms, window, mode) for launch in launches])
+    if window is not None and not found.warp_instructions:
+        raise TimingError(f"nothing to time: no launch has {window.first + 1} thread blocks")
+    return found
 
 
-def _one(launch: RecordedLaunch, machine: Machine, registers: int | None, sms: int | None, mode: Mode) -> TimingResult:
+def _one(
+    launch: RecordedLaunch,
+    machine: Machine,
+    registers: int | None,
+    sms: int | None,
+    window: Window | None,
+    mode: Mode,
+) -> TimingResult:
     place = room_of(launch, machine, registers)
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
     threads = _threads(launch)
     system = memory.for_machine(machine, sms, place.blocks * launch.shared_bytes)
+    blocks = feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks)
     engine = Engine(
         launch.kernel,
         machine,
-        feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks),
+        blocks if window is None else window.of(blocks),
         system,
         resident=place.blocks,
         block_warps=-(-threads // machine.sm.threads_per_warp),
