@@ -15,6 +15,7 @@ import pandas as pd
 from warpreg import energy, workloads
 from warpreg.energy import EnergyReport
 from warpreg.energy.encoding import encoding_overhead
+from warpreg.experiments.ipc import Ipc
 from warpreg.experiments.orf_limits import LIMITS, Limit
 from warpreg.experiments.published import Measured
 from warpreg.experiments.result import Value
@@ -69,6 +70,8 @@ MEASURES: Sequence[Measure[object]] = (
     PLAIN_ORF,
     BACKWARD,
     *VARIABLE,
+    Ipc(),
+    Ipc(8),
     *(design for n in ENTRIES for design in (hw(n), hw_lrf(n), sw(n), sw(n, "unified"), sw(n, "split"))),
     *(sw(BEST_ORF, "split", lrf_mm=mm) for mm in LRF_DISTANCES_MM),
     *(limited(limit) for limit in LIMITS.values()),
@@ -185,7 +188,14 @@ def _ratio(part: float, whole: float) -> float:
 
 def findings(study: Study) -> dict[str, Measured]:
     """Measured values by the ids of the printed results."""
-    return {**_usage(study), **_savings(study), **_accesses(study), **_overheads(study), **_limits(study)}
+    return {
+        **_usage(study),
+        **_slowdown(study),
+        **_savings(study),
+        **_accesses(study),
+        **_overheads(study),
+        **_limits(study),
+    }
 
 
 def _usage(study: Study) -> dict[str, Measured]:
@@ -195,6 +205,11 @@ def _usage(study: Study) -> dict[str, Measured]:
         "orf-usage-read-once": float(frame["read 1"].mean()),
         "orf-usage-read-once-within-3": float(within_3.mean()),
     }
+
+
+def _slowdown(study: Study) -> dict[str, Measured]:
+    single, two_level = (fmean(study[Ipc(active)][name] for name in table_1(study)) for active in (32, 8))
+    return {"orf-two-level-scheduler-slowdown-8": 1 - two_level / single}
 
 
 def _savings(study: Study) -> dict[str, Measured]:

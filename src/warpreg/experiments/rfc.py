@@ -18,6 +18,7 @@ import pandas as pd
 from warpreg import energy, workloads
 from warpreg.energy import Technology
 from warpreg.energy.counts import Access, Move, Structure
+from warpreg.experiments.ipc import ALL_WARPS, Ipc
 from warpreg.experiments.published import Measured
 from warpreg.experiments.study import Measure, Replay, Study, Usage
 from warpreg.replay import Counts
@@ -29,6 +30,9 @@ LARGE = 16
 """Entries of the large cache in which read allocation is looked at; the paper does not say how large."""
 DISTANCES_MM = {"mrf0-rfc0": (0.0, 0.0), "mrf1-rfc1": (1.0, 1.0), "mrf1-rfc02": (1.0, 0.2), "mrf1-rfc0": (1.0, 0.0)}
 CLASSES = ("compute", "shader")
+ACTIVE_WARPS = (4, 6, 8, 16, ALL_WARPS)
+LOSSLESS, MARKED = 0.01, 0.05
+"""Losses of IPC that count as none and as marked: the paper names its losses of 1% and 5% so."""
 MRF = Replay.of("mrf")
 USAGE = Usage()
 
@@ -66,6 +70,9 @@ MEASURES: Sequence[Measure[object]] = (
     *(hardware(n) for n in ENTRIES),
     *(live(n) for n in ENTRIES),
     *(flushed(n, bypass) for n in ENTRIES for bypass in (False, True)),
+    *(Ipc(active, inner) for active in ACTIVE_WARPS for inner in ("greedy", "lrr")),
+    *(Ipc(active, alu_cycles=4) for active in (4, 6, 8)),
+    Ipc(perfect_cache=True),
 )
 
 
@@ -104,6 +111,30 @@ def figure_7_8(study: Study) -> pd.DataFrame:
     """Fractions avoided with six entries and static liveness by workload, in the order of reads avoided."""
     frame = _avoided(study, {"liveness": live})
     return frame[frame["entries"] == CHOSEN_ENTRIES].sort_values(["class", "reads avoided"])
+
+
+def figure_9_10(study: Study) -> pd.DataFrame:
+    """IPC by active warps, inner policy and ALU latency; single-level is all warps active."""
+    measures = [measure for measure in study.found if isinstance(measure, Ipc)]
+    rows = [
+        {
+            "workload": name,
+            "class": class_of(name),
+            "active warps": measure.active,
+            "inner": measure.inner,
+            "ALU cycles": measure.alu_cycles,
+            "perfect cache": measure.perfect_cache,
+            "ipc": ipc,
+        }
+        for measure in measures
+        for name, ipc in study[measure].items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def cache_sensitivity(study: Study) -> float:
+    """IPC that perfect caches would gain over none (section 4: below 10%)."""
+    return _ipc(study, Ipc(perfect_cache=True)) / _ipc(study, Ipc()) - 1
 
 
 def figure_11(study: Study) -> pd.DataFrame:
@@ -212,7 +243,7 @@ def _ratio(part: float, whole: float) -> float:
 
 def findings(study: Study) -> dict[str, Measured]:
     """Measured values by the ids of the printed results."""
-    return {**_usage(study), **_traffic(study), **_combined(study), **_energy(study)}
+    return {**_usage(study), **_traffic(study), **_scheduling(study), **_combined(study), **_energy(study)}
 
 
 def _usage(study: Study) -> dict[str, Measured]:
@@ -256,6 +287,30 @@ def _traffic(study: Study) -> dict[str, Measured]:
         found["rfc-shader-min-reads-avoided"] = float(shaders["reads avoided"].min())
         found["rfc-shader-min-writes-avoided"] = float(shaders["writes avoided"].min())
     return found
+
+
+def _scheduling(study: Study) -> dict[str, Measured]:
+    def loss(active: int, which: str | None = None) -> float:
+        return 1 - _ipc(study, Ipc(active), which) / _ipc(study, Ipc(), which)
+
+    enough = min(active for active in ACTIVE_WARPS if loss(active) <= LOSSLESS)
+    return {
+        "rfc-ipc-8-active": -loss(8),
+        **{f"rfc-ipc-6-active-{which}": loss(6, which) for which in CLASSES if _has(study, which)},
+        "rfc-active-thread-reduction": ALL_WARPS / enough,
+        "rfc-active-deterioration": float(min(active for active in ACTIVE_WARPS if loss(active) <= MARKED)),
+        "rfc-alu-latency-4-gain": _ipc(study, Ipc(4, alu_cycles=4)) / _ipc(study, Ipc(4)) - 1,
+        "rfc-round-robin-vs-greedy": _ipc(study, Ipc(inner="lrr")) < _ipc(study, Ipc()),
+    }
+
+
+def _ipc(study: Study, measure: Ipc, which: str | None = None) -> float:
+    """Mean IPC over the workloads of a class, or all."""
+    return fmean(ipc for name, ipc in study[measure].items() if which in (None, class_of(name)))
+
+
+def _has(study: Study, which: str) -> bool:
+    return any(class_of(name) == which for name in study[MRF])
 
 
 def _combined(study: Study) -> dict[str, Measured]:
