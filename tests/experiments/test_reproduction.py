@@ -1,0 +1,61 @@
+"""Papers reproduced: every printed result has a row, causes and reasons belong to results, and the page says it all."""
+
+from __future__ import annotations
+
+import pytest
+
+from warpreg import workloads
+from warpreg.experiments import published, reproduction, rfc
+from warpreg.experiments.reproduction import MODULES, NOT_AMONG_THEM, paper_module, reproduced
+from warpreg.experiments.reproduction_page import section
+from warpreg.experiments.study import study
+from warpreg.ir.errors import UnknownNameError
+
+
+@pytest.fixture(scope="module")
+def replays():
+    """The study of the register file cache without what takes cycles, on one workload of each class it tells apart."""
+    return study(["fft", "lighting"], [m for m in rfc.MEASURES if not isinstance(m, rfc.Ipc)], "tiny", processes=1)
+
+
+def test_unmeasurable_results_and_causes_are_of_printed_results() -> None:
+    for paper in MODULES:
+        printed = {one.id for one in published.results(paper)}
+        module = paper_module(paper)
+        assert {*module.UNMEASURABLE, *module.CAUSES} <= printed
+
+
+def test_every_printed_result_has_one_row(replays, monkeypatch) -> None:
+    monkeypatch.setattr(rfc, "_scheduling", lambda study: {})
+    rows = list(reproduced("rfc", replays))
+    assert [row.published.id for row in rows] == [one.id for one in published.results("rfc")]
+    silent = {row.published.id for row in rows if row.cause == NOT_AMONG_THEM}
+    assert silent == {
+        "rfc-ipc-8-active", "rfc-ipc-6-active-compute", "rfc-ipc-6-active-shader", "rfc-active-thread-reduction",
+        "rfc-alu-latency-4-gain", "rfc-active-deterioration", "rfc-round-robin-vs-greedy",
+    }  # fmt: skip
+
+
+def test_findings_are_consistent_with_each_other(replays) -> None:
+    frame = rfc.figure_6(replays)
+    for _, rows in frame.groupby(["workload", "design"]):
+        assert rows.sort_values("entries")["reads avoided"].is_monotonic_increasing
+    plain = frame[frame["design"] == "hardware"].set_index(["workload", "entries"])
+    alive = frame[frame["design"] == "liveness"].set_index(["workload", "entries"])
+    assert (plain["reads avoided"] == alive["reads avoided"]).all(), "liveness changes no read (section 5.1)"
+    assert (alive["writes avoided"] >= plain["writes avoided"]).all()
+
+
+def test_the_page_has_a_line_for_each_result(replays, monkeypatch) -> None:
+    monkeypatch.setattr(rfc, "_scheduling", lambda study: {})
+    lines = list(section("rfc", list(reproduced("rfc", replays))))
+    assert sum(line.startswith("| rfc-") for line in lines) == len(published.results("rfc"))
+
+
+def test_a_paper_that_is_not_implemented_is_an_error() -> None:
+    with pytest.raises(UnknownNameError, match="rfc"):
+        reproduction.paper_module("rfd")
+
+
+def test_classes_follow_suites() -> None:
+    assert {rfc.class_of(name) for name in workloads.names()} == {"compute", "shader"}
