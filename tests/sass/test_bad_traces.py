@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.sass.text import body, header, line, write_trace
 
+from warpreg.designs.program import program_table
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.reader import read_recording
 
@@ -106,6 +107,12 @@ def test_a_trace_that_stops_early_says_where(tmp_path: Path, kept: Callable[[str
     assert message in complaint(tmp_path, kept(GOOD))
 
 
+def test_a_trace_without_instructions_is_refused(tmp_path: Path) -> None:
+    path = write_trace(tmp_path, [[[]]])
+    with pytest.raises(SassTraceError, match="no warp executes an instruction"):
+        read_recording(path)
+
+
 def test_a_thread_block_may_not_come_twice(tmp_path: Path) -> None:
     again = body([[WARP], [WARP]]).replace("thread block = 1,0,0", "thread block = 0,0,0")
     assert "thread block 0,0,0 is in the trace twice" in complaint(tmp_path, header(2) + again)
@@ -199,3 +206,4 @@ def test_an_edited_trace_is_read_or_refused(tmp_path: Path, edits: list[tuple[in
     for launch in launches:
         lengths = [len(block.instructions) for block in launch.kernel.blocks]
         assert launch.visits.astype(int) @ lengths == launch.warp_instructions
+        assert program_table(launch.kernel).unit.size == sum(lengths)

@@ -90,6 +90,8 @@ def _launches(texts: Sequence[TraceText], folder: Path) -> Iterator[RecordedLaun
     kernels: dict[str, Kernel] = {}
     for name in dict.fromkeys(text.header.kernel for text in texts):
         numbers = [number for number, text in enumerate(texts) if text.header.kernel == name]
+        if len(texts[numbers[0]].catalogue) == 0:
+            raise SassTraceError(f"{texts[numbers[0]].source.name}: no warp executes an instruction")
         rebuilding = Rebuilding(texts[numbers[0]].catalogue)
         for number in numbers:
             file = _nameless_file()
