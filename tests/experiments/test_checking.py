@@ -33,6 +33,7 @@ FORMS = (
     "add.s64 %rd9, %rd9, %rd3; cvt.u32.u64 {d}, %rd9;",
     "ld.global.u32 {d}, [%rd4+4];",
     "shfl.sync.idx.b32 {d}, {a}, 3, 31, -1;",
+    "membar.cta;",
 )
 parameters = st.fixed_dictionaries(
     {
@@ -41,6 +42,9 @@ parameters = st.fixed_dictionaries(
         "partial": st.sampled_from(["none", "immediate", "after"]),
         "operands": st.booleans(),
         "both": st.booleans(),
+        "flush_when_descheduled": st.booleans(),
+        "flush_at_backward_branches": st.booleans(),
+        "flush_at_barriers": st.booleans(),
     }
 )
 
