@@ -86,11 +86,13 @@ class Parameters:
 
 
 class State(NamedTuple):
-    """Kernel-wide: ``sets`` of the whole or of a part, and switches; ``brief`` [result] as in `brief_flags`.
+    """Kernel-wide: ``sets`` of the whole or of a part, and switches; ``brief`` [result] as in `brief_flags`, ``place``
+    [register] is the register's number modulo the sets.
 
-    Per scheduler: ``key`` [line] names warp and register, NOBODY where empty; ``lanes`` [line] and ``flags`` [line] as
-    in :mod:`warpreg.designs.warp_cache`; ``older`` [set] is the way that was used longest ago; ``taken`` [part].
-    Per warp: its ``part``, NOBODY without one.
+    Per scheduler: the register in each line, ``warp`` [line], NOBODY where empty, and ``register`` [line]; ``lanes``
+    [line] and ``flags`` [line] as in :mod:`warpreg.designs.warp_cache`; ``older`` [set] is the way that was used
+    longest ago; ``taken`` [part].  Per warp: ``line`` [register], the inverse; its ``scheduler``; its ``part``, NOBODY
+    without one; ``shift`` of its sets.
     """
 
     sets: int
@@ -98,12 +100,17 @@ class State(NamedTuple):
     allocate_sources: bool
     brief_first: bool
     brief: NDArray[np.uint8]
-    key: NDArray[np.int64]
+    place: NDArray[np.int32]
+    warp: NDArray[np.int32]
+    register: NDArray[np.int32]
     lanes: NDArray[np.uint32]
     flags: NDArray[np.uint8]
     older: NDArray[np.uint8]
     taken: NDArray[np.uint8]
+    line: NDArray[np.int16]
+    scheduler: NDArray[np.int32]
     part: NDArray[np.int16]
+    shift: NDArray[np.int32]
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
@@ -122,12 +129,17 @@ def init(parameters: Parameters, program: Program) -> State:
         allocate_sources=parameters.allocate_sources,
         brief_first=parameters.brief_first,
         brief=brief_flags(program),
-        key=per_scheduler(np.full(rows * WAYS, NOBODY, np.int64)),
+        place=np.arange(program.register_count, dtype=np.int32) % max(1, sets),
+        warp=per_scheduler(np.full(rows * WAYS, NOBODY, np.int32)),
+        register=per_scheduler(np.zeros(rows * WAYS, np.int32)),
         lanes=per_scheduler(np.zeros(rows * WAYS, np.uint32)),
         flags=per_scheduler(np.zeros(rows * WAYS, np.uint8)),
         older=per_scheduler(np.zeros(rows, np.uint8)),
         taken=per_scheduler(np.zeros(parts, np.uint8)),
+        line=per_warp(np.full(program.register_count, NOBODY, np.int16)),
+        scheduler=per_warp(np.int32(0)),
         part=per_warp(np.int16(NOBODY)),
+        shift=per_warp(np.int32(0)),
     )
 
 
@@ -140,9 +152,16 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
 
 
 @hook
+def warp_start(state: State, program: Program, warp: int) -> None:
+    state.scheduler[warp] = scheduler_of(program, warp)
+    if not state.private and state.sets > 0:
+        state.shift[warp] = warp % program.slots // program.schedulers % state.sets
+
+
+@hook
 def activated(state: State, program: Program, warp: int, plan: Plan) -> None:
     if state.private and state.sets > 0:
-        scheduler = scheduler_of(program, warp)
+        scheduler = state.scheduler[warp]
         for part in range(state.taken.shape[1]):
             if state.taken[scheduler, part] == 0:
                 state.taken[scheduler, part] = 1
@@ -155,19 +174,19 @@ def suspended(state: State, program: Program, warp: int, plan: Plan) -> None:
     if state.part[warp] != NOBODY:
         first = state.part[warp] * state.sets * WAYS
         for line in range(first, first + state.sets * WAYS):
-            if needs_write_back(state, scheduler_of(program, warp), line):
+            if needs_write_back(state, state.scheduler[warp], line):
                 count(plan, FLUSHED)
-            evict(state, program, scheduler_of(program, warp), line, plan)
-        release(state, program, warp)
+            evict(state, state.scheduler[warp], line, plan)
+        release(state, warp)
 
 
 @hook
 def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
-    scheduler = scheduler_of(program, warp)
-    for line in range(state.key.shape[1]):
-        if state.key[scheduler, line] // program.register_count == warp:
-            state.key[scheduler, line] = NOBODY
-    release(state, program, warp)
+    scheduler = state.scheduler[warp]
+    for line in range(state.warp.shape[1]):
+        if state.warp[scheduler, line] == warp:
+            state.warp[scheduler, line] = NOBODY
+    release(state, warp)
 
 
 @hook
@@ -176,35 +195,40 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
     for operand in range(program.source_start[pc], program.source_start[pc + 1]):
         dying |= read_operand(state, program, warp, operand, plan)
     if dying:
-        scheduler = scheduler_of(program, warp)
+        scheduler = state.scheduler[warp]
         for operand in range(program.source_start[pc], program.source_start[pc + 1]):
-            line = find(state, program, warp, program.source[operand])
+            line = state.line[warp, program.source[operand]]
             if line != NOBODY and state.flags[scheduler, line] & DEAD:
-                state.key[scheduler, line] = NOBODY
+                drop(state, scheduler, line)
     if state.allocate_sources:
         for operand in range(program.source_start[pc], program.source_start[pc + 1]):
-            if not program.last_read[operand]:
-                fill(state, program, warp, program.source[operand], plan)
+            if not program.last_read[operand] and state.line[warp, program.source[operand]] == NOBODY:
+                fill(state, warp, program.source[operand], plan)
 
 
 @hook
 def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     for operand in range(program.result_start[pc], program.result_start[pc + 1]):
-        if set_of(state, program, warp, program.result[operand]) == NOBODY:
+        if has_lines(state, warp):
+            write_line(state, program, warp, pc, operand, plan)
+        else:
             write(plan, operand, MRF)
             count(plan, WITHOUT_PART, 1 if state.sets > 0 else 0)
-        else:
-            write_line(state, program, warp, pc, operand, plan)
+
+
+def has_lines(state: State, warp: int) -> bool:
+    """Whether there are lines that the warp may use."""
+    return state.sets > 0 and (not state.private or state.part[warp] != NOBODY)
 
 
 def read_operand(state: State, program: Program, warp: int, operand: int, plan: Plan) -> bool:
     """A source operand, from its line if it has one; whether that line is to go."""
     register = program.source[operand]
-    line = find(state, program, warp, register)
+    line = state.line[warp, register]
     if line == NOBODY:
         read(plan, operand, MRF)
         return False
-    scheduler = scheduler_of(program, warp)
+    scheduler = state.scheduler[warp]
     read(plan, operand, RC)
     if plan.mask & ~state.lanes[scheduler, line]:
         extra(plan, MRF, READ, register)
@@ -218,10 +242,10 @@ def read_operand(state: State, program: Program, warp: int, operand: int, plan: 
 
 def write_line(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
     """A result into its line, or into one of its own."""
-    register, scheduler = program.result[operand], scheduler_of(program, warp)
-    line = find(state, program, warp, register)
+    register, scheduler = program.result[operand], state.scheduler[warp]
+    line = state.line[warp, register]
     if line == NOBODY:
-        line = line_for(state, program, warp, register, plan)
+        line = line_for(state, warp, register, plan)
     write(plan, operand, RC)
     state.lanes[scheduler, line] = lanes_after(state.lanes[scheduler, line], program, pc, operand, plan)
     state.flags[scheduler, line] = DIRTY
@@ -230,73 +254,63 @@ def write_line(state: State, program: Program, warp: int, pc: int, operand: int,
         state.older[scheduler, line // WAYS] = line % WAYS
 
 
-def fill(state: State, program: Program, warp: int, register: int, plan: Plan) -> None:
+def fill(state: State, warp: int, register: int, plan: Plan) -> None:
     """A source that was read from the MRF enters clean."""
-    if set_of(state, program, warp, register) == NOBODY or find(state, program, warp, register) != NOBODY:
-        return
-    line, scheduler = line_for(state, program, warp, register, plan), scheduler_of(program, warp)
-    state.lanes[scheduler, line] = ALL_LANES
-    use(state, scheduler, line)
-    extra(plan, RC, WRITE, register)
-    count(plan, FILLS)
+    if has_lines(state, warp):
+        line, scheduler = line_for(state, warp, register, plan), state.scheduler[warp]
+        state.lanes[scheduler, line] = ALL_LANES
+        use(state, scheduler, line)
+        extra(plan, RC, WRITE, register)
+        count(plan, FILLS)
 
 
-def set_of(state: State, program: Program, warp: int, register: int) -> int:
-    """The set of a register; NOBODY if the warp has no lines."""
-    if state.sets == 0:
-        return NOBODY
-    if state.private:
-        part = state.part[warp]
-        return NOBODY if part == NOBODY else int(part) * state.sets + register % state.sets
-    return (register + warp % program.slots // program.schedulers) % state.sets
-
-
-def find(state: State, program: Program, warp: int, register: int) -> int:
-    """The line of a register, NOBODY if it has none."""
-    place = set_of(state, program, warp, register)
-    if place == NOBODY:
-        return NOBODY
-    scheduler, key = scheduler_of(program, warp), warp * program.register_count + register
-    for line in range(place * WAYS, place * WAYS + WAYS):
-        if state.key[scheduler, line] == key:
-            return line
-    return NOBODY
-
-
-def line_for(state: State, program: Program, warp: int, register: int, plan: Plan) -> int:
+def line_for(state: State, warp: int, register: int, plan: Plan) -> np.int64:
     """A line for a register that has none: an empty one of its set, else the one that was used longest ago."""
-    place, scheduler = set_of(state, program, warp, register), scheduler_of(program, warp)
-    line = place * WAYS + int(state.older[scheduler, place])
+    scheduler = state.scheduler[warp]
+    place = np.int64(state.place[register]) + state.shift[warp]
+    if place >= state.sets:
+        place -= state.sets
+    if state.private:
+        place += state.part[warp] * state.sets
+    line = np.int64(place * WAYS + state.older[scheduler, place])
     for other in range(place * WAYS, place * WAYS + WAYS):
-        if state.key[scheduler, other] == NOBODY:
-            line = other
-    evict(state, program, scheduler, line, plan)
-    state.key[scheduler, line] = warp * program.register_count + register
+        if state.warp[scheduler, other] == NOBODY:
+            line = np.int64(other)
+    evict(state, scheduler, line, plan)
+    state.warp[scheduler, line] = warp
+    state.register[scheduler, line] = register
+    state.line[warp, register] = line
     state.lanes[scheduler, line] = 0
     state.flags[scheduler, line] = 0
     return line
 
 
-def use(state: State, scheduler: int, line: int) -> None:
+def use(state: State, scheduler: int | np.int32, line: int | np.int64) -> None:
     """The line was used last of its set."""
-    state.older[scheduler, line // WAYS] = 1 - line % WAYS
+    state.older[scheduler, line >> 1] = 1 - (line & 1)
 
 
-def evict(state: State, program: Program, scheduler: int, line: int, plan: Plan) -> None:
+def evict(state: State, scheduler: int | np.int32, line: int | np.int64, plan: Plan) -> None:
     """Empty a line; what the MRF lacks moves there."""
     if needs_write_back(state, scheduler, line):
-        warp, register = divmod(state.key[scheduler, line], program.register_count)
-        move(plan, RC, MRF, register, warp)
-    state.key[scheduler, line] = NOBODY
+        move(plan, RC, MRF, state.register[scheduler, line], state.warp[scheduler, line])
+    if state.warp[scheduler, line] != NOBODY:
+        drop(state, scheduler, line)
 
 
-def needs_write_back(state: State, scheduler: int, line: int) -> bool:
+def drop(state: State, scheduler: int | np.int32, line: int | np.int64) -> None:
+    """Empty a line."""
+    state.line[state.warp[scheduler, line], state.register[scheduler, line]] = NOBODY
+    state.warp[scheduler, line] = NOBODY
+
+
+def needs_write_back(state: State, scheduler: int | np.int32, line: int | np.int64) -> bool:
     """Whether a line holds what the MRF lacks."""
-    return bool(state.key[scheduler, line] != NOBODY and state.flags[scheduler, line] & DIRTY)
+    return bool(state.warp[scheduler, line] != NOBODY and state.flags[scheduler, line] & DIRTY)
 
 
-def release(state: State, program: Program, warp: int) -> None:
+def release(state: State, warp: int) -> None:
     """The warp gives up its part."""
     if state.part[warp] != NOBODY:
-        state.taken[scheduler_of(program, warp), state.part[warp]] = 0
+        state.taken[state.scheduler[warp], state.part[warp]] = 0
         state.part[warp] = NOBODY

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.trace.chunked import ChunkFile, ChunkWriter, Stream
+from warpreg.trace.path import words_digest
 
 MAGIC = b"WARPREG1"
 STREAMS = (Stream.PATH, Stream.ADDRESSES, Stream.WIDTHS)
@@ -27,6 +29,11 @@ class Trace(ChunkFile):
     MAGIC: ClassVar[bytes] = MAGIC
     STREAMS: ClassVar[tuple[Stream, ...]] = STREAMS
     KIND: ClassVar[str] = "trace"
+
+    @cached_property
+    def path_digest(self) -> str:
+        """SHA-256 of the words of the path."""
+        return words_digest(self.path_chunks())
 
     def path_chunks(self) -> Iterator[NDArray[np.uint32]]:
         """The path (see `warpreg.trace.path`), in chunks that break between records."""

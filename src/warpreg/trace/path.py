@@ -13,6 +13,7 @@ Thread blocks come one after the other.  Every instruction of a visited block wa
 from __future__ import annotations
 
 import enum
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -35,6 +36,14 @@ class PathWord(enum.IntEnum):
     VISIT_MASK = 1
     WARP = 2
     THREAD_BLOCK = 3
+
+
+def words_digest(chunks: Iterable[NDArray[np.uint32]]) -> str:
+    """SHA-256 of the words of a path, however they are cut into chunks."""
+    digest = hashlib.sha256()
+    for chunk in chunks:
+        digest.update(np.ascontiguousarray(chunk, "<u4").data)
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

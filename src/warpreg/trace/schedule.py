@@ -19,7 +19,6 @@ The file is a container of :mod:`warpreg.trace.chunked` that names the run by th
 from __future__ import annotations
 
 import enum
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -28,10 +27,12 @@ from typing import Any, BinaryIO, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.analysis.cached import cached_analysis
 from warpreg.ir.digest import kernel_digest
 from warpreg.ir.kernel import Kernel
 from warpreg.trace.chunked import ChunkFile, ChunkWriter, Stream, TraceError
-from warpreg.trace.path import RecordedPath
+from warpreg.trace.file import Trace
+from warpreg.trace.path import RecordedPath, words_digest
 
 MAGIC = b"WARPREGS"
 STREAMS = (Stream.SCHEDULE,)
@@ -110,11 +111,13 @@ def records(chunks: Iterable[NDArray[np.uint32]]) -> Iterator[Record]:
 
 
 def path_digest(path: RecordedPath) -> str:
-    """SHA-256 of the words of a path, however they are cut into chunks."""
-    digest = hashlib.sha256()
-    for chunk in path.path_chunks():
-        digest.update(np.ascontiguousarray(chunk, "<u4").data)
-    return digest.hexdigest()
+    """SHA-256 of the words of a path; that of a trace is kept."""
+    return path.path_digest if isinstance(path, Trace) else words_digest(path.path_chunks())
+
+
+@cached_analysis
+def _kernel(kernel: Kernel) -> str:
+    return kernel_digest([kernel])
 
 
 class ScheduleWriter(ChunkWriter):
@@ -124,7 +127,7 @@ class ScheduleWriter(ChunkWriter):
     STREAMS: ClassVar[tuple[Stream, ...]] = STREAMS
 
     def __init__(self, file: BinaryIO, slots: Slots, kernel: Kernel, path: RecordedPath) -> None:
-        run = {"kernel": kernel_digest([kernel]), "path": path_digest(path)}
+        run = {"kernel": _kernel(kernel), "path": path_digest(path)}
         super().__init__(file, {"name": kernel.name, **run, **asdict(slots)})
         self._sm = 0
 
@@ -157,7 +160,7 @@ class Schedule(ChunkFile):
     def check(self, kernel: Kernel, path: RecordedPath) -> None:
         """Raises TraceError if this is the schedule of another run."""
         name = self.header["name"]
-        if self.header["kernel"] != kernel_digest([kernel]):
+        if self.header["kernel"] != _kernel(kernel):
             raise TraceError(f"{self.name}: the schedule is of another kernel: {name}, not this {kernel.name}")
         if self.header["path"] != path_digest(path):
             raise TraceError(f"{self.name}: the schedule is of another run of {name}: its path differs")
