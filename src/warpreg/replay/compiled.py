@@ -58,7 +58,7 @@ class Recipe:
             reach.text(label, str(value))
         reach.text("core", self.text)
         for record in (Program, Plan, *([self.state] if self.state else [])):
-            reach.text(record.__qualname__, str(getattr(record, "_fields", "")))
+            reach.text(f"{record.__module__}.{record.__qualname__}", str(getattr(record, "_fields", "")))
         for name, function in sorted(self.hooks.items()):
             reach.text("hook", name)
             reach.function(function)
