@@ -10,11 +10,13 @@ from tests.timing.reference.machine import Sm
 from tests.timing.reference.package_memory import PackageMemory
 from tests.timing.vocabulary import Timed, timed
 
+from warpreg.designs import program_table
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import MemorySystem, Model
 from warpreg.replay.compiled import Mode
 from warpreg.timing import memory
 from warpreg.timing.engine import Engine
+from warpreg.timing.outside import Behaviour, Outside
 from warpreg.timing.result import TimingResult, result_of
 
 LINE_BYTES = 128
@@ -45,7 +47,7 @@ def fast(
         launched.kernel,
         machine,
         launched.batches(),
-        system,
+        Outside(Behaviour(program_table(launched.kernel)), machine, system),
         resident=resident,
         block_warps=len(launched.blocks[0]),
         mode=mode,

@@ -20,7 +20,7 @@ def blocked_warps(c: Core, sm: int, scheduler: int, cycles: int, now: int) -> in
         wanting = c.rows[row, at.WANTS + pipe]
         if wanting != 0 and not _takes(c, sm, scheduler, pipe, now):
             blocked |= wanting
-            c.rows[row + c.machine[at.TO_ACCOUNT], _cause(c, sm, scheduler, pipe)] += cycles * count(wanting)
+            c.rows[row + c.machine[at.TO_ACCOUNT], _cause(c, sm, scheduler, pipe, now)] += cycles * count(wanting)
     return blocked
 
 
@@ -35,7 +35,7 @@ def _takes(c: Core, sm: int, scheduler: int, pipe: int, now: int) -> bool:
     return False
 
 
-def _cause(c: Core, sm: int, scheduler: int, pipe: int) -> int:
+def _cause(c: Core, sm: int, scheduler: int, pipe: int, now: int) -> int:
     """Why there is no room: the oldest instruction in the collectors that the latch feeds tells."""
     asked = pipe
     if c.machine[at.IDEAL] == 0:
@@ -51,6 +51,8 @@ def _cause(c: Core, sm: int, scheduler: int, pipe: int) -> int:
             if c.rows[base + other, at.SEQUENCE] < c.rows[base + oldest, at.SEQUENCE]:
                 oldest = other
         if c.rows[sm, at.READY_COLLECTORS] & bit(oldest) == 0:
+            return at.OPERANDS
+        if c.rows[base + oldest, at.READY_AT] > now:
             return at.OPERANDS
         asked = c.code[c.rows[c.rows[base + oldest, at.HELD], at.OP_PC], at.PIPE]
     if (asked == at.MEM or asked == at.TEX) and not has_room(c, sm):

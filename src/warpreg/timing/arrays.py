@@ -37,6 +37,7 @@ def machine_words(machine: Machine, sms: int, resident: int, block_warps: int) -
     m[at.SUSPEND] = SUSPENDS.index(schedulers.suspend) if schedulers.suspend else 0
     m[at.STALL_THRESHOLD], m[at.SWAP_CYCLES] = schedulers.stall_threshold or 0, schedulers.swap_cycles or 0
     _units(m, machine)
+    m[at.BANKS] = 1
     if not m[at.IDEAL]:
         file = machine.register_file
         m[at.BANKS], m[at.SINGLE_PORTED], m[at.STEPS] = file.banks, file.is_single_ported, file.steps_per_cycle
@@ -103,6 +104,8 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
     """
     m = machine_words(machine, sms, resident, block_warps)
     m[at.WORDS], m[at.FIRST_PCS] = table.words, table.first_pcs
+    m[at.OP_WRITES] = at.OP_LINK + table.most_writes
+    m[at.OP_READS] = m[at.OP_WRITES] + table.most_writes
     wheel = int(m[at.WHEEL])
     groups = _groups(m, machine)
     first_op = _place_rows(m)
@@ -114,7 +117,7 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
     _rows_of(rows, m, at.FIRST_GROUP, at.FIRST_COLLECTOR)[:, : at.GROUP] = np.tile(groups, (sms, 1))
     _rows_of(rows, m, at.FIRST_COLLECTOR, at.FIRST_BANK)[:, [at.HELD, at.TAKEN_AT]] = at.NONE
     _rows_of(rows, m, at.FIRST_BANK, at.FIRST_BLOCK)[:, [at.WRITES_HEAD, at.WRITES_TAIL]] = at.NONE
-    rows[:sms, at.STEPPED] = -1
+    rows[:sms, [at.STEPPED, at.EXTRA_FIRST]] = at.NONE
     rows[:sms, at.FREE_SLOTS] = full_set(machine.sm.warps)
     rows[:sms, at.FREE_BLOCKS] = full_set(resident)
     core = Core(
@@ -159,7 +162,7 @@ def _row_width(table: Table, wheel: int) -> int:
         at.SCHEDULER,
         at.CAUSES,
         at.WORD + table.most_reads,
-        at.OP_LINK + table.most_writes,
+        at.OP_LINK + 2 * table.most_writes + table.most_reads,
         at.RIPE + wheel // at.SET_SIZE,
     )
 

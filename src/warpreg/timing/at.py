@@ -23,7 +23,7 @@ INT, FP, SFU, DP, TENSOR, MEM, TEX, CTRL, UNIFORM = range(PIPES)
  SWAP_CYCLES,
  BLOCKS, BLOCK_WARPS, GROUPS, COLLECTORS, UNITS, WHEEL, WORDS, EVERY_CYCLE, CTRL_LATENCY, FIRST_WARP,
  FIRST_SCHEDULER, TO_ACCOUNT, FIRST_GROUP, FIRST_COLLECTOR, FIRST_BANK, FIRST_BLOCK, FIRST_OP, FIRST_PCS,
- UNIT_BASE) = range(40)  # fmt: skip
+ OP_READS, OP_WRITES, UNIT_BASE) = range(42)  # fmt: skip
 UNIT_COUNT = UNIT_BASE + PIPES
 UNIT_SHARE = UNIT_COUNT + PIPES
 """Units that one scheduler's share is apart from the next one's; 0 where all schedulers use the same."""
@@ -34,12 +34,13 @@ LRR, GTO, OLDEST, GREEDY = range(4)
 STATIC, PENDING, STALL = range(3)
 
 # code: one row for each pc; from NEED on the set of cells that it reads or writes, then the set of those that it writes
-(PIPE, LATENCY, INITIATION, KIND, FLAGS, WAIT_CLASS, READS, READS_END, WRITES, WRITES_END, NEED) = range(11)
+(PIPE, LATENCY, INITIATION, KIND, FLAGS, WAIT_CLASS, READS, READS_END, WRITES, WRITES_END,
+ ALL_READS, ALL_READS_END, NEED) = range(13)  # fmt: skip
 NO_ACCESS, LOAD, STORE, ATOMIC, TEXTURE = range(5)
 BARRIER, FENCE, SUSPENDS, LONG = 1, 2, 4, 8
 
 # warps
-(HEAD, BLOCK_END, VISIT, VISIT_END, ACCESS, FLIGHT, FETCHED, CAUSE, SINCE, AGE, BLOCK, STOP, STOP_AT, SUSPENDED,
+(HEAD, BLOCK_END, VISIT, VISIT_END, ACCESS, FLIGHT, FETCHED, CAUSE, SINCE, AGE, BLOCK, STOP, ASKS_FROM, SUSPENDED,
  LAST_ISSUE, SWAP_UNTIL, MASK, TOKEN, MEMORY_CYCLES, PRESENT, WANTED, AT_WORK,
  RECORDS, RECORDS_END, BUSY) = range(25)  # fmt: skip
 BUSY_SETS = 6
@@ -77,9 +78,15 @@ BANK = 4
 
 # instructions under way
 (OP_WARP, OP_PC, OP_SEQUENCE, OP_LEFT, OP_TICKETS, OP_TO_SEND, OP_NEXT, OP_DUE, OP_RECORD, OP_PLACE, OP_ISSUED,
- OP_ENTERED, OP_SM, OP_MASK, OP_SENT_AT, OP_LINK) = range(16)  # fmt: skip
-TIMER = -2
-"""OP_PC of an entry that only wakes its warp."""
+ OP_ENTERED, OP_SM, OP_MASK, OP_SENT_AT, OP_READY, OP_LINK) = range(17)  # fmt: skip
+TIMER, LEAVES, EXTRA = -2, -3, -4
+"""OP_PC of entries that wake a warp, let a cell (result OP_PLACE of OP_RECORD) leave the scoreboard, or are an access
+of bank OP_PLACE that nobody waits for."""
+SAYS_BANK = 255
+ALSO_ELSEWHERE = 256
+CYCLE_SHIFT = 8
+RESULT_SHIFT = 9
+"""What is known of an operand, see `calls.source_word` and `calls.result_word`."""
 WORD_BITS = 6
 WORD_MASK = 63
 """A word to write is ``op << WORD_BITS | k``, the k-th result of it; OP_LINK + k is the next in its bank."""
@@ -87,7 +94,7 @@ WORD_MASK = 63
 # SMs
 (DUE, SEQ, AGES, RESIDENT, FREE_SLOTS, REQUEST_BANKS, WRITE_BANKS, READY_COLLECTORS, QUEUE_HEAD, QUEUE_TAIL, QUEUED,
  QUEUE_AT, RETRY_AT, STEPPED, CHECK_BARRIER, BLOCK_ENDED, GROUPS_LATCHED, FREE_BLOCKS, WRITTEN_BANKS,
- TRIED, RIPE) = range(21)  # fmt: skip
+ TRIED, ENDED_WARPS, EXTRA_FIRST, EXTRA_LAST, RIPE) = range(24)  # fmt: skip
 """From RIPE on: which buckets of the wheel hold something."""
 
 # thread blocks that are resident
@@ -96,13 +103,13 @@ RESIDENT_BLOCK = 4
 
 # clock: numbers of the whole run
 (NOW, NEXT_BLOCK, LOADED_BLOCKS, FIRST_LOADED, TOTAL_BLOCKS, ENDED_BLOCKS, FREE_OP, FREE_OPS,
- LAST_PROGRESS, LEAST_OPS, STEPS_TAKEN, STARTS, INSTRUCTIONS, BANK_WAITS,
+ LAST_PROGRESS, LEAST_OPS, STEPS_TAKEN, STARTS, OVERFLOW, INSTRUCTIONS, BANK_WAITS,
  WRITE_WAITS, COLLECTED, COLLECT_CYCLES, COLLECTED_MEMORY, COLLECT_CYCLES_MEMORY, TRANSACTIONS,
- MEMORY_LOADS, MEMORY_LOAD_CYCLES, DISPATCHED) = range(23)  # fmt: skip
+ MEMORY_LOADS, MEMORY_LOAD_CYCLES, DISPATCHED) = range(24)  # fmt: skip
 CLOCK = DISPATCHED + PIPES
 
 # what run returns
-DONE, NEEDS_BLOCKS, NEEDS_ROOM, STUCK = range(4)
+DONE, NEEDS_BLOCKS, NEEDS_ROOM, STUCK, OVERFLOWED = range(5)
 
 Array = NDArray[np.int64]
 

@@ -52,18 +52,32 @@ def admit(c: Core, d: Any, sm: int, warp: int, pc: int, now: int) -> int:
     return GO
 
 
-def plan(c: Core, d: Any, sm: int, warp: int, pc: int, op: int, now: int) -> None:
-    """An instruction issues: where its operands come from and its results go."""
+def plan_reads(c: Core, d: Any, sm: int, warp: int, pc: int, op: int, now: int) -> None:
+    """An instruction issues: where its operands come from."""
 
 
-def source_bank(c: Core, d: Any, sm: int, warp: int, op: int, row: int) -> int:
-    """The bank that a source word is read from, NONE if it asks for none."""
+def plan_write(c: Core, d: Any, sm: int, warp: int, pc: int, op: int, now: int) -> None:
+    """Where its results go."""
+
+
+def first_read(c: Core, pc: int) -> int:
+    """Where the sources that are asked for begin in ``lists``: each register once, or every operand if it matters."""
+    return c.code[pc, at.READS]
+
+
+def end_of_reads(c: Core, pc: int) -> int:
+    """Where they end."""
+    return c.code[pc, at.READS_END]
+
+
+def source_word(c: Core, d: Any, sm: int, warp: int, op: int, k: int, row: int) -> int:
+    """Bank of the k-th source | cycles after its grant << CYCLE_SHIFT; ``-1 - cycles`` if it asks for no bank."""
     return bank_of(c, sm, warp, c.lists[row, 0])
 
 
-def source_cycles(c: Core, d: Any, op: int, row: int) -> int:
-    """Cycles until a source word is there."""
-    return 1
+def same_word(c: Core, first: int, k: int, place: int, word: int) -> int:
+    """The earlier source whose grant serves this one too, NONE without."""
+    return at.NONE
 
 
 def ideal_cycles(c: Core, d: Any, op: int, pc: int) -> int:
@@ -71,9 +85,17 @@ def ideal_cycles(c: Core, d: Any, op: int, pc: int) -> int:
     return 0
 
 
-def result_bank(c: Core, d: Any, sm: int, warp: int, op: int, row: int) -> int:
-    """The bank that a result word is written to, NONE if it is written without one."""
-    return bank_of(c, sm, warp, c.lists[row, 0])
+def result_word(c: Core, d: Any, sm: int, warp: int, op: int, row: int) -> int:
+    """Bank of a result (SAYS_BANK for none) | ALSO_ELSEWHERE | cycles << RESULT_SHIFT."""
+    return bank_of(c, sm, warp, c.lists[row, 0]) | 1 << at.RESULT_SHIFT
+
+
+def queue_extras(c: Core, sm: int) -> None:
+    """The end of a phase: accesses that hooks asked for join the queues of their banks."""
+
+
+def written_back(c: Core, d: Any, sm: int, op: int, now: int) -> None:
+    """All results of an instruction are written."""
 
 
 def bank_of(c: Core, sm: int, warp: int, register: int) -> int:

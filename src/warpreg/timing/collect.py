@@ -114,7 +114,7 @@ def read_banks(c: Core, sm: int, taken: int, now: int) -> None:
         collector = _oldest(c, sm, c.rows[row, at.REQUESTS])
         place = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS] + collector
         if _takes(c, place, now):
-            if _grant(c, place, bank):
+            if _grant(c, place, bank, now):
                 c.rows[row, at.REQUESTS] ^= bit(collector)
                 if c.rows[row, at.REQUESTS] == 0:
                     c.rows[sm, at.REQUEST_BANKS] ^= bit(bank)
@@ -151,15 +151,17 @@ def _takes(c: Core, place: int, now: int) -> bool:
     return True
 
 
-def _grant(c: Core, place: int, bank: int) -> bool:
+def _grant(c: Core, place: int, bank: int, now: int) -> bool:
     """The first word of a collector that waits for the bank is there; whether it waits for no other word of it."""
     granted = False
     alone = True
     for word in range(at.WORD, at.WORD + c.rows[place, at.WORD_COUNT]):
-        if c.rows[place, word] == bank:
+        if c.rows[place, word] & at.SAYS_BANK == bank:
             if granted:
                 alone = False
             else:
+                there = now + (c.rows[place, word] >> at.CYCLE_SHIFT)
+                c.rows[place, at.READY_AT] = max(c.rows[place, at.READY_AT], there)
                 c.rows[place, word] = at.NONE
                 granted = True
     c.rows[place, at.MISSING] -= 1
@@ -202,19 +204,26 @@ def _take_collector(c: Core, d: Any, sm: int, collector: int, op: int, now: int)
     c.rows[place, at.SEQUENCE] = c.rows[op, at.OP_SEQUENCE]
     missing = 0
     ready_at = now
-    word = at.WORD
-    for row in range(c.code[pc, at.READS], c.code[pc, at.READS_END]):
-        bank = calls.source_bank(c, d, sm, warp, op, row)
-        c.rows[place, word] = bank
-        word += 1
-        if bank == at.NONE:
-            ready_at = max(ready_at, now + calls.source_cycles(c, d, op, row))
-        else:
-            missing += 1
-            c.rows[c.machine[at.FIRST_BANK] + sm * c.machine[at.BANKS] + bank, at.REQUESTS] |= bit(collector)
-            c.rows[sm, at.REQUEST_BANKS] |= bit(bank)
+    first = calls.first_read(c, pc)
+    last = calls.end_of_reads(c, pc)
+    for row in range(first, last):
+        k = row - first
+        word = calls.source_word(c, d, sm, warp, op, k, row)
+        c.rows[place, at.WORD + k] = word
+        if word < 0:
+            ready_at = max(ready_at, now - 1 - word)
+            continue
+        other = calls.same_word(c, first, k, place, word)
+        if other != at.NONE:
+            c.rows[place, at.WORD + other] = max(c.rows[place, at.WORD + other], word)
+            c.rows[place, at.WORD + k] = at.NONE
+            continue
+        bank = word & at.SAYS_BANK
+        missing += 1
+        c.rows[c.machine[at.FIRST_BANK] + sm * c.machine[at.BANKS] + bank, at.REQUESTS] |= bit(collector)
+        c.rows[sm, at.REQUEST_BANKS] |= bit(bank)
     c.rows[place, at.MISSING] = missing
-    c.rows[place, at.WORD_COUNT] = word - at.WORD
+    c.rows[place, at.WORD_COUNT] = last - first
     c.rows[place, at.READY_AT] = ready_at
     if missing == 0:
         c.rows[sm, at.READY_COLLECTORS] |= bit(collector)

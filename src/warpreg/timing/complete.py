@@ -7,7 +7,7 @@ from typing import Any
 from warpreg.timing import at, calls
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, lowest
-from warpreg.timing.under_way import first_block, give_op, mark, schedule, take_due
+from warpreg.timing.under_way import first_block, give_op, mark, schedule, slot_of, take_due, take_op
 
 
 def complete(c: Core, memory: Any, d: Any, sm: int, now: int) -> None:
@@ -20,12 +20,14 @@ def complete(c: Core, memory: Any, d: Any, sm: int, now: int) -> None:
         elif c.rows[op, at.OP_PC] == at.TIMER:
             mark(c, sm, c.rows[op, at.OP_WARP])
             give_op(c, op)
+        elif c.rows[op, at.OP_PC] == at.LEAVES:
+            _leaves_late(c, d, sm, op, now)
         else:
             _results(c, d, sm, op, now)
         op = following
     c.rows[sm, at.WRITTEN_BANKS] = c.rows[sm, at.WRITE_BANKS]
     if c.rows[sm, at.WRITE_BANKS] != 0:
-        _write_banks(c, sm)
+        _write_banks(c, d, sm, now)
 
 
 def _back(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
@@ -58,17 +60,44 @@ def _results(c: Core, d: Any, sm: int, op: int, now: int) -> None:
     warp = c.rows[op, at.OP_WARP]
     first = c.code[pc, at.WRITES]
     for row in range(first, c.code[pc, at.WRITES_END]):
-        bank = at.NONE
-        if c.lists[row, 1] != at.NONE and c.machine[at.IDEAL] == 0:
-            bank = calls.result_bank(c, d, sm, warp, op, row)
-        if bank == at.NONE:
-            _write(c, warp, pc, c.lists[row, 0])
-            c.rows[op, at.OP_LEFT] -= 1
-        else:
-            queue_write(c, sm, bank, op, row - first)
+        word = at.SAYS_BANK | 1 << at.RESULT_SHIFT
+        if c.lists[row, 1] != at.NONE:
+            if c.machine[at.IDEAL] != 0:
+                word = calls.result_word(c, d, sm, warp, op, row) | at.SAYS_BANK
+            else:
+                word = calls.result_word(c, d, sm, warp, op, row)
+        if word & at.SAYS_BANK != at.SAYS_BANK:
+            queue_write(c, sm, word & at.SAYS_BANK, op, row - first)
+            if word & at.ALSO_ELSEWHERE == 0:
+                continue
+            c.rows[op, at.OP_LEFT] += 1
+        _leave_scoreboard(c, sm, op, row - first, word >> at.RESULT_SHIFT, now)
     mark(c, sm, warp)
     if c.rows[op, at.OP_LEFT] == 0:
-        finish(c, sm, op)
+        finish(c, d, sm, op, now)
+
+
+def _leave_scoreboard(c: Core, sm: int, op: int, index: int, cycles: int, now: int) -> None:
+    """The cell of a result leaves, now or ``cycles`` - 1 cycles on."""
+    if cycles > 1:
+        entry = take_op(c, sm, c.rows[op, at.OP_WARP], at.LEAVES)
+        c.rows[entry, at.OP_RECORD] = op
+        c.rows[entry, at.OP_PLACE] = index
+        schedule(c, sm, entry, now + cycles - 1, now)
+    else:
+        pc = c.rows[op, at.OP_PC]
+        _write(c, c.rows[op, at.OP_WARP], pc, c.lists[c.code[pc, at.WRITES] + index, 0])
+        c.rows[op, at.OP_LEFT] -= 1
+
+
+def _leaves_late(c: Core, d: Any, sm: int, entry: int, now: int) -> None:
+    """The cycles of a slow result are over."""
+    op = c.rows[entry, at.OP_RECORD]
+    _leave_scoreboard(c, sm, op, c.rows[entry, at.OP_PLACE], 1, now)
+    give_op(c, entry)
+    mark(c, sm, c.rows[op, at.OP_WARP])
+    if c.rows[op, at.OP_LEFT] == 0:
+        finish(c, d, sm, op, now)
 
 
 def queue_write(c: Core, sm: int, bank: int, op: int, index: int) -> None:
@@ -86,7 +115,7 @@ def queue_write(c: Core, sm: int, bank: int, op: int, index: int) -> None:
     c.rows[row, at.WRITES_TAIL] = word
 
 
-def _write_banks(c: Core, sm: int) -> None:
+def _write_banks(c: Core, d: Any, sm: int, now: int) -> None:
     """Every bank with a queue serves its first write."""
     waiting = c.rows[sm, at.WRITE_BANKS]
     base = c.machine[at.FIRST_BANK] + sm * c.machine[at.BANKS]
@@ -101,14 +130,24 @@ def _write_banks(c: Core, sm: int) -> None:
         c.rows[base + bank, at.WRITES_HEAD] = following
         if following == at.NONE:
             still ^= bit(bank)
-        warp = c.rows[op, at.OP_WARP]
-        pc = c.rows[op, at.OP_PC]
-        _write(c, warp, pc, c.lists[c.code[pc, at.WRITES] + index, 0])
-        mark(c, sm, warp)
-        c.rows[op, at.OP_LEFT] -= 1
-        if c.rows[op, at.OP_LEFT] == 0:
-            finish(c, sm, op)
+        if c.rows[op, at.OP_PC] == at.EXTRA:
+            give_op(c, op)
+        else:
+            _written(c, d, sm, op, index, now)
     c.rows[sm, at.WRITE_BANKS] = still
+
+
+def _written(c: Core, d: Any, sm: int, op: int, index: int, now: int) -> None:
+    """A bank has taken a result; its cell leaves unless that is another's matter."""
+    row = c.code[c.rows[op, at.OP_PC], at.WRITES] + index
+    word = calls.result_word(c, d, sm, c.rows[op, at.OP_WARP], op, row)
+    if word & at.ALSO_ELSEWHERE != 0:
+        c.rows[op, at.OP_LEFT] -= 1
+    else:
+        _leave_scoreboard(c, sm, op, index, word >> at.RESULT_SHIFT, now)
+    mark(c, sm, c.rows[op, at.OP_WARP])
+    if c.rows[op, at.OP_LEFT] == 0:
+        finish(c, d, sm, op, now)
 
 
 def _write(c: Core, warp: int, pc: int, cell: int) -> None:
@@ -124,9 +163,10 @@ def _write(c: Core, warp: int, pc: int, cell: int) -> None:
             c.rows[warp, column + at.LONG_SET * words] &= others
 
 
-def finish(c: Core, sm: int, op: int) -> None:
+def finish(c: Core, d: Any, sm: int, op: int, now: int) -> None:
     """An instruction is complete; with the last one of a warp that has issued all the warp ends."""
     warp = c.rows[op, at.OP_WARP]
+    calls.written_back(c, d, sm, op, now)
     give_op(c, op)
     c.rows[warp, at.FLIGHT] -= 1
     if c.rows[warp, at.FLIGHT] == 0:
@@ -138,6 +178,7 @@ def finish(c: Core, sm: int, op: int) -> None:
 def end_warp(c: Core, sm: int, warp: int) -> None:
     """Count a warp that has ended; its thread block leaves with the last one."""
     block = c.rows[warp, at.BLOCK]
+    c.rows[sm, at.ENDED_WARPS] |= bit(slot_of(c, sm, warp))
     c.rows[block, at.WARPS_LEFT] -= 1
     if c.rows[block, at.WARPS_LEFT] == 0:
         c.rows[sm, at.BLOCK_ENDED] |= bit(block - first_block(c, sm))

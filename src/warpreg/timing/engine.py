@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, cast
+from collections.abc import Iterable, Iterator
 
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.replay.compiled import Mode
-from warpreg.timing import arrays, at, calls, memory
+from warpreg.timing import arrays, at
 from warpreg.timing.at import Core
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed import ThreadBlocks
-from warpreg.timing.memory import Memory
-from warpreg.timing.native import CoreRecipe
+from warpreg.timing.outside import QUEUE, Outside
 from warpreg.timing.table import table
+from warpreg.timing.waiting import TOLD, Waiting, no_progress
 
+ROOM_FOR_HOOKS = 4 * QUEUE
+"""Entries of the pool that the hooks of an SM may take in a cycle."""
 FEED_BLOCKS = 512
 """Thread blocks asked of the feed at a time, at least; memory holds these and the resident ones."""
 
@@ -28,7 +29,7 @@ class Engine:
         kernel: Kernel,
         machine: Machine,
         blocks: Iterable[ThreadBlocks],
-        system: Memory,
+        outside: Outside,
         *,
         resident: int,
         block_warps: int,
@@ -37,13 +38,15 @@ class Engine:
     ) -> None:
         self.kernel = kernel
         self.core: Core = arrays.new_core(
-            machine, len(system.sms), resident, block_warps, at.NEVER, table(kernel, machine)
+            machine, len(outside.system.sms), resident, block_warps, at.NEVER, table(kernel, machine)
         )
         self.core.machine[at.EVERY_CYCLE] = every_cycle
-        self._system = system
+        if outside.has_design:
+            self.core.clock[at.LEAST_OPS] += len(outside.system.sms) * ROOM_FOR_HOOKS
+            self.core = arrays.more_room(self.core)
+        self._outside = outside
         self._blocks: Iterator[ThreadBlocks] = iter(blocks)
-        recipe = CoreRecipe(memory_calls(system), mode)
-        self._entry = recipe.build(self.core, system, 0)
+        self._entry = outside.entry(self.core, mode)
 
     @property
     def cycles(self) -> int:
@@ -54,15 +57,20 @@ class Engine:
         """To the end.  Raises TimingError if nothing can go on."""
         self._feed()
         while self.core.clock[at.TOTAL_BLOCKS] > 0:
-            status = self._entry(self.core, self._system, 0)
+            status = self._entry(self.core, *self._outside.arguments())
             if status == at.NEEDS_BLOCKS:
                 self._feed()
             elif status == at.NEEDS_ROOM:
                 self.core = arrays.more_room(self.core)
             elif status == at.DONE:
                 break
+            elif status == at.OVERFLOWED:
+                raise TimingError(
+                    f"design {self._outside.behaviour.name}: hooks asked for more than the core has room for: more "
+                    f"than {QUEUE} extra accesses or tokens in one call, or too much in one cycle"
+                )
             else:
-                raise TimingError(self._stuck())
+                raise self._stuck()
 
     def _feed(self) -> None:
         """More thread blocks; once there are no more, the core is told how many there were."""
@@ -78,23 +86,26 @@ class Engine:
         if batches:
             self.core = arrays.more_blocks(self.core, batches)
 
-    def _stuck(self) -> str:
-        """Which warps cannot go on, and where they stand."""
-        m = self.core.machine
+    def _stuck(self) -> TimingError:
+        """Which warps cannot go on: those that wait for tokens, else all."""
+        rows, m = self.core.rows, self.core.machine
         first, last = int(m[at.FIRST_WARP]), int(m[at.FIRST_SCHEDULER])
-        waiting = [warp for warp in range(first, last) if self.core.rows[warp, at.PRESENT]]
-        told = ", ".join(self._place_of(warp) for warp in waiting[:4])
-        more = f" and {len(waiting) - 4} more" if len(waiting) > 4 else ""
-        return f"kernel {self.kernel.name}: no warp can go on in cycle {self.core.clock[at.NOW]}: {told}{more}"
+        present = [warp for warp in range(first, last) if rows[warp, at.PRESENT]]
+        waiting = [self._waiting(warp) for warp in present if rows[warp, at.STOP] == at.AT_TOKEN]
+        cycle = int(self.core.clock[at.NOW])
+        if waiting:
+            return no_progress(self.kernel, self._outside.behaviour.name, cycle, waiting)
+        places = ", ".join(f"warp {warp - first} at instruction {rows[warp, at.HEAD]}" for warp in present[:TOLD])
+        return TimingError(f"kernel {self.kernel.name}: no warp can go on in cycle {cycle}: {places}")
 
-    def _place_of(self, warp: int) -> str:
-        row, m = self.core.rows[warp], self.core.machine
-        sm, slot = divmod(warp - int(m[at.FIRST_WARP]), int(m[at.SLOTS]))
-        block = int(self.core.rows[row[at.BLOCK], at.BLOCK_INDEX])
-        return f"SM {sm} slot {slot} (thread block {block}) at instruction {row[at.HEAD]}"
-
-
-def memory_calls(system: Memory) -> Mapping[Any, Any]:
-    """The functions of a memory system by those of `calls` in whose place they stand."""
-    own = memory.functions(system)._asdict()
-    return {cast(Callable[..., Any], getattr(calls, name)): function for name, function in own.items()}
+    def _waiting(self, warp: int) -> Waiting:
+        rows, first = self.core.rows, int(self.core.machine[at.FIRST_WARP])
+        row = rows[warp]
+        fellows = rows[first : self.core.machine[at.FIRST_SCHEDULER]]
+        oldest = fellows[fellows[:, at.BLOCK] == row[at.BLOCK], at.AGE].min()
+        owner = self._outside.behaviour.hooks.get("owner")
+        holds = -1
+        if owner is not None:
+            holds = int(owner(self._outside.state, self._outside.program, warp - first, int(row[at.TOKEN])))
+        block = int(rows[row[at.BLOCK], at.BLOCK_INDEX])
+        return Waiting(warp - first, block, int(row[at.AGE] - oldest), int(row[at.HEAD]), int(row[at.TOKEN]), holds)

@@ -129,7 +129,8 @@ def _issue(c: Core, d: Any, sm: int, row: int, scheduler: int, warp: int, pipe: 
         c.rows[op, at.OP_RECORD] = c.rows[warp, at.ACCESS]
         c.rows[warp, at.ACCESS] += record_words(c, c.rows[warp, at.ACCESS])
     c.rows[warp, at.FLIGHT] += 1
-    calls.plan(c, d, sm, warp, pc, op, now)
+    calls.plan_reads(c, d, sm, warp, pc, op, now)
+    calls.plan_write(c, d, sm, warp, pc, op, now)
     move_on(c, warp)
     if pipe == at.CTRL:
         _control(c, sm, warp, pc, op, now)

@@ -23,35 +23,50 @@ def begin(c: Core, d: Any, sm: int, op: int, later: int, now: int) -> None:
     """
     pc = c.rows[op, at.OP_PC]
     pipe = c.code[pc, at.PIPE]
-    dispatch = c.machine[at.DISPATCH_CYCLES] + later
+    ready = now + later
+    dispatch = c.machine[at.DISPATCH_CYCLES]
     c.clock[at.DISPATCHED + pipe] += 1
     if pipe != at.MEM and pipe != at.TEX:
-        schedule(c, sm, op, now + c.code[pc, at.LATENCY] + dispatch, now)
+        schedule(c, sm, op, ready + c.code[pc, at.LATENCY] + dispatch, now)
         return
-    place = c.rows[op, at.OP_RECORD]
-    to_send = 0
-    if place != at.NONE:
-        head = c.slab[place]
-        to_send = head >> record.TRANSACTIONS_SHIFT
-        if head >> record.SPACE_SHIFT & 255 == record.CONSTANT:
-            to_send = 1
-        if head & 0xFFFFFFFF == 0:
-            to_send = 0
-    cycles = calls.load_lookup(c, d, sm, op, now) if to_send > 0 else 0
-    if to_send == 0 or cycles > 0:
-        due = now + (cycles if cycles > 0 else dispatch)
-        schedule(c, sm, op, due if due > now else now + 1, now)
+    to_send = _to_send(c, op)
+    cycles = calls.load_lookup(c, d, sm, op, now) if to_send > 0 else max(1, dispatch)
+    if cycles > 0:
+        schedule(c, sm, op, ready + cycles, now)
         return
     c.rows[op, at.OP_TO_SEND] = to_send
-    c.rows[op, at.OP_PLACE] = place + record.HEADER_WORDS
+    c.rows[op, at.OP_PLACE] = c.rows[op, at.OP_RECORD] + record.HEADER_WORDS
     c.rows[op, at.OP_NEXT] = at.NONE
+    c.rows[op, at.OP_READY] = ready
+    c.rows[op, at.OP_SENT_AT] = now
     if c.rows[sm, at.QUEUED] == 0:
         c.rows[sm, at.QUEUE_HEAD] = op
-        c.rows[sm, at.QUEUE_AT] = now + 1 if not _is_local(c, op) else now + to_send
+        c.rows[sm, at.QUEUE_AT] = _first_turn(c, op, now)
     else:
         c.rows[c.rows[sm, at.QUEUE_TAIL], at.OP_NEXT] = op
     c.rows[sm, at.QUEUE_TAIL] = op
     c.rows[sm, at.QUEUED] += 1
+    if not _is_local(c, op):
+        calls.memory_issued(c, d, sm, op, now)
+
+
+def _to_send(c: Core, op: int) -> int:
+    """Transactions, or cycles at the head of the queue; 0 for an instruction that sends nothing."""
+    place = c.rows[op, at.OP_RECORD]
+    if place == at.NONE:
+        return 0
+    head = c.slab[place]
+    if head & 0xFFFFFFFF == 0:
+        return 0
+    if head >> record.SPACE_SHIFT & 255 == record.CONSTANT:
+        return 1
+    return head >> record.TRANSACTIONS_SHIFT
+
+
+def _first_turn(c: Core, op: int, now: int) -> int:
+    """When the head acts first after ``now``: it sends, or has its last cycle if memory inside the SM serves it."""
+    start = max(now, c.rows[op, at.OP_READY])
+    return start + c.rows[op, at.OP_TO_SEND] if _is_local(c, op) else start + 1
 
 
 def send_one(c: Core, memory: Any, d: Any, sm: int, now: int) -> None:
@@ -61,9 +76,9 @@ def send_one(c: Core, memory: Any, d: Any, sm: int, now: int) -> None:
     op = c.rows[sm, at.QUEUE_HEAD]
     if _is_local(c, op):
         _leave(c, sm, op, now)
-        _end_local(c, sm, op, now)
+        _end_local(c, d, sm, op, now)
     elif calls.accepts(memory, sm, now):
-        _send(c, memory, d, sm, op, now)
+        _send(c, memory, sm, op, now)
     else:
         c.rows[sm, at.QUEUE_AT] = calls.retry(memory, sm, now)
 
@@ -74,12 +89,12 @@ def _is_local(c: Core, op: int) -> bool:
     return space == record.SHARED or space == record.CONSTANT
 
 
-def _end_local(c: Core, sm: int, op: int, now: int) -> None:
+def _end_local(c: Core, d: Any, sm: int, op: int, now: int) -> None:
     """Its last conflict cycle: stores are complete, loads follow after the latency."""
     c.rows[op, at.OP_TO_SEND] = 0
     pc = c.rows[op, at.OP_PC]
     if c.code[pc, at.KIND] == at.STORE:
-        finish(c, sm, op)
+        finish(c, d, sm, op, now)
         return
     space = c.slab[c.rows[op, at.OP_RECORD]] >> record.SPACE_SHIFT & 255
     constant = space == record.CONSTANT
@@ -87,13 +102,10 @@ def _end_local(c: Core, sm: int, op: int, now: int) -> None:
     schedule(c, sm, op, now + latency, now)
 
 
-def _send(c: Core, memory: Any, d: Any, sm: int, op: int, now: int) -> None:
+def _send(c: Core, memory: Any, sm: int, op: int, now: int) -> None:
     place = c.rows[op, at.OP_PLACE]
     word = c.slab[place]
     pc = c.rows[op, at.OP_PC]
-    if place == c.rows[op, at.OP_RECORD] + record.HEADER_WORDS:
-        c.rows[op, at.OP_SENT_AT] = now
-        calls.memory_issued(c, d, sm, op, now)
     c.rows[op, at.OP_PLACE] = place + 1
     c.rows[op, at.OP_TO_SEND] -= 1
     c.rows[op, at.OP_TICKETS] += 1
@@ -109,6 +121,5 @@ def _leave(c: Core, sm: int, op: int, now: int) -> None:
     following = c.rows[op, at.OP_NEXT]
     c.rows[sm, at.QUEUE_HEAD] = following
     c.rows[sm, at.QUEUED] -= 1
-    c.rows[sm, at.QUEUE_AT] = now + 1
-    if following != at.NONE and _is_local(c, following):
-        c.rows[sm, at.QUEUE_AT] = now + c.rows[following, at.OP_TO_SEND]
+    if following != at.NONE:
+        c.rows[sm, at.QUEUE_AT] = _first_turn(c, following, now)

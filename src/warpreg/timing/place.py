@@ -14,27 +14,32 @@ from warpreg.timing.under_way import first_block
 
 
 def leave(c: Core, d: Any, sm: int, now: int) -> None:
-    """Free the slots of the thread blocks that have ended in this cycle."""
+    """Tell which warps have ended in this cycle, free the slots of the thread blocks that have."""
+    warps = c.rows[sm, at.ENDED_WARPS]
+    c.rows[sm, at.ENDED_WARPS] = 0
+    while warps != 0:
+        slot = lowest(warps)
+        warps ^= bit(slot)
+        calls.warp_end(c, d, sm, c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + slot, now)
     ended = c.rows[sm, at.BLOCK_ENDED]
     c.rows[sm, at.BLOCK_ENDED] = 0
     while ended != 0:
         block = lowest(ended)
         ended ^= bit(block)
+        calls.block_end(c, d, sm, now)
         for slot in range(c.machine[at.SLOTS]):
             warp = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + slot
             if c.rows[warp, at.BLOCK] == first_block(c, sm) + block:
-                _leave_slot(c, d, sm, slot, warp, now)
-        calls.block_end(c, d, sm, now)
+                _leave_slot(c, sm, slot, warp, now)
         c.rows[sm, at.FREE_BLOCKS] |= bit(block)
         c.rows[sm, at.RESIDENT] -= 1
         c.clock[at.ENDED_BLOCKS] += 1
 
 
-def _leave_slot(c: Core, d: Any, sm: int, slot: int, warp: int, now: int) -> None:
+def _leave_slot(c: Core, sm: int, slot: int, warp: int, now: int) -> None:
     schedulers = c.machine[at.SCHEDULERS]
     position = slot // schedulers
     row = c.machine[at.FIRST_SCHEDULER] + sm * schedulers + slot % schedulers
-    calls.warp_end(c, d, sm, warp, now)
     set_cause(c, row, position, warp, at.EMPTY, now + 1)
     c.rows[warp, at.BLOCK] = at.NONE
     c.rows[warp, at.PRESENT] = 0
@@ -88,6 +93,7 @@ def _take_slot(c: Core, d: Any, sm: int, slot: int, block: int, start: int, now:
     c.rows[warp, at.STOP] = at.GOING
     c.rows[warp, at.LAST_ISSUE] = -1
     c.rows[warp, at.SWAP_UNTIL] = 0
+    c.rows[warp, at.ASKS_FROM] = 0
     c.rows[warp, at.AT_WORK] = now
     c.rows[sm, at.AGES] += 1
     move_on(c, warp)

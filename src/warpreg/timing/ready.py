@@ -59,6 +59,9 @@ def _cause(c: Core, row: int, position: int, warp: int, waited: int, now: int) -
     stop = c.rows[warp, at.STOP]
     if stop != at.GOING:
         return at.BARRIER_WAIT + stop - at.AT_BARRIER
+    if c.rows[warp, at.ASKS_FROM] > now:
+        c.rows[row, at.DIRTY] |= bit(position)
+        return at.TOKEN_WAIT
     if c.rows[warp, at.FETCHED] > now:
         return at.FETCH
     if waited >= 0:
@@ -103,7 +106,8 @@ def _two_levels(c: Core, d: Any, sm: int, row: int, position: int, warp: int, wa
     own = bit(position)
     if c.rows[row, at.ACTIVE] & own != 0 and _leaves(c, warp, waited, now):
         c.rows[row, at.ACTIVE] ^= own
-        calls.suspended(c, d, sm, warp, now)
+        if c.rows[warp, at.HEAD] != at.NONE:
+            calls.suspended(c, d, sm, warp, now)
     know_eligible(c, row, position, warp, waited)
 
 

@@ -38,6 +38,8 @@ def run(c: Core, memory: Any, d: Any) -> int:
                 c.rows[sm, at.DUE] = _step(c, memory, d, sm, now)
                 c.clock[at.STEPS_TAKEN] += 1
             soonest = min(soonest, c.rows[sm, at.DUE], calls.next_return(memory, sm))
+        if c.clock[at.OVERFLOW] != 0:
+            return at.OVERFLOWED
         if c.clock[at.ENDED_BLOCKS] == c.clock[at.TOTAL_BLOCKS]:
             return at.DONE
         soonest = max(now + 1, min(soonest, calls.next_event(memory, now + 1)))
@@ -61,15 +63,20 @@ def _step(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
                 blocked_warps(c, sm, scheduler, gap, now - 1)
     c.rows[sm, at.STEPPED] = now
     complete(c, memory, d, sm, now)
+    calls.queue_extras(c, sm)
     send_one(c, memory, d, sm, now)
     later = at.NEVER
     if c.machine[at.IDEAL] == 0:
         later = _collect(c, d, sm, now)
+    calls.queue_extras(c, sm)
     again = _issue_phase(c, d, sm, now)
+    calls.queue_extras(c, sm)
     later = min(later, c.rows[sm, at.RETRY_AT])
-    if c.rows[sm, at.BLOCK_ENDED] != 0:
+    if c.rows[sm, at.ENDED_WARPS] != 0:
         leave(c, d, sm, now)
-    if place(c, d, sm, now) or again or c.machine[at.EVERY_CYCLE] != 0 or _is_busy(c, sm):
+    placed = place(c, d, sm, now)
+    calls.queue_extras(c, sm)
+    if placed or again or c.machine[at.EVERY_CYCLE] != 0 or _is_busy(c, sm):
         return now + 1
     if c.rows[sm, at.QUEUED] != 0:
         later = min(later, c.rows[sm, at.QUEUE_AT])

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
+from warpreg.designs.composition import compose
+from warpreg.designs.design import Design
+from warpreg.designs.loader import load as load_design
+from warpreg.designs.program import program_table
 from warpreg.designs.residency import Launch as Shape
 from warpreg.designs.residency import Room, room, unshared
 from warpreg.gpu import Machine, load
@@ -14,6 +19,7 @@ from warpreg.timing import memory
 from warpreg.timing.engine import Engine
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed import feed
+from warpreg.timing.outside import Behaviour, Outside
 from warpreg.timing.result import TimingResult, joined, result_of
 from warpreg.timing.sampling import Window
 
@@ -38,21 +44,25 @@ def simulate(
     launches: Sequence[RecordedLaunch],
     machine: Machine | str,
     *,
+    designs: Sequence[Design | str] = (),
     registers: int | None = None,
     sms: int | None = None,
     window: Window | None = None,
     mode: Mode = "compiled",
+    **parameters: Any,
 ) -> TimingResult:
     """Time launches one after the other, each with empty caches; their paths and addresses must have been recorded.
 
-    ``registers``: occupancy as if a thread demanded so many; ``sms``: on so many of the machine's SMs; ``window``: only
-    these thread blocks of each launch.  Raises TimingError for a launch that does not fit an SM or was not recorded,
-    and for a window that no launch has thread blocks in.
+    ``designs``: one for each slot at most, by name, path or loaded; ``parameters`` are theirs.  ``registers``:
+    occupancy as if a thread demanded so many; ``sms``: on so many of the machine's SMs; ``window``: only these
+    thread blocks of each launch.  Raises TimingError for a launch that does not fit an SM or was not recorded, and for
+    a window that no launch has thread blocks in.
     """
     described = load(machine) if isinstance(machine, str) else machine
     if not launches:
         raise TimingError("nothing to time: no launch")
-    found = joined([_one(launch, described, registers, sms, window, mode) for launch in launches])
+    chosen = Chosen.of(designs, parameters)
+    found = joined([_one(launch, described, chosen, registers, sms, window, mode) for launch in launches])
     if window is not None and not found.warp_instructions:
         raise TimingError(f"nothing to time: no launch has {window.first + 1} thread blocks")
     return found
@@ -61,35 +71,82 @@ def simulate(
 def _one(
     launch: RecordedLaunch,
     machine: Machine,
+    chosen: Chosen | None,
     registers: int | None,
     sms: int | None,
     window: Window | None,
     mode: Mode,
 ) -> TimingResult:
-    place = room_of(launch, machine, registers)
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
-    threads = _threads(launch)
-    system = memory.for_machine(machine, sms, place.blocks * launch.shared_bytes)
+    place, kernel, behaviour = _prepared(launch, machine, chosen, registers)
+    outside = Outside(behaviour, machine, memory.for_machine(machine, sms, place.blocks * launch.shared_bytes))
     blocks = feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks)
     engine = Engine(
-        launch.kernel,
+        kernel,
         machine,
         blocks if window is None else window.of(blocks),
-        system,
+        outside,
         resident=place.blocks,
-        block_warps=-(-threads // machine.sm.threads_per_warp),
+        block_warps=-(-_threads(launch) // machine.sm.threads_per_warp),
         mode=mode,
     )
     engine.run()
-    return result_of(machine, engine.core, engine.cycles, memory.counters(system))
+    return result_of(machine, engine.core, engine.cycles, memory.counters(outside.system))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A design, or several as one, and its parameters."""
+
+    design: Design
+    values: Any
+
+    @classmethod
+    def of(cls, designs: Sequence[Design | str], parameters: Mapping[str, Any]) -> Chosen | None:
+        """None without a design."""
+        loaded = [design if isinstance(design, Design) else load_design(design) for design in designs]
+        if not loaded:
+            return None
+        one = loaded[0] if len(loaded) == 1 else compose(loaded)
+        return cls(one, one.configure(**parameters))
+
+
+def _prepared(
+    launch: RecordedLaunch, machine: Machine, chosen: Chosen | None, registers: int | None
+) -> tuple[Room, Kernel, Behaviour]:
+    """What an SM has for a launch, the kernel as the design makes it, and what the design brings."""
+    program = program_table(launch.kernel)
+    if chosen is None:
+        return room_of(launch, machine, registers), launch.kernel, Behaviour(program)
+    design, values = chosen.design, chosen.values
+    demanded = launch.kernel.register_demand if registers is None else registers
+    shape = Shape(_threads(launch), launch.shared_bytes)
+    place = _fitting(launch, machine, design.room(values, program._replace(register_count=demanded), machine, shape))
+    kernel = design.rewrite(launch.kernel, values, place)
+    program = design.compile(program_table(kernel), values, kernel, place)
+    behaviour = Behaviour(
+        program,
+        design.hooks,
+        design.initial_state(values, program, place),
+        design.name,
+        len(design.levels),
+        len(design.events),
+        len(design.declaration.resources),
+    )
+    return place, kernel, behaviour
 
 
 def room_of(launch: RecordedLaunch, machine: Machine, registers: int | None = None) -> Room:
     """What an SM has for a launch.  Raises TimingError if not even one thread block fits."""
     demanded = launch.kernel.register_demand if registers is None else registers
     found = room(machine, unshared(machine, demanded), Shape(_threads(launch), launch.shared_bytes), demanded)
+    return _fitting(launch, machine, found)
+
+
+def _fitting(launch: RecordedLaunch, machine: Machine, found: Room) -> Room:
     if found.blocks == 0:
+        demanded = found.residency.registers
         raise TimingError(
             f"kernel {launch.kernel.name}: a thread block does not fit an SM of {machine.name}: {found.limiter} "
             f"({_threads(launch)} threads of {demanded} registers, {launch.shared_bytes} bytes of shared memory)"

@@ -62,9 +62,13 @@ def table(kernel: Kernel, machine: Machine) -> Table:
         lists += reads
         row[at.WRITES], row[at.WRITES_END] = len(lists), len(lists) + len(writes)
         lists += writes
+        row[at.ALL_READS] = len(lists)
+        lists += _operands(program, pc)
+        row[at.ALL_READS_END] = len(lists)
         code.append(row)
         needs.append((touched | written, written))
-        most_reads, most_writes = max(most_reads, len(reads)), max(most_writes, len(writes))
+        most_reads = max(most_reads, row[at.ALL_READS_END] - row[at.ALL_READS])
+        most_writes = max(most_writes, len(writes))
     if most_writes > at.WORD_MASK:
         raise TimingError(
             f"kernel {kernel.name}: an instruction has {most_writes} results, at most {at.WORD_MASK} can be"
@@ -117,6 +121,11 @@ class _Cells:
         for register in registers:
             if not register.words:
                 yield self._apart.setdefault(register.name, self.count)
+
+
+def _operands(program: Program, pc: int) -> list[tuple[int, int]]:
+    """(register, operand row) of every source."""
+    return [(int(program.source[row]), row) for row in range(program.source_start[pc], program.source_start[pc + 1])]
 
 
 def _reads(program: Program, pc: int) -> list[tuple[int, int]]:
