@@ -35,7 +35,7 @@ def changed(folder: Path, machine: str, old: str, new: str) -> Path:
         ),
         (
             "v100",
-            "interleave_bytes  = { value = 256,",
+            "interleave_bytes  = { value = 128,",
             "interleave_bytes  = { value = 384,",
             "a power of two, found 384",
         ),

@@ -49,7 +49,7 @@ def narrow(system: MemorySystem) -> MemorySystem:
     assert system.l2 is not None
     assert system.dram is not None
     dram = replace(system.dram, channels=6, banks=8, queue=16)
-    return replace(system, dram=dram, l2=replace(system.l2, interleave_bytes=dram.row_bytes))
+    return replace(system, dram=dram, l2=replace(system.l2, interleave_bytes=dram.row_bytes, spread="consecutive"))
 
 
 def unlimited(system: MemorySystem) -> MemorySystem:

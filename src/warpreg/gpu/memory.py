@@ -53,6 +53,7 @@ class SecondLevel:
     miss_lines: int = quantity("contention model: lines that a slice can wait for", "lines", 1, 1 << 16)
     queue: int = quantity("contention model: requests that wait in front of a slice", "requests", 1, 1 << 16)
     interleave_bytes: int = quantity("consecutive bytes of one slice", "bytes", LINE_BYTES, 1 << 20)
+    spread: str = quantity("how such pieces find their slice", choices=("consecutive", "folded", "random"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ CACHED = MemorySystem(
     Model("cached", 32, 64),
     FirstLevel(bytes=1024, ways=2, latency=10, miss_lines=4, sectors_per_cycle=4, write="evict", skip_global=False),
     SecondLevel(
-        slices=2, bytes=2048, ways=4, latency=20, sectors_per_cycle=1, miss_lines=8, queue=4, interleave_bytes=256
+        slices=2, bytes=2048, ways=4, latency=20, sectors_per_cycle=1, miss_lines=8, queue=4, interleave_bytes=256,
+        spread="folded",
     ),
     Network(kind="crossbar", latency=5, flit_bytes=40, queue=4, virtual_channels=1),
     Dram(

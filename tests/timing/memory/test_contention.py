@@ -94,3 +94,13 @@ def test_idle_cycles_need_no_steps() -> None:
         now = int(min(driver.ask.next_event(driver.memory, now + 1), driver.ask.next_return(driver.memory, 0)))
         driver.to(now)
     assert steps < 15  # of 166 cycles
+
+
+@pytest.mark.parametrize(("spread", "even"), [("consecutive", True), ("folded", True), ("random", False)])
+def test_lines_spread_over_all_slices(spread: str, even: bool) -> None:
+    memory = Driver(change(CACHED, l2={"slices": 8, "spread": spread, "interleave_bytes": 128})).memory
+    counts = [0] * 8
+    for line in range(512):
+        counts[second_level.slice_of(memory, 128 * line)] += 1
+    assert (set(counts) == {64}) == even
+    assert min(counts) > 40

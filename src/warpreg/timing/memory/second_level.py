@@ -17,8 +17,19 @@ that could be replaced."""
 
 def slice_of(memory: Memory, line: int) -> int:
     """The slice that a line belongs to."""
-    chunk = line >> memory.parameters[at.INTERLEAVE_SHIFT]
-    return tags.set_of(chunk, memory.parameters[at.SLICES], memory.parameters[at.SLICE_BITS])
+    parameters = memory.parameters
+    chunk = line >> parameters[at.INTERLEAVE_SHIFT]
+    if parameters[at.SPREAD] == at.FOLDED:
+        return tags.set_of(chunk, parameters[at.SLICES], parameters[at.SLICE_BITS])
+    return (_mixed(chunk) if parameters[at.SPREAD] == at.RANDOM else chunk) % parameters[at.SLICES]
+
+
+def _mixed(number: int) -> int:
+    """32 bits that depend on all bits of a number, as if drawn at random."""
+    mixed = (number ^ number >> 32) & 0xFFFFFFFF
+    mixed = (mixed ^ mixed >> 16) * 0x45D9F3B & 0xFFFFFFFF
+    mixed = (mixed ^ mixed >> 16) * 0x45D9F3B & 0xFFFFFFFF
+    return mixed ^ mixed >> 16
 
 
 def channel_of(memory: Memory, which: int) -> int:
