@@ -36,7 +36,7 @@ def check(path: Path, text: str, module: ModuleType) -> Declaration:
         if isinstance(node, ast.FunctionDef):
             _check_function(path, name, node, getattr(module, name, None))
     has_state = "State" in definitions or "init" in definitions
-    if has_state and not ("State" in definitions and "init" in definitions):
+    if has_state and not (hasattr(module, "State") and "init" in definitions):
         present, missing = ("State", "init") if "State" in definitions else ("init", "State")
         raise DesignError(f"{path}:{definitions[present].lineno}: {present} without {missing}: a state needs both")
     if "State" in definitions and not hasattr(module.State, "_fields"):

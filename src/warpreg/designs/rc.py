@@ -86,8 +86,8 @@ class Parameters:
 
 
 class State(NamedTuple):
-    """Kernel-wide: ``sets`` of the whole or of a part, and switches; ``brief`` [result] as in `brief_flags`, ``place``
-    [register] is the register's number modulo the sets.
+    """Kernel-wide: ``sets`` of the whole or of a part, and switches (``backs_scratchpad`` is for the hybrid design);
+    ``brief`` [result] as in `brief_flags`, ``place`` [register] is the register's number modulo the sets.
 
     Per scheduler: the register in each line, ``warp`` [line], NOBODY where empty, and ``register`` [line]; ``lanes``
     [line] and ``flags`` [line] as in :mod:`warpreg.designs.warp_cache`; ``older`` [set] is the way that was used
@@ -99,6 +99,7 @@ class State(NamedTuple):
     private: bool
     allocate_sources: bool
     brief_first: bool
+    backs_scratchpad: bool
     brief: NDArray[np.uint8]
     place: NDArray[np.int32]
     warp: NDArray[np.int32]
@@ -128,6 +129,7 @@ def init(parameters: Parameters, program: Program) -> State:
         private=parameters.private,
         allocate_sources=parameters.allocate_sources,
         brief_first=parameters.brief_first,
+        backs_scratchpad=False,
         brief=brief_flags(program),
         place=np.arange(program.register_count, dtype=np.int32) % max(1, sets),
         warp=per_scheduler(np.full(rows * WAYS, NOBODY, np.int32)),

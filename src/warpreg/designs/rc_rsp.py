@@ -1,0 +1,177 @@
+"""Hybrid of register cache and register scratchpad (Bailey et al., CASES 2018, section III-A1).
+
+The compiler maps registers to the scratchpad strand by strand, as for ``rsp``; all other accesses go to the cache of
+``rc``, then to the MRF.  In the ``hierarchy`` the cache backs the scratchpad: what the scratchpad fetches comes from
+there, and results that live longer than their stay go there as well.  The two ``parallel`` variants of section IV-D let
+both be backed by the MRF: with ``parallel-evict`` the cache gives up its copy of a register before that goes to the
+scratchpad, with ``parallel-apart`` only values that live and die in the scratchpad go there.
+
+Where the paper is silent:
+- an access to the backing store is priced as ``backing_hits`` of it going to the cache when the compiler weighs ranges;
+- a value that is read for the last time from the scratchpad leaves the cache too;
+- a full write to the scratchpad makes the cache's copy stale, which is dropped; a partial one has it evicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from warpreg import energy
+from warpreg.analysis.first_dependence import FirstDependenceRules
+from warpreg.designs import rc
+from warpreg.designs.interface import (
+    MRF,
+    WRITE,
+    Declaration,
+    Plan,
+    Program,
+    Structure,
+    extra,
+    hook,
+    parameter,
+    read,
+    write,
+)
+from warpreg.designs.placement.costs import LevelCost, level_costs
+from warpreg.designs.placement.encode import encode, reasons
+from warpreg.designs.placement.hierarchy import Placement
+from warpreg.designs.placement.scratchpad import ScratchpadOptions, place_in_scratchpad
+from warpreg.designs.rc import State
+from warpreg.designs.warp_cache import NOBODY
+from warpreg.ir.kernel import Kernel
+
+DESIGN = Declaration(
+    slot="levels",
+    levels=("MRF", "RC", "RSP"),
+    order="scheduler",
+    events=rc.DESIGN.events,
+    source="rc-rsp §III-A1, §IV-D",
+)
+RC, RSP = 1, 2
+ORGANISATIONS = ("hierarchy", "parallel-evict", "parallel-apart")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What one may choose."""
+
+    lines: int = parameter(
+        16, unit="warp-registers per scheduler", low=0, high=512, source="rc-rsp §III-A4: 8 KB per SM of 4 schedulers"
+    )
+    entries: int = parameter(
+        2, unit="registers per active warp", low=0, high=16, source="rc-rsp §III-A4: 4 KB per SM, 2 KB each"
+    )
+    organisation: str = parameter("hierarchy", choices=ORGANISATIONS, source="rc-rsp §III-A1, §IV-D")
+    backing_hits: float = parameter(
+        0.5, low=0, high=1, source="assumed: rc-rsp §IV-C prints the cache's read hit rate in the hybrid, 51.3%"
+    )
+    active_warps: int = parameter(4, unit="warps of a scheduler", low=1, high=64, source="rc-rsp Table I")
+    partial: str = parameter(
+        "merge", choices=("merge", "ignore"), source="assumed: lanes that a line lacks are read from the MRF with it"
+    )
+    technology: str = parameter("rc-rsp-28nm", source="rc-rsp §IV-A: what the compiler takes accesses to cost")
+
+
+def init(parameters: Parameters, program: Program) -> State:
+    """An empty cache."""
+    cache = rc.init(rc.Parameters(lines=parameters.lines, active_warps=parameters.active_warps), program)
+    return cache._replace(backs_scratchpad=parameters.organisation == "hierarchy")
+
+
+def structures(parameters: Parameters) -> tuple[Structure, ...]:
+    """Storage of each level; sizes are per active warp."""
+    lines = parameters.lines // parameters.active_warps
+    return (
+        Structure("MRF"),
+        Structure("RC", entries=lines, warps=parameters.active_warps),
+        Structure("RSP", entries=parameters.entries, warps=parameters.active_warps),
+    )
+
+
+def placement(program: Program, parameters: Parameters, kernel: Kernel) -> Placement:
+    """What the compiler maps to the scratchpad, and why."""
+    mrf, cache, scratchpad = level_costs(energy.load(parameters.technology), structures(parameters))
+    options = ScratchpadOptions(
+        cost=scratchpad,
+        backing=_mixed(cache, mrf, parameters.backing_hits if parameters.organisation == "hierarchy" else 0.0),
+        rules=FirstDependenceRules(),
+        entries=parameters.entries,
+        live_out=parameters.organisation != "parallel-apart",
+        operands=parameters.organisation != "parallel-apart",
+        level=RSP,
+    )
+    return place_in_scratchpad(kernel, program, options)
+
+
+def _mixed(cache: LevelCost, mrf: LevelCost, hits: float) -> LevelCost:
+    def mean(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
+        return hits * first[0] + (1 - hits) * second[0], hits * first[1] + (1 - hits) * second[1]
+
+    return LevelCost(mean(cache.read, mrf.read), mean(cache.write, mrf.write))
+
+
+def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
+    """Fill the hint columns of the scratchpad, and which results leave lanes that are needed."""
+    hinted = encode(program, kernel, placement(program, parameters, kernel))
+    return rc.compile(hinted, rc.Parameters(partial=parameters.partial), kernel)
+
+
+def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:
+    """Per pc, why a strand begins and what became of the values that are written or kept there."""
+    return reasons(placement(program, parameters, kernel), DESIGN.levels)
+
+
+@hook
+def warp_start(state: State, program: Program, warp: int) -> None:
+    rc.warp_start(state, program, warp)
+
+
+@hook
+def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
+    rc.warp_end(state, program, warp, plan)
+
+
+@hook
+def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    first, end = program.source_start[pc], program.source_start[pc + 1]
+    for operand in range(first, end):
+        register = program.source[operand]
+        if program.source_level[operand] == RSP:
+            read(plan, operand, RSP)
+        elif program.fill_level[operand] == RSP and not state.backs_scratchpad:
+            give_up(state, warp, register, plan, True)
+            read(plan, operand, MRF)
+        else:
+            rc.read_operand(state, program, warp, operand, plan)
+        if program.fill_level[operand] == RSP:
+            extra(plan, RSP, WRITE, register)
+    for operand in range(first, end):
+        if program.last_read[operand]:
+            give_up(state, warp, program.source[operand], plan, False)
+
+
+@hook
+def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    for operand in range(program.result_start[pc], program.result_start[pc + 1]):
+        above, below = program.result_level[operand] == RSP, program.mrf_elided[operand] == 0
+        if above:
+            write(plan, operand, RSP)
+        if below and (state.backs_scratchpad or not above) and state.sets > 0:
+            rc.write_line(state, program, warp, pc, operand, plan)
+            continue
+        if above:
+            give_up(state, warp, program.result[operand], plan, program.result_partial[operand] != 0)
+        if below:
+            write(plan, operand, MRF)
+
+
+def give_up(state: State, warp: int, register: int, plan: Plan, is_needed: bool) -> None:
+    """The cache loses its copy of a register, which goes to the MRF if it is needed and not there."""
+    line = state.line[warp, register]
+    if line == NOBODY:
+        return
+    if is_needed:
+        rc.evict(state, state.scheduler[warp], line, plan)
+    else:
+        rc.drop(state, state.scheduler[warp], line)

@@ -1,0 +1,73 @@
+"""The hybrid of register cache and scratchpad (CASES 2018, sections III-A1 and IV-D)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.designs.kernels import kernel, op, r
+from tests.replay.paths import one_warp
+from tests.replay.schedules import Scheduling
+
+from warpreg.ir.instruction import Instruction
+from warpreg.replay import Counts, replay
+
+
+def counts(*code: Instruction, design: str = "rc-rsp", **chosen: Any) -> Counts:
+    """One warp runs straight code once, in slot 0, active all the time."""
+    path, kernel_of_it = one_warp([0]), kernel(list(code))
+    schedule = Scheduling().start(0).active(0).issue(0, len(code)).end(0).of(kernel_of_it, path)
+    return replay(path, kernel_of_it, design, schedule=schedule, **chosen)
+
+
+def move(register: int) -> Instruction:
+    return op("mov.u32", r(register), 7)
+
+
+def add(result: int, *sources: int) -> Instruction:
+    return op("add.s32", r(result), r(sources[0]), r(sources[1]) if len(sources) > 1 else 1)
+
+
+BARRIER = op("bar.sync", 0)
+LIVE_OUT = (move(1), add(2, 1), BARRIER, add(3, 1))
+"""R1 is read in its strand and in the next; R2 and R3 never."""
+
+
+def levels(found: Counts) -> dict[str, tuple[int, int]]:
+    """(reads, writes) by level, without moves."""
+    return {level: (found.reads(level), found.writes(level)) for level in found.levels}
+
+
+def test_the_cache_backs_the_scratchpad() -> None:
+    """R1 goes to both, is read from the scratchpad, then from the cache; R2 and R3 go to the cache."""
+    found = counts(*LIVE_OUT)
+    assert levels(found) == {"MRF": (0, 0), "RC": (1, 3), "RSP": (1, 1)}
+
+
+def test_in_parallel_what_lives_on_goes_to_the_mrf() -> None:
+    found = counts(*LIVE_OUT, organisation="parallel-evict")
+    assert levels(found) == {"MRF": (1, 1), "RC": (0, 2), "RSP": (1, 1)}
+
+
+def test_in_parallel_and_apart_it_stays_out_of_the_scratchpad() -> None:
+    found = counts(*LIVE_OUT, organisation="parallel-apart")
+    assert levels(found) == {"MRF": (0, 0), "RC": (2, 3), "RSP": (0, 0)}
+
+
+def test_before_an_operand_enters_the_scratchpad_the_cache_gives_it_up() -> None:
+    """R1 is written in the first strand and read twice in the second, where it fills an entry of the scratchpad.  In
+    the hierarchy the fill hits the cache; in parallel the cache first moves its copy to the MRF.
+    """
+    code = (move(1), BARRIER, add(2, 1), add(3, 1))
+    hierarchy, parallel = counts(*code), counts(*code, organisation="parallel-evict")
+    assert levels(hierarchy) == {"MRF": (0, 0), "RC": (1, 3), "RSP": (1, 1)}
+    assert levels(parallel) == {"MRF": (1, 0), "RC": (0, 3), "RSP": (1, 1)}
+    assert (hierarchy.moved("RC", "MRF"), parallel.moved("RC", "MRF")) == (0, 1)
+
+
+@pytest.mark.parametrize("code", [LIVE_OUT, (move(1), add(2, 1, 1), add(3, 2), add(1, 3, 0), add(2, 1, 3))])
+def test_without_a_part_it_is_the_other_design(code: tuple[Instruction, ...]) -> None:
+    without_scratchpad, cache = counts(*code, entries=0), counts(*code, design="rc", lines=16)
+    assert levels(without_scratchpad) == {**levels(cache), "RSP": (0, 0)}
+    without_cache = counts(*code, lines=0, backing_hits=0.0)
+    assert levels(without_cache) == {**levels(counts(*code, design="rsp", entries=2)), "RC": (0, 0)}
