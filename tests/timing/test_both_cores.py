@@ -44,7 +44,7 @@ def test_both_cores_agree_on_memory_with_caches(case: Case, name: str, model: st
 def test_the_compiled_core_is_the_interpreted_one(case: Case) -> None:
     machine = machine_with(case, "gtx480", "cached")
     runs = [fast(case.launched, machine, case.sms, case.resident, mode) for mode in ("interpreted", "compiled")]
-    assert runs[0].as_dict() == runs[1].as_dict()
+    assert runs[0].result.as_dict() == runs[1].result.as_dict()
 
 
 @pytest.mark.parametrize(("name", "machine_name"), [("reduction", "gebhart"), ("bfs", "gtx480"), ("transpose", "v100")])

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.replay.paths import Recorded
 from tests.timing.assembly import one_warp, warps
+from tests.timing.both_cores import agreed
 from tests.timing.launches import FULL, Launched
 from tests.timing.random_runs import Case, cases
 from tests.timing.reference.instruction import Access
@@ -100,7 +101,7 @@ def test_a_source_of_another_level_is_there_after_its_cycles(tmp_path: Path, cyc
             for operand in range(program.source_start[pc], program.source_start[pc + 1]):
                 read(plan, operand, TOP, cycles={cycles})
         """)  # fmt: skip
-    run = timed(one_warp("add.s32 R1, R0, R4\nmov.b32 R2, R1"), BANKED, design=one)
+    run = agreed(one_warp("add.s32 R1, R0, R4\nmov.b32 R2, R1"), BANKED, design=one)
     run.warp(0).issues("mov").at(max(3, 2 + cycles) + 4)
     run.bank(0).reads("R0").at()
 
@@ -115,7 +116,7 @@ def test_merged_sources_take_one_access(tmp_path: Path) -> None:
             for operand in range(first + 1, program.source_start[pc + 1]):
                 read(plan, operand, MRF, merged=first)
         """)  # fmt: skip
-    run = timed(one_warp("mad.lo.s32 R1, R0, R4, R8\nmov.b32 R2, R1"), BANKED, design=one)
+    run = agreed(one_warp("mad.lo.s32 R1, R0, R4, R8\nmov.b32 R2, R1"), BANKED, design=one)
     run.warp(0).issues("mov").at(4 + 4)
     run.bank(0).reads("R4").at()
     assert run.outcome.counts.accesses[0] == 2
@@ -130,7 +131,7 @@ def test_an_extra_access_competes_for_its_bank(tmp_path: Path) -> None:
                 extra(plan, MRF, READ, 4)
                 extra(plan, MRF, WRITE, 8)
         """)  # fmt: skip
-    run = timed(one_warp("mov.b32 R1, R0"), BANKED, design=one)
+    run = agreed(one_warp("mov.b32 R1, R0"), BANKED, design=one)
     run.bank(0).extras("R4").at(2)
     run.bank(0).extras("R8").at(3)
     run.bank(0).reads("R0").at(4)
@@ -147,8 +148,8 @@ def test_a_result_of_another_level_does_not_wait_for_its_bank(tmp_path: Path) ->
         """)  # fmt: skip
     access = Access(FULL, "shared", 1)
     launched = one_warp("ld.shared.v2.u32 {R4, R8}, [R0]\nmov.b32 R5, R8", access)
-    first = timed(launched, BANKED).warp(0).issues("mov").first
-    timed(launched, BANKED, design=both).warp(0).issues("mov").at(first - 1)
+    first = agreed(launched, BANKED).warp(0).issues("mov").first
+    agreed(launched, BANKED, design=both).warp(0).issues("mov").at(first - 1)
 
 
 GATE = """
@@ -182,7 +183,7 @@ def test_a_woken_warp_asks_again_in_the_next_cycle(tmp_path: Path, two_level: Tw
     woken at 5 and back in its place at the end of 5.
     """
     launched = warps("sin.approx.f32 R1, R0", [()], [()])
-    run = timed(launched, Sm(two_level=two_level), design=design(tmp_path, GATE))
+    run = agreed(launched, Sm(two_level=two_level), design=design(tmp_path, GATE))
     run.warp(0).issues().at(1)
     run.warp(1).issues().at(6)
     assert run.stalls.counts["token"] == (4 if two_level is None else 3)
