@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from tests.timing.assembly import code, one_warp, warps
+from tests.timing.both_cores import agreed
 from tests.timing.launches import FULL, Launched, WarpPath
 from tests.timing.reference.instruction import Access
 from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Pipe, Sm
-from tests.timing.reference.memory import FixedLatency
 from tests.timing.vocabulary import Timed, timed
 
 from warpreg import gpu
@@ -49,7 +49,7 @@ def test_a_cache_that_the_warps_of_a_scheduler_share() -> None:
     """
     design = miniature("scheduler_cache")
     launched = warps("mov.b32 R1, 1\nmov.b32 R2, 1\nadd.s32 R3, R1, R2", [()], [()], [()])
-    run = timed(launched, Sm(slots=4, schedulers=2), design=design)
+    run = agreed(launched, Sm(slots=4, schedulers=2), design=design)
     run.warp(0).issues().at(1, 3, 7)
     run.warp(2).issues().at(2, 4, 8)
     run.warp(1).issues().at(1, 2, 6)
@@ -71,14 +71,14 @@ def check_pool(run: Timed, design: Design) -> None:
 
 def test_a_pool_whose_warps_wait() -> None:
     design = miniature("blocking_pool")
-    run = timed(warps(SECTION, [()], [()]), A_SCHEDULER, design=design)
+    run = agreed(warps(SECTION, [()], [()]), A_SCHEDULER, design=design)
     check_pool(run, design)
 
 
 def test_two_sections_are_enough_for_two_warps() -> None:
     """Warp 1 comes at 2, and both go on without waiting for each other."""
     design = miniature("blocking_pool")
-    run = timed(warps(SECTION, [()], [()]), A_SCHEDULER, design=design, sections=2)
+    run = agreed(warps(SECTION, [()], [()]), A_SCHEDULER, design=design, sections=2)
     run.warp(1).issues().at(2, 6, 10, 12)
     assert events(run, design) == {"acquired": 2, "refused": 0}
     assert run.stalls.counts["token"] == 0
@@ -111,7 +111,7 @@ def test_slow_registers_after_a_slow_access(latency: int, expected: tuple[int, .
     A load of 5 cycles makes none slow.
     """
     design = miniature("slow_registers")
-    run = timed(one_warp(CHAIN, load_of(0)), A_SCHEDULER, FixedLatency(latency), design=design)
+    run = agreed(one_warp(CHAIN, load_of(0)), A_SCHEDULER, latency, design=design)
     run.warp(0).issues().at(*expected)
     assert events(run, design) == {"slow results": slow}
 
@@ -131,11 +131,11 @@ def test_a_load_that_another_warp_has_loaded_goes_first_and_needs_no_memory() ->
     first, second = (0x1000, 0x2000, 0x3000), (0x4000, 0x5000, 0x1000)
     launched = warps(LOOK_AHEAD, *([(load_of(one), load_of(other))] for one, other in zip(first, second, strict=True)))
     design = miniature("shared_loads")
-    run = timed(launched, MEMORY_UNIT, design=design)
+    run = agreed(launched, MEMORY_UNIT, design=design)
     assert [run.warp(warp).issues("ld").cycles for warp in range(3)] == [[1, 36], [5, 44], [9, 40]]
     run.warp(2).issues("mov.b32 R2").at(42)
     assert events(run, design) == {"found": 1, "asked": 6}
-    plain = timed(launched, MEMORY_UNIT)
+    plain = agreed(launched, MEMORY_UNIT)
     assert [plain.warp(warp).issues("ld").last for warp in range(3)] == [36, 40, 44]
 
 
@@ -145,7 +145,7 @@ def test_a_store_ends_the_sharing(between: str, found: int) -> None:
     stored = [load_of(0)] if between.startswith("st") else []
     text = f"ld.global.u32 R1, [R4.64]\n{between}\nld.global.u32 R2, [R4.64]\nmov.b32 R3, R2"
     design = miniature("shared_loads")
-    run = timed(one_warp(text, load_of(0), *stored, load_of(0)), A_SCHEDULER, design=design)
+    run = agreed(one_warp(text, load_of(0), *stored, load_of(0)), A_SCHEDULER, design=design)
     run.warp(0).issues().at(1, 22, 23, 25 if found else 23 + 21)
     assert events(run, design) == {"found": found, "asked": 2}
 
@@ -167,7 +167,7 @@ def test_half_the_registers_let_twice_as_many_warps_in() -> None:
         design = miniature(name)
         room = design.room(design.configure(), program_table(kernel), machine, Launch(8 * 32))
         assert (room.blocks, room.warps) == (blocks, 8 * blocks)
-        cycles[name] = timed(launched, sm, resident=room.blocks, design=design).cycles
+        cycles[name] = agreed(launched, sm, resident=room.blocks, design=design).cycles
     assert cycles == {"coalesced": 45 + 21 + 1, "half_registers": 32 + 21 + 1}
 
 
@@ -176,7 +176,7 @@ def test_merged_operands_take_one_port(names: tuple[str, ...], dispatched: int) 
     """A collector takes one operand a cycle from cycle 3 on: R4, R5 and R8, or R4 with R5, then R8."""
     banks = Banks(count=4, mapping="register", operand_ports=1)
     design = miniature(*names) if names else None
-    run = timed(one_warp("mad.lo.s32 R1, R4, R5, R8\nmov.b32 R2, R1"), Sm(banks=banks), design=design)
+    run = agreed(one_warp("mad.lo.s32 R1, R4, R5, R8\nmov.b32 R2, R1"), Sm(banks=banks), design=design)
     run.warp(0).issues("mov").at(dispatched + 4)
     assert accesses(run)[0][0] == (3 + 1 if design is None else 2 + 1)
 
@@ -188,7 +188,7 @@ def test_an_eviction_takes_the_bank_from_a_reader(names: tuple[str, ...], read: 
     The next instruction issues at 3 and displaces R3, whose way to bank 3 takes that cycle.
     """
     design = miniature(*names) if names else None
-    run = timed(one_warp("mov.b32 R1, 1\nmov.b32 R3, R7\nmov.b32 R2, 1"), replace(BANKED, banks=EAGER), design=design)
+    run = agreed(one_warp("mov.b32 R1, 1\nmov.b32 R3, R7\nmov.b32 R2, 1"), replace(BANKED, banks=EAGER), design=design)
     run.warp(0).issues().at(1, 2, 3)
     run.bank(3).reads("R7").at(read)
     if design is not None:
@@ -208,7 +208,7 @@ def test_a_lock_of_two_warps() -> None:
     Warp 0 issues its last at 5 and ends at 9, so that warp 1 asks again at 10.
     """
     design = miniature("pair_lock")
-    run = timed(warps(LOCKED, [()], [()], [()]), A_SCHEDULER, design=design)
+    run = agreed(warps(LOCKED, [()], [()], [()]), A_SCHEDULER, design=design)
     run.warp(0).issues().at(1, 5)
     run.warp(2).issues().at(2, 6)
     run.warp(1).issues().at(10, 14)
@@ -221,7 +221,7 @@ def test_the_owner_goes_first() -> None:
     design = miniature("pair_lock")
     kernel = code("mov.b32 R2, 1\nmov.b32 R3, 1\nmov.b32 R0, 1", "mov.b32 R8, 1\nmov.b32 R0, 1\nmov.b32 R1, 1")
     launched = Launched(kernel, ((WarpPath(((0, FULL),)), WarpPath(((1, FULL),))),))
-    run = timed(launched, A_SCHEDULER, design=design)
+    run = agreed(launched, A_SCHEDULER, design=design)
     run.warp(0).issues().at(1, 5, 6)
     run.warp(1).issues().at(2, 3, 4)
 
@@ -234,7 +234,7 @@ def test_a_pool_and_a_cache_together() -> None:
     """
     design = miniature("blocking_pool", "scheduler_cache")
     assert design.name == "blocking-pool+scheduler-cache"
-    run = timed(warps(SECTION, [()], [()]), A_SCHEDULER, design=design)
+    run = agreed(warps(SECTION, [()], [()]), A_SCHEDULER, design=design)
     check_pool(run, design)
     assert accesses(run) == [[0, 0], [4, 8]]
     assert run.outcome.counts.moves[1, 0] == 3
