@@ -93,6 +93,30 @@ def _traces(size: str, folder: Path | None, address_bits: int, as_json: bool) ->
         output.print_tables([_figures(measured, TRACE_UNITS)])
 
 
+TIMING_UNITS = {
+    "timing_mwi_s_geomean": "M warp-instructions/s timed, geometric mean, by machine",
+    "timing_mwi_s_min": "M warp-instructions/s timed, slowest workload, by machine",
+    "hook_overhead_max": "time that the hooks of a register file cache add, worst workload",
+    "first_compile_s": "s that timing adds to a tiny run with an empty cache",
+    "later_start_s": "s that timing adds to a tiny run with a warm cache",
+    "traceg_mb_s": "MB of trace text a second of processor time",
+}
+
+
+def _timing(size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
+    if folder is not None or address_bits != 64:
+        raise click.UsageError("--ptx and --address-bits belong to 'warpreg bench compiler'")
+    from warpreg.experiments.timing_bench import timing
+
+    with output.steps() as progress:
+        measured = timing(size, progress.begin)
+    if as_json:
+        output.print_json(measured)
+        return
+    workloads = measured["workloads"]
+    output.print_tables([_figures(measured, TIMING_UNITS), output.table(workloads, list(workloads[0]), "Workloads")])
+
+
 def _accelsim(size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
     if folder is not None or address_bits != 64:
         raise click.UsageError("--ptx and --address-bits belong to 'warpreg bench compiler'")
@@ -109,7 +133,7 @@ def _accelsim(size: str, folder: Path | None, address_bits: int, as_json: bool) 
         output.print_tables([output.table(shown, ["figure", "value"]), output.table(rows, list(frame.columns))])
 
 
-SUITES = {"spine": _spine, "compiler": _compiler, "traces": _traces, "accelsim": _accelsim}
+SUITES = {"spine": _spine, "compiler": _compiler, "timing": _timing, "traces": _traces, "accelsim": _accelsim}
 
 
 @click.command()

@@ -1,0 +1,90 @@
+"""``warpreg bench timing``: how fast the timing core is on this machine, one core.
+
+- speed: warp-instructions a second of processor time over the recorded launches of the demo kernels, decoding of path
+  and addresses included, once the core is compiled; by machine.
+- hook overhead: the same with the register file cache, whose two hooks plan every operand, over the speed without; the
+  largest over the kernels.
+- first compile and later start: seconds from process start to the first result of a tiny run with an empty cache, and
+  with the one it left, over those of the run without timing.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from warpreg import simt
+from warpreg.experiments.host import host
+from warpreg.experiments.provenance import code_version
+from warpreg.experiments.result import geometric_mean
+from warpreg.experiments.runs import Run, find_workload, run_workload
+from warpreg.experiments.spine_bench import WORKLOADS
+from warpreg.experiments.trace_bench import traces
+from warpreg.timing import simulate
+
+MACHINES = ("gebhart", "gtx480", "titanx", "v100")
+REPEATS = 2
+HOOKED = "rfc"
+HOOKED_MACHINE = "gtx480"
+TINY = ("-m", "warpreg", "run", "vector-add", "--size", "tiny", "--json")
+
+Begin = Callable[[str], None]
+
+
+def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, Any]:
+    """All figures by name; ``begin`` is told what is measured next."""
+    rows: list[dict[str, Any]] = []
+    for name in WORKLOADS:
+        begin(f"running {name}")
+        run = run_workload(find_workload(name), size, record=simt.Record(path=True, addresses=True))
+        row: dict[str, Any] = {"workload": name, "warp_instructions": run.warp_instructions}
+        for machine in MACHINES:
+            begin(f"timing {name} on {machine}")
+            row[machine] = speed(run, machine)
+        row["hooks"] = row[HOOKED_MACHINE] / speed(run, HOOKED_MACHINE, (HOOKED,))
+        rows.append(row)
+    begin("starting processes")
+    first, later = start_seconds()
+    begin("reading traces")
+    return {
+        "timing_mwi_s_geomean": {machine: geometric_mean(row[machine] for row in rows) for machine in MACHINES},
+        "timing_mwi_s_min": {machine: min(row[machine] for row in rows) for machine in MACHINES},
+        "hook_overhead_max": max(row["hooks"] for row in rows) - 1,
+        "first_compile_s": first,
+        "later_start_s": later,
+        "traceg_mb_s": traces()["traceg_mb_s"],
+        "machine": host() | {"code": code_version(), "size": size},
+        "workloads": rows,
+    }
+
+
+def speed(run: Run, machine: str, designs: Sequence[str] = ()) -> float:
+    """Million warp-instructions a second of processor time, the best of `REPEATS` after the core is compiled."""
+    taken = []
+    for _ in range(REPEATS + 1):
+        begin = time.process_time()
+        simulate(run.launches, machine, designs=designs)
+        taken.append(time.process_time() - begin)
+    return run.warp_instructions / min(taken[1:]) / 1e6
+
+
+def start_seconds() -> tuple[float, float]:
+    """What ``--cycles`` adds to a tiny run as a process: with an empty cache, and with the one that run left."""
+    with tempfile.TemporaryDirectory(prefix="warpreg-bench-") as cache:
+        _seconds(TINY, cache)
+        without = _seconds(TINY, cache)
+        first = _seconds((*TINY, "--cycles"), cache)
+        later = _seconds((*TINY, "--cycles"), cache)
+    return first - without, later - without
+
+
+def _seconds(arguments: Sequence[str], cache: str) -> float:
+    begin = time.perf_counter()
+    environment = os.environ | {"WARPREG_CACHE": cache}
+    subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, check=True)
+    return time.perf_counter() - begin
