@@ -44,6 +44,11 @@ def contended(machine: Machine) -> MemorySystem:
     return replace(system, memory=replace(system.memory, model="contention", bytes_per_cycle=None))
 
 
+def contending(machine: Machine) -> Machine:
+    """The machine with the contention model of memory; raises as `contended`."""
+    return replace(machine, memory=contended(machine))
+
+
 def narrow(system: MemorySystem) -> MemorySystem:
     """Six DRAM controllers of eight banks that choose among 16 bursts, and a row of memory in one slice."""
     assert system.l2 is not None
