@@ -16,7 +16,6 @@ import numpy as np
 from warpreg.replay.compiled import OPTIONS, Mode
 from warpreg.replay.reach import Reach, rebuild
 from warpreg.replay.store import stored
-from warpreg.timing.fold import folded
 from warpreg.timing.natives import natives
 from warpreg.timing.run import run
 
@@ -62,8 +61,7 @@ class CoreRecipe:
         processor = (llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten())
         reach = Reach(self.replaced)
         reach.text("key", repr((versions, processor, str(signature), self.mode, self.text, OPTIONS)))
-        for step in (natives, folded):
-            reach.text(step.__name__, Path(step.__code__.co_filename).read_text(encoding="utf-8"))
+        reach.text("natives", Path(natives.__code__.co_filename).read_text(encoding="utf-8"))
         reach.function(plain)
         return reach.digest
 
@@ -80,6 +78,6 @@ class CoreRecipe:
         njit: Any = numba.njit
         options = OPTIONS | {"boundscheck": self.mode == "checked"}
         inlined = njit(forceinline=True, no_cpython_wrapper=True, **options)
-        core = rebuild({"run": plain}, lambda function: inlined(folded(function)), {**natives(), **self.replaced})
+        core = rebuild({"run": plain}, inlined, {**natives(), **self.replaced})
         vars(module).update(core, **self.names)
         return cast(Entry, njit(signature, cache=True, **options)(vars(module)["entry"]))
