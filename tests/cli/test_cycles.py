@@ -33,3 +33,8 @@ def test_a_kernel_that_does_not_fit_is_one_line(capsys: pytest.CaptureFixture[st
         "kernel vector_add: a thread block does not fit an SM of gtx480: registers per thread (256 threads of 200 "
         "registers, 0 bytes of shared memory)\n"
     )
+
+
+def test_a_design_without_cycles_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "vector-add", "--size", "tiny", "--design", "rfc"]) == 2
+    assert "--design is of use with --cycles only" in capsys.readouterr().err

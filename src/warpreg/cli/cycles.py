@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -16,6 +17,9 @@ from warpreg.timing import TimingResult, simulate
 ADDRESSES = simt.Record(path=True, addresses=True)
 
 cycles_option = click.option("--cycles", is_flag=True, help="Time the run on --machine: cycles, IPC, stall account.")
+design_option = click.option(
+    "--design", "designs", multiple=True, metavar="NAME|FILE.py", help="With --cycles: under this design; one a slot."
+)
 
 
 def recorded(cycles: bool) -> simt.Record:
@@ -23,9 +27,9 @@ def recorded(cycles: bool) -> simt.Record:
     return ADDRESSES if cycles else PATH
 
 
-def timed(run: Run, machine: Machine) -> TimingResult:
+def timed(run: Run, machine: Machine, designs: Sequence[str] = ()) -> TimingResult:
     """All launches of a run, one after the other; ``--registers`` decides occupancy where it is given."""
-    return simulate(run.launches, machine, registers=run.options.get("registers"))
+    return simulate(run.launches, machine, designs=designs, registers=run.options.get("registers"))
 
 
 def as_dict(result: TimingResult) -> dict[str, Any]:

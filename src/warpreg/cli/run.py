@@ -13,7 +13,7 @@ from warpreg import gpu
 from warpreg.cli import cycles as cli_cycles
 from warpreg.cli import output
 from warpreg.cli.arguments import Argument, parse_argument, parse_extent
-from warpreg.cli.cycles import cycles_option
+from warpreg.cli.cycles import cycles_option, design_option
 from warpreg.cli.options import compile_options, json_option, limit_option, problem_options, trace_options
 from warpreg.experiments.comparison import DEFAULT_MACHINE
 from warpreg.experiments.profile import register_profile
@@ -47,6 +47,7 @@ KERNEL_FILES = (".cu", ".ptx")
 @click.option("--save", multiple=True, metavar="N=FILE.npy", help="Write argument N (from 0) to a file after the run.")
 @click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine whose occupancy is told.")
 @cycles_option
+@design_option
 @compile_options
 @limit_option
 @trace_options
@@ -63,6 +64,7 @@ def command(
     save: tuple[str, ...],
     machine: str,
     cycles: bool,
+    designs: tuple[str, ...],
     choice: CompileChoice,
     max_instructions: int | None,
     unknown_opcodes: UnknownOpcodes,
@@ -77,6 +79,8 @@ def command(
         --arg buffer:f32:1024:ones --arg s32:1024
     """
     described = gpu.load(machine)
+    if designs and not cycles:
+        raise click.UsageError("--design is of use with --cycles only; 'warpreg compare' counts accesses without")
     if Path(target).suffix in KERNEL_FILES:
         generator = np.random.default_rng(seed)
         given = [parse_argument(text, generator) for text in arguments]
@@ -109,7 +113,7 @@ def command(
     if cycles:
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"timing {target} on {machine}")
-            timing = cli_cycles.timed(run, described)
+            timing = cli_cycles.timed(run, described, designs)
     if as_json:
         told = {} if timing is None else cli_cycles.as_dict(timing)
         output.print_json(_as_dict(run, profile, described) | report | told)
