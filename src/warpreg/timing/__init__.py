@@ -5,8 +5,9 @@
 """
 
 from warpreg.timing.errors import TimingError
+from warpreg.timing.recording import recorded_schedule
 from warpreg.timing.result import CAUSES, TimingResult
 from warpreg.timing.sampling import Window
 from warpreg.timing.simulate import simulate
 
-__all__ = ["CAUSES", "TimingError", "TimingResult", "Window", "simulate"]
+__all__ = ["CAUSES", "TimingError", "TimingResult", "Window", "recorded_schedule", "simulate"]

@@ -77,6 +77,20 @@ def _one(
     window: Window | None,
     mode: Mode,
 ) -> TimingResult:
+    engine, outside = timed(launch, machine, chosen, registers, sms, window, mode)
+    return result_of(machine, engine.core, engine.cycles, memory.counters(outside.system))
+
+
+def timed(
+    launch: RecordedLaunch,
+    machine: Machine,
+    chosen: Chosen | None,
+    registers: int | None,
+    sms: int | None,
+    window: Window | None,
+    mode: Mode,
+) -> tuple[Engine, Outside]:
+    """Time one launch; what its core and its design's state are like at the end."""
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
     place, kernel, behaviour = _prepared(launch, machine, chosen, registers)
@@ -92,7 +106,7 @@ def _one(
         mode=mode,
     )
     engine.run()
-    return result_of(machine, engine.core, engine.cycles, memory.counters(outside.system))
+    return engine, outside
 
 
 @dataclass(frozen=True)
