@@ -53,13 +53,13 @@ def culprit(
         try:
             dispatcher.compile(types_of(arguments[name]))
         except NumbaError as error:
-            return f"{_author_line(hooks[name], error)}: hook {name}: {brief(error)}"
+            return f"{author_line(hooks[name], error)}: hook {name}: {brief(error)}"
         if wrong := _wrong_return_type(name, hooks[name], dispatcher):
             return wrong
     return None
 
 
-def _author_line(function: FunctionType, error: Exception) -> str:
+def author_line(function: FunctionType, error: Exception) -> str:
     """Where numba says that the error is, if inside a file of the hook's author, else the hook itself."""
     own = {Path(file).name: file for file in authors_files(function)}
     found = [

@@ -13,6 +13,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from warpreg.designs.errors import DesignError
+from warpreg.replay.blame import author_line, authors_files, brief, check_return_types
 from warpreg.replay.compiled import OPTIONS, Mode
 from warpreg.replay.reach import Reach, rebuild
 from warpreg.replay.store import stored
@@ -28,11 +30,13 @@ _loaded: dict[str, Entry] = {}
 class CoreRecipe:
     """``text`` of a function ``entry`` that calls ``run``, and the ``names`` that it uses besides.
 
-    ``replaced``: what takes the place of which function of `warpreg.timing.calls`; ``mode`` as in a replay.
+    ``hooks``: those that the core calls.  ``replaced``: what takes the place of which function of
+    `warpreg.timing.calls`.  ``mode`` as in a replay.
     """
 
     text: str
     names: Mapping[str, Any] = field(default_factory=dict)
+    hooks: Mapping[str, FunctionType] = field(default_factory=dict)
     replaced: Mapping[FunctionType, Any] = field(default_factory=dict)
     mode: Mode = "compiled"
 
@@ -67,6 +71,7 @@ class CoreRecipe:
 
     def _build(self, plain: FunctionType, digest: str, signature: tuple[Any, ...], file: Path) -> Entry:
         import numba
+        from numba.core.errors import NumbaError
 
         name = f"warpreg_timing_{digest[:32]}"
         spec = importlib.util.spec_from_file_location(name, file)
@@ -78,6 +83,18 @@ class CoreRecipe:
         njit: Any = numba.njit
         options = OPTIONS | {"boundscheck": self.mode == "checked"}
         inlined = njit(forceinline=True, no_cpython_wrapper=True, **options)
-        core = rebuild({"run": plain}, inlined, {**natives(), **self.replaced})
-        vars(module).update(core, **self.names)
-        return cast(Entry, njit(signature, cache=True, **options)(vars(module)["entry"]))
+        built = rebuild({"run": plain, **self.hooks}, inlined, {**natives(), **self.replaced})
+        vars(module).update(self.names, run=built.pop("run"))
+        try:
+            entry = cast(Entry, njit(signature, cache=True, **options)(vars(module)["entry"]))
+        except NumbaError as error:
+            raise DesignError(self._blamed(error)) from error
+        check_return_types(self.hooks, built)
+        return entry
+
+    def _blamed(self, error: Exception) -> str:
+        """What does not compile, in one line; with the author's file and line where numba names a file of his."""
+        for name, hook in self.hooks.items():
+            if any(Path(file).name in str(error) for file in authors_files(hook)):
+                return f"{author_line(hook, error)}: hook {name}: {brief(error)}"
+        return f"the timing core does not compile: {brief(error)}"

@@ -109,17 +109,17 @@ class Outside:
             getattr(calls, name): function for name, function in memory.functions(self.system)._asdict().items()
         }
         if not self.has_design:
-            return CoreRecipe(PLAIN, {}, replaced, mode).build((core, self.system))
+            return CoreRecipe(PLAIN, replaced=replaced, mode=mode).build((core, self.system))
+        called = {name: hook for name, hook in self.behaviour.hooks.items() if name in designed.HOOKED}
         replaced |= designed.ALWAYS
-        for name, hook in self.behaviour.hooks.items():
-            if name in designed.HOOKED:
-                replaced |= cast(Any, designed.HOOKED[name])
-                replaced[getattr(designed, name)] = hook
+        for name, hook in called.items():
+            replaced |= cast(Any, designed.HOOKED[name])
+            replaced[getattr(designed, name)] = hook
         replaced[calls.warp_start] = self._warp_start()
         kept = [*COUNTS, *Details._fields, *(f"{kind}_{one.name}" for one in self.fields if one.reset for kind in "ft")]
         designs = collections.namedtuple("Designs", ["program", "state", *kept])  # type: ignore[misc]
         names = {"Designs": designs, "State": type(self.behaviour.state) if self.fields else tuple}
-        return CoreRecipe(self._text(kept), names, replaced, mode).build((core, *self.arguments()))
+        return CoreRecipe(self._text(kept), names, called, replaced, mode).build((core, *self.arguments()))
 
     def _text(self, kept: list[str]) -> str:
         values = [f"s_{one.name}" for one in self.fields]
