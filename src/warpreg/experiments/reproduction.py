@@ -19,7 +19,7 @@ from warpreg.experiments.runs import AS_COMPILED, CompileChoice
 from warpreg.experiments.study import Measure, Study, study
 from warpreg.ir.errors import UnknownNameError, WarpregError
 
-MODULES = {"rfc": "rfc", "orf-lrf": "orf_lrf"}
+MODULES = {"rfc": "rfc", "orf-lrf": "orf_lrf", "rc-rsp": "rc_rsp"}
 """Papers that are implemented, and the module of each."""
 
 

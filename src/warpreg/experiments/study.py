@@ -53,7 +53,7 @@ class Replay:
         counts = [
             replay(run.path(kernel), kernel, self.design, suspend=self.suspend, **values) for kernel in run.kernels
         ]
-        return reduce(_together, counts)
+        return reduce(together, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _measured(task: Task) -> tuple[str, list[Any]]:
     return name, [measure(run) for measure in measures]
 
 
-def _together(first: Counts, second: Counts) -> Counts:
+def together(first: Counts, second: Counts) -> Counts:
     """The counts of two kernels under one design."""
     return dataclasses.replace(
         first,

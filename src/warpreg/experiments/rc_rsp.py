@@ -1,0 +1,269 @@
+"""The register cache, the register scratchpad and their hybrid (CASES 2018): its figures on the workloads of Rodinia.
+
+Energies are those of the derived technology ``rc-rsp-28nm``; means are geometric, over the Rodinia workloads that were
+measured.  The baseline is the main register file alone; it has other scheduling in the paper, which changes no count
+here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from warpreg import energy, workloads
+from warpreg.energy.counts import Access, Move, Structure
+from warpreg.experiments.published import Measured
+from warpreg.experiments.scheduled import Scheduled, Variant
+from warpreg.experiments.study import Measure, Replay, Study
+from warpreg.replay import Counts
+
+TECHNOLOGY = "rc-rsp-28nm"
+CAPACITIES_KB = (8, 12, 16, 20, 24)
+SPLITS_KB = (2, 4, 6, 8)
+"""Scratchpad of the 12 KB, in Figure 8."""
+CHOSEN_KB, HALF_KB, SCRATCHPAD_KB = 12, 6, 4
+LINES_PER_KB, ENTRIES_PER_KB = 2, 0.5
+"""Lines of a scheduler's cache and registers of an active warp for each KB of an SM: four schedulers of four active
+warps, lines of 128 bytes.
+"""
+ACTIVE_WARPS = 4
+BALANCED = 0.1
+DIE_MM2, SMS, SCHEDULERS = 398.0, 16, 4
+"""Of a GTX 980, as NVIDIA states it, and its SMs and schedulers."""
+RODINIA = "rodinia"
+MRF = Replay.of("mrf")
+
+
+def rc(kb: float, private: bool = False) -> Variant:
+    """Cache alone."""
+    return Variant.of("rc", lines=int(kb * LINES_PER_KB), private=private)
+
+
+def rsp(kb: float, **options: str | bool) -> Replay:
+    """Scratchpad alone; its counts do not depend on a schedule."""
+    return Replay.of("rsp", entries=int(kb * ENTRIES_PER_KB), **options)
+
+
+def hybrid(cache_kb: float, scratchpad_kb: float, organisation: str = "hierarchy") -> Variant:
+    """Both."""
+    return Variant.of(
+        "rc-rsp",
+        lines=int(cache_kb * LINES_PER_KB),
+        entries=int(scratchpad_kb * ENTRIES_PER_KB),
+        organisation=organisation,
+    )
+
+
+CHOSEN = hybrid(CHOSEN_KB - SCRATCHPAD_KB, SCRATCHPAD_KB)
+VARIANTS = tuple(
+    dict.fromkeys(
+        (
+            *(rc(kb) for kb in CAPACITIES_KB),
+            rc(CHOSEN_KB, private=True),
+            *(hybrid(kb / 2, kb / 2) for kb in CAPACITIES_KB),
+            *(hybrid(CHOSEN_KB - kb, kb) for kb in SPLITS_KB),
+            *(hybrid(8, 4, organisation) for organisation in ("parallel-evict", "parallel-apart")),
+        )
+    )
+)
+SCHEDULED = Scheduled("gtx980-two-level", VARIANTS)
+ABLATIONS = {
+    "tail-only shortening": rsp(CHOSEN_KB, shortening="tail"),
+    "one write a range": rsp(CHOSEN_KB, several_writes=False),
+    "strands of orf-lrf": rsp(CHOSEN_KB, strands="orf-lrf"),
+    "no read allocations": rsp(CHOSEN_KB, operands=False),
+    "no live-out values": rsp(CHOSEN_KB, live_out=False),
+}
+MEASURES: Sequence[Measure[object]] = (MRF, SCHEDULED, *(rsp(kb) for kb in CAPACITIES_KB), *ABLATIONS.values())
+Design = Variant | Replay
+
+
+def names(study: Study) -> list[str]:
+    """The Rodinia workloads of the study; all, if it has none."""
+    measured = list(study[MRF])
+    return [name for name in measured if workloads.find(name).suite == RODINIA] or measured
+
+
+def counts(study: Study, design: Design, name: str) -> Counts:
+    """What a design counted on a workload."""
+    return study[SCHEDULED][name][design] if isinstance(design, Variant) else study[design][name]
+
+
+def figure_7(study: Study) -> pd.DataFrame:
+    """Energy against capacity: cache, scratchpad, and the hybrid that halves it."""
+    kinds: Mapping[str, Callable[[int], Design]] = {
+        "RC": rc,
+        "RSP": rsp,
+        "hybrid": lambda kb: hybrid(kb / 2, kb / 2),
+    }
+    rows = [
+        {"design": kind, "KB": kb, "normalized energy": _mean(_energies(study, design(kb)).values())}
+        for kind, design in kinds.items()
+        for kb in CAPACITIES_KB
+    ]
+    return pd.DataFrame(rows)
+
+
+def figure_8(study: Study) -> pd.DataFrame:
+    """Energy of 12 KB by the part of it that is scratchpad."""
+    rows = [
+        {"RSP KB": kb, "normalized energy": _mean(_energies(study, hybrid(CHOSEN_KB - kb, kb)).values())}
+        for kb in SPLITS_KB
+    ]
+    return pd.DataFrame(rows)
+
+
+def figures_9_10(study: Study) -> pd.DataFrame:
+    """By workload: energy of each design, with half-size power too, and reads and writes kept from the MRF."""
+    designs: Mapping[str, Design] = {"rc": rc(CHOSEN_KB), "rsp": rsp(CHOSEN_KB), "hybrid": CHOSEN}
+    rows = []
+    for name in names(study):
+        row: dict[str, object] = {"workload": name}
+        for label, design in designs.items():
+            row[f"{label} energy"] = _energies(study, design)[name]
+            row[f"{label} reads elided"], row[f"{label} writes elided"] = _elided(study, design, name)
+        for label in ("rc", "rsp"):
+            row[f"{label} half-size energy"] = _energies(study, designs[label], HALF_KB)[name]
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def ablations(study: Study) -> pd.DataFrame:
+    """Energy of the scratchpad without one part of its compiler each, over that with all."""
+    whole = _mean(_energies(study, rsp(CHOSEN_KB)).values())
+    rows = [
+        {"ablation": label, "energy over the full compiler's": _mean(_energies(study, design).values()) / whole}
+        for label, design in ABLATIONS.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def _energies(study: Study, design: Design, priced_kb: float | None = None) -> dict[str, float]:
+    """Register energy over the baseline's by workload; ``priced_kb``: at the energy of so much storage."""
+    technology = energy.load(TECHNOLOGY)
+    values = dict(design.values)
+    sizes = {
+        "RC": priced_kb * ENTRIES_PER_KB if priced_kb else int(values.get("lines", 0)) / ACTIVE_WARPS,
+        "RSP": priced_kb * ENTRIES_PER_KB if priced_kb else int(values.get("entries", 0)),
+    }
+    structures = {"MRF": Structure("MRF")} | {
+        level: Structure(level, entries=int(entries), warps=ACTIVE_WARPS) for level, entries in sizes.items()
+    }
+    found = {}
+    for name in names(study):
+        spent = energy.account(_placed(counts(study, design, name).energy_list(), structures), technology)
+        baseline = energy.account(study[MRF][name].energy_list(), technology)
+        found[name] = spent.total_pj / baseline.total_pj
+    return found
+
+
+def _placed(items: Iterable[Access | Move], structures: Mapping[str, Structure]) -> list[Access | Move]:
+    return [
+        dataclasses.replace(item, structure=structures[item.structure.level])
+        if isinstance(item, Access)
+        else dataclasses.replace(item, source=structures[item.source.level], target=structures[item.target.level])
+        for item in items
+    ]
+
+
+def _elided(study: Study, design: Design, name: str) -> tuple[float, float]:
+    """Reads served above the MRF, and writes that never reach it, over all (section IV-C)."""
+    found, baseline = counts(study, design, name), study[MRF][name]
+    writes = found.writes("MRF", moves=True)
+    return 1 - found.reads("MRF") / baseline.reads(), 1 - writes / baseline.writes()
+
+
+def _mean(values: Iterable[float]) -> float:
+    """Geometric; of shares that are not positive nothing is left."""
+    logs = [math.log(max(value, 1e-6)) for value in values]
+    return math.exp(sum(logs) / len(logs))
+
+
+def findings(study: Study) -> dict[str, Measured]:
+    """Measured values by the ids of the printed results."""
+    frame = figures_9_10(study)
+    return {**_headline(study, frame), **_synergy(frame), **_sweeps(study), **_areas()}
+
+
+def _headline(study: Study, frame: pd.DataFrame) -> dict[str, Measured]:
+    share = energy.load(TECHNOLOGY).chip.register_file
+    found: dict[str, Measured] = {}
+    for label in ("rc", "rsp", "hybrid"):
+        spent = _mean(frame[f"{label} energy"])
+        found[f"rc-rsp-register-energy-{label}"] = spent
+        found[f"rc-rsp-gpu-energy-{label}"] = 1 - share * (1 - spent)
+        found[f"rc-rsp-reads-elided-{label}"] = _mean(frame[f"{label} reads elided"])
+        found[f"rc-rsp-writes-elided-{label}"] = _mean(frame[f"{label} writes elided"])
+    for label in ("rc", "rsp"):
+        found[f"rc-rsp-register-energy-half-{label}"] = _mean(frame[f"{label} half-size energy"])
+    for organisation, result in (("parallel-evict", "evict"), ("parallel-apart", "no-liveout")):
+        found[f"rc-rsp-parallel-{result}"] = _mean(_energies(study, hybrid(8, 4, organisation)).values())
+
+    def hits(design: Variant) -> float:
+        each = [study[SCHEDULED][name][design] for name in names(study)]
+        return _mean(one.reads("RC") / max(1, one.reads("RC") + one.reads("MRF")) for one in each)
+
+    found["rc-rsp-rc-hit-rate-in-hybrid"] = hits(CHOSEN)
+    found["rc-rsp-rc-hit-rate-alone"] = hits(rc(CHOSEN_KB))
+    return found
+
+
+def _synergy(frame: pd.DataFrame) -> dict[str, Measured]:
+    """How often the hybrid is better than both others, scaled to the paper's numbers of benchmarks."""
+    is_balanced = (frame["rc half-size energy"] - frame["rsp half-size energy"]).abs() < BALANCED
+    wins = {
+        "energy": (frame["hybrid energy"] < frame["rc half-size energy"])
+        & (frame["hybrid energy"] < frame["rsp half-size energy"]),
+        **{
+            what: (frame[f"hybrid {what}s elided"] > frame[f"rc {what}s elided"])
+            & (frame[f"hybrid {what}s elided"] > frame[f"rsp {what}s elided"])
+            for what in ("write", "read")
+        },
+    }
+    found: dict[str, Measured] = {}
+    if is_balanced.any():
+        for what, won in wins.items():
+            found[f"rc-rsp-balanced-{what}-wins"] = 13 * float(won[is_balanced].mean())
+    if not is_balanced.all():
+        found["rc-rsp-unbalanced-energy-wins"] = 8 * float(wins["energy"][~is_balanced].mean())
+    rows = frame.set_index("workload")
+    for name, better, worse in (("streamcluster", "rc", "rsp"), ("hotspot", "rsp", "rc")):
+        if name in rows.index:
+            row = rows.loc[name]
+            ordered = row[f"{better} energy"] < row["hybrid energy"] < row[f"{worse} energy"]
+            found[f"rc-rsp-{name}"] = bool(ordered)
+    return found
+
+
+def _sweeps(study: Study) -> dict[str, Measured]:
+    capacities = figure_7(study).pivot_table(index="KB", columns="design", values="normalized energy")
+    splits = figure_8(study).set_index("RSP KB")["normalized energy"]
+    shared, private = (_mean(_energies(study, rc(CHOSEN_KB, private)).values()) for private in (False, True))
+    return {
+        "rc-rsp-hybrid-all-capacities": bool((capacities["hybrid"] <= capacities.min(axis=1)).all()),
+        "rc-rsp-rsp-size-optimum": float(capacities["RSP"].idxmin()),
+        "rc-rsp-best-split": bool(splits.idxmin() == SCRATCHPAD_KB),
+        "rc-rsp-dynamic-sharing": shared < private,
+    }
+
+
+def _areas() -> dict[str, Measured]:
+    """Area of the stores over the die's, by the array model; control and wiring are not in it."""
+    technology = energy.load(TECHNOLOGY)
+
+    def share(level: str, entries: int) -> float:
+        spec = technology.levels[level].spec(entries * ACTIVE_WARPS)
+        return technology.arrays.cost(spec).area_um2 * SCHEDULERS * SMS / 1e6 / DIE_MM2
+
+    return {
+        "rc-rsp-area-rc": share("RC", 6),
+        "rc-rsp-area-rsp": share("RSP", 6),
+        "rc-rsp-area-hybrid": share("RC", 4) + share("RSP", 2),
+    }
+
+
+UNMEASURABLE: dict[str, str] = {}
+CAUSES: dict[str, str] = {}
