@@ -1,0 +1,57 @@
+"""Figures of the register cache and scratchpad paper that are computed from tables alone."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from warpreg.experiments import rc_rsp
+
+
+def row(name: str, rc: float, rsp: float, hybrid: float) -> dict[str, object]:
+    """A workload whose energies are given and whose hybrid elides the most reads and the fewest writes."""
+    return {
+        "workload": name,
+        "rc energy": rc,
+        "rsp energy": rsp,
+        "hybrid energy": hybrid,
+        "rc half-size energy": rc,
+        "rsp half-size energy": rsp,
+        "rc reads elided": 0.5,
+        "rsp reads elided": 0.5,
+        "hybrid reads elided": 0.6,
+        "rc writes elided": 0.5,
+        "rsp writes elided": 0.5,
+        "hybrid writes elided": 0.4,
+    }
+
+
+def test_wins_are_counted_apart_for_balanced_workloads() -> None:
+    """Three are balanced, of which the hybrid wins two in energy; it wins the one that is not."""
+    frame = pd.DataFrame(
+        [row("a", 0.5, 0.55, 0.4), row("b", 0.5, 0.45, 0.44), row("c", 0.5, 0.45, 0.47), row("d", 0.9, 0.5, 0.4)]
+    )
+    found = rc_rsp._synergy(frame)
+    assert found["rc-rsp-balanced-energy-wins"] == pytest.approx(13 * 2 / 3)
+    assert found["rc-rsp-balanced-read-wins"] == 13
+    assert found["rc-rsp-balanced-write-wins"] == 0
+    assert found["rc-rsp-unbalanced-energy-wins"] == 8
+
+
+def test_named_workloads_are_held_against_the_order_that_the_paper_tells() -> None:
+    frame = pd.DataFrame([row("streamcluster", 0.4, 0.6, 0.5), row("hotspot", 0.4, 0.6, 0.5)])
+    found = rc_rsp._synergy(frame)
+    assert found["rc-rsp-streamcluster"] is True
+    assert found["rc-rsp-hotspot"] is False
+
+
+def test_capacities_become_lines_of_a_scheduler_and_registers_of_a_warp() -> None:
+    """12 KB of an SM are 24 lines of each of 4 schedulers, or 6 registers of each of its 4 active warps."""
+    assert dict(rc_rsp.rc(12).values)["lines"] == 24
+    assert dict(rc_rsp.rsp(12).values)["entries"] == 6
+    assert {"lines": 16, "entries": 2}.items() <= dict(rc_rsp.CHOSEN.values).items()
+
+
+def test_a_smaller_store_takes_less_of_the_die() -> None:
+    areas = rc_rsp._areas()
+    assert 0 < areas["rc-rsp-area-hybrid"] <= areas["rc-rsp-area-rc"] < 0.1
