@@ -9,6 +9,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from warpreg import gpu, timing
+from warpreg.experiments.demand import demand_on
 from warpreg.experiments.runs import Run
 from warpreg.gpu import Machine
 
@@ -31,8 +32,12 @@ class Ipc:
     perfect_cache: bool = False
 
     def __call__(self, run: Run) -> float:
-        window = timing.Window(SAMPLE_BLOCKS)
-        return timing.simulate(run.launches, self.machine(), sms=1, window=window).ipc
+        window, machine = timing.Window(SAMPLE_BLOCKS), self.machine()
+        found = [
+            timing.simulate([launch], machine, sms=1, window=window, registers=demand_on(launch, machine))
+            for launch in run.launches
+        ]
+        return timing.joined(found).ipc
 
     def machine(self) -> Machine:
         """The machine ``gebhart`` with these values."""

@@ -6,8 +6,8 @@
 
 from warpreg.timing.errors import TimingError
 from warpreg.timing.recording import recorded_schedule
-from warpreg.timing.result import CAUSES, TimingResult
+from warpreg.timing.result import CAUSES, TimingResult, joined
 from warpreg.timing.sampling import Window
 from warpreg.timing.simulate import simulate
 
-__all__ = ["CAUSES", "TimingError", "TimingResult", "Window", "recorded_schedule", "simulate"]
+__all__ = ["CAUSES", "TimingError", "TimingResult", "Window", "joined", "recorded_schedule", "simulate"]
