@@ -18,6 +18,7 @@ from warpreg.energy.encoding import encoding_overhead
 from warpreg.experiments.ipc import Ipc
 from warpreg.experiments.orf_limits import LIMITS, Limit
 from warpreg.experiments.published import Measured
+from warpreg.experiments.ratios import mean_ratio, ratio
 from warpreg.experiments.result import Value
 from warpreg.experiments.study import Measure, Replay, Study, Usage
 from warpreg.experiments.variable_orf import VariableOrf
@@ -115,8 +116,8 @@ def figures_11_12(study: Study) -> pd.DataFrame:
             "design": label,
             "entries": entries,
             "level": level,
-            "reads": _ratio(counts.reads(level, moves=True), baseline.reads()),
-            "writes": _ratio(counts.writes(level, moves=True), baseline.writes()),
+            "reads": ratio(counts.reads(level, moves=True), baseline.reads()),
+            "writes": ratio(counts.writes(level, moves=True), baseline.writes()),
         }
         for label, design in SERIES.items()
         for entries in ENTRIES
@@ -145,7 +146,7 @@ def figure_14(study: Study) -> pd.DataFrame:
         for name in table_1(study):
             whole = _energy(study[MRF][name]).total_pj
             for level, spent in _energy(study[sw(entries, "split")][name]).levels().items():
-                shares = {"access": _ratio(spent.access, whole), "wire": _ratio(spent.wire, whole)}
+                shares = {"access": ratio(spent.access, whole), "wire": ratio(spent.wire, whole)}
                 rows.append({"workload": name, "entries": entries, "level": level, **shares})
     return pd.DataFrame(rows)
 
@@ -168,7 +169,7 @@ def lrf_distances(study: Study) -> pd.DataFrame:
 def normalized(study: Study, design: Replay, wires: bool = True) -> dict[str, float]:
     """Energy of a design over the single-level file's, by workload of Table 1."""
     return {
-        name: _ratio(_energy(study[design][name], wires).total_pj, _energy(study[MRF][name], wires).total_pj)
+        name: ratio(_energy(study[design][name], wires).total_pj, _energy(study[MRF][name], wires).total_pj)
         for name in table_1(study)
     }
 
@@ -180,10 +181,6 @@ def mean(study: Study, design: Replay, wires: bool = True) -> float:
 
 def _energy(counts: Counts, wires: bool = True) -> EnergyReport:
     return energy.account(counts.energy_list(), energy.load("gebhart-40nm"), wires=wires)
-
-
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
 
 
 def findings(study: Study) -> dict[str, Measured]:
@@ -241,7 +238,7 @@ def _accesses(study: Study) -> dict[str, Measured]:
     names = table_1(study)
 
     def share(design: Replay, count: Callable[[Counts], float], whole: Callable[[Counts], float], of: Replay) -> float:
-        return fmean(_ratio(count(study[design][name]), whole(study[of][name])) for name in names)
+        return mean_ratio((count(study[design][name]), whole(study[of][name])) for name in names)
 
     def reads(level: str) -> Callable[[Counts], float]:
         return lambda counts: counts.reads(level, moves=True)
@@ -272,7 +269,7 @@ def _accesses(study: Study) -> dict[str, Measured]:
         "orf-opt-orf-write-increase": share(two, writes("ORF"), writes("ORF"), PLAIN_ORF) - 1,
         "orf-lrf-read-share": lrf_unified,
         "orf-lrf-read-share-split": lrf_split,
-        "orf-split-lrf-read-increase": _ratio(lrf_split, lrf_unified) - 1,
+        "orf-split-lrf-read-increase": ratio(lrf_split, lrf_unified) - 1,
         "orf-overhead-writes-hw": share(three_hw, all_writes, all_writes, MRF) - 1,
         "orf-overhead-writes-sw": share(BEST, all_writes, all_writes, MRF) - 1,
     }

@@ -7,15 +7,15 @@ here.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
 
 from warpreg import energy, workloads
-from warpreg.energy.counts import Access, Move, Structure
+from warpreg.energy.counts import Structure
 from warpreg.experiments.published import Measured
+from warpreg.experiments.ratios import with_structures
 from warpreg.experiments.scheduled import Scheduled, Variant
 from warpreg.experiments.study import Measure, Replay, Study
 from warpreg.replay import Counts
@@ -154,19 +154,10 @@ def _energies(study: Study, design: Design, priced_kb: float | None = None) -> d
     }
     found = {}
     for name in names(study):
-        spent = energy.account(_placed(counts(study, design, name).energy_list(), structures), technology)
+        spent = energy.account(with_structures(counts(study, design, name).energy_list(), structures), technology)
         baseline = energy.account(study[MRF][name].energy_list(), technology)
         found[name] = spent.total_pj / baseline.total_pj
     return found
-
-
-def _placed(items: Iterable[Access | Move], structures: Mapping[str, Structure]) -> list[Access | Move]:
-    return [
-        dataclasses.replace(item, structure=structures[item.structure.level])
-        if isinstance(item, Access)
-        else dataclasses.replace(item, source=structures[item.source.level], target=structures[item.target.level])
-        for item in items
-    ]
 
 
 def _elided(study: Study, design: Design, name: str) -> tuple[float, float]:

@@ -8,8 +8,7 @@ result, which does not depend on cycles (section 3.2).
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from statistics import fmean
 
@@ -17,9 +16,10 @@ import pandas as pd
 
 from warpreg import energy, workloads
 from warpreg.energy import Technology
-from warpreg.energy.counts import Access, Move, Structure
+from warpreg.energy.counts import Structure
 from warpreg.experiments.ipc import ALL_WARPS, Ipc
 from warpreg.experiments.published import Measured
+from warpreg.experiments.ratios import mean_ratio, ratio, with_structures
 from warpreg.experiments.study import Measure, Replay, Study, Usage
 from warpreg.replay import Counts
 
@@ -188,8 +188,8 @@ def _avoided(study: Study, designs: Mapping[str, Callable[[int], Replay]]) -> pd
             "category": category_of(name),
             "design": label,
             "entries": entries,
-            "reads avoided": 1 - _ratio(counts.reads("MRF", moves=True), baseline.reads()),
-            "writes avoided": 1 - _ratio(counts.writes("MRF", moves=True), baseline.writes()),
+            "reads avoided": 1 - ratio(counts.reads("MRF", moves=True), baseline.reads()),
+            "writes avoided": 1 - ratio(counts.writes("MRF", moves=True), baseline.writes()),
             "accesses": counts.mrf_accesses,
             "baseline accesses": baseline.mrf_accesses,
             "writebacks": counts.moved("RFC", "MRF"),
@@ -216,29 +216,16 @@ def _normalized(
     mrf = Structure("MRF", private_mm=mrf_mm, shared_mm=mrf_mm)
     rfc = Structure("RFC", entries=entries, warps=warps, private_mm=rfc_mm, shared_mm=min(mrf_mm, 2 * rfc_mm))
     placed = {"MRF": mrf, "RFC": rfc}
-    spent = energy.account(_with_structures(counts.energy_list(), placed), technology).total_pj
-    return _ratio(spent, energy.account(_with_structures(baseline.energy_list(), placed), technology).total_pj)
+    spent = energy.account(with_structures(counts.energy_list(), placed), technology).total_pj
+    return ratio(spent, energy.account(with_structures(baseline.energy_list(), placed), technology).total_pj)
 
 
 def _ideal(baseline: Counts, technology: Technology, entries: int, warps: int) -> float:
     """Access energy if the RFC served every access, over that of the MRF; wires left out."""
     rfc = Structure("RFC", entries=entries, warps=warps)
     every = baseline.energy_list()
-    ideal = energy.account(_with_structures(every, {"MRF": rfc}), technology, wires=False).total_pj
-    return _ratio(ideal, energy.account(every, technology, wires=False).total_pj)
-
-
-def _with_structures(items: Iterable[Access | Move], structures: Mapping[str, Structure]) -> list[Access | Move]:
-    def changed(item: Access | Move) -> Access | Move:
-        if isinstance(item, Access):
-            return dataclasses.replace(item, structure=structures[item.structure.level])
-        return dataclasses.replace(item, source=structures[item.source.level], target=structures[item.target.level])
-
-    return [changed(item) for item in items]
-
-
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
+    ideal = energy.account(with_structures(every, {"MRF": rfc}), technology, wires=False).total_pj
+    return ratio(ideal, energy.account(every, technology, wires=False).total_pj)
 
 
 def findings(study: Study) -> dict[str, Measured]:
@@ -275,12 +262,12 @@ def _traffic(study: Study) -> dict[str, Measured]:
         "rfc-6-reads-avoided-range": _farthest(by_category["reads avoided"], 0.45, 0.75),
         "rfc-6-writes-avoided-range": _farthest(by_category["writes avoided"], 0.35, 0.75),
         "rfc-liveness-gain": 100 * (_mean(_elided(alive)) - _mean(_elided(plain))),
-        "rfc-read-allocate-mrf-reads": 1 - fmean(_ratio(filled[n].reads("MRF"), large[n].reads("MRF")) for n in large),
-        "rfc-read-allocate-mrf-writes": fmean(
-            _ratio(filled[n].writes("MRF", moves=True), large[n].writes("MRF", moves=True)) for n in large
+        "rfc-read-allocate-mrf-reads": 1 - mean_ratio((filled[n].reads("MRF"), large[n].reads("MRF")) for n in large),
+        "rfc-read-allocate-mrf-writes": mean_ratio(
+            (filled[n].writes("MRF", moves=True), large[n].writes("MRF", moves=True)) for n in large
         )
         - 1,
-        "rfc-lru-extra": 1 - fmean(_ratio(lru[n].mrf_accesses, fifo[n].mrf_accesses) for n in fifo),
+        "rfc-lru-extra": 1 - mean_ratio((lru[n].mrf_accesses, fifo[n].mrf_accesses) for n in fifo),
         "rfc-conclusion-traffic": _farthest(_elided(alive).groupby(alive["category"]).mean(), 0.4, 0.8),
     }
     if len(shaders):
@@ -317,17 +304,17 @@ def _combined(study: Study) -> dict[str, Measured]:
     alone, two_level = study[live(CHOSEN_ENTRIES)], study[flushed(CHOSEN_ENTRIES)]
     bypassed = study[flushed(CHOSEN_ENTRIES, bypass=True)]
 
-    def ratio(some: Mapping[str, Counts], others: Mapping[str, Counts]) -> float:
-        return fmean(_ratio(some[name].mrf_accesses, others[name].mrf_accesses) for name in some)
+    def accesses(some: Mapping[str, Counts], others: Mapping[str, Counts]) -> float:
+        return mean_ratio((some[name].mrf_accesses, others[name].mrf_accesses) for name in some)
 
     def written_back(some: Mapping[str, Counts]) -> int:
         return sum(counts.moved("RFC", "MRF") for counts in some.values())
 
     return {
-        "rfc-flush-cost": ratio(two_level, alone) - 1,
-        "rfc-liveness-bypass-mrf": 1 - ratio(bypassed, two_level),
-        "rfc-liveness-bypass-writebacks": 1 - _ratio(written_back(bypassed), written_back(two_level)),
-        "rfc-mrf-bandwidth": ratio(bypassed, study[MRF]),
+        "rfc-flush-cost": accesses(two_level, alone) - 1,
+        "rfc-liveness-bypass-mrf": 1 - accesses(bypassed, two_level),
+        "rfc-liveness-bypass-writebacks": 1 - ratio(written_back(bypassed), written_back(two_level)),
+        "rfc-mrf-bandwidth": accesses(bypassed, study[MRF]),
     }
 
 

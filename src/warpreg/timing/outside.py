@@ -117,7 +117,7 @@ class Outside:
             replaced[getattr(designed, name)] = hook
         replaced[calls.warp_start] = self._warp_start()
         kept = [*COUNTS, *Details._fields, *(f"{kind}_{one.name}" for one in self.fields if one.reset for kind in "ft")]
-        designs = collections.namedtuple("Designs", ["program", "state", *kept])  # type: ignore[misc]
+        designs = collections.namedtuple("Designs", ["program", "state", *kept])  # type: ignore[misc]  # fields known at run time
         names = {"Designs": designs, "State": type(self.behaviour.state) if self.fields else tuple}
         return CoreRecipe(self._text(kept), names, called, replaced, mode).build((core, *self.arguments()))
 

@@ -1,0 +1,30 @@
+"""What figures of several papers do with counts: ratios, and the same counts in other structures."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from statistics import fmean
+
+from warpreg.energy.counts import Access, Move, Structure
+
+
+def ratio(part: float, whole: float) -> float:
+    """``part / whole``; 0 of nothing."""
+    return part / whole if whole else 0.0
+
+
+def mean_ratio(pairs: Iterable[tuple[float, float]]) -> float:
+    """Arithmetic mean of part over whole; a workload whose whole is 0 has no ratio and is left out.  0 without any."""
+    ratios = [part / whole for part, whole in pairs if whole]
+    return fmean(ratios) if ratios else 0.0
+
+
+def with_structures(items: Iterable[Access | Move], structures: Mapping[str, Structure]) -> list[Access | Move]:
+    """The counts with the structure of each level, by name, in place of their own."""
+    return [
+        dataclasses.replace(item, structure=structures[item.structure.level])
+        if isinstance(item, Access)
+        else dataclasses.replace(item, source=structures[item.source.level], target=structures[item.target.level])
+        for item in items
+    ]
