@@ -54,6 +54,9 @@ class SecondLevel:
     queue: int = quantity("contention model: requests that wait in front of a slice", "requests", 1, 1 << 16)
     interleave_bytes: int = quantity("consecutive bytes of one slice", "bytes", LINE_BYTES, 1 << 20)
     spread: str = quantity("how such pieces find their slice", choices=("consecutive", "folded", "random"))
+    merged: int | None = quantity(
+        "contention model: requests that may wait for one missing sector", "requests", 1, 1 << 16, optional=True
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,3 +104,19 @@ def test_lines_spread_over_all_slices(spread: str, even: bool) -> None:
         counts[second_level.slice_of(memory, 128 * line)] += 1
     assert (set(counts) == {64}) == even
     assert min(counts) > 40
+
+
+@pytest.mark.parametrize(("merged", "hits"), [(None, 0), (2, 0), (1, 1)])
+def test_a_slice_stands_while_a_missing_sector_has_as_many_requests_as_may_wait(merged: int | None, hits: int) -> None:
+    # Where one request may wait, the second one for the sector stays at the head of its slice's queue until DRAM has
+    # answered the first, is looked up in that cycle and finds the sector; the third, to another line, stands behind it.
+    driver = Driver(change(CONTENTION, l2={"merged": merged}), sms=3)
+    ours = lines_of(driver, 0)
+    shared, other = next(ours), next(ours)
+    for sm, line in enumerate((shared, shared, other)):
+        driver.send(sm, line, sectors=1, sm=sm)
+        driver.to(driver.now + 1)
+    first, second, third = (driver.when(sm) for sm in range(3))
+    assert driver.count("l2_hits") == hits
+    assert second == first + 1
+    assert (third > first + 100) == (merged == 1)

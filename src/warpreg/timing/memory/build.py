@@ -81,6 +81,7 @@ def _second_level(p: Array, cache: SecondLevel) -> None:
     p[at.BITS2], p[at.BUCKETS2] = _bits(int(p[at.SETS2])), _buckets(cache.bytes // LINE_BYTES)
     p[at.L2_LATENCY], p[at.L2_SECTOR_TICKS] = cache.latency, _ticks(1 / cache.sectors_per_cycle)
     p[at.MSHRS2], p[at.QUEUE2] = cache.miss_lines, cache.queue
+    p[at.MERGED2] = at.NEVER if cache.merged is None or p[at.MODEL] == at.CACHED else cache.merged
     p[at.INTERLEAVE_SHIFT], p[at.SPREAD] = _bits(cache.interleave_bytes), at.SPREADS.index(cache.spread)
 
 

@@ -12,7 +12,7 @@ from warpreg.timing.memory.layout import Memory
 
 HIT, WAITS, ASKS, NO_PLACE = range(4)
 """What a look-up found: the sectors; that others have asked for them; that DRAM is to be asked for ``ASKED``; no line
-that could be replaced."""
+that could be replaced, or as many requests for one of the sectors as may wait."""
 
 
 def slice_of(memory: Memory, line: int) -> int:
@@ -66,6 +66,8 @@ def look_up(memory: Memory, which: int, node: int) -> int:
     scalars[at.ASKED] = 0
     need = nodes[node, at.SECTORS]
     place = tags.find(lines, memory.buckets2, parameters[at.BUCKETS2], which, line)
+    if place != at.NONE and kind != at.STORE and _is_crowded(memory, place, need):
+        return NO_PLACE
     if place == at.NONE:
         group = which * parameters[at.SETS2] + tags.set_of(
             place_in_slice(memory, line), parameters[at.SETS2], parameters[at.BITS2]
@@ -94,6 +96,21 @@ def look_up(memory: Memory, which: int, node: int) -> int:
     scalars[at.ASKED] = asked
     scalars[at.PLACE] = place
     return ASKS if asked else WAITS
+
+
+def _is_crowded(memory: Memory, place: int, need: int) -> bool:
+    """Whether as many requests wait for one of these sectors of a line as may."""
+    bits = memory.lines2[place, at.BITS]
+    sought = need & ~bits & bits >> at.PENDING_SHIFT
+    room = memory.parameters[at.MERGED2]
+    if sought == 0 or room == at.NEVER:
+        return False
+    node = memory.lines2[place, at.CHAIN]
+    while node != at.NONE and room > 0:
+        if memory.nodes[node, at.NEED] & sought:
+            room -= 1
+        node = memory.nodes[node, at.NEXT]
+    return room == 0
 
 
 def wait(memory: Memory, node: int) -> None:
