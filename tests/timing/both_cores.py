@@ -10,12 +10,13 @@ from tests.timing.reference.machine import Sm
 from tests.timing.reference.package_memory import PackageMemory
 from tests.timing.vocabulary import Timed, behaviour_of, timed
 
-from warpreg.designs import Design
+from warpreg.designs import Design, load
 from warpreg.designs.parameters import Value
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import MemorySystem, Model
 from warpreg.replay.compiled import Mode
 from warpreg.timing import memory
+from warpreg.timing.counted import Visits, counts_of, resources_of
 from warpreg.timing.engine import Engine
 from warpreg.timing.outside import Behaviour, Outside
 from warpreg.timing.result import TimingResult, result_of
@@ -69,10 +70,11 @@ def fast(
     """What the fast core makes of it."""
     behaviour = Behaviour(**vars(behaviour_of(launched.kernel, design, **parameters)))
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms))
+    visits = Visits(launched.kernel)
     engine = Engine(
         launched.kernel,
         machine,
-        launched.batches(),
+        visits.of(launched.batches()),
         outside,
         resident=resident,
         block_warps=len(launched.blocks[0]),
@@ -80,16 +82,19 @@ def fast(
         every_cycle=every_cycle,
     )
     engine.run()
-    return Fast(result_of(machine, engine.core, engine.cycles, memory.counters(outside.system)), outside)
+    chosen = design or load("mrf")
+    counts = counts_of(chosen, chosen.configure(**parameters), outside, visits)
+    resources = resources_of(chosen, outside, engine.cycles)
+    counters = memory.counters(outside.system)
+    return Fast(result_of(machine, engine.core, engine.cycles, counters, counts, resources), outside)
 
 
 def compare(slow: Timed, quick: Fast) -> None:
-    """Both are one model.  What no hook plans the fast core does not count: that follows from the path."""
+    """Both are one model."""
     result, outside, counts = quick.result, quick.outside, slow.outcome.counts
     causes = {cause: cycles for cause, cycles in result.stall_account.items() if cycles}
     assert (result.cycles, causes) == (slow.cycles, {c: n for c, n in slow.stalls.counts.items() if n})
     assert result.warp_instructions == len(slow.outcome.issues)
     assert (outside.moves.tolist(), outside.events.tolist()) == (counts.moves.tolist(), counts.events.tolist())
     assert outside.integrals(result.cycles) == counts.integrals(result.cycles)
-    if {"plan_reads", "plan_write"} <= outside.behaviour.hooks.keys():
-        assert outside.accesses.tolist() == counts.accesses.tolist()
+    assert result.counts.accesses.reshape(-1).tolist() == counts.accesses.tolist()

@@ -19,7 +19,7 @@ from warpreg import simt, workloads
 from warpreg.experiments.runs import run_workload
 from warpreg.gpu import Machine, load
 from warpreg.timing.feed import feed
-from warpreg.timing.simulate import room_of
+from warpreg.timing.simulate import Chosen, room_of
 
 MODELS = st.sampled_from(("cached", "contention"))
 
@@ -54,6 +54,6 @@ def test_both_cores_agree_on_a_recorded_kernel(name: str, machine_name: str) -> 
     launch, machine = run.launches[0], load(machine_name)
     whole = recorded(launch.kernel, feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks))
     launched = replace(whole, blocks=whole.blocks[:2])
-    resident = room_of(launch, machine).blocks
+    resident = room_of(launch, machine, Chosen.of((), {})).blocks
     slow = timed(launched, sm_of(machine), PackageMemory(machine, 2), 2, resident)
     compare(slow, fast(launched, machine, 2, resident))

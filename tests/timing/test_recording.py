@@ -6,14 +6,17 @@ The core runs uncompiled, which tells the same and needs no compiler for so shor
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from warpreg import gpu, simt, timing
 from warpreg.experiments.runs import find_workload, run_workload
 from warpreg.replay import replay
 from warpreg.timing.simulate import Chosen, timed
-from warpreg.trace.schedule import ScheduleWord, records
+from warpreg.trace.chunked import TraceError, save_all
+from warpreg.trace.schedule import Schedule, ScheduleWord, records
 
 RECORD = simt.Record(path=True, addresses=True)
 MACHINE, SMS = "gtx980-two-level", 2
@@ -35,6 +38,32 @@ def test_recording_changes_nothing(launch, recorded) -> None:
     assert recorded[0].stall_account == plain.stall_account
 
 
+@pytest.mark.parametrize("design", ["rfc", "orf-lrf"])
+def test_recording_beside_a_design_changes_nothing_either(launch, design: str) -> None:
+    result, schedule = timing.recorded_schedule(launch, MACHINE, designs=[design], sms=SMS, mode="interpreted")
+    plain = timing.simulate([launch], MACHINE, designs=[design], sms=SMS, mode="interpreted")
+    assert result.as_dict() == plain.as_dict()
+    issued = (record.amount for record in records(schedule.chunks()) if record.kind == ScheduleWord.ISSUE)
+    assert sum(issued) == launch.warp_instructions
+
+
+def test_several_schedules_share_a_file(launch, recorded, tmp_path: Path) -> None:
+    """As the members of a gzip file do; one alone is a file as ``save`` writes it."""
+    file = tmp_path / "two.schedule"
+    save_all([recorded[1], recorded[1]], file)
+    first, second = Schedule.open_all(file)
+    words = [np.concatenate(list(one.chunks())).tolist() for one in (recorded[1], first, second)]
+    assert words[0] == words[1] == words[2]
+    second.save(tmp_path / "one.schedule")
+    assert len(Schedule.open_all(tmp_path / "one.schedule")) == 1
+    assert (tmp_path / "one.schedule").read_bytes() * 2 == file.read_bytes()
+    with pytest.raises(TraceError, match="the schedule is cut off or damaged"):
+        Schedule.open(file)
+    file.write_bytes(file.read_bytes()[:-3])
+    with pytest.raises(TraceError, match=r"two\.schedule: the schedule is cut off"):
+        Schedule.open_all(file)
+
+
 def test_every_instruction_and_warp_is_in_the_schedule_once(launch, recorded) -> None:
     found = Counter()
     warps = set()
@@ -51,9 +80,8 @@ def test_replay_along_the_schedule_counts_what_the_timing_core_counts(launch, re
     """The register file cache depends on nothing but each warp's own path and suspensions."""
     replayed = replay(launch.trace, launch.kernel, "rfc", schedule=recorded[1], mode="interpreted")
     chosen = Chosen.of(["rfc"], {})
-    _, outside = timed(launch, gpu.load(MACHINE), chosen, None, SMS, None, "interpreted")
-    assert outside.accesses.tolist() == replayed.accesses.reshape(-1).tolist()
-    assert outside.moves.tolist() == replayed.moves.tolist()
+    counts = timed(launch, gpu.load(MACHINE), chosen, sms=SMS, mode="interpreted").result.counts
+    assert counts.as_dict() == replayed.as_dict()
 
 
 def test_a_design_that_depends_on_the_order_of_warps_is_replayed_along_it(launch, recorded) -> None:

@@ -87,7 +87,7 @@ def test_a_save_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
         target.write(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("warpreg.trace.chunked.shutil.copyfileobj", full)
+    monkeypatch.setattr(Trace, "copy_to", full)
     with pytest.raises(OSError, match="No space left"):
         trace.save(path)
     assert [p.name for p in tmp_path.iterdir()] == ["run.trace"]

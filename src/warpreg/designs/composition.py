@@ -94,9 +94,7 @@ class Composition(Design):
     def _values(self, parameters: Any) -> list[Any]:
         """The parameters of each part."""
         return [
-            part.parameter_type(
-                **{spec.name: getattr(parameters, _joined(part, spec.name)) for spec in part.parameters}
-            )
+            part.parameter_type(**{spec.name: getattr(parameters, joined(part, spec.name)) for spec in part.parameters})
             for part in self.parts
         ]
 
@@ -164,12 +162,18 @@ def _check(name: str, parts: Sequence[Design]) -> None:
 def _parameters(parts: Sequence[Design]) -> type:
     """One class with the parameters of all parts."""
     fields = [
-        (_joined(part, field.name), spec.type, dataclasses.field(default=spec.default, metadata=field.metadata))
+        (joined(part, field.name), spec.type, dataclasses.field(default=spec.default, metadata=field.metadata))
         for part in parts
         for field, spec in zip(dataclasses.fields(part.parameter_type), part.parameters, strict=True)
     ]
     return dataclasses.make_dataclass("Parameters", fields, frozen=True)
 
 
-def _joined(part: Design, parameter: str) -> str:
+def parts_of(design: Design) -> tuple[Design, ...]:
+    """The designs that a composition is made of; any other design by itself."""
+    return design.parts if isinstance(design, Composition) else (design,)
+
+
+def joined(part: Design, parameter: str) -> str:
+    """The name of a part's parameter in a composition."""
     return f"{part.name.replace('-', '_')}_{parameter}"

@@ -10,8 +10,7 @@ from typing import Any
 from warpreg import timing
 from warpreg.experiments.result import Value
 from warpreg.experiments.runs import Run
-from warpreg.experiments.study import together
-from warpreg.replay import Counts
+from warpreg.replay import Counts, together
 from warpreg.replay.replay import replay_launches
 
 

@@ -6,7 +6,6 @@ taken one at a time in worker processes, so neither memory nor open files grow w
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -19,7 +18,7 @@ from warpreg import simt
 from warpreg.experiments.profile import register_profile
 from warpreg.experiments.result import Value
 from warpreg.experiments.runs import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
-from warpreg.replay import Counts, Profile, replay
+from warpreg.replay import Counts, Profile, replay, together
 from warpreg.replay.replay import Suspend
 
 Found_co = TypeVar("Found_co", covariant=True)
@@ -114,14 +113,3 @@ def _measured(task: Task) -> tuple[str, list[Any]]:
     name, measures, size, choice = task
     run = run_workload(find_workload(name), size, choice=choice, record=EVERYTHING)
     return name, [measure(run) for measure in measures]
-
-
-def together(first: Counts, second: Counts) -> Counts:
-    """The counts of two kernels under one design."""
-    return dataclasses.replace(
-        first,
-        accesses=first.accesses + second.accesses,
-        moves=first.moves + second.moves,
-        events={name: count + second.events[name] for name, count in first.events.items()},
-        warp_instructions=first.warp_instructions + second.warp_instructions,
-    )

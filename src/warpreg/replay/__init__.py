@@ -3,9 +3,9 @@
 ``replay(trace, kernel, "rfc", entries=6)`` gives :class:`Counts`, ``profile(trace, kernel)`` a :class:`Profile`.
 """
 
-from warpreg.replay.counts import Counts
+from warpreg.replay.counts import Counts, together
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.profile import Profile, profile
 from warpreg.replay.replay import Suspend, replay, replay_launches
 
-__all__ = ["Counts", "Profile", "ReplayError", "Suspend", "profile", "replay", "replay_launches"]
+__all__ = ["Counts", "Profile", "ReplayError", "Suspend", "profile", "replay", "replay_launches", "together"]

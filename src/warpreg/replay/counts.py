@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.plan import PRIVATE, READ, SHARED, WRITE
+from warpreg.designs.program import Program
 from warpreg.energy.counts import Access, Action, Datapath, Move, Structure
 from warpreg.ir.errors import UnknownNameError
 
@@ -97,3 +99,30 @@ class Counts:
         if level not in self.levels:
             raise UnknownNameError(f"level of {self.design}", level, self.levels)
         return self.levels.index(level)
+
+
+def together(first: Counts, second: Counts) -> Counts:
+    """The counts of two kernels, or two launches, under one design."""
+    return dataclasses.replace(
+        first,
+        accesses=first.accesses + second.accesses,
+        moves=first.moves + second.moves,
+        events={name: count + second.events[name] for name, count in first.events.items()},
+        warp_instructions=first.warp_instructions + second.warp_instructions,
+    )
+
+
+def add_unplanned(
+    accesses: NDArray[np.int64], visits: NDArray[np.int64], program: Program, hooks: Collection[str]
+) -> None:
+    """Operands that no hook plans go to the MRF; how often follows from the visits int64[blocks] of basic blocks.
+
+    ``accesses`` int64[levels, 2, 2] are those of `Counts`; ``hooks`` the names of the hooks that the design has.
+    """
+    per_pc = np.repeat(visits, np.diff(program.first_pc))
+    for action, hook, starts in (
+        (READ, "plan_reads", program.source_start),
+        (WRITE, "plan_write", program.result_start),
+    ):
+        if hook not in hooks:
+            np.add.at(accesses[0, action], program.datapath, per_pc * np.diff(starts))

@@ -10,11 +10,10 @@ import numpy as np
 
 from warpreg.designs.design import Design
 from warpreg.designs.loader import load
-from warpreg.designs.plan import READ, WRITE
 from warpreg.designs.program import Program, placed, program_table
 from warpreg.ir.kernel import Kernel
 from warpreg.replay.compiled import Mode
-from warpreg.replay.counts import Counts
+from warpreg.replay.counts import Counts, add_unplanned
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.static import walk_static
 from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker
@@ -78,7 +77,7 @@ def replay_launches(
         raise ReplayError(f"{kernel.name}: {len(runs) - len(scheduled)} of {len(runs)} launches have no schedule")
     else:
         _walk_schedules(scheduled, kernel, behaviour, counters)
-    _count_unplanned(counters, program, chosen)
+    add_unplanned(counters.accesses, counters.visits, program, chosen.hooks.keys())
     return Counts(
         design=chosen.name,
         parameters=dataclasses.asdict(values),
@@ -116,14 +115,3 @@ def _walk_schedules(
         if schedule.slots != slots:
             raise ReplayError(f"{schedule.name}: the schedule is of another machine: {schedule.slots}, not {slots}")
         walker.walk(path, schedule)
-
-
-def _count_unplanned(counters: Counters, program: Program, design: Design) -> None:
-    """Operands that no hook plans go to the MRF; how often follows from the block visits."""
-    per_pc = np.repeat(counters.visits, np.diff(program.first_pc))
-    for action, hook, starts in (
-        (READ, "plan_reads", program.source_start),
-        (WRITE, "plan_write", program.result_start),
-    ):
-        if hook not in design.hooks:
-            np.add.at(counters.accesses[0, action], program.datapath, per_pc * np.diff(starts))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.gpu import Machine
 from warpreg.gpu.units import PIPES
+from warpreg.replay.counts import Counts, together
 from warpreg.timing import at
 from warpreg.timing.at import Core
+from warpreg.timing.bandwidth import Moved, moved
 
 CAUSES = (
     "issued", "not selected", "fetch", "alu", "sfu", "dp", "shared", "memory", "operands", "unit", "memory queue",
@@ -24,8 +28,14 @@ CAUSES = (
 class TimingResult:
     """One kernel's launches on one machine, or several kernels' end to end.
 
-    ``stalls`` int64[SMs x schedulers, causes] are slot-cycles; ``memory_cycles`` int64[warp slots of all SMs] those
-    spent waiting for memory; ``dispatched`` by pipe. Cycles are those of the SM's clock.
+    ``issued`` int64[SMs] are warp-instructions; ``stalls`` int64[SMs x schedulers, causes] slot-cycles;
+    ``memory_cycles`` int64[warp slots of all SMs] those spent waiting for memory; ``dispatched`` by pipe.
+    ``bank_conflicts``: requests of a bank that waited, summed over cycles and steps, ``write_conflicts`` writes alike.
+    ``collected`` instructions spent ``collect_cycles`` in the ``collectors`` of all SMs, from the cycle in which they
+    entered to that of their dispatch; ``..._memory`` those that access memory, the others the rest.  ``moved`` is by
+    part of the memory system, ``memory`` what that counted.  ``counts`` are the design's accesses (without a design
+    those of the plain MRF), ``resources`` its quantities over time, summed over cycles and SMs.  Cycles are of the
+    SM's clock.
     """
 
     machine: str
@@ -33,10 +43,12 @@ class TimingResult:
     slots: int
     cycles: int
     warp_instructions: int
+    issued: NDArray[np.int64]
     stalls: NDArray[np.int64]
     memory_cycles: NDArray[np.int64]
     bank_conflicts: int
     write_conflicts: int
+    collectors: int
     collected: int
     collect_cycles: int
     collected_memory: int
@@ -45,6 +57,9 @@ class TimingResult:
     dispatched: Mapping[str, int]
     units: Mapping[str, int]
     memory: Mapping[str, int]
+    moved: Mapping[str, Moved]
+    counts: Counts
+    resources: Mapping[str, int]
 
     @property
     def ipc(self) -> float:
@@ -53,8 +68,13 @@ class TimingResult:
 
     @property
     def ipc_per_sm(self) -> float:
-        """Warp-instructions a cycle of an SM."""
+        """Warp-instructions a cycle of an SM, the mean of all."""
         return self.ipc / self.sms
+
+    @property
+    def ipc_by_sm(self) -> NDArray[np.float64]:
+        """Warp-instructions a cycle of each SM."""
+        return self.issued / max(1, self.cycles)
 
     @property
     def stall_account(self) -> dict[str, int]:
@@ -66,6 +86,17 @@ class TimingResult:
         """Mean share of warp slots that hold a warp, over all SMs and cycles."""
         total = self.stalls.sum()
         return float(1 - self.stalls[:, at.EMPTY].sum() / total) if total else 0.0
+
+    @property
+    def collector_occupancy(self) -> float:
+        """Mean share of the collectors that hold an instruction; 0 without collectors."""
+        held = self.collect_cycles + self.collect_cycles_memory
+        return held / (self.collectors * max(1, self.cycles)) if self.collectors else 0.0
+
+    @property
+    def bandwidth_use(self) -> dict[str, float]:
+        """By part of the memory system (`warpreg.timing.bandwidth.moved`): moved over what could have been."""
+        return {part: one.use(self.cycles) for part, one in self.moved.items()}
 
     @property
     def memory_stall_share(self) -> NDArray[np.float64]:
@@ -81,19 +112,25 @@ class TimingResult:
             "warp_instructions": self.warp_instructions,
             "ipc": self.ipc,
             "ipc_per_sm": self.ipc_per_sm,
+            "ipc_by_sm": self.ipc_by_sm.tolist(),
             "occupancy": self.occupancy,
             "stalls": self.stall_account,
-            "memory_stall_share": float(self.memory_stall_share.mean()) if self.memory_cycles.size else 0.0,
+            "memory_stall_share": float(self.memory_stall_share.mean()),
+            "memory_stall_share_by_slot": self.memory_stall_share.reshape(self.sms, self.slots).mean(axis=0).tolist(),
             "bank_conflicts": self.bank_conflicts,
             "write_conflicts": self.write_conflicts,
             "collector": {
+                "occupancy": self.collector_occupancy,
                 "memory": {"instructions": self.collected_memory, "cycles": self.collect_cycles_memory},
                 "others": {"instructions": self.collected, "cycles": self.collect_cycles},
             },
             "transactions": self.transactions,
             "dispatched": dict(self.dispatched),
             "unit_use": self.unit_use,
+            "bandwidth_use": self.bandwidth_use,
             "memory": dict(self.memory),
+            "counts": self.counts.as_dict(),
+            "resources": dict(self.resources),
         }
 
     @property
@@ -103,8 +140,10 @@ class TimingResult:
         return {name: self.dispatched[name] / (count * self.sms * cycles) for name, count in self.units.items()}
 
 
-def result_of(machine: Any, core: Core, cycles: int, counters: Mapping[str, int]) -> TimingResult:
-    """What the core's arrays say at the end of a run of ``cycles``."""
+def result_of(
+    machine: Machine, core: Core, cycles: int, counters: Mapping[str, int], counts: Counts, resources: Mapping[str, int]
+) -> TimingResult:
+    """What the core's arrays say at the end of a run of ``cycles``; ``counters`` are those of the memory system."""
     m, clock = core.machine, core.clock
     sms, schedulers = int(m[at.SMS]), int(m[at.SCHEDULERS])
     warps = core.rows[m[at.FIRST_WARP] : m[at.FIRST_SCHEDULER]]
@@ -120,10 +159,13 @@ def result_of(machine: Any, core: Core, cycles: int, counters: Mapping[str, int]
         slots=int(m[at.SLOTS]),
         cycles=cycles,
         warp_instructions=int(clock[at.INSTRUCTIONS]),
+        issued=core.rows[:sms, at.SEQ].copy(),
         stalls=stalls,
         memory_cycles=warps[:, at.MEMORY_CYCLES].copy(),
         bank_conflicts=int(clock[at.BANK_WAITS]),
         write_conflicts=int(clock[at.WRITE_WAITS]),
+        collectors=sms
+        * sum(one.collectors * (schedulers if one.private else 1) for one in machine.collectors.values()),
         collected=int(clock[at.COLLECTED]),
         collect_cycles=int(clock[at.COLLECT_CYCLES]),
         collected_memory=int(clock[at.COLLECTED_MEMORY]),
@@ -136,6 +178,9 @@ def result_of(machine: Any, core: Core, cycles: int, counters: Mapping[str, int]
             if name != "ctrl"
         },
         memory=dict(counters),
+        moved=moved(machine, sms, int(clock[at.TRANSACTIONS]), counters),
+        counts=counts,
+        resources=dict(resources),
     )
 
 
@@ -146,19 +191,24 @@ def joined(results: Sequence[TimingResult]) -> TimingResult:
     def total(name: str) -> Any:
         return sum((getattr(one, name) for one in results[1:]), getattr(first, name))
 
-    def totals(name: str) -> dict[str, int]:
-        return {key: sum(getattr(one, name)[key] for one in results) for key in getattr(first, name)}
+    def totals(name: str) -> dict[str, Any]:
+        rest = results[1:]
+        return {key: sum((getattr(one, name)[key] for one in rest), own) for key, own in getattr(first, name).items()}
 
     summed = (
-        "cycles", "warp_instructions", "stalls", "memory_cycles", "bank_conflicts", "write_conflicts", "collected",
-        "collect_cycles", "collected_memory", "collect_cycles_memory", "transactions",
+        "cycles", "warp_instructions", "issued", "stalls", "memory_cycles", "bank_conflicts", "write_conflicts",
+        "collected", "collect_cycles", "collected_memory", "collect_cycles_memory", "transactions",
     )  # fmt: skip
     return TimingResult(
         machine=first.machine,
         sms=first.sms,
         slots=first.slots,
         units=first.units,
+        collectors=first.collectors,
         dispatched=totals("dispatched"),
         memory=totals("memory"),
+        moved=totals("moved"),
+        counts=reduce(together, (one.counts for one in results)),
+        resources=totals("resources"),
         **{name: total(name) for name in summed},
     )

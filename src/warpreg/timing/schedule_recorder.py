@@ -1,7 +1,7 @@
-"""Records the schedule of a timing run, as a design that decides nothing (docs/timing.md, Designs in the core).
+"""Records the schedule of a timing run: a design that decides nothing, alone or beside others.
 
-The words are those of :mod:`warpreg.trace.schedule`; instructions that one warp issues without anything happening in
-between share a record.
+Operands that no other design plans are in the MRF.  The words are those of :mod:`warpreg.trace.schedule`; instructions
+that one warp issues without anything happening in between share a record.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface import MRF, Declaration, Plan, Program, hook, parameter, read
+from warpreg.designs.plan import ALONE
 from warpreg.trace.schedule import AMOUNT_SHIFT, MOST_AMOUNT, SLOT_SHIFT, ScheduleWord
 
 DESIGN = Declaration(slot="policy", order="sm", source="warpreg: the format of recorded schedules")
@@ -71,8 +72,9 @@ def suspended(state: State, program: Program, warp: int, plan: Plan) -> None:
 
 @hook
 def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    for operand in range(program.source_start[pc], program.source_start[pc + 1]):
-        read(plan, operand, MRF)
+    if plan.turn == ALONE:
+        for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+            read(plan, operand, MRF)
     last, slot = state.place[LAST], warp % program.slots
     if last != NOBODY and state.place[PRESENT_SM] == warp // program.slots:
         word = np.int64(state.words[last])

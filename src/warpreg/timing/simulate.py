@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,17 +11,21 @@ from warpreg.designs.design import Design
 from warpreg.designs.loader import load as load_design
 from warpreg.designs.program import program_table
 from warpreg.designs.residency import Launch as Shape
-from warpreg.designs.residency import Room, room, unshared
+from warpreg.designs.residency import Room
 from warpreg.gpu import Machine, load
 from warpreg.ir.kernel import Kernel
 from warpreg.replay.compiled import Mode
 from warpreg.timing import memory
+from warpreg.timing.counted import Visits, counts_of, resources_of
 from warpreg.timing.engine import Engine
 from warpreg.timing.errors import TimingError
-from warpreg.timing.feed import feed
+from warpreg.timing.feed import ThreadBlocks, feed
 from warpreg.timing.outside import Behaviour, Outside
 from warpreg.timing.result import TimingResult, joined, result_of
 from warpreg.timing.sampling import Window
+
+PLAIN = "mrf"
+"""The design that a run without one has."""
 
 
 class RecordedLaunch(Protocol):
@@ -62,51 +66,62 @@ def simulate(
     if not launches:
         raise TimingError("nothing to time: no launch")
     chosen = Chosen.of(designs, parameters)
-    found = joined([_one(launch, described, chosen, registers, sms, window, mode) for launch in launches])
+    found = joined([timed(launch, described, chosen, registers, sms, window, mode).result for launch in launches])
     if window is not None and not found.warp_instructions:
         raise TimingError(f"nothing to time: no launch has {window.first + 1} thread blocks")
     return found
 
 
-def _one(
-    launch: RecordedLaunch,
-    machine: Machine,
-    chosen: Chosen | None,
-    registers: int | None,
-    sms: int | None,
-    window: Window | None,
-    mode: Mode,
-) -> TimingResult:
-    engine, outside = timed(launch, machine, chosen, registers, sms, window, mode)
-    return result_of(machine, engine.core, engine.cycles, memory.counters(outside.system))
+@dataclass(frozen=True)
+class Timed:
+    """One launch that has been timed: what its core and its design's state are like at the end."""
+
+    machine: Machine
+    chosen: Chosen
+    engine: Engine
+    outside: Outside
+    visits: Visits
+
+    @property
+    def result(self) -> TimingResult:
+        design, cycles = self.chosen.design, self.engine.cycles
+        return result_of(
+            self.machine,
+            self.engine.core,
+            cycles,
+            memory.counters(self.outside.system),
+            counts_of(design, self.chosen.values, self.outside, self.visits),
+            resources_of(design, self.outside, cycles),
+        )
 
 
 def timed(
     launch: RecordedLaunch,
     machine: Machine,
-    chosen: Chosen | None,
-    registers: int | None,
-    sms: int | None,
-    window: Window | None,
-    mode: Mode,
-) -> tuple[Engine, Outside]:
-    """Time one launch; what its core and its design's state are like at the end."""
+    chosen: Chosen,
+    registers: int | None = None,
+    sms: int | None = None,
+    window: Window | None = None,
+    mode: Mode = "compiled",
+) -> Timed:
+    """Time one launch; parameters as of `simulate`."""
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
     place, kernel, behaviour = _prepared(launch, machine, chosen, registers)
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms, place.blocks * launch.shared_bytes))
-    blocks = feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks)
+    blocks: Iterable[ThreadBlocks] = feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks)
+    visits = Visits(kernel)
     engine = Engine(
         kernel,
         machine,
-        blocks if window is None else window.of(blocks),
+        visits.of(blocks if window is None else window.of(blocks)),
         outside,
         resident=place.blocks,
         block_warps=-(-_threads(launch) // machine.sm.threads_per_warp),
         mode=mode,
     )
     engine.run()
-    return engine, outside
+    return Timed(machine, chosen, engine, outside, visits)
 
 
 @dataclass(frozen=True)
@@ -117,26 +132,19 @@ class Chosen:
     values: Any
 
     @classmethod
-    def of(cls, designs: Sequence[Design | str], parameters: Mapping[str, Any]) -> Chosen | None:
-        """None without a design."""
-        loaded = [design if isinstance(design, Design) else load_design(design) for design in designs]
-        if not loaded:
-            return None
+    def of(cls, designs: Sequence[Design | str], parameters: Mapping[str, Any]) -> Chosen:
+        """The plain MRF without a design."""
+        loaded = [design if isinstance(design, Design) else load_design(design) for design in designs or (PLAIN,)]
         one = loaded[0] if len(loaded) == 1 else compose(loaded)
         return cls(one, one.configure(**parameters))
 
 
 def _prepared(
-    launch: RecordedLaunch, machine: Machine, chosen: Chosen | None, registers: int | None
+    launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None
 ) -> tuple[Room, Kernel, Behaviour]:
     """What an SM has for a launch, the kernel as the design makes it, and what the design brings."""
-    program = program_table(launch.kernel)
-    if chosen is None:
-        return room_of(launch, machine, registers), launch.kernel, Behaviour(program)
     design, values = chosen.design, chosen.values
-    demanded = launch.kernel.register_demand if registers is None else registers
-    shape = Shape(_threads(launch), launch.shared_bytes)
-    place = _fitting(launch, machine, design.room(values, program._replace(register_count=demanded), machine, shape))
+    place = room_of(launch, machine, chosen, registers)
     kernel = design.rewrite(launch.kernel, values, place)
     program = design.compile(program_table(kernel), values, kernel, place)
     behaviour = Behaviour(
@@ -151,14 +159,11 @@ def _prepared(
     return place, kernel, behaviour
 
 
-def room_of(launch: RecordedLaunch, machine: Machine, registers: int | None = None) -> Room:
-    """What an SM has for a launch.  Raises TimingError if not even one thread block fits."""
+def room_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None = None) -> Room:
+    """What an SM has for a launch under a design.  Raises TimingError if not even one thread block fits."""
     demanded = launch.kernel.register_demand if registers is None else registers
-    found = room(machine, unshared(machine, demanded), Shape(_threads(launch), launch.shared_bytes), demanded)
-    return _fitting(launch, machine, found)
-
-
-def _fitting(launch: RecordedLaunch, machine: Machine, found: Room) -> Room:
+    program = program_table(launch.kernel)._replace(register_count=demanded)
+    found = chosen.design.room(chosen.values, program, machine, Shape(_threads(launch), launch.shared_bytes))
     if found.blocks == 0:
         demanded = found.residency.registers
         raise TimingError(

@@ -15,11 +15,10 @@ import contextlib
 import enum
 import functools
 import json
-import shutil
 import struct
 import weakref
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Self
 
@@ -33,6 +32,7 @@ END = b"WARPREGE"
 HEAD = struct.Struct("<8sI")
 CHUNK = struct.Struct("<BII")
 FOOTER = 255
+COPIED_BYTES = 1 << 20
 
 
 class TraceError(WarpregError):
@@ -94,7 +94,8 @@ class ChunkWriter:
 class ChunkFile:
     """A recording; reading streams it, so memory does not grow with its length.
 
-    Raises TraceError where the file turns out foreign, truncated or damaged, naming it ``name``.
+    It begins at byte ``start`` of the file; without that it is all of the file.  Raises TraceError where the file turns
+    out foreign, truncated or damaged, naming it ``name``.
     """
 
     MAGIC: ClassVar[bytes]
@@ -102,11 +103,15 @@ class ChunkFile:
     KIND: ClassVar[str]
     """What messages call it: trace or schedule."""
 
-    def __init__(self, file: BinaryIO, name: str = "") -> None:
+    def __init__(self, file: BinaryIO, name: str = "", start: int | None = None) -> None:
         self.name = name or self.KIND
         self._file = file
+        self._start = start or 0
         self._header, self._first = self._read_header()
         self._totals = self._read_footer(zlib.crc32(self._header))
+        self._end = file.tell()
+        if start is None and file.read(1):
+            raise self._cut_off()
 
     @functools.cached_property
     def header(self) -> dict[str, Any]:
@@ -123,9 +128,22 @@ class ChunkFile:
     @classmethod
     def open(cls, path: Path) -> Self:
         """The recording in a file."""
+        return cls._opened(path, None)
+
+    @classmethod
+    def open_all(cls, path: Path) -> list[Self]:
+        """The recordings of a file that holds several, one behind the other, as `save_all` writes them."""
+        found = [cls._opened(path, 0)]
+        size = path.stat().st_size
+        while found[-1]._end < size:
+            found.append(cls._opened(path, found[-1]._end))
+        return found
+
+    @classmethod
+    def _opened(cls, path: Path, start: int | None) -> Self:
         file = path.open("rb")
         try:
-            opened = cls(file, str(path))
+            opened = cls(file, str(path), start)
         except TraceError:
             file.close()
             raise
@@ -138,19 +156,25 @@ class ChunkFile:
 
     def save(self, path: Path) -> None:
         """Write the recording to a file, which appears under its name only when it is complete."""
-        partial = path.with_name(path.name + ".part")
-        self._file.seek(0)
-        try:
-            with partial.open("wb") as file:
-                shutil.copyfileobj(self._file, file)
-            partial.replace(path)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
+        save_all([self], path)
+
+    def copy_to(self, file: BinaryIO) -> None:
+        """Append the recording, byte for byte, to another file."""
+        self._file.seek(self._start)
+        left = self._end - self._start
+        while left:
+            piece = self._file.read(min(left, COPIED_BYTES))
+            if not piece:
+                raise self._cut_off()
+            file.write(piece)
+            left -= len(piece)
+
+    def _cut_off(self) -> TraceError:
+        return TraceError(f"{self.name}: the {self.KIND} is cut off or damaged")
 
     def _read_header(self) -> tuple[bytes, int]:
         """The bytes of the header, and where the first chunk begins."""
-        self._file.seek(0)
+        self._file.seek(self._start)
         start = self._file.read(HEAD.size)
         if start[: len(self.MAGIC)] != self.MAGIC or len(start) < HEAD.size:
             raise TraceError(f"{self.name}: not a Warpreg {self.KIND}")
@@ -158,7 +182,7 @@ class ChunkFile:
         text = self._file.read(length)
         if len(text) < length:
             raise TraceError(f"{self.name}: the {self.KIND} is cut off inside its header")
-        return start + text, HEAD.size + length
+        return start + text, self._file.tell()
 
     def _read_footer(self, crc: int) -> bytes:
         """The JSON of the footer, once all that the CRC covers has been checked; ``crc`` is that of the header."""
@@ -177,8 +201,8 @@ class ChunkFile:
         size = file.read(4)
         text = file.read(struct.unpack("<I", size)[0]) if len(size) == 4 else b""
         crc = zlib.crc32(kind + size + text, crc)
-        if file.read() != struct.pack("<I", crc) + END:
-            raise TraceError(f"{self.name}: the {self.KIND} is cut off or damaged")
+        if file.read(4 + len(END)) != struct.pack("<I", crc) + END:
+            raise self._cut_off()
         return text
 
     def _chunks(self, wanted: Stream) -> Iterator[NDArray[np.uint8]]:
@@ -205,3 +229,16 @@ class ChunkFile:
         if len(content) != raw:
             raise TraceError(f"{self.name}: the {self.KIND} is damaged in the chunk at byte {at}")
         return np.frombuffer(content, np.uint8)
+
+
+def save_all(recordings: Sequence[ChunkFile], path: Path) -> None:
+    """Write recordings one behind the other to a file, which appears under its name only when it is complete."""
+    partial = path.with_name(path.name + ".part")
+    try:
+        with partial.open("wb") as file:
+            for one in recordings:
+                one.copy_to(file)
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise

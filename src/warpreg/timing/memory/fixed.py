@@ -25,8 +25,10 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
     parameters = memory.parameters
     start = max(now * TICKS, memory.sms[sm, at.FREE_AT])
     moved = sectors | parameters[at.SEGMENT] if kind == at.LOAD else sectors
-    memory.sms[sm, at.FREE_AT] = start + max(TICKS, sectors_in(moved) * parameters[at.SECTOR_TICKS])
+    busy = max(TICKS, sectors_in(moved) * parameters[at.SECTOR_TICKS])
+    memory.sms[sm, at.FREE_AT] = start + busy
     memory.sms[sm, at.UNDER_WAY] += 1
+    memory.counts[sm, at.PORT_TICKS] += busy
     memory.counts[sm, at.SENT] += 1
     latency = parameters[at.TEXTURE_LATENCY] if kind == at.TEXTURE else parameters[at.LATENCY]
     give_back(memory, sm, start // TICKS + latency, ticket)

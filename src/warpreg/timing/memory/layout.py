@@ -119,12 +119,12 @@ its SM."""
 
 (
     L1_HITS, L1_MISSES, L2_HITS, L2_MISSES, DRAM_READS, DRAM_WRITES, BURSTS_MOVED, ROWS_OPENED, SENT, RETURNED, BLOCKS,
-    COUNTS,
-) = range(12)  # fmt: skip
+    PORT_TICKS, COUNTS,
+) = range(13)  # fmt: skip
 COUNTERS = (
     "l1_hits", "l1_misses", "l2_hits", "l2_misses", "dram_reads", "dram_writes", "dram_bursts", "rows_opened", "sent",
-    "returned", "blocks",
+    "returned", "blocks", "port_ticks",
 )  # fmt: skip
 """Transactions that the first-level cache had or not (loads only); requests that the second had or not; sectors moved
 from and to DRAM; bursts of DRAM and rows opened for them; transactions sent and returned; times a transaction had to
-wait in front of the first-level cache."""
+wait in front of the first-level cache; time that the ports of the fixed model were busy."""

@@ -1,0 +1,41 @@
+"""What moves data between an SM and DRAM: how much of it was moved, and how much could have been."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from warpreg.gpu import Machine
+from warpreg.timing.memory.build import SECTOR_BYTES
+from warpreg.timing.memory.layout import TICKS
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """``amount`` of what a part of the memory system moved, and the ``most`` that it moves in a cycle."""
+
+    amount: float
+    most: float
+
+    def __add__(self, other: Moved) -> Moved:
+        return Moved(self.amount + other.amount, self.most)
+
+    def use(self, cycles: int) -> float:
+        """The share of what could have been moved."""
+        return self.amount / (self.most * max(1, cycles))
+
+
+def moved(machine: Machine, sms: int, transactions: int, counters: Mapping[str, int]) -> dict[str, Moved]:
+    """By part: ``load-store`` transactions of all SMs (one a cycle each); ``port``, of the fixed model, cycles in which
+    the ports of the SMs were busy; ``dram``, of the others, bytes on the buses of all channels.
+
+    ``counters`` are those of the memory system.
+    """
+    found = {"load-store": Moved(transactions, sms)}
+    dram = machine.memory.dram
+    if machine.memory.memory.model == "fixed":
+        found["port"] = Moved(counters["port_ticks"] / TICKS, sms)
+    elif dram is not None:
+        bytes_per_cycle = dram.channels * dram.bytes_per_clock * dram.clock_mhz / machine.chip.clock_mhz
+        found["dram"] = Moved(SECTOR_BYTES * (counters["dram_reads"] + counters["dram_writes"]), bytes_per_cycle)
+    return found
