@@ -6,6 +6,7 @@ import pytest
 
 from warpreg import workloads
 from warpreg.experiments import published, reproduction, rfc
+from warpreg.experiments.figures import figures_of
 from warpreg.experiments.reproduction import MODULES, NOT_AMONG_THEM, paper_module, reproduced
 from warpreg.experiments.reproduction_page import section
 from warpreg.experiments.study import study
@@ -50,6 +51,16 @@ def test_the_page_has_a_line_for_each_result(replays, monkeypatch) -> None:
     monkeypatch.setattr(rfc, "_scheduling", lambda study: {})
     lines = list(section("rfc", list(reproduced("rfc", replays))))
     assert sum(line.startswith("| rfc-") for line in lines) == len(published.results("rfc"))
+
+
+def test_figures_have_the_columns_that_they_declare(replays, monkeypatch) -> None:
+    monkeypatch.setattr(rfc, "_scheduling", lambda study: {})
+    for figure in figures_of("rfc"):
+        if figure.y.column != "ipc":
+            columns = {figure.x.column, figure.y.column, figure.series, figure.groups, figure.panels, figure.texts}
+            frame = figure.frame(replays)
+            assert len(frame)
+            assert columns - {""} <= set(frame.columns), figure.name
 
 
 def test_a_paper_that_is_not_implemented_is_an_error() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from warpreg import workloads
@@ -9,6 +11,7 @@ from warpreg.cli import output
 from warpreg.cli.options import compile_options, json_option
 from warpreg.experiments.reproduction import MODULES, measure, paper_module, reproduced
 from warpreg.experiments.runs import CompileChoice
+from warpreg.experiments.study import Study
 
 COLUMNS = ("paper", "id", "published", "measured", "unit", "within", "cause")
 
@@ -18,6 +21,13 @@ COLUMNS = ("paper", "id", "published", "measured", "unit", "within", "cause")
 @click.option("--size", type=click.Choice(["tiny", "small", "full"]), default="small", show_default=True)
 @click.option("--workloads", "names", metavar="A,B", help="Only these workloads, instead of all.")
 @click.option("--processes", type=click.IntRange(min=1), metavar="N", help="Default: one for each processor.")
+@click.option(
+    "--figures",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Write the papers' figures: a picture (SVG, PNG) and a table (CSV) of each.",
+)
 @compile_options
 @json_option
 def command(
@@ -25,6 +35,7 @@ def command(
     size: str,
     names: str | None,
     processes: int | None,
+    folder: Path | None,
     choice: CompileChoice,
     as_json: bool,
 ) -> None:
@@ -33,6 +44,7 @@ def command(
     \b
     warpreg reproduce rfc --size tiny
     warpreg reproduce orf-lrf --json
+    warpreg reproduce rc-rsp --figures out
     """
     chosen = papers or tuple(MODULES)
     for paper in chosen:
@@ -45,7 +57,16 @@ def command(
         with output.steps(len(wanted or workloads.names())) as progress:
             found = measure(paper, size, wanted, choice, processes, lambda name: progress.done())
         rows += [{"paper": paper, **one.as_dict()} for one in reproduced(paper, found)]
+        if folder is not None:
+            _write_figures(paper, found, folder)
     if as_json:
         output.print_json(rows)
     else:
         output.print_tables([output.table(rows, COLUMNS)])
+
+
+def _write_figures(paper: str, found: Study, folder: Path) -> None:
+    from warpreg.report.paper_figures import write_figures  # a second for matplotlib that no other command waits for
+
+    for path in write_figures(paper, found, folder):
+        click.echo(f"wrote {path}", err=True)

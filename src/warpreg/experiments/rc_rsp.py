@@ -15,8 +15,9 @@ import pandas as pd
 from warpreg import energy, workloads
 from warpreg.energy.counts import Structure
 from warpreg.experiments.published import Measured
-from warpreg.experiments.ratios import with_structures
+from warpreg.experiments.ratios import ratio, with_structures
 from warpreg.experiments.scheduled import Scheduled, Variant
+from warpreg.experiments.strand_length import StrandLength
 from warpreg.experiments.study import Measure, Replay, Study
 from warpreg.replay import Counts
 
@@ -35,6 +36,7 @@ DIE_MM2, SMS, SCHEDULERS = 398.0, 16, 4
 """Of a GTX 980, as NVIDIA states it, and its SMs and schedulers."""
 RODINIA = "rodinia"
 MRF = Replay.of("mrf")
+STRANDS = StrandLength()
 
 
 def rc(kb: float, private: bool = False) -> Variant:
@@ -77,7 +79,7 @@ ABLATIONS = {
     "no read allocations": rsp(CHOSEN_KB, operands=False),
     "no live-out values": rsp(CHOSEN_KB, live_out=False),
 }
-MEASURES: Sequence[Measure[object]] = (MRF, SCHEDULED, *(rsp(kb) for kb in CAPACITIES_KB), *ABLATIONS.values())
+MEASURES: Sequence[Measure[object]] = (MRF, SCHEDULED, STRANDS, *(rsp(kb) for kb in CAPACITIES_KB), *ABLATIONS.values())
 Design = Variant | Replay
 
 
@@ -90,6 +92,26 @@ def names(study: Study) -> list[str]:
 def counts(study: Study, design: Design, name: str) -> Counts:
     """What a design counted on a workload."""
     return study[SCHEDULED][name][design] if isinstance(design, Variant) else study[design][name]
+
+
+def figure_3(study: Study) -> pd.DataFrame:
+    """By workload: instructions that a warp runs in a strand, and what a scratchpad of 12 KB elides."""
+    rows = []
+    for name in names(study):
+        reads, writes = _elided(study, rsp(CHOSEN_KB), name)
+        instructions = study[STRANDS][name]
+        rows.append({"workload": name, "instructions": instructions, "reads elided": reads, "writes elided": writes})
+    return pd.DataFrame(rows)
+
+
+def figure_4(study: Study) -> pd.DataFrame:
+    """Energy of the cache alone by workload, divided among warps and shared by them."""
+    rows = [
+        {"workload": name, "cache": label, "normalized energy": value}
+        for label, private in (("private parts", True), ("shared", False))
+        for name, value in _energies(study, rc(CHOSEN_KB, private)).items()
+    ]
+    return pd.DataFrame(rows)
 
 
 def figure_7(study: Study) -> pd.DataFrame:
@@ -128,6 +150,31 @@ def figures_9_10(study: Study) -> pd.DataFrame:
         for label in ("rc", "rsp"):
             row[f"{label} half-size energy"] = _energies(study, designs[label], HALF_KB)[name]
         rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def figure_11(study: Study) -> pd.DataFrame:
+    """Writes and reads that each part of the hybrid elides, over all: what it takes from above less what it passes on,
+    and what it serves (section IV-C).
+    """
+    rows = []
+    for name in names(study):
+        found, baseline = counts(study, CHOSEN, name), study[MRF][name]
+        passed = found.moved("RSP", "RC")
+        writes = {
+            "RC": found.writes("RC") + passed - found.moved("RC", "MRF"),
+            "RSP": found.writes("RSP") - passed - found.moved("RSP", "MRF"),
+        }
+        for part, taken in writes.items():
+            rows += [
+                {"workload": name, "part": part, "panel": "(a) writes", "elided": ratio(taken, baseline.writes())},
+                {
+                    "workload": name,
+                    "part": part,
+                    "panel": "(b) reads",
+                    "elided": ratio(found.reads(part), baseline.reads()),
+                },
+            ]
     return pd.DataFrame(rows)
 
 

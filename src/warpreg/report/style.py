@@ -15,7 +15,10 @@ BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE, YELLOW = (
 )  # fmt: skip
 """The palette of Okabe and Ito (2008), told apart with any common colour vision deficiency."""
 
-LEVEL_COLOURS = {"MRF": BLUE, "RFC": ORANGE, "ORF": GREEN, "LRF": PURPLE}
+LEVEL_COLOURS = {"MRF": BLUE, "RFC": ORANGE, "ORF": GREEN, "LRF": PURPLE, "RC": ORANGE, "RSP": GREEN}
+SERIES_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, INK, YELLOW, QUIET)
+SERIES_MARKERS = "os^Dv<>pX"
+"""Of lines and points, beside their colours."""
 
 SETTINGS: Any = {
     "font.family": "sans-serif",

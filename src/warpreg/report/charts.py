@@ -1,0 +1,197 @@
+"""Draws the figures that `warpreg.experiments.figures` declares: one general way for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Picture
+from matplotlib.ticker import FixedFormatter, FixedLocator, PercentFormatter
+
+from warpreg.experiments.figures import Figure, Kind
+from warpreg.experiments.published import Published
+from warpreg.report.marks import PRINTED, draw_marks
+from warpreg.report.panels import BAR, MEAN, Panel, panels_of, spread, text
+from warpreg.report.style import (
+    INK,
+    LEVEL_COLOURS,
+    QUIET,
+    SERIES_COLOURS,
+    SERIES_MARKERS,
+    horizontal_grid,
+    style,
+)
+
+MANY = 12
+"""Bars that may have their values over them; more places than that lie in a row of their own, with turned names."""
+WIDE, NARROW, PANEL, HEIGHT, ROW = 9.6, 4.8, 3.4, 3.4, 2.6
+"""Inches: the widest figure, the narrowest, a panel beside others, a figure of one row, a row of several."""
+CHARACTER = 0.068
+"""Inches that a character of a name takes."""
+KEY = 0.6
+"""Inches of a key of the legend beside its name."""
+WIRE_HATCH = "/////"
+
+
+def picture(figure: Figure, frame: pd.DataFrame, printed: Mapping[str, Published]) -> Picture:
+    """A figure drawn from its frame; ``printed`` are the paper's results by id."""
+    panels = panels_of(figure, frame)
+    in_rows = any(_is_wide(panel) for panel in panels)
+    shape = (len(panels), 1) if in_rows else (1, len(panels))
+    width = WIDE if in_rows else min(WIDE, max(NARROW, PANEL * len(panels), _named_width(panels)))
+    height = ROW * len(panels) if len(panels) > 1 and in_rows else HEIGHT
+    with style():
+        drawn = Picture(figsize=(width, height + 0.4), layout="constrained")
+        FigureCanvasAgg(drawn)
+        grid: Any = drawn.subplots(*shape, squeeze=False, sharey=not in_rows)
+        for axes, panel in zip(grid.flat, panels, strict=True):
+            DRAW[figure.kind](axes, panel)
+            draw_marks(axes, panel, printed)
+            _axes(axes, panel)
+        for axes in grid[:, 0]:
+            axes.set_ylabel(figure.y.label)
+        _legend(drawn, grid.flat)
+        drawn.suptitle(f"{figure.where}: {figure.title}", x=0.01, ha="left", fontsize=10, fontweight="bold")
+    return drawn
+
+
+def _is_wide(panel: Panel) -> bool:
+    bars = len(panel.places) * (len(panel.sides) if panel.figure.kind in ("bars", "stacks") else 1)
+    return not panel.numeric and (len(panel.places) > MANY or bars >= 2 * MANY)
+
+
+def _named_width(panels: Sequence[Panel]) -> float:
+    """Inches that the names along the axis take side by side."""
+    longest = max((len(line) for panel in panels for place in panel.places for line in place.split("\n")), default=0)
+    return sum(0 if panel.numeric else len(panel.places) for panel in panels) * (longest * CHARACTER + 0.1) + 0.8
+
+
+def _lines(axes: Axes, panel: Panel) -> None:
+    for series in panel.series:
+        colour, marker, _ = _look(panel, series)
+        places = [float(place) for place in panel.places]
+        axes.plot(places, panel.means(series), color=colour, marker=marker, markersize=3.5, label=series, linewidth=1.2)
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    axes.set_xticks([float(place) for place in panel.places], panel.places)
+
+
+def _scatter(axes: Axes, panel: Panel) -> None:
+    figure, rows = panel.figure, panel.rows
+    for series in panel.series:
+        chosen = rows[rows[figure.series].map(text) == series]
+        colour, marker, _ = _look(panel, series)
+        axes.scatter(chosen[figure.x.column], chosen[figure.y.column], s=16, color=colour, marker=marker, label=series)
+    highest = rows.sort_values(figure.y.column).drop_duplicates("workload", keep="last")
+    for x, y, name in zip(highest[figure.x.column], highest[figure.y.column], highest["workload"], strict=True):
+        axes.annotate(name, (x, y), (3, 3), textcoords="offset points", fontsize=6, color=QUIET)
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+
+
+def _points(axes: Axes, panel: Panel) -> None:
+    for series in panel.series:
+        colour, marker, _ = _look(panel, series)
+        places = range(len(panel.places))
+        axes.plot(places, panel.means(series), color=colour, marker=marker, markersize=3, linewidth=0.7, label=series)
+    _names(axes, panel)
+
+
+def _bars(axes: Axes, panel: Panel) -> None:
+    width = BAR / len(panel.series)
+    for side, series in enumerate(panel.series):
+        colour, _, hatch = _look(panel, series)
+        errors = [spread(values) for _, values in panel.values(series)] if panel.figure.spread else None
+        bars = axes.bar(
+            [place + panel.offset(side) for place in range(len(panel.places))], panel.means(series), width * 0.94,
+            color=colour, hatch=hatch, edgecolor="white", linewidth=0.4, label=series or None,
+            yerr=errors, error_kw={"ecolor": QUIET, "elinewidth": 0.8, "capsize": 2},
+        )  # fmt: skip
+        if panel.figure.texts:
+            axes.bar_label(bars, panel.texts(series), fontsize=6, padding=1, color=INK)
+        elif len(panel.places) * len(panel.series) <= MANY and not panel.figure.spread:
+            axes.bar_label(bars, fmt=_number(panel.figure), fontsize=7, padding=1, color=INK)
+    _names(axes, panel)
+
+
+def _stacks(axes: Axes, panel: Panel) -> None:
+    width = BAR / len(panel.groups)
+    for side, group in enumerate(panel.groups):
+        places = [place + panel.offset(side) for place in range(len(panel.places))]
+        floor = [0.0] * len(places)
+        for series in panel.series:
+            colour, _, hatch = _look(panel, series)
+            heights = [height if height == height else 0.0 for height in panel.means(series, group)]
+            axes.bar(
+                places, heights, width * 0.94, floor, color=colour, hatch=hatch, edgecolor="white", linewidth=0.4,
+                label=series if side == 0 else None,
+            )  # fmt: skip
+            floor = [low + height for low, height in zip(floor, heights, strict=True)]
+    _names(axes, panel)
+    if panel.groups != ("",):
+        _group_names(axes, panel)
+
+
+DRAW: dict[Kind, Callable[[Axes, Panel], None]] = {
+    "lines": _lines, "scatter": _scatter, "points": _points, "bars": _bars, "stacks": _stacks,
+}  # fmt: skip
+
+
+def _look(panel: Panel, series: str) -> tuple[str, str, str]:
+    """Colour, marker and hatch of a series: those of its level if it is named after one, wires hatched."""
+    index = panel.series.index(series)
+    level = series.split()[0].rstrip(",") if series else ""
+    is_level = panel.figure.kind == "stacks" or all(
+        name.split()[0].rstrip(",") in LEVEL_COLOURS for name in panel.series if name
+    )
+    colour = LEVEL_COLOURS.get(level) if is_level else None
+    hatch = WIRE_HATCH if series.endswith("wire") else ""
+    return colour or SERIES_COLOURS[index % len(SERIES_COLOURS)], SERIES_MARKERS[index % len(SERIES_MARKERS)], hatch
+
+
+def _number(figure: Figure) -> Callable[[float], str]:
+    return (lambda value: f"{100 * value:.1f}") if figure.y.unit == "fraction" else (lambda value: f"{value:.2f}")
+
+
+def _names(axes: Axes, panel: Panel) -> None:
+    places = range(len(panel.places))
+    if len(panel.places) > MANY:
+        axes.set_xticks(places, panel.places, rotation=90, fontsize=5.5 if len(panel.places) > 40 else 7)
+    else:
+        axes.set_xticks(places, panel.places)
+    axes.set_xlim(-0.6, len(panel.places) - 0.4)
+    if MEAN in panel.places:
+        axes.axvline(len(panel.places) - 1.5, color=QUIET, linewidth=0.8, linestyle=":")
+
+
+def _group_names(axes: Axes, panel: Panel) -> None:
+    places = [place + panel.offset(side) for place in range(len(panel.places)) for side in range(len(panel.groups))]
+    axes.xaxis.set_minor_locator(FixedLocator(places))
+    axes.xaxis.set_minor_formatter(FixedFormatter(panel.groups * len(panel.places)))
+    axes.tick_params(axis="x", which="minor", length=0, labelsize=6, labelrotation=90, pad=2)
+    axes.tick_params(axis="x", which="major", pad=8 + 4 * max(map(len, panel.groups)))
+
+
+def _axes(axes: Axes, panel: Panel) -> None:
+    figure = panel.figure
+    if panel.title:
+        axes.set_title(panel.title, fontsize=9, fontweight="normal")
+    axes.set_xlabel(figure.x.label)
+    if figure.x.logarithmic:
+        axes.set_xscale("log")
+    if figure.y.unit == "fraction":
+        axes.yaxis.set_major_formatter(PercentFormatter(1))
+    horizontal_grid(axes)
+
+
+def _legend(drawn: Picture, panels: Sequence[Axes]) -> None:
+    """One for all panels, printed values last, in as many columns as the figure is wide enough for."""
+    handles: dict[str, Any] = {}
+    for axes in panels:
+        handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True)) | handles
+    if not handles:
+        return
+    handles = {label: handles[label] for label in sorted(handles, key=PRINTED.__eq__)}
+    columns = max(1, int(drawn.get_figwidth() / (max(map(len, handles)) * CHARACTER + KEY)))
+    drawn.legend(handles.values(), handles, loc="outside lower center", ncols=min(len(handles), columns))

@@ -1,0 +1,126 @@
+"""Where the values of a figure's frame go: panels, places on the axis, series, and means of what falls on one place."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+from warpreg.experiments.figures import Figure, Mean
+
+MEAN = "mean"
+"""The place after the last workload."""
+BAR = 0.84
+"""Of the room that a place has."""
+SMALLEST = 1e-6
+"""What a value that is not positive counts as in a geometric mean."""
+
+
+def text(value: object) -> str:
+    """A key as it stands on an axis; 4, 4.0 and "4" are one."""
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def keys(rows: pd.DataFrame, column: str) -> list[str]:
+    """The keys of a column in order: of numbers, else of first appearance; one empty key without a column."""
+    if not column:
+        return [""]
+    values = rows[column].unique().tolist()
+    if all(isinstance(value, int | float) for value in values):
+        values.sort()
+    return [text(value) for value in values]
+
+
+def mean_of(values: Sequence[float], mean: Mean = "arithmetic") -> float:
+    """NaN of nothing."""
+    if not values:
+        return math.nan
+    if mean == "geometric":
+        return math.exp(statistics.fmean(math.log(max(value, SMALLEST)) for value in values))
+    return statistics.fmean(values)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture of a figure: its rows, and the keys of series and groups, the same in all panels."""
+
+    figure: Figure
+    title: str
+    rows: pd.DataFrame
+    series: tuple[str, ...]
+    groups: tuple[str, ...]
+
+    @property
+    def numeric(self) -> bool:
+        """Whether places on the axis are numbers, rather than names side by side."""
+        return self.figure.kind in ("lines", "scatter")
+
+    @cached_property
+    def places(self) -> tuple[str, ...]:
+        """The names along the axis."""
+        found = keys(self.rows, self.figure.x.column)
+        by_workload = self.figure.x.column == "workload" and self.figure.kind in ("bars", "stacks")
+        return (*found, MEAN) if by_workload and len(found) > 1 else tuple(found)
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """What stands side by side at a place."""
+        return self.groups if self.figure.kind == "stacks" else self.series
+
+    def position(self, place: str | float) -> float | None:
+        """Where a place is on the axis; None if it is not there."""
+        if self.numeric:
+            return float(place)
+        return float(self.places.index(text(place))) if text(place) in self.places else None
+
+    def offset(self, side: int) -> float:
+        """How far from the middle of its place a bar stands."""
+        sides = len(self.sides)
+        return (side - (sides - 1) / 2) * BAR / sides
+
+    def values(self, series: str, group: str = "") -> Iterator[tuple[str, list[float]]]:
+        """The values at each place; at that of the mean, those of all workloads."""
+        found = self._by_key
+        for place in self.places:
+            wanted = [place] if place != MEAN else self.places[:-1]
+            yield place, [value for name in wanted for value in found.get((name, series, group), ())]
+
+    def means(self, series: str, group: str = "") -> list[float]:
+        """Their means."""
+        return [mean_of(values, self.figure.mean) for _, values in self.values(series, group)]
+
+    def texts(self, series: str) -> list[str]:
+        """What is written over the bars of a series."""
+        column, rows = self.figure.texts, self.rows
+        chosen = rows[rows[self.figure.series].map(text) == series] if self.figure.series else rows
+        by_place = dict(zip(chosen[self.figure.x.column].map(text), chosen[column], strict=True))
+        return [by_place.get(place, "") for place in self.places]
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[str, str, str], list[float]]:
+        figure, found = self.figure, dict[tuple[str, str, str], list[float]]()
+        columns = [figure.x.column, figure.series, figure.groups]
+        texts = [self.rows[column].map(text) if column else [""] * len(self.rows) for column in columns]
+        for place, series, group, value in zip(*texts, self.rows[figure.y.column], strict=True):
+            found.setdefault((place, series, group), []).append(float(value))
+        return found
+
+
+def panels_of(figure: Figure, frame: pd.DataFrame) -> list[Panel]:
+    """The panels of a figure; rows without a value are left out."""
+    rows = frame[frame[figure.y.column].notna()]
+    series, groups = tuple(keys(rows, figure.series)), tuple(keys(rows, figure.groups))
+    return [
+        Panel(figure, title, rows[rows[figure.panels].map(text) == title] if title else rows, series, groups)
+        for title in keys(rows, figure.panels)
+    ]
+
+
+def spread(values: Iterable[float]) -> float:
+    """Standard deviation; 0 of fewer than two."""
+    found = list(values)
+    return statistics.pstdev(found) if len(found) > 1 else 0.0
