@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 from tests.timing.launches import Launched
 from tests.timing.machine_files import machine_of
 from tests.timing.reference.machine import Sm
@@ -90,7 +91,7 @@ def fast(
 
 
 def compare(slow: Timed, quick: Fast) -> None:
-    """Both are one model."""
+    """Both are one model, and leave a design's state alike."""
     result, outside, counts = quick.result, quick.outside, slow.outcome.counts
     causes = {cause: cycles for cause, cycles in result.stall_account.items() if cycles}
     assert (result.cycles, causes) == (slow.cycles, {c: n for c, n in slow.stalls.counts.items() if n})
@@ -98,3 +99,5 @@ def compare(slow: Timed, quick: Fast) -> None:
     assert (outside.moves.tolist(), outside.events.tolist()) == (counts.moves.tolist(), counts.events.tolist())
     assert outside.integrals(result.cycles) == counts.integrals(result.cycles)
     assert result.counts.accesses.reshape(-1).tolist() == counts.accesses.tolist()
+    for column, expected in zip(outside.state, slow.outcome.state or (), strict=True):
+        assert np.array_equal(column, expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 from tests.timing.assembly import code, one_warp, warps
@@ -10,6 +11,9 @@ from tests.timing.both_cores import agreed
 from tests.timing.launches import FULL, Launched, WarpPath
 from tests.timing.reference.instruction import Access
 from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Pipe, Sm, TwoLevel
+
+from warpreg.designs import load
+from warpreg.timing.result import CAUSES
 
 GLOBAL = Access(FULL, "global", 0, ((0, 15),))
 WIDE = Access(FULL, "global", 0, tuple((128 * i, 15) for i in range(16)))
@@ -29,11 +33,12 @@ def alike(text: str, *accesses: Access, count: int = 4, times: int = 10) -> Laun
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel and the SM on which the cause dominates."""
+    """A kernel and the SM on which the cause dominates, perhaps with a design."""
 
     cause: str
     launched: Launched
     sm: Sm
+    design: str = ""
 
 
 MOVES = "mov.b32 R1, 1\nmov.b32 R2, 1\nmov.b32 R3, 1\nmov.b32 R4, 1"
@@ -47,6 +52,8 @@ LATE = Launched(
 """Warp 0 comes to the barrier after nine additions."""
 ALONE = Launched(code("add.s32 R1, R1, 1"), ((WarpPath(((0, FULL),) * 9),),) * 4)
 """Four thread blocks of one warp."""
+TURNS = Launched(code("\n".join(["mov.b32 R8, R8"] * 9)), ((WarpPath(((0, FULL),)),),) * 4)
+"""Four thread blocks of one warp; whoever has R8 keeps it to the end."""
 CASES = (
     Case("issued", one_warp(MOVES, times=9), replace(ONE, pipes=pipe("int", latency=1))),
     Case("not selected", alike("mov.b32 R1, 1"), replace(FOUR, pipes=pipe("int", latency=1))),
@@ -63,6 +70,7 @@ CASES = (
     Case("memory queue", alike("st.global.u32 [R0], R1", WIDE), replace(FOUR, queue=1, banks=Banks())),
     Case("barrier", LATE, FOUR),
     Case("fence", one_warp("st.global.u32 [R0], R1\nmembar.gl", GLOBAL, times=9), ONE),
+    Case("token", TURNS, FOUR, "blocking_pool"),
     Case("inactive", ALONE, replace(FOUR, two_level=TwoLevel(active_warps=1))),
     Case("swap", one_warp(CHASE, GLOBAL, times=9), replace(ONE, two_level=TwoLevel(swap_cycles=90))),
     Case("drain", one_warp("st.global.u32 [R0], R1", GLOBAL), ONE),
@@ -72,6 +80,11 @@ CASES = (
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.cause)
 def test_each_cause_has_a_kernel_that_it_dominates(case: Case) -> None:
-    run = agreed(case.launched, case.sm)
+    design = load(Path(__file__).parent / "designs" / f"{case.design}.py") if case.design else None
+    run = agreed(case.launched, case.sm, design=design)
     run.stalls.dominated_by(case.cause)
     run.stalls.sum_to(run.cycles * case.sm.slots)
+
+
+def test_every_cause_has_its_kernel() -> None:
+    assert {case.cause for case in CASES} == set(CAUSES) - {"other"}

@@ -7,12 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from tests.timing.launches import Launched, WarpPath
 from tests.timing.reference.instruction import Instruction, Step
 
-from warpreg.designs.program import program_table
+from warpreg.designs.program import classify, program_table
 from warpreg.ir import instruction as ir
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.opcodes import Latency, Unit, classify
+from warpreg.ir.opcodes import Latency, Unit
 from warpreg.ir.operands import Operand
+from warpreg.sass import opcodes as sass
+from warpreg.timing.access_record import ATOMIC, LOAD, NO_ACCESS, STORE
+from warpreg.timing.sites import access_kinds
 
 WAITS = {
     Latency.GLOBAL: "memory",
@@ -24,8 +27,8 @@ WAITS = {
     Latency.TENSOR: "dp",
     Latency.SFU: "sfu",
 }
-KINDS = {"ld": "load", "ldu": "load", "st": "store", "red": "store", "atom": "atomic", "tex": "texture"}
-FENCES = ("membar", "fence")
+KINDS = {NO_ACCESS: "", LOAD: "load", STORE: "store", ATOMIC: "atomic"}
+FENCES = ("membar", "fence", "MEMBAR")
 
 
 def steps(launched: Launched, worker: Mapping[str, str]) -> list[list[tuple[Step, ...]]]:
@@ -40,9 +43,16 @@ def steps(launched: Launched, worker: Mapping[str, str]) -> list[list[tuple[Step
 
 def instructions(kernel: Kernel, worker: Mapping[str, str]) -> list[Instruction]:
     """By pc."""
-    table = program_table(kernel)
+    table, kinds = program_table(kernel), access_kinds(kernel)
     return [
-        _instruction(pc, one, worker.get(pipe, pipe), bool(table.long_latency[pc]), bool(table.suspends[pc]))
+        _instruction(
+            pc,
+            one,
+            worker.get(pipe, pipe),
+            KINDS[int(kinds[pc])],
+            bool(table.long_latency[pc]),
+            bool(table.suspends[pc]),
+        )
         for pc, one in enumerate(kernel.instructions())
         for pipe in [pipe_of(one)]
     ]
@@ -50,6 +60,8 @@ def instructions(kernel: Kernel, worker: Mapping[str, str]) -> list[Instruction]
 
 def pipe_of(instruction: ir.Instruction) -> str:
     """The pipe that executes an instruction."""
+    if sass.is_sass(instruction):
+        return sass.find(instruction.opcode).pipe
     unit, _ = classify(instruction)
     if unit is not Unit.ALU:
         return unit.value
@@ -59,7 +71,15 @@ def pipe_of(instruction: ir.Instruction) -> str:
     return "fp" if instruction.types and instruction.types[-1].is_float else "int"
 
 
-def _instruction(pc: int, instruction: ir.Instruction, pipe: str, long_latency: bool, suspends: bool) -> Instruction:
+def _is_barrier(instruction: ir.Instruction) -> bool:
+    if sass.is_sass(instruction):
+        return instruction.opcode == "BAR" and "ARV" not in instruction.modifiers
+    return instruction.opcode in ("bar", "barrier") and "arrive" not in instruction.modifiers
+
+
+def _instruction(
+    pc: int, instruction: ir.Instruction, pipe: str, kind: str, long_latency: bool, suspends: bool
+) -> Instruction:
     guard = (instruction.guard.register,) if instruction.guard else ()
     return Instruction(
         pc=pc,
@@ -69,8 +89,8 @@ def _instruction(pc: int, instruction: ir.Instruction, pipe: str, long_latency: 
         sources_apart=(*_apart(instruction.sources), *(register.name for register in guard)),
         results_apart=_apart(instruction.results),
         waits=WAITS.get(classify(instruction)[1], "alu"),
-        kind=KINDS.get(instruction.opcode, ""),
-        barrier=instruction.opcode in ("bar", "barrier") and "arrive" not in instruction.modifiers,
+        kind="texture" if kind and pipe == "tex" else kind,
+        barrier=_is_barrier(instruction),
         fence=instruction.opcode in FENCES,
         long_latency=long_latency,
         suspends=suspends,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tests.timing.reference.hooks import Behaviour, Counts, Shared
 from tests.timing.reference.instruction import Step
@@ -32,11 +33,12 @@ class StandstillError(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """``logs`` by SM; ``counts`` of the design."""
+    """``logs`` by SM; ``counts`` and ``state`` of the design."""
 
     cycles: int
     logs: list[Log]
     counts: Counts
+    state: Any
 
     @property
     def issues(self) -> list[Issue]:
@@ -65,7 +67,7 @@ def simulate(
     cycles = 0
     for now in range(limit):
         if not waiting and not any(multiprocessor.blocks for multiprocessor in multiprocessors):
-            return Outcome(cycles, [multiprocessor.log for multiprocessor in multiprocessors], shared.counts)
+            return Outcome(cycles, [one.log for one in multiprocessors], shared.counts, shared.state)
         if memory.next_event(now) <= now:
             memory.advance(now)
         for one in multiprocessors:
