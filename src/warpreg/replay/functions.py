@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
 from types import FunctionType
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from warpreg.replay.compiled import OPTIONS
+from warpreg.replay.kinds import kind
 from warpreg.replay.reach import Reach, rebuild
 from warpreg.replay.store import stored
 
@@ -25,15 +26,22 @@ def entry({arguments}):
     return function({arguments})
 '''
 
-_loaded: dict[str, Callable[..., Any]] = {}
+_loaded: dict[Hashable, Callable[..., Any]] = {}
 
 
 def compiled(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
     """``function`` compiled for arguments of these types: arrays, numbers and named tuples of them.
 
-    It must be in the numba subset of Python and allocate nothing.  The key covers its text and that of everything it
-    reaches, so an edit is seen.
+    It must be in the numba subset of Python and allocate nothing.  The key on disk covers its text and that of
+    everything it reaches, so an edit is seen; within a process one function object is one function.
     """
+    key = function, kind(arguments)
+    if key not in _loaded:
+        _loaded[key] = _from_disk(function, arguments)
+    return _loaded[key]
+
+
+def _from_disk(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
     import llvmlite
     import llvmlite.binding
     import numba
@@ -47,9 +55,7 @@ def compiled(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callab
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
     reach.text("key", repr((versions, processor, str(signature), text, OPTIONS)))
     reach.function(function)
-    if reach.digest not in _loaded:
-        _loaded[reach.digest] = stored(reach.digest, text, partial(_build, function, reach.digest, signature))
-    return _loaded[reach.digest]
+    return stored(reach.digest, text, partial(_build, function, reach.digest, signature))
 
 
 def _build(function: FunctionType, digest: str, signature: tuple[Any, ...], file: Path) -> Callable[..., Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,14 +16,17 @@ import numpy as np
 from warpreg.designs.errors import DesignError
 from warpreg.replay.blame import author_line, authors_files, brief, check_return_types
 from warpreg.replay.compiled import OPTIONS, Mode
+from warpreg.replay.kinds import kind
 from warpreg.replay.reach import Reach, rebuild
 from warpreg.replay.store import stored
 from warpreg.timing.natives import natives
 from warpreg.timing.run import run
 
 Entry = Callable[..., int]
+PACKAGE = "warpreg.timing."
 
-_loaded: dict[str, Entry] = {}
+_loaded: dict[Hashable, Entry] = {}
+"""By what can differ from launch to launch: the core's functions as they are, hooks with all that they reach."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,27 @@ class CoreRecipe:
             namespace = {**self.names, **rebuild({"run": plain}, lambda function: function, self.replaced)}
             exec(compile(self.text, "<timing entry>", "exec"), namespace)
             return cast(Entry, namespace["entry"])
+        parts = (*self.replaced.items(), *self.names.items())
+        key = self.text, self.mode, parts, self._reach_outside(), kind(arguments)
+        if key not in _loaded:
+            _loaded[key] = self._from_disk(plain, arguments)
+        return _loaded[key]
+
+    def _reach_outside(self) -> str:
+        """Of hooks, and of what was written for them."""
+        reach = Reach()
+        for function in (*self.hooks.values(), *self.replaced.values()):
+            if not _is_own(function):
+                reach.function(function)
+        return reach.digest
+
+    def _from_disk(self, plain: FunctionType, arguments: tuple[Any, ...]) -> Entry:
         import numba
 
         typeof: Any = numba.typeof
         signature = tuple(typeof(argument) for argument in arguments)
         digest = self._digest(plain, signature)
-        if digest not in _loaded:
-            _loaded[digest] = stored(digest, self.text, partial(self._build, plain, digest, signature))
-        return _loaded[digest]
+        return stored(digest, self.text, partial(self._build, plain, digest, signature))
 
     def _digest(self, plain: FunctionType, signature: tuple[Any, ...]) -> str:
         import llvmlite
@@ -98,3 +114,9 @@ class CoreRecipe:
             if any(Path(file).name in str(error) for file in authors_files(hook)):
                 return f"{author_line(hook, error)}: hook {name}: {brief(error)}"
         return f"the timing core does not compile: {brief(error)}"
+
+
+def _is_own(function: FunctionType) -> bool:
+    """Whether it stands in a module of the core's package."""
+    module = sys.modules.get(function.__module__)
+    return module.__name__.startswith(PACKAGE) and vars(module).get(function.__name__) is function if module else False

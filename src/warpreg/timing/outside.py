@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -117,8 +118,8 @@ class Outside:
             replaced[getattr(designed, name)] = hook
         replaced[calls.warp_start] = self._warp_start()
         kept = [*COUNTS, *Details._fields, *(f"{kind}_{one.name}" for one in self.fields if one.reset for kind in "ft")]
-        designs = collections.namedtuple("Designs", ["program", "state", *kept])  # type: ignore[misc]  # fields known at run time
-        names = {"Designs": designs, "State": type(self.behaviour.state) if self.fields else tuple}
+        state = type(self.behaviour.state) if self.fields else tuple
+        names = {"Designs": _designs("program", "state", *kept), "State": state}
         return CoreRecipe(self._text(kept), names, called, replaced, mode).build((core, *self.arguments()))
 
     def _text(self, kept: list[str]) -> str:
@@ -140,12 +141,22 @@ class Outside:
             if one.reset:
                 lines.append(f"    for i in range(d.t_{one.name}.size):\n")
                 lines.append(f"        d.f_{one.name}[number, i] = d.t_{one.name}[i]\n")
-        namespace: dict[str, Any] = {"__name__": __name__}
-        if "warp_start" in self.behaviour.hooks:
+        hook = self.behaviour.hooks.get("warp_start")
+        if hook is not None:
             lines.append("    hook(d.state, d.program, number)\n")
-            namespace["hook"] = self.behaviour.hooks["warp_start"]
-        exec(compile("".join(lines), "<warp start>", "exec"), namespace)
-        return cast(FunctionType, namespace["warp_start"])
+        return _function("".join(lines), hook)
+
+
+@functools.cache
+def _designs(*fields: str) -> type:
+    return collections.namedtuple("Designs", fields)
+
+
+@functools.cache
+def _function(text: str, hook: FunctionType | None) -> FunctionType:
+    namespace: dict[str, Any] = {"__name__": __name__, "hook": hook}
+    exec(compile(text, "<warp start>", "exec"), namespace)
+    return cast(FunctionType, namespace["warp_start"])
 
 
 def _writable(program: Program) -> Program:

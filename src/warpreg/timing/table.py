@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.analysis.cached import cached_analysis
 from warpreg.designs.program import Program, classify, program_table
 from warpreg.gpu import Machine
 from warpreg.gpu.units import PIPES
@@ -45,7 +46,21 @@ class Table(NamedTuple):
 
 
 def table(kernel: Kernel, machine: Machine) -> Table:
-    """The table of a kernel on an SM; operand rows are those of the program table."""
+    """The table of a kernel on an SM, kept with the kernel; operand rows are those of the program table."""
+    tables = _tables(kernel)
+    key = (*machine.worker.items(), *machine.pipes.items())
+    if key not in tables:
+        tables[key] = _table(kernel, machine)
+    return tables[key]
+
+
+@cached_analysis
+def _tables(kernel: Kernel) -> dict[Hashable, Table]:
+    """By what the table depends on of a machine."""
+    return {}
+
+
+def _table(kernel: Kernel, machine: Machine) -> Table:
     program = program_table(kernel)
     cells = _Cells(int(program.register_count))
     kinds = access_kinds(kernel)
