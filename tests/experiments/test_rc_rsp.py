@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from warpreg.energy.counts import Structure
 from warpreg.experiments import rc_rsp
+from warpreg.experiments.runs import AS_COMPILED
+from warpreg.experiments.study import Study
+from warpreg.replay import Counts
 
 
 def row(name: str, rc: float, rsp: float, hybrid: float) -> dict[str, object]:
@@ -55,3 +60,28 @@ def test_capacities_become_lines_of_a_scheduler_and_registers_of_a_warp() -> Non
 def test_a_smaller_store_takes_less_of_the_die() -> None:
     areas = rc_rsp._areas()
     assert 0 < areas["rc-rsp-area-hybrid"] <= areas["rc-rsp-area-rc"] < 0.1
+
+
+def counted(levels: tuple[str, ...], reads: list[int], writes: list[int], to_mrf: int = 0) -> Counts:
+    """Reads and writes by level on the private datapath, and what goes from the second level to the first."""
+    accesses = np.zeros((len(levels), 2, 2), np.int64)
+    accesses[:, 0, 0], accesses[:, 1, 0] = reads, writes
+    moves = np.zeros((len(levels), len(levels)), np.int64)
+    if to_mrf:
+        moves[1, 0] = to_mrf
+    return Counts("design", {}, tuple(map(Structure, levels)), accesses, moves, {}, 100)
+
+
+def test_the_parts_of_the_hybrid_add_up_to_what_it_elides() -> None:
+    """Of 10 results 7 go to the scratchpad, 2 of them and 3 others to the cache, which writes 1 back: the cache elides
+    4 of 10 writes and the scratchpad 5.  Of 20 reads they serve 6 and 9."""
+    found = {
+        rc_rsp.MRF: {"hotspot": counted(("MRF",), [20], [10])},
+        rc_rsp.SCHEDULED: {"hotspot": {rc_rsp.CHOSEN: counted(("MRF", "RC", "RSP"), [5, 6, 9], [0, 5, 7], to_mrf=1)}},
+    }
+    frame = rc_rsp.figure_11(Study("tiny", AS_COMPILED, found))
+    elided = frame.set_index(["panel", "part"])["elided"].to_dict()
+    assert elided == pytest.approx(
+        {("(a) writes", "RC"): 0.4, ("(b) reads", "RC"): 0.3, ("(a) writes", "RSP"): 0.5, ("(b) reads", "RSP"): 0.45}
+    )
+    assert sum(share for (what, _), share in elided.items() if "writes" in what) == pytest.approx(1 - 1 / 10)

@@ -28,6 +28,11 @@ ENTRIES = (1, 2, 3, 4, 5, 6, 7, 8)
 BEST_RFC, BEST_ORF, BEST_RFC_LRF, PRIOR_RFC = 3, 3, 6, 6
 """Entries of the best designs, HW two-level, SW and HW three-level (section 6.4), and of the earlier RFC."""
 LRF_DISTANCES_MM = (0.05, 0.1, 0.2)
+UNROLLED = {
+    "Reduction": {"step by step": "reduction-loop", "in front": "reduction-unrolled"},
+    "ScalarProd": {"step by step": "scalar-prod", "in front": "scalar-prod-unrolled"},
+}
+"""The loops that section 6.4 speaks of, and the same with the remedy that it names."""
 MRF = Replay.of("mrf")
 USAGE = Usage()
 VARIABLE = (VariableOrf(), VariableOrf(active_warps=6))
@@ -169,12 +174,26 @@ def lrf_distances(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def unrolled(study: Study) -> pd.DataFrame:
+    """Energy of the two benchmarks that save least, each step waiting for its loads, and with the loads of several
+    steps in front.
+    """
+    rows = [
+        {"benchmark": benchmark, "loads": version, "normalized energy": _ratio(study, BEST, name)}
+        for benchmark, versions in UNROLLED.items()
+        for version, name in versions.items()
+        if name in study[BEST]
+    ]
+    return pd.DataFrame(rows, columns=["benchmark", "loads", "normalized energy"])
+
+
 def normalized(study: Study, design: Replay, wires: bool = True) -> dict[str, float]:
     """Energy of a design over the single-level file's, by workload of Table 1."""
-    return {
-        name: ratio(_energy(study[design][name], wires).total_pj, _energy(study[MRF][name], wires).total_pj)
-        for name in table_1(study)
-    }
+    return {name: _ratio(study, design, name, wires) for name in table_1(study)}
+
+
+def _ratio(study: Study, design: Replay, name: str, wires: bool = True) -> float:
+    return ratio(_energy(study[design][name], wires).total_pj, _energy(study[MRF][name], wires).total_pj)
 
 
 def mean(study: Study, design: Replay, wires: bool = True) -> float:

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Picture
-from matplotlib.ticker import FixedFormatter, FixedLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, PercentFormatter
 
 from warpreg.experiments.figures import Figure, Kind
 from warpreg.experiments.published import Published
@@ -31,9 +31,10 @@ WIDE, NARROW, PANEL, HEIGHT, ROW = 9.6, 4.8, 3.4, 3.4, 2.6
 """Inches: the widest figure, the narrowest, a panel beside others, a figure of one row, a row of several."""
 CHARACTER = 0.068
 """Inches that a character of a name takes."""
-KEY = 0.6
+KEY = 0.5
 """Inches of a key of the legend beside its name."""
 WIRE_HATCH = "/////"
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
 
 
 def picture(figure: Figure, frame: pd.DataFrame, printed: Mapping[str, Published]) -> Picture:
@@ -51,9 +52,10 @@ def picture(figure: Figure, frame: pd.DataFrame, printed: Mapping[str, Published
             DRAW[figure.kind](axes, panel)
             draw_marks(axes, panel, printed)
             _axes(axes, panel)
-        for axes in grid[:, 0]:
-            axes.set_ylabel(figure.y.label)
-        _legend(drawn, grid.flat)
+        for axes in grid[-1]:
+            axes.set_xlabel(figure.x.label)
+        drawn.supylabel(figure.y.label, fontsize=9)
+        _legend(drawn, grid.flat, figure.series)
         drawn.suptitle(f"{figure.where}: {figure.title}", x=0.01, ha="left", fontsize=10, fontweight="bold")
     return drawn
 
@@ -109,7 +111,7 @@ def _bars(axes: Axes, panel: Panel) -> None:
             yerr=errors, error_kw={"ecolor": QUIET, "elinewidth": 0.8, "capsize": 2},
         )  # fmt: skip
         if panel.figure.texts:
-            axes.bar_label(bars, panel.texts(series), fontsize=6, padding=1, color=INK)
+            axes.bar_label(bars, panel.texts(series), fontsize=6, padding=2, color=INK, bbox=PAPER)
         elif len(panel.places) * len(panel.series) <= MANY and not panel.figure.spread:
             axes.bar_label(bars, fmt=_number(panel.figure), fontsize=7, padding=1, color=INK)
     _names(axes, panel)
@@ -156,7 +158,7 @@ def _number(figure: Figure) -> Callable[[float], str]:
 
 def _names(axes: Axes, panel: Panel) -> None:
     places = range(len(panel.places))
-    if len(panel.places) > MANY:
+    if len(panel.places) > MANY or panel.figure.x.column == "workload":
         axes.set_xticks(places, panel.places, rotation=90, fontsize=5.5 if len(panel.places) > 40 else 7)
     else:
         axes.set_xticks(places, panel.places)
@@ -168,7 +170,8 @@ def _names(axes: Axes, panel: Panel) -> None:
 def _group_names(axes: Axes, panel: Panel) -> None:
     places = [place + panel.offset(side) for place in range(len(panel.places)) for side in range(len(panel.groups))]
     axes.xaxis.set_minor_locator(FixedLocator(places))
-    axes.xaxis.set_minor_formatter(FixedFormatter(panel.groups * len(panel.places)))
+    axes.xaxis.set_minor_formatter(FuncFormatter(lambda _, index: panel.groups[index % len(panel.groups)]))
+    axes.xaxis.remove_overlapping_locs = False  # a middle bar stands where the name of its place does
     axes.tick_params(axis="x", which="minor", length=0, labelsize=6, labelrotation=90, pad=2)
     axes.tick_params(axis="x", which="major", pad=8 + 4 * max(map(len, panel.groups)))
 
@@ -177,7 +180,6 @@ def _axes(axes: Axes, panel: Panel) -> None:
     figure = panel.figure
     if panel.title:
         axes.set_title(panel.title, fontsize=9, fontweight="normal")
-    axes.set_xlabel(figure.x.label)
     if figure.x.logarithmic:
         axes.set_xscale("log")
     if figure.y.unit == "fraction":
@@ -185,7 +187,7 @@ def _axes(axes: Axes, panel: Panel) -> None:
     horizontal_grid(axes)
 
 
-def _legend(drawn: Picture, panels: Sequence[Axes]) -> None:
+def _legend(drawn: Picture, panels: Sequence[Axes], title: str) -> None:
     """One for all panels, printed values last, in as many columns as the figure is wide enough for."""
     handles: dict[str, Any] = {}
     for axes in panels:
@@ -194,4 +196,7 @@ def _legend(drawn: Picture, panels: Sequence[Axes]) -> None:
         return
     handles = {label: handles[label] for label in sorted(handles, key=PRINTED.__eq__)}
     columns = max(1, int(drawn.get_figwidth() / (max(map(len, handles)) * CHARACTER + KEY)))
-    drawn.legend(handles.values(), handles, loc="outside lower center", ncols=min(len(handles), columns))
+    drawn.legend(
+        handles.values(), handles, loc="outside lower center", ncols=min(len(handles), columns), title=title,
+        title_fontsize=8,
+    )  # fmt: skip

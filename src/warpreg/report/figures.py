@@ -44,9 +44,14 @@ def save(figure: Figure, path: Path) -> list[Path]:
     image, drawing = path.with_suffix(".png"), path.with_suffix(".svg")
     with style(), whole(image) as unfinished:
         figure.savefig(unfinished, format="png", dpi=200, metadata={"Software": None})
-    with style(), whole(drawing) as unfinished:
+    return [image, save_drawing(figure, drawing)]
+
+
+def save_drawing(figure: Figure, path: Path) -> Path:
+    """Write ``figure`` as SVG, without a date; returns the path."""
+    with style(), whole(path) as unfinished:
         figure.savefig(unfinished, format="svg", metadata={"Date": None})
-    return [image, drawing]
+    return path
 
 
 def _elided(axes: Axes, rows: Sequence[Row]) -> None:

@@ -28,6 +28,11 @@ def draw_marks(axes: Axes, panel: Panel, printed: Mapping[str, Published]) -> No
             for level in {low, high}:
                 axes.axhline(level, linewidth=0.9, linestyle=(0, (4, 3)), color=INK, label=label, zorder=FRONT)
                 label = None
+            if mark.series:
+                axes.annotate(
+                    mark.series, (1, high), (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
+                    ha="right", fontsize=7, color=INK,
+                )  # fmt: skip
             continue
         place = panel.position(mark.x)
         if place is None:

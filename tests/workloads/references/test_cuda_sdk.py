@@ -7,6 +7,8 @@ import pytest
 from scipy.special import ndtr
 
 from warpreg import workloads
+from warpreg.codegen import CompileOptions
+from warpreg.simt import Device
 from warpreg.workloads.cuda_sdk import binomial_options, fast_walsh_transform, scan, sobol_qrng
 
 
@@ -134,3 +136,19 @@ def test_sobol_qrng_finds_primitive_polynomials():
 def test_histogram64_drops_the_lower_two_bits():
     found = workloads.find("histogram64").reference({}, {"data": np.array([0, 3, 4, 255], np.uint8)})["bins"]
     assert {bin_: int(found[bin_]) for bin_ in np.flatnonzero(found).tolist()} == {0: 2, 1: 1, 63: 1}
+
+
+def test_sums_are_the_same_in_every_round():
+    found = workloads.find("reduction-loop").reference({"rounds": 2}, {"values": np.array([1, 2, 4], np.float32)})
+    assert found["sums"].tolist() == [7.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    ("plain", "unrolled"), [("reduction-loop", "reduction-unrolled"), ("scalar-prod", "scalar-prod-unrolled")]
+)
+def test_loads_in_front_change_no_bit(plain, unrolled):
+    found = []
+    for name in (plain, unrolled):
+        problem = workloads.find(name).problem("tiny", 1)
+        found.append(problem.run(Device(problem.workload.ptx_path.read_text(), CompileOptions())))
+    assert all(found[0][key].tobytes() == found[1][key].tobytes() for key in found[0])

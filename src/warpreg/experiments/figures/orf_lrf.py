@@ -55,7 +55,8 @@ def values_by_lifetime(study: Study) -> pd.DataFrame:
 
 def two_levels(study: Study) -> pd.DataFrame:
     """Figure 11: accesses by level, without an LRF."""
-    return _by_level(study, TWO_LEVELS)
+    frame = _by_level(study, TWO_LEVELS)
+    return frame[frame["level"] != "LRF"]
 
 
 def three_levels(study: Study) -> pd.DataFrame:
@@ -122,6 +123,14 @@ FIGURES = (
             Mark("orf-reduction-saving", "reduction", left=True),
             Mark("orf-scalarprod-saving", "scalar-prod", left=True),
             Mark("orf-sw-energy-saving-max", "mean", left=True),
+        ),
+    ),
+    Figure(
+        "unrolled", "§6.4", "Loops unrolled, loads in front", orf_lrf.unrolled, "bars", Axis("benchmark", ""), ENERGY,
+        series="loads",
+        marks=(
+            Mark("orf-reduction-saving", "Reduction", "step by step", left=True),
+            Mark("orf-scalarprod-saving", "ScalarProd", "step by step", left=True),
         ),
     ),
     Figure(

@@ -17,6 +17,7 @@ KEYS = ("workload", "class", "category")
 BYTES = 4
 """Of a register in one lane."""
 READS, WRITES = {"reads avoided": "reads"}, {"writes avoided": "writes"}
+POLICIES = {"greedy": "greedy", "lrr": "loose round robin"}
 POWER = {"rfc-sm-power-saving": "SM power", "rfc-chip-power-saving": "dynamic power\nof the chip"}
 DISTANCES = {label: f"MRF {mrf:g} mm\nRFC {rfc_mm:g} mm" for label, (mrf, rfc_mm) in rfc.DISTANCES_MM.items()}
 
@@ -83,7 +84,8 @@ def inner_policies(study: Study) -> pd.DataFrame:
     """Section 5.2: greedy and loose round robin among active warps."""
     frame = rfc.figure_9_10(study)
     chosen = frame[(frame["ALU cycles"] == 8) & ~frame["perfect cache"]]
-    return chosen[["workload", "class", "active warps", "inner", "ipc"]]
+    named = chosen.assign(policy=chosen["inner"].map(POLICIES))
+    return named[["workload", "class", "active warps", "policy", "ipc"]]
 
 
 def alu_latency(study: Study) -> pd.DataFrame:
@@ -164,7 +166,7 @@ FIGURES = (
     ),
     Figure(
         "inner-policy", "§5.2", "Which active warp issues", inner_policies, "bars",
-        Axis("active warps", "active warps of 32"), IPC, series="inner", panels="class",
+        Axis("active warps", "active warps of 32"), IPC, series="policy", panels="class",
     ),
     Figure(
         "alu-latency", "§5.5", "IPC by the latency of ALUs", alu_latency, "bars",

@@ -1,0 +1,63 @@
+"""The pages of reproduced results: every result has a line, figures are drawn from saved tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from warpreg.experiments.figures import figures_of
+from warpreg.report.paper_figures import frame_path, write_frame
+from warpreg.report.reproduction_page import PageError, main, table
+
+
+def row(name: str, measured: float | bool | None, within: bool | None, cause: str = "") -> dict[str, object]:
+    return {
+        "paper": "rc-rsp",
+        "id": name,
+        "where": "§1",
+        "what": "energy",
+        "published": [0.1, 0.25],
+        "measured": measured,
+        "unit": "ratio",
+        "within": within,
+        "cause": cause,
+    }
+
+
+ROWS = [row("a", 0.123456, True), row("b", True, True), row("c", 0.5, False, "the input"), row("d", None, None, "lost")]
+
+
+def test_the_table_counts_what_is_within_and_has_a_line_for_each_result() -> None:
+    lines = list(table(ROWS))
+    assert lines[0] == "4 results, 3 measured, 2 of them within tolerance.\n"
+    assert lines[3:] == [
+        "| a | §1 | energy | 0.1 to 0.25 | 0.1235 | ratio | yes |  |",
+        "| b | §1 | energy | 0.1 to 0.25 | yes | ratio | yes |  |",
+        "| c | §1 | energy | 0.1 to 0.25 | 0.5 | ratio | no | the input |",
+        "| d | §1 | energy | 0.1 to 0.25 |  | ratio |  | lost |",
+    ]
+
+
+def test_a_page_is_made_of_saved_results_and_tables(tmp_path: Path) -> None:
+    figure = next(figure for figure in figures_of("rc-rsp") if figure.name == "figure-8")
+    frame = pd.DataFrame({"RSP KB": [2, 4], "normalized energy": [0.5, 0.4]})
+    write_frame(figure, frame, frame_path("rc-rsp", figure, tmp_path))
+    (tmp_path / "rc-rsp.json").write_text(json.dumps(ROWS))
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    done = CliRunner().invoke(main, ["rc-rsp", "--from", str(tmp_path), "--docs", str(docs)], catch_exceptions=False)
+    assert done.exit_code == 0
+    page = (docs / "reproduction-rc-rsp.md").read_text()
+    assert "| c | §1 |" in page
+    assert page.count("![") == 1
+    assert (docs / "images" / "reproduction" / "rc-rsp-figure-8.svg").stat().st_size < 50_000
+    assert "](images/reproduction/rc-rsp-figure-8.svg)" in page
+
+
+def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(PageError, match=r"rfc\.json: expected the results"):
+        CliRunner().invoke(main, ["rfc", "--from", str(tmp_path)], catch_exceptions=False)
