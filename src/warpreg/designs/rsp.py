@@ -53,8 +53,13 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
 
 def placement(program: Program, parameters: Parameters, kernel: Kernel) -> Placement:
     """Where the compiler puts each value, and why."""
+    return place_in_scratchpad(kernel, program, options(parameters))
+
+
+def options(parameters: Parameters) -> ScratchpadOptions:
+    """What the parameters mean to the compiler.  Raises the errors of loading a technology."""
     costs = level_costs(energy.load(parameters.technology), structures(parameters))
-    options = ScratchpadOptions(
+    return ScratchpadOptions(
         cost=costs[RSP],
         backing=costs[MRF],
         rules=RULES[parameters.strands],
@@ -64,7 +69,6 @@ def placement(program: Program, parameters: Parameters, kernel: Kernel) -> Place
         live_out=parameters.live_out,
         operands=parameters.operands,
     )
-    return place_in_scratchpad(kernel, program, options)
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:

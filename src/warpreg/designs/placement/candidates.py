@@ -7,7 +7,7 @@ than a register: parts that one instruction names together stay together, in ent
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from warpreg.designs.placement.costs import LevelCost
 from warpreg.designs.placement.instances import Accesses, Read, Write
 
 MRF = 0
+ONCE: Mapping[int, float] = {}
 
 
 @dataclass(frozen=True)
@@ -71,13 +72,18 @@ class Candidate:
         begin, end = self.span
         return self.width * max(1, (end - begin + 1) // 2)
 
-    def savings(self, level: LevelCost, mrf: LevelCost) -> float:
-        """pJ that one execution of each of its accesses saves, were it kept in ``level``."""
-        kept = sum(len(r.words) * (mrf.read[r.datapath] - level.read[r.datapath]) for r in self.reads)
+    def savings(self, level: LevelCost, mrf: LevelCost, often: Mapping[int, float] = ONCE) -> float:
+        """pJ that it saves, were it kept in ``level``, with each of its accesses executed as ``often`` as its pc says
+        (once, where that says nothing)."""
+
+        def cost(access: Read | Write, pj: tuple[float, float]) -> float:
+            return len(access.words) * pj[access.datapath] * often.get(access.pc, 1.0)
+
+        kept = sum(cost(read, mrf.read) - cost(read, level.read) for read in self.reads)
         if self.fill:
-            return kept - len(self.fill.words) * level.write[self.fill.datapath]
-        written = sum(len(w.words) * level.write[w.datapath] for w in self.writes)
-        elided = sum(len(w.words) * mrf.write[w.datapath] for w in self.writes if not w.needs_mrf)
+            return kept - cost(self.fill, level.write)
+        written = sum(cost(write, level.write) for write in self.writes)
+        elided = sum(cost(write, mrf.write) for write in self.writes if not write.needs_mrf)
         return kept - written + elided
 
     def shortened(self) -> Candidate | None:

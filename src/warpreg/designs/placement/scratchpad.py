@@ -4,7 +4,8 @@ Like the greedy allocation of the operand register file, candidates are taken by
 slot they occupy.  What finds no room is made shorter and waits its turn again.  A result loses its accesses from the
 tail; if nothing is left it comes back without what precedes its second write.  An operand of N reads is replaced by
 its windows of N - 1 consecutive reads, then of N - 2, and so on.  Reads that the shorter range leaves out become
-candidates of their own once it is placed: their value is in the backing store.
+candidates of their own once it is placed, for their value is in the backing store; not together, if a write under a
+guard or of another path comes between them.
 
 A range of the paper may hold several writes of a register; writes that reach common reads are one candidate here, and
 those that do not are candidates of their own that may follow each other in one entry, which serves the same accesses.
@@ -15,6 +16,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from warpreg.analysis.dominators import DominatorTree, dominators
 from warpreg.analysis.strands import Strand, StrandRules, strands
@@ -52,13 +54,19 @@ def place_in_scratchpad(kernel: Kernel, program: Program, options: ScratchpadOpt
     view = KernelView(kernel, program)
     outcome = Outcome()
     for strand in whole.strands:
-        selection = _Selection(options, view.blocks, dominators(kernel))
-        for candidate in _candidates(view, strand, options):
-            selection.add(candidate)
-        selection.run()
-        outcome.placed += selection.outcome.placed
-        outcome.refused += selection.outcome.refused
+        found = select(view, strand, options)
+        outcome.placed += found.placed
+        outcome.refused += found.refused
     return Placement(whole, tuple(outcome.placed), tuple(outcome.refused))
+
+
+def select(view: KernelView, strand: Strand, options: ScratchpadOptions) -> Outcome:
+    """What one strand keeps."""
+    selection = _Selection(options, view.blocks, dominators(view.kernel))
+    for candidate in _candidates(view, strand, options):
+        selection.add(candidate)
+    selection.run()
+    return selection.outcome
 
 
 def _candidates(view: KernelView, strand: Strand, options: ScratchpadOptions) -> Iterator[Candidate]:
@@ -179,17 +187,10 @@ class _Selection:
         """Operands among the reads of the original that the placed range does not serve."""
         whole = (*((original.fill,) if original.fill else ()), *original.reads)
         served = {id(read) for read in (*placed.reads, *((placed.fill,) if placed.fill else ()))}
-        run: list[Read] = []
-        for read in (*whole, None):
-            if read is not None and id(read) not in served:
-                run.append(read)
-            elif len(run) > 1:
-                rest = self._operand(run, original)
-                if rest is not None:
-                    yield rest
-                run = []
-            else:
-                run = []
+        for (is_served, *_), run in groupby(whole, lambda r: (id(r) in served, r.words, r.reaching)):
+            rest = None if is_served else self._operand(list(run), original)
+            if rest is not None:
+                yield rest
 
 
 def _without_first_write(candidate: Candidate) -> Candidate | None:

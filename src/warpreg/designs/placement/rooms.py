@@ -1,0 +1,35 @@
+"""What the greedy allocations have to give, as the exact placement takes it."""
+
+from __future__ import annotations
+
+from warpreg.designs.placement.candidates import MRF
+from warpreg.designs.placement.hierarchy import LRF, ORF, Options
+from warpreg.designs.placement.scratchpad import ScratchpadOptions
+from warpreg.designs.placement.stays import Rooms
+
+
+def hierarchy_rooms(options: Options) -> Rooms:
+    """The ORF, and the LRF if there is one."""
+    return Rooms(
+        level=ORF,
+        entries=options.entries,
+        cost=options.costs[ORF],
+        mrf=options.costs[MRF],
+        operands=options.operands,
+        lrf=options.lrf,
+        lrf_level=LRF,
+        lrf_cost=options.costs[LRF] if options.lrf != "none" else None,
+    )
+
+
+def scratchpad_rooms(options: ScratchpadOptions) -> Rooms:
+    """The scratchpad."""
+    return Rooms(
+        level=options.level,
+        entries=options.entries,
+        cost=options.cost,
+        mrf=options.backing,
+        operands=options.operands,
+        live_out=options.live_out,
+        several_writes=options.several_writes,
+    )
