@@ -166,3 +166,14 @@ def test_virtual_registers_are_refused() -> None:
     virtual = Register("%r1", B32)
     with pytest.raises(DesignError, match=r"kernel hand: register %r1 is virtual, compile the kernel first"):
         program_table(kernel([op("add.s32", virtual, virtual, 1)]))
+
+
+def test_uniform_registers_are_not_of_the_register_file() -> None:
+    """They are no accesses and have no flags, so that the flags of others stay at their rows."""
+    uniform = Register("UR2", B32, 2)
+    code = [op("add.u32", r(1), uniform, r(0)), op("mov.u32", uniform, 1), op("st.global.u32", pair(2), r(1))]
+    program = program_table(kernel(code))
+    assert sources(program, 0) == [0]
+    assert results(program, 1) == []
+    assert program.last_read.tolist() == [1, 1, 1, 1]
+    assert len(program.last_read) == len(program.source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,11 +10,13 @@ import click
 from warpreg import workloads
 from warpreg.cli import output
 from warpreg.cli.options import compile_options, json_option
+from warpreg.experiments.causes.shown import compare
 from warpreg.experiments.reproduction import MODULES, measure, paper_module, reproduced
 from warpreg.experiments.runs import CompileChoice
 from warpreg.experiments.study import Study
 
 COLUMNS = ("paper", "id", "published", "measured", "unit", "within", "cause")
+ABLATED = ("id", "published", "measured", "ablated", "unit", "within", "cause")
 
 
 @click.command()
@@ -28,6 +31,7 @@ COLUMNS = ("paper", "id", "published", "measured", "unit", "within", "cause")
     metavar="DIR",
     help="Write the papers' figures: a picture (SVG, PNG) and a table (CSV) of each.",
 )
+@click.option("--ablation", metavar="NAME", help="Only results whose cause names it, with and without what it blames.")
 @compile_options
 @json_option
 def command(
@@ -36,6 +40,7 @@ def command(
     names: str | None,
     processes: int | None,
     folder: Path | None,
+    ablation: str | None,
     choice: CompileChoice,
     as_json: bool,
 ) -> None:
@@ -45,6 +50,7 @@ def command(
     warpreg reproduce rfc --size tiny
     warpreg reproduce orf-lrf --json
     warpreg reproduce rc-rsp --figures out
+    warpreg reproduce orf-lrf --ablation ptx-order --size tiny
     """
     chosen = papers or tuple(MODULES)
     for paper in chosen:
@@ -52,6 +58,9 @@ def command(
     wanted = [name for name in (names or "").split(",") if name]
     for name in wanted:
         workloads.find(name)
+    if ablation is not None:
+        _print_ablation(chosen, ablation, size, wanted, choice, processes, as_json)
+        return
     rows: list[dict[str, object]] = []
     for paper in chosen:
         with output.steps(len(wanted or workloads.names())) as progress:
@@ -70,3 +79,23 @@ def _write_figures(paper: str, found: Study, folder: Path) -> None:
 
     for path in write_figures(paper, found, folder):
         click.echo(f"wrote {path}", err=True)
+
+
+def _print_ablation(
+    papers: Sequence[str],
+    ablation: str,
+    size: str,
+    names: Sequence[str],
+    choice: CompileChoice,
+    processes: int | None,
+    as_json: bool,
+) -> None:
+    if len(papers) != 1:
+        raise click.UsageError(f"an ablation is of one paper; name it, out of {', '.join(papers)}")
+    with output.steps(2 * len(names or workloads.names())) as progress:
+        found = compare(papers[0], ablation, size, names, choice, processes, lambda name: progress.done())
+    rows = [one.as_dict() for one in found]
+    if as_json:
+        output.print_json(rows)
+    else:
+        output.print_tables([output.table(rows, ABLATED)])

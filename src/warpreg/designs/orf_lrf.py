@@ -66,12 +66,16 @@ class Parameters:
     flush_at_barriers: bool = parameter(
         True, source="assumed: warps leave the active set at barriers and fences, of which the paper does not speak"
     )
+    lrf_for_all: bool = parameter(
+        False, source="orf-lrf §3.2: SFU, MEM and TEX do not reach the LRF; on: the compiler takes them for ALUs"
+    )
     ideal: str = parameter("none", choices=("none", "orf", "lrf"), source="orf-lrf §7: every access in one level")
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """Storage of each level; the LRF has a bank for each operand slot, each as large as the unified one."""
     lrf = BANKS[parameters.lrf] or parameters.ideal == "lrf"
+    everywhere = parameters.ideal == "lrf" or parameters.lrf_for_all
     return (
         Structure("MRF"),
         Structure("ORF", entries=parameters.priced_entries or parameters.entries, warps=parameters.active_warps),
@@ -80,13 +84,15 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
             entries=1 if lrf else 0,
             warps=parameters.active_warps,
             private_mm=parameters.lrf_mm,
-            shared_mm=parameters.lrf_mm if parameters.ideal == "lrf" else None,
+            shared_mm=parameters.lrf_mm if everywhere else None,
         ),
     )
 
 
 def placement(program: Program, parameters: Parameters, kernel: Kernel) -> Placement:
     """Where the compiler puts each value, and why."""
+    if parameters.lrf_for_all:
+        program = program._replace(datapath=np.zeros_like(program.datapath))
     return place(kernel, program, options(parameters))
 
 

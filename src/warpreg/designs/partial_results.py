@@ -28,6 +28,6 @@ def partial_flags(kernel: Kernel) -> NDArray[np.uint8]:
         pcs = live.accesses.block_pcs(block.index)
         for pc, passing in zip(pcs, live.passing(block.index), strict=True):
             kept = waiting[block.index] | (passing if live.accesses.guards[pc] else 0)
-            written = (r for r in instructions[pc].defined if not r.is_predicate)
+            written = (r for r in instructions[pc].defined if r.words)
             flags += [kept >> cell & 1 for register in written for cell in live.accesses.cells.of(register)]
     return np.array(flags, np.uint8)

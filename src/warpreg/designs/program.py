@@ -165,8 +165,8 @@ def operand_rows(program: Program) -> tuple[int, int]:
 
 
 def source_registers(instruction: Instruction) -> tuple[Register, ...]:
-    """Registers that source operands name, predicates and the guard left out."""
-    return tuple(r for operand in instruction.sources for r in registers_of(operand) if not r.is_predicate)
+    """Registers of the register file that source operands name: no predicates, no uniform registers, no guard."""
+    return tuple(r for operand in instruction.sources for r in registers_of(operand) if r.words)
 
 
 def _source_words(instruction: Instruction) -> list[tuple[int, int]]:

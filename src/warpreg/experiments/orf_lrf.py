@@ -329,4 +329,3 @@ def _limits(study: Study) -> dict[str, Measured]:
 
 
 UNMEASURABLE: dict[str, str] = {}
-CAUSES: dict[str, str] = {}

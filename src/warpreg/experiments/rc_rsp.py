@@ -301,4 +301,3 @@ def _areas() -> dict[str, Measured]:
 UNMEASURABLE = {
     "rc-rsp-rsp-captures-within": "not measured yet: no count keeps the cycles between two accesses of a register",
 }
-CAUSES: dict[str, str] = {}

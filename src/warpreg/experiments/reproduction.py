@@ -1,8 +1,8 @@
 """A paper reproduced: each of its printed results beside what was measured here, none left out.
 
 A paper is a module ``experiments/<paper>.py`` that declares ``MEASURES`` (what its figures need of every workload),
-``findings(study)`` (measured values by result id), ``UNMEASURABLE`` (results whose inputs cannot exist here, with the
-reason) and ``CAUSES`` (why a value may fall outside its tolerance, and the ablation that shows it).
+``findings(study)`` (measured values by result id) and ``UNMEASURABLE`` (results whose inputs cannot exist here, with
+the reason).  Why a value may fall outside its tolerance is in `warpreg.experiments.causes`, a module for each paper.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any, Protocol, cast
 
 from warpreg import workloads
 from warpreg.experiments import published
+from warpreg.experiments.causes.ablation import Ablation
+from warpreg.experiments.causes.cause import Cause
 from warpreg.experiments.published import Measured, Published
 from warpreg.experiments.runs import AS_COMPILED, CompileChoice
 from warpreg.experiments.study import Measure, Study, study
@@ -24,6 +26,7 @@ MODULES = {"rfc": "rfc", "orf-lrf": "orf_lrf", "rc-rsp": "rc_rsp"}
 
 
 NOT_AMONG_THEM = "about workloads that were not among those measured"
+UNEXPLAINED = "not explained yet"
 
 
 class ReproductionError(WarpregError):
@@ -35,10 +38,16 @@ class Paper(Protocol):
 
     MEASURES: Sequence[Measure[Any]]
     UNMEASURABLE: Mapping[str, str]
-    CAUSES: Mapping[str, str]
 
     def findings(self, study: Study) -> Mapping[str, Measured]:
         """Measured values by result id."""
+
+
+class Explained(Protocol):
+    """What the module of a paper's causes declares."""
+
+    CAUSES: Mapping[str, Cause]
+    ABLATIONS: Mapping[str, Ablation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +84,12 @@ def paper_module(paper: str) -> Paper:
     return cast(Paper, importlib.import_module(f"warpreg.experiments.{MODULES[paper]}"))
 
 
+def explained(paper: str) -> Explained:
+    """Causes and ablations of an implemented paper; raises UnknownNameError."""
+    paper_module(paper)
+    return cast(Explained, importlib.import_module(f"warpreg.experiments.causes.{MODULES[paper]}"))
+
+
 def measure(
     paper: str,
     size: str = "small",
@@ -92,16 +107,16 @@ def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
 
     Raises ReproductionError if the module names one that is not printed.
     """
-    module = paper_module(paper)
+    module, causes = paper_module(paper), explained(paper).CAUSES
     findings = module.findings(found)
     printed = published.results(paper)
-    strangers = {*findings, *module.UNMEASURABLE, *module.CAUSES} - {result.id for result in printed}
+    strangers = {*findings, *module.UNMEASURABLE, *causes} - {result.id for result in printed}
     if strangers:
         raise ReproductionError(f"{paper}: no printed result is named {', '.join(sorted(strangers))}")
     for result in printed:
         if result.id in findings:
             value = findings[result.id]
-            cause = "" if result.within(value) else module.CAUSES.get(result.id, "not explained yet")
+            cause = "" if result.within(value) else str(causes.get(result.id, UNEXPLAINED))
             yield Reproduced(result, value, cause)
         elif result.id in module.UNMEASURABLE:
             yield Reproduced(result, None, module.UNMEASURABLE[result.id])

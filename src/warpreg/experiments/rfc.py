@@ -247,13 +247,28 @@ def _usage(study: Study) -> dict[str, Measured]:
     return found
 
 
+def traffic_left(study: Study, design: Replay) -> tuple[float, float]:
+    """MRF reads and writes under a design over those without a cache, means over workloads.
+
+    Two designs with large caches are compared by these means: a mean of their ratios would hang on the few workloads
+    whose traffic one of them removes nearly all of.
+    """
+    pairs = [(counts, study[MRF][name]) for name, counts in study[design].items()]
+    reads = mean_ratio((counts.reads("MRF", moves=True), baseline.reads()) for counts, baseline in pairs)
+    return reads, mean_ratio((counts.writes("MRF", moves=True), baseline.writes()) for counts, baseline in pairs)
+
+
 def _traffic(study: Study) -> dict[str, Measured]:
+    """The gain of static liveness is one of writes: reads do not change, and the 43% and 59% of section 1, 16 points
+    apart, are writes; all accesses would gain a third of that.
+    """
     frame = figure_6(study)
     six = frame[frame["entries"] == CHOSEN_ENTRIES]
     plain, alive = six[six["design"] == "hardware"], six[six["design"] == "liveness"]
     by_category = plain.groupby("category")[["reads avoided", "writes avoided"]].mean()
     shaders = alive[alive["class"] == "shader"]
-    large, filled = study[hardware(LARGE)], study[READ_ALLOCATE]
+    reads_filled, writes_filled = traffic_left(study, READ_ALLOCATE)
+    reads_large, writes_large = traffic_left(study, hardware(LARGE))
     fifo, lru = study[hardware(CHOSEN_ENTRIES)], study[LRU]
     found: dict[str, Measured] = {
         "rfc-6-mrf-reads-avoided": _mean(plain["reads avoided"]),
@@ -261,12 +276,9 @@ def _traffic(study: Study) -> dict[str, Measured]:
         "rfc-6-mrf-writes-avoided-liveness": _mean(alive["writes avoided"]),
         "rfc-6-reads-avoided-range": _farthest(by_category["reads avoided"], 0.45, 0.75),
         "rfc-6-writes-avoided-range": _farthest(by_category["writes avoided"], 0.35, 0.75),
-        "rfc-liveness-gain": 100 * (_mean(_elided(alive)) - _mean(_elided(plain))),
-        "rfc-read-allocate-mrf-reads": 1 - mean_ratio((filled[n].reads("MRF"), large[n].reads("MRF")) for n in large),
-        "rfc-read-allocate-mrf-writes": mean_ratio(
-            (filled[n].writes("MRF", moves=True), large[n].writes("MRF", moves=True)) for n in large
-        )
-        - 1,
+        "rfc-liveness-gain": 100 * (_mean(alive["writes avoided"]) - _mean(plain["writes avoided"])),
+        "rfc-read-allocate-mrf-reads": 1 - ratio(reads_filled, reads_large),
+        "rfc-read-allocate-mrf-writes": ratio(writes_filled, writes_large) - 1,
         "rfc-lru-extra": 1 - mean_ratio((lru[n].mrf_accesses, fifo[n].mrf_accesses) for n in fifo),
         "rfc-conclusion-traffic": _farthest(_elided(alive).groupby(alive["category"]).mean(), 0.4, 0.8),
     }
@@ -361,4 +373,3 @@ UNMEASURABLE = {
     "rfc-scheduler-power-share": "quoted from measurements of a chip by others",
     "rfc-quoted-cpu-rfc-saving": "quoted from work of others on processors",
 }
-CAUSES: dict[str, str] = {}

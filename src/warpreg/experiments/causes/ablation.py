@@ -1,0 +1,96 @@
+"""Ablations: a paper's study with one thing changed, so that what the change does to each result can be seen.
+
+What changes is what the compiler is asked for, parameters of designs, which workloads take part, or how results are
+computed from the counts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from warpreg.experiments.published import Measured
+from warpreg.experiments.result import Value
+from warpreg.experiments.runs import AS_COMPILED, CompileChoice
+from warpreg.experiments.scheduled import Scheduled, Variant
+from warpreg.experiments.study import Measure, Replay, Study, study
+
+Findings = Callable[[Study], Mapping[str, Measured]]
+Parameters = Mapping[str, Mapping[str, Value]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """``choice``: fields of the compiler's choice; ``parameters`` by design; ``takes``: which workloads take part;
+    ``findings``: other definitions of the results that it is about, in place of the paper's."""
+
+    title: str
+    choice: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Parameters = field(default_factory=dict)
+    takes: Callable[[str], bool] = lambda name: True
+    findings: Findings | None = None
+
+    @property
+    def needs_runs(self) -> bool:
+        """Whether it takes other counts than the paper's study, and not only other arithmetic on the same."""
+        return bool(self.choice or self.parameters)
+
+
+def ablated(
+    ablation: Ablation,
+    measures: Sequence[Measure[Any]],
+    workloads: Sequence[str],
+    size: str,
+    choice: CompileChoice = AS_COMPILED,
+    processes: int | None = None,
+    progress: Callable[[str], None] = lambda name: None,
+) -> Study:
+    """The study of ``measures`` under an ablation, as if it were the one that the paper's figures ask for."""
+    changed = {measure: under(measure, ablation.parameters) for measure in measures}
+    found = study(
+        [name for name in workloads if ablation.takes(name)],
+        changed.values(),
+        size,
+        dataclasses.replace(choice, **ablation.choice),
+        processes,
+        progress,
+    )
+    named = {measure: _renamed(measure, ablation.parameters, found.found[one]) for measure, one in changed.items()}
+    return dataclasses.replace(found, found=named)
+
+
+def selected(ablation: Ablation, found: Study) -> Study:
+    """Of a study, what the workloads of an ablation have in it."""
+    kept = {
+        measure: {name: one for name, one in by_workload.items() if ablation.takes(name)}
+        for measure, by_workload in found.found.items()
+    }
+    return dataclasses.replace(found, found=kept)
+
+
+def under(measure: Measure[Any], parameters: Parameters) -> Measure[Any]:
+    """The measure with other parameters of its designs."""
+    if isinstance(measure, Replay):
+        return dataclasses.replace(measure, values=_merged(measure, parameters))
+    if isinstance(measure, Scheduled):
+        variants = dict.fromkeys(_variant(one, parameters) for one in measure.variants)
+        return dataclasses.replace(measure, variants=tuple(variants))
+    return measure
+
+
+def _variant(variant: Variant, parameters: Parameters) -> Variant:
+    return dataclasses.replace(variant, values=_merged(variant, parameters))
+
+
+def _merged(design: Replay | Variant, parameters: Parameters) -> tuple[tuple[str, Value], ...]:
+    return tuple(sorted({**dict(design.values), **parameters.get(design.design, {})}.items()))
+
+
+def _renamed(measure: Measure[Any], parameters: Parameters, found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Findings of a changed measure under the names that the original has for them."""
+    if not isinstance(measure, Scheduled):
+        return found
+    places = {one: _variant(one, parameters) for one in measure.variants}
+    return {name: {one: of_variant[place] for one, place in places.items()} for name, of_variant in found.items()}

@@ -1,0 +1,90 @@
+"""What an ablation shows: results beside what they become without what their cause blames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warpreg import workloads
+from warpreg.experiments import published
+from warpreg.experiments.causes.ablation import Ablation, ablated, selected
+from warpreg.experiments.causes.cause import Cause
+from warpreg.experiments.published import Measured, Published
+from warpreg.experiments.reproduction import explained, paper_module
+from warpreg.experiments.runs import AS_COMPILED, CompileChoice
+from warpreg.experiments.study import Study, study
+from warpreg.ir.errors import UnknownNameError
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A printed result, measured as it is and under the ablation that its cause names."""
+
+    published: Published
+    cause: Cause
+    measured: Measured | None
+    ablated: Measured | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON and tables; ``within`` is of the ablated value."""
+        return {
+            "id": self.published.id,
+            "published": self.published.printed,
+            "measured": self.measured,
+            "ablated": self.ablated,
+            "unit": self.published.unit,
+            "within": None if self.ablated is None else self.published.within(self.ablated),
+            "cause": str(self.cause),
+        }
+
+
+def find_ablation(paper: str, name: str) -> Ablation:
+    """An ablation of a paper by name; raises UnknownNameError."""
+    known = explained(paper).ABLATIONS
+    if name not in known:
+        raise UnknownNameError("ablation", name, known)
+    return known[name]
+
+
+def under_ablation(
+    paper: str,
+    name: str,
+    found: Study,
+    names: Sequence[str] = (),
+    processes: int | None = None,
+    progress: Callable[[str], None] = lambda name: None,
+) -> Mapping[str, Measured]:
+    """The paper's results under an ablation, at the size and with the choice of a study that was made as it is."""
+    module, ablation = paper_module(paper), find_ablation(paper, name)
+    if ablation.needs_runs:
+        asked = names or workloads.names()
+        other = ablated(ablation, module.MEASURES, asked, found.size, found.choice, processes, progress)
+    else:
+        other = selected(ablation, found)
+    return (ablation.findings or module.findings)(other)
+
+
+def shown(paper: str, name: str, found: Study, other: Mapping[str, Measured]) -> Iterator[Shown]:
+    """The results whose cause names an ablation, in the paper's order."""
+    causes, measured = explained(paper).CAUSES, paper_module(paper).findings(found)
+    for result in published.results(paper):
+        cause = causes.get(result.id)
+        if cause is not None and cause.ablation == name:
+            yield Shown(result, cause, measured.get(result.id), other.get(result.id))
+
+
+def compare(
+    paper: str,
+    name: str,
+    size: str = "small",
+    names: Sequence[str] = (),
+    choice: CompileChoice = AS_COMPILED,
+    processes: int | None = None,
+    progress: Callable[[str], None] = lambda name: None,
+) -> list[Shown]:
+    """Measure a paper's workloads as they are and under an ablation.  Raises UnknownNameError."""
+    find_ablation(paper, name)
+    asked = names or workloads.names()
+    found = study(asked, paper_module(paper).MEASURES, size, choice, processes, progress)
+    return list(shown(paper, name, found, under_ablation(paper, name, found, asked, processes, progress)))
