@@ -42,12 +42,17 @@ def picture(figure: Figure, frame: pd.DataFrame, printed: Mapping[str, Published
     panels = panels_of(figure, frame)
     in_rows = any(_is_wide(panel) for panel in panels)
     shape = (len(panels), 1) if in_rows else (1, len(panels))
-    width = WIDE if in_rows else min(WIDE, max(NARROW, PANEL * len(panels), _named_width(panels)))
+    width = (
+        WIDE
+        if in_rows or figure.kind == "scatter"
+        else min(WIDE, max(NARROW, PANEL * len(panels), _named_width(panels)))
+    )
     height = ROW * len(panels) if len(panels) > 1 and in_rows else HEIGHT
     with style():
         drawn = Picture(figsize=(width, height + 0.4), layout="constrained")
         FigureCanvasAgg(drawn)
-        grid: Any = drawn.subplots(*shape, squeeze=False, sharey=not in_rows)
+        share_names = in_rows and len({panel.places for panel in panels}) == 1
+        grid: Any = drawn.subplots(*shape, squeeze=False, sharey=not in_rows, sharex=share_names)
         for axes, panel in zip(grid.flat, panels, strict=True):
             DRAW[figure.kind](axes, panel)
             draw_marks(axes, panel, printed)
@@ -72,11 +77,13 @@ def _named_width(panels: Sequence[Panel]) -> float:
 
 
 def _lines(axes: Axes, panel: Panel) -> None:
+    places = [float(place) for place in panel.places]
     for series in panel.series:
         colour, marker, _ = _look(panel, series)
-        places = [float(place) for place in panel.places]
         axes.plot(places, panel.means(series), color=colour, marker=marker, markersize=3.5, label=series, linewidth=1.2)
-    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    if len(panel.series) > 1 and "workload" in panel.rows:
+        axes.plot(places, panel.means_of_all(), color=INK, linewidth=2, linestyle=(0, (3, 1.5)), label="all workloads")
+    _from_zero(axes)
     axes.set_xticks([float(place) for place in panel.places], panel.places)
 
 
@@ -89,7 +96,7 @@ def _scatter(axes: Axes, panel: Panel) -> None:
     highest = rows.sort_values(figure.y.column).drop_duplicates("workload", keep="last")
     for x, y, name in zip(highest[figure.x.column], highest[figure.y.column], highest["workload"], strict=True):
         axes.annotate(name, (x, y), (3, 3), textcoords="offset points", fontsize=6, color=QUIET)
-    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    _from_zero(axes)
 
 
 def _points(axes: Axes, panel: Panel) -> None:
@@ -98,6 +105,7 @@ def _points(axes: Axes, panel: Panel) -> None:
         places = range(len(panel.places))
         axes.plot(places, panel.means(series), color=colour, marker=marker, markersize=3, linewidth=0.7, label=series)
     _names(axes, panel)
+    _from_zero(axes)
 
 
 def _bars(axes: Axes, panel: Panel) -> None:
@@ -165,6 +173,10 @@ def _names(axes: Axes, panel: Panel) -> None:
     axes.set_xlim(-0.6, len(panel.places) - 0.4)
     if MEAN in panel.places:
         axes.axvline(len(panel.places) - 1.5, color=QUIET, linewidth=0.8, linestyle=":")
+
+
+def _from_zero(axes: Axes) -> None:
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
 
 
 def _group_names(axes: Axes, panel: Panel) -> None:

@@ -93,6 +93,12 @@ class Panel:
         """Their means."""
         return [mean_of(values, self.figure.mean) for _, values in self.values(series, group)]
 
+    def means_of_all(self) -> list[float]:
+        """The mean at each place over the rows of all series."""
+        places = self.rows[self.figure.x.column].map(text)
+        values = [self.rows[self.figure.y.column][places == place].tolist() for place in self.places]
+        return [mean_of(each, self.figure.mean) for each in values]
+
     def texts(self, series: str) -> list[str]:
         """What is written over the bars of a series."""
         column, rows = self.figure.texts, self.rows

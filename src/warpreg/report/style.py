@@ -15,13 +15,17 @@ BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE, YELLOW = (
 )  # fmt: skip
 """The palette of Okabe and Ito (2008), told apart with any common colour vision deficiency."""
 
+OLIVE = "#8A7500"
+"""For an eighth series: the palette's yellow is too pale for a thin line."""
+
 LEVEL_COLOURS = {"MRF": BLUE, "RFC": ORANGE, "ORF": GREEN, "LRF": PURPLE, "RC": ORANGE, "RSP": GREEN}
-SERIES_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, INK, YELLOW, QUIET)
+SERIES_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, INK, OLIVE, QUIET)
 SERIES_MARKERS = "os^Dv<>pX"
 """Of lines and points, beside their colours."""
 
 SETTINGS: Any = {
     "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
     "text.color": INK,
     "axes.edgecolor": QUIET,
