@@ -96,6 +96,8 @@ def compare(slow: Timed, quick: Fast) -> None:
     causes = {cause: cycles for cause, cycles in result.stall_account.items() if cycles}
     assert (result.cycles, causes) == (slow.cycles, {c: n for c, n in slow.stalls.counts.items() if n})
     assert result.warp_instructions == len(slow.outcome.issues)
+    loads = [cycles for log in slow.outcome.logs for cycles in log.load_cycles]
+    assert (result.memory_loads, result.memory_load_cycles) == (len(loads), sum(loads))
     assert (outside.moves.tolist(), outside.events.tolist()) == (counts.moves.tolist(), counts.events.tolist())
     assert outside.integrals(result.cycles) == counts.integrals(result.cycles)
     assert result.counts.accesses.reshape(-1).tolist() == counts.accesses.tolist()

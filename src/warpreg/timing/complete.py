@@ -45,6 +45,9 @@ def _back(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
                 else:
                     c.rows[last, at.OP_NEXT] = op
                 last = op
+                if c.code[c.rows[op, at.OP_PC], at.KIND] != at.STORE:
+                    c.clock[at.MEMORY_LOADS] += 1
+                    c.clock[at.MEMORY_LOAD_CYCLES] += now - c.rows[op, at.OP_SENT_AT]
                 calls.memory_returned(c, d, sm, op, now)
             op = calls.returned(memory, sm, now)
     due = take_due(c, sm, now)

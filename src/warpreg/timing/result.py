@@ -32,10 +32,10 @@ class TimingResult:
     ``memory_cycles`` int64[warp slots of all SMs] those spent waiting for memory; ``dispatched`` by pipe.
     ``bank_conflicts``: requests of a bank that waited, summed over cycles and steps, ``write_conflicts`` writes alike.
     ``collected`` instructions spent ``collect_cycles`` in the ``collectors`` of all SMs, from the cycle in which they
-    entered to that of their dispatch; ``..._memory`` those that access memory, the others the rest.  ``moved`` is by
-    part of the memory system, ``memory`` what that counted.  ``counts`` are the design's accesses (without a design
-    those of the plain MRF), ``resources`` its quantities over time, summed over cycles and SMs.  Cycles are of the
-    SM's clock.
+    entered to that of their dispatch; ``..._memory`` those that access memory, the others the rest.
+    ``memory_loads`` are loads and atomics that went to memory, which took ``memory_load_cycles``.  ``moved`` is by part
+    of the memory system, ``memory`` what that counted.  ``counts`` are the design's accesses (without a design those of
+    the plain MRF), ``resources`` its quantities over time, summed over cycles and SMs.  Cycles are of the SM's clock.
     """
 
     machine: str
@@ -54,6 +54,8 @@ class TimingResult:
     collected_memory: int
     collect_cycles_memory: int
     transactions: int
+    memory_loads: int
+    memory_load_cycles: int
     dispatched: Mapping[str, int]
     units: Mapping[str, int]
     memory: Mapping[str, int]
@@ -99,6 +101,11 @@ class TimingResult:
         return {part: one.use(self.cycles) for part, one in self.moved.items()}
 
     @property
+    def load_latency(self) -> float:
+        """Mean cycles of loads and atomics that go to memory, from their place in the load-store queue to their data."""
+        return self.memory_load_cycles / self.memory_loads if self.memory_loads else 0.0
+
+    @property
     def memory_stall_share(self) -> NDArray[np.float64]:
         """By warp slot of all SMs: the share of cycles that its warps waited for memory."""
         return self.memory_cycles / max(1, self.cycles)
@@ -125,6 +132,7 @@ class TimingResult:
                 "others": {"instructions": self.collected, "cycles": self.collect_cycles},
             },
             "transactions": self.transactions,
+            "load_latency": self.load_latency,
             "dispatched": dict(self.dispatched),
             "unit_use": self.unit_use,
             "bandwidth_use": self.bandwidth_use,
@@ -171,6 +179,8 @@ def result_of(
         collected_memory=int(clock[at.COLLECTED_MEMORY]),
         collect_cycles_memory=int(clock[at.COLLECT_CYCLES_MEMORY]),
         transactions=int(clock[at.TRANSACTIONS]),
+        memory_loads=int(clock[at.MEMORY_LOADS]),
+        memory_load_cycles=int(clock[at.MEMORY_LOAD_CYCLES]),
         dispatched={name: int(clock[at.DISPATCHED + i]) for i, name in enumerate(PIPES)},
         units={
             name: pipe.units * (schedulers if pipe.private else 1)
@@ -198,6 +208,7 @@ def joined(results: Sequence[TimingResult]) -> TimingResult:
     summed = (
         "cycles", "warp_instructions", "issued", "stalls", "memory_cycles", "bank_conflicts", "write_conflicts",
         "collected", "collect_cycles", "collected_memory", "collect_cycles_memory", "transactions",
+        "memory_loads", "memory_load_cycles",
     )  # fmt: skip
     return TimingResult(
         machine=first.machine,

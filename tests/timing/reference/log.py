@@ -33,7 +33,7 @@ class BankAccess:
 
 @dataclass
 class Log:
-    """The events of one SM.  ``stalls[cause]`` counts slot-cycles."""
+    """The events of one SM.  ``stalls[cause]`` counts slot-cycles; ``load_cycles`` are those of each load of memory."""
 
     issues: list[Issue] = field(default_factory=list)
     accesses: list[BankAccess] = field(default_factory=list)
@@ -44,6 +44,7 @@ class Log:
     suspensions: list[tuple[int, int]] = field(default_factory=list)
     placed: list[tuple[int, int]] = field(default_factory=list)
     left: list[tuple[int, int]] = field(default_factory=list)
+    load_cycles: list[int] = field(default_factory=list)
 
     def bank(self, cycle: int, bank: int, action: str, sequence: int, word: int) -> None:
         self.accesses.append(BankAccess(cycle, bank, action, sequence, word))

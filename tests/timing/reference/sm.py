@@ -47,6 +47,8 @@ class StreamingMultiprocessor:
     def complete(self, now: int) -> set[int]:
         """Phase 1.  Returns the banks that were written."""
         for issued in self.load_store.returned(now):
+            if issued.instruction.kind != "store":
+                self.log.load_cycles.append(now - issued.entered)
             self.hooks.memory_returned(issued, now)
             self._results_are_there(issued, now)
         for event in self.due.pop(now, []):

@@ -1,0 +1,81 @@
+"""Kernels that only load, run on the timing core: latency against the number of SMs, and what throttled warps gain.
+
+``loads.ptx`` has them.  Every load is of one sector of a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpreg import simt, timing
+from warpreg.experiments.contention.machines import FOLDER
+from warpreg.gpu import Machine
+from warpreg.timing import TimingResult
+
+SMS = 28
+"""As many as a Titan X has."""
+WORDS_OF_LINE = 32
+THREADS_OF_WARP = 32
+
+LATENCY_WARPS, ROUNDS, FOOTPRINT = 24, 8, 1 << 18
+"""Each warp has four loads under way, so an SM 96, anywhere in 32 MB; so many times."""
+
+LINES_OF_SM = 1024
+"""Lines that the warps of an SM read between them, however many warps they are."""
+APART = 255
+"""Lines from one warp's first to the next one's, at least: the warps begin in different channels and banks."""
+WARPS_OF_BLOCK = 32
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What the core made of a kernel with so many SMs, or so many warps of each; ``loads`` of all SMs."""
+
+    load: int
+    loads: int
+    result: TimingResult
+
+    @property
+    def latency(self) -> float:
+        """Mean cycles from a load's entering the load-store unit to its data."""
+        return self.result.load_latency
+
+    @property
+    def throughput(self) -> float:
+        """Loads a cycle."""
+        return self.loads / self.result.cycles
+
+
+def latency_against_load(machine: Machine, sms: Iterable[int]) -> tuple[Timed, ...]:
+    """Warps of so many SMs load from anywhere."""
+    return tuple(_anywhere(machine, count) for count in sms)
+
+
+def throttling(machine: Machine, warps: Iterable[int]) -> tuple[Timed, ...]:
+    """So many warps of each SM read lines of their own in order, two at a time; the same number of lines in all."""
+    return tuple(_rows(machine, count) for count in warps)
+
+
+def _anywhere(machine: Machine, sms: int) -> Timed:
+    device = _device()
+    buffer = device.zeros(FOOTPRINT * WORDS_OF_LINE, np.uint32)
+    launch = device.launch("anywhere", sms, THREADS_OF_WARP * LATENCY_WARPS, buffer, FOOTPRINT - 1, ROUNDS)
+    return Timed(sms, 4 * ROUNDS * LATENCY_WARPS * sms, timing.simulate([launch], machine, sms=sms))
+
+
+def _rows(machine: Machine, warps: int) -> Timed:
+    device = _device()
+    pairs = LINES_OF_SM // warps // 2
+    apart = max(APART, 2 * pairs)
+    buffer = device.zeros(apart * warps * SMS * WORDS_OF_LINE, np.uint32)
+    block = min(warps, WARPS_OF_BLOCK)
+    launch = device.launch("rows", SMS * warps // block, THREADS_OF_WARP * block, buffer, apart, pairs)
+    return Timed(warps, LINES_OF_SM * SMS, timing.simulate([launch], machine, sms=SMS))
+
+
+def _device() -> simt.Device:
+    text = (FOLDER / "loads.ptx").read_text(encoding="utf-8")
+    return simt.Device(text, record=simt.Record(path=True, addresses=True))
