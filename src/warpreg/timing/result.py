@@ -102,7 +102,7 @@ class TimingResult:
 
     @property
     def load_latency(self) -> float:
-        """Mean cycles of loads and atomics that go to memory, from their place in the load-store queue to their data."""
+        """Mean cycles of loads and atomics that go to memory, from entering the load-store queue to their data."""
         return self.memory_load_cycles / self.memory_loads if self.memory_loads else 0.0
 
     @property

@@ -33,7 +33,7 @@ class BankAccess:
 
 @dataclass
 class Log:
-    """The events of one SM.  ``stalls[cause]`` counts slot-cycles; ``load_cycles`` are those of each load of memory."""
+    """The events of one SM.  ``stalls[cause]`` counts slot-cycles, ``load_cycles`` are those of each load."""
 
     issues: list[Issue] = field(default_factory=list)
     accesses: list[BankAccess] = field(default_factory=list)

@@ -20,8 +20,8 @@ SMS = 28
 WORDS_OF_LINE = 32
 THREADS_OF_WARP = 32
 
-LATENCY_WARPS, ROUNDS, FOOTPRINT = 24, 8, 1 << 18
-"""Each warp has four loads under way, so an SM 96, anywhere in 32 MB; so many times."""
+LATENCY_WARPS, ROUNDS, FOOTPRINT = 32, 10, 1 << 18
+"""Warps of an SM; each asks for four lines anywhere in 32 MB and waits for all four, so many times."""
 
 LINES_OF_SM = 1024
 """Lines that the warps of an SM read between them, however many warps they are."""
@@ -62,7 +62,8 @@ def throttling(machine: Machine, warps: Iterable[int]) -> tuple[Timed, ...]:
 def _anywhere(machine: Machine, sms: int) -> Timed:
     device = _device()
     buffer = device.zeros(FOOTPRINT * WORDS_OF_LINE, np.uint32)
-    launch = device.launch("anywhere", sms, THREADS_OF_WARP * LATENCY_WARPS, buffer, FOOTPRINT - 1, ROUNDS)
+    blocks = sms * LATENCY_WARPS // WARPS_OF_BLOCK
+    launch = device.launch("anywhere", blocks, THREADS_OF_WARP * WARPS_OF_BLOCK, buffer, FOOTPRINT - 1, ROUNDS)
     return Timed(sms, 4 * ROUNDS * LATENCY_WARPS * sms, timing.simulate([launch], machine, sms=sms))
 
 

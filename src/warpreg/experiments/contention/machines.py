@@ -26,11 +26,11 @@ def contending(machine: Machine) -> Machine:
 
 
 def narrow() -> Machine:
-    """A Titan X with six DRAM controllers of eight banks that choose among 16 bursts; a row of memory is in one slice."""
+    """A Titan X with six DRAM controllers of eight banks that choose among 16 bursts; a slice has whole rows."""
     return load(FOLDER / "narrow.toml")
 
 
 def unlimited() -> Machine:
-    """A Titan X whose queues are never full, whose rows open at once, whose bus has no limit, whose slices and ports are
-    as wide as a line."""
+    """A Titan X whose queues are never full, whose rows open at once, whose bus has no limit, whose slices and ports
+    are as wide as a line."""
     return load(FOLDER / "unlimited.toml")
