@@ -137,6 +137,24 @@ def test_a_thread_block_larger_than_a_batch() -> None:
     assert found[1, 1] == ([1 << 32 | ALL], [])
 
 
+def test_thread_blocks_from_the_end_on_are_not_read() -> None:
+    # The third thread block is of no kernel, and its addresses are missing.
+    path = Recorded().thread_block(0).warp(0).visits(0).thread_block(1).warp(0).visits(0)
+    run = Run(path.thread_block(2).warp(0).visits(9), affine(4096, 4), [0])
+    assert list(per_warp(feed(run, LOAD, end=2))) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert list(per_warp(feed(run, LOAD, end=1))) == [(0, 0), (0, 1)]
+
+
+def test_what_warps_do_in_several_turns_is_put_together_in_order() -> None:
+    path = Recorded().thread_block(0).warp(1).visits(0).warp(0).visits(1, 0).warp(1).visits(1, 0, 1)
+    found = per_warp(feed(Run(path, affine(4096, 4), [128 << 3, 128 << 3]), LOAD))
+    seen = {place: (visits, records[1::4]) for place, (visits, records) in found.items()}
+    assert seen == {
+        (0, 0): ([1 << 32 | ALL, ALL], [4224]),
+        (0, 1): ([ALL, 1 << 32 | ALL, ALL, 1 << 32 | ALL], [4096, 4352]),
+    }
+
+
 def naive(trace: Trace, code: Kernel) -> dict[tuple[int, int], tuple[list[int], list[tuple[int, ...]]]]:
     """Visits, and records as (mask, space, then lines or the conflict degree), decoded one by one."""
     decoder = AddressDecoder(np.concatenate([*trace.address_chunks(), np.zeros(0, np.uint32)]))

@@ -1,6 +1,8 @@
-"""What 32 lane addresses ask of memory: lines and sectors of global memory, conflict cycles of shared memory.
+"""What the addresses of a warp ask of memory: lines and sectors of global memory, conflict cycles of shared memory.
 
-Plain functions in the numba subset of Python that allocate nothing: the feed compiles them into its loop.
+Plain functions in the numba subset of Python that allocate nothing: the feed compiles them into its loop.  ``lanes``
+int64[32] holds the addresses of the active lanes one after the other, idle lanes left out; ``mask`` says which lanes
+they are of.  Closed forms stand beside the general rules that they are short cuts of.
 """
 
 from __future__ import annotations
@@ -14,42 +16,57 @@ from warpreg.timing.access_record import LINE_BYTES
 
 Words: TypeAlias = NDArray[np.int64]
 
-SCRATCH_WORDS = 256
 WORD_BYTES = 4
 ROW_BYTES = 128
 """One 32-bit word of each of 32 lanes: how local memory is laid out."""
 
+MOST_BANKS = 64
+BANK, COUNT, WORD, NEXT = 0, MOST_BANKS, 2 * MOST_BANKS, 3 * MOST_BANKS
+"""Parts of the scratch of `conflicts`: by bank the last word found in it and how many, then words and links."""
+SCRATCH_WORDS = 4 * MOST_BANKS
 
-def lines(lanes: Words, mask: int, size: int, sorted_lanes: int, found: Words, start: int) -> int:
-    """The lines that the lanes of ``mask`` touch with ``size`` bytes each: how many words were written.
+
+def lanes_in(mask: int) -> int:
+    """How many lanes a mask of 32 has."""
+    pairs = mask - (mask >> 1 & 0x55555555)
+    fours = (pairs & 0x33333333) + (pairs >> 2 & 0x33333333)
+    return ((fours + (fours >> 4) & 0x0F0F0F0F) * 0x01010101 & 0xFFFFFFFF) >> 24
+
+
+def lines(lanes: Words, count: int, size: int, found: Words, start: int, scratch: Words) -> int:
+    """The lines that ``count`` lanes touch with ``size`` bytes each: how many words were written.
 
     ``found[start:]`` takes words of line address | sectors, in the order of the first lane that touches each.
-    ``sorted_lanes`` is 1 where addresses only rise or only fall with the lane, so that equal lines are neighbours.
     """
     end = start
-    for lane in range(32):
-        if mask >> lane & 1:
-            sector = lanes[lane] >> 5
-            last = (lanes[lane] + size - 1) >> 5
-            while sector <= last:
-                end = _add(sector, sorted_lanes, found, start, end)
-                sector += 1
+    line = -1
+    at = start
+    met = 0
+    for lane in range(count):
+        sector = lanes[lane] >> 5
+        last = (lanes[lane] + size - 1) >> 5
+        while sector <= last:
+            if sector >> 2 << 7 != line:
+                line = sector >> 2 << 7
+                bucket = (line >> 7 ^ line >> 13) & 63
+                at = scratch[bucket] if met >> bucket & 1 else end
+                if at < end and found[at] & -LINE_BYTES != line:
+                    at = _search(line, found, start, end)
+                met |= 1 << bucket
+                scratch[bucket] = at
+                if at == end:
+                    found[end] = line
+                    end += 1
+            found[at] |= 1 << (sector & 3)
+            sector += 1
     return end - start
 
 
-def _add(sector: int, sorted_lanes: int, found: Words, start: int, end: int) -> int:
-    """Put a sector into the lines found so far; returns their end."""
-    line = sector >> 2 << 7
-    bit = 1 << (sector & 3)
-    at = end - 1
-    stop = max(start, end - 2) if sorted_lanes == 1 else start
-    while at >= stop:
-        if found[at] & -LINE_BYTES == line:
-            found[at] |= bit
-            return end
-        at -= 1
-    found[end] = line | bit
-    return end + 1
+def _search(line: int, found: Words, start: int, end: int) -> int:
+    at = start
+    while at < end and found[at] & -LINE_BYTES != line:
+        at += 1
+    return at
 
 
 def row_lines(first: int, bytes_: int, found: Words, start: int) -> int:
@@ -65,15 +82,42 @@ def row_lines(first: int, bytes_: int, found: Words, start: int) -> int:
     return end - start
 
 
+def masked_lines(first: int, mask: int, size: int, found: Words, start: int) -> int:
+    """`lines` of neighbouring lanes of ``size`` bytes, lane 0 at ``first``, a multiple of the size; a power of two
+    up to a sector, 32."""
+    lanes = 32 // size
+    sector = first >> 5
+    left = mask << (first // size & (lanes - 1))
+    end = start
+    line = -1
+    while left != 0:
+        if left & ((1 << lanes) - 1) != 0:
+            if sector >> 2 << 7 != line:
+                line = sector >> 2 << 7
+                found[end] = line
+                end += 1
+            found[end - 1] |= 1 << (sector & 3)
+        left >>= lanes
+        sector += 1
+    return end - start
+
+
 def local_lines(lanes: Words, mask: int, size: int, frame: int, found: Words, start: int) -> int:
     """The lines of local memory: word ``w`` of lane ``l`` of a warp lies at ``frame + 128 w + 4 l``.  See `lines`."""
     end = start
     words = max(1, size // WORD_BYTES)
+    active = 0
     for lane in range(32):
         if mask >> lane & 1:
-            row = lanes[lane] // WORD_BYTES
+            row = lanes[active] // WORD_BYTES
+            active += 1
             for word in range(row, row + words):
-                end = _add((frame + word * ROW_BYTES + lane * WORD_BYTES) >> 5, 0, found, start, end)
+                place = frame + word * ROW_BYTES + lane * WORD_BYTES
+                at = _search(place & -LINE_BYTES, found, start, end)
+                if at == end:
+                    found[end] = place & -LINE_BYTES
+                    end += 1
+                found[at] |= 1 << (place >> 5 & 3)
     return end - start
 
 
@@ -90,76 +134,91 @@ def local_rows(offset: int, mask: int, size: int, frame: int, found: Words, star
     return words
 
 
-def conflicts(lanes: Words, mask: int, size: int, banks: int, bank_shift: int, merged: int, seen: Words) -> int:
+def conflicts(lanes: Words, mask: int, size: int, banks: int, bank_shift: int, merged: int, scratch: Words) -> int:
     """Cycles that shared memory takes: for each part of the warp, the most different words in one of its banks.
 
     There are ``banks`` (a power of two, at most 64) of ``1 << bank_shift`` bytes.  Lanes that access more go in halves
     or quarters of the warp.  Lanes with the same word share it if ``merged`` is 1 (loads and stores); atomics take
-    their turns (0).  ``seen`` is scratch of SCRATCH_WORDS.
+    their turns (0).
     """
     parts = max(1, size >> bank_shift)
     width = 32 if parts == 1 else max(1, 32 // parts)
     total = 0
+    lane = 0
     for part in range(0, 32, width):
-        if mask >> part & ((1 << width) - 1):
-            total += _part_conflicts(lanes, mask, part, width, size, banks, bank_shift, merged, seen)
+        end = lane + lanes_in(mask >> part & ((1 << width) - 1))
+        total += _part_conflicts(lanes, lane, end, size, banks, bank_shift, merged, scratch)
+        lane = end
     return total
 
 
 def _part_conflicts(
-    lanes: Words, mask: int, part: int, width: int, size: int, banks: int, bank_shift: int, merged: int, seen: Words
+    lanes: Words, lane: int, end: int, size: int, banks: int, bank_shift: int, merged: int, scratch: Words
 ) -> int:
-    """Most different words in a bank.  ``seen`` holds for each bank how many, and the head of a chain of them; then
-    pairs of word and next."""
-    for bank in range(2 * banks):
-        seen[bank] = 0
-    most = 1
-    free = 2 * banks
-    for lane in range(part, part + width):
-        if mask >> lane & 1 == 0:
-            continue
+    """Most different words in a bank; a bank's words are chained, the first one found ends its chain."""
+    met = 0
+    words = 0
+    most = 0
+    while lane < end:
         word = lanes[lane] >> bank_shift
         last = (lanes[lane] + size - 1) >> bank_shift
+        lane += 1
         while word <= last:
             bank = word & (banks - 1)
-            at = seen[banks + bank] if merged == 1 else 0
-            while at != 0 and seen[at] != word:
-                at = seen[at + 1]
-            if at == 0:
-                seen[free] = word
-                seen[free + 1] = seen[banks + bank]
-                seen[banks + bank] = free
-                free += 2
-                seen[bank] += 1
-                most = max(most, seen[bank])
+            at = NEXT
+            if met >> bank & 1 == 0:
+                met |= 1 << bank
+                scratch[COUNT + bank] = 0
+            else:
+                at = scratch[BANK + bank]
+            before = at
+            while merged == 1 and at != NEXT and scratch[at] != word:
+                at = scratch[at + MOST_BANKS]
+            if merged == 0 or at == NEXT:
+                scratch[WORD + words] = word
+                scratch[NEXT + words] = before
+                scratch[BANK + bank] = WORD + words
+                words += 1
+                scratch[COUNT + bank] += 1
+                most = max(most, scratch[COUNT + bank])
             word += 1
     return most
 
 
-def row_conflicts(stride: int, size: int, banks: int, bank_shift: int) -> int:
-    """`conflicts` of loads and stores by all 32 lanes, ``stride`` bytes apart; 0 where the general rule must decide."""
+def row_conflicts(stride: int, mask: int, size: int, banks: int, bank_shift: int) -> int:
+    """`conflicts` of loads and stores by lanes ``stride`` bytes apart (of atomics too, but for stride 0); 0 where the
+    general rule must decide."""
     if stride == 0:
         return 1 if size <= 1 << bank_shift else 0
-    parts = size >> bank_shift
-    if stride == size and size >= 1 << bank_shift:
-        return parts * max(1, 32 // banks)
-    if size == 1 << bank_shift and stride & (size - 1) == 0:
-        step = stride >> bank_shift
-        degree = 1
-        while degree < banks and step & (2 * degree - 1) == 0:
-            degree *= 2
-        return max(1, min(32, 32 * degree // banks))
-    return 0
+    if stride == size and size > 1 << bank_shift and banks >= 32:
+        return _parts(mask, 32 // (size >> bank_shift))
+    step = stride >> bank_shift
+    if size != 1 << bank_shift or step << bank_shift != stride:
+        return 0
+    degree = 1
+    while degree < banks and step & (2 * degree - 1) == 0:
+        degree *= 2
+    cycles = max(1, min(32, 32 * degree // banks))
+    return cycles if cycles == 1 or mask == 0xFFFFFFFF else 0
 
 
-def different(lanes: Words, mask: int) -> int:
-    """How many different 32-bit words the lanes of ``mask`` name: the cycles of a constant cache."""
+def _parts(mask: int, width: int) -> int:
+    """Parts of the warp, each of ``width`` lanes, in which a lane is active."""
     count = 0
-    for lane in range(32):
-        if mask >> lane & 1:
-            new = 1
-            for before in range(lane):
-                if mask >> before & 1 and lanes[before] >> 2 == lanes[lane] >> 2:
-                    new = 0
-            count += new
+    while mask != 0:
+        if mask & ((1 << width) - 1):
+            count += 1
+        mask >>= width
     return count
+
+
+def different(lanes: Words, count: int) -> int:
+    """How many different 32-bit words the lanes name: the cycles of a constant cache."""
+    found = 0
+    for lane in range(count):
+        new = 1
+        for before in range(lane):
+            if lanes[before] >> 2 == lanes[lane] >> 2:
+                new = 0
+        found += new
+    return found

@@ -1,7 +1,7 @@
 """Splits a recorded run by warp, thread block by thread block, into what the core reads (docs/timing.md).
 
-Reading streams: it holds one chunk of the path, one of the addresses, the thread block under way and one batch of
-finished ones.
+Reading streams: it holds one chunk of the path, one of the addresses, and one batch of thread blocks with the one under
+way behind them.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Special
 from warpreg.replay.functions import compiled
 from warpreg.simt.launch import STACK_BYTES
+from warpreg.timing import records
 from warpreg.timing import split as loop
 from warpreg.timing.coalesce import SCRATCH_WORDS, WORD_BYTES
 from warpreg.timing.errors import TimingError
-from warpreg.timing.sites import memory_sites
-from warpreg.trace.lanes import MAX_WARPS
+from warpreg.timing.sites import Sites, memory_sites
 from warpreg.trace.path import PathWord
 
-BATCH_WORDS = 1 << 17
-"""Room for records and for visits of a batch of thread blocks; one that is larger gets a batch of its own."""
+BATCH_WORDS = 1 << 18
+"""Room for records and for visits of a batch of thread blocks, at least."""
 
-BATCH_BLOCKS = 256
-LOG_WORDS = 1 << 14
-LOG_TURNS = 1 << 10
+BATCH_BLOCKS = 1024
+TURNS = 1 << 10
+ALL_BLOCKS = 1 << 62
 
 Chunk = NDArray[np.uint32]
 
@@ -73,69 +73,64 @@ class ThreadBlocks:
 
 
 def feed(
-    run: RecordedRun, kernel: Kernel, *, banks: int = 32, bank_bytes: int = 4, frames: int = 4096
+    run: RecordedRun, kernel: Kernel, *, banks: int = 32, bank_bytes: int = 4, frames: int = 4096, end: int = ALL_BLOCKS
 ) -> Iterator[ThreadBlocks]:
-    """The thread blocks of a run in order, in batches.
+    """The thread blocks of a run in order, in batches, up to the one with index ``end``, exclusive.
 
     Shared memory has ``banks`` (a power of two) of ``bank_bytes``, 4 or 8.  A thread block's local memory lies where
-    that of the one ``frames`` before lay.  Raises TimingError for a path or addresses that are not of ``kernel``, and
-    for a run whose addresses were not recorded.
+    that of the one ``frames`` before lay.  Raises TimingError for a path or addresses that are not of ``kernel``, as
+    far as they are read, and for a run whose addresses were not recorded.
     """
-    return _Feed(run, kernel, banks, bank_bytes, frames).batches()
+    return _Feed(run, kernel, banks, bank_bytes, frames, end).batches()
 
 
 class _Feed:
-    def __init__(self, run: RecordedRun, kernel: Kernel, banks: int, bank_bytes: int, frames: int) -> None:
+    def __init__(self, run: RecordedRun, kernel: Kernel, banks: int, bank_bytes: int, frames: int, end: int) -> None:
         x, y, z = run.header["block"]
         self.kernel = kernel
-        self.sites = memory_sites(kernel)
         self.warps = -(-x * y * z // 32)
-        self.rules = loop.Rules(
-            self.warps,
-            banks,
-            bank_bytes.bit_length() - 1,
-            _frame_bytes(kernel),
-            frames,
-            SHARED_WINDOW,
-            LOCAL_WINDOW,
-            WINDOW_BYTES,
-        )
+        sites = memory_sites(kernel)
+        self.first_site, self.sites = sites.first, _columns(sites)
+        shift = bank_bytes.bit_length() - 1
+        windows = (SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES)
+        self.rules = np.array([banks, shift, _frame_bytes(kernel), frames, self.warps, *windows, end], np.int64)
         self.path_chunks, self.address_chunks = iter(run.path_chunks()), iter(run.address_chunks())
         self.path, self.addresses = _read_only([]), _read_only([])
         self.has_addresses, self.ended = False, False
         self.state = np.zeros(loop.STATE_WORDS, np.int64)
-        self.masks = np.zeros(MAX_WARPS, np.int64)
-        self.memory = np.zeros((3, max(1, self.sites.pc.size)), np.int64)
-        words = (np.zeros(LOG_WORDS, np.int64), np.zeros(LOG_WORDS, np.int64))
-        self.log = loop.Log(*words, np.zeros((LOG_TURNS, 3), np.int64))
-        self.scratch = loop.Scratch(*(np.zeros(n, np.int64) for n in (32, SCRATCH_WORDS, 2 * MAX_WARPS)))
-        self.batch = self._new_batch(BATCH_WORDS, BATCH_WORDS)
+        self.lanes, self.scratch = np.zeros(32, np.int64), np.zeros(SCRATCH_WORDS, np.int64)
+        self.turns, self.masks = np.zeros((TURNS, 3), np.int64), np.zeros(self.warps, np.int64)
+        self.cursors = np.zeros(2 * self.warps, np.int64)
+        self.batch = self._new_batch(BATCH_WORDS)
         self._split = compiled(loop.split, self._arguments())
 
     def batches(self) -> Iterator[ThreadBlocks]:
         """Run the loop until the path ends."""
-        state = self.state
         while True:
             status = self._split(*self._arguments())
-            if status == loop.NEED_PATH:
+            if status == records.ENOUGH:
+                yield from self._taken()
+                return
+            if status == records.NEED_PATH:
                 if self.ended:
                     break
                 self._next_path()
-            elif status == loop.NEED_ADDRESSES:
+            elif status == records.NEED_ADDRESSES:
                 self._next_addresses()
-            elif status == loop.LOG_FULL:
-                self._grow_log()
-            elif status == loop.BATCH_FULL:
+            elif status == records.TURNS_FULL:
+                self.turns = np.concatenate((self.turns, np.zeros_like(self.turns)))
+                self.batch = self.batch._replace(turns=self.turns)
+            elif status == records.BATCH_FULL:
                 yield from self._taken()
             else:
                 raise TimingError(self._refusal(status))
         yield from self._taken()
-        if state[loop.ADDRESS_AT] < self.addresses.size or next(self.address_chunks, None) is not None:
+        if self.state[records.ADDRESS_AT] < self.addresses.size or next(self.address_chunks, None) is not None:
             raise TimingError(f"kernel {self.kernel.name}: more addresses were recorded than the path has accesses")
 
     def _arguments(self) -> tuple[Any, ...]:
-        streams = (self.path, self.addresses, self.state, self.masks, self.memory)
-        return (*streams, self.sites, self.rules, self.log, self.batch, self.scratch)
+        streams = (self.path, self.addresses, self.state)
+        return (*streams, self.first_site, self.sites, self.rules, self.batch, self.lanes, self.scratch)
 
     def _next_path(self) -> None:
         """The next chunk of the path; after the last one the word that begins a thread block, which ends the one
@@ -155,40 +150,52 @@ class _Feed:
                 )
             raise TimingError(f"kernel {name}: the recorded addresses end before the path does")
         self.has_addresses = True
-        self.addresses, self.state[loop.ADDRESS_AT] = _read_only(chunk), 0
+        self.addresses, self.state[records.ADDRESS_AT] = _read_only(chunk), 0
 
-    def _grow_log(self) -> None:
-        """Twice the room for the thread block under way."""
-        self.log = loop.Log(*(np.concatenate((part, np.zeros_like(part))) for part in self.log))
-
-    def _new_batch(self, visits: int, words: int) -> loop.Batch:
+    def _new_batch(self, words: int) -> loop.Batch:
         starts = BATCH_BLOCKS * self.warps + 1
-        return loop.Batch(*(np.zeros(size, np.int64) for size in (visits, starts, words, starts)))
+        visits, visit_start, accesses, access_start, aside = (
+            np.empty(size, np.int64) for size in (words, starts, words, starts, words)
+        )
+        return loop.Batch(visits, visit_start, accesses, access_start, self.turns, self.masks, aside, self.cursors)
 
     def _taken(self) -> Iterator[ThreadBlocks]:
-        """What the batch holds; where that is nothing, the next batch is large enough for the thread block."""
-        state = self.state
-        blocks = int(state[loop.OUT_BLOCKS])
-        if blocks == 0:
-            self.batch = self._new_batch(*(max(BATCH_WORDS, int(state[n])) for n in (loop.VISITS, loop.RECORDS)))
-            return
-        batch, rows = self.batch, blocks * self.warps + 1
-        visits, accesses = batch.visits[: state[loop.OUT_VISITS]], batch.accesses[: state[loop.OUT_ACCESSES]]
-        starts = batch.visit_start[:rows], batch.access_start[:rows]
+        """The whole thread blocks of the batch; the one under way goes to the next, with room for twice as much."""
+        state, batch = self.state, self.batch
+        blocks = int(state[loop.BLOCKS])
+        begins = state[[loop.VISITS_DONE, loop.ACCESSES_DONE]].tolist()
+        ends = state[[loop.VISITS, records.ACCESSES]].tolist()
+        lengths = [end - begin for begin, end in zip(begins, ends, strict=True)]
+        self.batch = self._new_batch(max(BATCH_WORDS, 2 * (max(lengths) + records.LONGEST_RECORD)))
+        self.batch.visits[: lengths[0]] = batch.visits[begins[0] : ends[0]]
+        self.batch.accesses[: lengths[1]] = batch.accesses[begins[1] : ends[1]]
         first = int(state[loop.FIRST])
-        state[[loop.OUT_VISITS, loop.OUT_ACCESSES, loop.OUT_BLOCKS]] = 0
-        state[loop.FIRST] = state[loop.INDEX]
-        yield ThreadBlocks(first, self.warps, visits.copy(), starts[0].copy(), accesses.copy(), starts[1].copy())
+        state[[loop.BLOCKS, loop.VISITS_DONE, loop.ACCESSES_DONE]] = 0
+        state[[loop.VISITS, records.ACCESSES]] = lengths
+        state[loop.FIRST] = state[records.INDEX]
+        if blocks:
+            rows = blocks * self.warps + 1
+            visits, accesses = batch.visits[: begins[0]], batch.accesses[: begins[1]]
+            yield ThreadBlocks(first, self.warps, visits, batch.visit_start[:rows], accesses, batch.access_start[:rows])
 
     def _refusal(self, status: int) -> str:
         at = int(self.state[loop.PATH_AT])
         where = f"kernel {self.kernel.name}: path word {at} of a chunk"
-        if status == loop.CUT:
+        if status == records.CUT:
             return f"{where}: a record is cut off at the end of its chunk"
         word = int(self.path[at])
-        if status == loop.BAD_BLOCK:
+        if status == records.BAD_BLOCK:
             return f"{where} visits block {word >> 2}, the kernel has {len(self.kernel.blocks)}"
         return f"{where} names warp {word >> 2}, a thread block has {self.warps}"
+
+
+def _columns(sites: Sites) -> NDArray[np.int64]:
+    """The sites as `records` reads them: rows of static columns, then what no record has changed yet."""
+    rows = np.zeros((max(1, sites.pc.size), records.SITE_WORDS), np.int64)
+    rows[: sites.pc.size, : records.MASK] = np.stack(
+        (sites.unit, sites.size, sites.guarded, sites.space, sites.repeat, sites.atomic), axis=1
+    )
+    return rows
 
 
 def _read_only(chunk: Any) -> Chunk:

@@ -19,7 +19,7 @@ from warpreg.timing import memory
 from warpreg.timing.counted import Visits, counts_of, resources_of
 from warpreg.timing.engine import Engine
 from warpreg.timing.errors import TimingError
-from warpreg.timing.feed import ThreadBlocks, feed
+from warpreg.timing.feed import ALL_BLOCKS, ThreadBlocks, feed
 from warpreg.timing.outside import Behaviour, Outside
 from warpreg.timing.result import TimingResult, joined, result_of
 from warpreg.timing.sampling import Window
@@ -109,7 +109,8 @@ def timed(
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
     place, kernel, behaviour = _prepared(launch, machine, chosen, registers)
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms, place.blocks * launch.shared_bytes))
-    blocks: Iterable[ThreadBlocks] = feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks)
+    end = ALL_BLOCKS if window is None else window.first + window.count
+    blocks: Iterable[ThreadBlocks] = feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks, end=end)
     visits = Visits(kernel)
     engine = Engine(
         kernel,
