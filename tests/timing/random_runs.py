@@ -47,7 +47,16 @@ memory: st.SearchStrategy[Instruction] = st.one_of(
     st.builds(lambda a, s: op("red.global.add.u32", at(a), s), wide, narrow),
 )
 control: st.SearchStrategy[Instruction] = st.sampled_from(
-    (op("bra", 0), when(p(0), op("bra", 0)), op("bar.sync", 0), op("membar.gl"))
+    (
+        op("bra", 0),
+        when(p(0), op("bra", 0)),
+        op("bar.sync", 0),
+        op("membar.gl"),
+        op("bar.sync", 1, 64),
+        op("bar.arrive", 1, 64),
+        op("barrier.cta.sync", 2, 32),
+        op("bar.warp.sync", -1),
+    )
 )
 instructions = st.one_of(arithmetic, arithmetic, memory, memory, control)
 kernels: st.SearchStrategy[Kernel] = st.lists(

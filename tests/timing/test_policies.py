@@ -110,3 +110,26 @@ def test_the_lanes_of_a_mask_make_no_difference_to_an_alu() -> None:
     """A divergent warp issues as often as it visits."""
     launched = Launched(code("mov.b32 R1, 1"), ((WarpPath(((0, 1), (0, FULL - 1))),),))
     agreed(launched, FAST).warp(0).issues().at(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("barrier", "cycles"),
+    [
+        ("bar.sync 1", ((1, 5), (2, 6), (3, 4))),
+        ("bar.sync 1, 64", ((1, 3), (2, 4), (5, 6))),
+        ("bar.arrive 1, 64", ((1, 2), (3, 4), (5, 6))),
+        ("bar.warp.sync -1", ((1, 2), (3, 6), (4, 5))),
+    ],
+)
+def test_a_barrier_with_a_count_gathers_so_many_warps(barrier: str, cycles: tuple[tuple[int, int], ...]) -> None:
+    """Warp 1 waits at the barrier, warp 0 waits or arrives, warp 2 comes to none; the oldest goes first.
+
+    Without a count, or with nobody else at the barrier, warp 1 goes on when all others have nothing left.
+    """
+    waits = barrier if "sync 1" in barrier else "bar.sync 1, 64"
+    kernel = code(f"{barrier}\nmov.b32 R1, 1", f"{waits}\nmov.b32 R1, 1", "mov.b32 R2, 1\nmov.b32 R3, 1")
+    run = agreed(
+        Launched(kernel, (tuple(WarpPath(((block, FULL),)) for block in range(3)),)), replace(FAST, policy="oldest")
+    )
+    for warp, expected in enumerate(cycles):
+        run.warp(warp).issues().at(*expected)

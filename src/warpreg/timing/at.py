@@ -38,6 +38,9 @@ STATIC, PENDING, STALL = range(3)
  ALL_READS, ALL_READS_END, NEED) = range(13)  # fmt: skip
 NO_ACCESS, LOAD, STORE, ATOMIC, TEXTURE = range(5)
 BARRIER, FENCE, SUSPENDS, LONG = 1, 2, 4, 8
+NUMBER_SHIFT, COUNT_SHIFT = 8, 12
+"""FLAGS of a barrier with a count: its number in four bits, and above them how many warps it gathers."""
+BARRIERS = 16
 
 # warps
 (HEAD, BLOCK_END, VISIT, VISIT_END, ACCESS, FLIGHT, FETCHED, CAUSE, SINCE, AGE, BLOCK, STOP, ASKS_FROM, SUSPENDED,
@@ -47,7 +50,7 @@ BUSY_SETS = 6
 """From BUSY on: the set of cells in the scoreboard, those of wait classes 1 to 4, those with a long latency."""
 LONG_SET = 5
 GOING, AT_BARRIER, AT_FENCE, AT_TOKEN = range(4)
-"""STOP: what a warp waits at."""
+"""STOP: what a warp waits at.  TOKEN: which token, or the number of a barrier with a count (NONE without)."""
 
 # causes of the stall account
 (ISSUED, NOT_SELECTED, FETCH, ALU, SFU_WAIT, DP_WAIT, SHARED, MEMORY, OPERANDS, UNIT, MEMORY_QUEUE, BARRIER_WAIT,
@@ -98,8 +101,9 @@ WORD_MASK = 63
 """From RIPE on: which buckets of the wheel hold something."""
 
 # thread blocks that are resident
-(BLOCK_INDEX, WARPS_LEFT, HEADS_LEFT, WAITING) = range(4)
-RESIDENT_BLOCK = 4
+(BLOCK_INDEX, WARPS_LEFT, HEADS_LEFT, WAITING, COMPLETE, ARRIVED) = range(6)
+RESIDENT_BLOCK = ARRIVED + BARRIERS
+"""ARRIVED + number: warps that have come to a barrier with a count; COMPLETE: the set of those to be released."""
 
 # clock: numbers of the whole run
 (NOW, NEXT_BLOCK, LOADED_BLOCKS, FIRST_LOADED, TOTAL_BLOCKS, ENDED_BLOCKS, FREE_OP, FREE_OPS,

@@ -181,6 +181,8 @@ def _control(c: Core, sm: int, warp: int, pc: int, op: int, now: int) -> None:
     c.rows[warp, at.FLIGHT] -= 1
     flags = c.code[pc, at.FLAGS]
     block = c.rows[warp, at.BLOCK]
+    if flags >> at.COUNT_SHIFT != 0:
+        _arrive(c, sm, block, flags)
     if c.rows[warp, at.HEAD] == at.NONE:
         if c.rows[warp, at.FLIGHT] == 0:
             end_warp(c, sm, warp)
@@ -191,10 +193,20 @@ def _control(c: Core, sm: int, warp: int, pc: int, op: int, now: int) -> None:
         wake_at(c, sm, warp, fetched, now)
     if flags & at.BARRIER != 0:
         c.rows[warp, at.STOP] = at.AT_BARRIER
+        c.rows[warp, at.TOKEN] = flags >> at.NUMBER_SHIFT & 15 if flags >> at.COUNT_SHIFT != 0 else at.NONE
         c.rows[block, at.WAITING] += 1
         c.rows[sm, at.CHECK_BARRIER] |= bit(block - first_block(c, sm))
     if flags & at.FENCE != 0:
         c.rows[warp, at.STOP] = at.AT_FENCE
+
+
+def _arrive(c: Core, sm: int, block: int, flags: int) -> None:
+    """A warp comes to a barrier with a count."""
+    number = flags >> at.NUMBER_SHIFT & 15
+    c.rows[block, at.ARRIVED + number] += 1
+    if c.rows[block, at.ARRIVED + number] >= flags >> at.COUNT_SHIFT:
+        c.rows[block, at.COMPLETE] |= bit(number)
+        c.rows[sm, at.CHECK_BARRIER] |= bit(block - first_block(c, sm))
 
 
 def _enter_scoreboard(c: Core, warp: int, pc: int, op: int) -> None:
@@ -224,25 +236,44 @@ def _latch(c: Core, sm: int, row: int, scheduler: int, pipe: int, op: int) -> No
 
 
 def release_barriers(c: Core, sm: int) -> None:
-    """At the end of phase 3: let thread blocks go on whose warps all wait at a barrier or have issued everything."""
+    """At the end of phase 3: let the warps go on whose barrier is complete, or all of a thread block if each of them
+    waits at some barrier or has issued everything.
+    """
     blocks = c.rows[sm, at.CHECK_BARRIER]
     c.rows[sm, at.CHECK_BARRIER] = 0
     while blocks != 0:
         block = first_block(c, sm) + lowest(blocks)
         blocks ^= bit(lowest(blocks))
+        complete = c.rows[block, at.COMPLETE]
+        if complete != 0:
+            c.rows[block, at.COMPLETE] = 0
+            _release(c, sm, block, complete)
         if c.rows[block, at.WAITING] == c.rows[block, at.HEADS_LEFT] and c.rows[block, at.WAITING] > 0:
-            _release(c, sm, block)
+            _release(c, sm, block, at.NONE)
 
 
-def _release(c: Core, sm: int, block: int) -> None:
-    c.rows[block, at.WAITING] = 0
+def _release(c: Core, sm: int, block: int, complete: int) -> None:
+    """The warps at these barriers, or at any (NONE); those barriers begin anew."""
     first = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS]
+    for number in range(at.BARRIERS):
+        if complete != at.NONE and complete >> number & 1 != 0:
+            c.rows[block, at.ARRIVED + number] = 0
     for warp in range(first, first + c.machine[at.SLOTS]):
         if c.rows[warp, at.BLOCK] == block and c.rows[warp, at.STOP] == at.AT_BARRIER:
-            c.rows[warp, at.STOP] = at.GOING
-            scheduler = scheduler_of(c, sm, warp)
-            position = slot_of(c, sm, warp) // c.machine[at.SCHEDULERS]
-            row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
-            c.rows[row, at.DIRTY] |= bit(position)
-            if c.machine[at.ACTIVE_WARPS] != 0:
-                know_eligible(c, row, position, warp, slowest(c, warp))
+            number = c.rows[warp, at.TOKEN]
+            if complete == at.NONE or (number != at.NONE and complete >> number & 1 != 0):
+                if number != at.NONE:
+                    c.rows[block, at.ARRIVED + number] = 0
+                c.rows[block, at.WAITING] -= 1
+                _go_on(c, sm, warp)
+
+
+def _go_on(c: Core, sm: int, warp: int) -> None:
+    """A warp is released from its barrier."""
+    c.rows[warp, at.STOP] = at.GOING
+    scheduler = scheduler_of(c, sm, warp)
+    position = slot_of(c, sm, warp) // c.machine[at.SCHEDULERS]
+    row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
+    c.rows[row, at.DIRTY] |= bit(position)
+    if c.machine[at.ACTIVE_WARPS] != 0:
+        know_eligible(c, row, position, warp, slowest(c, warp))

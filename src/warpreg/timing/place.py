@@ -64,6 +64,9 @@ def place(c: Core, d: Any, sm: int, now: int) -> bool:
     c.rows[block, at.WARPS_LEFT] = warps
     c.rows[block, at.HEADS_LEFT] = warps
     c.rows[block, at.WAITING] = 0
+    c.rows[block, at.COMPLETE] = 0
+    for number in range(at.BARRIERS):
+        c.rows[block, at.ARRIVED + number] = 0
     calls.block_start(c, d, sm, now)
     start = (c.clock[at.NEXT_BLOCK] - c.clock[at.FIRST_LOADED]) * warps
     c.clock[at.NEXT_BLOCK] += 1

@@ -19,6 +19,7 @@ from warpreg.ir.opcodes import Latency, Unit
 from warpreg.ir.operands import Operand, Register
 from warpreg.sass import opcodes as sass
 from warpreg.timing import at
+from warpreg.timing.barriers import barrier_of
 from warpreg.timing.errors import TimingError
 from warpreg.timing.sites import access_kinds
 
@@ -113,11 +114,12 @@ def pipe_of(instruction: Instruction) -> str:
     return "fp" if instruction.types and instruction.types[-1].is_float else "int"
 
 
-def is_barrier(instruction: Instruction) -> bool:
-    """Whether a warp waits here for its thread block."""
-    if sass.is_sass(instruction):
-        return sass.find(instruction.opcode).flow == "barrier" and "ARV" not in instruction.modifiers
-    return instruction.opcode in ("bar", "barrier") and "arrive" not in instruction.modifiers
+def barrier_flags(instruction: Instruction) -> int:
+    """What the core knows of a barrier."""
+    found = barrier_of(instruction)
+    if found is None:
+        return 0
+    return at.BARRIER * found.waits | found.number << at.NUMBER_SHIFT | found.warps << at.COUNT_SHIFT
 
 
 class _Cells:
@@ -169,9 +171,7 @@ def _row(program: Program, pc: int, instruction: Instruction, machine: Machine, 
     row[at.LATENCY], row[at.INITIATION] = pipe.latency or 0, pipe.initiation
     row[at.KIND] = at.TEXTURE if kind and name == "tex" else kind
     row[at.FLAGS] = (
-        at.BARRIER * is_barrier(instruction)
-        + at.FENCE * (instruction.opcode in FENCES)
-        + at.SUSPENDS * int(program.suspends[pc])
+        barrier_flags(instruction) + at.FENCE * (instruction.opcode in FENCES) + at.SUSPENDS * int(program.suspends[pc])
     )
     row[at.WAIT_CLASS] = WAIT_CLASSES.get(classify(instruction)[1], 0) + at.LONG_BIT * int(program.long_latency[pc])
     return row

@@ -15,6 +15,7 @@ class Instruction:
     bank (predicates and uniform registers) are apart, by name.
 
     ``waits``: the cause of the stall of who needs its result (``memory``, ``shared``, ``dp``, ``sfu``, ``alu``).
+    ``barrier``: the warp waits; ``gathers``: of a barrier with a count, its number and how many warps it is for.
     ``kind``: what it asks of memory (``load``, ``store``, ``atomic``, ``texture``) or nothing.
     """
 
@@ -27,6 +28,7 @@ class Instruction:
     waits: str = "alu"
     kind: str = ""
     barrier: bool = False
+    gathers: tuple[int, int] | None = None
     fence: bool = False
     long_latency: bool = False
     suspends: bool = False

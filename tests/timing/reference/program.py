@@ -12,7 +12,7 @@ from warpreg.ir import instruction as ir
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
-from warpreg.ir.operands import Operand
+from warpreg.ir.operands import Immediate, Operand
 from warpreg.sass import opcodes as sass
 from warpreg.timing.access_record import ATOMIC, LOAD, NO_ACCESS, STORE
 from warpreg.timing.sites import access_kinds
@@ -71,10 +71,16 @@ def pipe_of(instruction: ir.Instruction) -> str:
     return "fp" if instruction.types and instruction.types[-1].is_float else "int"
 
 
-def _is_barrier(instruction: ir.Instruction) -> bool:
+def _barrier(instruction: ir.Instruction) -> tuple[bool, tuple[int, int] | None]:
+    """Whether a warp waits here for others; number and count of a barrier that has one."""
+    modifiers = instruction.modifiers
     if sass.is_sass(instruction):
-        return instruction.opcode == "BAR" and "ARV" not in instruction.modifiers
-    return instruction.opcode in ("bar", "barrier") and "arrive" not in instruction.modifiers
+        return instruction.opcode == "BAR" and "ARV" not in modifiers, None
+    if instruction.opcode not in ("bar", "barrier") or "warp" in modifiers:
+        return False, None
+    numbers = [operand.value for operand in instruction.sources if isinstance(operand, Immediate)]
+    counted = len(numbers) == len(instruction.sources) - ("red" in modifiers) == 2
+    return "arrive" not in modifiers, (numbers[0], (numbers[1] + 31) // 32) if counted else None
 
 
 def _instruction(
@@ -90,7 +96,8 @@ def _instruction(
         results_apart=_apart(instruction.results),
         waits=WAITS.get(classify(instruction)[1], "alu"),
         kind="texture" if kind and pipe == "tex" else kind,
-        barrier=_is_barrier(instruction),
+        barrier=_barrier(instruction)[0],
+        gathers=_barrier(instruction)[1],
         fence=instruction.opcode in FENCES,
         long_latency=long_latency,
         suspends=suspends,

@@ -176,7 +176,10 @@ class StreamingMultiprocessor:
         )
         warp.position += 1
         warp.last_issue = now
-        warp.at_barrier, warp.at_fence = instruction.barrier, instruction.fence
+        warp.at_barrier, warp.at_fence = instruction.barrier and warp.head is not None, instruction.fence
+        if instruction.gathers:
+            warp.block.gather(*instruction.gathers)
+            warp.gathers_at = instruction.gathers[0] if warp.at_barrier else None
         self.hooks.plan(issued, now)
         if instruction.pipe == "ctrl":
             warp.fetched = now + self.sm.pipes["ctrl"].latency

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from tests.timing.reference.instruction import Step, UnderWay
@@ -24,6 +25,7 @@ class Warp:
     scoreboard: dict[int | str, UnderWay] = field(default_factory=dict)
     under_way: list[UnderWay] = field(default_factory=list)
     at_barrier: bool = False
+    gathers_at: int | None = None
     at_fence: bool = False
     token: int | None = None
     asks_from: int = 0
@@ -62,17 +64,36 @@ class Warp:
 
 @dataclass(eq=False)
 class ThreadBlock:
-    """A resident thread block."""
+    """A resident thread block.  ``arrived``: warps by number of a barrier with a count; ``complete``: those that have
+    as many as they wait for.
+    """
 
     index: int
     warps: list[Warp] = field(default_factory=list)
+    arrived: Counter[int] = field(default_factory=Counter)
+    complete: set[int] = field(default_factory=set)
 
     @property
     def has_ended(self) -> bool:
         return all(warp.has_ended for warp in self.warps)
 
+    def gather(self, number: int, warps: int) -> None:
+        """A warp comes to a barrier that waits for so many."""
+        self.arrived[number] += 1
+        if self.arrived[number] >= warps:
+            self.complete.add(number)
+
     def release(self) -> None:
-        """Let the warps go on, if each waits at a barrier or has nothing left to issue."""
+        """Let warps go on whose barrier is complete, then all if each waits at one or has nothing left to issue."""
+        self._let_go([warp for warp in self.warps if warp.gathers_at in self.complete])
+        for number in self.complete:
+            self.arrived[number] = 0
+        self.complete.clear()
         if all(warp.at_barrier or warp.head is None for warp in self.warps):
-            for warp in self.warps:
-                warp.at_barrier = False
+            self._let_go(self.warps)
+
+    def _let_go(self, warps: list[Warp]) -> None:
+        for warp in warps:
+            if warp.gathers_at is not None:
+                self.arrived[warp.gathers_at] = 0
+            warp.at_barrier, warp.gathers_at = False, None

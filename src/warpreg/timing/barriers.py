@@ -1,0 +1,38 @@
+"""Which barrier of its thread block an instruction is at (PTX ISA, section 9.7.13)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.operands import Immediate
+from warpreg.sass import opcodes as sass
+
+THREADS_OF_WARP = 32
+
+
+class Barrier(NamedTuple):
+    """Whether the warp ``waits``; the barrier's number, and how many ``warps`` it gathers (0: all that are left)."""
+
+    waits: bool
+    number: int = 0
+    warps: int = 0
+
+
+def barrier_of(instruction: Instruction) -> Barrier | None:
+    """None for what is no barrier, and for an arrival without a count.
+
+    A number or a count in a register, and those of traces, are not known: such a barrier has no count.
+    """
+    if sass.is_sass(instruction):
+        waits = sass.find(instruction.opcode).flow == "barrier" and "ARV" not in instruction.modifiers
+        return Barrier(True) if waits else None
+    modifiers = instruction.modifiers
+    if instruction.opcode not in ("bar", "barrier") or "warp" in modifiers:
+        return None
+    waits = "arrive" not in modifiers
+    sources = instruction.sources
+    counts = sources[1 : len(sources) - ("red" in modifiers)]
+    if counts and isinstance(sources[0], Immediate) and isinstance(counts[0], Immediate):
+        return Barrier(waits, sources[0].value, -(-counts[0].value // THREADS_OF_WARP))
+    return Barrier(True) if waits else None
