@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from warpreg.experiments.figures import figures_of
 from warpreg.report.paper_figures import frame_path, write_frame
-from warpreg.report.reproduction_page import PageError, main, table
+from warpreg.report.reproduction_page import PageError, main, reasons, table
 
 
 def row(name: str, measured: float | bool | None, within: bool | None, cause: str = "") -> dict[str, object]:
@@ -35,11 +35,21 @@ def test_the_table_counts_what_is_within_and_has_a_line_for_each_result() -> Non
     lines = list(table(ROWS))
     assert lines[0] == "4 results, 3 measured, 2 of them within tolerance.\n"
     assert lines[3:] == [
-        "| a | §1 | energy | 0.1 to 0.25 | 0.1235 | ratio | yes |  |",
-        "| b | §1 | energy | 0.1 to 0.25 | yes | ratio | yes |  |",
-        "| c | §1 | energy | 0.1 to 0.25 | 0.5 | ratio | no | the input |",
-        "| d | §1 | energy | 0.1 to 0.25 |  | ratio |  | lost |",
+        "| a | §1 | energy | 0.1 to 0.25 | 0.1235 | ratio | yes |",
+        "| b | §1 | energy | 0.1 to 0.25 | yes | ratio | yes |",
+        "| c | §1 | energy | 0.1 to 0.25 | 0.5 | ratio | no |",
+        "| d | §1 | energy | 0.1 to 0.25 |  | ratio |  |",
     ]
+
+
+def test_results_of_which_the_same_is_said_stand_together() -> None:
+    rows = [
+        row("a", 0.5, False, "the input"),
+        row("b", 0.6, False, "the model (--ablation x)"),
+        row("c", 0.7, False, "the input"),
+    ]
+    assert list(reasons("## Why", rows)) == ["\n## Why\n", "- `a`, `c`: the input", "- `b`: the model (`--ablation x`)"]
+    assert not list(reasons("## Why", []))
 
 
 def test_a_page_is_made_of_saved_results_and_tables(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,8 @@ MANY = 12
 """Bars that may have their values over them; more places than that lie in a row of their own, with turned names."""
 WIDE, NARROW, PANEL, HEIGHT, ROW = 9.6, 4.8, 3.4, 3.4, 2.6
 """Inches: the widest figure, the narrowest, a panel beside others, a figure of one row, a row of several."""
+FOLD = 17
+"""Characters of a name in a line."""
 CHARACTER = 0.068
 """Inches that a character of a name takes."""
 KEY = 0.5
@@ -72,7 +75,9 @@ def _is_wide(panel: Panel) -> bool:
 
 def _named_width(panels: Sequence[Panel]) -> float:
     """Inches that the names along the axis take side by side."""
-    longest = max((len(line) for panel in panels for place in panel.places for line in place.split("\n")), default=0)
+    longest = max(
+        (len(line) for panel in panels for place in panel.places for line in _folded(place).split("\n")), default=0
+    )
     return sum(0 if panel.numeric else len(panel.places) for panel in panels) * (longest * CHARACTER + 0.1) + 0.8
 
 
@@ -169,7 +174,7 @@ def _names(axes: Axes, panel: Panel) -> None:
     if len(panel.places) > MANY or panel.figure.x.column == "workload":
         axes.set_xticks(places, panel.places, rotation=90, fontsize=5.5 if len(panel.places) > 40 else 7)
     else:
-        axes.set_xticks(places, panel.places)
+        axes.set_xticks(places, [_folded(place) for place in panel.places])
     axes.set_xlim(-0.6, len(panel.places) - 0.4)
     if MEAN in panel.places:
         axes.axvline(len(panel.places) - 1.5, color=QUIET, linewidth=0.8, linestyle=":")
@@ -177,6 +182,10 @@ def _names(axes: Axes, panel: Panel) -> None:
 
 def _from_zero(axes: Axes) -> None:
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+
+
+def _folded(name: str) -> str:
+    return textwrap.fill(name, FOLD, break_on_hyphens=False)
 
 
 def _group_names(axes: Axes, panel: Panel) -> None:

@@ -15,8 +15,8 @@ HALF = {"rc half-size energy": "RC, half-size power", "rsp half-size energy": "R
 PANELS = ("(a) writes", "(b) reads")
 ORGANISATIONS = {
     "rc-rsp-register-energy-hybrid": "hierarchy",
-    "rc-rsp-parallel-evict": "parallel,\nevicting first",
-    "rc-rsp-parallel-no-liveout": "parallel,\nno value in both",
+    "rc-rsp-parallel-evict": "parallel, evicting first",
+    "rc-rsp-parallel-no-liveout": "parallel, no value in both",
 }
 GPU = {f"rc-rsp-gpu-energy-{label}": name for label, name in DESIGNS.items()}
 

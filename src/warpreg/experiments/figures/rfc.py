@@ -13,13 +13,14 @@ ENTRIES = Axis("entries", "RFC entries per thread", "registers")
 SHARE = Axis("share", "share of all values", "fraction")
 AVOIDED = Axis("avoided", "MRF accesses avoided", "fraction")
 IPC = Axis("ipc", "instructions per cycle", "instructions/cycle")
+ENERGY = Axis("normalized energy", "energy / energy without a cache", "ratio")
 KEYS = ("workload", "class", "category")
 BYTES = 4
 """Of a register in one lane."""
 READS, WRITES = {"reads avoided": "reads"}, {"writes avoided": "writes"}
 POLICIES = {"greedy": "greedy", "lrr": "loose round robin"}
-POWER = {"rfc-sm-power-saving": "SM power", "rfc-chip-power-saving": "dynamic power\nof the chip"}
-DISTANCES = {label: f"MRF {mrf:g} mm\nRFC {rfc_mm:g} mm" for label, (mrf, rfc_mm) in rfc.DISTANCES_MM.items()}
+POWER = {"rfc-sm-power-saving": "SM power", "rfc-chip-power-saving": "dynamic power of the chip"}
+DISTANCES = {label: f"MRF {mrf:g}, RFC {rfc_mm:g} mm" for label, (mrf, rfc_mm) in rfc.DISTANCES_MM.items()}
 
 
 def values_by_reads(study: Study) -> pd.DataFrame:
@@ -182,13 +183,13 @@ FIGURES = (
     ),
     Figure(
         "figure-12", "Figure 12", "Register file access energy, wires left out", energy, "bars",
-        Axis("active warps", "active warps"), Axis("normalized energy", "energy / energy without a cache", "ratio"),
+        Axis("active warps", "active warps"), ENERGY,
         series="entries", texts="storage",
         marks=(Mark("rfc-energy-access-6x8", 8, "6 entries", left=True), Mark("rfc-energy-access-range", left=True)),
     ),
     Figure(
         "table-5", "Table 5", "Register file energy by distance to the ALUs", wires, "bars",
-        Axis("distances", ""), Axis("normalized energy", "energy / energy without a cache", "ratio"), series="class",
+        Axis("distances", "way to the ALUs"), ENERGY, series="class",
         marks=tuple(
             Mark(f"rfc-table5-{label}-{which}", place, which)
             for label, place in DISTANCES.items()
