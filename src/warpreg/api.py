@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from warpreg import simt
 from warpreg.codegen import MACHINE, PLAIN
 from warpreg.experiments import comparison, runs, traces
+from warpreg.experiments.choices import Choice
 from warpreg.experiments.provenance import DIGITS
 from warpreg.experiments.result import Parameters
 from warpreg.experiments.runs import CompileChoice, Run
@@ -279,7 +280,7 @@ def compare(
     """
     import pandas
 
-    chosen = [comparison.Choice.load(design, (parameters or {}).get(design)) for design in designs]
+    chosen = [Choice.load(design, (parameters or {}).get(design)) for design in designs]
     setting = comparison.Setting.load(machine, technology)
     taken = [run] if isinstance(run, Run) else list(run)
     rows = [row.as_dict() for one in taken for row in comparison.compare(one, chosen, setting)]

@@ -8,7 +8,8 @@ import pytest
 from warpreg import energy
 from warpreg.designs import load, program_table
 from warpreg.designs.placement.spent import spent
-from warpreg.experiments.comparison import Choice, replayed
+from warpreg.experiments.choices import Choice
+from warpreg.experiments.counting import replayed
 from warpreg.experiments.orf_limits import LIMITS, limit
 from warpreg.experiments.runs import Run, find_workload, run_workload
 from warpreg.experiments.variable_orf import StrandChoice, VariableOrf, best_sizes

@@ -17,7 +17,7 @@ from warpreg.gpu import Machine
 from warpreg.gpu.memory import MemorySystem, Model
 from warpreg.replay.compiled import Mode
 from warpreg.timing import memory
-from warpreg.timing.counted import Visits, counts_of, resources_of
+from warpreg.timing.counted import Visits, counts_of, plain_counts, resources_of
 from warpreg.timing.engine import Engine
 from warpreg.timing.outside import Behaviour, Outside
 from warpreg.timing.result import TimingResult, result_of
@@ -87,7 +87,8 @@ def fast(
     counts = counts_of(chosen, chosen.configure(**parameters), outside, visits)
     resources = resources_of(chosen, outside, engine.cycles)
     counters = memory.counters(outside.system)
-    return Fast(result_of(machine, engine.core, engine.cycles, counters, counts, resources), outside)
+    plain = plain_counts(launched.kernel, visits)
+    return Fast(result_of(machine, engine.core, engine.cycles, counters, counts, plain, resources), outside)
 
 
 def compare(slow: Timed, quick: Fast) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
 from warpreg.cli import output
+from warpreg.cli.cycles import cycles_options, recorded
+from warpreg.cli.designs import design_choices
 from warpreg.cli.options import compile_options, json_option, limit_option, problem_options, trace_options
-from warpreg.experiments.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Choice, Setting, compare
-from warpreg.experiments.result import Row, Value, geometric_mean
+from warpreg.experiments.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting, compare
+from warpreg.experiments.counting import AlongSchedule, How, Replayed, Timed
+from warpreg.experiments.result import Row, geometric_mean
 from warpreg.experiments.runs import CompileChoice, find_workload, run_workload
 from warpreg.experiments.traces import UnknownOpcodes, is_trace, recorded_run
-from warpreg.ir.errors import UnknownNameError
 from warpreg.replay import Suspend
 
 ALL = "all"
@@ -44,6 +46,13 @@ PERCENT = 100
     show_default=True,
     help="Where warps leave the active set: nowhere, or wherever they may have to wait for memory.",
 )
+@click.option(
+    "--schedule",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Replay in the order that 'warpreg run --cycles --save-schedule FILE' of the same run kept.",
+)
+@cycles_options
 @problem_options("small")
 @compile_options
 @limit_option
@@ -57,6 +66,8 @@ def command(
     machine: str,
     technology: str,
     suspend: Suspend,
+    schedule: Path | None,
+    timed: Timed | None,
     size: str,
     seed: int,
     choice: CompileChoice,
@@ -69,11 +80,14 @@ def command(
     \b
     warpreg compare hotspot bfs --set rfc.entries=2,4,6
     warpreg compare all --design my_design.py --json
+    warpreg compare hotspot --designs mrf,rfc --cycles --machine gtx480
     warpreg compare traces/vectoradd/kernelslist.g --designs rfc
     """
     setting = Setting.load(machine, technology)
     choices = design_choices([*filter(None, designs.split(",")), *files], settings)
-    chosen = [name if is_trace(name) else find_workload(name) for name in _expanded(names)]
+    names = tuple(_expanded(names))
+    way = _way(timed, suspend, schedule, names)
+    chosen = [name if is_trace(name) else find_workload(name) for name in names]
     rows: list[Row] = []
     with output.steps(len(chosen)) as progress:
         for subject in chosen:
@@ -82,11 +96,9 @@ def command(
                 run = recorded_run(subject, unknown_opcodes, choice)
             else:
                 progress.begin(f"running {subject.name}")
-                run = run_workload(
-                    subject, size, seed, choice, max_instructions=max_instructions, progress=progress.fraction
-                )
-            progress.begin(f"replaying {run.name}")
-            rows += compare(run, choices, setting, suspend)
+                run = run_workload(subject, size, seed, choice, recorded(timed), max_instructions, progress.fraction)
+            progress.begin(f"{'replaying' if timed is None else 'timing'} {run.name}")
+            rows += compare(run, choices, setting, way)
             progress.done()
     if as_json:
         output.print_json([row.as_dict() for row in rows])
@@ -94,22 +106,17 @@ def command(
         print_rows(rows)
 
 
-def design_choices(names: Sequence[str], settings: Iterable[str]) -> list[Choice]:
-    """The designs with every combination of the values that ``DESIGN.PARAMETER=VALUE,...`` give.
-
-    A design file is meant by its stem.  Raises click.UsageError for a setting that fits no design.
-    """
-    stems = {Path(name).stem.replace("_", "-") if name.endswith(".py") else name: name for name in names}
-    values: dict[str, dict[str, list[Value]]] = {stem: {} for stem in stems}
-    for text in settings:
-        key, equals, listed = text.partition("=")
-        stem, dot, parameter = key.partition(".")
-        if not (equals and dot and parameter and listed):
-            raise click.UsageError(f"--set {text}: expected DESIGN.PARAMETER=VALUE, for example rfc.entries=6")
-        if stem not in values:
-            raise click.UsageError(f"--set {text}: {UnknownNameError('design in this comparison', stem, stems)}")
-        values[stem][parameter] = list(listed.split(","))
-    return [choice for stem, name in stems.items() for choice in Choice.grid(name, values[stem])]
+def _way(timed: Timed | None, suspend: Suspend, schedule: Path | None, names: Sequence[str]) -> How:
+    """How accesses are counted; raises click.UsageError for options that exclude each other."""
+    asked = [option for option, given in (("--cycles", timed), ("--schedule", schedule)) if given is not None]
+    asked += ["--suspend"] if suspend != "never" else []
+    if len(asked) > 1:
+        raise click.UsageError(f"{' and '.join(asked)}: both say when warps are suspended, expected one")
+    if schedule is not None and len(names) != 1:
+        raise click.UsageError(f"--schedule is of one run, found {len(names)} workloads")
+    if timed is not None:
+        return timed
+    return Replayed(suspend) if schedule is None else AlongSchedule(schedule)
 
 
 def print_rows(rows: Sequence[Row]) -> None:
@@ -121,7 +128,8 @@ def print_rows(rows: Sequence[Row]) -> None:
     levels = dict.fromkeys(name for row in rows for name in row.levels)
     counts = [f"{name} {action}" for name in levels for action in ("reads", "writes")]
     console = output.console()
-    ratios = list(_ratios(0, 0, 0, 0))
+    timing = list(_timing(rows[0]))
+    ratios = [*timing, *_ratios(0, 0, 0, 0)]
     whole = output.table(lines, ["workload", "design", *counts, *ratios])
     output.print_tables([whole if output.fits(whole) else output.table(lines, ["workload", "design", *ratios])])
     used = rows[0].provenance
@@ -129,6 +137,8 @@ def print_rows(rows: Sequence[Row]) -> None:
         "\nmillion warp-registers, write-backs included; energy normalized to the plain MRF, its mean geometric",
         style="dim",
     )
+    if timing:
+        console.print("speed: cycles of the plain MRF over those of the design, its mean geometric", style="dim")
     console.print(f"machine {used.machine}, technology {used.technology}, warpreg {used.code}", style="dim")
 
 
@@ -137,16 +147,34 @@ def _line(row: Row) -> dict[str, Any]:
     for name, level in row.levels.items():
         line[f"{name} reads"] = level.reads / 1e6
         line[f"{name} writes"] = level.writes / 1e6
-    return line | _ratios(row.reads_elided, row.writes_elided, row.elided, row.energy)
+    return line | _timing(row) | _ratios(row.reads_elided, row.writes_elided, row.elided, row.energy)
+
+
+def _timing(row: Row) -> dict[str, Any]:
+    """Cycles, instructions a cycle and speed, where the run was timed; of a sample with its error."""
+    if row.timing is None:
+        return {}
+    margin = f" ± {row.timing.margin:,.0f}" if row.timing.margin else ""
+    return {
+        "cycles": f"{row.timing.cycles:,.0f}{margin}",
+        "IPC": f"{row.timing.ipc:.3f}",
+        "speed": f"{row.timing.speed or 1:.3f}",
+    }
 
 
 def _mean_line(label: str, rows: Sequence[Row]) -> dict[str, Any]:
-    """Arithmetic means of what is elided, geometric mean of normalized energy."""
-    return {"workload": "mean", "design": label} | _ratios(
-        reads=statistics.fmean(row.reads_elided for row in rows),
-        writes=statistics.fmean(row.writes_elided for row in rows),
-        both=statistics.fmean(row.elided for row in rows),
-        energy=geometric_mean(row.energy for row in rows),
+    """Arithmetic means of what is elided, geometric means of normalized energy and of speed."""
+    speeds = [row.timing.speed for row in rows if row.timing is not None and row.timing.speed]
+    speed = {"speed": f"{geometric_mean(speeds):.3f}"} if speeds else {}
+    return (
+        {"workload": "mean", "design": label}
+        | speed
+        | _ratios(
+            reads=statistics.fmean(row.reads_elided for row in rows),
+            writes=statistics.fmean(row.writes_elided for row in rows),
+            both=statistics.fmean(row.elided for row in rows),
+            energy=geometric_mean(row.energy for row in rows),
+        )
     )
 
 

@@ -1,56 +1,147 @@
-"""What ``--cycles`` adds to a run: its cycles on a machine, instructions a cycle, and where warp slots spent them."""
+"""What ``--cycles`` adds to a command: a run's cycles on a machine, under a design, of all of it or of a sample."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import click
 from rich.table import Table
 
 from warpreg import simt
 from warpreg.cli import output
+from warpreg.experiments.choices import Choice
+from warpreg.experiments.comparison import BASELINE, Setting, row
+from warpreg.experiments.counting import Counted, Timed
+from warpreg.experiments.result import Row
 from warpreg.experiments.runs import PATH, Run
-from warpreg.gpu import Machine
-from warpreg.timing import TimingResult, simulate
+from warpreg.timing import CAUSES, Sample, recorded_schedules
+from warpreg.timing.estimate import whole
+from warpreg.timing.simulate import Chosen
+from warpreg.trace.chunked import save_all
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 ADDRESSES = simt.Record(path=True, addresses=True)
-
-cycles_option = click.option("--cycles", is_flag=True, help="Time the run on --machine: cycles, IPC, stall account.")
-design_option = click.option(
-    "--design", "designs", multiple=True, metavar="NAME|FILE.py", help="With --cycles: under this design; one a slot."
-)
+SAMPLE = Sample()
 
 
-def recorded(cycles: bool) -> simt.Record:
+def cycles_options(function: Function) -> Function:
+    """``--cycles`` and the options of a sample; the command gets ``timed``, a way of counting, or None."""
+
+    @functools.wraps(function)
+    def command(
+        *arguments: Any,
+        cycles: bool,
+        sample_windows: int | None,
+        sample_blocks: int | None,
+        sample_sms: int | None,
+        **named: Any,
+    ) -> Any:
+        asked = (sample_windows, sample_blocks, sample_sms)
+        if any(asked) and not cycles:
+            raise click.UsageError("--sample-windows, --sample-blocks and --sample-sms are of use with --cycles only")
+        sample = Sample(sample_windows or SAMPLE.windows, sample_blocks, sample_sms) if any(asked) else None
+        return function(*arguments, timed=Timed(sample) if cycles else None, **named)
+
+    options = (
+        click.option("--cycles", is_flag=True, help="Time the run on --machine: cycles, IPC, stall account."),
+        click.option(
+            "--sample-windows",
+            type=click.IntRange(min=2),
+            metavar="N",
+            help="Time N windows of each launch instead of all of it, and estimate its cycles from them.",
+        ),
+        click.option(
+            "--sample-blocks",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Thread blocks of a window; by default as many as run at a time.",
+        ),
+        click.option(
+            "--sample-sms",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Time on N of the SMs, with their share of the memory system.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return cast("Function", command)
+
+
+def recorded(timed: Timed | None) -> simt.Record:
     """What a run must record; timing needs addresses."""
-    return ADDRESSES if cycles else PATH
+    return PATH if timed is None else ADDRESSES
 
 
-def timed(run: Run, machine: Machine, designs: Sequence[str] = ()) -> TimingResult:
-    """All launches of a run, one after the other; ``--registers`` decides occupancy where it is given."""
-    return simulate(run.launches, machine, designs=designs, registers=run.options.get("registers"))
+def timed_row(run: Run, choice: Choice, setting: Setting, timed: Timed, schedule: Path | None = None) -> Row:
+    """All launches of a run, one after the other; ``--registers`` decides occupancy where it is given.
+
+    ``schedule`` is a file to save the schedules of the launches to.
+    """
+    if schedule is None:
+        found = timed.count(run, choice, setting.machine)
+    else:
+        chosen = Chosen(choice.design, choice.design.configure(**choice.values))
+        registers = run.options.get("registers")
+        result, schedules = recorded_schedules(
+            run.launches, setting.machine, designs=chosen, registers=registers, mode=timed.mode
+        )
+        save_all(schedules, schedule)
+        found = Counted([result.counts], whole(result, len(run.launches)))
+    assert found.estimate is not None
+    plain = Counted([found.estimate.timed.plain])
+    return row(run, choice, setting, found, plain, timed.options)
 
 
-def as_dict(result: TimingResult) -> dict[str, Any]:
+def as_dict(found: Row) -> dict[str, Any]:
     """For JSON: what a run reports beside its profile."""
-    told = result.as_dict()
-    first = {name: told.pop(name) for name in ("cycles", "warp_instructions", "ipc", "stalls")}
-    return {**first, "timing": told}
+    told = found.as_dict()
+    stalls = {"stalls": told["timing"].pop("stalls")}
+    kept = ("cycles", "ipc", "timing", "design", "parameters", "energy_pj", "energy_normalized", "provenance")
+    levels = {name: told[name] for name in told if name.endswith(("_reads", "_writes", "_normalized"))}
+    return {name: told[name] for name in kept} | stalls | levels
 
 
-def tables(result: TimingResult) -> list[Table]:
-    """Cycles, and the stall account of occupied warp slots."""
-    figures = [
-        {"timing": "cycles", "value": f"{result.cycles:,}"},
-        {"timing": "warp-instructions a cycle, all SMs", "value": f"{result.ipc:.2f}"},
-        {"timing": "warp-instructions a cycle, an SM", "value": f"{result.ipc_per_sm:.3f}"},
-        {"timing": "warp slots that hold a warp", "value": f"{result.occupancy:.0%}"},
-    ]
-    account = {cause: cycles for cause, cycles in result.stall_account.items() if cycles and cause != "empty"}
+def tables(found: Row) -> list[Table]:
+    """Cycles, the stall account of occupied warp slots, and the accesses of each level."""
+    timing = found.timing
+    assert timing is not None
+    details = timing.details
+    cycles = f"{timing.cycles:,.0f}" + (f" ± {timing.margin:,.0f} (95%)" if timing.margin else "")
+    figures = {
+        "cycles": cycles,
+        "warp-instructions a cycle, all SMs": f"{timing.ipc:.2f}",
+        "warp-instructions a cycle, an SM": f"{details['ipc_per_sm']:.3f}",
+        "warp slots that hold a warp": f"{details['occupancy']:.0%}",
+        "collectors in use": f"{details['collector']['occupancy']:.0%}",
+        **{f"use of {part}": f"{use:.0%}" for part, use in details["bandwidth_use"].items()},
+    }
+    if "sample" in details:
+        sample = details["sample"]
+        figures["sample"] = (
+            f"{sample['windows']} windows on {sample['sms']} SMs, {sample['whole_launches']} launches whole"
+        )
+    account = {cause: details["stalls"][cause] for cause in CAUSES if cause != "empty" and details["stalls"][cause]}
     total = sum(account.values())
     rows = [
         {"a warp's cycles": cause, "share": f"{cycles / total:.1%}"}
         for cause, cycles in sorted(account.items(), key=lambda item: -item[1])
     ]
-    return [output.table(figures, ["timing", "value"]), output.table(rows, ["a warp's cycles", "share"])]
+    return [
+        output.table([{"timing": name, "value": value} for name, value in figures.items()], ["timing", "value"]),
+        output.table(rows, ["a warp's cycles", "share"]),
+        _levels(found),
+    ]
+
+
+def _levels(found: Row) -> Table:
+    rows: list[dict[str, Any]] = [
+        {"level": name, "reads": int(use.reads), "writes": int(use.writes), "nJ": use.total_pj / 1000}
+        for name, use in found.levels.items()
+    ]
+    if found.design != BASELINE:
+        rows.append({"level": "energy over that of the plain MRF", "nJ": round(found.energy, 3)})
+    return output.table(rows, ["level", "reads", "writes", "nJ"], found.label)

@@ -9,7 +9,8 @@ import click
 from warpreg.cli import output
 from warpreg.cli.compare import print_rows
 from warpreg.cli.options import compile_options, json_option, problem_options
-from warpreg.experiments.comparison import Choice, Setting, compare
+from warpreg.experiments.choices import Choice
+from warpreg.experiments.comparison import Setting, compare
 from warpreg.experiments.result import Row
 from warpreg.experiments.runs import CompileChoice, find_workload, run_workload
 

@@ -10,7 +10,7 @@ import click
 
 from warpreg import workloads
 from warpreg.cli import output
-from warpreg.cli.compare import design_choices
+from warpreg.cli.designs import design_choices
 from warpreg.cli.options import compile_options, json_option
 from warpreg.experiments.algorithms import DESIGNS
 from warpreg.experiments.oracle import Gap, OracleGap, gaps, total

@@ -9,21 +9,23 @@ import click
 import numpy as np
 from rich.table import Table
 
-from warpreg import gpu
+from warpreg import simt
 from warpreg.cli import cycles as cli_cycles
 from warpreg.cli import output
 from warpreg.cli.arguments import Argument, parse_argument, parse_extent
-from warpreg.cli.cycles import cycles_option, design_option
+from warpreg.cli.cycles import cycles_options
+from warpreg.cli.designs import one_choice
 from warpreg.cli.options import compile_options, json_option, limit_option, problem_options, trace_options
-from warpreg.experiments.comparison import DEFAULT_MACHINE
+from warpreg.experiments.comparison import BASELINE, DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting
+from warpreg.experiments.counting import Timed
 from warpreg.experiments.profile import register_profile
+from warpreg.experiments.result import Row
 from warpreg.experiments.runs import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
 from warpreg.experiments.traces import UnknownOpcodes, is_trace, recorded_run
 from warpreg.gpu import Machine
 from warpreg.ir.module import Module
 from warpreg.replay import Profile
 from warpreg.report.files import whole
-from warpreg.timing import TimingResult
 
 FIRST_ELEMENTS = 6
 KERNEL_FILES = (".cu", ".ptx")
@@ -46,8 +48,24 @@ KERNEL_FILES = (".cu", ".ptx")
 )
 @click.option("--save", multiple=True, metavar="N=FILE.npy", help="Write argument N (from 0) to a file after the run.")
 @click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine whose occupancy is told.")
-@cycles_option
-@design_option
+@cycles_options
+@click.option(
+    "--design", "designs", multiple=True, metavar="NAME|FILE.py", help="With --cycles: under this design; one a slot."
+)
+@click.option("--set", "settings", multiple=True, metavar="DESIGN.PARAMETER=VALUE", help="A parameter of a --design.")
+@click.option(
+    "--technology",
+    default=DEFAULT_TECHNOLOGY,
+    show_default=True,
+    help="With --cycles: whose energies accesses cost, by name or .toml file.",
+)
+@click.option(
+    "--save-schedule",
+    "schedule",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="With --cycles: keep who issued when, for 'warpreg compare --schedule'.",
+)
 @compile_options
 @limit_option
 @trace_options
@@ -63,8 +81,11 @@ def command(
     arguments: tuple[str, ...],
     save: tuple[str, ...],
     machine: str,
-    cycles: bool,
+    timed: Timed | None,
     designs: tuple[str, ...],
+    settings: tuple[str, ...],
+    technology: str,
+    schedule: Path | None,
     choice: CompileChoice,
     max_instructions: int | None,
     unknown_opcodes: UnknownOpcodes,
@@ -78,15 +99,17 @@ def command(
     warpreg run saxpy.cu --grid 4 --block 256 --arg f32:2.0 --arg buffer:f32:1024:arange \\
         --arg buffer:f32:1024:ones --arg s32:1024
     """
-    described = gpu.load(machine)
-    if designs and not cycles:
-        raise click.UsageError("--design is of use with --cycles only; 'warpreg compare' counts accesses without")
+    setting = Setting.load(machine, technology)
+    described = setting.machine
+    _refuse_without_cycles(timed, designs, settings, schedule)
+    design = one_choice(designs or (BASELINE,), settings)
+    record = cli_cycles.recorded(timed)
     if Path(target).suffix in KERNEL_FILES:
         generator = np.random.default_rng(seed)
         given = [parse_argument(text, generator) for text in arguments]
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"running {target}")
-            run = _run_file(target, kernel, grid, block, shared_bytes, given, choice, max_instructions, cycles)
+            run = _run_file(target, kernel, grid, block, shared_bytes, given, choice, max_instructions, record)
             progress.begin("reading the path")
             profile = register_profile(run)
         _save(given, save)
@@ -103,22 +126,33 @@ def command(
         workload = find_workload(target)
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"running {target}")
-            run = run_workload(
-                workload, size, seed, choice, cli_cycles.recorded(cycles), max_instructions, progress.fraction
-            )
+            run = run_workload(workload, size, seed, choice, record, max_instructions, progress.fraction)
             progress.begin("reading the path")
             profile = register_profile(run)
         report = {"checked": _checked(run)}
     timing = None
-    if cycles:
+    if timed is not None:
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"timing {target} on {machine}")
-            timing = cli_cycles.timed(run, described, designs)
+            timing = cli_cycles.timed_row(run, design, setting, timed, schedule)
     if as_json:
         told = {} if timing is None else cli_cycles.as_dict(timing)
         output.print_json(_as_dict(run, profile, described) | report | told)
     else:
         _print(run, profile, described, report, timing)
+
+
+def _refuse_without_cycles(
+    timed: Timed | None, designs: tuple[str, ...], settings: tuple[str, ...], schedule: Path | None
+) -> None:
+    if timed is None:
+        for option, given in (("--design", designs), ("--set", settings), ("--save-schedule", schedule)):
+            if given:
+                raise click.UsageError(
+                    f"{option} is of use with --cycles only; 'warpreg compare' counts accesses without"
+                )
+    elif timed.sample is not None and schedule is not None:
+        raise click.UsageError("--save-schedule keeps the schedule of a whole run, not of a sample")
 
 
 def _checked(run: Run) -> str:
@@ -154,11 +188,11 @@ def _run_file(
     arguments: list[Argument],
     choice: CompileChoice,
     max_instructions: int | None,
-    cycles: bool,
+    record: simt.Record,
 ) -> Run:
     from warpreg import api
 
-    program = api.Program(api.load_module(target), choice, cli_cycles.recorded(cycles))
+    program = api.Program(api.load_module(target), choice, record)
     name = program.module.kernel_name(kernel) if kernel else _only_kernel(target, program)
     _expect_launch(target, program.module, name, grid, block, len(arguments))
     assert grid is not None
@@ -266,7 +300,7 @@ def _key(column: str) -> str:
     return column.replace(" ", "_")
 
 
-def _print(run: Run, profile: Profile, machine: Machine, report: dict[str, Any], timing: TimingResult | None) -> None:
+def _print(run: Run, profile: Profile, machine: Machine, report: dict[str, Any], timing: Row | None) -> None:
     console = output.console()
     usual = AS_COMPILED.as_dict() | {"seed": 0, "shared_bytes": 0}
     chosen = {name: value for name, value in run.options.items() if name not in usual or value != usual[name]}

@@ -1,22 +1,22 @@
-"""Designs side by side: replay each over the recorded path of a run, and account the energy of what it counted."""
+"""Designs side by side: count what each accesses on a run, and account the energy of that."""
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warpreg import designs, energy, gpu
-from warpreg.designs import Design
+from warpreg import energy, gpu
 from warpreg.energy import LevelEnergy, Technology
-from warpreg.experiments.provenance import DIGITS, code_version
-from warpreg.experiments.result import LevelUse, Parameters, Provenance, Row, Value
+from warpreg.experiments.choices import Choice
+from warpreg.experiments.counting import Counted, How, Replayed
+from warpreg.experiments.provenance import code_version
+from warpreg.experiments.result import Cycles, LevelUse, Provenance, Row
 from warpreg.experiments.runs import Run
 from warpreg.gpu import Machine
-from warpreg.replay import Counts, Suspend, replay
+from warpreg.replay import Counts
+from warpreg.timing.estimate import Estimate
 
 DEFAULT_MACHINE = "gebhart-rfc"
 DEFAULT_TECHNOLOGY = "gebhart-40nm"
@@ -37,64 +37,61 @@ class Setting:
         return Setting(gpu.load(machine), energy.load(technology))
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A design with the values of its parameters; ``digest`` is the content hash of its file."""
-
-    design: Design
-    values: Parameters
-    digest: str
-
-    @staticmethod
-    def load(name_or_path: str | Path, values: Mapping[str, Value] | None = None) -> Choice:
-        """A design by name or path with checked values.
-
-        Raises UnknownNameError, DesignError, or ParameterError for a value outside its declared range.
-        """
-        design = designs.load(name_or_path)
-        return Choice(design, dataclasses.asdict(design.configure(**(values or {}))), design.digest[:DIGITS])
-
-    @staticmethod
-    def grid(name_or_path: str | Path, values: Mapping[str, Sequence[Value]]) -> list[Choice]:
-        """A choice for every combination of the given values, the last parameter changing fastest."""
-        combinations = itertools.product(*values.values())
-        return [Choice.load(name_or_path, dict(zip(values, one, strict=True))) for one in combinations]
-
-
-def compare(run: Run, choices: Sequence[Choice], setting: Setting, suspend: Suspend = "never") -> Iterator[Row]:
+def compare(run: Run, choices: Sequence[Choice], setting: Setting, how: How | None = None) -> Iterator[Row]:
     """One row for each choice, in order; each is normalized to the plain MRF on the same run.
 
-    ``suspend`` says where warps leave the active set.
-    Raises RunError for a run without a recorded path.
+    ``how`` accesses are counted: by replay without it.  Raises RunError for a run that lacks what that needs.
     """
-    plain = _levels(run, Choice.load(BASELINE), setting)["MRF"]
-    digest = run.digest
-    resident = run.residencies(setting.machine)
+    way = Replayed() if how is None else how
+    plain = way.count(run, Choice.load(BASELINE), setting.machine)
     for choice in choices:
-        levels = {"MRF": plain} if choice.design.name == BASELINE else _levels(run, choice, setting, suspend)
-        provenance = Provenance(
-            kernel=digest,
-            machine=setting.machine.name,
-            machine_digest=setting.machine.digest,
-            technology=setting.technology.name,
-            technology_digest=setting.technology.digest,
-            design_digest=choice.digest,
-            code=code_version(),
-            options=run.options if suspend == "never" else {**run.options, "suspend": suspend},
-        )
-        name, parameters = choice.design.name, choice.values
-        defaults = {spec.name: spec.default for spec in choice.design.parameters}
-        yield Row(run.name, name, parameters, run.warp_instructions, levels, plain, provenance, resident, defaults)
+        found = plain if choice.design.name == BASELINE else way.count(run, choice, setting.machine)
+        yield row(run, choice, setting, found, plain, way.options)
 
 
-def replayed(run: Run, choice: Choice, suspend: Suspend = "never") -> list[Counts]:
-    """What the design counts on each kernel of the run, all launches of a kernel together."""
-    values: dict[str, Any] = dict(choice.values)
-    return [replay(run.path(kernel), kernel, choice.design, suspend=suspend, **values) for kernel in run.kernels]
+def row(
+    run: Run,
+    choice: Choice,
+    setting: Setting,
+    found: Counted,
+    plain: Counted,
+    options: Mapping[str, Any],
+) -> Row:
+    """What was ``found`` of a design beside what was of the ``plain`` MRF; ``options`` say how it was counted."""
+    provenance = Provenance(
+        kernel=run.digest,
+        machine=setting.machine.name,
+        machine_digest=setting.machine.digest,
+        technology=setting.technology.name,
+        technology_digest=setting.technology.digest,
+        design_digest=choice.digest,
+        code=code_version(),
+        options={**run.options, **options},
+    )
+    return Row(
+        workload=run.name,
+        design=choice.design.name,
+        parameters=choice.values,
+        warp_instructions=run.warp_instructions,
+        levels=_levels(found.counts, choice.design.levels, setting),
+        baseline=_levels(plain.counts, ("MRF",), setting)["MRF"],
+        provenance=provenance,
+        residency=run.residencies(setting.machine),
+        defaults={spec.name: spec.default for spec in choice.design.parameters},
+        timing=None if found.estimate is None else _cycles(found.estimate, plain.estimate),
+    )
 
 
-def _levels(run: Run, choice: Choice, setting: Setting, suspend: Suspend = "never") -> dict[str, LevelUse]:
-    counts = replayed(run, choice, suspend)
+def _cycles(found: Estimate, plain: Estimate | None) -> Cycles:
+    details = found.timed.as_dict()
+    for name in ("cycles", "warp_instructions", "ipc"):
+        del details[name]
+    if found.is_sampled:
+        details["sample"] = found.as_dict()
+    return Cycles(found.cycles, found.margin, found.ipc, None if plain is None else plain.cycles, details)
+
+
+def _levels(counts: Sequence[Counts], levels: Sequence[str], setting: Setting) -> dict[str, LevelUse]:
     items = [item for one in counts for item in one.energy_list()]
     spent = energy.account(items, setting.technology).levels()
     nothing = LevelEnergy(0.0, 0.0)
@@ -105,5 +102,5 @@ def _levels(run: Run, choice: Choice, setting: Setting, suspend: Suspend = "neve
             access_pj=spent.get(level, nothing).access,
             wire_pj=spent.get(level, nothing).wire,
         )
-        for level in choice.design.levels
+        for level in levels
     }

@@ -53,10 +53,35 @@ class LevelUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Cycles:
+    """What a timing run found: ``cycles`` of the whole run, give or take ``margin`` where it was sampled (else 0).
+
+    ``baseline`` are the cycles under the plain MRF, None where that was not timed; ``details`` what else is known.
+    """
+
+    cycles: float
+    margin: float
+    ipc: float
+    baseline: float | None
+    details: Mapping[str, Any]
+
+    @property
+    def speed(self) -> float | None:
+        """Cycles of the plain MRF over these: above 1 is faster."""
+        return None if self.baseline is None else _ratio(self.baseline, self.cycles)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        speed = {} if self.speed is None else {"speed": self.speed}
+        return {"cycles": self.cycles, "ipc": self.ipc, **speed, "timing": dict(self.details)}
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One run under one design.  ``levels`` and ``baseline`` (the plain MRF on the same run) are by level name.
 
-    ``defaults`` are the design's own values of its parameters, as far as they are known.
+    ``defaults`` are the design's own values of its parameters, as far as they are known; ``timing`` is there where the
+    run was timed.
     """
 
     workload: str
@@ -68,6 +93,7 @@ class Row:
     provenance: Provenance
     residency: tuple[Residency, ...] = ()
     defaults: Parameters = field(default_factory=dict)
+    timing: Cycles | None = None
 
     @property
     def label(self) -> str:
@@ -117,6 +143,8 @@ class Row:
             "parameters": dict(self.parameters),
             "warp_instructions": self.warp_instructions,
         }
+        if self.timing is not None:
+            flat |= self.timing.as_dict()
         for name, level in self.levels.items():
             flat[f"{name.lower()}_reads"] = level.reads
             flat[f"{name.lower()}_writes"] = level.writes

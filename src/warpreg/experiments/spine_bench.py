@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg import codegen, simt, workloads
-from warpreg.experiments.comparison import Choice, replayed
+from warpreg.experiments.choices import Choice
+from warpreg.experiments.counting import replayed
 from warpreg.experiments.host import host
 from warpreg.experiments.probe_kernel import NAME, probe_ptx
 from warpreg.experiments.provenance import code_version

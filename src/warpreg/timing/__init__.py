@@ -5,9 +5,22 @@
 """
 
 from warpreg.timing.errors import TimingError
-from warpreg.timing.recording import recorded_schedule
+from warpreg.timing.estimate import Estimate, Sample, estimate
+from warpreg.timing.recording import recorded_schedule, recorded_schedules
 from warpreg.timing.result import CAUSES, TimingResult, joined
 from warpreg.timing.sampling import Window
 from warpreg.timing.simulate import simulate
 
-__all__ = ["CAUSES", "TimingError", "TimingResult", "Window", "joined", "recorded_schedule", "simulate"]
+__all__ = [
+    "CAUSES",
+    "Estimate",
+    "Sample",
+    "TimingError",
+    "TimingResult",
+    "Window",
+    "estimate",
+    "joined",
+    "recorded_schedule",
+    "recorded_schedules",
+    "simulate",
+]

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from warpreg.designs.design import Design
+from warpreg.designs.program import program_table
+from warpreg.energy.counts import Structure
 from warpreg.ir.kernel import Kernel
 from warpreg.replay.counts import Counts, add_unplanned
 from warpreg.timing.feed import ThreadBlocks
@@ -42,6 +44,22 @@ def counts_of(design: Design, parameters: Any, outside: Outside, visits: Visits)
         accesses=accesses,
         moves=outside.moves.copy(),
         events=dict(zip(design.events, outside.events.tolist(), strict=True)),
+        warp_instructions=int(visits.visits @ np.diff(program.first_pc)),
+    )
+
+
+def plain_counts(kernel: Kernel, visits: Visits) -> Counts:
+    """What the plain MRF would have counted of the kernel as it was before any design."""
+    program = program_table(kernel)
+    accesses = np.zeros((1, 2, 2), np.int64)
+    add_unplanned(accesses, visits.visits, program, ())
+    return Counts(
+        design="mrf",
+        parameters={},
+        structures=(Structure("MRF"),),
+        accesses=accesses,
+        moves=np.zeros((1, 1), np.int64),
+        events={},
         warp_instructions=int(visits.visits @ np.diff(program.first_pc)),
     )
 

@@ -12,12 +12,13 @@ from typing import Any, Protocol
 from warpreg.designs import Design
 from warpreg.designs import load as load_design
 from warpreg.designs.composition import compose, joined, parts_of
-from warpreg.designs.interface import SLOTS
+from warpreg.designs.interface import SLOTS, Slot
 from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
 from warpreg.replay.compiled import Mode
 from warpreg.timing.errors import TimingError
 from warpreg.timing.result import TimingResult
+from warpreg.timing.result import joined as end_to_end
 from warpreg.timing.schedule_recorder import COUNT
 from warpreg.timing.simulate import PLAIN, Chosen, RecordedLaunch, timed
 from warpreg.trace.schedule import Schedule, ScheduleWriter, Slots
@@ -40,7 +41,7 @@ def recorded_schedule(
     launch: CountedLaunch,
     machine: Machine | str,
     *,
-    designs: Sequence[Design | str] = (),
+    designs: Sequence[Design | str] | Chosen = (),
     registers: int | None = None,
     sms: int | None = None,
     mode: Mode = "compiled",
@@ -53,33 +54,59 @@ def recorded_schedule(
     described = load_machine(machine) if isinstance(machine, str) else machine
     words = WORDS_OF_INSTRUCTION * launch.warp_instructions + SPARE_WORDS
     chosen = Chosen.of(designs, parameters)
-    found = timed(launch, described, recording(chosen, words), registers, sms, None, mode)
-    state = found.outside.state
-    place, recorded_words = (next(v for n, v in state._asdict().items() if n.endswith(w)) for w in ("place", "words"))
+    slot = free_slot(chosen)
+    found = timed(launch, described, recording(chosen, words, slot), registers, sms, None, mode)
+    prefix = f"{slot}_" if slot else ""
+    written, place = (getattr(found.outside.state, prefix + name) for name in ("words", "place"))
     recorded = int(place[COUNT])
     if recorded > words:
         raise TimingError(f"kernel {launch.kernel.name}: its schedule takes {recorded} words, more than {words}")
     slots = Slots(len(found.outside.system.sms), described.sm.warps, described.schedulers.count)
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the schedule closes it
     writer = ScheduleWriter(file, slots, launch.kernel, launch.trace)
-    writer.append_records(0, recorded_words[:recorded])
+    writer.append_records(0, written[:recorded])
     writer.finish({"cycles": found.engine.cycles})
     return replace(found, chosen=chosen).result, Schedule(file)
 
 
-def recording(chosen: Chosen, words: int) -> Chosen:
-    """A design together with the recorder of ``words``, which takes a slot that the design leaves free."""
-    recorder = load_design(RECORDER)
+def recorded_schedules(
+    launches: Sequence[CountedLaunch],
+    machine: Machine | str,
+    *,
+    designs: Sequence[Design | str] | Chosen = (),
+    registers: int | None = None,
+    sms: int | None = None,
+    mode: Mode = "compiled",
+    **parameters: Any,
+) -> tuple[TimingResult, list[Schedule]]:
+    """Launches one after the other: the result of `simulate`, and the schedule of each."""
+    chosen = Chosen.of(designs, parameters)
+    found = [
+        recorded_schedule(one, machine, designs=chosen, registers=registers, sms=sms, mode=mode) for one in launches
+    ]
+    return end_to_end([result for result, _ in found]), [schedule for _, schedule in found]
+
+
+def free_slot(chosen: Chosen) -> Slot | None:
+    """Where the recorder finds room beside a design; None where it needs none, beside the plain MRF."""
     if chosen.design.name == PLAIN:
-        return Chosen(recorder, recorder.configure(words=words))
-    parts = parts_of(chosen.design)
-    taken = {part.declaration.slot for part in parts}
+        return None
+    taken = {part.declaration.slot for part in parts_of(chosen.design)}
     free = [slot for slot in reversed(SLOTS) if slot not in taken]
     if not free:
         raise TimingError(f"{chosen.design.name}: no schedule can be recorded under designs of all slots")
-    recorder = replace(recorder, declaration=replace(recorder.declaration, slot=free[0]))
-    both = compose([*parts, recorder])
+    return free[0]
+
+
+def recording(chosen: Chosen, words: int, slot: Slot | None) -> Chosen:
+    """A design together with the recorder of ``words``, in that slot, or the recorder alone."""
+    recorder = load_design(RECORDER)
+    if slot is None:
+        return Chosen(recorder, recorder.configure(words=words))
+    recorder = replace(recorder, declaration=replace(recorder.declaration, slot=slot))
+    parts = parts_of(chosen.design)
     values = dataclasses.asdict(chosen.values)
     if len(parts) == 1:
         values = {joined(parts[0], name): value for name, value in values.items()}
+    both = compose([*parts, recorder])
     return Chosen(both, both.configure(**values, **{joined(recorder, "words"): words}))

@@ -30,12 +30,14 @@ class TimingResult:
 
     ``issued`` int64[SMs] are warp-instructions; ``stalls`` int64[SMs x schedulers, causes] slot-cycles;
     ``memory_cycles`` int64[warp slots of all SMs] those spent waiting for memory; ``dispatched`` by pipe.
-    ``bank_conflicts``: requests of a bank that waited, summed over cycles and steps, ``write_conflicts`` writes alike.
+    ``bank_conflicts``: banks in which a read stayed ungranted, summed over steps; ``write_conflicts``: writes that
+    found others queued for their bank.
     ``collected`` instructions spent ``collect_cycles`` in the ``collectors`` of all SMs, from the cycle in which they
     entered to that of their dispatch; ``..._memory`` those that access memory, the others the rest.
     ``memory_loads`` are loads and atomics that went to memory, which took ``memory_load_cycles``.  ``moved`` is by part
-    of the memory system, ``memory`` what that counted.  ``counts`` are the design's accesses (without a design those of
-    the plain MRF), ``resources`` its quantities over time, summed over cycles and SMs.  Cycles are of the SM's clock.
+    of the memory system, ``memory`` what that counted.  ``counts`` are the design's accesses, ``plain`` those of the
+    plain MRF on the same path, ``resources`` the design's quantities over time, summed over cycles and SMs.  Cycles are
+    those of the SM's clock.
     """
 
     machine: str
@@ -61,6 +63,7 @@ class TimingResult:
     memory: Mapping[str, int]
     moved: Mapping[str, Moved]
     counts: Counts
+    plain: Counts
     resources: Mapping[str, int]
 
     @property
@@ -149,7 +152,13 @@ class TimingResult:
 
 
 def result_of(
-    machine: Machine, core: Core, cycles: int, counters: Mapping[str, int], counts: Counts, resources: Mapping[str, int]
+    machine: Machine,
+    core: Core,
+    cycles: int,
+    counters: Mapping[str, int],
+    counts: Counts,
+    plain: Counts,
+    resources: Mapping[str, int],
 ) -> TimingResult:
     """What the core's arrays say at the end of a run of ``cycles``; ``counters`` are those of the memory system."""
     m, clock = core.machine, core.clock
@@ -190,6 +199,7 @@ def result_of(
         memory=dict(counters),
         moved=moved(machine, sms, int(clock[at.TRANSACTIONS]), counters),
         counts=counts,
+        plain=plain,
         resources=dict(resources),
     )
 
@@ -220,6 +230,7 @@ def joined(results: Sequence[TimingResult]) -> TimingResult:
         memory=totals("memory"),
         moved=totals("moved"),
         counts=reduce(together, (one.counts for one in results)),
+        plain=reduce(together, (one.plain for one in results)),
         resources=totals("resources"),
         **{name: total(name) for name in summed},
     )

@@ -16,7 +16,7 @@ from warpreg.gpu import Machine, load
 from warpreg.ir.kernel import Kernel
 from warpreg.replay.compiled import Mode
 from warpreg.timing import memory
-from warpreg.timing.counted import Visits, counts_of, resources_of
+from warpreg.timing.counted import Visits, counts_of, plain_counts, resources_of
 from warpreg.timing.engine import Engine
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed import ALL_BLOCKS, ThreadBlocks, feed
@@ -48,7 +48,7 @@ def simulate(
     launches: Sequence[RecordedLaunch],
     machine: Machine | str,
     *,
-    designs: Sequence[Design | str] = (),
+    designs: Sequence[Design | str] | Chosen = (),
     registers: int | None = None,
     sms: int | None = None,
     window: Window | None = None,
@@ -57,10 +57,10 @@ def simulate(
 ) -> TimingResult:
     """Time launches one after the other, each with empty caches; their paths and addresses must have been recorded.
 
-    ``designs``: one for each slot at most, by name, path or loaded; ``parameters`` are theirs.  ``registers``:
-    occupancy as if a thread demanded so many; ``sms``: on so many of the machine's SMs; ``window``: only these
-    thread blocks of each launch.  Raises TimingError for a launch that does not fit an SM or was not recorded, and for
-    a window that no launch has thread blocks in.
+    ``designs``: one for each slot at most, by name, path or loaded; ``parameters`` are theirs, unless they have been
+    chosen with theirs before.  ``registers``: occupancy as if a thread demanded so many; ``sms``: on so many of the
+    machine's SMs; ``window``: only these thread blocks of each launch.  Raises TimingError for a launch that does not
+    fit an SM or was not recorded, and for a window that no launch has thread blocks in.
     """
     described = load(machine) if isinstance(machine, str) else machine
     if not launches:
@@ -76,6 +76,7 @@ def simulate(
 class Timed:
     """One launch that has been timed: what its core and its design's state are like at the end."""
 
+    launch: RecordedLaunch
     machine: Machine
     chosen: Chosen
     engine: Engine
@@ -91,6 +92,7 @@ class Timed:
             cycles,
             memory.counters(self.outside.system),
             counts_of(design, self.chosen.values, self.outside, self.visits),
+            plain_counts(self.launch.kernel, self.visits),
             resources_of(design, self.outside, cycles),
         )
 
@@ -122,7 +124,7 @@ def timed(
         mode=mode,
     )
     engine.run()
-    return Timed(machine, chosen, engine, outside, visits)
+    return Timed(launch, machine, chosen, engine, outside, visits)
 
 
 @dataclass(frozen=True)
@@ -133,8 +135,10 @@ class Chosen:
     values: Any
 
     @classmethod
-    def of(cls, designs: Sequence[Design | str], parameters: Mapping[str, Any]) -> Chosen:
-        """The plain MRF without a design."""
+    def of(cls, designs: Sequence[Design | str] | Chosen, parameters: Mapping[str, Any]) -> Chosen:
+        """The plain MRF without a design; what was chosen before as it is."""
+        if isinstance(designs, Chosen):
+            return designs
         loaded = [design if isinstance(design, Design) else load_design(design) for design in designs or (PLAIN,)]
         one = loaded[0] if len(loaded) == 1 else compose(loaded)
         return cls(one, one.configure(**parameters))

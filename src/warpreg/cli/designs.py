@@ -1,0 +1,52 @@
+"""Designs and values of their parameters, as the command line writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from warpreg.designs.composition import SEPARATOR
+from warpreg.experiments.choices import Choice
+from warpreg.experiments.result import Value
+from warpreg.ir.errors import UnknownNameError
+
+
+def design_choices(names: Sequence[str], settings: Iterable[str]) -> list[Choice]:
+    """The designs with every combination of the values that ``DESIGN.PARAMETER=VALUE,...`` give.
+
+    A design file is meant by its stem, and a part of a composition like any design.  Raises click.UsageError for a
+    setting that fits no design.
+    """
+    parts = {name: _stems(name) for name in names}
+    values: dict[str, dict[str, list[Value]]] = {name: {} for name in parts}
+    for text in settings:
+        key, equals, listed = text.partition("=")
+        stem, dot, parameter = key.rpartition(".")
+        if not (equals and dot and parameter and listed):
+            raise click.UsageError(f"--set {text}: expected DESIGN.PARAMETER=VALUE, for example rfc.entries=6")
+        fitting = [name for name, stems in parts.items() if stem in stems]
+        if not fitting:
+            known = dict.fromkeys(stem for stems in parts.values() for stem in stems)
+            raise click.UsageError(f"--set {text}: {UnknownNameError('design in this comparison', stem, known)}")
+        for name in fitting:
+            alone = len(parts[name]) == 1
+            values[name][parameter if alone else f"{stem.replace('-', '_')}_{parameter}"] = list(listed.split(","))
+    return [choice for name in parts for choice in Choice.grid(name, values[name])]
+
+
+def one_choice(names: Sequence[str], settings: Iterable[str]) -> Choice:
+    """The designs together as one; raises click.UsageError for a setting of several values."""
+    found = design_choices([SEPARATOR.join(names)], settings)
+    if len(found) > 1:
+        raise click.UsageError(
+            f"--set gives {len(found)} combinations of values, expected one; 'warpreg compare' takes more"
+        )
+    return found[0]
+
+
+def _stems(name: str) -> tuple[str, ...]:
+    """What the designs of a composition are called, or a design by itself."""
+    parts = name.split(SEPARATOR) if not Path(name).exists() else [name]
+    return tuple(Path(part).stem.replace("_", "-") if part.endswith(".py") else part for part in parts)

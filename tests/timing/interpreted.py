@@ -1,0 +1,36 @@
+"""Timing runs with the core uncompiled, which tells the same: compiling takes longer than timing so little."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+
+
+def interpret(monkeypatch: pytest.MonkeyPatch, sms: int | None = None) -> None:
+    """From here on every timing run is, on so many SMs where it says nothing else."""
+    modules = [importlib.import_module(f"warpreg.timing.{name}") for name in ("simulate", "recording", "estimate")]
+    compiled = modules[0].timed
+
+    def timed(
+        launch: Any,
+        machine: Any,
+        chosen: Any,
+        registers: int | None = None,
+        on: int | None = None,
+        window: Any = None,
+        mode: str = "compiled",
+    ) -> Any:
+        return compiled(
+            launch,
+            machine,
+            chosen,
+            registers,
+            on or min(sms or machine.chip.sms, machine.chip.sms),
+            window,
+            "interpreted",
+        )
+
+    for module in modules:
+        monkeypatch.setattr(module, "timed", timed)
