@@ -74,6 +74,16 @@ def test_panels_share_colours_and_say_what_they_show() -> None:
     assert first.lines[0].get_ydata() == pytest.approx([0.25, 0.25])
 
 
+def test_many_places_of_lines_are_not_all_named_and_may_be_logarithmic() -> None:
+    frame = pd.DataFrame({"cycles": [4.0 * n + 1 for n in range(40)], "reads": [1 / (n + 1) for n in range(40)]})
+    declared = Figure(
+        "f", "Figure 12", "Ages", lambda study: frame, "lines", Axis("cycles", "", logarithmic=True), Axis("reads", ""),
+    )  # fmt: skip
+    (axes,) = picture(declared, frame, {}).axes
+    assert axes.get_xscale() == "log"
+    assert len(axes.lines[0].get_xdata()) == 40 > len(axes.get_xticks())
+
+
 def test_printed_values_stand_at_their_bars() -> None:
     """A saving of 0.25 leaves 0.75; the mark of SW at size 10 is over its bar."""
     (axes,) = drawn(figure("bars", series="design", marks=(Mark("saving", 10, "SW", left=True),)))

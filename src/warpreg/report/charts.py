@@ -83,13 +83,18 @@ def _named_width(panels: Sequence[Panel]) -> float:
 
 def _lines(axes: Axes, panel: Panel) -> None:
     places = [float(place) for place in panel.places]
+    many = len(places) > MANY
     for series in panel.series:
         colour, marker, _ = _look(panel, series)
-        axes.plot(places, panel.means(series), color=colour, marker=marker, markersize=3.5, label=series, linewidth=1.2)
+        axes.plot(
+            places, panel.means(series), color=colour, marker="" if many else marker, markersize=3.5, linewidth=1.2,
+            label=series,
+        )  # fmt: skip
     if len(panel.series) > 1 and "workload" in panel.rows:
         axes.plot(places, panel.means_of_all(), color=INK, linewidth=2, linestyle=(0, (3, 1.5)), label="all workloads")
     _from_zero(axes)
-    axes.set_xticks([float(place) for place in panel.places], panel.places)
+    if not many:
+        axes.set_xticks(places, panel.places)
 
 
 def _scatter(axes: Axes, panel: Panel) -> None:
