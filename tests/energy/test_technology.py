@@ -183,3 +183,13 @@ def test_names_and_the_nearest_name() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'gebhart-40nm'"):
         energy.load("gebhart-45nm")
     assert issubclass(energy.TechnologyError, WarpregError)
+
+
+def test_a_file_is_read_once_until_it_is_edited(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    text = (FOLDER / "gebhart-40nm.toml").read_text(encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
+    first = energy.load(path)
+    assert energy.load(path) is first
+    path.write_text(text.replace(first.title, "another title"), encoding="utf-8")
+    assert energy.load(path).title == "another title"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
@@ -131,7 +132,14 @@ def load(name_or_path: str | Path) -> Technology:
 
     Raises ``UnknownNameError`` for a name that no technology bears and ``TechnologyError`` for a wrong file.
     """
-    document = Document(sourced.find("technology", FOLDER, name_or_path), TechnologyError)
+    path = sourced.find("technology", FOLDER, name_or_path)
+    return _read(path, path.read_bytes() if path.is_file() else b"")
+
+
+@lru_cache(maxsize=32)
+def _read(path: Path, content: bytes) -> Technology:
+    """``content`` is what tells an edited file from the one that was read."""
+    document = Document(path, TechnologyError)
     document.only(("title", "process", "wire", "level", "model", "check", "chip"))
     process = document.section("process", Process)
     levels = {name: _level(document, name, process) for name in document.keys("level")}
