@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -23,7 +25,10 @@ ABLATED = ("id", "published", "measured", "ablated", "unit", "within", "cause")
 @click.argument("papers", nargs=-1, metavar="[PAPER]...")
 @click.option("--size", type=click.Choice(["tiny", "small", "full"]), default="small", show_default=True)
 @click.option("--workloads", "names", metavar="A,B", help="Only these workloads, instead of all.")
-@click.option("--processes", type=click.IntRange(min=1), metavar="N", help="Default: one for each processor.")
+@click.option(
+    "--processes", "--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Default: one for each processor."
+)
+@click.option("--fresh", is_flag=True, help="Measure anew what an earlier run has left, and leave nothing.")
 @click.option(
     "--figures",
     "folder",
@@ -40,11 +45,14 @@ def command(
     names: str | None,
     processes: int | None,
     folder: Path | None,
+    fresh: bool,
     ablation: str | None,
     choice: CompileChoice,
     as_json: bool,
 ) -> None:
     """Measure every printed result of the papers (all that are implemented, if none is named).
+
+    What was measured of a workload is kept in the cache directory, so a run that was cut short goes on where it was.
 
     \b
     warpreg reproduce rfc --size tiny
@@ -63,9 +71,11 @@ def command(
         return
     rows: list[dict[str, object]] = []
     for paper in chosen:
-        with output.steps(len(wanted or workloads.names())) as progress:
-            found = measure(paper, size, wanted, choice, processes, lambda name: progress.done())
-        rows += [{"paper": paper, **one.as_dict()} for one in reproduced(paper, found)]
+        with _progress(paper, len(wanted or workloads.names())) as finished:
+            found = measure(paper, size, wanted, choice, processes, finished, keep=not fresh)
+        for name, reason in found.reasons.items():
+            click.echo(f"{paper}: {name} {reason}", err=True)
+        rows += [{"paper": paper, **one.as_dict(), "left_out": found.reasons} for one in reproduced(paper, found)]
         if folder is not None:
             _write_figures(paper, found, folder)
     if as_json:
@@ -99,3 +109,20 @@ def _print_ablation(
         output.print_json(rows)
     else:
         output.print_tables([output.table(rows, ABLATED)])
+
+
+@contextmanager
+def _progress(paper: str, total: int) -> Iterator[Callable[[str], None]]:
+    """Hears of each finished workload: a bar on a terminal, else a line each on the error stream."""
+    done = 0
+
+    def say(name: str) -> None:
+        nonlocal done
+        done += 1
+        click.echo(f"{paper}: {done} of {total}, {name}", err=True)
+
+    if not sys.stderr.isatty():
+        yield say
+        return
+    with output.steps(total) as steps:
+        yield lambda name: steps.done()

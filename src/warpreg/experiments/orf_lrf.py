@@ -94,7 +94,7 @@ SERIES: Mapping[str, Callable[[int], Replay]] = {
 
 def table_1(study: Study) -> list[str]:
     """The workloads of the study that the paper's Table 1 lists; all, if it has none of them."""
-    measured = list(study[MRF])
+    measured = study.in_all(MEASURES)
     return [name for name in measured if "orf-lrf" in workloads.find(name).papers] or measured
 
 

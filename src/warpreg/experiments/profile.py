@@ -13,7 +13,7 @@ from warpreg.replay import Profile, profile
 
 def register_profile(run: Run) -> Profile:
     """Reads per value, lifetimes, operands and consumers over the run.  Raises RunError without a recorded path."""
-    return added([profile(run.path(kernel), kernel) for kernel in run.kernels])
+    return added([profile(run.distinct_path(kernel), kernel) for kernel in run.kernels])
 
 
 def added(profiles: Sequence[Profile]) -> Profile:

@@ -85,7 +85,7 @@ Design = Variant | Replay
 
 def names(study: Study) -> list[str]:
     """The Rodinia workloads of the study; all, if it has none."""
-    measured = list(study[MRF])
+    measured = study.in_all(MEASURES)
     return [name for name in measured if workloads.find(name).suite == RODINIA] or measured
 
 

@@ -97,9 +97,12 @@ def measure(
     choice: CompileChoice = AS_COMPILED,
     processes: int | None = None,
     progress: Callable[[str], None] = lambda name: None,
+    *,
+    keep: bool = False,
 ) -> Study:
-    """The study behind a paper's figures, over the named workloads or all."""
-    return study(names or workloads.names(), paper_module(paper).MEASURES, size, choice, processes, progress)
+    """The study behind a paper's figures, over the named workloads or all; ``keep`` as in `study`."""
+    asked = names or workloads.names()
+    return study(asked, paper_module(paper).MEASURES, size, choice, processes, progress, keep=keep)
 
 
 def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:

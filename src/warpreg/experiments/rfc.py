@@ -76,6 +76,11 @@ MEASURES: Sequence[Measure[object]] = (
 )
 
 
+def names(study: Study) -> list[str]:
+    """The workloads of the study that all replays found something of."""
+    return study.in_all(measure for measure in MEASURES if not isinstance(measure, Ipc))
+
+
 def class_of(workload: str) -> str:
     """``shader`` or ``compute``."""
     return "shader" if workloads.find(workload).suite == "shaders" else "compute"
@@ -96,8 +101,8 @@ def figure_2(study: Study) -> pd.DataFrame:
             **{f"read {n}": share for n, share in found["values_by_reads"].items()},
             **{f"lifetime {n}": share for n, share in found["once_read_by_lifetime"].items()},
         }
-        for name, profile in study[USAGE].items()
-        for found in [profile.as_dict()]
+        for name in names(study)
+        for found in [study[USAGE][name].as_dict()]
     ]
     return pd.DataFrame(rows)
 
@@ -115,7 +120,7 @@ def figure_7_8(study: Study) -> pd.DataFrame:
 
 def figure_9_10(study: Study) -> pd.DataFrame:
     """IPC by active warps, inner policy and ALU latency; single-level is all warps active."""
-    measures = [measure for measure in study.found if isinstance(measure, Ipc)]
+    measures = _ipcs(study)
     rows = [
         {
             "workload": name,
@@ -124,10 +129,10 @@ def figure_9_10(study: Study) -> pd.DataFrame:
             "inner": measure.inner,
             "ALU cycles": measure.alu_cycles,
             "perfect cache": measure.perfect_cache,
-            "ipc": ipc,
+            "ipc": study[measure][name],
         }
         for measure in measures
-        for name, ipc in study[measure].items()
+        for name in study.in_all(measures)
     ]
     return pd.DataFrame(rows)
 
@@ -155,7 +160,8 @@ def figure_12(study: Study) -> pd.DataFrame:
             "ideal": _ideal(study[MRF][name], technology, entries, warps),
         }
         for warps, entries in product(SWEPT_WARPS, SWEPT_ENTRIES)
-        for name, counts in study[flushed(entries, bypass=True)].items()
+        for name in names(study)
+        for counts in [study[flushed(entries, bypass=True)][name]]
     ]
     return pd.DataFrame(rows)
 
@@ -175,7 +181,8 @@ def table_5(study: Study) -> pd.DataFrame:
             ),
         }
         for label, distances in DISTANCES_MM.items()
-        for name, counts in study[flushed(CHOSEN_ENTRIES, bypass=True)].items()
+        for name in names(study)
+        for counts in [study[flushed(CHOSEN_ENTRIES, bypass=True)][name]]
     ]
     return pd.DataFrame(rows)
 
@@ -196,8 +203,8 @@ def _avoided(study: Study, designs: Mapping[str, Callable[[int], Replay]]) -> pd
         }
         for label, design in designs.items()
         for entries in ENTRIES
-        for name, counts in study[design(entries)].items()
-        for baseline in [study[MRF][name]]
+        for name in names(study)
+        for counts, baseline in [(study[design(entries)][name], study[MRF][name])]
     ]
     return pd.DataFrame(rows)
 
@@ -270,6 +277,7 @@ def _traffic(study: Study) -> dict[str, Measured]:
     reads_filled, writes_filled = traffic_left(study, READ_ALLOCATE)
     reads_large, writes_large = traffic_left(study, hardware(LARGE))
     fifo, lru = study[hardware(CHOSEN_ENTRIES)], study[LRU]
+    every = names(study)
     found: dict[str, Measured] = {
         "rfc-6-mrf-reads-avoided": _mean(plain["reads avoided"]),
         "rfc-6-mrf-writes-avoided-hw": _mean(plain["writes avoided"]),
@@ -279,7 +287,7 @@ def _traffic(study: Study) -> dict[str, Measured]:
         "rfc-liveness-gain": 100 * (_mean(alive["writes avoided"]) - _mean(plain["writes avoided"])),
         "rfc-read-allocate-mrf-reads": 1 - ratio(reads_filled, reads_large),
         "rfc-read-allocate-mrf-writes": ratio(writes_filled, writes_large) - 1,
-        "rfc-lru-extra": 1 - mean_ratio((lru[n].mrf_accesses, fifo[n].mrf_accesses) for n in fifo),
+        "rfc-lru-extra": 1 - mean_ratio((lru[n].mrf_accesses, fifo[n].mrf_accesses) for n in every),
         "rfc-conclusion-traffic": _farthest(_elided(alive).groupby(alive["category"]).mean(), 0.4, 0.8),
     }
     if len(shaders):
@@ -305,22 +313,29 @@ def _scheduling(study: Study) -> dict[str, Measured]:
 
 def _ipc(study: Study, measure: Ipc, which: str | None = None) -> float:
     """Mean IPC over the workloads of a class, or all."""
-    return fmean(ipc for name, ipc in study[measure].items() if which in (None, class_of(name)))
+    timed = study.in_all(_ipcs(study))
+    return fmean(study[measure][name] for name in timed if which in (None, class_of(name)))
+
+
+def _ipcs(study: Study) -> list[Ipc]:
+    return [measure for measure in study.found if isinstance(measure, Ipc)]
 
 
 def _has(study: Study, which: str) -> bool:
-    return any(class_of(name) == which for name in study[MRF])
+    return any(class_of(name) == which for name in study.in_all(_ipcs(study)))
 
 
 def _combined(study: Study) -> dict[str, Measured]:
     alone, two_level = study[live(CHOSEN_ENTRIES)], study[flushed(CHOSEN_ENTRIES)]
     bypassed = study[flushed(CHOSEN_ENTRIES, bypass=True)]
 
+    all_names = names(study)
+
     def accesses(some: Mapping[str, Counts], others: Mapping[str, Counts]) -> float:
-        return mean_ratio((some[name].mrf_accesses, others[name].mrf_accesses) for name in some)
+        return mean_ratio((some[name].mrf_accesses, others[name].mrf_accesses) for name in all_names)
 
     def written_back(some: Mapping[str, Counts]) -> int:
-        return sum(counts.moved("RFC", "MRF") for counts in some.values())
+        return sum(some[name].moved("RFC", "MRF") for name in all_names)
 
     return {
         "rfc-flush-cost": accesses(two_level, alone) - 1,

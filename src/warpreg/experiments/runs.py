@@ -17,6 +17,7 @@ from warpreg.experiments.residency import Residency, residency
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.kernel import Kernel
+from warpreg.replay import DistinctWarps, distinct_warps
 from warpreg.trace import Trace
 from warpreg.workloads import Workload
 
@@ -53,6 +54,7 @@ class Run:
     outputs: Mapping[str, Array] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     checked: Mapping[str, str] = field(default_factory=dict)
+    _distinct: dict[Kernel, DistinctWarps] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -89,6 +91,13 @@ class Run:
         if len(traces) < len(launches):
             raise RunError(f"{self.name}: the run has no recorded path; record one with Record(path=True)")
         return JoinedPath(traces)
+
+    def distinct_path(self, kernel: Kernel) -> DistinctWarps:
+        """The different paths of the warps of a kernel, all its launches together, for what depends on a warp alone.
+        Raises RunError as `path`."""
+        if kernel not in self._distinct:
+            self._distinct[kernel] = distinct_warps(self.path(kernel).traces, len(kernel.blocks))
+        return self._distinct[kernel]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,12 @@
 """
 
 from warpreg.replay.counts import Counts, together
+from warpreg.replay.distinct import DistinctWarps, distinct_warps
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.profile import Profile, profile
 from warpreg.replay.replay import Suspend, replay, replay_launches
 
-__all__ = ["Counts", "Profile", "ReplayError", "Suspend", "profile", "replay", "replay_launches", "together"]
+__all__ = [
+    "Counts", "DistinctWarps", "Profile", "ReplayError", "Suspend", "distinct_warps", "profile", "replay",
+    "replay_launches", "together",
+]  # fmt: skip

@@ -98,7 +98,7 @@ def profile(trace: RecordedPath, kernel: Kernel, *, mode: Mode = "compiled") -> 
     program = program_table(kernel)
     counters = Counters(program, levels=1, events=value_hooks.EVENTS)
     behaviour = Behaviour(program, hooks_of(vars(value_hooks)), value_hooks.no_values(program), "profile", mode)
-    PathWalker(behaviour, counters).walk(trace.path_chunks())
+    PathWalker(behaviour, counters).walk(trace)
     reads, lifetimes, private, shared = counters.events.reshape(4, 4)
     return Profile(
         warp_instructions=warp_instructions(counters, program),

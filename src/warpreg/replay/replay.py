@@ -102,7 +102,7 @@ def _walk_paths(
         raise ReplayError(f"{design.name}: depends on the order of warps ({order}), so it needs a recorded schedule")
     walker = PathWalker(behaviour, counters, suspends=suspend == "static")
     for path in paths:
-        walker.walk(path.path_chunks())
+        walker.walk(path)
 
 
 def _walk_schedules(

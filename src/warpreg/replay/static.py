@@ -16,7 +16,7 @@ def walk_static(paths: Sequence[RecordedPath], behaviour: Behaviour, counters: C
     """Count the block visits of ``paths``, and for each what the hooks say of the block."""
     walker = PathWalker(behaviour.hooked({}), counters)
     for path in paths:
-        walker.walk(path.path_chunks())
+        walker.walk(path)
     once = Counters(behaviour.program, len(counters.moves), counters.events.size)
     hooked = PathWalker(behaviour.hooked(behaviour.hooks, mode="interpreted"), once)
     for block in np.flatnonzero(counters.visits):

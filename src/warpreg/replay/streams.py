@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,66 @@ WAITING, RUNNING, ENDED = range(3)
 THE_END = np.array([split.THREAD_BLOCK, 0], np.uint32)
 LEAST_WORDS = 1 << 20
 """Below so many words, those of ended warps are kept."""
+
+
+class Piece(NamedTuple):
+    """Whole thread blocks of a path, sorted by warp: ``thread_blocks`` are their indices, ``first_rows`` the first row
+    of each; row ``r`` is a warp, whose path is ``words[starts[r]:stops[r]]``.
+    """
+
+    words: NDArray[np.uint32]
+    thread_blocks: NDArray[np.int64]
+    first_rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+
+
+class Splitter:
+    """Sorts the path of a kernel with so many basic blocks by warp."""
+
+    def __init__(self, blocks: int, mode: Mode) -> None:
+        self._blocks = blocks
+        self._progress = np.zeros(split.COLUMNS, np.int64)
+        typical = (np.zeros(0, np.uint32), *self._arguments(THE_END))
+        self._split = split.split if mode == "interpreted" else compiled(split.split, typical)
+
+    def pieces(self, path: Iterable[NDArray[np.uint32]]) -> Iterator[Piece]:
+        """The thread blocks in order.  Raises ReplayError for words that are no path of this kernel."""
+        unsorted: list[NDArray[np.uint32]] = []
+        for chunk in chain(path, (THE_END,)):
+            unsorted.append(chunk)
+            if np.any(chunk == split.THREAD_BLOCK):
+                words = np.concatenate(unsorted)
+                piece, last = self._sorted(words)
+                unsorted = [words[last:]]
+                yield piece
+
+    def _sorted(self, words: NDArray[np.uint32]) -> tuple[Piece, int]:
+        """A piece, and where the thread block begins that is not in it."""
+        arguments = self._arguments(words)
+        status = self._split(words, *arguments)
+        if status != core.OK:
+            raise ReplayError(core.refusal(status, words, int(self._progress[split.AT]), self._blocks))
+        if words[0] != split.THREAD_BLOCK:
+            raise ReplayError(core.refusal(status, words, 0, self._blocks))
+        last, written, found, rows = self._progress[split.LAST :].tolist()
+        sorted_words, thread_blocks, first_rows, starts, stops = arguments[2:-1]
+        return Piece(
+            sorted_words[:written], thread_blocks[:found], first_rows[:found], starts[:rows], stops[:rows]
+        ), last
+
+    def _arguments(self, words: NDArray[np.uint32]) -> tuple[Any, ...]:
+        """Room for all that ``words`` may hold: no more thread blocks than words that look like the start of one, and
+        as many rows for each as a thread block can have warps."""
+        heads = int(np.count_nonzero(words == split.THREAD_BLOCK))
+        longs = (np.zeros(n, np.int64) for n in (heads, heads, heads * REPLAY_SLOTS, heads * REPLAY_SLOTS))
+        return (
+            self._progress,
+            np.zeros(REPLAY_SLOTS, np.int64),
+            np.zeros(words.size, np.uint32),
+            *longs,
+            self._blocks,
+        )
 
 
 class WarpStreams:
@@ -41,12 +101,7 @@ class WarpStreams:
         self.first_row = np.zeros(0, np.int64)
         self.row_count = np.zeros(0, np.int64)
         self.left = np.zeros(0, np.int64)
-        self._chunks = chain(path, (THE_END,))
-        self._unsorted: list[NDArray[np.uint32]] = []
-        self._blocks = blocks
-        self._progress = np.zeros(split.COLUMNS, np.int64)
-        typical = (np.zeros(0, np.uint32), *self._split_arguments(0))
-        self._split = split.split if mode == "interpreted" else compiled(split.split, typical)
+        self._pieces = Splitter(blocks, mode).pieces(path)
 
     def load(self, thread_block: int) -> bool:
         """Read on until a thread block is there; False if the path has none of that index.
@@ -55,42 +110,19 @@ class WarpStreams:
         Raises ReplayError for words that are no path of this kernel.
         """
         while thread_block >= self.first_row.size or self.first_row[thread_block] < 0:
-            chunk = next(self._chunks, None)
-            if chunk is None:
+            piece = next(self._pieces, None)
+            if piece is None:
                 return False
-            self._unsorted.append(chunk)
-            if np.any(chunk == split.THREAD_BLOCK):
-                self._add(np.concatenate(self._unsorted))
+            self._add(piece)
         return True
 
-    def _add(self, piece: NDArray[np.uint32]) -> None:
-        arguments = self._split_arguments(piece.size)
-        words, thread_blocks, rows, starts, stops = arguments[2:-1]
-        status = self._split(piece, *arguments)
-        if status != core.OK:
-            raise ReplayError(core.refusal(status, piece, int(self._progress[split.AT]), self._blocks))
-        if piece[0] != split.THREAD_BLOCK:
-            raise ReplayError(core.refusal(status, piece, 0, self._blocks))
-        last, written, found, count = self._progress[split.LAST :].tolist()
-        self._unsorted = [piece[last:]]
+    def _add(self, piece: Piece) -> None:
         self._drop_ended()
-        self._name(thread_blocks[:found], rows[:found], count)
-        self.start = np.concatenate((self.start, starts[:count] + self.words.size))
-        self.stop = np.concatenate((self.stop, stops[:count] + self.words.size))
-        self.row_state = np.concatenate((self.row_state, np.zeros(count, np.uint8)))
-        self.words = np.concatenate((self.words, words[:written]))
-
-    def _split_arguments(self, size: int) -> tuple[Any, ...]:
-        heads = size // 2 + 1
-        rows = min(size + 1, heads * REPLAY_SLOTS)
-        longs = (np.zeros(n, np.int64) for n in (heads, heads, rows, rows))
-        return (
-            self._progress,
-            np.zeros(REPLAY_SLOTS, np.int64),
-            np.zeros(size, np.uint32),
-            *longs,
-            self._blocks,
-        )
+        self._name(piece.thread_blocks, piece.first_rows, piece.starts.size)
+        self.start = np.concatenate((self.start, piece.starts + self.words.size))
+        self.stop = np.concatenate((self.stop, piece.stops + self.words.size))
+        self.row_state = np.concatenate((self.row_state, np.zeros(piece.starts.size, np.uint8)))
+        self.words = np.concatenate((self.words, piece.words))
 
     def _name(self, thread_blocks: NDArray[np.int64], rows: NDArray[np.int64], count: int) -> None:
         """Enter thread blocks under their indices."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import FunctionType
 from typing import Any, cast
 
@@ -15,6 +15,7 @@ from warpreg.designs.state import Extent, Field, allocate
 from warpreg.replay import core, scheduled_core
 from warpreg.replay.blame import typical_arguments
 from warpreg.replay.compiled import Core, Mode, Recipe, compiled_core, interpreted_core
+from warpreg.replay.distinct import weighted
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.streams import WarpStreams
 from warpreg.trace.path import RecordedPath
@@ -36,6 +37,11 @@ class Counters:
         self.moves = np.zeros((levels, levels), np.int64)
         self.events = np.zeros(events, np.int64)
         self.details = details(*operand_rows(program), 0, 0, 0)
+
+    @property
+    def counted(self) -> tuple[NDArray[np.int64], ...]:
+        """The arrays that hold counts."""
+        return self.visits, self.accesses, self.moves, self.events
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -107,11 +113,15 @@ class PathWalker:
             position = int(self._progress[core.POSITION])
             raise ReplayError(core.refusal(status, chunk, position, self.counters.visits.size))
 
-    def walk(self, chunks: Iterable[Chunk]) -> None:
+    def walk(self, path: RecordedPath) -> None:
         """Replay a whole path, and end its last thread block."""
-        for chunk in chunks:
-            self.feed(chunk)
-        self.feed(np.array([3, 0], np.uint32))
+        for times, chunks in weighted(path):
+            before = [np.copy(counts) for counts in self.counters.counted]
+            for chunk in chunks:
+                self.feed(chunk)
+            self.feed(np.array([3, 0], np.uint32))
+            for counts, earlier in zip(self.counters.counted, before, strict=True):
+                counts += (times - 1) * (counts - earlier)
 
 
 class ScheduleWalker:

@@ -1,0 +1,98 @@
+"""A study leaves out what cannot be measured, and goes on where an earlier one of the same code stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from warpreg.experiments import findings, runs
+from warpreg.experiments.runs import AS_COMPILED, Run
+from warpreg.experiments.study import Replay, study
+from warpreg.ir.errors import WarpregError
+from warpreg.workloads import Workload
+
+MRF = Replay.of("mrf")
+
+
+@dataclass(frozen=True)
+class Fussy:
+    """Wants runs of more than one kernel."""
+
+    def __call__(self, run: Run) -> int:
+        if len(run.kernels) < 2:
+            raise WarpregError("kernel alone: expected 2 kernels, found 1")
+        return len(run.kernels)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Leaves a line in a file each time it is asked."""
+
+    log: str
+
+    def __call__(self, run: Run) -> int:
+        with Path(self.log).open("a", encoding="utf-8") as file:
+            file.write(f"{run.name}\n")
+        return run.warp_instructions
+
+
+def test_a_workload_is_left_out_of_one_measure_with_the_reason() -> None:
+    found = study(["spmv", "kmeans"], [MRF, Fussy()], processes=1)
+    assert list(found[MRF]) == ["spmv", "kmeans"]
+    assert found[Fussy()] == {"kmeans": 2}
+    assert found.left_out == {Fussy(): {"spmv": "kernel alone: expected 2 kernels, found 1"}}
+    assert found.reasons == {"spmv": "left out of 1 of 2 measures: kernel alone: expected 2 kernels, found 1"}
+    assert found.in_all([MRF, Fussy()]) == ["kmeans"]
+    assert found.in_all([MRF]) == ["spmv", "kmeans"]
+
+
+def test_a_workload_that_does_not_run_is_left_out_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_workload(workload: Workload, *rest: object, **others: object) -> Run:
+        if workload.name == "nn":
+            raise WarpregError("kernel nn: block 3 reads out of bounds")
+        return runs.run_workload(workload)
+
+    monkeypatch.setattr("warpreg.experiments.study.run_workload", run_workload)
+    found = study(["nn", "spmv"], [MRF], processes=1)
+    assert list(found[MRF]) == ["spmv"]
+    assert found.left_out[MRF] == {"nn": "it does not run: kernel nn: block 3 reads out of bounds"}
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of findings of its own."""
+    monkeypatch.setattr(findings, "cache_directory", lambda: tmp_path)
+    return tmp_path / "findings"
+
+
+def test_what_is_kept_is_not_measured_again(cache: Path, tmp_path: Path) -> None:
+    measure = Asked(str(tmp_path / "log"))
+    first = study(["spmv"], [measure], processes=1, keep=True)
+    assert study(["spmv", "nn"], [measure], processes=1, keep=True)[measure]["spmv"] == first[measure]["spmv"]
+    assert (tmp_path / "log").read_text() == "spmv\nnn\n"
+    study(["spmv"], [measure], processes=1)
+    assert (tmp_path / "log").read_text() == "spmv\nnn\nspmv\n", "kept findings are taken on request only"
+    assert len(list(cache.iterdir())) == 2
+
+
+def test_a_damaged_finding_is_measured_again(cache: Path, tmp_path: Path) -> None:
+    measure = Asked(str(tmp_path / "log"))
+    found = study(["spmv"], [measure], processes=1, keep=True)
+    (file,) = cache.iterdir()
+    file.write_bytes(b"not a finding")
+    assert study(["spmv"], [measure], processes=1, keep=True).found == found.found
+    assert (tmp_path / "log").read_text() == "spmv\nspmv\n"
+
+
+def test_a_finding_has_a_place_of_its_own() -> None:
+    places = {
+        findings.place(measure, workload, size, AS_COMPILED)
+        for measure in (MRF, Replay.of("rfc"), Replay.of("rfc", entries=2))
+        for workload in ("spmv", "nn")
+        for size in ("tiny", "small")
+    }
+    assert len(places) == 3 * 2 * 2
+    assert findings.place(Replay.of("mine.py"), "spmv", "tiny", AS_COMPILED) is None
+    assert findings.place(MRF, "mine.toml", "tiny", AS_COMPILED) is None
