@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.timing.assembly import one_warp
+from tests.timing.both_cores import agreed
 from tests.timing.random_runs import Case, cases
+from tests.timing.reference.machine import Banks, Sm
 from tests.timing.vocabulary import timed
 
 from warpreg.designs import load
@@ -33,3 +36,20 @@ def test_every_operand_is_served_at_some_level(name: str, case: Case) -> None:
     assert accesses[READ] == baseline[READ] + merged
     assert accesses[WRITE] == baseline[WRITE]
     assert np.trace(found.moves) == 0
+
+
+@pytest.mark.parametrize("design", ["rc", "rc-rsp"])
+@pytest.mark.parametrize("miss", [0, 1, 3])
+def test_a_source_that_misses_the_cache_waits(design: str, miss: int) -> None:
+    """R0 and R5 miss, so that the result is there later by so much; R1 and R2 hit and are not waited for any longer.
+    Without lines there is nothing to miss.
+    """
+    sm, code = (
+        Sm(banks=Banks(count=4, mapping="register")),
+        one_warp("add.s32 R1, R0, R5\nmov.b32 R2, R1\nmov.b32 R3, R2"),
+    )
+    first, second = agreed(code, sm, design=load(design), lines=8, miss_cycles=0).warp(0).issues("mov").cycles
+    run = agreed(code, sm, design=load(design), lines=8, miss_cycles=miss)
+    run.warp(0).issues("mov").at(first + miss, second + miss)
+    if design == "rc":
+        agreed(code, sm, design=load(design), lines=0, miss_cycles=miss).warp(0).issues("mov").at(first, second)

@@ -24,7 +24,7 @@ ABLATED = ("id", "published", "measured", "ablated", "unit", "within", "cause")
 @click.command()
 @click.argument("papers", nargs=-1, metavar="[PAPER]...")
 @click.option("--size", type=click.Choice(["tiny", "small", "full"]), default="small", show_default=True)
-@click.option("--workloads", "names", metavar="A,B", help="Only these workloads, instead of all.")
+@click.option("--workloads", "names", metavar="A,B", help="Instead of the paper's own; all: the whole suite.")
 @click.option(
     "--processes", "--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Default: one for each processor."
 )
@@ -63,7 +63,7 @@ def command(
     chosen = papers or tuple(MODULES)
     for paper in chosen:
         paper_module(paper)
-    wanted = [name for name in (names or "").split(",") if name]
+    wanted = workloads.names() if names == "all" else [name for name in (names or "").split(",") if name]
     for name in wanted:
         workloads.find(name)
     if ablation is not None:
@@ -71,7 +71,7 @@ def command(
         return
     rows: list[dict[str, object]] = []
     for paper in chosen:
-        with _progress(paper, len(wanted or workloads.names())) as finished:
+        with _progress(paper, len(wanted or paper_module(paper).WORKLOADS)) as finished:
             found = measure(paper, size, wanted, choice, processes, finished, keep=not fresh)
         for name, reason in found.reasons.items():
             click.echo(f"{paper}: {name} {reason}", err=True)
@@ -102,7 +102,7 @@ def _print_ablation(
 ) -> None:
     if len(papers) != 1:
         raise click.UsageError(f"an ablation is of one paper; name it, out of {', '.join(papers)}")
-    with output.steps(2 * len(names or workloads.names())) as progress:
+    with output.steps(2 * len(names or paper_module(papers[0]).WORKLOADS)) as progress:
         found = compare(papers[0], ablation, size, names, choice, processes, lambda name: progress.done())
     rows = [one.as_dict() for one in found]
     if as_json:

@@ -77,6 +77,9 @@ class Parameters:
         4, unit="parts of a scheduler's lines, if private", low=1, high=64, source="rc-rsp Table I"
     )
     allocate_sources: bool = parameter(False, source="rc-rsp §III-A2: tried and rejected; sources that miss enter too")
+    miss_cycles: int = parameter(
+        1, unit="cycles", low=0, high=8, source="rc-rsp §IV-D: what a source that misses waits for, besides the MRF"
+    )
     brief_first: bool = parameter(
         False, source="assumed: rc-rsp §III-A2 lowers the priority of back-to-back write and read, in the scratchpad"
     )
@@ -86,7 +89,8 @@ class Parameters:
 
 
 class State(NamedTuple):
-    """Kernel-wide: ``sets`` of the whole or of a part, and switches (``backs_scratchpad`` is for the hybrid design);
+    """Kernel-wide: ``sets`` of the whole or of a part, ``miss_cycles`` of a source that is not there, and switches
+    (``backs_scratchpad`` is for the hybrid design);
     ``brief`` [result] as in `brief_flags`, ``place`` [register] is the register's number modulo the sets.
 
     Per scheduler: the register in each line, ``warp`` [line], NOBODY where empty, and ``register`` [line]; ``lanes``
@@ -96,6 +100,7 @@ class State(NamedTuple):
     """
 
     sets: int
+    miss_cycles: int
     private: bool
     allocate_sources: bool
     brief_first: bool
@@ -126,6 +131,7 @@ def init(parameters: Parameters, program: Program) -> State:
     rows = max(1, sets * parts)
     return State(
         sets=sets,
+        miss_cycles=parameters.miss_cycles if sets else 0,
         private=parameters.private,
         allocate_sources=parameters.allocate_sources,
         brief_first=parameters.brief_first,
@@ -228,7 +234,7 @@ def read_operand(state: State, program: Program, warp: int, operand: int, plan: 
     register = program.source[operand]
     line = state.line[warp, register]
     if line == NOBODY:
-        read(plan, operand, MRF)
+        read(plan, operand, MRF, cycles=1 + state.miss_cycles)
         return False
     scheduler = state.scheduler[warp]
     read(plan, operand, RC)

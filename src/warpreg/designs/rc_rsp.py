@@ -67,6 +67,9 @@ class Parameters:
         0.5, low=0, high=1, source="assumed: rc-rsp §IV-C prints the cache's read hit rate in the hybrid, 51.3%"
     )
     active_warps: int = parameter(4, unit="warps of a scheduler", low=1, high=64, source="rc-rsp Table I")
+    miss_cycles: int = parameter(
+        1, unit="cycles", low=0, high=8, source="rc-rsp §IV-D: what a source that misses the cache waits for"
+    )
     partial: str = parameter(
         "merge", choices=("merge", "ignore"), source="assumed: lanes that a line lacks are read from the MRF with it"
     )
@@ -75,7 +78,10 @@ class Parameters:
 
 def init(parameters: Parameters, program: Program) -> State:
     """An empty cache."""
-    cache = rc.init(rc.Parameters(lines=parameters.lines, active_warps=parameters.active_warps), program)
+    cache = rc.init(
+        rc.Parameters(lines=parameters.lines, active_warps=parameters.active_warps, miss_cycles=parameters.miss_cycles),
+        program,
+    )
     return cache._replace(backs_scratchpad=parameters.organisation == "hierarchy")
 
 

@@ -1,7 +1,6 @@
 """Instructions a cycle of the Gebhart papers' SM under their schedulers (ISCA 2011, sections 4 and 5.2).
 
-One SM runs a sample of each launch's thread blocks, as the paper simulates a subset of its threads on one SM.  Of a
-kernel that is launched often some launches are taken, evenly spaced.
+One SM runs a sample of the run (`warpreg.experiments.sampling`).
 """
 
 from __future__ import annotations
@@ -9,19 +8,14 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from warpreg import gpu, timing
-from warpreg.experiments.demand import demand_on
+from warpreg import gpu
 from warpreg.experiments.runs import Run
+from warpreg.experiments.sampling import sampled
 from warpreg.gpu import Machine
-from warpreg.simt import Launch
 
 ALL_WARPS = 32
 UNLIMITED_BYTES = 4096
 """In a cycle; more than an SM can ask for."""
-SAMPLE_BLOCKS = 32
-"""Thread blocks of each launch that are timed: at least four fillings of the SM with blocks of 128 threads."""
-SAMPLE_LAUNCHES = 8
-"""Launches of each kernel that are timed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +30,7 @@ class Ipc:
     perfect_cache: bool = False
 
     def __call__(self, run: Run) -> float:
-        window, machine = timing.Window(SAMPLE_BLOCKS), self.machine()
-        found = [
-            timing.simulate([launch], machine, sms=1, window=window, registers=demand_on(launch, machine))
-            for launch in sample(run)
-        ]
-        return timing.joined(found).ipc
+        return sampled(run, self.machine()).ipc
 
     def machine(self) -> Machine:
         """The machine ``gebhart`` with these values."""
@@ -56,15 +45,6 @@ class Ipc:
             pipes=pipes,
         )
         return _with_perfect_cache(changed) if self.perfect_cache else changed
-
-
-def sample(run: Run) -> list[Launch]:
-    """Launches of all kernels, the first of each among them."""
-    taken: list[Launch] = []
-    for launches in map(run.launches_of, run.kernels):
-        count = min(SAMPLE_LAUNCHES, len(launches))
-        taken += [launches[i * len(launches) // count] for i in range(count)]
-    return taken
 
 
 def _with_perfect_cache(machine: Machine) -> Machine:

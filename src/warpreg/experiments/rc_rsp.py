@@ -35,6 +35,7 @@ BALANCED = 0.1
 DIE_MM2, SMS, SCHEDULERS = 398.0, 16, 4
 """Of a GTX 980, as NVIDIA states it, and its SMs and schedulers."""
 RODINIA = "rodinia"
+WORKLOADS = tuple(name for name in workloads.names() if workloads.find(name).suite == RODINIA)
 MRF = Replay.of("mrf")
 STRANDS = StrandLength()
 
@@ -86,7 +87,7 @@ Design = Variant | Replay
 def names(study: Study) -> list[str]:
     """The Rodinia workloads of the study; all, if it has none."""
     measured = study.in_all(MEASURES)
-    return [name for name in measured if workloads.find(name).suite == RODINIA] or measured
+    return [name for name in measured if name in WORKLOADS] or measured
 
 
 def counts(study: Study, design: Design, name: str) -> Counts:

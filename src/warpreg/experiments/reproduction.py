@@ -1,8 +1,9 @@
 """A paper reproduced: each of its printed results beside what was measured here, none left out.
 
-A paper is a module ``experiments/<paper>.py`` that declares ``MEASURES`` (what its figures need of every workload),
-``findings(study)`` (measured values by result id) and ``UNMEASURABLE`` (results whose inputs cannot exist here, with
-the reason).  Why a value may fall outside its tolerance is in `warpreg.experiments.causes`, a module for each paper.
+A paper is a module ``experiments/<paper>.py`` that declares ``WORKLOADS`` (what its figures are of: the paper's own, as
+far as the suite has them), ``MEASURES`` (what they need of each), ``findings(study)`` (measured values by result id)
+and ``UNMEASURABLE`` (results whose inputs cannot exist here, with the reason).  Why a value may fall outside its
+tolerance is in `warpreg.experiments.causes`, a module for each paper.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from warpreg import workloads
 from warpreg.experiments import published
 from warpreg.experiments.causes.ablation import Ablation
 from warpreg.experiments.causes.cause import Cause
@@ -36,6 +36,7 @@ class ReproductionError(WarpregError):
 class Paper(Protocol):
     """What a paper's module declares."""
 
+    WORKLOADS: Sequence[str]
     MEASURES: Sequence[Measure[Any]]
     UNMEASURABLE: Mapping[str, str]
 
@@ -100,9 +101,9 @@ def measure(
     *,
     keep: bool = False,
 ) -> Study:
-    """The study behind a paper's figures, over the named workloads or all; ``keep`` as in `study`."""
-    asked = names or workloads.names()
-    return study(asked, paper_module(paper).MEASURES, size, choice, processes, progress, keep=keep)
+    """The study behind a paper's figures, over the named workloads or the paper's; ``keep`` as in `study`."""
+    module = paper_module(paper)
+    return study(names or module.WORKLOADS, module.MEASURES, size, choice, processes, progress, keep=keep)
 
 
 def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:

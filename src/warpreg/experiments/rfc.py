@@ -62,6 +62,7 @@ def flushed(entries: int, bypass: bool = False) -> Replay:
 
 LRU = Replay.of("rfc", entries=CHOSEN_ENTRIES, replacement="lru")
 READ_ALLOCATE = Replay.of("rfc", entries=LARGE, allocate_sources=True)
+WORKLOADS = workloads.names()
 MEASURES: Sequence[Measure[object]] = (
     USAGE,
     MRF,
@@ -260,7 +261,7 @@ def traffic_left(study: Study, design: Replay) -> tuple[float, float]:
     Two designs with large caches are compared by these means: a mean of their ratios would hang on the few workloads
     whose traffic one of them removes nearly all of.
     """
-    pairs = [(counts, study[MRF][name]) for name, counts in study[design].items()]
+    pairs = [(study[design][name], study[MRF][name]) for name in names(study)]
     reads = mean_ratio((counts.reads("MRF", moves=True), baseline.reads()) for counts, baseline in pairs)
     return reads, mean_ratio((counts.writes("MRF", moves=True), baseline.writes()) for counts, baseline in pairs)
 

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warpreg import workloads
 from warpreg.experiments import published
 from warpreg.experiments.causes.ablation import Ablation, ablated, selected
 from warpreg.experiments.causes.cause import Cause
 from warpreg.experiments.published import Measured, Published
-from warpreg.experiments.reproduction import explained, paper_module
+from warpreg.experiments.reproduction import explained, measure, paper_module
 from warpreg.experiments.runs import AS_COMPILED, CompileChoice
-from warpreg.experiments.study import Study, study
+from warpreg.experiments.study import Study
 from warpreg.ir.errors import UnknownNameError
 
 
@@ -58,7 +57,7 @@ def under_ablation(
     """The paper's results under an ablation, at the size and with the choice of a study that was made as it is."""
     module, ablation = paper_module(paper), find_ablation(paper, name)
     if ablation.needs_runs:
-        asked = names or workloads.names()
+        asked = names or module.WORKLOADS
         other = ablated(ablation, module.MEASURES, asked, found.size, found.choice, processes, progress)
     else:
         other = selected(ablation, found)
@@ -85,6 +84,6 @@ def compare(
 ) -> list[Shown]:
     """Measure a paper's workloads as they are and under an ablation.  Raises UnknownNameError."""
     find_ablation(paper, name)
-    asked = names or workloads.names()
-    found = study(asked, paper_module(paper).MEASURES, size, choice, processes, progress)
+    asked = names or paper_module(paper).WORKLOADS
+    found = measure(paper, size, asked, choice, processes, progress, keep=True)
     return list(shown(paper, name, found, under_ablation(paper, name, found, asked, processes, progress)))
