@@ -14,6 +14,7 @@ import pandas as pd
 
 from warpreg import energy, workloads
 from warpreg.energy.counts import Structure
+from warpreg.experiments import rc_rsp_cycles
 from warpreg.experiments.published import Measured
 from warpreg.experiments.ratios import ratio, with_structures
 from warpreg.experiments.scheduled import Scheduled, Variant
@@ -80,13 +81,21 @@ ABLATIONS = {
     "no read allocations": rsp(CHOSEN_KB, operands=False),
     "no live-out values": rsp(CHOSEN_KB, live_out=False),
 }
-MEASURES: Sequence[Measure[object]] = (MRF, SCHEDULED, STRANDS, *(rsp(kb) for kb in CAPACITIES_KB), *ABLATIONS.values())
+TIMED = {
+    "RC": rc(CHOSEN_KB),
+    "RSP": Variant.of("rsp", entries=int(CHOSEN_KB * ENTRIES_PER_KB)),
+    "hybrid": CHOSEN,
+}
+"""Designs of which cycles are told."""
+COUNTED: Sequence[Measure[object]] = (MRF, SCHEDULED, STRANDS, *(rsp(kb) for kb in CAPACITIES_KB), *ABLATIONS.values())
+CYCLES: Sequence[Measure[object]] = tuple(rc_rsp_cycles.measures(tuple(TIMED.values()), CHOSEN))
+MEASURES: Sequence[Measure[object]] = (*COUNTED, *CYCLES)
 Design = Variant | Replay
 
 
-def names(study: Study) -> list[str]:
-    """The Rodinia workloads of the study; all, if it has none."""
-    measured = study.in_all(MEASURES)
+def names(study: Study, measures: Sequence[Measure[object]] = COUNTED) -> list[str]:
+    """The Rodinia workloads of the study that all of these measures found something of; others, if it has none."""
+    measured = study.in_all(measures)
     return [name for name in measured if name in WORKLOADS] or measured
 
 
@@ -174,6 +183,16 @@ def figure_11(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def figure_12(study: Study) -> pd.DataFrame:
+    """Reads by cycles since the register was touched last, and by the part of the hybrid that serves them."""
+    return rc_rsp_cycles.ages(study, names(study, CYCLES), CHOSEN)
+
+
+def scheduler_effect(study: Study) -> pd.DataFrame:
+    """Cycles and energy against the baseline's, and what of them is the scheduler's own; by workload and design."""
+    return rc_rsp_cycles.scheduler_effect(study, names(study, CYCLES), TIMED, _spent)
+
+
 def ablations(study: Study) -> pd.DataFrame:
     """Energy of the scratchpad without one part of its compiler each, over that with all."""
     whole = _mean(_energies(study, rsp(CHOSEN_KB)).values())
@@ -186,8 +205,14 @@ def ablations(study: Study) -> pd.DataFrame:
 
 def _energies(study: Study, design: Design, priced_kb: float | None = None) -> dict[str, float]:
     """Register energy over the baseline's by workload; ``priced_kb``: at the energy of so much storage."""
-    technology = energy.load(TECHNOLOGY)
-    values = dict(design.values)
+    return {
+        name: _spent(counts(study, design, name), design, priced_kb) / _spent(study[MRF][name]) for name in names(study)
+    }
+
+
+def _spent(counted: Counts, design: Design | None = None, priced_kb: float | None = None) -> float:
+    """pJ of counts, with the stores at the sizes that the design gives them."""
+    values = dict(design.values) if design else {}
     sizes = {
         "RC": priced_kb * ENTRIES_PER_KB if priced_kb else int(values.get("lines", 0)) / ACTIVE_WARPS,
         "RSP": priced_kb * ENTRIES_PER_KB if priced_kb else int(values.get("entries", 0)),
@@ -195,12 +220,7 @@ def _energies(study: Study, design: Design, priced_kb: float | None = None) -> d
     structures = {"MRF": Structure("MRF")} | {
         level: Structure(level, entries=int(entries), warps=ACTIVE_WARPS) for level, entries in sizes.items()
     }
-    found = {}
-    for name in names(study):
-        spent = energy.account(with_structures(counts(study, design, name).energy_list(), structures), technology)
-        baseline = energy.account(study[MRF][name].energy_list(), technology)
-        found[name] = spent.total_pj / baseline.total_pj
-    return found
+    return energy.account(with_structures(counted.energy_list(), structures), energy.load(TECHNOLOGY)).total_pj
 
 
 def _elided(study: Study, design: Design, name: str) -> tuple[float, float]:
@@ -219,7 +239,13 @@ def _mean(values: Iterable[float]) -> float:
 def findings(study: Study) -> dict[str, Measured]:
     """Measured values by the ids of the printed results."""
     frame = figures_9_10(study)
-    return {**_headline(study, frame), **_synergy(frame), **_sweeps(study), **_areas()}
+    return {**_headline(study, frame), **_synergy(frame), **_sweeps(study), **_ages(study), **_areas()}
+
+
+def _ages(study: Study) -> dict[str, Measured]:
+    if not names(study, CYCLES):
+        return {}
+    return {"rc-rsp-rsp-captures-within": rc_rsp_cycles.captured_within(figure_12(study))}
 
 
 def _headline(study: Study, frame: pd.DataFrame) -> dict[str, Measured]:
@@ -299,6 +325,4 @@ def _areas() -> dict[str, Measured]:
     }
 
 
-UNMEASURABLE = {
-    "rc-rsp-rsp-captures-within": "not measured yet: no count keeps the cycles between two accesses of a register",
-}
+UNMEASURABLE: dict[str, str] = {}

@@ -44,6 +44,14 @@ def elided(study: Study) -> pd.DataFrame:
     return pd.concat(parts)
 
 
+def scheduler_cycles(study: Study) -> pd.DataFrame:
+    """Cycles over those of the MRF alone under greedy scheduling: with two-level scheduling, and the designs."""
+    frame = rc_rsp.scheduler_effect(study)
+    alone = frame[frame["design"] == "hybrid"].assign(what="two-level alone", ratio=frame["scheduler's cycles"])
+    designs = frame.assign(what=frame["design"], ratio=frame["cycles"])
+    return pd.concat([alone, designs])[["workload", "what", "ratio"]]
+
+
 def _at_the_mean(result: str) -> tuple[Mark, ...]:
     panel = PANELS[0] if "writes" in result else PANELS[1] if "reads" in result else ""
     return tuple(Mark(f"rc-rsp-{result}-{label}", "mean", name, panel) for label, name in DESIGNS.items())
@@ -87,6 +95,16 @@ FIGURES = (
     Figure(
         "figure-11", "Figure 11", "Accesses elided by the parts of the hybrid", rc_rsp.figure_11, "stacks", WORKLOAD,
         ELIDED, series="part", panels="panel",
+    ),
+    Figure(
+        "figure-12", "Figure 12", "Reads by the age of what is read", rc_rsp.figure_12, "lines",
+        Axis("cycles", "cycles since the register was touched", "cycles"), Axis("reads", "of all reads", "fraction"),
+        series="part",
+    ),
+    Figure(
+        "scheduler", "Table I", "Cycles of two-level scheduling alone and of the designs", scheduler_cycles, "bars",
+        WORKLOAD, Axis("ratio", "cycles / cycles of the MRF alone under greedy scheduling", "ratio"), series="what",
+        mean="geometric",
     ),
     Figure(
         "organisations", "§IV-D", "Hierarchy and parallel organisations",
