@@ -1,0 +1,95 @@
+"""What of the register cache and scratchpad takes cycles, on samples that are made up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from warpreg.experiments import rc_rsp, rc_rsp_cycles
+from warpreg.experiments.rc_rsp_cycles import GTO, TWO_LEVEL
+from warpreg.experiments.reuse_ages import CLASS_CYCLES, CLASSES
+from warpreg.experiments.runs import AS_COMPILED
+from warpreg.experiments.scheduled import Variant
+from warpreg.experiments.study import Study
+from warpreg.experiments.timed import Timed, TimedSample
+from warpreg.replay import Counts
+
+RC = Variant.of("rc", lines=24)
+
+
+def counts(reads: int) -> Counts:
+    """Reads of the main register file."""
+    accesses = np.zeros((1, 2, 2), np.int64)
+    accesses[0, 0, 0] = reads
+    return Counts("mrf", {}, (), accesses, np.zeros((1, 1), np.int64), {}, 1)
+
+
+def sample(cycles: int, reads: int = 1, ages: dict[tuple[int, int], int] | None = None) -> TimedSample:
+    """``ages``: reads by part and class."""
+    table = np.zeros((3, CLASSES), np.int64)
+    for place, number in (ages or {}).items():
+        table[place] = number
+    return TimedSample(cycles, 1, counts(reads), table)
+
+
+def study(found: dict[Timed, dict[str, TimedSample]]) -> Study:
+    return Study("tiny", AS_COMPILED, found)
+
+
+def test_shares_of_reads_by_age_are_means_over_workloads() -> None:
+    """Of one workload the scratchpad serves all, 3 classes old; of the other the cache half, the file half at once."""
+    watched = Timed(TWO_LEVEL, RC, ages=True)
+    found = study({watched: {"a": sample(1, ages={(2, 3): 8}), "b": sample(1, ages={(1, 0): 5, (0, 0): 5})}})
+    frame = rc_rsp_cycles.ages(found, ["a", "b"], RC).set_index(["part", "cycles"])["reads"]
+    assert frame["RSP", 3 * CLASS_CYCLES] == 0.5
+    assert frame["RC", 0] == frame["MRF", 0] == 0.25
+    assert frame.sum() == 1
+
+
+def test_a_workload_without_ages_counts_for_nothing() -> None:
+    found = study({Timed(TWO_LEVEL, RC, ages=True): {"a": sample(1)}})
+    frame = rc_rsp_cycles.ages(found, ["a"], RC)
+    assert frame.empty
+    assert rc_rsp_cycles.captured_within(frame) == 0
+
+
+@pytest.mark.parametrize(
+    ("scratchpad", "cache", "expected"),
+    [
+        ([3, 3, 1, 0], [1, 2, 2, 5], 2 * CLASS_CYCLES),  # leads in the first two classes
+        ([0, 9, 1, 0], [1, 2, 2, 5], 2 * CLASS_CYCLES),  # not in the first, but in reads of up to the second
+        ([1, 0, 0, 0], [2, 2, 2, 2], 0),
+    ],
+)
+def test_the_scratchpad_captures_reads_up_to_where_its_lead_is_largest(
+    scratchpad: list[int], cache: list[int], expected: float
+) -> None:
+    rows = [
+        {"part": part, "cycles": i * CLASS_CYCLES, "reads": reads}
+        for part, each in (("RSP", scratchpad), ("RC", cache))
+        for i, reads in enumerate(each)
+    ]
+    assert rc_rsp_cycles.captured_within(pd.DataFrame(rows)) == expected
+
+
+def test_cycles_are_the_schedulers_times_the_organisations() -> None:
+    found = study(
+        {
+            Timed(GTO): {"a": sample(100, reads=10)},
+            Timed(TWO_LEVEL): {"a": sample(110, reads=10)},
+            Timed(GTO, RC): {"a": sample(103, reads=6)},
+            Timed(TWO_LEVEL, RC): {"a": sample(121, reads=5)},
+        }
+    )
+    frame = rc_rsp_cycles.scheduler_effect(found, ["a"], {"RC": RC}, lambda counted, design: counted.reads() * 1.0)
+    (row,) = frame.to_dict("records")
+    assert row["scheduler's cycles"] == 1.1
+    assert row["organisation's cycles"] == 1.1
+    assert row["cycles"] == pytest.approx(1.1 * 1.1)
+    assert (row["energy"], row["greedy energy"]) == (0.5, 0.6)
+
+
+def test_designs_are_timed_under_both_schedulers() -> None:
+    machines = [(one.machine, one.variant) for one in rc_rsp.CYCLES if isinstance(one, Timed) and not one.ages]
+    assert machines == [(machine, design) for machine in (GTO, TWO_LEVEL) for design in (None, *rc_rsp.TIMED.values())]
