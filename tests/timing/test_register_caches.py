@@ -38,11 +38,10 @@ def test_every_operand_is_served_at_some_level(name: str, case: Case) -> None:
     assert np.trace(found.moves) == 0
 
 
-@pytest.mark.parametrize("design", ["rc", "rc-rsp"])
-@pytest.mark.parametrize("miss", [0, 1, 3])
-def test_a_source_that_misses_the_cache_waits(design: str, miss: int) -> None:
+@pytest.mark.parametrize(("design", "steps", "miss"), [("rc", 1, 1), ("rc", 2, 1), ("rc", 1, 3), ("rc-rsp", 2, 2)])
+def test_a_source_that_misses_the_cache_waits(design: str, steps: int, miss: int) -> None:
     """R0 and R5 miss, so that the result is there later by so much; R1 and R2 hit and are not waited for any longer."""
-    sm = Sm(banks=Banks(count=4, mapping="register"))
+    sm = Sm(banks=Banks(count=4, mapping="register", steps=steps))
     code = one_warp("add.s32 R1, R0, R5\nmov.b32 R2, R1\nmov.b32 R3, R2")
     first, second = agreed(code, sm, design=load(design), lines=8, miss_cycles=0).warp(0).issues("mov").cycles
     run = agreed(code, sm, design=load(design), lines=8, miss_cycles=miss)

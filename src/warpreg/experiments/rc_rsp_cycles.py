@@ -55,9 +55,11 @@ def captured_within(frame: pd.DataFrame) -> float:
     """The age in cycles up to which the scratchpad serves more reads than the cache: where its lead in reads of up to
     that age is largest; 0 if it never leads.
     """
+    if frame.empty:
+        return 0.0
     by_part = frame.pivot_table(index="cycles", columns="part", values="reads").sort_index()
     lead = (by_part["RSP"] - by_part["RC"]).cumsum()
-    return float(lead.idxmax() + CLASS_CYCLES) if len(lead) and lead.max() > 0 else 0.0
+    return float(lead.idxmax() + CLASS_CYCLES) if lead.max() > 0 else 0.0
 
 
 def scheduler_effect(study: Study, names: Sequence[str], designs: Mapping[str, Variant], price: Price) -> pd.DataFrame:

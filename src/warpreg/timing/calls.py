@@ -71,7 +71,7 @@ def end_of_reads(c: Core, pc: int) -> int:
 
 
 def source_word(c: Core, d: Any, sm: int, warp: int, op: int, k: int, row: int) -> int:
-    """Bank of the k-th source | cycles after its grant << CYCLE_SHIFT; ``-1 - cycles`` if it asks for no bank."""
+    """Bank of the k-th source | its cycles beyond one << CYCLE_SHIFT; ``-1 - cycles`` if it asks for no bank."""
     return bank_of(c, sm, warp, c.lists[row, 0])
 
 

@@ -104,8 +104,10 @@ def _free_unit(c: Core, sm: int, scheduler: int, pipe: int) -> int:
     return best
 
 
-def read_banks(c: Core, sm: int, taken: int, now: int) -> None:
-    """Every bank that is not ``taken`` grants its oldest request, unless the collector's ports are all in use."""
+def read_banks(c: Core, sm: int, taken: int, now: int, after: int) -> None:
+    """Every bank that is not ``taken`` grants its oldest request, unless the collector's ports are all in use.  The
+    next step is in cycle ``after``.
+    """
     waiting = c.rows[sm, at.REQUEST_BANKS] & ~taken
     while waiting != 0:
         bank = lowest(waiting)
@@ -114,7 +116,7 @@ def read_banks(c: Core, sm: int, taken: int, now: int) -> None:
         collector = _oldest(c, sm, c.rows[row, at.REQUESTS])
         place = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS] + collector
         if _takes(c, place, now):
-            if _grant(c, place, bank, now):
+            if _grant(c, place, bank, now, after):
                 c.rows[row, at.REQUESTS] ^= bit(collector)
                 if c.rows[row, at.REQUESTS] == 0:
                     c.rows[sm, at.REQUEST_BANKS] ^= bit(bank)
@@ -151,7 +153,7 @@ def _takes(c: Core, place: int, now: int) -> bool:
     return True
 
 
-def _grant(c: Core, place: int, bank: int, now: int) -> bool:
+def _grant(c: Core, place: int, bank: int, now: int, after: int) -> bool:
     """The first word of a collector that waits for the bank is there; whether it waits for no other word of it."""
     granted = False
     alone = True
@@ -160,7 +162,8 @@ def _grant(c: Core, place: int, bank: int, now: int) -> bool:
             if granted:
                 alone = False
             else:
-                there = now + (c.rows[place, word] >> at.CYCLE_SHIFT)
+                more = c.rows[place, word] >> at.CYCLE_SHIFT
+                there = after + more if more > 0 else now
                 c.rows[place, at.READY_AT] = max(c.rows[place, at.READY_AT], there)
                 c.rows[place, word] = at.NONE
                 granted = True

@@ -88,12 +88,12 @@ def _collect(c: Core, d: Any, sm: int, now: int) -> int:
     written = c.rows[sm, at.WRITTEN_BANKS] if c.machine[at.SINGLE_PORTED] != 0 else 0
     later = at.NEVER
     c.rows[sm, at.TRIED] = 0
-    for _ in range(c.machine[at.STEPS]):
+    for step in range(c.machine[at.STEPS]):
         if c.rows[sm, at.READY_COLLECTORS] != 0:
             later = dispatch(c, d, sm, now)
             c.rows[sm, at.TRIED] = c.rows[sm, at.READY_COLLECTORS]
         if c.rows[sm, at.REQUEST_BANKS] != 0:
-            read_banks(c, sm, written, now)
+            read_banks(c, sm, written, now, now + (step + 1) // c.machine[at.STEPS])
         written = 0
         if c.rows[sm, at.GROUPS_LATCHED] != 0:
             enter(c, d, sm, now)

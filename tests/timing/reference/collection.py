@@ -73,7 +73,8 @@ class OperandPath:
         taken: dict[int, int] = {}
         for step in range(self._banks.steps):
             self._dispatch(now, dispatch)
-            self._read(now, written_banks if step == 0 and self._banks.single_ported else set(), taken)
+            after = now if step + 1 < self._banks.steps else now + 1
+            self._read(now, after, written_banks if step == 0 and self._banks.single_ported else set(), taken)
             self._enter(now)
 
     def _held(self) -> list[UnderWay]:
@@ -85,7 +86,7 @@ class OperandPath:
                 group = self.group_of(issued.warp.slot, issued.instruction.pipe)
                 group.held.remove(issued)
 
-    def _read(self, now: int, blocked: set[int], taken: dict[int, int]) -> None:
+    def _read(self, now: int, after: int, blocked: set[int], taken: dict[int, int]) -> None:
         ports = self._banks.operand_ports
         waiting = [(one, s) for one in self._held() for s in one.sources if s.merged is None and s.there_from is None]
         for bank in range(self._banks.count):
@@ -97,7 +98,7 @@ class OperandPath:
                 continue
             for source in issued.sources:
                 if (source.word, source.bank) == (asked.word, bank):
-                    source.there_from = now + max(0, source.cycles - 1)
+                    source.there_from = now if source.cycles <= 1 else after + source.cycles - 1
             taken[issued.sequence] = taken.get(issued.sequence, 0) + 1
             self._log.bank(now, bank, "read", issued.sequence, asked.word)
 
