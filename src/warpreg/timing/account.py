@@ -5,7 +5,7 @@ from __future__ import annotations
 from warpreg.timing import at
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, count, lowest
-from warpreg.timing.collect import group_of, pipe_free_at
+from warpreg.timing.collect import earliest, group_of, pipe_free_at
 from warpreg.timing.load_store import has_room
 
 
@@ -13,12 +13,13 @@ def blocked_warps(c: Core, sm: int, scheduler: int, cycles: int, now: int) -> in
     """The ready warps whose pipe takes nothing now; ``cycles`` of each go to the account."""
     row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
     blocked = 0
-    full = c.rows[row, at.FULL] if c.machine[at.IDEAL] == 0 else (1 << at.PIPES) - 1 - (1 << at.CTRL)
-    while full != 0:
-        pipe = lowest(full)
-        full ^= bit(pipe)
-        wanting = c.rows[row, at.WANTS + pipe]
-        if wanting != 0 and not _takes(c, sm, scheduler, pipe, now):
+    may_block = c.rows[row, at.FULL] if c.machine[at.IDEAL] == 0 else (1 << at.PIPES) - 1 - (1 << at.CTRL)
+    pipes = may_block & c.rows[row, at.WANTED_PIPES]
+    while pipes != 0:
+        pipe = lowest(pipes)
+        pipes ^= bit(pipe)
+        if not _takes(c, sm, scheduler, pipe, now):
+            wanting = c.rows[row, at.WANTS + pipe]
             blocked |= wanting
             c.rows[row + c.machine[at.TO_ACCOUNT], _cause(c, sm, scheduler, pipe, now)] += cycles * count(wanting)
     return blocked
@@ -39,22 +40,13 @@ def _cause(c: Core, sm: int, scheduler: int, pipe: int, now: int) -> int:
     """Why there is no room: the oldest instruction in the collectors that the latch feeds tells."""
     asked = pipe
     if c.machine[at.IDEAL] == 0:
-        group = group_of(c, sm, scheduler, pipe)
-        inside = c.rows[group, at.ALL_COLLECTORS] & ~c.rows[group, at.FREE_COLLECTORS]
-        if inside == 0:
+        oldest = earliest(c, sm, group_of(c, sm, scheduler, pipe))
+        if oldest == at.NONE or c.rows[sm, at.READY_COLLECTORS] & bit(oldest) == 0:
             return at.OPERANDS
-        base = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS]
-        oldest = lowest(inside)
-        while inside != 0:
-            other = lowest(inside)
-            inside ^= bit(other)
-            if c.rows[base + other, at.SEQUENCE] < c.rows[base + oldest, at.SEQUENCE]:
-                oldest = other
-        if c.rows[sm, at.READY_COLLECTORS] & bit(oldest) == 0:
+        place = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS] + oldest
+        if c.rows[place, at.READY_AT] > now:
             return at.OPERANDS
-        if c.rows[base + oldest, at.READY_AT] > now:
-            return at.OPERANDS
-        asked = c.code[c.rows[c.rows[base + oldest, at.HELD], at.OP_PC], at.PIPE]
+        asked = c.code[c.rows[c.rows[place, at.HELD], at.OP_PC], at.PIPE]
     if (asked == at.MEM or asked == at.TEX) and not has_room(c, sm):
         return at.MEMORY_QUEUE
     return at.UNIT

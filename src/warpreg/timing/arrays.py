@@ -13,7 +13,7 @@ from warpreg.timing import at
 from warpreg.timing.at import Core
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed import ThreadBlocks
-from warpreg.timing.table import Table
+from warpreg.timing.table import Table, own_banks
 
 Array = NDArray[np.int64]
 LEAST_WHEEL = 128
@@ -37,13 +37,12 @@ def machine_words(machine: Machine, sms: int, resident: int, block_warps: int) -
     m[at.SUSPEND] = SUSPENDS.index(schedulers.suspend) if schedulers.suspend else 0
     m[at.STALL_THRESHOLD], m[at.SWAP_CYCLES] = schedulers.stall_threshold or 0, schedulers.swap_cycles or 0
     _units(m, machine)
-    m[at.BANKS] = 1
+    m[at.BANKS], m[at.OWN_BANKS] = 1, own_banks(machine)
     if not m[at.IDEAL]:
         file = machine.register_file
         m[at.BANKS], m[at.SINGLE_PORTED], m[at.STEPS] = file.banks, file.is_single_ported, file.steps_per_cycle
         m[at.OPERAND_PORTS] = path.operand_ports
         m[at.BY_REGISTER], m[at.BY_SLOT] = file.mapping != "warp", file.mapping != "register"
-        m[at.BANK_SHARE] = file.banks // schedulers.count if file.private_banks else 0
         m[at.COLLECTORS] = sum(one.collectors * _copies(machine, one.private) for one in machine.collectors.values())
         m[at.GROUPS] = sum(_copies(machine, one.private) for one in machine.collectors.values())
     _check(m)
@@ -90,7 +89,7 @@ def _groups(m: Array, machine: Machine) -> Array:
             own = ((1 << one.collectors) - 1) << collector
             row = [0] * at.GROUP
             row[at.FREE_COLLECTORS] = row[at.ALL_COLLECTORS] = own - (1 << 64) if own >> 63 else own
-            row[at.LATCHED] = row[at.LATCHED_END] = at.NONE
+            row[at.LATCHED] = row[at.LATCHED_END] = row[at.EARLIEST] = at.NONE
             row[at.IN_PORTS] = one.in_ports
             rows.append(row)
             collector += one.collectors
@@ -114,6 +113,7 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
     _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.BLOCK] = at.NONE
     schedulers = sms * machine.schedulers.count
     rows[m[at.FIRST_SCHEDULER] :][:schedulers, [at.LAST, at.LAST_ACTIVE]] = at.SET_SIZE - 1
+    _warps_of_schedulers(rows, m, machine)
     _rows_of(rows, m, at.FIRST_GROUP, at.FIRST_COLLECTOR)[:, : at.GROUP] = np.tile(groups, (sms, 1))
     _rows_of(rows, m, at.FIRST_COLLECTOR, at.FIRST_BANK)[:, [at.HELD, at.TAKEN_AT]] = at.NONE
     _rows_of(rows, m, at.FIRST_BANK, at.FIRST_BLOCK)[:, [at.WRITES_HEAD, at.WRITES_TAIL]] = at.NONE
@@ -165,6 +165,21 @@ def _row_width(table: Table, wheel: int) -> int:
         at.OP_LINK + 2 * table.most_writes + table.most_reads,
         at.RIPE + wheel // at.SET_SIZE,
     )
+
+
+def _warps_of_schedulers(rows: Array, m: Array, machine: Machine) -> None:
+    """What stays as it is of each warp slot and scheduler."""
+    sm, slot = np.divmod(np.arange(m[at.SMS] * m[at.SLOTS]), m[at.SLOTS])
+    position, turn = np.divmod(slot, m[at.SCHEDULERS])
+    warps = _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)
+    warps[:, at.OWN] = np.int64(1) << position
+    warps[:, at.TURN] = turn
+    warps[:, at.TURN_ROW] = m[at.FIRST_SCHEDULER] + sm * m[at.SCHEDULERS] + turn
+    warps[:, at.BANK_OFFSET] = slot * m[at.BY_SLOT] % m[at.OWN_BANKS]
+    if not m[at.IDEAL] and machine.register_file.private_banks:
+        scheduler = np.arange(m[at.SMS] * m[at.SCHEDULERS])
+        own = rows[m[at.FIRST_SCHEDULER] :][: scheduler.size]
+        own[:, at.FIRST_OWN_BANK] = scheduler % m[at.SCHEDULERS] * m[at.OWN_BANKS]
 
 
 def _rows_of(rows: Array, m: Array, kind: int, following: int) -> Array:

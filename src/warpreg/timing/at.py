@@ -19,11 +19,11 @@ INT, FP, SFU, DP, TENSOR, MEM, TEX, CTRL, UNIFORM = range(PIPES)
 
 # machine: one number of the SM each
 (SMS, SLOTS, SCHEDULERS, WIDTH, POLICY, IDEAL, STEPS, BANKS, SINGLE_PORTED, OPERAND_PORTS, BY_REGISTER, BY_SLOT,
- BANK_SHARE, DISPATCH_CYCLES, QUEUE, SHARED_LATENCY, CONSTANT_LATENCY, ACTIVE_WARPS, SUSPEND, STALL_THRESHOLD,
+ DISPATCH_CYCLES, QUEUE, SHARED_LATENCY, CONSTANT_LATENCY, ACTIVE_WARPS, SUSPEND, STALL_THRESHOLD,
  SWAP_CYCLES,
  BLOCKS, BLOCK_WARPS, GROUPS, COLLECTORS, UNITS, WHEEL, WORDS, EVERY_CYCLE, CTRL_LATENCY, FIRST_WARP,
  FIRST_SCHEDULER, TO_ACCOUNT, FIRST_GROUP, FIRST_COLLECTOR, FIRST_BANK, FIRST_BLOCK, FIRST_OP, FIRST_PCS,
- OP_READS, OP_WRITES, UNIT_BASE) = range(42)  # fmt: skip
+ OP_READS, OP_WRITES, OWN_BANKS, UNIT_BASE) = range(42)  # fmt: skip
 UNIT_COUNT = UNIT_BASE + PIPES
 UNIT_SHARE = UNIT_COUNT + PIPES
 """Units that one scheduler's share is apart from the next one's; 0 where all schedulers use the same."""
@@ -45,7 +45,9 @@ BARRIERS = 16
 # warps
 (HEAD, BLOCK_END, VISIT, VISIT_END, ACCESS, FLIGHT, FETCHED, CAUSE, SINCE, AGE, BLOCK, STOP, ASKS_FROM, SUSPENDED,
  LAST_ISSUE, SWAP_UNTIL, MASK, TOKEN, MEMORY_CYCLES, PRESENT, WANTED, AT_WORK,
- RECORDS, RECORDS_END, BUSY) = range(25)  # fmt: skip
+ RECORDS, RECORDS_END, OWN, TURN, TURN_ROW, BANK_OFFSET, BUSY) = range(29)  # fmt: skip
+"""OWN is the set of its position alone, TURN its scheduler and TURN_ROW that one's row; its register 0 is in bank
+BANK_OFFSET of those that its scheduler uses."""
 BUSY_SETS = 6
 """From BUSY on: the set of cells in the scoreboard, those of wait classes 1 to 4, those with a long latency."""
 LONG_SET = 5
@@ -64,13 +66,17 @@ WAITS = (ALU, SFU_WAIT, DP_WAIT, SHARED, MEMORY)
 """Causes by wait class, from the fastest to the slowest."""
 
 # schedulers
-(READY_WARPS, FULL, DIRTY, ACTIVE, ELIGIBLE, LAST, LAST_ACTIVE, WANTS) = range(8)
-SCHEDULER = WANTS + PIPES
-"""WANTS + pipe: the ready warps whose head goes to that pipe."""
+(READY_WARPS, FULL, DIRTY, ACTIVE, ELIGIBLE, LAST, LAST_ACTIVE, WANTED_PIPES, COLLECTED_PIPES, FIRST_OWN_BANK,
+ WANTS) = range(11)  # fmt: skip
+COLLECTED_FOR = WANTS + PIPES
+SCHEDULER = COLLECTED_FOR + PIPES
+"""WANTS + pipe: the ready warps whose head goes to that pipe, and WANTED_PIPES where there are any.  COLLECTED_FOR + pipe:
+the collectors of its warps that could be dispatched to it, and COLLECTED_PIPES likewise."""
 
 # groups of collectors
-(FREE_COLLECTORS, LATCHED, LATCHED_END, IN_PORTS, ALL_COLLECTORS, ENTERED) = range(6)
+(FREE_COLLECTORS, LATCHED, LATCHED_END, IN_PORTS, ALL_COLLECTORS, EARLIEST) = range(6)
 GROUP = 6
+"""EARLIEST: the collector that was taken first, NONE where that is not known."""
 
 # collectors; WORD + k is the bank of the k-th word until it is granted, then NONE
 (HELD, SEQUENCE, MISSING, READY_AT, TAKEN_AT, TAKEN, WORD_COUNT, WORD) = range(8)
@@ -123,10 +129,10 @@ class Core(NamedTuple):
 
     ``rows`` has a row for each thing that changes: first the SMs, then from machine[FIRST_...] on warps, schedulers,
     their stall accounts, groups of collectors, collectors, banks, resident thread blocks, and instructions under way; a
-    thing is known by its row.  ``code``, and ``lists`` with (register, operand row) of sources, (cell, operand row) of
-    results and (first pc, end) of basic blocks; ``slab``: visits, memory records, and where those of each warp begin;
-    ``wheel``: first and last of what is due; ``units``: when each function unit is free.  Few arrays, because each
-    costs compile time in every function.
+    thing is known by its row.  ``code``, and ``lists`` with (register, operand row, bank) of sources, (cell, operand
+    row, bank) of results and (first pc, end, 0) of basic blocks, where the bank is that of slot 0 among those of its
+    scheduler; ``slab``: visits, memory records, and where those of each warp begin; ``wheel``: first and last of what
+    is due; ``units``: when each function unit is free.  Few arrays, because each costs compile time in every function.
     """
 
     machine: Array

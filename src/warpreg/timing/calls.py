@@ -11,7 +11,6 @@ from typing import Any
 from warpreg.designs.plan import GO
 from warpreg.timing import at
 from warpreg.timing.at import Core
-from warpreg.timing.under_way import slot_of
 
 
 def accepts(memory: Any, sm: int, now: int) -> bool:
@@ -70,9 +69,9 @@ def end_of_reads(c: Core, pc: int) -> int:
     return c.code[pc, at.READS_END]
 
 
-def source_word(c: Core, d: Any, sm: int, warp: int, op: int, k: int, row: int) -> int:
+def source_word(c: Core, d: Any, warp: int, op: int, k: int, row: int) -> int:
     """Bank of the k-th source | its cycles beyond one << CYCLE_SHIFT; ``-1 - cycles`` if it asks for no bank."""
-    return bank_of(c, sm, warp, c.lists[row, 0])
+    return _listed_bank(c, warp, row)
 
 
 def same_word(c: Core, first: int, k: int, place: int, word: int) -> int:
@@ -85,9 +84,10 @@ def ideal_cycles(c: Core, d: Any, op: int, pc: int) -> int:
     return 0
 
 
-def result_word(c: Core, d: Any, sm: int, warp: int, op: int, row: int) -> int:
+def result_word(c: Core, d: Any, warp: int, op: int, row: int) -> int:
     """Bank of a result (SAYS_BANK for none) | ALSO_ELSEWHERE | cycles << RESULT_SHIFT."""
-    return bank_of(c, sm, warp, c.lists[row, 0]) | 1 << at.RESULT_SHIFT
+    bank = at.SAYS_BANK if c.machine[at.IDEAL] != 0 else _listed_bank(c, warp, row)
+    return bank | 1 << at.RESULT_SHIFT
 
 
 def queue_extras(c: Core, sm: int) -> None:
@@ -98,14 +98,21 @@ def written_back(c: Core, d: Any, sm: int, op: int, now: int) -> None:
     """All results of an instruction are written."""
 
 
-def bank_of(c: Core, sm: int, warp: int, register: int) -> int:
+def _listed_bank(c: Core, warp: int, row: int) -> int:
+    """The bank of an operand of ``lists``."""
+    return _bank(c, warp, c.lists[row, 2])
+
+
+def bank_of(c: Core, warp: int, register: int) -> int:
     """The machine's mapping of a register to a bank."""
-    slot = slot_of(c, sm, warp)
-    number = register * c.machine[at.BY_REGISTER] + slot * c.machine[at.BY_SLOT]
-    share = c.machine[at.BANK_SHARE]
-    if share == 0:
-        return number % c.machine[at.BANKS]
-    return number % share + slot % c.machine[at.SCHEDULERS] * share
+    return _bank(c, warp, register * c.machine[at.BY_REGISTER] % c.machine[at.OWN_BANKS])
+
+
+def _bank(c: Core, warp: int, offset: int) -> int:
+    bank = c.rows[warp, at.BANK_OFFSET] + offset
+    if bank >= c.machine[at.OWN_BANKS]:
+        bank -= c.machine[at.OWN_BANKS]
+    return bank + c.rows[c.rows[warp, at.TURN_ROW], at.FIRST_OWN_BANK]
 
 
 def memory_issued(c: Core, d: Any, sm: int, op: int, now: int) -> None:

@@ -8,7 +8,6 @@ from warpreg.timing import at, calls
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, count, lowest
 from warpreg.timing.load_store import begin, has_room
-from warpreg.timing.under_way import slot_of
 
 
 def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
@@ -16,24 +15,30 @@ def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
 
     Returns the first later cycle in which one that had to wait may go, NEVER if only other events can change that.
     """
-    waiting = c.rows[sm, at.READY_COLLECTORS]
     base = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS]
     later = at.NEVER
+    waiting = 0
+    for scheduler in range(c.machine[at.SCHEDULERS]):
+        row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
+        pipes = c.rows[row, at.COLLECTED_PIPES]
+        while pipes != 0:
+            pipe = lowest(pipes)
+            pipes ^= bit(pipe)
+            free = pipe_free_at(c, sm, scheduler, pipe)
+            if free > now:
+                later = min(later, free)
+            else:
+                waiting |= c.rows[row, at.COLLECTED_FOR + pipe]
     while waiting != 0:
-        collector = lowest(waiting)
-        rest = waiting ^ bit(collector)
-        while rest != 0:
-            other = lowest(rest)
-            rest ^= bit(other)
-            if c.rows[base + other, at.SEQUENCE] < c.rows[base + collector, at.SEQUENCE]:
-                collector = other
+        collector = _oldest(c, sm, waiting)
         waiting ^= bit(collector)
         ready_at = c.rows[base + collector, at.READY_AT]
         if ready_at > now:
             later = min(later, ready_at)
             continue
         op = c.rows[base + collector, at.HELD]
-        free = unit_free_at(c, sm, op, now)
+        scheduler = c.rows[c.rows[op, at.OP_WARP], at.TURN]
+        free = pipe_free_at(c, sm, scheduler, c.code[c.rows[op, at.OP_PC], at.PIPE])
         if free > now:
             later = min(later, free)
             continue
@@ -44,8 +49,17 @@ def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
 
 
 def _leave_collector(c: Core, sm: int, collector: int, op: int, now: int) -> None:
+    pipe = c.code[c.rows[op, at.OP_PC], at.PIPE]
+    row = c.rows[c.rows[op, at.OP_WARP], at.TURN_ROW]
     c.rows[sm, at.READY_COLLECTORS] ^= bit(collector)
-    c.rows[_group(c, sm, op), at.FREE_COLLECTORS] |= bit(collector)
+    others = c.rows[row, at.COLLECTED_FOR + pipe] ^ bit(collector)
+    c.rows[row, at.COLLECTED_FOR + pipe] = others
+    if others == 0:
+        c.rows[row, at.COLLECTED_PIPES] ^= bit(pipe)
+    group = group_of(c, sm, c.rows[c.rows[op, at.OP_WARP], at.TURN], pipe)
+    c.rows[group, at.FREE_COLLECTORS] |= bit(collector)
+    if c.rows[group, at.EARLIEST] == collector:
+        c.rows[group, at.EARLIEST] = at.NONE
     c.rows[c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS] + collector, at.HELD] = at.NONE
     cycles = now - c.rows[op, at.OP_ENTERED]
     if c.code[c.rows[op, at.OP_PC], at.KIND] != at.NO_ACCESS:
@@ -56,8 +70,23 @@ def _leave_collector(c: Core, sm: int, collector: int, op: int, now: int) -> Non
         c.clock[at.COLLECT_CYCLES] += cycles
 
 
-def _group(c: Core, sm: int, op: int) -> int:
-    return group_of(c, sm, scheduler_of(c, sm, c.rows[op, at.OP_WARP]), c.code[c.rows[op, at.OP_PC], at.PIPE])
+def _can_go(c: Core, sm: int, collector: int, op: int) -> None:
+    """All operands of a collector are there."""
+    pipe = c.code[c.rows[op, at.OP_PC], at.PIPE]
+    row = c.rows[c.rows[op, at.OP_WARP], at.TURN_ROW]
+    c.rows[sm, at.READY_COLLECTORS] |= bit(collector)
+    c.rows[row, at.COLLECTED_FOR + pipe] |= bit(collector)
+    c.rows[row, at.COLLECTED_PIPES] |= bit(pipe)
+
+
+def earliest(c: Core, sm: int, group: int) -> int:
+    """The collector of a group that was taken first, NONE if all are free; they are taken in the order of issue."""
+    found = c.rows[group, at.EARLIEST]
+    inside = c.rows[group, at.ALL_COLLECTORS] & ~c.rows[group, at.FREE_COLLECTORS]
+    if found == at.NONE and inside != 0:
+        found = _oldest(c, sm, inside)
+        c.rows[group, at.EARLIEST] = found
+    return found
 
 
 def group_of(c: Core, sm: int, scheduler: int, pipe: int) -> int:
@@ -66,23 +95,10 @@ def group_of(c: Core, sm: int, scheduler: int, pipe: int) -> int:
     return c.machine[at.FIRST_GROUP] + sm * c.machine[at.GROUPS] + within
 
 
-def scheduler_of(c: Core, sm: int, warp: int) -> int:
-    """The scheduler of a warp, in its SM."""
-    return slot_of(c, sm, warp) % c.machine[at.SCHEDULERS]
-
-
-def unit_free_at(c: Core, sm: int, op: int, now: int) -> int:
-    """When a unit of the instruction's pipe takes it: now or earlier, a later cycle, or NEVER while the queue of the
-    load-store unit is full.
-    """
-    pipe = c.code[c.rows[op, at.OP_PC], at.PIPE]
-    if (pipe == at.MEM or pipe == at.TEX) and not has_room(c, sm):
-        return at.NEVER
-    return c.units[_free_unit(c, sm, scheduler_of(c, sm, c.rows[op, at.OP_WARP]), pipe)]
-
-
 def pipe_free_at(c: Core, sm: int, scheduler: int, pipe: int) -> int:
-    """The same for a pipe, as a scheduler sees it."""
+    """When a unit of the pipe takes an instruction of the scheduler's: now or earlier, a later cycle, or NEVER while the
+    queue of the load-store unit is full.
+    """
     if (pipe == at.MEM or pipe == at.TEX) and not has_room(c, sm):
         return at.NEVER
     return c.units[_free_unit(c, sm, scheduler, pipe)]
@@ -91,7 +107,7 @@ def pipe_free_at(c: Core, sm: int, scheduler: int, pipe: int) -> int:
 def take_unit(c: Core, sm: int, op: int, now: int) -> None:
     """The unit that has been free the longest takes the instruction."""
     pc = c.rows[op, at.OP_PC]
-    unit = _free_unit(c, sm, scheduler_of(c, sm, c.rows[op, at.OP_WARP]), c.code[pc, at.PIPE])
+    unit = _free_unit(c, sm, c.rows[c.rows[op, at.OP_WARP], at.TURN], c.code[pc, at.PIPE])
     c.units[unit] = now + c.code[pc, at.INITIATION]
 
 
@@ -121,7 +137,7 @@ def read_banks(c: Core, sm: int, taken: int, now: int, after: int) -> None:
                 if c.rows[row, at.REQUESTS] == 0:
                     c.rows[sm, at.REQUEST_BANKS] ^= bit(bank)
             if c.rows[place, at.MISSING] == 0:
-                c.rows[sm, at.READY_COLLECTORS] |= bit(collector)
+                _can_go(c, sm, collector, c.rows[place, at.HELD])
     still = c.rows[sm, at.REQUEST_BANKS]
     if still != 0:
         c.clock[at.BANK_WAITS] += count(still)
@@ -185,16 +201,14 @@ def enter(c: Core, d: Any, sm: int, now: int) -> None:
             c.rows[row, at.LATCHED] = c.rows[op, at.OP_NEXT]
             collector = lowest(c.rows[row, at.FREE_COLLECTORS])
             c.rows[row, at.FREE_COLLECTORS] ^= bit(collector)
-            _free_latch(c, sm, op)
+            _free_latch(c, op)
             _take_collector(c, d, sm, collector, op, now)
         if c.rows[row, at.LATCHED] == at.NONE:
             c.rows[sm, at.GROUPS_LATCHED] ^= bit(group)
 
 
-def _free_latch(c: Core, sm: int, op: int) -> None:
-    scheduler = scheduler_of(c, sm, c.rows[op, at.OP_WARP])
-    row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
-    c.rows[row, at.FULL] ^= bit(c.code[c.rows[op, at.OP_PC], at.PIPE])
+def _free_latch(c: Core, op: int) -> None:
+    c.rows[c.rows[c.rows[op, at.OP_WARP], at.TURN_ROW], at.FULL] ^= bit(c.code[c.rows[op, at.OP_PC], at.PIPE])
 
 
 def _take_collector(c: Core, d: Any, sm: int, collector: int, op: int, now: int) -> None:
@@ -211,7 +225,7 @@ def _take_collector(c: Core, d: Any, sm: int, collector: int, op: int, now: int)
     last = calls.end_of_reads(c, pc)
     for row in range(first, last):
         k = row - first
-        word = calls.source_word(c, d, sm, warp, op, k, row)
+        word = calls.source_word(c, d, warp, op, k, row)
         c.rows[place, at.WORD + k] = word
         if word < 0:
             ready_at = max(ready_at, now - 1 - word)
@@ -229,4 +243,4 @@ def _take_collector(c: Core, d: Any, sm: int, collector: int, op: int, now: int)
     c.rows[place, at.WORD_COUNT] = last - first
     c.rows[place, at.READY_AT] = ready_at
     if missing == 0:
-        c.rows[sm, at.READY_COLLECTORS] |= bit(collector)
+        _can_go(c, sm, collector, op)

@@ -18,7 +18,7 @@ def complete(c: Core, memory: Any, d: Any, sm: int, now: int) -> None:
         if c.rows[op, at.OP_DUE] > now:
             schedule(c, sm, op, c.rows[op, at.OP_DUE], now)
         elif c.rows[op, at.OP_PC] == at.TIMER:
-            mark(c, sm, c.rows[op, at.OP_WARP])
+            mark(c, c.rows[op, at.OP_WARP])
             give_op(c, op)
         elif c.rows[op, at.OP_PC] == at.LEAVES:
             _leaves_late(c, d, sm, op, now)
@@ -65,17 +65,14 @@ def _results(c: Core, d: Any, sm: int, op: int, now: int) -> None:
     for row in range(first, c.code[pc, at.WRITES_END]):
         word = at.SAYS_BANK | 1 << at.RESULT_SHIFT
         if c.lists[row, 1] != at.NONE:
-            if c.machine[at.IDEAL] != 0:
-                word = calls.result_word(c, d, sm, warp, op, row) | at.SAYS_BANK
-            else:
-                word = calls.result_word(c, d, sm, warp, op, row)
+            word = calls.result_word(c, d, warp, op, row)
         if word & at.SAYS_BANK != at.SAYS_BANK:
             queue_write(c, sm, word & at.SAYS_BANK, op, row - first)
             if word & at.ALSO_ELSEWHERE == 0:
                 continue
             c.rows[op, at.OP_LEFT] += 1
         _leave_scoreboard(c, sm, op, row - first, word >> at.RESULT_SHIFT, now)
-    mark(c, sm, warp)
+    mark(c, warp)
     if c.rows[op, at.OP_LEFT] == 0:
         finish(c, d, sm, op, now)
 
@@ -98,7 +95,7 @@ def _leaves_late(c: Core, d: Any, sm: int, entry: int, now: int) -> None:
     op = c.rows[entry, at.OP_RECORD]
     _leave_scoreboard(c, sm, op, c.rows[entry, at.OP_PLACE], 1, now)
     give_op(c, entry)
-    mark(c, sm, c.rows[op, at.OP_WARP])
+    mark(c, c.rows[op, at.OP_WARP])
     if c.rows[op, at.OP_LEFT] == 0:
         finish(c, d, sm, op, now)
 
@@ -143,12 +140,12 @@ def _write_banks(c: Core, d: Any, sm: int, now: int) -> None:
 def _written(c: Core, d: Any, sm: int, op: int, index: int, now: int) -> None:
     """A bank has taken a result; its cell leaves unless that is another's matter."""
     row = c.code[c.rows[op, at.OP_PC], at.WRITES] + index
-    word = calls.result_word(c, d, sm, c.rows[op, at.OP_WARP], op, row)
+    word = calls.result_word(c, d, c.rows[op, at.OP_WARP], op, row)
     if word & at.ALSO_ELSEWHERE != 0:
         c.rows[op, at.OP_LEFT] -= 1
     else:
         _leave_scoreboard(c, sm, op, index, word >> at.RESULT_SHIFT, now)
-    mark(c, sm, c.rows[op, at.OP_WARP])
+    mark(c, c.rows[op, at.OP_WARP])
     if c.rows[op, at.OP_LEFT] == 0:
         finish(c, d, sm, op, now)
 
@@ -173,7 +170,7 @@ def finish(c: Core, d: Any, sm: int, op: int, now: int) -> None:
     give_op(c, op)
     c.rows[warp, at.FLIGHT] -= 1
     if c.rows[warp, at.FLIGHT] == 0:
-        mark(c, sm, warp)
+        mark(c, warp)
         if c.rows[warp, at.HEAD] == at.NONE:
             end_warp(c, sm, warp)
 

@@ -32,7 +32,7 @@ from warpreg.timing.at import Core
 from warpreg.timing.bits import bit
 from warpreg.timing.complete import queue_write
 from warpreg.timing.ready import know_eligible, slowest
-from warpreg.timing.under_way import mark, slot_of, take_op
+from warpreg.timing.under_way import mark, take_op
 
 
 def plan_of(c: Core, d: Any, sm: int, number: int, pc: int, mask: int, base: int, stride: int, now: int) -> Plan:
@@ -84,7 +84,7 @@ def _keep_extra(c: Core, d: Any, sm: int, row: int) -> None:
     warp = c.machine[at.FIRST_WARP] + d.extras[row, EXTRA_WARP]
     bank = d.extras[row, EXTRA_BANK]
     if bank == UNSET:
-        bank = calls.bank_of(c, sm, warp, d.extras[row, EXTRA_REGISTER])
+        bank = calls.bank_of(c, warp, d.extras[row, EXTRA_REGISTER])
     if c.clock[at.FREE_OPS] < 2:
         c.clock[at.OVERFLOW] = 1
         return
@@ -104,12 +104,9 @@ def _wake(c: Core, sm: int, token: int, now: int) -> None:
         if c.rows[warp, at.STOP] == at.AT_TOKEN and c.rows[warp, at.TOKEN] == token:
             c.rows[warp, at.STOP] = at.GOING
             c.rows[warp, at.ASKS_FROM] = now + 1
-            mark(c, sm, warp)
+            mark(c, warp)
             if c.machine[at.ACTIVE_WARPS] != 0:
-                slot = slot_of(c, sm, warp)
-                schedulers = c.machine[at.SCHEDULERS]
-                row = c.machine[at.FIRST_SCHEDULER] + sm * schedulers + slot % schedulers
-                know_eligible(c, row, slot // schedulers, warp, slowest(c, warp))
+                know_eligible(c, warp, slowest(c, warp))
 
 
 def queue_extras(c: Core, sm: int) -> None:
@@ -141,10 +138,10 @@ def call_plan_reads(c: Core, d: Any, sm: int, warp: int, pc: int, op: int, now: 
     settle(c, d, sm, now)
     for row in range(c.code[pc, at.ALL_READS], c.code[pc, at.ALL_READS_END]):
         k = row - c.code[pc, at.ALL_READS]
-        c.rows[op, c.machine[at.OP_READS] + k] = _source(c, d, sm, warp, k, c.lists[row, 0])
+        c.rows[op, c.machine[at.OP_READS] + k] = _source(c, d, warp, k, c.lists[row, 0])
 
 
-def _source(c: Core, d: Any, sm: int, warp: int, k: int, register: int) -> int:
+def _source(c: Core, d: Any, warp: int, k: int, register: int) -> int:
     level = d.sources[k, LEVEL]
     cycles = d.sources[k, CYCLES] if d.sources[k, CYCLES] != UNSET else 1
     if level == UNSET or d.sources[k, MERGED] != UNSET:
@@ -153,7 +150,7 @@ def _source(c: Core, d: Any, sm: int, warp: int, k: int, register: int) -> int:
     if bank == UNSET:
         if level != 0:
             return -1 - cycles
-        bank = calls.bank_of(c, sm, warp, register) if c.machine[at.IDEAL] == 0 else 0
+        bank = calls.bank_of(c, warp, register) if c.machine[at.IDEAL] == 0 else 0
     return bank | max(0, cycles - 1) << at.CYCLE_SHIFT
 
 
@@ -165,7 +162,7 @@ def end_of_reads(c: Core, pc: int) -> int:
     return c.code[pc, at.ALL_READS_END]
 
 
-def source_word(c: Core, d: Any, sm: int, warp: int, op: int, k: int, row: int) -> int:
+def source_word(c: Core, d: Any, warp: int, op: int, k: int, row: int) -> int:
     return c.rows[op, c.machine[at.OP_READS] + k]
 
 
@@ -198,25 +195,27 @@ def call_plan_write(c: Core, d: Any, sm: int, warp: int, pc: int, op: int, now: 
     for row in range(c.code[pc, at.WRITES], c.code[pc, at.WRITES_END]):
         if c.lists[row, 1] != at.NONE:
             k = row - c.code[pc, at.WRITES]
-            c.rows[op, c.machine[at.OP_WRITES] + k] = _result(c, d, sm, warp, c.lists[row, 1] - first, c.lists[row, 0])
+            c.rows[op, c.machine[at.OP_WRITES] + k] = _result(c, d, warp, c.lists[row, 1] - first, c.lists[row, 0])
 
 
-def _result(c: Core, d: Any, sm: int, warp: int, k: int, register: int) -> int:
+def _result(c: Core, d: Any, warp: int, k: int, register: int) -> int:
     elsewhere = d.results[k, ELSEWHERE, LEVEL] != UNSET
     quick = d.results[k, ELSEWHERE, CYCLES]
     if d.results[k, IN_BANKS, LEVEL] == UNSET:
         cycles = quick if elsewhere and quick != UNSET else 1
         return at.SAYS_BANK | max(1, cycles) << at.RESULT_SHIFT
     bank = d.results[k, IN_BANKS, BANK]
-    if bank == UNSET:
-        bank = calls.bank_of(c, sm, warp, register) if c.machine[at.IDEAL] == 0 else 0
+    if c.machine[at.IDEAL] != 0:
+        bank = at.SAYS_BANK
+    elif bank == UNSET:
+        bank = calls.bank_of(c, warp, register)
     cycles = quick if elsewhere else d.results[k, IN_BANKS, CYCLES]
     if cycles == UNSET:
         cycles = 1
     return bank | (at.ALSO_ELSEWHERE if elsewhere else 0) | max(1, cycles) << at.RESULT_SHIFT
 
 
-def result_word(c: Core, d: Any, sm: int, warp: int, op: int, row: int) -> int:
+def result_word(c: Core, d: Any, warp: int, op: int, row: int) -> int:
     k = row - c.code[c.rows[op, at.OP_PC], at.WRITES]
     return c.rows[op, c.machine[at.OP_WRITES] + k]
 

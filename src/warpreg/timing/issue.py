@@ -10,11 +10,11 @@ from warpreg.timing import at, calls
 from warpreg.timing.account import blocked_warps
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, count, lowest, round_after, round_from
-from warpreg.timing.collect import group_of, pipe_free_at, scheduler_of, take_unit
+from warpreg.timing.collect import group_of, pipe_free_at, take_unit
 from warpreg.timing.complete import end_warp
 from warpreg.timing.load_store import begin
-from warpreg.timing.ready import know_eligible, slowest, watch_for_stall
-from warpreg.timing.under_way import first_block, slot_of, take_op, wake_at
+from warpreg.timing.ready import know_eligible, slowest, take_from_ready, watch_for_stall
+from warpreg.timing.under_way import first_block, mark, take_op, wake_at
 
 
 def take_turn(c: Core, d: Any, sm: int, scheduler: int, now: int) -> bool:
@@ -71,8 +71,7 @@ def _pick(c: Core, sm: int, row: int, scheduler: int, able: int) -> int:
 
 def _wait_for_token(c: Core, row: int, position: int, warp: int, token: int) -> None:
     """Out of the ready warps until a hook wakes the token."""
-    c.rows[row, at.READY_WARPS] &= ~bit(position)
-    c.rows[row, at.WANTS + c.rows[warp, at.WANTED]] &= ~bit(position)
+    take_from_ready(c, row, warp, bit(position))
     c.rows[row, at.DIRTY] |= bit(position)
     c.rows[warp, at.STOP] = at.AT_TOKEN
     c.rows[warp, at.TOKEN] = token
@@ -80,8 +79,7 @@ def _wait_for_token(c: Core, row: int, position: int, warp: int, token: int) -> 
 
 def _issue_from(c: Core, d: Any, sm: int, row: int, scheduler: int, position: int, warp: int, now: int) -> None:
     """Issue the head of a warp, and with dual issue what may follow it."""
-    c.rows[row, at.READY_WARPS] &= ~bit(position)
-    c.rows[row, at.WANTS + c.rows[warp, at.WANTED]] &= ~bit(position)
+    take_from_ready(c, row, warp, bit(position))
     c.rows[row, at.DIRTY] |= bit(position)
     c.rows[row, at.LAST] = position
     c.rows[warp, at.LAST_ISSUE] = now
@@ -265,15 +263,12 @@ def _release(c: Core, sm: int, block: int, complete: int) -> None:
                 if number != at.NONE:
                     c.rows[block, at.ARRIVED + number] = 0
                 c.rows[block, at.WAITING] -= 1
-                _go_on(c, sm, warp)
+                _go_on(c, warp)
 
 
-def _go_on(c: Core, sm: int, warp: int) -> None:
+def _go_on(c: Core, warp: int) -> None:
     """A warp is released from its barrier."""
     c.rows[warp, at.STOP] = at.GOING
-    scheduler = scheduler_of(c, sm, warp)
-    position = slot_of(c, sm, warp) // c.machine[at.SCHEDULERS]
-    row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
-    c.rows[row, at.DIRTY] |= bit(position)
+    mark(c, warp)
     if c.machine[at.ACTIVE_WARPS] != 0:
-        know_eligible(c, row, position, warp, slowest(c, warp))
+        know_eligible(c, warp, slowest(c, warp))

@@ -85,8 +85,7 @@ def set_cause(c: Core, row: int, position: int, warp: int, cause: int, now: int)
     before = c.rows[warp, at.CAUSE]
     own = bit(position)
     if before == at.READY:
-        c.rows[row, at.READY_WARPS] &= ~own
-        c.rows[row, at.WANTS + c.rows[warp, at.WANTED]] &= ~own
+        take_from_ready(c, row, warp, own)
     else:
         cycles = now - c.rows[warp, at.SINCE]
         c.rows[row + c.machine[at.TO_ACCOUNT], before] += cycles
@@ -99,6 +98,17 @@ def set_cause(c: Core, row: int, position: int, warp: int, cause: int, now: int)
         c.rows[warp, at.WANTED] = pipe
         c.rows[row, at.READY_WARPS] |= own
         c.rows[row, at.WANTS + pipe] |= own
+        c.rows[row, at.WANTED_PIPES] |= bit(pipe)
+
+
+def take_from_ready(c: Core, row: int, warp: int, own: int) -> None:
+    """Out of the ready warps, and of those that want their pipe; ``own``: the set of this warp."""
+    c.rows[row, at.READY_WARPS] &= ~own
+    pipe = c.rows[warp, at.WANTED]
+    others = c.rows[row, at.WANTS + pipe] & ~own
+    c.rows[row, at.WANTS + pipe] = others
+    if others == 0:
+        c.rows[row, at.WANTED_PIPES] &= ~bit(pipe)
 
 
 def _two_levels(c: Core, d: Any, sm: int, row: int, position: int, warp: int, waited: int, now: int) -> None:
@@ -108,12 +118,13 @@ def _two_levels(c: Core, d: Any, sm: int, row: int, position: int, warp: int, wa
         c.rows[row, at.ACTIVE] ^= own
         if c.rows[warp, at.HEAD] != at.NONE:
             calls.suspended(c, d, sm, warp, now)
-    know_eligible(c, row, position, warp, waited)
+    know_eligible(c, warp, waited)
 
 
-def know_eligible(c: Core, row: int, position: int, warp: int, waited: int) -> None:
+def know_eligible(c: Core, warp: int, waited: int) -> None:
     """Whether a pending warp could enter the active set."""
-    own = bit(position)
+    row = c.rows[warp, at.TURN_ROW]
+    own = c.rows[warp, at.OWN]
     able = (
         c.rows[warp, at.HEAD] != at.NONE
         and c.rows[warp, at.STOP] == at.GOING

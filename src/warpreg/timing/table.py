@@ -90,15 +90,31 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
             f"kernel {kernel.name}: an instruction has {most_writes} results, at most {at.WORD_MASK} can be"
         )
     sets = _sets(needs, cells.count)
-    first = kernel.first_pcs()
+    rows = [*lists, *pairwise(kernel.first_pcs())]
+    listed = np.zeros((len(rows), 3), np.int64)
+    listed[:, :2] = np.array(rows, np.int64).reshape(-1, 2)
+    listed[: len(lists), 2] = _banks(listed[: len(lists), 0], machine)
     return Table(
         np.concatenate((np.array(code, np.int64).reshape(-1, at.NEED), sets), axis=1),
-        np.array([*lists, *pairwise(first)], np.int64).reshape(-1, 2),
+        listed,
         len(lists),
         sets.shape[1] // 2,
         most_reads,
         most_writes,
     )
+
+
+def own_banks(machine: Machine) -> int:
+    """Banks that the warps of one scheduler use; 1 with the ideal operand path."""
+    if machine.operand_path.kind == "ideal":
+        return 1
+    file = machine.register_file
+    return file.banks // machine.schedulers.count if file.private_banks else file.banks
+
+
+def _banks(registers: NDArray[np.int64], machine: Machine) -> NDArray[np.int64]:
+    """The bank of each register of the warp in slot 0, among those of its scheduler."""
+    return registers * (machine.register_file.mapping != "warp") % own_banks(machine)
 
 
 def pipe_of(instruction: Instruction) -> str:

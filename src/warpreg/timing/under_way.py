@@ -82,12 +82,9 @@ def wake_at(c: Core, sm: int, warp: int, due: int, now: int) -> None:
     schedule(c, sm, op, due, now)
 
 
-def mark(c: Core, sm: int, warp: int) -> None:
+def mark(c: Core, warp: int) -> None:
     """A warp whose state may have changed: it is looked at when its SM's next phase 3 begins."""
-    slot = slot_of(c, sm, warp)
-    schedulers = c.machine[at.SCHEDULERS]
-    position = slot // schedulers
-    c.rows[c.machine[at.FIRST_SCHEDULER] + sm * schedulers + slot - position * schedulers, at.DIRTY] |= bit(position)
+    c.rows[c.rows[warp, at.TURN_ROW], at.DIRTY] |= c.rows[warp, at.OWN]
 
 
 def slot_of(c: Core, sm: int, warp: int) -> int:
