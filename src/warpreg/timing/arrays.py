@@ -68,13 +68,21 @@ def _check(m: Array) -> None:
 
 
 def _units(m: Array, machine: Machine) -> None:
-    first = 0
     for name, pipe in machine.pipes.items():
         index = PIPES.index(name)
-        m[at.UNIT_BASE + index], m[at.UNIT_COUNT + index] = first, pipe.units
-        m[at.UNIT_SHARE + index] = pipe.units if pipe.private else 0
-        first += pipe.units * _copies(machine, pipe.private)
-    m[at.UNITS] = first
+        m[at.UNITS_BASE + index], m[at.UNITS_SHARE + index] = m[at.UNITS], pipe.private
+        m[at.UNITS] += _copies(machine, pipe.private)
+
+
+def _unit_rows(machine: Machine) -> Array:
+    """The units of the pipes of one SM."""
+    rows: list[list[int]] = []
+    first = 0
+    for name, pipe in machine.pipes.items():
+        for _ in range(_copies(machine, pipe.private)):
+            rows.append([0, first, pipe.units, name in ("mem", "tex"), 0])
+            first += pipe.units
+    return np.array(rows, np.int64)
 
 
 def _groups(m: Array, machine: Machine) -> Array:
@@ -114,6 +122,10 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
     schedulers = sms * machine.schedulers.count
     rows[m[at.FIRST_SCHEDULER] :][:schedulers, [at.LAST, at.LAST_ACTIVE]] = at.SET_SIZE - 1
     _warps_of_schedulers(rows, m, machine)
+    units = _unit_rows(machine)
+    own_units = _rows_of(rows, m, at.FIRST_UNITS, at.FIRST_OP)
+    own_units[:, : units.shape[1]] = np.tile(units, (sms, 1))
+    own_units[:, at.FIRST_UNIT] += np.repeat(np.arange(sms) * units[:, at.UNIT_COUNT].sum(), len(units))
     _rows_of(rows, m, at.FIRST_GROUP, at.FIRST_COLLECTOR)[:, : at.GROUP] = np.tile(groups, (sms, 1))
     _rows_of(rows, m, at.FIRST_COLLECTOR, at.FIRST_BANK)[:, [at.HELD, at.TAKEN_AT]] = at.NONE
     _rows_of(rows, m, at.FIRST_BANK, at.FIRST_BLOCK)[:, [at.WRITES_HEAD, at.WRITES_TAIL]] = at.NONE
@@ -127,7 +139,8 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
         slab=np.zeros(4, np.int64),
         rows=rows,
         wheel=np.full((sms * wheel, 2), at.NONE, np.int64),
-        units=np.zeros(sms * int(m[at.UNITS]), np.int64),
+        units=np.zeros(sms * int(units[:, at.UNIT_COUNT].sum()), np.int64),
+        sequences=np.zeros(max(1, sms * int(m[at.COLLECTORS])), np.int64),
         clock=np.zeros(at.CLOCK, np.int64),
     )
     core.clock[at.FREE_OP] = at.NONE
@@ -148,6 +161,7 @@ def _place_rows(m: Array) -> int:
         (at.FIRST_COLLECTOR, m[at.COLLECTORS]),
         (at.FIRST_BANK, m[at.BANKS]),
         (at.FIRST_BLOCK, m[at.BLOCKS]),
+        (at.FIRST_UNITS, m[at.UNITS]),
     ):
         m[word] = first
         first += sms * int(each)

@@ -22,12 +22,11 @@ INT, FP, SFU, DP, TENSOR, MEM, TEX, CTRL, UNIFORM = range(PIPES)
  DISPATCH_CYCLES, QUEUE, SHARED_LATENCY, CONSTANT_LATENCY, ACTIVE_WARPS, SUSPEND, STALL_THRESHOLD,
  SWAP_CYCLES,
  BLOCKS, BLOCK_WARPS, GROUPS, COLLECTORS, UNITS, WHEEL, WORDS, EVERY_CYCLE, CTRL_LATENCY, FIRST_WARP,
- FIRST_SCHEDULER, TO_ACCOUNT, FIRST_GROUP, FIRST_COLLECTOR, FIRST_BANK, FIRST_BLOCK, FIRST_OP, FIRST_PCS,
- OP_READS, OP_WRITES, OWN_BANKS, UNIT_BASE) = range(42)  # fmt: skip
-UNIT_COUNT = UNIT_BASE + PIPES
-UNIT_SHARE = UNIT_COUNT + PIPES
-"""Units that one scheduler's share is apart from the next one's; 0 where all schedulers use the same."""
-GROUP_BASE = UNIT_SHARE + PIPES
+ FIRST_SCHEDULER, TO_ACCOUNT, FIRST_GROUP, FIRST_COLLECTOR, FIRST_BANK, FIRST_BLOCK, FIRST_UNITS, FIRST_OP, FIRST_PCS,
+ OP_READS, OP_WRITES, OWN_BANKS, UNITS_BASE) = range(43)  # fmt: skip
+UNITS_SHARE = UNITS_BASE + PIPES
+"""How far one scheduler's units are apart from the next one's; 0 where all schedulers use the same."""
+GROUP_BASE = UNITS_SHARE + PIPES
 GROUP_SHARE = GROUP_BASE + PIPES
 MACHINE = GROUP_SHARE + PIPES
 LRR, GTO, OLDEST, GREEDY = range(4)
@@ -66,12 +65,13 @@ WAITS = (ALU, SFU_WAIT, DP_WAIT, SHARED, MEMORY)
 """Causes by wait class, from the fastest to the slowest."""
 
 # schedulers
-(READY_WARPS, FULL, DIRTY, ACTIVE, ELIGIBLE, LAST, LAST_ACTIVE, WANTED_PIPES, COLLECTED_PIPES, FIRST_OWN_BANK,
- WANTS) = range(11)  # fmt: skip
-COLLECTED_FOR = WANTS + PIPES
-SCHEDULER = COLLECTED_FOR + PIPES
-"""WANTS + pipe: the ready warps whose head goes to that pipe, and WANTED_PIPES where there are any.  COLLECTED_FOR + pipe:
-the collectors of its warps that could be dispatched to it, and COLLECTED_PIPES likewise."""
+(READY_WARPS, FULL, DIRTY, ACTIVE, ELIGIBLE, LAST, LAST_ACTIVE, WANTED_PIPES, FIRST_OWN_BANK, WANTS) = range(10)
+SCHEDULER = WANTS + PIPES
+"""WANTS + pipe: the ready warps whose head goes to that pipe; WANTED_PIPES: where there are any."""
+
+# units that the instructions of a pipe go to
+(FREE_AT, FIRST_UNIT, UNIT_COUNT, FEEDS_QUEUE, COLLECTED_FOR) = range(5)
+"""COLLECTED_FOR: the collectors that could be dispatched to them."""
 
 # groups of collectors
 (FREE_COLLECTORS, LATCHED, LATCHED_END, IN_PORTS, ALL_COLLECTORS, EARLIEST) = range(6)
@@ -79,7 +79,7 @@ GROUP = 6
 """EARLIEST: the collector that was taken first, NONE where that is not known."""
 
 # collectors; WORD + k is the bank of the k-th word until it is granted, then NONE
-(HELD, SEQUENCE, MISSING, READY_AT, TAKEN_AT, TAKEN, WORD_COUNT, WORD) = range(8)
+(HELD, MISSING, READY_AT, TAKEN_AT, TAKEN, WORD_COUNT, WORD) = range(7)
 
 # banks
 (REQUESTS, WRITES_HEAD, WRITES_TAIL, EXTRA_READS) = range(4)
@@ -103,8 +103,9 @@ WORD_MASK = 63
 # SMs
 (DUE, SEQ, AGES, RESIDENT, FREE_SLOTS, REQUEST_BANKS, WRITE_BANKS, READY_COLLECTORS, QUEUE_HEAD, QUEUE_TAIL, QUEUED,
  QUEUE_AT, RETRY_AT, STEPPED, CHECK_BARRIER, BLOCK_ENDED, GROUPS_LATCHED, FREE_BLOCKS, WRITTEN_BANKS,
- TRIED, ENDED_WARPS, EXTRA_FIRST, EXTRA_LAST, RIPE) = range(24)  # fmt: skip
-"""From RIPE on: which buckets of the wheel hold something."""
+ TRIED, ENDED_WARPS, EXTRA_FIRST, EXTRA_LAST, UNITS_ASKED, RIPE) = range(25)  # fmt: skip
+"""UNITS_ASKED: the units that collectors could be dispatched to.  From RIPE on: which buckets of the wheel hold
+something."""
 
 # thread blocks that are resident
 (BLOCK_INDEX, WARPS_LEFT, HEADS_LEFT, WAITING, COMPLETE, ARRIVED) = range(6)
@@ -128,11 +129,12 @@ class Core(NamedTuple):
     """Everything that the core reads and changes.
 
     ``rows`` has a row for each thing that changes: first the SMs, then from machine[FIRST_...] on warps, schedulers,
-    their stall accounts, groups of collectors, collectors, banks, resident thread blocks, and instructions under way; a
-    thing is known by its row.  ``code``, and ``lists`` with (register, operand row, bank) of sources, (cell, operand
-    row, bank) of results and (first pc, end, 0) of basic blocks, where the bank is that of slot 0 among those of its
-    scheduler; ``slab``: visits, memory records, and where those of each warp begin; ``wheel``: first and last of what
-    is due; ``units``: when each function unit is free.  Few arrays, because each costs compile time in every function.
+    their stall accounts, groups of collectors, collectors, banks, resident thread blocks, units of a pipe, and
+    instructions under way; a thing is known by its row.  ``code``, and ``lists`` with (register, operand row, bank) of
+    sources, (cell, operand row, bank) of results and (first pc, end, 0) of basic blocks, where the bank is that of
+    slot 0 among those of its scheduler; ``slab``: visits, memory records, and where those of each warp begin;
+    ``wheel``: first and last of what is due; ``units``: when each function unit is free; ``sequences``: when what
+    each collector holds has issued.
     """
 
     machine: Array
@@ -142,4 +144,5 @@ class Core(NamedTuple):
     rows: Array
     wheel: Array
     units: Array
+    sequences: Array
     clock: Array

@@ -46,6 +46,45 @@ def retry(memory: Any, sm: int, now: int) -> int:
     return now + 1
 
 
+def is_two_level(c: Core) -> bool:
+    """Whether schedulers have active sets."""
+    return c.machine[at.ACTIVE_WARPS] != 0
+
+
+def is_ideal(c: Core) -> bool:
+    """Whether the operand path is ideal."""
+    return c.machine[at.IDEAL] != 0
+
+
+def collect(c: Core, d: Any, sm: int, now: int) -> int:
+    """Phase 2; returns when a collector that waits for a unit may go on."""
+    return at.NEVER
+
+
+def is_collecting(c: Core, sm: int) -> bool:
+    """Whether the operand path has work in the next cycle that is there already."""
+    return False
+
+
+def may_refuse(c: Core, row: int) -> int:
+    """The pipes of a scheduler that may have no room for an instruction."""
+    return 0
+
+
+def refuses(c: Core, sm: int, row: int, scheduler: int, pipe: int, now: int) -> bool:
+    """Whether a pipe has no room for an instruction."""
+    return False
+
+
+def waits_for(c: Core, sm: int, scheduler: int, pipe: int, now: int) -> int:
+    """The pipe whose units a pipe that refuses waits for, NONE if operands are what it waits for."""
+    return pipe
+
+
+def take(c: Core, d: Any, sm: int, row: int, scheduler: int, pipe: int, pc: int, op: int, now: int) -> None:
+    """The operand path takes an instruction that issues."""
+
+
 def admit(c: Core, d: Any, sm: int, warp: int, pc: int, now: int) -> int:
     """GO, or a token."""
     return GO
@@ -86,8 +125,7 @@ def ideal_cycles(c: Core, d: Any, op: int, pc: int) -> int:
 
 def result_word(c: Core, d: Any, warp: int, op: int, row: int) -> int:
     """Bank of a result (SAYS_BANK for none) | ALSO_ELSEWHERE | cycles << RESULT_SHIFT."""
-    bank = at.SAYS_BANK if c.machine[at.IDEAL] != 0 else _listed_bank(c, warp, row)
-    return bank | 1 << at.RESULT_SHIFT
+    return _listed_bank(c, warp, row) | 1 << at.RESULT_SHIFT
 
 
 def queue_extras(c: Core, sm: int) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 from warpreg.timing import at, calls
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, count, lowest
-from warpreg.timing.load_store import begin, has_room
+from warpreg.timing.load_store import begin
+from warpreg.timing.units import free_at, take_unit, units_of
 
 
 def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
@@ -16,19 +17,19 @@ def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
     Returns the first later cycle in which one that had to wait may go, NEVER if only other events can change that.
     """
     base = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS]
+    first_units = c.machine[at.FIRST_UNITS] + sm * c.machine[at.UNITS]
     later = at.NEVER
     waiting = 0
-    for scheduler in range(c.machine[at.SCHEDULERS]):
-        row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
-        pipes = c.rows[row, at.COLLECTED_PIPES]
-        while pipes != 0:
-            pipe = lowest(pipes)
-            pipes ^= bit(pipe)
-            free = pipe_free_at(c, sm, scheduler, pipe)
-            if free > now:
-                later = min(later, free)
-            else:
-                waiting |= c.rows[row, at.COLLECTED_FOR + pipe]
+    asked = c.rows[sm, at.UNITS_ASKED]
+    while asked != 0:
+        within = lowest(asked)
+        asked ^= bit(within)
+        free = free_at(c, sm, first_units + within)
+        if free > now:
+            later = min(later, free)
+        else:
+            waiting |= c.rows[first_units + within, at.COLLECTED_FOR]
+    waiting &= ~c.rows[sm, at.TRIED]
     while waiting != 0:
         collector = _oldest(c, sm, waiting)
         waiting ^= bit(collector)
@@ -37,26 +38,28 @@ def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
             later = min(later, ready_at)
             continue
         op = c.rows[base + collector, at.HELD]
-        scheduler = c.rows[c.rows[op, at.OP_WARP], at.TURN]
-        free = pipe_free_at(c, sm, scheduler, c.code[c.rows[op, at.OP_PC], at.PIPE])
+        units = _units_of(c, sm, op)
+        free = free_at(c, sm, units)
         if free > now:
             later = min(later, free)
             continue
-        take_unit(c, sm, op, now)
-        _leave_collector(c, sm, collector, op, now)
+        take_unit(c, units, now + c.code[c.rows[op, at.OP_PC], at.INITIATION])
+        _leave_collector(c, sm, collector, op, units, now)
         begin(c, d, sm, op, 0, now)
     return later
 
 
-def _leave_collector(c: Core, sm: int, collector: int, op: int, now: int) -> None:
-    pipe = c.code[c.rows[op, at.OP_PC], at.PIPE]
-    row = c.rows[c.rows[op, at.OP_WARP], at.TURN_ROW]
+def _units_of(c: Core, sm: int, op: int) -> int:
+    return units_of(c, sm, c.rows[c.rows[op, at.OP_WARP], at.TURN], c.code[c.rows[op, at.OP_PC], at.PIPE])
+
+
+def _leave_collector(c: Core, sm: int, collector: int, op: int, units: int, now: int) -> None:
     c.rows[sm, at.READY_COLLECTORS] ^= bit(collector)
-    others = c.rows[row, at.COLLECTED_FOR + pipe] ^ bit(collector)
-    c.rows[row, at.COLLECTED_FOR + pipe] = others
+    others = c.rows[units, at.COLLECTED_FOR] ^ bit(collector)
+    c.rows[units, at.COLLECTED_FOR] = others
     if others == 0:
-        c.rows[row, at.COLLECTED_PIPES] ^= bit(pipe)
-    group = group_of(c, sm, c.rows[c.rows[op, at.OP_WARP], at.TURN], pipe)
+        c.rows[sm, at.UNITS_ASKED] ^= bit(units - c.machine[at.FIRST_UNITS] - sm * c.machine[at.UNITS])
+    group = group_of(c, sm, c.rows[c.rows[op, at.OP_WARP], at.TURN], c.code[c.rows[op, at.OP_PC], at.PIPE])
     c.rows[group, at.FREE_COLLECTORS] |= bit(collector)
     if c.rows[group, at.EARLIEST] == collector:
         c.rows[group, at.EARLIEST] = at.NONE
@@ -72,11 +75,10 @@ def _leave_collector(c: Core, sm: int, collector: int, op: int, now: int) -> Non
 
 def _can_go(c: Core, sm: int, collector: int, op: int) -> None:
     """All operands of a collector are there."""
-    pipe = c.code[c.rows[op, at.OP_PC], at.PIPE]
-    row = c.rows[c.rows[op, at.OP_WARP], at.TURN_ROW]
+    units = _units_of(c, sm, op)
     c.rows[sm, at.READY_COLLECTORS] |= bit(collector)
-    c.rows[row, at.COLLECTED_FOR + pipe] |= bit(collector)
-    c.rows[row, at.COLLECTED_PIPES] |= bit(pipe)
+    c.rows[units, at.COLLECTED_FOR] |= bit(collector)
+    c.rows[sm, at.UNITS_ASKED] |= bit(units - c.machine[at.FIRST_UNITS] - sm * c.machine[at.UNITS])
 
 
 def earliest(c: Core, sm: int, group: int) -> int:
@@ -93,31 +95,6 @@ def group_of(c: Core, sm: int, scheduler: int, pipe: int) -> int:
     """The row of the collectors that a pipe's latch of a scheduler feeds."""
     within = c.machine[at.GROUP_BASE + pipe] + scheduler * c.machine[at.GROUP_SHARE + pipe]
     return c.machine[at.FIRST_GROUP] + sm * c.machine[at.GROUPS] + within
-
-
-def pipe_free_at(c: Core, sm: int, scheduler: int, pipe: int) -> int:
-    """When a unit of the pipe takes an instruction of the scheduler's: now or earlier, a later cycle, or NEVER while the
-    queue of the load-store unit is full.
-    """
-    if (pipe == at.MEM or pipe == at.TEX) and not has_room(c, sm):
-        return at.NEVER
-    return c.units[_free_unit(c, sm, scheduler, pipe)]
-
-
-def take_unit(c: Core, sm: int, op: int, now: int) -> None:
-    """The unit that has been free the longest takes the instruction."""
-    pc = c.rows[op, at.OP_PC]
-    unit = _free_unit(c, sm, c.rows[c.rows[op, at.OP_WARP], at.TURN], c.code[pc, at.PIPE])
-    c.units[unit] = now + c.code[pc, at.INITIATION]
-
-
-def _free_unit(c: Core, sm: int, scheduler: int, pipe: int) -> int:
-    first = sm * c.machine[at.UNITS] + c.machine[at.UNIT_BASE + pipe] + scheduler * c.machine[at.UNIT_SHARE + pipe]
-    best = first
-    for unit in range(first + 1, first + c.machine[at.UNIT_COUNT + pipe]):
-        if c.units[unit] < c.units[best]:
-            best = unit
-    return best
 
 
 def read_banks(c: Core, sm: int, taken: int, now: int, after: int) -> None:
@@ -143,14 +120,15 @@ def read_banks(c: Core, sm: int, taken: int, now: int, after: int) -> None:
         c.clock[at.BANK_WAITS] += count(still)
 
 
-def _oldest(c: Core, sm: int, requests: int) -> int:
-    base = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS]
-    oldest = lowest(requests)
-    rest = requests ^ bit(oldest)
+def _oldest(c: Core, sm: int, collectors: int) -> int:
+    """Of a set that is not empty."""
+    base = sm * c.machine[at.COLLECTORS]
+    oldest = lowest(collectors)
+    rest = collectors ^ bit(oldest)
     while rest != 0:
         other = lowest(rest)
         rest ^= bit(other)
-        if c.rows[base + other, at.SEQUENCE] < c.rows[base + oldest, at.SEQUENCE]:
+        if c.sequences[base + other] < c.sequences[base + oldest]:
             oldest = other
     return oldest
 
@@ -218,7 +196,7 @@ def _take_collector(c: Core, d: Any, sm: int, collector: int, op: int, now: int)
     warp = c.rows[op, at.OP_WARP]
     c.rows[op, at.OP_ENTERED] = now
     c.rows[place, at.HELD] = op
-    c.rows[place, at.SEQUENCE] = c.rows[op, at.OP_SEQUENCE]
+    c.sequences[sm * c.machine[at.COLLECTORS] + collector] = c.rows[op, at.OP_SEQUENCE]
     missing = 0
     ready_at = now
     first = calls.first_read(c, pc)

@@ -71,7 +71,7 @@ def settle(c: Core, d: Any, sm: int, now: int) -> None:
     if extras > d.extras.shape[0] or d.queued[WOKEN] > d.woken.shape[0]:
         c.clock[at.OVERFLOW] = 1
         extras = 0
-    if c.machine[at.IDEAL] == 0:
+    if not calls.is_ideal(c):
         for row in range(extras):
             _keep_extra(c, d, sm, row)
     for row in range(min(d.queued[WOKEN], d.woken.shape[0])):
@@ -105,7 +105,7 @@ def _wake(c: Core, sm: int, token: int, now: int) -> None:
             c.rows[warp, at.STOP] = at.GOING
             c.rows[warp, at.ASKS_FROM] = now + 1
             mark(c, warp)
-            if c.machine[at.ACTIVE_WARPS] != 0:
+            if calls.is_two_level(c):
                 know_eligible(c, warp, slowest(c, warp))
 
 
@@ -150,7 +150,7 @@ def _source(c: Core, d: Any, warp: int, k: int, register: int) -> int:
     if bank == UNSET:
         if level != 0:
             return -1 - cycles
-        bank = calls.bank_of(c, warp, register) if c.machine[at.IDEAL] == 0 else 0
+        bank = calls.bank_of(c, warp, register) if not calls.is_ideal(c) else 0
     return bank | max(0, cycles - 1) << at.CYCLE_SHIFT
 
 
@@ -205,7 +205,7 @@ def _result(c: Core, d: Any, warp: int, k: int, register: int) -> int:
         cycles = quick if elsewhere and quick != UNSET else 1
         return at.SAYS_BANK | max(1, cycles) << at.RESULT_SHIFT
     bank = d.results[k, IN_BANKS, BANK]
-    if c.machine[at.IDEAL] != 0:
+    if calls.is_ideal(c):
         bank = at.SAYS_BANK
     elif bank == UNSET:
         bank = calls.bank_of(c, warp, register)

@@ -10,9 +10,7 @@ from warpreg.timing import at, calls
 from warpreg.timing.account import blocked_warps
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, count, lowest, round_after, round_from
-from warpreg.timing.collect import group_of, pipe_free_at, take_unit
 from warpreg.timing.complete import end_warp
-from warpreg.timing.load_store import begin
 from warpreg.timing.ready import know_eligible, slowest, take_from_ready, watch_for_stall
 from warpreg.timing.under_way import first_block, mark, take_op, wake_at
 
@@ -100,12 +98,8 @@ def _may_follow(c: Core, d: Any, sm: int, row: int, scheduler: int, warp: int, p
     other = c.code[head, at.PIPE]
     if other == pipe or slowest(c, warp) >= 0:
         return False
-    if other != at.CTRL:
-        if c.machine[at.IDEAL] != 0:
-            if pipe_free_at(c, sm, scheduler, other) > now:
-                return False
-        elif c.rows[row, at.FULL] & bit(other) != 0:
-            return False
+    if other != at.CTRL and calls.refuses(c, sm, row, scheduler, other, now):
+        return False
     token = calls.admit(c, d, sm, warp, head, now)
     if token != GO:
         c.rows[warp, at.STOP] = at.AT_TOKEN
@@ -134,11 +128,7 @@ def _issue(c: Core, d: Any, sm: int, row: int, scheduler: int, warp: int, pipe: 
         _control(c, sm, warp, pc, op, now)
     else:
         _enter_scoreboard(c, warp, pc, op)
-        if c.machine[at.IDEAL] != 0:
-            take_unit(c, sm, op, now)
-            begin(c, d, sm, op, calls.ideal_cycles(c, d, op, pc), now)
-        else:
-            _latch(c, sm, row, scheduler, pipe, op)
+        calls.take(c, d, sm, row, scheduler, pipe, pc, op, now)
     if c.rows[warp, at.HEAD] == at.NONE:
         c.rows[c.rows[warp, at.BLOCK], at.HEADS_LEFT] -= 1
         c.rows[sm, at.CHECK_BARRIER] |= bit(c.rows[warp, at.BLOCK] - first_block(c, sm))
@@ -220,19 +210,6 @@ def _enter_scoreboard(c: Core, warp: int, pc: int, op: int) -> None:
                 c.rows[warp, at.BUSY + at.LONG_SET * words + word] |= written
 
 
-def _latch(c: Core, sm: int, row: int, scheduler: int, pipe: int, op: int) -> None:
-    """Into the latch of its pipe, behind what waits for the same collectors."""
-    group = group_of(c, sm, scheduler, pipe)
-    c.rows[row, at.FULL] |= bit(pipe)
-    c.rows[op, at.OP_NEXT] = at.NONE
-    if c.rows[group, at.LATCHED] == at.NONE:
-        c.rows[group, at.LATCHED] = op
-        c.rows[sm, at.GROUPS_LATCHED] |= bit(group - c.machine[at.FIRST_GROUP] - sm * c.machine[at.GROUPS])
-    else:
-        c.rows[c.rows[group, at.LATCHED_END], at.OP_NEXT] = op
-    c.rows[group, at.LATCHED_END] = op
-
-
 def release_barriers(c: Core, sm: int) -> None:
     """At the end of phase 3: let the warps go on whose barrier is complete, or all of a thread block if each of them
     waits at some barrier or has issued everything.
@@ -270,5 +247,5 @@ def _go_on(c: Core, warp: int) -> None:
     """A warp is released from its barrier."""
     c.rows[warp, at.STOP] = at.GOING
     mark(c, warp)
-    if c.machine[at.ACTIVE_WARPS] != 0:
+    if calls.is_two_level(c):
         know_eligible(c, warp, slowest(c, warp))

@@ -21,12 +21,18 @@ from warpreg.replay.reach import Reach, rebuild
 from warpreg.replay.store import stored
 from warpreg.timing.natives import natives
 from warpreg.timing.run import run
+from warpreg.timing.words import bare
 
 Entry = Callable[..., int]
 PACKAGE = "warpreg.timing."
 
 _loaded: dict[Hashable, Entry] = {}
 """By what can differ from launch to launch: the core's functions as they are, hooks with all that they reach."""
+
+
+def _as_it_is(arrays: Any) -> Any:
+    """In place of `bare` where array bounds are checked."""
+    return arrays
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,8 @@ class CoreRecipe:
         """The core's entry for arguments of these types, from the disk cache where it is there."""
         plain = cast(FunctionType, run)
         if self.mode == "interpreted":
-            namespace = {**self.names, **rebuild({"run": plain}, lambda function: function, self.replaced)}
+            built = rebuild({"run": plain}, lambda function: function, self.replaced)
+            namespace = {**self.names, **built, "bare": _as_it_is}
             exec(compile(self.text, "<timing entry>", "exec"), namespace)
             return cast(Entry, namespace["entry"])
         parts = (*self.replaced.items(), *self.names.items())
@@ -81,7 +88,8 @@ class CoreRecipe:
         processor = (llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten())
         reach = Reach(self.replaced)
         reach.text("key", repr((versions, processor, str(signature), self.mode, self.text, OPTIONS)))
-        reach.text("natives", Path(natives.__code__.co_filename).read_text(encoding="utf-8"))
+        for file in (natives.__code__.co_filename, bare.__wrapped__.__code__.co_filename):
+            reach.text("natives", Path(file).read_text(encoding="utf-8"))
         reach.function(plain)
         return reach.digest
 
@@ -100,7 +108,8 @@ class CoreRecipe:
         options = OPTIONS | {"boundscheck": self.mode == "checked"}
         inlined = njit(forceinline=True, no_cpython_wrapper=True, **options)
         built = rebuild({"run": plain, **self.hooks}, inlined, {**natives(), **self.replaced})
-        vars(module).update(self.names, run=built.pop("run"))
+        opened = inlined(_as_it_is) if self.mode == "checked" else bare()
+        vars(module).update(self.names, run=built.pop("run"), bare=opened)
         try:
             entry = cast(Entry, njit(signature, cache=True, **options)(vars(module)["entry"]))
         except NumbaError as error:

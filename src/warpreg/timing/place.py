@@ -105,7 +105,7 @@ def _take_slot(c: Core, d: Any, sm: int, slot: int, block: int, start: int, now:
     row = c.machine[at.FIRST_SCHEDULER] + sm * schedulers + slot % schedulers
     c.rows[row, at.DIRTY] |= bit(position)
     calls.warp_start(c, d, sm, warp, now)
-    if c.machine[at.ACTIVE_WARPS] != 0:
+    if calls.is_two_level(c):
         if count(c.rows[row, at.ACTIVE]) < c.machine[at.ACTIVE_WARPS]:
             enter_active(c, d, sm, row, position, warp, now)
         else:

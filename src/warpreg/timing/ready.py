@@ -27,7 +27,7 @@ def _look(c: Core, d: Any, sm: int, row: int, position: int, warp: int, now: int
     waited = slowest(c, warp)
     if c.rows[warp, at.STOP] == at.AT_FENCE and c.rows[warp, at.FLIGHT] == 0:
         c.rows[warp, at.STOP] = at.GOING
-    if c.machine[at.ACTIVE_WARPS] != 0:
+    if calls.is_two_level(c):
         _two_levels(c, d, sm, row, position, warp, waited, now)
     set_cause(c, row, position, warp, _cause(c, row, position, warp, waited, now), now)
 
@@ -66,7 +66,7 @@ def _cause(c: Core, row: int, position: int, warp: int, waited: int, now: int) -
         return at.FETCH
     if waited >= 0:
         return wait_cause(waited)
-    if c.machine[at.ACTIVE_WARPS] != 0:
+    if calls.is_two_level(c):
         if c.rows[row, at.ACTIVE] & bit(position) == 0:
             return at.INACTIVE
         if c.rows[warp, at.SWAP_UNTIL] > now:
@@ -187,6 +187,6 @@ def enter_active(c: Core, d: Any, sm: int, row: int, position: int, warp: int, n
 
 def watch_for_stall(c: Core, sm: int, warp: int, now: int) -> None:
     """Where warps are suspended after a time without issue: look at this one when the time is over."""
-    if c.machine[at.SUSPEND] == at.STALL and c.machine[at.ACTIVE_WARPS] != 0:
+    if calls.is_two_level(c) and c.machine[at.SUSPEND] == at.STALL:
         c.rows[warp, at.AT_WORK] = now
         wake_at(c, sm, warp, now + c.machine[at.STALL_THRESHOLD], now)

@@ -7,7 +7,6 @@ from typing import Any
 from warpreg.timing import at, calls
 from warpreg.timing.account import blocked_warps
 from warpreg.timing.at import Core
-from warpreg.timing.collect import dispatch, enter, read_banks
 from warpreg.timing.complete import complete
 from warpreg.timing.issue import release_barriers, take_turn
 from warpreg.timing.load_store import send_one
@@ -65,9 +64,7 @@ def _step(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
     complete(c, memory, d, sm, now)
     calls.queue_extras(c, sm)
     send_one(c, memory, d, sm, now)
-    later = at.NEVER
-    if c.machine[at.IDEAL] == 0:
-        later = _collect(c, d, sm, now)
+    later = calls.collect(c, d, sm, now)
     calls.queue_extras(c, sm)
     again = _issue_phase(c, d, sm, now)
     calls.queue_extras(c, sm)
@@ -76,28 +73,11 @@ def _step(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
         leave(c, d, sm, now)
     placed = place(c, d, sm, now)
     calls.queue_extras(c, sm)
-    if placed or again or c.machine[at.EVERY_CYCLE] != 0 or _is_busy(c, sm):
+    if placed or again or c.machine[at.EVERY_CYCLE] != 0 or calls.is_collecting(c, sm):
         return now + 1
     if c.rows[sm, at.QUEUED] != 0:
         later = min(later, c.rows[sm, at.QUEUE_AT])
     return min(later, next_due(c, sm, now))
-
-
-def _collect(c: Core, d: Any, sm: int, now: int) -> int:
-    """Phase 2; returns when a collector that waits for a unit may go on."""
-    written = c.rows[sm, at.WRITTEN_BANKS] if c.machine[at.SINGLE_PORTED] != 0 else 0
-    later = at.NEVER
-    c.rows[sm, at.TRIED] = 0
-    for step in range(c.machine[at.STEPS]):
-        if c.rows[sm, at.READY_COLLECTORS] != 0:
-            later = dispatch(c, d, sm, now)
-            c.rows[sm, at.TRIED] = c.rows[sm, at.READY_COLLECTORS]
-        if c.rows[sm, at.REQUEST_BANKS] != 0:
-            read_banks(c, sm, written, now, now + (step + 1) // c.machine[at.STEPS])
-        written = 0
-        if c.rows[sm, at.GROUPS_LATCHED] != 0:
-            enter(c, d, sm, now)
-    return later
 
 
 def _issue_phase(c: Core, d: Any, sm: int, now: int) -> bool:
@@ -114,26 +94,10 @@ def _issue_phase(c: Core, d: Any, sm: int, now: int) -> bool:
             again = True
     if c.rows[sm, at.CHECK_BARRIER] != 0:
         release_barriers(c, sm)
-    if c.machine[at.ACTIVE_WARPS] != 0:
+    if calls.is_two_level(c):
         for scheduler in range(schedulers):
             fill_active(c, d, sm, scheduler, now)
     for scheduler in range(schedulers):
         if c.rows[base + scheduler, at.DIRTY] != 0:
             again = True
     return again
-
-
-def _is_busy(c: Core, sm: int) -> bool:
-    """Whether the next cycle has work that is there already: writes, reads, latched instructions with a collector
-    free, collectors that became ready after the last dispatch.
-    """
-    if c.rows[sm, at.WRITE_BANKS] != 0 or c.rows[sm, at.REQUEST_BANKS] != 0:
-        return True
-    if c.rows[sm, at.READY_COLLECTORS] & ~c.rows[sm, at.TRIED] != 0:
-        return True
-    latched = c.rows[sm, at.GROUPS_LATCHED]
-    base = c.machine[at.FIRST_GROUP] + sm * c.machine[at.GROUPS]
-    for group in range(c.machine[at.GROUPS]):
-        if latched >> group & 1 and c.rows[base + group, at.FREE_COLLECTORS] != 0:
-            return True
-    return False

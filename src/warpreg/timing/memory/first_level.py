@@ -53,7 +53,7 @@ def unblock(memory: Memory, now: int) -> None:
     if memory.scalars[at.WOKEN_ANY] == 0:
         return
     memory.scalars[at.WOKEN_ANY] = 0
-    for sm in range(memory.sms.shape[0]):
+    for sm in range(memory.parameters[at.SMS]):
         if memory.sms[sm, at.WOKEN] == 1:
             memory.sms[sm, at.WOKEN] = 0
             node = memory.sms[sm, at.BLOCKED]

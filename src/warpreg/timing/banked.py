@@ -1,0 +1,74 @@
+"""The operand path of banks and collectors: latches, collectors, arbitration of the banks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.timing import at
+from warpreg.timing.at import Core
+from warpreg.timing.bits import bit
+from warpreg.timing.collect import dispatch, earliest, enter, group_of, read_banks
+
+
+def collect(c: Core, d: Any, sm: int, now: int) -> int:
+    written = c.rows[sm, at.WRITTEN_BANKS] if c.machine[at.SINGLE_PORTED] != 0 else 0
+    later = at.NEVER
+    c.rows[sm, at.TRIED] = 0
+    for step in range(c.machine[at.STEPS]):
+        if c.rows[sm, at.READY_COLLECTORS] & ~c.rows[sm, at.TRIED] != 0:
+            later = min(later, dispatch(c, d, sm, now))
+            c.rows[sm, at.TRIED] = c.rows[sm, at.READY_COLLECTORS]
+        if c.rows[sm, at.REQUEST_BANKS] != 0:
+            read_banks(c, sm, written, now, now + (step + 1) // c.machine[at.STEPS])
+        written = 0
+        if c.rows[sm, at.GROUPS_LATCHED] != 0:
+            enter(c, d, sm, now)
+    return later
+
+
+def is_collecting(c: Core, sm: int) -> bool:
+    """Writes, reads, latched instructions with a collector free, collectors that became ready after the last
+    dispatch.
+    """
+    if c.rows[sm, at.WRITE_BANKS] != 0 or c.rows[sm, at.REQUEST_BANKS] != 0:
+        return True
+    if c.rows[sm, at.READY_COLLECTORS] & ~c.rows[sm, at.TRIED] != 0:
+        return True
+    latched = c.rows[sm, at.GROUPS_LATCHED]
+    base = c.machine[at.FIRST_GROUP] + sm * c.machine[at.GROUPS]
+    for group in range(c.machine[at.GROUPS]):
+        if latched >> group & 1 and c.rows[base + group, at.FREE_COLLECTORS] != 0:
+            return True
+    return False
+
+
+def may_refuse(c: Core, row: int) -> int:
+    return c.rows[row, at.FULL]
+
+
+def refuses(c: Core, sm: int, row: int, scheduler: int, pipe: int, now: int) -> bool:
+    return c.rows[row, at.FULL] & bit(pipe) != 0
+
+
+def waits_for(c: Core, sm: int, scheduler: int, pipe: int, now: int) -> int:
+    """The pipe of the oldest instruction in the collectors that the latch feeds, if it has all its operands."""
+    oldest = earliest(c, sm, group_of(c, sm, scheduler, pipe))
+    if oldest == at.NONE or c.rows[sm, at.READY_COLLECTORS] & bit(oldest) == 0:
+        return at.NONE
+    place = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS] + oldest
+    if c.rows[place, at.READY_AT] > now:
+        return at.NONE
+    return c.code[c.rows[c.rows[place, at.HELD], at.OP_PC], at.PIPE]
+
+
+def take(c: Core, d: Any, sm: int, row: int, scheduler: int, pipe: int, pc: int, op: int, now: int) -> None:
+    """Into the latch of its pipe, behind what waits for the same collectors."""
+    group = group_of(c, sm, scheduler, pipe)
+    c.rows[row, at.FULL] |= bit(pipe)
+    c.rows[op, at.OP_NEXT] = at.NONE
+    if c.rows[group, at.LATCHED] == at.NONE:
+        c.rows[group, at.LATCHED] = op
+        c.rows[sm, at.GROUPS_LATCHED] |= bit(group - c.machine[at.FIRST_GROUP] - sm * c.machine[at.GROUPS])
+    else:
+        c.rows[c.rows[group, at.LATCHED_END], at.OP_NEXT] = op
+    c.rows[group, at.LATCHED_END] = op
