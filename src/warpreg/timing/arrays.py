@@ -17,6 +17,8 @@ from warpreg.timing.table import Table, own_banks
 
 Array = NDArray[np.int64]
 LEAST_WHEEL = 128
+LINE_WORDS = 8
+LEAST_LINES = 9
 POLICIES = ("lrr", "gto", "oldest", "greedy")
 SUSPENDS = ("static", "pending", "stall")
 
@@ -171,7 +173,10 @@ def _place_rows(m: Array) -> int:
 
 
 def _row_width(table: Table, wheel: int) -> int:
-    return max(
+    """An odd number of cache lines, so that rows spread over a cache, and the same for almost all kernels: the width
+    is part of the compiled core.
+    """
+    needed = max(
         at.BUSY + at.BUSY_SETS * table.words,
         at.SCHEDULER,
         at.CAUSES,
@@ -179,6 +184,8 @@ def _row_width(table: Table, wheel: int) -> int:
         at.OP_LINK + 2 * table.most_writes + table.most_reads,
         at.RIPE + wheel // at.SET_SIZE,
     )
+    lines = max(LEAST_LINES, -(-needed // LINE_WORDS))
+    return (lines + 1 - lines % 2) * LINE_WORDS
 
 
 def _warps_of_schedulers(rows: Array, m: Array, machine: Machine) -> None:

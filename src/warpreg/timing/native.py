@@ -21,9 +21,11 @@ from warpreg.replay.reach import Reach, rebuild
 from warpreg.replay.store import stored
 from warpreg.timing.natives import natives
 from warpreg.timing.run import run
-from warpreg.timing.words import bare
+from warpreg.timing.words import bare, widths
 
 Entry = Callable[..., int]
+Shape = tuple[tuple[int, ...], tuple[int, ...]]
+"""Widths of the core's arrays, and of the memory system's."""
 PACKAGE = "warpreg.timing."
 
 _loaded: dict[Hashable, Entry] = {}
@@ -54,13 +56,14 @@ class CoreRecipe:
         plain = cast(FunctionType, run)
         if self.mode == "interpreted":
             built = rebuild({"run": plain}, lambda function: function, self.replaced)
-            namespace = {**self.names, **built, "bare": _as_it_is}
+            namespace = {**self.names, **built, "bare_core": _as_it_is, "bare_memory": _as_it_is}
             exec(compile(self.text, "<timing entry>", "exec"), namespace)
             return cast(Entry, namespace["entry"])
         parts = (*self.replaced.items(), *self.names.items())
-        key = self.text, self.mode, parts, self._reach_outside(), kind(arguments)
+        shape = widths(arguments[0]), widths(arguments[1])
+        key = self.text, self.mode, parts, self._reach_outside(), kind(arguments), shape
         if key not in _loaded:
-            _loaded[key] = self._from_disk(plain, arguments)
+            _loaded[key] = self._from_disk(plain, arguments, shape)
         return _loaded[key]
 
     def _reach_outside(self) -> str:
@@ -71,15 +74,15 @@ class CoreRecipe:
                 reach.function(function)
         return reach.digest
 
-    def _from_disk(self, plain: FunctionType, arguments: tuple[Any, ...]) -> Entry:
+    def _from_disk(self, plain: FunctionType, arguments: tuple[Any, ...], shape: Shape) -> Entry:
         import numba
 
         typeof: Any = numba.typeof
         signature = tuple(typeof(argument) for argument in arguments)
-        digest = self._digest(plain, signature)
-        return stored(digest, self.text, partial(self._build, plain, digest, signature))
+        digest = self._digest(plain, signature, shape)
+        return stored(digest, self.text, partial(self._build, plain, digest, signature, shape))
 
-    def _digest(self, plain: FunctionType, signature: tuple[Any, ...]) -> str:
+    def _digest(self, plain: FunctionType, signature: tuple[Any, ...], shape: Shape) -> str:
         import llvmlite
         import llvmlite.binding
         import numba
@@ -87,13 +90,13 @@ class CoreRecipe:
         versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
         processor = (llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten())
         reach = Reach(self.replaced)
-        reach.text("key", repr((versions, processor, str(signature), self.mode, self.text, OPTIONS)))
+        reach.text("key", repr((versions, processor, str(signature), shape, self.mode, self.text, OPTIONS)))
         for file in (natives.__code__.co_filename, bare.__wrapped__.__code__.co_filename):
             reach.text("natives", Path(file).read_text(encoding="utf-8"))
         reach.function(plain)
         return reach.digest
 
-    def _build(self, plain: FunctionType, digest: str, signature: tuple[Any, ...], file: Path) -> Entry:
+    def _build(self, plain: FunctionType, digest: str, signature: tuple[Any, ...], shape: Shape, file: Path) -> Entry:
         import numba
         from numba.core.errors import NumbaError
 
@@ -108,8 +111,8 @@ class CoreRecipe:
         options = OPTIONS | {"boundscheck": self.mode == "checked"}
         inlined = njit(forceinline=True, no_cpython_wrapper=True, **options)
         built = rebuild({"run": plain, **self.hooks}, inlined, {**natives(), **self.replaced})
-        opened = inlined(_as_it_is) if self.mode == "checked" else bare()
-        vars(module).update(self.names, run=built.pop("run"), bare=opened)
+        opened = [inlined(_as_it_is) if self.mode == "checked" else bare(part) for part in shape]
+        vars(module).update(self.names, run=built.pop("run"), bare_core=opened[0], bare_memory=opened[1])
         try:
             entry = cast(Entry, njit(signature, cache=True, **options)(vars(module)["entry"]))
         except NumbaError as error:

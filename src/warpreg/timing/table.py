@@ -29,6 +29,8 @@ WAIT_CLASSES = {
 }  # fmt: skip
 """Positions in the order alu, sfu, dp, shared, memory; the others are alu."""
 
+CODE_WIDTH = 24
+"""Rows of the code are padded to a multiple of this: their width is part of the compiled core."""
 FENCES = frozenset({"membar", "fence", "MEMBAR"})
 
 
@@ -89,7 +91,8 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
         raise TimingError(
             f"kernel {kernel.name}: an instruction has {most_writes} results, at most {at.WORD_MASK} can be"
         )
-    sets = _sets(needs, cells.count)
+    words = max(1, -(-cells.count // at.SET_SIZE))
+    sets = _sets(needs, words)
     rows = [*lists, *pairwise(kernel.first_pcs())]
     listed = np.zeros((len(rows), 3), np.int64)
     listed[:, :2] = np.array(rows, np.int64).reshape(-1, 2)
@@ -98,7 +101,7 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
         np.concatenate((np.array(code, np.int64).reshape(-1, at.NEED), sets), axis=1),
         listed,
         len(lists),
-        sets.shape[1] // 2,
+        words,
         most_reads,
         most_writes,
     )
@@ -193,9 +196,8 @@ def _row(program: Program, pc: int, instruction: Instruction, machine: Machine, 
     return row
 
 
-def _sets(needs: list[tuple[set[int], set[int]]], cells: int) -> NDArray[np.int64]:
-    words = max(1, -(-cells // at.SET_SIZE))
-    table = np.zeros((len(needs), 2 * words), np.uint64)
+def _sets(needs: list[tuple[set[int], set[int]]], words: int) -> NDArray[np.int64]:
+    table = np.zeros((len(needs), 2 * words + -(at.NEED + 2 * words) % CODE_WIDTH), np.uint64)
     for pc, pair in enumerate(needs):
         for side, members in enumerate(pair):
             for cell in members:

@@ -1,4 +1,5 @@
-"""Arrays as the compiled core sees them: a pointer and the width of a row, without shape, strides or negative indices.
+"""Arrays as the compiled core sees them: a pointer, without shape, strides or negative indices; the width of a row is
+part of the type.
 
 The core reads and writes its arrays some hundred times a cycle.  What numba makes of an indexed array checks each
 index for being negative and carries seven words of description; here an access is one address and one load.
@@ -8,14 +9,20 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Iterable
 from typing import Any, cast
 
 
-@functools.cache
-def bare() -> Any:
-    """The intrinsic ``bare(t)``: the named tuple ``t``, its C-contiguous arrays of one or two dimensions made bare.
+def widths(arrays: Iterable[Any]) -> tuple[int, ...]:
+    """Of each array the elements of a row, 1 where it has one dimension."""
+    return tuple(array.shape[-1] if array.ndim > 1 else 1 for array in arrays)
 
-    The arrays must outlive the result, and indices must be inside: nothing is checked.
+
+@functools.cache
+def bare(widths: tuple[int, ...]) -> Any:
+    """The intrinsic ``bare(t)``: the named tuple ``t`` of C-contiguous arrays of one or two dimensions, all made bare.
+
+    The arrays must outlive the result and have these widths, and indices must be inside: nothing is checked.
     """
     from numba.core import cgutils, types
     from numba.extending import intrinsic
@@ -25,28 +32,15 @@ def bare() -> Any:
     array_of: Any = arrayobj.make_array
     named: Any = types.NamedTuple
 
-    def stripped(kind: Any) -> Any:
-        is_bare = isinstance(kind, types.Array) and kind.layout == "C" and kind.ndim in (1, 2)
-        return words(kind.dtype, kind.ndim) if is_bare else kind
-
-    def strip(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
-        if kind is wanted:
-            return value
-        array = array_of(kind)(context, builder, value)
-        struct = numba.create_struct_proxy(wanted)(context, builder)
-        struct.data = array.data
-        struct.width = numba.unpack_tuple(builder, array.shape)[-1]
-        return struct._getvalue()
-
     @intrinsic
     def native(typing_context: Any, t: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            given, wanted = signature.args[0], signature.return_type
-            values = numba.unpack_tuple(builder, arguments[0])
-            parts = [strip(context, builder, *one) for one in zip(given, wanted, values, strict=True)]
-            return context.make_tuple(builder, wanted, parts)
+            given = zip(signature.args[0], numba.unpack_tuple(builder, arguments[0]), strict=True)
+            pointers = [array_of(kind)(context, builder, value).data for kind, value in given]
+            return context.make_tuple(builder, signature.return_type, pointers)
 
-        return named([stripped(kind) for kind in t], t.instance_class)(t), generate
+        kinds = [words(kind.dtype, kind.ndim, width) for kind, width in zip(t, widths, strict=True)]
+        return named(kinds, t.instance_class)(t), generate
 
     return native
 
@@ -64,11 +58,11 @@ def words_type() -> Any:
     numba = cast(Any, cgutils)
 
     class Words(types.Type):
-        """Of ``dtype``, with ``ndim`` dimensions."""
+        """Of ``dtype``, with ``ndim`` dimensions and ``width`` elements in a row."""
 
-        def __init__(self, dtype: Any, ndim: int) -> None:
-            self.dtype, self.ndim = dtype, ndim
-            super().__init__(f"Words({dtype}, {ndim})")
+        def __init__(self, dtype: Any, ndim: int, width: int) -> None:
+            self.dtype, self.ndim, self.width = dtype, ndim, width
+            super().__init__(f"Words({dtype}, {ndim}, {width})")
 
         def takes(self, index: Any) -> bool:
             """Whether an index has a number for each dimension."""
@@ -76,9 +70,9 @@ def words_type() -> Any:
                 return isinstance(index, types.Integer)
             return isinstance(index, types.BaseTuple) and len(cast(Any, index)) == self.ndim
 
-    class Model(models.StructModel):
+    class Model(models.PointerModel):
         def __init__(self, manager: Any, kind: Any) -> None:
-            cast(Any, super()).__init__(manager, kind, [("data", pointer(kind.dtype)), ("width", types.intp)])
+            cast(Any, super()).__init__(manager, pointer(kind.dtype))
 
     class Get(templates.AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
@@ -90,15 +84,14 @@ def words_type() -> Any:
 
     def place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind, index = signature.args[:2]
-        struct = numba.create_struct_proxy(kind)(context, builder, arguments[0])
         offset = arguments[1]
         if kind.ndim == 1:
             offset = context.cast(builder, offset, index, types.intp)
         else:
             numbers = zip(numba.unpack_tuple(builder, offset), index, strict=True)
             row, column = (context.cast(builder, number, of, types.intp) for number, of in numbers)
-            offset = builder.add(builder.mul(row, struct.width), column)
-        return builder.gep(struct.data, [offset], inbounds=True)
+            offset = builder.add(builder.mul(row, context.get_constant(types.intp, kind.width)), column)
+        return builder.gep(arguments[0], [offset], inbounds=True)
 
     def get(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(place(context, builder, signature, arguments))
