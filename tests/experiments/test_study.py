@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 
 from warpreg.experiments import findings, runs
 from warpreg.experiments.runs import AS_COMPILED, Run
-from warpreg.experiments.study import Replay, study
+from warpreg.experiments.scheduled import Scheduled, Variant
+from warpreg.experiments.study import Replay, StudyError, study
 from warpreg.ir.errors import WarpregError
 from warpreg.workloads import Workload
 
@@ -24,6 +26,22 @@ class Fussy:
         if len(run.kernels) < 2:
             raise WarpregError("kernel alone: expected 2 kernels, found 1")
         return len(run.kernels)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """Has a fault of its own."""
+
+    def __call__(self, run: Run) -> int:
+        return {}[run.name]
+
+
+@dataclass(frozen=True)
+class Fatal:
+    """Takes its process with it."""
+
+    def __call__(self, run: Run) -> int:
+        os._exit(1)
 
 
 @dataclass(frozen=True)
@@ -46,6 +64,17 @@ def test_a_workload_is_left_out_of_one_measure_with_the_reason() -> None:
     assert found.reasons == {"spmv": "left out of 1 of 2 measures: kernel alone: expected 2 kernels, found 1"}
     assert found.in_all([MRF, Fussy()]) == ["kmeans"]
     assert found.in_all([MRF]) == ["spmv", "kmeans"]
+
+
+def test_a_fault_of_a_measure_is_told_with_its_kind() -> None:
+    found = study(["spmv"], [MRF, Broken()], processes=1)
+    assert found.left_out == {Broken(): {"spmv": "KeyError: 'spmv'"}}
+    assert list(found[MRF]) == ["spmv"]
+
+
+def test_a_worker_that_dies_is_one_clear_error() -> None:
+    with pytest.raises(StudyError, match="a worker process died under one of the 2 workloads"):
+        study(["spmv", "nn"], [Fatal()], processes=2)
 
 
 def test_a_workload_that_does_not_run_is_left_out_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,4 +124,5 @@ def test_a_finding_has_a_place_of_its_own() -> None:
     }
     assert len(places) == 3 * 2 * 2
     assert findings.place(Replay.of("mine.py"), "spmv", "tiny", AS_COMPILED) is None
+    assert findings.place(Scheduled("mine.toml", (Variant.of("rc"),)), "spmv", "tiny", AS_COMPILED) is None
     assert findings.place(MRF, "mine.toml", "tiny", AS_COMPILED) is None

@@ -2,7 +2,8 @@
 
 A finding is known by what was asked (measure, workload, size, compiler's choice) and by the sources of all that may
 have had a part in it.  It is written aside and renamed into place.  ``<cache>/findings/<digest>.pickle``; deleting them
-costs only time.  A measure whose design is a file of the user's is not kept: that file is not in the digest.
+costs only time.  What names a file of the user's, a design, a machine or a workload, is not kept: that file is not in
+the digest.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ EXPERIMENTS = "experiments"
 WITHOUT_PART = (EXPERIMENTS, "report", "cli")
 """Packages that no run depends on; of the experiments, what a measure's module names is looked at."""
 SOURCES = (".py", ".toml", ".ptx", ".cu", ".csv", ".json")
-FILE = ".py"
+FILES = (".py'", ".toml'")
+"""How the name of a file ends in the text of what was asked."""
 
 
 class Keyed(Protocol):
@@ -38,7 +40,7 @@ class Keyed(Protocol):
 def place(measure: Keyed, workload: str, size: str, choice: CompileChoice) -> Path | None:
     """The file of a finding, there or not; None for one that is not kept."""
     asked = repr((measure, workload, size, choice))
-    if workload.endswith((FILE, ".toml")) or str(getattr(measure, "design", "")).endswith(FILE):
+    if any(ending in asked for ending in FILES):
         return None
     digest = hashlib.sha256(f"{asked}\0{_package()}\0{_measure(type(measure).__module__)}".encode()).hexdigest()
     return cache_directory() / "findings" / f"{digest}.pickle"

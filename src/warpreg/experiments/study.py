@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import reduce
 from multiprocessing import get_context
@@ -27,6 +28,12 @@ from warpreg.replay.replay import Suspend
 Found_co = TypeVar("Found_co", covariant=True)
 Found = TypeVar("Found")
 EVERYTHING = simt.Record(path=True, addresses=True)
+BREAKS = (WarpregError, ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
+"""Errors of one workload; with what is no error of ours the reason says its kind."""
+
+
+class StudyError(WarpregError):
+    """A study that could not go on."""
 
 
 class Measure(Protocol[Found_co]):
@@ -153,7 +160,13 @@ def _each(tasks: Sequence[Task], processes: int) -> Iterable[tuple[str, list[Any
         yield from map(_measured, tasks)
         return
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), max_tasks_per_child=16) as pool:
-        yield from pool.map(_measured, tasks)
+        try:
+            yield from pool.map(_measured, tasks)
+        except BrokenProcessPool as error:
+            raise StudyError(
+                f"a worker process died under one of the {len(tasks)} workloads, for want of memory as a rule; "
+                f"expected {processes} at a time to fit, try fewer"
+            ) from error
 
 
 def _measured(task: Task) -> tuple[str, list[Any]]:
@@ -176,12 +189,16 @@ def _measured(task: Task) -> tuple[str, list[Any]]:
 def _run(task: Task) -> Run | LeftOut:
     try:
         return run_workload(find_workload(task.name), task.size, choice=task.choice, record=EVERYTHING)
-    except WarpregError as error:
-        return LeftOut(f"it does not run: {error}")
+    except BREAKS as error:
+        return LeftOut(f"it does not run: {_told(error)}")
 
 
 def _finding(measure: Measure[Any], run: Run) -> Any:
     try:
         return measure(run)
-    except WarpregError as error:
-        return LeftOut(str(error))
+    except BREAKS as error:
+        return LeftOut(_told(error))
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, WarpregError) else f"{type(error).__name__}: {error}"
