@@ -45,14 +45,8 @@ def picture(figure: Figure, frame: pd.DataFrame, printed: Mapping[str, Published
     panels = panels_of(figure, frame)
     in_rows = any(_is_wide(panel) for panel in panels)
     shape = (len(panels), 1) if in_rows else (1, len(panels))
-    width = (
-        WIDE
-        if in_rows or figure.kind == "scatter"
-        else min(WIDE, max(NARROW, PANEL * len(panels), _named_width(panels)))
-    )
-    height = ROW * len(panels) if len(panels) > 1 and in_rows else HEIGHT
     with style():
-        drawn = Picture(figsize=(width, height + 0.4), layout="constrained")
+        drawn = Picture(figsize=_inches(panels, in_rows), layout="constrained")
         FigureCanvasAgg(drawn)
         share_names = in_rows and len({panel.places for panel in panels}) == 1
         grid: Any = drawn.subplots(*shape, squeeze=False, sharey=not in_rows, sharex=share_names)
@@ -66,6 +60,14 @@ def picture(figure: Figure, frame: pd.DataFrame, printed: Mapping[str, Published
         _legend(drawn, grid.flat, figure.series)
         drawn.suptitle(f"{figure.where}: {figure.title}", x=0.01, ha="left", fontsize=10, fontweight="bold")
     return drawn
+
+
+def _inches(panels: Sequence[Panel], in_rows: bool) -> tuple[float, float]:
+    """Width and height of a figure."""
+    height = (ROW * len(panels) if len(panels) > 1 and in_rows else HEIGHT) + 0.4
+    if in_rows or panels[0].figure.kind == "scatter":
+        return WIDE, height
+    return min(WIDE, max(NARROW, PANEL * len(panels), _named_width(panels))), height
 
 
 def _is_wide(panel: Panel) -> bool:

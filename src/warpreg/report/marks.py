@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -24,37 +25,37 @@ def draw_marks(axes: Axes, panel: Panel, printed: Mapping[str, Published]) -> No
         if mark.panel not in ("", panel.title):
             continue
         low, high = bounds(mark, printed[mark.result])
+        place = _place(panel, mark)
         if mark.x is None:
-            for level in {low, high}:
-                axes.axhline(level, linewidth=0.9, linestyle=(0, (4, 3)), color=INK, label=label, zorder=FRONT)
-                label = None
-            if mark.series:
-                axes.annotate(
-                    mark.series, (1, high), (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
-                    ha="right", fontsize=7, color=INK,
-                )  # fmt: skip
+            _across(axes, mark.series, low, high, label)
+        elif place is None:
             continue
-        place = panel.position(mark.x)
-        if place is None:
-            continue
-        if panel.figure.kind == "bars" and mark.series in panel.series:
-            place += panel.offset(panel.series.index(mark.series)) + ASIDE * BAR / len(panel.series)
-        if low == high:
-            axes.plot(
-                [place],
-                [low],
-                "D",
-                markersize=4.5,
-                markeredgecolor="white",
-                linestyle="",
-                color=INK,
-                label=label,
-                zorder=FRONT,
-            )
+        elif low == high:
+            look: dict[str, Any] = {"markersize": 4.5, "markeredgecolor": "white", "color": INK, "zorder": FRONT}
+            axes.plot([place], [low], "D", label=label, **look)
         else:
             middle, reach = (low + high) / 2, (high - low) / 2
             axes.errorbar([place], [middle], [reach], fmt="none", capsize=3, ecolor=INK, label=label, zorder=FRONT)
         label = None
+
+
+def _place(panel: Panel, mark: Mark) -> float | None:
+    """Where a mark stands along the axis: at its bar, to the right of the middle."""
+    place = None if mark.x is None else panel.position(mark.x)
+    if place is not None and panel.figure.kind == "bars" and mark.series in panel.series:
+        return place + panel.offset(panel.series.index(mark.series)) + ASIDE * BAR / len(panel.series)
+    return place
+
+
+def _across(axes: Axes, series: str, low: float, high: float, label: str | None) -> None:
+    for level in sorted({low, high}):
+        axes.axhline(level, linewidth=0.9, linestyle=(0, (4, 3)), color=INK, label=label, zorder=FRONT)
+        label = None
+    if series:
+        axes.annotate(
+            series, (1, high), (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points", ha="right",
+            fontsize=7, color=INK,
+        )  # fmt: skip
 
 
 def bounds(mark: Mark, result: Published) -> tuple[float, float]:
