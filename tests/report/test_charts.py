@@ -74,6 +74,14 @@ def test_panels_share_colours_and_say_what_they_show() -> None:
     assert first.lines[0].get_ydata() == pytest.approx([0.25, 0.25])
 
 
+def test_panels_side_by_side_share_an_axis_from_zero_that_holds_all_of_them() -> None:
+    first, second = drawn(figure("lines", series="level", panels="design"))
+    assert first.get_ylim() == second.get_ylim()
+    low, high = first.get_ylim()
+    assert low == 0
+    assert high > 0.5
+
+
 def test_many_places_of_lines_are_not_all_named_and_may_be_logarithmic() -> None:
     frame = pd.DataFrame({"cycles": [4.0 * n + 1 for n in range(40)], "reads": [1 / (n + 1) for n in range(40)]})
     declared = Figure(

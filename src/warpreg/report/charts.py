@@ -54,6 +54,8 @@ def picture(figure: Figure, frame: pd.DataFrame, printed: Mapping[str, Published
             DRAW[figure.kind](axes, panel)
             draw_marks(axes, panel, printed)
             _axes(axes, panel)
+        for axes in grid.flat:
+            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
         for axes in grid[-1]:
             axes.set_xlabel(figure.x.label)
         drawn.supylabel(figure.y.label, fontsize=9)
@@ -94,7 +96,6 @@ def _lines(axes: Axes, panel: Panel) -> None:
         )  # fmt: skip
     if len(panel.series) > 1 and "workload" in panel.rows:
         axes.plot(places, panel.means_of_all(), color=INK, linewidth=2, linestyle=(0, (3, 1.5)), label="all workloads")
-    _from_zero(axes)
     if not many:
         axes.set_xticks(places, panel.places)
 
@@ -108,7 +109,6 @@ def _scatter(axes: Axes, panel: Panel) -> None:
     highest = rows.sort_values(figure.y.column).drop_duplicates("workload", keep="last")
     for x, y, name in zip(highest[figure.x.column], highest[figure.y.column], highest["workload"], strict=True):
         axes.annotate(name, (x, y), (3, 3), textcoords="offset points", fontsize=6, color=QUIET)
-    _from_zero(axes)
 
 
 def _points(axes: Axes, panel: Panel) -> None:
@@ -117,7 +117,6 @@ def _points(axes: Axes, panel: Panel) -> None:
         places = range(len(panel.places))
         axes.plot(places, panel.means(series), color=colour, marker=marker, markersize=3, linewidth=0.7, label=series)
     _names(axes, panel)
-    _from_zero(axes)
 
 
 def _bars(axes: Axes, panel: Panel) -> None:
@@ -185,10 +184,6 @@ def _names(axes: Axes, panel: Panel) -> None:
     axes.set_xlim(-0.6, len(panel.places) - 0.4)
     if MEAN in panel.places:
         axes.axvline(len(panel.places) - 1.5, color=QUIET, linewidth=0.8, linestyle=":")
-
-
-def _from_zero(axes: Axes) -> None:
-    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
 
 
 def _folded(name: str) -> str:
