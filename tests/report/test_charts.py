@@ -105,6 +105,8 @@ def test_a_printed_value_without_a_place_is_a_line_and_one_elsewhere_is_not_draw
     marks = (Mark("saving"), Mark("saving", 99), Mark("saving", 2, panel="other"))
     (axes,) = drawn(figure("bars", series="design", marks=marks))
     assert [list(line.get_ydata()) for line in axes.lines] == [[0.25, 0.25]]
+    (axes,) = drawn(figure("bars", series="design", marks=(Mark("saving", upright=True),)))
+    assert [list(line.get_xdata()) for line in axes.lines] == [[0.25, 0.25]]
 
 
 def test_a_printed_range_has_two_ends_and_words_have_none() -> None:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from warpreg.experiments.figures import figures_of
 from warpreg.report.paper_figures import frame_path, write_frame
-from warpreg.report.reproduction_page import PageError, main, reasons, table
+from warpreg.report.reproduction_page import PageError, left_out, main, reasons, table
 
 
 def row(name: str, measured: float | bool | None, within: bool | None, cause: str = "") -> dict[str, object]:
@@ -50,6 +50,12 @@ def test_results_of_which_the_same_is_said_stand_together() -> None:
     ]
     assert list(reasons("## Why", rows)) == ["\n## Why\n", "- `a`, `c`: the input", "- `b`: the model (`--ablation x`)"]
     assert not list(reasons("## Why", []))
+
+
+def test_workloads_that_were_left_out_are_named() -> None:
+    assert not list(left_out(ROWS))
+    lines = list(left_out([{**ROWS[0], "left_out": {"wp": "left out of 2 of 9 measures: too large"}}]))
+    assert lines == ["\n## Left out\n", "- `wp`: left out of 2 of 9 measures: too large"]
 
 
 def test_a_page_is_made_of_saved_results_and_tables(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def draw_marks(axes: Axes, panel: Panel, printed: Mapping[str, Published]) -> No
         low, high = bounds(mark, printed[mark.result])
         place = _place(panel, mark)
         if mark.x is None:
-            _across(axes, mark.series, low, high, label)
+            _across(axes, mark, low, high, label)
         elif place is None:
             continue
         elif low == high:
@@ -47,14 +47,15 @@ def _place(panel: Panel, mark: Mark) -> float | None:
     return place
 
 
-def _across(axes: Axes, series: str, low: float, high: float, label: str | None) -> None:
+def _across(axes: Axes, mark: Mark, low: float, high: float, label: str | None) -> None:
+    line = axes.axvline if mark.upright else axes.axhline
     for level in sorted({low, high}):
-        axes.axhline(level, linewidth=0.9, linestyle=(0, (4, 3)), color=INK, label=label, zorder=FRONT)
+        line(level, linewidth=0.9, linestyle=(0, (4, 3)), color=INK, label=label, zorder=FRONT)
         label = None
-    if series:
+    if mark.series:
         axes.annotate(
-            series, (1, high), (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points", ha="right",
-            fontsize=7, color=INK,
+            mark.series, (1, high), (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
+            ha="right", fontsize=7, color=INK,
         )  # fmt: skip
 
 

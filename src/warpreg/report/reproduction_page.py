@@ -70,6 +70,7 @@ def page(paper: str, size: str, rows: Sequence[Row], pictures: Iterable[tuple[Fi
     yield from table(rows)
     yield from reasons("## Outside the tolerance", [row for row in rows if row["within"] is False])
     yield from reasons("## Not measured", [row for row in rows if row["measured"] is None])
+    yield from left_out(rows)
     yield "\n## Figures\n"
     for figure, path in pictures:
         yield f"![{figure.where}: {figure.title}]({path})\n"
@@ -94,13 +95,25 @@ def reasons(heading: str, rows: Sequence[Row]) -> Iterator[str]:
     if said:
         yield f"\n{heading}\n"
     for cause, results in said.items():
-        text = OPTION.sub(r"(`\1`)", f"- {', '.join(results)}: {cause}")
-        yield textwrap.fill(text, LINE, subsequent_indent="  ", break_on_hyphens=False)
+        yield _item(OPTION.sub(r"(`\1`)", f"- {', '.join(results)}: {cause}"))
+
+
+def left_out(rows: Sequence[Row]) -> Iterator[str]:
+    """Workloads that some measures do without, and why; nothing of none."""
+    found: Mapping[str, str] = next((row["left_out"] for row in rows if row.get("left_out")), {})
+    if found:
+        yield "\n## Left out\n"
+    for workload, reason in found.items():
+        yield _item(f"- `{workload}`: {reason}")
+
+
+def _item(text: str) -> str:
+    return textwrap.fill(text, LINE, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _measured(paper: str, size: str, processes: int | None) -> tuple[list[Row], list[tuple[Figure, pd.DataFrame]]]:
-    found = measure(paper, size, processes=processes)
-    rows: list[Row] = [one.as_dict() for one in reproduced(paper, found)]
+    found = measure(paper, size, processes=processes, keep=True)
+    rows: list[Row] = [{**one.as_dict(), "left_out": found.reasons} for one in reproduced(paper, found)]
     return rows, [(figure, figure.frame(found)) for figure in figures_of(paper)]
 
 

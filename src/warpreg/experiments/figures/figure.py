@@ -39,7 +39,8 @@ class Axis:
 class Mark:
     """A result of ``published.toml`` at the place of its measured value.
 
-    Without ``x`` it is a line across its panel; ``left``: the paper prints a saving, and the figure what is left.
+    Without ``x`` it is a line across its panel, or an ``upright`` one if the value lies along the axis; ``left``: the
+    paper prints a saving, and the figure what is left.
     """
 
     result: str
@@ -47,6 +48,7 @@ class Mark:
     series: str = ""
     panel: str = ""
     left: bool = False
+    upright: bool = False
 
 
 @dataclass(frozen=True, slots=True)
