@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.designs.kernels import kernel, op, r
 from tests.replay.paths import one_warp
 from tests.replay.schedules import ONE_SM, Scheduling
 
-from warpreg.trace import Schedule, ScheduleWord, Slots, TraceError
-from warpreg.trace.schedule import Record, path_digest, records
+from warpreg.trace import Schedule, ScheduleWord, Slots, TraceError, schedule_order
+from warpreg.trace.schedule import SLOT_SHIFT, Record, path_digest, record_word, records
 
 CODE = kernel([op("mov.b32", r(1), 1), op("mov.b32", r(2), r(1))], [op("mov.b32", r(3), r(2))])
 PATH = one_warp([0, 1])
@@ -122,3 +126,36 @@ def test_a_run_longer_than_one_record_takes_several() -> None:
     schedule = Scheduling().start(0).issue(0, (1 << 21) - 1).issue(0, 1).of(CODE, PATH)
     assert [record.amount for record in records(schedule.chunks())] == [0, 2097151, 1]
     assert np.concatenate(list(schedule.chunks())).dtype == np.uint32
+
+
+@given(st.data(), st.integers(1, 40))
+def test_what_was_recorded_cycle_by_cycle_is_written_sm_by_sm(data: st.DataObject, piece: int) -> None:
+    """The records of each SM in their order, whatever words thread blocks look like and wherever a piece ends."""
+    sms = data.draw(st.lists(st.integers(0, 2), max_size=60))
+    words, expected = [], {sm: [] for sm in range(3)}
+    present = 0
+    for sm in sms:
+        if sm != present:
+            words.append(ScheduleWord.SM | sm << SLOT_SHIFT)
+            present = sm
+        kind = data.draw(st.sampled_from([k for k in ScheduleWord if k != ScheduleWord.SM]))
+        slot, amount = data.draw(st.integers(0, 2)), data.draw(st.integers(0, 5))
+        words.append(record_word(kind, slot, amount))
+        block = data.draw(st.integers(0, 16)) if kind == ScheduleWord.START else 0
+        words += [block] if kind == ScheduleWord.START else []
+        expected[sm].append(Record(sm, kind, slot, amount, block))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schedule_order, "PIECE_WORDS", piece)
+        found = list(schedule_order.sm_by_sm(np.array(words, np.uint32)))
+    for sm in range(3):
+        mine = np.concatenate([np.zeros(0, np.uint32), *(some for of, some in found if of == sm)])
+        assert one_by_one(replace(r, sm=sm) for r in records([mine])) == one_by_one(expected[sm])
+
+
+def one_by_one(found: Iterable[Record]) -> list[Record]:
+    """Issues of several instructions as so many records of one."""
+    return [
+        replace(record, amount=1) if record.kind == ScheduleWord.ISSUE else record
+        for record in found
+        for _ in range(record.amount if record.kind == ScheduleWord.ISSUE else 1)
+    ]

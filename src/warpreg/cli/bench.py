@@ -133,7 +133,25 @@ def _accelsim(size: str, folder: Path | None, address_bits: int, as_json: bool) 
         output.print_tables([output.table(shown, ["figure", "value"]), output.table(rows, list(frame.columns))])
 
 
-SUITES = {"spine": _spine, "compiler": _compiler, "timing": _timing, "traces": _traces, "accelsim": _accelsim}
+def _replay(size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
+    if folder is not None or address_bits != 64:
+        raise click.UsageError("--ptx and --address-bits belong to 'warpreg bench compiler'")
+    from warpreg.experiments.replay_bench import replays
+
+    with output.steps() as progress:
+        measured = replays(size, progress.begin)
+    if as_json:
+        output.print_json(measured)
+        return
+    means = {"workload": "geometric mean", **measured["replay_maccess_s"]}
+    rows = [*measured["workloads"], means]
+    output.print_tables([output.table(rows, list(rows[0]), "M register accesses a second")])
+
+
+SUITES = {
+    "spine": _spine, "compiler": _compiler, "timing": _timing, "traces": _traces, "accelsim": _accelsim,
+    "replay": _replay,
+}  # fmt: skip
 
 
 @click.command()
@@ -151,7 +169,8 @@ SUITES = {"spine": _spine, "compiler": _compiler, "timing": _timing, "traces": _
 def command(suite: str, size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
     """Measure how fast this machine runs, compiles, replays and parses (spine: medians of five; takes minutes), or
     how the compiler's registers and instructions compare with those of ptxas (compiler: needs the cuda extra), or how
-    fast recorded traces are read (traces), or cycles beside those of Accel-Sim on the same traces (accelsim).
+    fast recorded traces are read (traces), or cycles beside those of Accel-Sim on the same traces (accelsim), or how
+    fast each cache design is replayed (replay).
     """
     if suite not in SUITES:
         raise click.UsageError(str(UnknownNameError("benchmark", suite, SUITES)))

@@ -19,6 +19,7 @@ Where the paper is silent:
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ from warpreg.designs.interface import (
 )
 from warpreg.designs.partial_results import partial_flags
 from warpreg.designs.reads_ahead import brief_flags
-from warpreg.designs.warp_cache import ALL_LANES, DEAD, DIRTY, MERGED_READS, NOBODY, lanes_after
+from warpreg.designs.warp_cache import ALL_LANES, MERGED_READS, NOBODY, lanes_after
 from warpreg.energy.array import ArraySpec
 from warpreg.ir.kernel import Kernel
 
@@ -59,6 +60,8 @@ DESIGN = Declaration(
 RC = 1
 FILLS, FLUSHED, WITHOUT_PART = 1, 2, 3
 WAYS = 2
+OWNER_SHIFT = 32
+"""Bits of a register's number in the word of a line's owner."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +93,13 @@ class Parameters:
 
 class State(NamedTuple):
     """Kernel-wide: ``sets`` of the whole or of a part, ``miss_cycles`` of a source that is not there, and switches
-    (``backs_scratchpad`` is for the hybrid design);
-    ``brief`` [result] as in `brief_flags`, ``place`` [register] is the register's number modulo the sets.
+    (``backs_scratchpad`` is for the hybrid design); ``brief`` [result] as in `brief_flags`; ``dies`` [source] where the
+    operand is the last of its instruction to read a value that nothing else reads; ``place`` [register] is the
+    register's number modulo the sets.
 
-    Per scheduler: the register in each line, ``warp`` [line], NOBODY where empty, and ``register`` [line]; ``lanes``
-    [line] and ``flags`` [line] as in :mod:`warpreg.designs.warp_cache`; ``older`` [set] is the way that was used
-    longest ago; ``taken`` [part].  Per warp: ``line`` [register], the inverse; its ``scheduler``; its ``part``, NOBODY
+    Per scheduler: ``owner`` [line], the warp and the register in it, NOBODY where empty; ``lanes`` [line], those whose
+    value it holds; ``dirty`` [line] where the MRF lacks that; ``older`` [set], the way that was used longest ago;
+    ``taken`` [part].  Per warp: ``line`` [register], the inverse of ``owner``; its ``scheduler``; its ``part``, NOBODY
     without one; ``shift`` of its sets.
     """
 
@@ -106,11 +110,11 @@ class State(NamedTuple):
     brief_first: bool
     backs_scratchpad: bool
     brief: NDArray[np.uint8]
+    dies: NDArray[np.uint8]
     place: NDArray[np.int32]
-    warp: NDArray[np.int32]
-    register: NDArray[np.int32]
+    owner: NDArray[np.int64]
     lanes: NDArray[np.uint32]
-    flags: NDArray[np.uint8]
+    dirty: NDArray[np.uint8]
     older: NDArray[np.uint8]
     taken: NDArray[np.uint8]
     line: NDArray[np.int16]
@@ -137,11 +141,11 @@ def init(parameters: Parameters, program: Program) -> State:
         brief_first=parameters.brief_first,
         backs_scratchpad=False,
         brief=brief_flags(program),
+        dies=dying_operands(program),
         place=np.arange(program.register_count, dtype=np.int32) % max(1, sets),
-        warp=per_scheduler(np.full(rows * WAYS, NOBODY, np.int32)),
-        register=per_scheduler(np.zeros(rows * WAYS, np.int32)),
+        owner=per_scheduler(np.full(rows * WAYS, NOBODY, np.int64)),
         lanes=per_scheduler(np.zeros(rows * WAYS, np.uint32)),
-        flags=per_scheduler(np.zeros(rows * WAYS, np.uint8)),
+        dirty=per_scheduler(np.zeros(rows * WAYS, np.uint8)),
         older=per_scheduler(np.zeros(rows, np.uint8)),
         taken=per_scheduler(np.zeros(parts, np.uint8)),
         line=per_warp(np.full(program.register_count, NOBODY, np.int16)),
@@ -149,6 +153,18 @@ def init(parameters: Parameters, program: Program) -> State:
         part=per_warp(np.int16(NOBODY)),
         shift=per_warp(np.int32(0)),
     )
+
+
+def dying_operands(program: Program) -> NDArray[np.uint8]:
+    """Per source operand, whether its value is gone once it is read: a last read, and no later operand of the same
+    instruction reads the register."""
+    flags = program.last_read.copy()
+    for first, end in pairwise(program.source_start.tolist()):
+        registers = program.source[first:end].tolist()
+        for place, register in enumerate(registers):
+            if register in registers[place + 1 :]:
+                flags[first + place] = 0
+    return flags
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
@@ -191,23 +207,16 @@ def suspended(state: State, program: Program, warp: int, plan: Plan) -> None:
 @hook
 def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
     scheduler = state.scheduler[warp]
-    for line in range(state.warp.shape[1]):
-        if state.warp[scheduler, line] == warp:
-            state.warp[scheduler, line] = NOBODY
+    for line in range(state.owner.shape[1]):
+        if state.owner[scheduler, line] >> OWNER_SHIFT == warp:
+            state.owner[scheduler, line] = NOBODY
     release(state, warp)
 
 
 @hook
 def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    dying = False
     for operand in range(program.source_start[pc], program.source_start[pc + 1]):
-        dying |= read_operand(state, program, warp, operand, plan)
-    if dying:
-        scheduler = state.scheduler[warp]
-        for operand in range(program.source_start[pc], program.source_start[pc + 1]):
-            line = state.line[warp, program.source[operand]]
-            if line != NOBODY and state.flags[scheduler, line] & DEAD:
-                drop(state, scheduler, line)
+        read_operand(state, program, warp, operand, plan)
     if state.allocate_sources:
         for operand in range(program.source_start[pc], program.source_start[pc + 1]):
             if not program.last_read[operand] and state.line[warp, program.source[operand]] == NOBODY:
@@ -229,23 +238,21 @@ def has_lines(state: State, warp: int) -> bool:
     return state.sets > 0 and (not state.private or state.part[warp] != NOBODY)
 
 
-def read_operand(state: State, program: Program, warp: int, operand: int, plan: Plan) -> bool:
-    """A source operand, from its line if it has one; whether that line is to go."""
+def read_operand(state: State, program: Program, warp: int, operand: int, plan: Plan) -> None:
+    """A source operand, from its line if it has one; its last reader takes it out of the cache."""
     register = program.source[operand]
     line = state.line[warp, register]
     if line == NOBODY:
         read(plan, operand, MRF, cycles=1 + state.miss_cycles)
-        return False
+        return
     scheduler = state.scheduler[warp]
     read(plan, operand, RC)
     if plan.mask & ~state.lanes[scheduler, line]:
         extra(plan, MRF, READ, register)
         count(plan, MERGED_READS)
     use(state, scheduler, line)
-    if program.last_read[operand]:
-        state.flags[scheduler, line] |= DEAD
-        return True
-    return False
+    if state.dies[operand]:
+        drop(state, scheduler, line)
 
 
 def write_line(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
@@ -256,7 +263,7 @@ def write_line(state: State, program: Program, warp: int, pc: int, operand: int,
         line = line_for(state, warp, register, plan)
     write(plan, operand, RC)
     state.lanes[scheduler, line] = lanes_after(state.lanes[scheduler, line], program, pc, operand, plan)
-    state.flags[scheduler, line] = DIRTY
+    state.dirty[scheduler, line] = 1
     use(state, scheduler, line)
     if state.brief_first and state.brief[operand]:
         state.older[scheduler, line // WAYS] = line % WAYS
@@ -281,40 +288,47 @@ def line_for(state: State, warp: int, register: int, plan: Plan) -> np.int64:
     if state.private:
         place += state.part[warp] * state.sets
     line = np.int64(place * WAYS + state.older[scheduler, place])
-    for other in range(place * WAYS, place * WAYS + WAYS):
-        if state.warp[scheduler, other] == NOBODY:
-            line = np.int64(other)
-    evict(state, scheduler, line, plan)
-    state.warp[scheduler, line] = warp
-    state.register[scheduler, line] = register
+    if state.owner[scheduler, line] != NOBODY:
+        if state.owner[scheduler, line ^ 1] == NOBODY:
+            line ^= 1
+        else:
+            evict(state, scheduler, line, plan)
+    state.owner[scheduler, line] = np.int64(warp) << OWNER_SHIFT | register
     state.line[warp, register] = line
     state.lanes[scheduler, line] = 0
-    state.flags[scheduler, line] = 0
+    state.dirty[scheduler, line] = 0
     return line
 
 
 def use(state: State, scheduler: int | np.int32, line: int | np.int64) -> None:
     """The line was used last of its set."""
-    state.older[scheduler, line >> 1] = 1 - (line & 1)
+    state.older[scheduler, line >> 1] = ~line & 1
 
 
 def evict(state: State, scheduler: int | np.int32, line: int | np.int64, plan: Plan) -> None:
     """Empty a line; what the MRF lacks moves there."""
     if needs_write_back(state, scheduler, line):
-        move(plan, RC, MRF, state.register[scheduler, line], state.warp[scheduler, line])
-    if state.warp[scheduler, line] != NOBODY:
+        move(plan, RC, MRF, *owner_of(state, scheduler, line))
+    if state.owner[scheduler, line] != NOBODY:
         drop(state, scheduler, line)
 
 
 def drop(state: State, scheduler: int | np.int32, line: int | np.int64) -> None:
-    """Empty a line."""
-    state.line[state.warp[scheduler, line], state.register[scheduler, line]] = NOBODY
-    state.warp[scheduler, line] = NOBODY
+    """Empty a line that is not."""
+    register, warp = owner_of(state, scheduler, line)
+    state.line[warp, register] = NOBODY
+    state.owner[scheduler, line] = NOBODY
+
+
+def owner_of(state: State, scheduler: int | np.int32, line: int | np.int64) -> tuple[int, int]:
+    """The register in a line, and its warp."""
+    owner = state.owner[scheduler, line]
+    return owner & (1 << OWNER_SHIFT) - 1, owner >> OWNER_SHIFT
 
 
 def needs_write_back(state: State, scheduler: int | np.int32, line: int | np.int64) -> bool:
     """Whether a line holds what the MRF lacks."""
-    return bool(state.warp[scheduler, line] != NOBODY and state.flags[scheduler, line] & DIRTY)
+    return bool(state.owner[scheduler, line] != NOBODY and state.dirty[scheduler, line])
 
 
 def release(state: State, warp: int) -> None:

@@ -140,11 +140,12 @@ def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
 
 @hook
 def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    first, end = program.source_start[pc], program.source_start[pc + 1]
-    for operand in range(first, end):
+    for operand in range(program.source_start[pc], program.source_start[pc + 1]):
         register = program.source[operand]
         if program.source_level[operand] == RSP:
             read(plan, operand, RSP)
+            if state.dies[operand]:
+                give_up(state, warp, register, plan, False)
         elif program.fill_level[operand] == RSP and not state.backs_scratchpad:
             give_up(state, warp, register, plan, True)
             read(plan, operand, MRF)
@@ -152,9 +153,6 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
             rc.read_operand(state, program, warp, operand, plan)
         if program.fill_level[operand] == RSP:
             extra(plan, RSP, WRITE, register)
-    for operand in range(first, end):
-        if program.last_read[operand]:
-            give_up(state, warp, program.source[operand], plan, False)
 
 
 @hook

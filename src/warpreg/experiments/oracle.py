@@ -30,14 +30,8 @@ from warpreg.experiments.runs import AS_COMPILED, CompileChoice, Run, find_workl
 from warpreg.ir.kernel import Kernel
 
 STEPS: Mapping[str, Mapping[str, Choices]] = {
-    "orf-lrf": {
-        "ORF": OWN,
-        "LRF with ORF": OWN,
-        "begins": Choices(returns=False, lrf=False),
-        "returns": Choices(lrf=False),
-        "LRF in part": ANY,
-    },
-    "rsp": {"begins": Choices(returns=False, lrf=False), "returns": ANY},
+    "orf-lrf": {"ORF": OWN, "LRF with ORF": OWN, "all": ANY},
+    "rsp": {"all": ANY},
 }
 """By design, from the ranges that its greedy allocation tries to all there are.  In the step called ORF the LRF stays
 as greedy filled it."""
@@ -157,7 +151,7 @@ class OracleGap:
         executed = sum(int(visits[segment.block]) * len(segment.pcs) for segment in strand.segments)
         left = Open(view.kernel.name, strand.pcs[0], executed, saved, max(saved, best.savings), best.bound)
         often = {pc: int(visits[segment.block]) / entered for segment in strand.segments for pc in segment.pcs}
-        steps = self._steps(view, strand, chosen, greedy) if self.explains else {}
+        steps = self._steps(view, strand, chosen, greedy, best) if self.explains else {}
         frequent = self._executed(view, strand, chosen, greedy, best, often) if self.explains else {}
         return Gap(
             strands=1,
@@ -173,13 +167,13 @@ class OracleGap:
         )
 
     def _steps(
-        self, view: KernelView, strand: Strand, chosen: Algorithm, greedy: Sequence[Placed]
+        self, view: KernelView, strand: Strand, chosen: Algorithm, greedy: Sequence[Placed], best: Optimum
     ) -> Mapping[str, float]:
         in_lrf = [placed for placed in greedy if placed.level != chosen.rooms.level]
         steps = {}
         for name, choices in STEPS[self.design].items():
             given = in_lrf if name == "ORF" else None
-            found = optimum(view, strand, chosen.rooms, choices, self.limit_s, given)
+            found = best if choices == ANY else optimum(view, strand, chosen.rooms, choices, self.limit_s, given)
             steps[name] = found.savings + sum(placed.savings for placed in given or ())
         return steps
 
@@ -202,7 +196,9 @@ class OracleGap:
             copied.candidate.savings(chosen.costs[chosen.rooms.lrf_level], chosen.rooms.cost, often)
             for copied in best.copied
         )
-        known = optimum(view, strand, dataclasses.replace(chosen.rooms, often=often), ANY, self.limit_s)
+        known = best
+        if any(times != 1 for times in often.values()):
+            known = optimum(view, strand, dataclasses.replace(chosen.rooms, often=often), ANY, self.limit_s)
         return {"greedy": saved(greedy), "best": saved(best.placed) + copies, "knowing": known.savings}
 
 

@@ -7,14 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from warpreg.experiments.oracle import Gap
 
 STEP_WORDS = {
-    "orf-lrf": {
-        "ORF": "the same ranges and LRF, ORF filled best",
-        "LRF with ORF": "the same ranges, LRF and ORF filled best together",
-        "begins": "stays may begin later, and writes of a value part",
-        "returns": "values that have left may come back",
-        "LRF in part": "the LRF may serve some of a value's reads",
-    },
-    "rsp": {"begins": "the same ranges, filled best", "returns": "values that have left may come back"},
+    "ORF": "the same ranges and LRF, ORF filled best",
+    "LRF with ORF": "the same ranges, LRF and ORF filled best together",
+    "all": "all that the encoding allows",
 }
 EXECUTED_WORDS = {
     "greedy": "greedy",
@@ -32,7 +27,7 @@ def _of_design(design: str, rows: Mapping[str, Gap]) -> Iterator[str]:
     yield f"## {design}\n"
     whole = list(rows.values())[-1]
     if whole.steps:
-        yield from _steps(design, whole)
+        yield from _steps(whole)
         yield from _executed(whole)
     lines = []
     for name, gap in rows.items():
@@ -61,13 +56,13 @@ def _mean(rows: Mapping[str, Gap]) -> Sequence[str]:
     return ("mean", "", f"{greedy:.3f}", f"{best:.3f}", f"{share:.1%}", "")
 
 
-def _steps(design: str, whole: Gap) -> Iterator[str]:
+def _steps(whole: Gap) -> Iterator[str]:
     before = whole.greedy_pj
     lines = [("greedy", f"{1 - before / whole.alone_pj:.4f}", "", f"{before / whole.best_pj:.1%}")]
     for name, pj in whole.steps.items():
         lines.append(
             (
-                STEP_WORDS[design][name],
+                STEP_WORDS[name],
                 f"{1 - pj / whole.alone_pj:.4f}",
                 f"{(pj - before) / whole.alone_pj:.4f}",
                 f"{pj / whole.best_pj:.1%}",

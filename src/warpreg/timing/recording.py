@@ -22,6 +22,7 @@ from warpreg.timing.result import joined as end_to_end
 from warpreg.timing.schedule_recorder import COUNT
 from warpreg.timing.simulate import PLAIN, Chosen, RecordedLaunch, timed
 from warpreg.trace.schedule import Schedule, ScheduleWriter, Slots
+from warpreg.trace.schedule_order import sm_by_sm
 
 RECORDER = Path(__file__).with_name("schedule_recorder.py")
 WORDS_OF_INSTRUCTION, SPARE_WORDS = 12, 1024
@@ -64,7 +65,8 @@ def recorded_schedule(
     slots = Slots(len(found.outside.system.sms), described.sm.warps, described.schedulers.count)
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the schedule closes it
     writer = ScheduleWriter(file, slots, launch.kernel, launch.trace)
-    writer.append_records(0, written[:recorded])
+    for sm, words_of_sm in sm_by_sm(written[:recorded]):
+        writer.append_records(sm, words_of_sm)
     writer.finish({"cycles": found.engine.cycles})
     return replace(found, chosen=chosen).result, Schedule(file)
 

@@ -17,6 +17,8 @@ from scipy.sparse import csr_array
 
 GAP = 1e-7
 """A choice whose gain is this close to the bound, relatively, counts as proven best."""
+NODES = 500
+"""Branches of the search after which a part counts as not proven, so that this does not depend on the host alone."""
 REMEMBERED = 200_000
 
 Row = tuple[tuple[tuple[int, int], ...], int]
@@ -116,7 +118,7 @@ def _solved(gains: Sequence[float], rows: Sequence[Row], limit_s: float) -> Solu
         constraints=LinearConstraint(matrix, ub=np.array([most for _, most in rows], float)),
         integrality=np.ones(len(gains)),
         bounds=Bounds(0, 1),
-        options={"time_limit": limit_s, "mip_rel_gap": GAP},
+        options={"time_limit": limit_s, "mip_rel_gap": GAP, "node_limit": NODES},
     )
     if found.x is None:
         return Solution((), 0.0, sum(one for one in gains if one > 0), False)
