@@ -39,8 +39,9 @@ def study(found: dict[Timed, dict[str, TimedSample]]) -> Study:
 
 def test_shares_of_reads_by_age_are_means_over_workloads() -> None:
     """Of one workload the scratchpad serves all, 3 classes old; of the other the cache half, the file half at once."""
-    watched = Timed(TWO_LEVEL, RC, ages=True)
-    found = study({watched: {"a": sample(1, ages={(2, 3): 8}), "b": sample(1, ages={(1, 0): 5, (0, 0): 5})}})
+    found = study(
+        {Timed(TWO_LEVEL, RC): {"a": sample(1, ages={(2, 3): 8}), "b": sample(1, ages={(1, 0): 5, (0, 0): 5})}}
+    )
     frame = rc_rsp_cycles.ages(found, ["a", "b"], RC).set_index(["part", "cycles"])["reads"]
     assert frame["RSP", 3 * CLASS_CYCLES] == 0.5
     assert frame["RC", 0] == frame["MRF", 0] == 0.25
@@ -48,7 +49,7 @@ def test_shares_of_reads_by_age_are_means_over_workloads() -> None:
 
 
 def test_a_workload_without_ages_counts_for_nothing() -> None:
-    found = study({Timed(TWO_LEVEL, RC, ages=True): {"a": sample(1)}})
+    found = study({Timed(TWO_LEVEL, RC): {"a": sample(1)}})
     frame = rc_rsp_cycles.ages(found, ["a"], RC)
     assert frame.empty
     assert rc_rsp_cycles.captured_within(frame) == 0
@@ -91,5 +92,5 @@ def test_cycles_are_the_schedulers_times_the_organisations() -> None:
 
 
 def test_designs_are_timed_under_both_schedulers() -> None:
-    machines = [(one.machine, one.variant) for one in rc_rsp.CYCLES if isinstance(one, Timed) and not one.ages]
+    machines = [(one.machine, one.variant) for one in rc_rsp.CYCLES if isinstance(one, Timed)]
     assert machines == [(machine, design) for machine in (GTO, TWO_LEVEL) for design in (None, *rc_rsp.TIMED.values())]

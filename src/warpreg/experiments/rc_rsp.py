@@ -88,7 +88,7 @@ TIMED = {
 }
 """Designs of which cycles are told."""
 COUNTED: Sequence[Measure[object]] = (MRF, SCHEDULED, STRANDS, *(rsp(kb) for kb in CAPACITIES_KB), *ABLATIONS.values())
-CYCLES: Sequence[Measure[object]] = tuple(rc_rsp_cycles.measures(tuple(TIMED.values()), CHOSEN))
+CYCLES: Sequence[Measure[object]] = tuple(rc_rsp_cycles.measures(tuple(TIMED.values())))
 MEASURES: Sequence[Measure[object]] = (*COUNTED, *CYCLES)
 Design = Variant | Replay
 

@@ -24,22 +24,21 @@ Price = Callable[[Counts, Variant | None], float]
 """Energy of counts in the structures of a design, or in the main register file alone, in pJ."""
 
 
-def measures(designs: Sequence[Variant], watched: Variant) -> Iterator[Measure[object]]:
-    """The main register file and some designs under both schedulers, and a design with the ages of what is read."""
+def measures(designs: Sequence[Variant]) -> Iterator[Measure[object]]:
+    """The main register file and some designs under both schedulers."""
     for machine in (GTO, TWO_LEVEL):
         yield Timed(machine)
         for design in designs:
             yield Timed(machine, design)
-    yield Timed(TWO_LEVEL, watched, ages=True)
 
 
-def ages(study: Study, names: Sequence[str], watched: Variant) -> pd.DataFrame:
+def ages(study: Study, names: Sequence[str], design: Variant) -> pd.DataFrame:
     """Shares of reads by cycles since the register was touched last and by the part that serves them, means over
-    workloads (Figure 12).  The last class of ages has no end.
+    workloads (Figure 12); of the hybrid.  The last class of ages has no end.
     """
     shares = []
     for name in names:
-        counted = study[Timed(TWO_LEVEL, watched, ages=True)][name].ages
+        counted = study[Timed(TWO_LEVEL, design)][name].ages
         if counted is not None and counted.sum():
             shares.append(counted / counted.sum())
     means = np.mean(shares, axis=0) if shares else np.zeros((len(PARTS), 0))

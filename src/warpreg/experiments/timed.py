@@ -23,7 +23,8 @@ WATCHER = Path(reuse_ages.__file__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimedSample:
-    """What a sample took; ``ages`` int64[levels, classes] are reads by `warpreg.experiments.reuse_ages`, if asked."""
+    """What a sample took; ``ages`` int64[levels, classes] are reads by `warpreg.experiments.reuse_ages`, None without a
+    design."""
 
     cycles: int
     warp_instructions: int
@@ -37,25 +38,19 @@ class Timed:
 
     machine: str
     variant: Variant | None = None
-    ages: bool = False
 
     def __call__(self, run: Run) -> TimedSample:
         machine = gpu.load(self.machine)
-        found = sampled(run, machine, designs=self._designs(), **self._values())
-        return TimedSample(found.cycles, found.warp_instructions, found.counts, self._ages(found.counts))
+        if self.variant is None:
+            found = sampled(run, machine)
+            return TimedSample(found.cycles, found.warp_instructions, found.counts)
+        design = load(self.variant.design)
+        values: dict[str, Any] = {joined(design, name): value for name, value in self.variant.values}
+        found = sampled(run, machine, designs=[design, load(WATCHER)], **values)
+        return TimedSample(found.cycles, found.warp_instructions, found.counts, ages_of(found.counts))
 
-    def _designs(self) -> list[Any]:
-        designs: list[Any] = [load(self.variant.design)] if self.variant else []
-        return [*designs, load(WATCHER)] if self.ages else designs
 
-    def _values(self) -> dict[str, Any]:
-        values: dict[str, Any] = dict(self.variant.values) if self.variant else {}
-        if self.variant and self.ages:
-            return {joined(load(self.variant.design), name): value for name, value in values.items()}
-        return values
-
-    def _ages(self, counts: Counts) -> NDArray[np.int64] | None:
-        if not self.ages:
-            return None
-        events = [counts.events[name] for name in counts.events if "age_" in name]
-        return np.array(events, np.int64).reshape(reuse_ages.LEVELS, reuse_ages.CLASSES)
+def ages_of(counts: Counts) -> NDArray[np.int64]:
+    """Reads by level and class of ages."""
+    events = [number for name, number in counts.events.items() if name.startswith("age_")]
+    return np.array(events, np.int64).reshape(reuse_ages.LEVELS, reuse_ages.CLASSES)
