@@ -59,9 +59,13 @@ def test_workloads_that_were_left_out_are_named() -> None:
 
 
 def test_a_page_is_made_of_saved_results_and_tables(tmp_path: Path) -> None:
-    figure = next(figure for figure in figures_of("rc-rsp") if figure.name == "figure-8")
-    frame = pd.DataFrame({"RSP KB": [2, 4], "normalized energy": [0.5, 0.4]})
-    write_frame(figure, frame, frame_path("rc-rsp", figure, tmp_path))
+    figures = {figure.name: figure for figure in figures_of("rc-rsp")}
+    for name, frame in (
+        ("figure-8", pd.DataFrame({"RSP KB": [2, 4], "normalized energy": [0.5, 0.4]})),
+        ("figure-4", pd.DataFrame(columns=["workload", "cache", "normalized energy"])),
+        ("scheduler", pd.DataFrame({"workload": ["bfs", "nn"], "what": ["RC", "RC"], "ratio": [1.0, 1.1]})),
+    ):
+        write_frame(figures[name], frame, frame_path("rc-rsp", figures[name], tmp_path))
     (tmp_path / "rc-rsp.json").write_text(json.dumps(ROWS))
     docs = tmp_path / "docs"
     docs.mkdir()
@@ -69,7 +73,8 @@ def test_a_page_is_made_of_saved_results_and_tables(tmp_path: Path) -> None:
     assert done.exit_code == 0
     page = (docs / "reproduction-rc-rsp.md").read_text()
     assert "| c | §1 |" in page
-    assert page.count("![") == 1
+    assert "on\n2 workloads" in page
+    assert page.count("![") == 2
     assert (docs / "images" / "reproduction" / "rc-rsp-figure-8.svg").stat().st_size < 50_000
     assert "](images/reproduction/rc-rsp-figure-8.svg)" in page
 
