@@ -16,16 +16,16 @@ def blocked_warps(c: Core, sm: int, scheduler: int, cycles: int, now: int) -> in
     while pipes != 0:
         pipe = lowest(pipes)
         pipes ^= bit(pipe)
-        if calls.refuses(c, sm, row, scheduler, pipe, now):
+        if calls.refuses(c, sm, row, pipe, now):
             wanting = c.rows[row, at.WANTS + pipe]
             blocked |= wanting
-            c.rows[row + c.machine[at.TO_ACCOUNT], _cause(c, sm, scheduler, pipe, now)] += cycles * count(wanting)
+            c.rows[row + c.machine[at.TO_ACCOUNT], _cause(c, sm, row, pipe, now)] += cycles * count(wanting)
     return blocked
 
 
-def _cause(c: Core, sm: int, scheduler: int, pipe: int, now: int) -> int:
+def _cause(c: Core, sm: int, row: int, pipe: int, now: int) -> int:
     """Why there is no room."""
-    asked = calls.waits_for(c, sm, scheduler, pipe, now)
+    asked = calls.waits_for(c, sm, row, pipe, now)
     if asked == at.NONE:
         return at.OPERANDS
     if (asked == at.MEM or asked == at.TEX) and not has_room(c, sm):

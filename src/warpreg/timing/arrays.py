@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ def machine_words(machine: Machine, sms: int, resident: int, block_warps: int) -
     m[at.ACTIVE_WARPS] = schedulers.active_warps or 0
     m[at.SUSPEND] = SUSPENDS.index(schedulers.suspend) if schedulers.suspend else 0
     m[at.STALL_THRESHOLD], m[at.SWAP_CYCLES] = schedulers.stall_threshold or 0, schedulers.swap_cycles or 0
-    _units(m, machine)
+    m[at.UNITS] = len(_units(machine).rows)
     m[at.BANKS], m[at.OWN_BANKS] = 1, own_banks(machine)
     if not m[at.IDEAL]:
         file = machine.register_file
@@ -69,32 +70,39 @@ def _check(m: Array) -> None:
             raise TimingError(f"{what} of an SM: expected at most {at.SET_SIZE}, found {m[word]}")
 
 
-def _units(m: Array, machine: Machine) -> None:
-    for name, pipe in machine.pipes.items():
-        index = PIPES.index(name)
-        m[at.UNITS_BASE + index], m[at.UNITS_SHARE + index] = m[at.UNITS], pipe.private
-        m[at.UNITS] += _copies(machine, pipe.private)
+class Shares(NamedTuple):
+    """What the schedulers of an SM share or have for themselves: a row of each; for scheduler ``s`` and a pipe that of
+    index ``first[pipe] + s * apart[pipe]``.
+    """
+
+    rows: Array
+    first: Array
+    apart: Array
 
 
-def _unit_rows(machine: Machine) -> Array:
-    """The units of the pipes of one SM."""
+def _units(machine: Machine) -> Shares:
+    """The function units of an SM."""
     rows: list[list[int]] = []
+    shares = Shares(np.zeros(0, np.int64), np.zeros(at.PIPES, np.int64), np.zeros(at.PIPES, np.int64))
     first = 0
     for name, pipe in machine.pipes.items():
+        index = PIPES.index(name)
+        shares.first[index], shares.apart[index] = len(rows), pipe.private
         for _ in range(_copies(machine, pipe.private)):
             rows.append([0, first, pipe.units, name in ("mem", "tex"), 0])
             first += pipe.units
-    return np.array(rows, np.int64)
+    return shares._replace(rows=np.array(rows, np.int64))
 
 
-def _groups(m: Array, machine: Machine) -> Array:
-    """The groups of collectors of one SM; says in ``m`` which pipe feeds which."""
+def _groups(machine: Machine) -> Shares:
+    """The groups of collectors of an SM."""
     rows: list[list[int]] = []
+    shares = Shares(np.zeros(0, np.int64), np.zeros(at.PIPES, np.int64), np.zeros(at.PIPES, np.int64))
     collector = 0
     for one in machine.collectors.values():
         for name in one.pipes:
             pipe = PIPES.index(name)
-            m[at.GROUP_BASE + pipe], m[at.GROUP_SHARE + pipe] = len(rows), one.private
+            shares.first[pipe], shares.apart[pipe] = len(rows), one.private
         for _ in range(_copies(machine, one.private)):
             own = ((1 << one.collectors) - 1) << collector
             row = [0] * at.GROUP
@@ -103,7 +111,7 @@ def _groups(m: Array, machine: Machine) -> Array:
             row[at.IN_PORTS] = one.in_ports
             rows.append(row)
             collector += one.collectors
-    return np.array(rows, np.int64).reshape(-1, at.GROUP)
+    return shares._replace(rows=np.array(rows, np.int64).reshape(-1, at.GROUP))
 
 
 def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks: int, table: Table) -> Core:
@@ -116,19 +124,18 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
     m[at.OP_WRITES] = at.OP_LINK + table.most_writes
     m[at.OP_READS] = m[at.OP_WRITES] + table.most_writes
     wheel = int(m[at.WHEEL])
-    groups = _groups(m, machine)
+    groups, units = _groups(machine), _units(machine)
     first_op = _place_rows(m)
-    rows = np.zeros((first_op, _row_width(table, wheel)), np.int64)
+    rows = _new_rows(first_op, _row_width(table, wheel))
     _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.CAUSE] = at.EMPTY
     _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.BLOCK] = at.NONE
-    schedulers = sms * machine.schedulers.count
-    rows[m[at.FIRST_SCHEDULER] :][:schedulers, [at.LAST, at.LAST_ACTIVE]] = at.SET_SIZE - 1
-    _warps_of_schedulers(rows, m, machine)
-    units = _unit_rows(machine)
+    _warps_of_schedulers(rows, m)
+    _schedulers(rows, m, machine, units, groups)
+    unit_count = int(units.rows[:, at.UNIT_COUNT].sum())
     own_units = _rows_of(rows, m, at.FIRST_UNITS, at.FIRST_OP)
-    own_units[:, : units.shape[1]] = np.tile(units, (sms, 1))
-    own_units[:, at.FIRST_UNIT] += np.repeat(np.arange(sms) * units[:, at.UNIT_COUNT].sum(), len(units))
-    _rows_of(rows, m, at.FIRST_GROUP, at.FIRST_COLLECTOR)[:, : at.GROUP] = np.tile(groups, (sms, 1))
+    own_units[:, : units.rows.shape[1]] = np.tile(units.rows, (sms, 1))
+    own_units[:, at.FIRST_UNIT] += np.repeat(np.arange(sms) * unit_count, len(units.rows))
+    _rows_of(rows, m, at.FIRST_GROUP, at.FIRST_COLLECTOR)[:, : at.GROUP] = np.tile(groups.rows, (sms, 1))
     _rows_of(rows, m, at.FIRST_COLLECTOR, at.FIRST_BANK)[:, [at.HELD, at.TAKEN_AT]] = at.NONE
     _rows_of(rows, m, at.FIRST_BANK, at.FIRST_BLOCK)[:, [at.WRITES_HEAD, at.WRITES_TAIL]] = at.NONE
     rows[:sms, [at.STEPPED, at.EXTRA_FIRST]] = at.NONE
@@ -141,7 +148,7 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
         slab=np.zeros(4, np.int64),
         rows=rows,
         wheel=np.full((sms * wheel, 2), at.NONE, np.int64),
-        units=np.zeros(sms * int(units[:, at.UNIT_COUNT].sum()), np.int64),
+        units=np.zeros(sms * unit_count, np.int64),
         sequences=np.zeros(max(1, sms * int(m[at.COLLECTORS])), np.int64),
         clock=np.zeros(at.CLOCK, np.int64),
     )
@@ -188,19 +195,36 @@ def _row_width(table: Table, wheel: int) -> int:
     return (lines + 1 - lines % 2) * LINE_WORDS
 
 
-def _warps_of_schedulers(rows: Array, m: Array, machine: Machine) -> None:
-    """What stays as it is of each warp slot and scheduler."""
+def _warps_of_schedulers(rows: Array, m: Array) -> None:
+    """What stays as it is of each warp slot."""
     sm, slot = np.divmod(np.arange(m[at.SMS] * m[at.SLOTS]), m[at.SLOTS])
     position, turn = np.divmod(slot, m[at.SCHEDULERS])
     warps = _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)
     warps[:, at.OWN] = np.int64(1) << position
-    warps[:, at.TURN] = turn
     warps[:, at.TURN_ROW] = m[at.FIRST_SCHEDULER] + sm * m[at.SCHEDULERS] + turn
     warps[:, at.BANK_OFFSET] = slot * m[at.BY_SLOT] % m[at.OWN_BANKS]
+
+
+def _schedulers(rows: Array, m: Array, machine: Machine, units: Shares, groups: Shares) -> None:
+    """What stays as it is of each scheduler."""
+    sm, turn = np.divmod(np.arange(m[at.SMS] * m[at.SCHEDULERS]), m[at.SCHEDULERS])
+    own = rows[m[at.FIRST_SCHEDULER] :][: sm.size]
+    own[:, [at.LAST, at.LAST_ACTIVE]] = at.SET_SIZE - 1
+    for column, kind, count, shares in (
+        (at.UNITS_FOR, at.FIRST_UNITS, at.UNITS, units),
+        (at.GROUP_FOR, at.FIRST_GROUP, at.GROUPS, groups),
+    ):
+        index = shares.first + turn[:, np.newaxis] * shares.apart
+        own[:, column : column + at.PIPES] = m[kind] + sm[:, np.newaxis] * m[count] + index
     if not m[at.IDEAL] and machine.register_file.private_banks:
-        scheduler = np.arange(m[at.SMS] * m[at.SCHEDULERS])
-        own = rows[m[at.FIRST_SCHEDULER] :][: scheduler.size]
-        own[:, at.FIRST_OWN_BANK] = scheduler % m[at.SCHEDULERS] * m[at.OWN_BANKS]
+        own[:, at.FIRST_OWN_BANK] = turn * m[at.OWN_BANKS]
+
+
+def _new_rows(count: int, width: int) -> Array:
+    """Rows of zeros that begin at a cache line."""
+    words = np.zeros(count * width + LINE_WORDS, np.int64)
+    begin = -(words.ctypes.data // words.itemsize) % LINE_WORDS
+    return words[begin:][: count * width].reshape(count, width)
 
 
 def _rows_of(rows: Array, m: Array, kind: int, following: int) -> Array:
@@ -216,7 +240,7 @@ def more_room(core: Core) -> Core:
     """Twice as much room for instructions under way."""
     before = core.rows.shape[0]
     more = 2 * max(before - int(core.machine[at.FIRST_OP]), int(core.clock[at.LEAST_OPS]), 256)
-    rows = np.zeros((before + more, core.rows.shape[1]), np.int64)
+    rows = _new_rows(before + more, core.rows.shape[1])
     rows[:before] = core.rows
     rows[before:, at.OP_NEXT] = np.arange(before + 1, before + more + 1)
     rows[-1, at.OP_NEXT] = core.clock[at.FREE_OP]

@@ -23,12 +23,8 @@ INT, FP, SFU, DP, TENSOR, MEM, TEX, CTRL, UNIFORM = range(PIPES)
  SWAP_CYCLES,
  BLOCKS, BLOCK_WARPS, GROUPS, COLLECTORS, UNITS, WHEEL, WORDS, EVERY_CYCLE, CTRL_LATENCY, FIRST_WARP,
  FIRST_SCHEDULER, TO_ACCOUNT, FIRST_GROUP, FIRST_COLLECTOR, FIRST_BANK, FIRST_BLOCK, FIRST_UNITS, FIRST_OP, FIRST_PCS,
- OP_READS, OP_WRITES, OWN_BANKS, UNITS_BASE) = range(43)  # fmt: skip
-UNITS_SHARE = UNITS_BASE + PIPES
-"""How far one scheduler's units are apart from the next one's; 0 where all schedulers use the same."""
-GROUP_BASE = UNITS_SHARE + PIPES
-GROUP_SHARE = GROUP_BASE + PIPES
-MACHINE = GROUP_SHARE + PIPES
+ OP_READS, OP_WRITES, OWN_BANKS) = range(42)  # fmt: skip
+MACHINE = OWN_BANKS + 1
 LRR, GTO, OLDEST, GREEDY = range(4)
 STATIC, PENDING, STALL = range(3)
 
@@ -42,11 +38,14 @@ NUMBER_SHIFT, COUNT_SHIFT = 8, 12
 BARRIERS = 16
 
 # warps
-(HEAD, BLOCK_END, VISIT, VISIT_END, ACCESS, FLIGHT, FETCHED, CAUSE, SINCE, AGE, BLOCK, STOP, ASKS_FROM, SUSPENDED,
- LAST_ISSUE, SWAP_UNTIL, MASK, TOKEN, MEMORY_CYCLES, PRESENT, WANTED, AT_WORK,
- RECORDS, RECORDS_END, OWN, TURN, TURN_ROW, BANK_OFFSET, BUSY) = range(29)  # fmt: skip
-"""OWN is the set of its position alone, TURN its scheduler and TURN_ROW that one's row; its register 0 is in bank
-BANK_OFFSET of those that its scheduler uses."""
+(HEAD, STOP, FETCHED, CAUSE, SINCE, PRESENT, OWN, TURN_ROW,
+ BLOCK_END, FLIGHT, ACCESS, MASK, WANTED, ASKS_FROM, SUSPENDED, LAST_ISSUE,
+ VISIT, VISIT_END, BLOCK, AGE, BANK_OFFSET, SWAP_UNTIL, AT_WORK, TOKEN,
+ MEMORY_CYCLES, RECORDS, RECORDS_END) = range(27)  # fmt: skip
+BUSY = 32
+"""Columns that are used together stand in one cache line of eight."""
+"""OWN is the set of its position alone, TURN_ROW the row of its scheduler; its register 0 is in bank BANK_OFFSET of
+those that its scheduler uses."""
 BUSY_SETS = 6
 """From BUSY on: the set of cells in the scoreboard, those of wait classes 1 to 4, those with a long latency."""
 LONG_SET = 5
@@ -66,8 +65,11 @@ WAITS = (ALU, SFU_WAIT, DP_WAIT, SHARED, MEMORY)
 
 # schedulers
 (READY_WARPS, FULL, DIRTY, ACTIVE, ELIGIBLE, LAST, LAST_ACTIVE, WANTED_PIPES, FIRST_OWN_BANK, WANTS) = range(10)
-SCHEDULER = WANTS + PIPES
-"""WANTS + pipe: the ready warps whose head goes to that pipe; WANTED_PIPES: where there are any."""
+UNITS_FOR = WANTS + PIPES
+GROUP_FOR = UNITS_FOR + PIPES
+SCHEDULER = GROUP_FOR + PIPES
+"""WANTS + pipe: the ready warps whose head goes to that pipe; WANTED_PIPES: where there are any.  UNITS_FOR + pipe and
+GROUP_FOR + pipe: the rows of the units and of the collectors that its instructions of that pipe use."""
 
 # units that the instructions of a pipe go to
 (FREE_AT, FIRST_UNIT, UNIT_COUNT, FEEDS_QUEUE, COLLECTED_FOR) = range(5)
@@ -86,8 +88,8 @@ GROUP = 6
 BANK = 4
 
 # instructions under way
-(OP_WARP, OP_PC, OP_SEQUENCE, OP_LEFT, OP_TICKETS, OP_TO_SEND, OP_NEXT, OP_DUE, OP_RECORD, OP_PLACE, OP_ISSUED,
- OP_ENTERED, OP_SM, OP_MASK, OP_SENT_AT, OP_READY, OP_LINK) = range(17)  # fmt: skip
+(OP_WARP, OP_PC, OP_NEXT, OP_DUE, OP_LEFT, OP_RECORD, OP_MASK, OP_SEQUENCE,
+ OP_TICKETS, OP_TO_SEND, OP_SM, OP_ISSUED, OP_ENTERED, OP_PLACE, OP_SENT_AT, OP_READY, OP_LINK) = range(17)  # fmt: skip
 TIMER, LEAVES, EXTRA = -2, -3, -4
 """OP_PC of entries that wake a warp, let a cell (result OP_PLACE of OP_RECORD) leave the scoreboard, or are an access
 of bank OP_PLACE that nobody waits for."""

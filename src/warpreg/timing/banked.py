@@ -46,13 +46,13 @@ def may_refuse(c: Core, row: int) -> int:
     return c.rows[row, at.FULL]
 
 
-def refuses(c: Core, sm: int, row: int, scheduler: int, pipe: int, now: int) -> bool:
+def refuses(c: Core, sm: int, row: int, pipe: int, now: int) -> bool:
     return c.rows[row, at.FULL] & bit(pipe) != 0
 
 
-def waits_for(c: Core, sm: int, scheduler: int, pipe: int, now: int) -> int:
+def waits_for(c: Core, sm: int, row: int, pipe: int, now: int) -> int:
     """The pipe of the oldest instruction in the collectors that the latch feeds, if it has all its operands."""
-    oldest = earliest(c, sm, group_of(c, sm, scheduler, pipe))
+    oldest = earliest(c, sm, group_of(c, row, pipe))
     if oldest == at.NONE or c.rows[sm, at.READY_COLLECTORS] & bit(oldest) == 0:
         return at.NONE
     place = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS] + oldest
@@ -61,9 +61,9 @@ def waits_for(c: Core, sm: int, scheduler: int, pipe: int, now: int) -> int:
     return c.code[c.rows[c.rows[place, at.HELD], at.OP_PC], at.PIPE]
 
 
-def take(c: Core, d: Any, sm: int, row: int, scheduler: int, pipe: int, pc: int, op: int, now: int) -> None:
+def take(c: Core, d: Any, sm: int, row: int, pipe: int, pc: int, op: int, now: int) -> None:
     """Into the latch of its pipe, behind what waits for the same collectors."""
-    group = group_of(c, sm, scheduler, pipe)
+    group = group_of(c, row, pipe)
     c.rows[row, at.FULL] |= bit(pipe)
     c.rows[op, at.OP_NEXT] = at.NONE
     if c.rows[group, at.LATCHED] == at.NONE:

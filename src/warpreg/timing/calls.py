@@ -71,17 +71,17 @@ def may_refuse(c: Core, row: int) -> int:
     return 0
 
 
-def refuses(c: Core, sm: int, row: int, scheduler: int, pipe: int, now: int) -> bool:
+def refuses(c: Core, sm: int, row: int, pipe: int, now: int) -> bool:
     """Whether a pipe has no room for an instruction."""
     return False
 
 
-def waits_for(c: Core, sm: int, scheduler: int, pipe: int, now: int) -> int:
+def waits_for(c: Core, sm: int, row: int, pipe: int, now: int) -> int:
     """The pipe whose units a pipe that refuses waits for, NONE if operands are what it waits for."""
     return pipe
 
 
-def take(c: Core, d: Any, sm: int, row: int, scheduler: int, pipe: int, pc: int, op: int, now: int) -> None:
+def take(c: Core, d: Any, sm: int, row: int, pipe: int, pc: int, op: int, now: int) -> None:
     """The operand path takes an instruction that issues."""
 
 

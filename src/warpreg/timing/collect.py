@@ -38,7 +38,7 @@ def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
             later = min(later, ready_at)
             continue
         op = c.rows[base + collector, at.HELD]
-        units = _units_of(c, sm, op)
+        units = _units_of(c, op)
         free = free_at(c, sm, units)
         if free > now:
             later = min(later, free)
@@ -49,8 +49,8 @@ def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
     return later
 
 
-def _units_of(c: Core, sm: int, op: int) -> int:
-    return units_of(c, sm, c.rows[c.rows[op, at.OP_WARP], at.TURN], c.code[c.rows[op, at.OP_PC], at.PIPE])
+def _units_of(c: Core, op: int) -> int:
+    return units_of(c, c.rows[c.rows[op, at.OP_WARP], at.TURN_ROW], c.code[c.rows[op, at.OP_PC], at.PIPE])
 
 
 def _leave_collector(c: Core, sm: int, collector: int, op: int, units: int, now: int) -> None:
@@ -59,7 +59,7 @@ def _leave_collector(c: Core, sm: int, collector: int, op: int, units: int, now:
     c.rows[units, at.COLLECTED_FOR] = others
     if others == 0:
         c.rows[sm, at.UNITS_ASKED] ^= bit(units - c.machine[at.FIRST_UNITS] - sm * c.machine[at.UNITS])
-    group = group_of(c, sm, c.rows[c.rows[op, at.OP_WARP], at.TURN], c.code[c.rows[op, at.OP_PC], at.PIPE])
+    group = group_of(c, c.rows[c.rows[op, at.OP_WARP], at.TURN_ROW], c.code[c.rows[op, at.OP_PC], at.PIPE])
     c.rows[group, at.FREE_COLLECTORS] |= bit(collector)
     if c.rows[group, at.EARLIEST] == collector:
         c.rows[group, at.EARLIEST] = at.NONE
@@ -75,7 +75,7 @@ def _leave_collector(c: Core, sm: int, collector: int, op: int, units: int, now:
 
 def _can_go(c: Core, sm: int, collector: int, op: int) -> None:
     """All operands of a collector are there."""
-    units = _units_of(c, sm, op)
+    units = _units_of(c, op)
     c.rows[sm, at.READY_COLLECTORS] |= bit(collector)
     c.rows[units, at.COLLECTED_FOR] |= bit(collector)
     c.rows[sm, at.UNITS_ASKED] |= bit(units - c.machine[at.FIRST_UNITS] - sm * c.machine[at.UNITS])
@@ -91,10 +91,9 @@ def earliest(c: Core, sm: int, group: int) -> int:
     return found
 
 
-def group_of(c: Core, sm: int, scheduler: int, pipe: int) -> int:
-    """The row of the collectors that a pipe's latch of a scheduler feeds."""
-    within = c.machine[at.GROUP_BASE + pipe] + scheduler * c.machine[at.GROUP_SHARE + pipe]
-    return c.machine[at.FIRST_GROUP] + sm * c.machine[at.GROUPS] + within
+def group_of(c: Core, row: int, pipe: int) -> int:
+    """The row of the collectors that a pipe's latch of a scheduler feeds; ``row`` is the scheduler's."""
+    return c.rows[row, at.GROUP_FOR + pipe]
 
 
 def read_banks(c: Core, sm: int, taken: int, now: int, after: int) -> None:

@@ -22,20 +22,20 @@ def may_refuse(c: Core, row: int) -> int:
     return (1 << at.PIPES) - 1 - (1 << at.CTRL)
 
 
-def refuses(c: Core, sm: int, row: int, scheduler: int, pipe: int, now: int) -> bool:
-    free = free_at(c, sm, units_of(c, sm, scheduler, pipe))
+def refuses(c: Core, sm: int, row: int, pipe: int, now: int) -> bool:
+    free = free_at(c, sm, units_of(c, row, pipe))
     if free <= now:
         return False
     c.rows[sm, at.RETRY_AT] = min(c.rows[sm, at.RETRY_AT], free)
     return True
 
 
-def waits_for(c: Core, sm: int, scheduler: int, pipe: int, now: int) -> int:
+def waits_for(c: Core, sm: int, row: int, pipe: int, now: int) -> int:
     return pipe
 
 
-def take(c: Core, d: Any, sm: int, row: int, scheduler: int, pipe: int, pc: int, op: int, now: int) -> None:
-    take_unit(c, units_of(c, sm, scheduler, pipe), now + c.code[pc, at.INITIATION])
+def take(c: Core, d: Any, sm: int, row: int, pipe: int, pc: int, op: int, now: int) -> None:
+    take_unit(c, units_of(c, row, pipe), now + c.code[pc, at.INITIATION])
     begin(c, d, sm, op, calls.ideal_cycles(c, d, op, pc), now)
 
 

@@ -98,7 +98,7 @@ def _may_follow(c: Core, d: Any, sm: int, row: int, scheduler: int, warp: int, p
     other = c.code[head, at.PIPE]
     if other == pipe or slowest(c, warp) >= 0:
         return False
-    if other != at.CTRL and calls.refuses(c, sm, row, scheduler, other, now):
+    if other != at.CTRL and calls.refuses(c, sm, row, other, now):
         return False
     token = calls.admit(c, d, sm, warp, head, now)
     if token != GO:
@@ -128,7 +128,7 @@ def _issue(c: Core, d: Any, sm: int, row: int, scheduler: int, warp: int, pipe: 
         _control(c, sm, warp, pc, op, now)
     else:
         _enter_scoreboard(c, warp, pc, op)
-        calls.take(c, d, sm, row, scheduler, pipe, pc, op, now)
+        calls.take(c, d, sm, row, pipe, pc, op, now)
     if c.rows[warp, at.HEAD] == at.NONE:
         c.rows[c.rows[warp, at.BLOCK], at.HEADS_LEFT] -= 1
         c.rows[sm, at.CHECK_BARRIER] |= bit(c.rows[warp, at.BLOCK] - first_block(c, sm))

@@ -33,23 +33,27 @@ def _look(c: Core, d: Any, sm: int, row: int, position: int, warp: int, now: int
 
 
 def slowest(c: Core, warp: int) -> int:
-    """The slowest class of the results that the head waits for, with LONG_BIT if one has a long latency; -1 without."""
+    """The slowest class of the results that the head waits for, -1 if it waits for none; with active sets LONG_BIT too
+    if one has a long latency.
+    """
     head = c.rows[warp, at.HEAD]
-    if head == at.NONE:
+    if head == at.NONE or not _waits_for(c, warp, head, at.BUSY):
         return -1
-    found = -1
-    long = 0
     words = c.machine[at.WORDS]
-    for word in range(words):
-        bits = c.code[head, at.NEED + word] & c.rows[warp, at.BUSY + word]
-        if bits != 0:
-            found = max(found, 0)
-            for kind in range(1, at.LONG_SET):
-                if bits & c.rows[warp, at.BUSY + kind * words + word] != 0:
-                    found = max(found, kind)
-            if bits & c.rows[warp, at.BUSY + at.LONG_SET * words + word] != 0:
-                long = at.LONG_BIT
-    return found | long if found >= 0 else found
+    found = at.LONG_SET - 1
+    while found > 0 and not _waits_for(c, warp, head, at.BUSY + found * words):
+        found -= 1
+    if calls.is_two_level(c) and _waits_for(c, warp, head, at.BUSY + at.LONG_SET * words):
+        found |= at.LONG_BIT
+    return found
+
+
+def _waits_for(c: Core, warp: int, head: int, first: int) -> bool:
+    """Whether the head needs a cell of the warp's set that begins at column ``first``."""
+    found = 0
+    for word in range(c.machine[at.WORDS]):
+        found |= c.code[head, at.NEED + word] & c.rows[warp, first + word]
+    return found != 0
 
 
 def _cause(c: Core, row: int, position: int, warp: int, waited: int, now: int) -> int:

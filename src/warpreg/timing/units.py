@@ -7,10 +7,9 @@ from warpreg.timing.at import Core
 from warpreg.timing.load_store import has_room
 
 
-def units_of(c: Core, sm: int, scheduler: int, pipe: int) -> int:
-    """The row of the units that a scheduler's instructions of a pipe go to."""
-    within = c.machine[at.UNITS_BASE + pipe] + scheduler * c.machine[at.UNITS_SHARE + pipe]
-    return c.machine[at.FIRST_UNITS] + sm * c.machine[at.UNITS] + within
+def units_of(c: Core, row: int, pipe: int) -> int:
+    """The row of the units that a scheduler's instructions of a pipe go to; ``row`` is the scheduler's."""
+    return c.rows[row, at.UNITS_FOR + pipe]
 
 
 def free_at(c: Core, sm: int, units: int) -> int:
@@ -24,6 +23,9 @@ def free_at(c: Core, sm: int, units: int) -> int:
 
 def take_unit(c: Core, units: int, until: int) -> None:
     """The one that has been free the longest takes an instruction."""
+    if c.rows[units, at.UNIT_COUNT] == 1:
+        c.rows[units, at.FREE_AT] = until
+        return
     first = c.rows[units, at.FIRST_UNIT]
     last = first + c.rows[units, at.UNIT_COUNT]
     free = first
