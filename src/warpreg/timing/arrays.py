@@ -141,6 +141,7 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
     rows[:sms, [at.STEPPED, at.EXTRA_FIRST]] = at.NONE
     rows[:sms, at.FREE_SLOTS] = full_set(machine.sm.warps)
     rows[:sms, at.FREE_BLOCKS] = full_set(resident)
+    m, clock = _in_front(rows, m, np.zeros(at.CLOCK, np.int64))
     core = Core(
         machine=m,
         code=table.code,
@@ -150,7 +151,7 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
         wheel=np.full((sms * wheel, 2), at.NONE, np.int64),
         units=np.zeros(sms * unit_count, np.int64),
         sequences=np.zeros(max(1, sms * int(m[at.COLLECTORS])), np.int64),
-        clock=np.zeros(at.CLOCK, np.int64),
+        clock=clock,
     )
     core.clock[at.FREE_OP] = at.NONE
     core.clock[at.TOTAL_BLOCKS] = blocks
@@ -221,10 +222,23 @@ def _schedulers(rows: Array, m: Array, machine: Machine, units: Shares, groups: 
 
 
 def _new_rows(count: int, width: int) -> Array:
-    """Rows of zeros that begin at a cache line."""
-    words = np.zeros(count * width + LINE_WORDS, np.int64)
-    begin = -(words.ctypes.data // words.itemsize) % LINE_WORDS
+    """Rows of zeros that begin at a cache line; in front of them is room for what lies there (see `at.IN_FRONT`)."""
+    words = np.zeros(at.FRONT + count * width + LINE_WORDS, np.int64)
+    begin = -(words.ctypes.data // words.itemsize) % LINE_WORDS + at.FRONT
     return words[begin:][: count * width].reshape(count, width)
+
+
+def _in_front(rows: Array, machine: Array, clock: Array) -> tuple[Array, Array]:
+    """Copies of the machine and the clock in front of the rows."""
+    words = rows.base
+    assert isinstance(words, np.ndarray)
+    first = (rows.ctypes.data - words.ctypes.data) // rows.itemsize
+    found = []
+    for distance, source in ((at.MACHINE_DISTANCE, machine), (at.CLOCK_DISTANCE, clock)):
+        copy = words[first - distance :][: source.size]
+        copy[:] = source
+        found.append(copy)
+    return found[0], found[1]
 
 
 def _rows_of(rows: Array, m: Array, kind: int, following: int) -> Array:
@@ -246,7 +260,8 @@ def more_room(core: Core) -> Core:
     rows[-1, at.OP_NEXT] = core.clock[at.FREE_OP]
     core.clock[at.FREE_OP] = before
     core.clock[at.FREE_OPS] += more
-    return core._replace(rows=rows)
+    machine, clock = _in_front(rows, core.machine, core.clock)
+    return core._replace(rows=rows, machine=machine, clock=clock)
 
 
 def more_blocks(core: Core, batches: Sequence[ThreadBlocks]) -> Core:

@@ -121,6 +121,10 @@ RESIDENT_BLOCK = ARRIVED + BARRIERS
  MEMORY_LOADS, MEMORY_LOAD_CYCLES, DISPATCHED) = range(24)  # fmt: skip
 CLOCK = DISPATCHED + PIPES
 
+MACHINE_DISTANCE, CLOCK_DISTANCE = 96, 48
+FRONT = MACHINE_DISTANCE
+"""The machine and the clock lie so many words in front of the rows."""
+
 # what run returns
 DONE, NEEDS_BLOCKS, NEEDS_ROOM, STUCK, OVERFLOWED = range(5)
 
@@ -148,3 +152,10 @@ class Core(NamedTuple):
     units: Array
     sequences: Array
     clock: Array
+
+
+IN_FRONT = tuple(
+    (Core._fields.index(name), Core._fields.index("rows"), distance)
+    for name, distance in (("machine", MACHINE_DISTANCE), ("clock", CLOCK_DISTANCE))
+)
+"""As `warpreg.timing.words.bare` takes it."""

@@ -19,6 +19,7 @@ from warpreg.replay.compiled import OPTIONS, Mode
 from warpreg.replay.kinds import kind
 from warpreg.replay.reach import Reach, rebuild
 from warpreg.replay.store import stored
+from warpreg.timing import at
 from warpreg.timing.natives import natives
 from warpreg.timing.run import run
 from warpreg.timing.words import bare, widths
@@ -90,7 +91,9 @@ class CoreRecipe:
         versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
         processor = (llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten())
         reach = Reach(self.replaced)
-        reach.text("key", repr((versions, processor, str(signature), shape, self.mode, self.text, OPTIONS)))
+        reach.text(
+            "key", repr((versions, processor, str(signature), shape, at.IN_FRONT, self.mode, self.text, OPTIONS))
+        )
         for file in (natives.__code__.co_filename, bare.__wrapped__.__code__.co_filename):
             reach.text("natives", Path(file).read_text(encoding="utf-8"))
         reach.function(plain)
@@ -111,7 +114,7 @@ class CoreRecipe:
         options = OPTIONS | {"boundscheck": self.mode == "checked"}
         inlined = njit(forceinline=True, no_cpython_wrapper=True, **options)
         built = rebuild({"run": plain, **self.hooks}, inlined, {**natives(), **self.replaced})
-        opened = [inlined(_as_it_is) if self.mode == "checked" else bare(part) for part in shape]
+        opened = [bare(shape[0], at.IN_FRONT), bare(shape[1])] if self.mode != "checked" else 2 * [inlined(_as_it_is)]
         vars(module).update(self.names, run=built.pop("run"), bare_core=opened[0], bare_memory=opened[1])
         try:
             entry = cast(Entry, njit(signature, cache=True, **options)(vars(module)["entry"]))

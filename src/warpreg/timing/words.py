@@ -19,10 +19,12 @@ def widths(arrays: Iterable[Any]) -> tuple[int, ...]:
 
 
 @functools.cache
-def bare(widths: tuple[int, ...]) -> Any:
+def bare(widths: tuple[int, ...], in_front: tuple[tuple[int, int, int], ...] = ()) -> Any:
     """The intrinsic ``bare(t)``: the named tuple ``t`` of C-contiguous arrays of one or two dimensions, all made bare.
 
     The arrays must outlive the result and have these widths, and indices must be inside: nothing is checked.
+    ``in_front``: (field, another one, distance) where the first array begins so many elements in front of the second;
+    one address then serves both.
     """
     from numba.core import cgutils, types
     from numba.extending import intrinsic
@@ -37,6 +39,9 @@ def bare(widths: tuple[int, ...]) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             given = zip(signature.args[0], numba.unpack_tuple(builder, arguments[0]), strict=True)
             pointers = [array_of(kind)(context, builder, value).data for kind, value in given]
+            for index, behind, distance in in_front:
+                offset = context.get_constant(types.intp, -distance)
+                pointers[index] = builder.gep(pointers[behind], [offset], inbounds=True)
             return context.make_tuple(builder, signature.return_type, pointers)
 
         kinds = [words(kind.dtype, kind.ndim, width) for kind, width in zip(t, widths, strict=True)]
