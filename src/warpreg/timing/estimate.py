@@ -6,7 +6,7 @@ difference are the window's cycles.  Windows lie at equal distances (systematic 
 al., ISCA 2003, section 3).  Their cycles over their warp-instructions are a ratio estimate, whose variance is that of
 Cochran (Sampling Techniques, 3rd edition, 1977, sections 2.11 and 6.4, with the correction for finite populations);
 launches are strata (section 5.4).  The interval is Student's.  It says how much windows differ; it knows nothing of
-what is the same in all of them, such as caches that a wave does not fill.
+what is the same in all of them (caches that a wave does not fill), nor of SMs that end later than others.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ class GriddedLaunch(RecordedLaunch, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``windows`` of ``blocks`` thread blocks each (None: as many as its SMs hold at a time) of every launch, on
-    ``sms`` SMs with their share of the memory system (None: on all).  Raises TimingError for what is no sample.
+    """``windows`` of ``blocks`` thread blocks each (as many as the SMs hold at a time if that is more, or None) of
+    every launch, on ``sms`` SMs with their share of the memory system (None: on all).  Raises TimingError for what is
+    no sample.
     """
 
     windows: int = 8
@@ -55,7 +56,7 @@ class Sample:
             raise TimingError(
                 f"a sample takes 2 windows or more, from one nothing is known of its error: {self.windows}"
             )
-        if (self.blocks or 1) < 1 or (self.sms or 1) < 1:
+        if any(one is not None and one < 1 for one in (self.blocks, self.sms)):
             raise TimingError(f"a sample takes 1 thread block and 1 SM or more, found {self.blocks} and {self.sms}")
 
 
@@ -168,20 +169,20 @@ class _Sampled:
         blocks = math.prod(self.launch.grid)
         own = math.ceil(blocks * scale)
         wave = room_of(self.launch, self.machine, self.chosen, self.registers).blocks * self.machine.chip.sms
-        size = sample.blocks or wave
+        size = max(sample.blocks or wave, wave)
         if own < wave + size:
             wave, size = 0, own
-        places = list(_places(blocks - wave, size, sample.windows))
-        if scale == 1 and (wave == 0 or len(places) * (2 * wave + size) >= blocks):
+        starts = list(places(blocks - wave, size, sample.windows))
+        if scale == 1 and (wave == 0 or len(starts) * (2 * wave + size) >= blocks):
             result = self._timed(None)
             return _Piece(result.cycles, 0.0, (result,), 0)
-        return self._estimated(places, wave, size, blocks, scale)
+        return self._estimated(starts, wave, size, blocks, scale)
 
-    def _estimated(self, places: Sequence[int], wave: int, size: int, blocks: int, scale: float) -> _Piece:
+    def _estimated(self, starts: Sequence[int], wave: int, size: int, blocks: int, scale: float) -> _Piece:
         """What the first wave takes, and what windows say of all that follows."""
         results: list[TimingResult] = []
         cycles, instructions = [], []
-        for place in places:
+        for place in starts:
             both = self._timed(Window(wave + size, place))
             front = self._timed(Window(wave, place)) if wave else None
             results += [both] if front is None else [front, both]
@@ -189,23 +190,23 @@ class _Sampled:
             instructions.append(both.warp_instructions - (front.warp_instructions if front else 0))
         first = self._timed(Window(wave)) if wave else None
         rest = self.launch.warp_instructions * scale - (first.warp_instructions if first else 0)
-        ratio, variance = _ratio(cycles, instructions, (blocks - wave) // size)
+        ratio, variance = ratio_of(cycles, instructions, (blocks - wave) // size)
         start = first.cycles if first else 0
         taken = (*results, *([first] if first else []))
-        return _Piece(start + ratio * rest, variance * rest**2, taken, len(places))
+        return _Piece(start + ratio * rest, variance * rest**2, taken, len(starts))
 
     def _timed(self, window: Window | None) -> TimingResult:
         return timed(self.launch, self.machine, self.chosen, self.registers, None, window, self.mode).result
 
 
-def _places(blocks: int, size: int, windows: int) -> Iterator[int]:
+def places(blocks: int, size: int, windows: int) -> Iterator[int]:
     """Where windows of ``size`` begin that lie in the middle of equal parts of ``blocks``, no more than there are."""
     many = max(1, min(windows, blocks // size))
     for i in range(many):
         yield (blocks - size) * (2 * i + 1) // (2 * many)
 
 
-def _ratio(cycles: Sequence[float], instructions: Sequence[float], population: int) -> tuple[float, float]:
+def ratio_of(cycles: Sequence[float], instructions: Sequence[float], population: int) -> tuple[float, float]:
     """Cycles of an instruction, and the variance of that, from windows of a population of so many."""
     y, x = np.array(cycles, float), np.array(instructions, float)
     ratio = float(y.sum() / x.sum())

@@ -1,0 +1,77 @@
+"""An edit of a design, or of a module that it imports, is seen by the timing core of the next process.
+
+What is compiled is the small core, which is built, keyed and kept on disk as the whole one is.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.sass.vector_add import write_vector_add
+from tests.timing import small_core
+
+ROOT = Path(__file__).parents[2]
+BESIDE = "SIGN = {sign}\n\n\ndef signed(number):\n    return SIGN * number\n"
+DESIGN = """
+from beside import signed
+from warpreg.designs.interface import *
+DESIGN = Declaration(slot="policy", source="assumed: a test")
+@hook
+def priority(state, program, warp, pc):
+    return signed({factor} * warp)
+"""
+SCRIPT = """
+import sys
+import warpreg
+from tests.timing import small_core
+from warpreg.timing import native, simulate
+
+native.run = small_core.run
+launches = warpreg.read_trace(sys.argv[1]).launches
+print(simulate(launches, "gebhart", designs=["design.py"]).cycles)
+"""
+
+
+class Author:
+    """Writes two files, and times with them in a fresh process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.trace = write_vector_add(folder, 32)
+
+    def writes(self, factor: int, sign: int) -> None:
+        (self.folder / "design.py").write_text(DESIGN.format(factor=factor), encoding="utf-8")
+        (self.folder / "beside.py").write_text(BESIDE.format(sign=sign), encoding="utf-8")
+
+    def times(self) -> int:
+        """Which warps go first."""
+        paths = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+        environment = {**os.environ, "WARPREG_CACHE": str(self.folder / "cache"), "PYTHONPATH": paths}
+        command = [sys.executable, "-c", SCRIPT, str(self.trace)]
+        done = subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=True, timeout=600
+        )
+        return int(done.stdout)
+
+    @property
+    def cores(self) -> int:
+        """Compiled timing cores on disk."""
+        return sum("timing core" in file.read_text() for file in (self.folder / "cache" / "cores").glob("*/core.py"))
+
+
+@pytest.fixture
+def author(tmp_path: Path) -> Author:
+    return Author(tmp_path)
+
+
+def test_an_edit_between_two_processes_is_seen(author: Author) -> None:
+    author.writes(factor=1, sign=1)
+    assert (author.times(), author.cores) == (small_core.SECOND, 1)
+    author.writes(factor=0, sign=1)
+    assert (author.times(), author.cores) == (small_core.BOTH, 2)
+    author.writes(factor=1, sign=-1)
+    assert (author.times(), author.cores) == (small_core.FIRST, 3)
