@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Picture
-from matplotlib.ticker import FixedLocator, FuncFormatter, PercentFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, PercentFormatter, ScalarFormatter
 
 from warpreg.experiments.figures import Figure, Kind
 from warpreg.experiments.published import Published
@@ -32,6 +32,8 @@ WIDE, NARROW, PANEL, HEIGHT, ROW = 9.6, 4.8, 3.4, 3.4, 2.6
 """Inches: the widest figure, the narrowest, a panel beside others, a figure of one row, a row of several."""
 FOLD = 17
 """Characters of a name in a line."""
+TALL = 40
+"""Characters of a line of the label beside a panel."""
 CHARACTER = 0.068
 """Inches that a character of a name takes."""
 KEY = 0.5
@@ -55,10 +57,10 @@ def picture(figure: Figure, frame: pd.DataFrame, printed: Mapping[str, Published
             draw_marks(axes, panel, printed)
             _axes(axes, panel)
         for axes in grid.flat:
-            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+            _from_zero(axes, grid.flat)
         for axes in grid[-1]:
             axes.set_xlabel(figure.x.label)
-        drawn.supylabel(figure.y.label, fontsize=9)
+        drawn.supylabel(textwrap.fill(figure.y.label, TALL), fontsize=9)
         _legend(drawn, grid.flat, figure.series)
         drawn.suptitle(f"{figure.where}: {figure.title}", x=0.01, ha="left", fontsize=10, fontweight="bold")
     return drawn
@@ -186,6 +188,12 @@ def _names(axes: Axes, panel: Panel) -> None:
         axes.axvline(len(panel.places) - 1.5, color=QUIET, linewidth=0.8, linestyle=":")
 
 
+def _from_zero(axes: Axes, together: Sequence[Axes]) -> None:
+    """Let the axis begin at zero, unless there is something below."""
+    lowest = min(each.dataLim.y0 for each in together)
+    axes.set_ylim(bottom=0.0 if lowest >= 0 else None)
+
+
 def _folded(name: str) -> str:
     return textwrap.fill(name, FOLD, break_on_hyphens=False)
 
@@ -205,6 +213,7 @@ def _axes(axes: Axes, panel: Panel) -> None:
         axes.set_title(panel.title, fontsize=9, fontweight="normal")
     if figure.x.logarithmic:
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(ScalarFormatter())
     if figure.y.unit == "fraction":
         axes.yaxis.set_major_formatter(PercentFormatter(1))
     horizontal_grid(axes)
