@@ -1,0 +1,37 @@
+"""A policy in a file of one's own, on the command line: the example of docs/designs.md."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sass.vector_add import write_vector_add
+from tests.timing.interpreted import interpret
+
+from warpreg.cli import main
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "few_loads.py"
+
+
+def told(capsys: pytest.CaptureFixture[str], trace: Path, *options: str) -> Any:
+    assert main(["run", str(trace), "--cycles", "--machine", "gtx480", "--json", *options]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_no_more_loads_are_under_way_than_it_lets(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """16 warps of two loads each: one at a time takes longest, 32 are as if there were no limit."""
+    interpret(monkeypatch, sms=1)
+    trace = write_vector_add(tmp_path, 512)
+    free = told(capsys, trace)
+    found = {}
+    for most in (1, 4, 32):
+        limited = told(capsys, trace, "--design", str(EXAMPLE), "--set", f"few-loads.most={most}")
+        found[most] = limited["cycles"]
+        assert 0 < limited["timing"]["resources"]["loads"] <= most * limited["cycles"]
+        assert (limited["stalls"]["token"] > 0) == (most < 32)
+        assert limited["mrf_reads"] == free["mrf_reads"]
+    assert found[1] > found[4] > found[32] == free["cycles"]
