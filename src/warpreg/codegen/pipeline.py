@@ -15,6 +15,7 @@ from warpreg.codegen.cycles import Cycles
 from warpreg.codegen.dead import EliminateDeadCode
 from warpreg.codegen.divide import ExpandDivision
 from warpreg.codegen.fuse import FuseMultiplyAdd
+from warpreg.codegen.hoist import HoistInvariants
 from warpreg.codegen.legalize import LegalizeOperands
 from warpreg.codegen.logic import FormLogic
 from warpreg.codegen.narrow import WidenLoads
@@ -83,6 +84,7 @@ def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
         FuseTests(),
         FormLogic(),
         FormSums(),
+        HoistInvariants(options.max_registers),
         LegalizeOperands(),
         EliminateDeadCode(),
         *((_schedule(options),) if options.schedule else ()),
