@@ -132,9 +132,15 @@ class BlockCompiler:
 class _Context:
     """What `lanes.emit` sees of the block under construction."""
 
-    def __init__(self, values: BlockValues, active: Value, guard: Value | None) -> None:
+    def __init__(self, values: BlockValues, guard: Value | None) -> None:
         self._values, self._guard = values, guard
-        self.builder, self.module, self.active = values.code.builder, values.code.module, active.llvm
+        self.builder, self.module = values.code.builder, values.code.module
+
+    @property
+    def active(self) -> Any:
+        if self._guard is None:
+            return self._values.active.llvm
+        return (self._guard.bitcast(I32) & self._values.mask).bitcast(MASK).llvm
 
     @property
     def carry(self) -> Any:
@@ -156,6 +162,8 @@ class _Body:
         self.launch = self.values.launch
         self.taken = self.values.mask
         self.record_widths = compiler.record_widths
+        self.form: opcodes.Form
+        """Of the instruction at hand."""
 
     def emit(self, instruction: Instruction, pc: int) -> None:
         """Add one instruction, and what happens to taints there.  Raises UnsupportedError if it cannot be run."""
@@ -176,7 +184,8 @@ class _Body:
         code.leave(event, lanes)
 
     def _execute(self, instruction: Instruction, pc: int) -> None:
-        row, opcode = opcodes.lookup(instruction), instruction.opcode
+        row, self.form = opcodes.resolve(instruction)
+        opcode = instruction.opcode
         if opcode in BRANCHES | EXITS or opcode == "brkpt":
             self._branch_or_exit(instruction, pc)
         elif opcode in BARRIERS and "warp" not in instruction.modifiers:
@@ -201,12 +210,11 @@ class _Body:
 
     def _sources(self, instruction: Instruction, pc: int) -> list[tuple[Operand, Type, tuple[Cell, ...]]]:
         """Flattened source operands with their types and the cells of the register in each."""
-        signature = opcodes.signature(instruction)
         operands = opcodes.flattened(instruction.sources)
         cells = iter(self._cells(instruction, pc, self.compiler.storage.read[pc], instruction.sources))
         return [
             (operand, type_, next(cells) if any(registers_of(operand)) else ())
-            for operand, type_ in zip(operands, signature.sources, strict=True)
+            for operand, type_ in zip(operands, self.form.signature.sources, strict=True)
         ]
 
     def _cells(
@@ -227,7 +235,7 @@ class _Body:
         if instruction.guard is None:
             return None
         held = self.values.get(self.compiler.storage.read[pc][-1])
-        return ~held if instruction.guard.negated else held
+        return self.values.inverse(held) if instruction.guard.negated else held
 
     def lanes_of_guard(self, instruction: Instruction, pc: int) -> Value:
         """The active lanes for which the guard holds, as an i32 mask."""
@@ -236,8 +244,7 @@ class _Body:
 
     def _compute(self, instruction: Instruction, pc: int) -> list[Value]:
         values = [self.values.operand(o, t, c, instruction) for o, t, c in self._sources(instruction, pc)]
-        active = self.lanes_of_guard(instruction, pc).bitcast(MASK)
-        context = _Context(self.values, active, self.guard(instruction, pc))
+        context = _Context(self.values, self.guard(instruction, pc))
         return [Value(self.code, result) for result in lanes.emit(context, instruction, [v.llvm for v in values])]
 
     def _memory(self, instruction: Instruction, pc: int) -> list[Value]:
@@ -257,11 +264,10 @@ class _Body:
         return access.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
 
     def _write(self, instruction: Instruction, pc: int, results: list[Value]) -> None:
-        signature = opcodes.signature(instruction)
         operands = opcodes.flattened(instruction.results)
         cells = iter(self._cells(instruction, pc, self.compiler.storage.written[pc], instruction.results))
         guard = self.guard(instruction, pc)
-        for operand, type_, result in zip(operands, signature.results, results, strict=True):
+        for operand, type_, result in zip(operands, self.form.signature.results, results, strict=True):
             if isinstance(operand, Sink):
                 continue
             target = next(cells)
@@ -342,10 +348,10 @@ class _Body:
     def resume(self, instruction: Instruction, pc: int) -> None:
         """The body of ``resume_N``: the result of a ``bar.red`` once all have arrived, or of a host service; its width
         is not recorded."""
-        self.record_widths = False
+        self.record_widths, self.form = False, opcodes.form(instruction)
         if instruction.opcode in SERVICES:
             results = (self.launch + Slot.SERVICE * 8).load(lanes_of(I64), align=8)
-            kind = opcodes.signature(instruction).results[0]
+            kind = self.form.signature.results[0]
             self._write(instruction, pc, [self.values.resized(results, kind.bits, signed=False)])
             return
         number = self.values.operand(*self._sources(instruction, pc)[0], instruction)

@@ -180,7 +180,6 @@ class Code:
         self.module = module
         declared = module.globals.get(name)
         self.function = declared or ir.Function(module, ir.FunctionType(result, list(arguments)), name)
-        self.function.attributes.add("alignstack(64)")
         self.builder = ir.IRBuilder(self.function)
         self.arguments = [Value(self, argument) for argument in self.function.args]
         self._breaks: list[Any] = []

@@ -14,7 +14,7 @@ from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Immediate, Register
 from warpreg.ir.types import Type
-from warpreg.simt import lanes_outlined
+from warpreg.simt import lanes_outlined, nans
 from warpreg.simt.lanes_algebra import LANES
 from warpreg.simt.lanes_constants import LaneConstant
 from warpreg.simt.lanes_float import VectorLanes
@@ -100,7 +100,9 @@ def emit(context: Context, instruction: Instruction, sources: Sequence[Any]) -> 
     if row.meaning is None:
         raise UnsupportedError(instruction.full_opcode, instruction.location, "has no arithmetic meaning")
     lanes = algebra(context.builder, context.module)
-    operands = [fit(lanes, v, t, t.bits) for v, t in zip(sources, form.signature.sources, strict=True)]
+    operands = [
+        nans.unseen(form, fit(lanes, v, t, t.bits), t) for v, t in zip(sources, form.signature.sources, strict=True)
+    ]
     if row.lanes:
         operands.insert(0, lanes.constant(1, 1) if context.active is None else context.active)
     if row.reads_carry:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.ir.opcodes.floating import number
-from warpreg.simt import lanes_outlined
+from warpreg.simt import lanes_outlined, nans
 from warpreg.simt import llvm as ir
 from warpreg.simt.lanes_constants import FloatConstant, LaneConstant
 from warpreg.simt.lanes_division import DividingLanes
@@ -68,10 +68,16 @@ class VectorLanes(DividingLanes):
         return self.as_bits(self.call_overloaded("maximumnum", self.as_float(a), self.as_float(b)))
 
     def fcmp(self, relation: str, a: Any, b: Any) -> Any:
+        if relation == "uno" and a is b and isinstance(a, ir.Instruction):
+            return nans.is_nan(self.builder, a, self.as_float(a))
         if relation == "uno":
             return self.builder.fcmp_unordered("uno", self.as_float(a), self.as_float(b))
         operator = {"oeq": "==", "olt": "<", "ole": "<="}[relation]
         return self.builder.fcmp_ordered(operator, self.as_float(a), self.as_float(b))
+
+    def select(self, p: Any, a: Any, b: Any) -> Any:
+        canonical = nans.canonical(self.builder, p, a, b)
+        return super().select(p, a, b) if canonical is None else canonical
 
     def fround(self, a: Any, rounding: str) -> Any:
         return self.as_bits(self.call_overloaded(ROUND_TO_INTEGRAL[rounding], self.as_float(a)))

@@ -7,7 +7,7 @@ the text they are opaque."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 
@@ -137,6 +137,27 @@ class Instruction(Value):
         self.operands = operands
 
 
+class Deferred(Instruction):
+    """An instruction that stands in the code only if something names it; ``write`` gives its text after the ``=``."""
+
+    __slots__ = ("_text", "_write")
+
+    def __init__(
+        self, type_: Any, reference: str, opname: str, operands: tuple[Any, ...], write: Callable[[], str]
+    ) -> None:
+        super().__init__(type_, reference, opname, operands)
+        self._write = write
+        self._text = ""
+
+    def get_reference(self) -> str:
+        if not self._text:
+            self._text = f"{self.reference} = {self._write()}"
+        return self.reference
+
+    def __str__(self) -> str:
+        return self._text
+
+
 Undefined: Final = object()
 """The value of a constant that is none in particular."""
 
@@ -222,7 +243,7 @@ class Function(Value):
         self.args = tuple(Value(kind, f"%a{index}") for index, kind in enumerate(type_.args))
         self.blocks: list[Block] = []
         self.slots: list[Alloca] = []
-        self.attributes: set[str] = set()
+        self.attributes = {"nounwind"}
         self.linkage = ""
         self._count = 0
         module.globals[name] = self
@@ -263,6 +284,10 @@ class Module:
         return "\n\n".join(map(str, self.globals.values())) + "\n"
 
 
+INTRINSIC = '@"llvm.'
+ALIGNED = "alignstack(64)"
+"""Of a function that calls others: vectors that it passes on the stack are aligned."""
+
 UNSIGNED = {"==": "eq", "!=": "ne", "<": "ult", "<=": "ule", ">": "ugt", ">=": "uge"}
 SIGNED = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
 ORDERED = {"==": "oeq", "!=": "one", "<": "olt", "<=": "ole", ">": "ogt", ">=": "oge"}
@@ -281,6 +306,12 @@ class IRBuilder:
         reference = f"%{self.function.fresh()}"
         self.block.lines.append(f"{reference} = {text}")
         return Instruction(type_, reference, opname, operands)
+
+    def defer(self, type_: Any, opname: str, operands: tuple[Any, ...], write: Callable[[], str]) -> Deferred:
+        """Append an instruction that is left out unless something names it."""
+        deferred = Deferred(type_, f"%{self.function.fresh()}", opname, operands, write)
+        self.block.lines.append(deferred)
+        return deferred
 
     def _end(self, text: str) -> None:
         self.block.lines.append(text)
@@ -454,6 +485,8 @@ class IRBuilder:
         return self._add(VectorType(element.as_pointer(), offsets.type.count), "getelementptr", text)
 
     def call(self, function: Any, arguments: Sequence[Any]) -> Any:
+        if not function.get_reference().startswith(INTRINSIC):
+            self.function.attributes.add(ALIGNED)
         signature = function.type.pointee
         given = ", ".join(f"{a.type} {a.get_reference()}" for a in arguments)
         text = f"call {signature.result} {function.get_reference()}({given})"

@@ -98,9 +98,11 @@ class BlockValues:
         self.launch, self.registers, self.mask = code.arguments
         self.active = self.mask.bitcast(MASK)
         self._values: dict[Cell, Value] = {}
+        self._places: dict[Cell, Value] = {}
         self._dirty: dict[Cell, None] = {}
         self._fields: dict[Slot, Value] = {}
         self._scratch: Value | None = None
+        self._inverses: dict[int, tuple[Value, Value]] = {}
         self.shapes: dict[tuple[int, int, int], Any] = {}
 
     def scratch(self, bytes_: int) -> Value:
@@ -115,6 +117,13 @@ class BlockValues:
             self._fields[field] = slot(self.code, self.launch, field)
         return self._fields[field]
 
+    def inverse(self, predicate: Value) -> Value:
+        """The negated predicate, computed once."""
+        key = id(predicate.llvm)
+        if key not in self._inverses:
+            self._inverses[key] = predicate, ~predicate
+        return self._inverses[key][1]
+
     def get(self, cell: Cell) -> Value:
         """The cell's value in all lanes."""
         if cell not in self._values:
@@ -127,16 +136,21 @@ class BlockValues:
         self._dirty[cell] = None
 
     def _load(self, cell: Cell) -> Value:
-        address = self.registers + cell.offset
         if cell.bits == 1:
-            return address.load(I32, align=4).bitcast(MASK)
-        return address.load(lanes_of(ir.IntType(cell.bits)), align=64)
+            return self._place(cell).load(I32, align=4).bitcast(MASK)
+        return self._place(cell).load(lanes_of(ir.IntType(cell.bits)), align=64)
+
+    def _place(self, cell: Cell) -> Value:
+        """The address of a cell, computed once."""
+        if cell not in self._places:
+            self._places[cell] = self.registers + cell.offset
+        return self._places[cell]
 
     def flush(self, kept: frozenset[Cell]) -> None:
         """Store the cells written here that are in ``kept``; inactive lanes keep what memory holds."""
         for cell in self._dirty:
             if cell in kept:
-                address, value = self.registers + cell.offset, self._values[cell]
+                address, value = self._place(cell), self._values[cell]
                 if cell.bits == 1:
                     old = address.load(I32, align=4)
                     address.store((old & ~self.mask) | (value.bitcast(I32) & self.mask), align=4)

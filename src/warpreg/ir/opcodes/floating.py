@@ -122,12 +122,11 @@ def copysign(m: Algebra[V], f: Form, a: V, b: V) -> V:
 def extremum(m: Algebra[V], f: Form, a: V, b: V) -> V:
     """``min`` or ``max``: of numbers, unless ``.NaN`` lets one NaN decide; ``.xorsign.abs`` compares magnitudes."""
     a, b = flushed(m, f, a), flushed(m, f, b)
-    sign = sign_of(m, m.xor(a, b))
+    choose = m.fmin if f.opcode == "min" else m.fmax
     if f.has("abs"):
-        a, b = magnitude(m, a), magnitude(m, b)
-    chosen = m.fmin(a, b) if f.opcode == "min" else m.fmax(a, b)
-    if f.has("abs"):
-        chosen = m.or_(chosen, sign)
+        chosen = m.or_(choose(magnitude(m, a), magnitude(m, b)), sign_of(m, m.xor(a, b)))
+    else:
+        chosen = choose(a, b)
     if f.has("NaN"):
         return m.select(m.fcmp("uno", a, b), m.constant(f.bits, NAN[f.bits]), chosen)
     return canonical(m, chosen)

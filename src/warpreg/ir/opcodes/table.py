@@ -95,8 +95,17 @@ def _resolved(
     return None
 
 
+NESTED = (Vector, Arguments, AddressTuple, Pair)
+"""Operands that hold others."""
+
+
 def flattened(operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     """Operand slots: brace lists, pairs, argument lists and texture operands opened."""
+    for operand in operands:
+        if isinstance(operand, NESTED):
+            break
+    else:
+        return operands
     slots: list[Operand] = []
     for operand in operands:
         if isinstance(operand, (Vector, Arguments, AddressTuple)):
