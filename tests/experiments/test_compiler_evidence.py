@@ -65,6 +65,7 @@ def test_the_first_mechanism_that_the_counts_show_explains(found: Evidence, rati
         (evidence(long_integers=3), 0.5, "3 of ours are of 64-bit integers"),
         (evidence(), 0.5, "moves"),
         (evidence(memory=(8, 4)), 1.5, "joins memory accesses (4, ours 8)"),
+        (evidence(memory=(8, 4), calls=26, subroutines=9), 1.5, "26 calls of device functions are inlined here"),
         (evidence(branches=(8, 4)), 1.5, "predicates (4 branches, ours 8)"),
         (evidence(), 1.5, "do more"),
     ],

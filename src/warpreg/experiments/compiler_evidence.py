@@ -27,8 +27,8 @@ OUTLIER = 1.2
 class Evidence:
     """Static counts, ours and theirs: memory instructions, those of 128 bits, and branches; instructions of theirs
     and of theirs without unrolling; of theirs those accesses whose address adds a uniform register, and the
-    instructions of linked subroutines; of ours those of 64-bit integers, and the approximate functions that keep
-    subnormals."""
+    instructions of linked subroutines; of ours those of 64-bit integers, the calls of device functions in PTX,
+    which are inlined here, and the approximate functions that keep subnormals."""
 
     memory: tuple[int, int]
     wide: tuple[int, int]
@@ -37,6 +37,7 @@ class Evidence:
     uniform_bases: int = 0
     subroutines: int = 0
     long_integers: int = 0
+    calls: int = 0
     approximations: int = 0
 
     @staticmethod
@@ -55,6 +56,7 @@ class Evidence:
             uniform_bases=sum(bool(UNIFORM_BASE.search(line.operands)) for line in theirs),
             subroutines=machine.subroutine_instructions,
             long_integers=sum(map(_is_long_integer, kernel.instructions())),
+            calls=_calls(kernel),
             approximations=sum(map(_is_approximate, kernel.instructions())),
         )
 
@@ -90,6 +92,8 @@ class Evidence:
             if self.long_integers:
                 return f"{self.long_integers} of ours are of 64-bit integers, two or more each in machine code"
             return "constants and uniform values take moves there"
+        if self.calls and self.subroutines:
+            return f"{self.calls} calls of device functions are inlined here, and subroutines there"
         if self.memory[1] < self.memory[0]:
             return f"it joins memory accesses ({self.memory[1]}, ours {self.memory[0]})"
         if self.branches[1] < self.branches[0]:
@@ -103,6 +107,11 @@ class Evidence:
     @property
     def _unrolling(self) -> str:
         return f"it unrolls loops ({self.unrolled[0]} instructions, {self.unrolled[1]} where it may not)"
+
+
+def _calls(kernel: Kernel) -> int:
+    functions = [f for f in kernel.module.functions if f.name == kernel.name]
+    return sum(i.opcode == "call" for f in functions for i in f.instructions())
 
 
 def _is_long_integer(instruction: Instruction) -> bool:
