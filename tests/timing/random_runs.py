@@ -46,6 +46,11 @@ memory: st.SearchStrategy[Instruction] = st.one_of(
     st.builds(lambda d, a, s: op("atom.global.add.u32", d, at(a), s), narrow, wide, narrow),
     st.builds(lambda a, s: op("red.global.add.u32", at(a), s), wide, narrow),
 )
+copies: st.SearchStrategy[Instruction] = st.one_of(
+    st.builds(lambda d, a: op("cp.async.ca.shared.global", at(d), at(a), 4), narrow, wide),
+    st.sampled_from((op("cp.async.commit_group"), op("cp.async.wait_all"))),
+    st.builds(op, st.just("cp.async.wait_group"), st.integers(0, 2)),
+)
 control: st.SearchStrategy[Instruction] = st.sampled_from(
     (
         op("bra", 0),
@@ -58,7 +63,7 @@ control: st.SearchStrategy[Instruction] = st.sampled_from(
         op("bar.warp.sync", -1),
     )
 )
-instructions = st.one_of(arithmetic, arithmetic, memory, memory, control)
+instructions = st.one_of(arithmetic, arithmetic, memory, memory, control, copies)
 kernels: st.SearchStrategy[Kernel] = st.lists(
     st.lists(instructions, min_size=1, max_size=6), min_size=1, max_size=3
 ).map(lambda blocks: kernel(*blocks))
@@ -85,12 +90,14 @@ def paths(draw: st.DrawFn, code: Kernel, least: int) -> WarpPath:
 
 
 def _sites(code: Kernel, block: int) -> Iterator[Instruction]:
-    return (i for i in code.blocks[block].instructions if i.opcode in ("ld", "st", "atom", "red"))
+    return (
+        i for i in code.blocks[block].instructions if i.opcode in ("ld", "st", "atom", "red") or "ca" in i.modifiers
+    )
 
 
 def access_of(site: Instruction, chance: Random) -> Access:
     """A record of an instruction; under a guard perhaps without a lane."""
-    space = {"const": "constant"}.get(site.modifiers[0], site.modifiers[0])
+    space = {"const": "constant", "async": "global"}.get(site.modifiers[0], site.modifiers[0])
     if site.guard is not None and chance.randrange(2):
         return Access(0, space)
     if space in ("shared", "constant"):

@@ -97,6 +97,8 @@ def _memory(instruction: Instruction, recorded: bool) -> str:
     space = next((s for s in spaces if s in SPACE_LETTER), "generic")
     if opcode == "mbarrier":
         space = "shared"
+    if opcode == "cp":
+        return "LDG.E"
     is_reduction = opcode == "red"
     action = "atomic" if opcode == "atom" else "load" if instruction.has_result else "store"
     if is_reduction:

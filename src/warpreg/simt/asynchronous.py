@@ -59,7 +59,7 @@ class AsynchronousInstruction(MemoryAccess):
                 count = operand.select(0, count)
             else:
                 count = (operand < size).select(operand, count)
-        self._transfer(Transfer("shared", "global", size, size), sources, count, site, mask)
+        self._transfer(Transfer("shared", "global", size, size, record=self.sites.record), sources, count, site, mask)
 
     def _size(self, source: Source) -> int:
         operand = source[0]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg.ir.types import TYPES
-from warpreg.simt import atomics
+from warpreg.simt import atomics, recording
 from warpreg.simt import llvm as ir
 from warpreg.simt.driver import slot
 from warpreg.simt.emitter import I1, I8, I32, I64, Code, Value, lanes_of
@@ -25,7 +25,8 @@ class Transfer:
     """A copy from ``source`` to ``target`` (``global`` or ``shared``), both aligned to ``alignment`` bytes.
 
     ``size`` bytes are written, zeros after those that are read; 0 stands for as many as are read.  ``action`` is an
-    atomic operation with its type that combines elements instead of copying them.
+    atomic operation with its type that combines elements instead of copying them.  ``record`` whether it records the
+    addresses that it reads, of all lanes that execute it.
     """
 
     target: str
@@ -33,11 +34,13 @@ class Transfer:
     alignment: int
     size: int = 0
     action: str = ""
+    record: bool = False
 
     @property
     def name(self) -> str:
         what = self.action.replace(".", "_") or "copy"
-        return f"{what}_{self.source}_to_{self.target}_{self.size}_aligned_{self.alignment}"
+        recorded = "_recorded" if self.record else ""
+        return f"{what}_{self.source}_to_{self.target}_{self.size}_aligned_{self.alignment}{recorded}"
 
     def module(self) -> str:
         """LLVM IR that defines the operation under its name."""
@@ -45,6 +48,8 @@ class Transfer:
         addresses = [lanes_of(I32 if space == "shared" else I64) for space in (self.target, self.source)]
         code = Code(module, self.name, ir.VoidType(), [I64, I64, I32, *addresses, lanes_of(I32)])
         launch, site, mask, target, source, count = code.arguments
+        if self.record:
+            recording.append(code, launch, site, mask, source, self.alignment)
         to, from_ = (spilled(code, a.zext(lanes_of(I64))) for a in (target, source))
         counts = spilled(code, count.zext(lanes_of(I64)))
         with code.each_set_bit(mask) as lane:

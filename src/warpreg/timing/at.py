@@ -32,20 +32,27 @@ STATIC, PENDING, STALL = range(3)
 (PIPE, LATENCY, INITIATION, KIND, FLAGS, WAIT_CLASS, READS, READS_END, WRITES, WRITES_END,
  ALL_READS, ALL_READS_END, NEED) = range(13)  # fmt: skip
 NO_ACCESS, LOAD, STORE, ATOMIC, TEXTURE = range(5)
-BARRIER, FENCE, SUSPENDS, LONG = 1, 2, 4, 8
+BARRIER, FENCE, SUSPENDS, LONG, COPIES_ONE, COMMITS, AWAITS = 1, 2, 4, 8, 16, 32, 64
 NUMBER_SHIFT, COUNT_SHIFT = 8, 12
-"""FLAGS of a barrier with a count: its number in four bits, and above them how many warps it gathers."""
+"""FLAGS of a barrier with a count: its number in four bits, and above them how many warps it gathers.  Of a wait for
+asynchronous copies: groups that may still be under way, in the same four bits.
+"""
 BARRIERS = 16
 
 # warps
 (HEAD, STOP, FETCHED, CAUSE, SINCE, PRESENT, OWN, TURN_ROW,
  BLOCK_END, FLIGHT, ACCESS, MASK, WANTED, ASKS_FROM, SUSPENDED, LAST_ISSUE,
  VISIT, VISIT_END, BLOCK, AGE, BANK_OFFSET, SWAP_UNTIL, AT_WORK, TOKEN,
- MEMORY_CYCLES, RECORDS, RECORDS_END) = range(27)  # fmt: skip
-BUSY = 32
-"""Columns that are used together stand in one cache line of eight."""
-"""OWN is the set of its position alone, TURN_ROW the row of its scheduler; its register 0 is in bank BANK_OFFSET of
-those that its scheduler uses."""
+ MEMORY_CYCLES, RECORDS, RECORDS_END, COPIES, COPIED, COPY_GROUPS, AWAITED, COPIES_AT) = range(32)  # fmt: skip
+COMMITS_KEPT = 4
+BUSY = 40
+"""Columns that are used together stand in one cache line of eight.
+
+OWN is the set of its position alone, TURN_ROW the row of its scheduler; its register 0 is in bank BANK_OFFSET of
+those that its scheduler uses.  COPIES and COPIED are asynchronous copies issued and complete, COPY_GROUPS groups of
+them committed, AWAITED the copies that must be complete for the warp to go on from its fence (NONE: everything);
+COPIES_AT + group modulo COMMITS_KEPT is how many had been issued at that commit.
+"""
 BUSY_SETS = 6
 """From BUSY on: the set of cells in the scoreboard, those of wait classes 1 to 4, those with a long latency."""
 LONG_SET = 5

@@ -169,6 +169,9 @@ def finish(c: Core, d: Any, sm: int, op: int, now: int) -> None:
     calls.written_back(c, d, sm, op, now)
     give_op(c, op)
     c.rows[warp, at.FLIGHT] -= 1
+    if c.code[c.rows[op, at.OP_PC], at.FLAGS] & at.COPIES_ONE != 0:
+        c.rows[warp, at.COPIED] += 1
+        mark(c, warp)
     if c.rows[warp, at.FLIGHT] == 0:
         mark(c, warp)
         if c.rows[warp, at.HEAD] == at.NONE:

@@ -121,6 +121,8 @@ def _issue(c: Core, d: Any, sm: int, row: int, scheduler: int, warp: int, pipe: 
         c.rows[op, at.OP_RECORD] = c.rows[warp, at.ACCESS]
         c.rows[warp, at.ACCESS] += record_words(c, c.rows[warp, at.ACCESS])
     c.rows[warp, at.FLIGHT] += 1
+    if c.code[pc, at.FLAGS] & at.COPIES_ONE != 0:
+        c.rows[warp, at.COPIES] += 1
     calls.plan_reads(c, d, sm, warp, pc, op, now)
     calls.plan_write(c, d, sm, warp, pc, op, now)
     move_on(c, warp)
@@ -186,6 +188,15 @@ def _control(c: Core, sm: int, warp: int, pc: int, op: int, now: int) -> None:
         c.rows[sm, at.CHECK_BARRIER] |= bit(block - first_block(c, sm))
     if flags & at.FENCE != 0:
         c.rows[warp, at.STOP] = at.AT_FENCE
+        c.rows[warp, at.AWAITED] = at.NONE
+    if flags & at.COMMITS != 0:
+        group = c.rows[warp, at.COPY_GROUPS]
+        c.rows[warp, at.COPIES_AT + group % at.COMMITS_KEPT] = c.rows[warp, at.COPIES]
+        c.rows[warp, at.COPY_GROUPS] = group + 1
+    if flags & at.AWAITS != 0:
+        group = c.rows[warp, at.COPY_GROUPS] - 1 - (flags >> at.NUMBER_SHIFT & 15)
+        c.rows[warp, at.STOP] = at.AT_FENCE
+        c.rows[warp, at.AWAITED] = c.rows[warp, at.COPIES_AT + group % at.COMMITS_KEPT] if group >= 0 else 0
 
 
 def _arrive(c: Core, sm: int, block: int, flags: int) -> None:

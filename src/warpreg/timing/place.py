@@ -91,6 +91,9 @@ def _take_slot(c: Core, d: Any, sm: int, slot: int, block: int, start: int, now:
     c.rows[warp, at.HEAD] = -1
     c.rows[warp, at.BLOCK_END] = 0
     c.rows[warp, at.FLIGHT] = 0
+    c.rows[warp, at.COPIES] = 0
+    c.rows[warp, at.COPIED] = 0
+    c.rows[warp, at.COPY_GROUPS] = 0
     c.rows[warp, at.FETCHED] = now + 1
     c.rows[warp, at.AGE] = c.rows[sm, at.AGES]
     c.rows[warp, at.STOP] = at.GOING

@@ -25,11 +25,17 @@ def look_again(c: Core, d: Any, sm: int, scheduler: int, now: int) -> None:
 
 def _look(c: Core, d: Any, sm: int, row: int, position: int, warp: int, now: int) -> None:
     waited = slowest(c, warp)
-    if c.rows[warp, at.STOP] == at.AT_FENCE and c.rows[warp, at.FLIGHT] == 0:
+    if c.rows[warp, at.STOP] == at.AT_FENCE and _is_past_fence(c, warp):
         c.rows[warp, at.STOP] = at.GOING
     if calls.is_two_level(c):
         _two_levels(c, d, sm, row, position, warp, waited, now)
     set_cause(c, row, position, warp, _cause(c, row, position, warp, waited, now), now)
+
+
+def _is_past_fence(c: Core, warp: int) -> bool:
+    """Whether all is complete that the warp's fence waits for."""
+    awaited = c.rows[warp, at.AWAITED]
+    return c.rows[warp, at.COPIED] >= awaited if awaited != at.NONE else c.rows[warp, at.FLIGHT] == 0
 
 
 def slowest(c: Core, warp: int) -> int:

@@ -86,9 +86,19 @@ def step_bytes(instruction: Instruction) -> int:
         return 2 if "trans" in modifiers else 4
     if opcode == "wmma" and modifiers[0] in ("load", "store"):
         return next(matrix_in_memory(modifiers).pieces(0)).size
+    if is_copy(instruction):
+        return int(getattr(instruction.sources[2], "value", 0))
     if opcode == "mbarrier":
         return 8 if modifiers[0] in ("init", "test_wait", "try_wait") else 0
     return 1 if opcode in OPCODE_NAMES and opcode not in ("txq", "suq") else 0
+
+
+def is_copy(instruction: Instruction) -> bool:
+    """Whether it is a ``cp.async`` of 4, 8 or 16 bytes; its records are of what it reads."""
+    modifiers = instruction.modifiers
+    return (
+        instruction.opcode == "cp" and "global" in modifiers and "bulk" not in modifiers and "prefetch" not in modifiers
+    )
 
 
 def _shape(instruction: Instruction, step: int) -> tuple[int, int, int, int, int]:
@@ -100,6 +110,8 @@ def _shape(instruction: Instruction, step: int) -> tuple[int, int, int, int, int
     opcode, modifiers = instruction.opcode, instruction.modifiers
     size = step * elements(instruction) if opcode in MEMORY else step
     space = next((SPACES[s] for s in _spaces(modifiers) if s in SPACES), record.GENERIC)
+    if opcode == "cp":
+        space = record.GLOBAL
     if opcode in OPCODE_NAMES:
         space = record.GLOBAL if opcode.startswith("su") else record.TEXTURE
     repeat = 1
@@ -116,7 +128,7 @@ def _kind(instruction: Instruction) -> int:
         return SASS_KINDS[sass.find(instruction.opcode).action]
     if instruction.opcode == "atom":
         return record.ATOMIC
-    return record.LOAD if instruction.has_result else record.STORE
+    return record.LOAD if instruction.has_result or is_copy(instruction) else record.STORE
 
 
 def _spaces(modifiers: tuple[str, ...]) -> list[str]:

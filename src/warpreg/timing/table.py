@@ -16,12 +16,12 @@ from warpreg.gpu.units import PIPES
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
-from warpreg.ir.operands import Operand, Register
+from warpreg.ir.operands import Immediate, Operand, Register
 from warpreg.sass import opcodes as sass
 from warpreg.timing import at
 from warpreg.timing.barriers import barrier_of
 from warpreg.timing.errors import TimingError
-from warpreg.timing.sites import access_kinds
+from warpreg.timing.sites import access_kinds, is_copy
 
 WAIT_CLASSES = {
     Latency.GLOBAL: 4, Latency.TEXTURE: 4, Latency.STORE: 4, Latency.SHARED: 3, Latency.CONSTANT: 3, Latency.DP: 2,
@@ -141,6 +141,20 @@ def barrier_flags(instruction: Instruction) -> int:
     return at.BARRIER * found.waits | found.number << at.NUMBER_SHIFT | found.warps << at.COUNT_SHIFT
 
 
+def copy_flags(instruction: Instruction) -> int:
+    """What the core knows of an asynchronous copy, of what groups copies, and of what waits for them."""
+    if is_copy(instruction):
+        return at.COPIES_ONE
+    modifiers = instruction.modifiers
+    if instruction.opcode != "cp" or "bulk" in modifiers:
+        return 0
+    if "wait_group" in modifiers:
+        allowed = instruction.sources[0]
+        groups = min(allowed.value, at.COMMITS_KEPT - 1) if isinstance(allowed, Immediate) else 0
+        return at.AWAITS | groups << at.NUMBER_SHIFT
+    return at.COMMITS * ("commit_group" in modifiers) | (at.COMMITS | at.AWAITS) * ("wait_all" in modifiers)
+
+
 class _Cells:
     """Numbers the cells: registers first, then predicates and uniform registers as they are met."""
 
@@ -190,7 +204,9 @@ def _row(program: Program, pc: int, instruction: Instruction, machine: Machine, 
     row[at.LATENCY], row[at.INITIATION] = pipe.latency or 0, pipe.initiation
     row[at.KIND] = at.TEXTURE if kind and name == "tex" else kind
     row[at.FLAGS] = (
-        barrier_flags(instruction) + at.FENCE * (instruction.opcode in FENCES) + at.SUSPENDS * int(program.suspends[pc])
+        (barrier_flags(instruction) or copy_flags(instruction))
+        + at.FENCE * (instruction.opcode in FENCES)
+        + at.SUSPENDS * int(program.suspends[pc])
     )
     row[at.WAIT_CLASS] = WAIT_CLASSES.get(classify(instruction)[1], 0) + at.LONG_BIT * int(program.long_latency[pc])
     return row

@@ -16,6 +16,7 @@ class Instruction:
 
     ``waits``: the cause of the stall of who needs its result (``memory``, ``shared``, ``dp``, ``sfu``, ``alu``).
     ``barrier``: the warp waits; ``gathers``: of a barrier with a count, its number and how many warps it is for.
+    ``copies``: an asynchronous copy; ``commits`` a group of them; ``awaits`` all groups but so many.
     ``kind``: what it asks of memory (``load``, ``store``, ``atomic``, ``texture``) or nothing.
     """
 
@@ -30,6 +31,9 @@ class Instruction:
     barrier: bool = False
     gathers: tuple[int, int] | None = None
     fence: bool = False
+    copies: bool = False
+    commits: bool = False
+    awaits: int | None = None
     long_latency: bool = False
     suspends: bool = False
 

@@ -83,10 +83,18 @@ def _barrier(instruction: ir.Instruction) -> tuple[bool, tuple[int, int] | None]
     return "arrive" not in modifiers, (numbers[0], (numbers[1] + 31) // 32) if counted else None
 
 
+def _awaited(instruction: ir.Instruction, copying: str) -> int | None:
+    if copying.endswith("wait_group"):
+        (groups,) = instruction.sources
+        return min(groups.value, 3) if isinstance(groups, Immediate) else 0
+    return 0 if copying.endswith("wait_all") else None
+
+
 def _instruction(
     pc: int, instruction: ir.Instruction, pipe: str, kind: str, long_latency: bool, suspends: bool
 ) -> Instruction:
     guard = (instruction.guard.register,) if instruction.guard else ()
+    copying = ".".join(instruction.modifiers) if instruction.opcode == "cp" else ""
     return Instruction(
         pc=pc,
         pipe=pipe,
@@ -98,7 +106,10 @@ def _instruction(
         kind="texture" if kind and pipe == "tex" else kind,
         barrier=_barrier(instruction)[0],
         gathers=_barrier(instruction)[1],
-        fence=instruction.opcode in FENCES,
+        fence=instruction.opcode in FENCES or copying.endswith(("wait_group", "wait_all")),
+        copies=copying.endswith("global"),
+        commits=copying.endswith(("commit_group", "wait_all")),
+        awaits=_awaited(instruction, copying),
         long_latency=long_latency,
         suspends=suspends,
     )

@@ -177,6 +177,7 @@ class StreamingMultiprocessor:
         warp.position += 1
         warp.last_issue = now
         warp.at_barrier, warp.at_fence = instruction.barrier and warp.head is not None, instruction.fence
+        warp.copy(instruction)
         if instruction.gathers:
             warp.block.gather(*instruction.gathers)
             warp.gathers_at = instruction.gathers[0] if warp.at_barrier else None
@@ -268,6 +269,7 @@ class StreamingMultiprocessor:
 
     def _completed(self, issued: UnderWay, now: int) -> None:
         issued.warp.under_way.remove(issued)
+        issued.warp.copied += issued.instruction.copies
         if issued.instruction.has_results:
             self.hooks.written_back(issued, now)
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tests.timing.reference.instruction import Step, UnderWay
+from tests.timing.reference.instruction import Instruction, Step, UnderWay
 
 
 @dataclass(eq=False)
 class Warp:
     """``age`` orders warps by placement; ``scoreboard`` gives for each cell who will write it.
 
-    ``token`` is what `admit` told it to wait for; woken, it asks again from cycle ``asks_from`` on.
+    ``copies`` asynchronous copies have been issued, ``copied`` are complete, ``committed`` had been at each commit,
+    ``copies_awaited`` must be for it to go on.  ``token`` is what `admit` told it to wait for; woken, it asks again
+    from cycle ``asks_from`` on.
     """
 
     slot: int
@@ -27,6 +29,10 @@ class Warp:
     at_barrier: bool = False
     gathers_at: int | None = None
     at_fence: bool = False
+    copies: int = 0
+    copied: int = 0
+    committed: list[int] = field(default_factory=list)
+    copies_awaited: int | None = None
     token: int | None = None
     asks_from: int = 0
     end_was_told: bool = False
@@ -46,7 +52,18 @@ class Warp:
     @property
     def is_fenced(self) -> bool:
         """Whether it waits at a fence."""
-        return self.at_fence and bool(self.under_way)
+        waits = self.under_way if self.copies_awaited is None else self.copied < self.copies_awaited
+        return self.at_fence and bool(waits)
+
+    def copy(self, instruction: Instruction) -> None:
+        """Copies that an instruction issues, groups or waits for."""
+        self.copies += instruction.copies
+        if instruction.commits:
+            self.committed.append(self.copies)
+        self.copies_awaited = None
+        if instruction.awaits is not None:
+            others = self.committed[: len(self.committed) - instruction.awaits]
+            self.copies_awaited = others[-1] if others else 0
 
     @property
     def waits_for_others(self) -> bool:
