@@ -27,6 +27,7 @@ from warpreg.replay.replay import Suspend
 
 Found_co = TypeVar("Found_co", covariant=True)
 Found = TypeVar("Found")
+TASKS_OF_A_PROCESS = 16
 EVERYTHING = simt.Record(path=True, addresses=True)
 BREAKS = (WarpregError, ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 """Errors of one workload; with what is no error of ours the reason says its kind."""
@@ -159,7 +160,15 @@ def _each(tasks: Sequence[Task], processes: int) -> Iterable[tuple[str, list[Any
     if processes == 1 or len(tasks) < 2:
         yield from map(_measured, tasks)
         return
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), max_tasks_per_child=16) as pool:
+    for begin in range(0, len(tasks), batch := processes * TASKS_OF_A_PROCESS):
+        yield from _side_by_side(tasks[begin : begin + batch], processes)
+
+
+def _side_by_side(tasks: Sequence[Task], processes: int) -> Iterable[tuple[str, list[Any]]]:
+    """In fresh processes.  An executor that replaces its own, with ``max_tasks_per_child``, stops for good in some
+    versions of Python 3.11 and 3.12 (CPython issue 115634).
+    """
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         try:
             yield from pool.map(_measured, tasks)
         except BrokenProcessPool as error:
