@@ -21,6 +21,7 @@ from warpreg import simt
 from warpreg.codegen import MACHINE, PLAIN
 from warpreg.experiments import comparison, runs, traces
 from warpreg.experiments.choices import Choice
+from warpreg.experiments.counting import Timed
 from warpreg.experiments.provenance import DIGITS
 from warpreg.experiments.result import Parameters
 from warpreg.experiments.runs import CompileChoice, Run
@@ -30,6 +31,7 @@ from warpreg.ir.module import Module
 from warpreg.ptx import parse
 from warpreg.ptx.nvrtc import compile_cuda
 from warpreg.simt import SurfaceArgument, TextureArgument
+from warpreg.timing.estimate import Sample
 
 if TYPE_CHECKING:
     import pandas
@@ -272,18 +274,22 @@ def compare(
     machine: str | Path = comparison.DEFAULT_MACHINE,
     technology: str | Path = comparison.DEFAULT_TECHNOLOGY,
     parameters: Mapping[str, Parameters] | None = None,
+    cycles: bool = False,
+    sample: Sample | None = None,
 ) -> pandas.DataFrame:
     """One line per run and design: accesses by level, MRF accesses elided, energy normalized to the plain MRF.
 
     ``designs`` are names or paths of design files; ``parameters`` gives values by design, ``{"rfc": {"entries": 4}}``.
-    Counts are warp-registers, energies pJ.
+    With ``cycles`` runs are timed, all or a ``sample`` of each: cycles, instructions a cycle, speed over the plain MRF;
+    they must have been recorded with addresses.  Counts are warp-registers, energies pJ.
     """
     import pandas
 
     chosen = [Choice.load(design, (parameters or {}).get(design)) for design in designs]
     setting = comparison.Setting.load(machine, technology)
     taken = [run] if isinstance(run, Run) else list(run)
-    rows = [row.as_dict() for one in taken for row in comparison.compare(one, chosen, setting)]
+    how = Timed(sample) if cycles else None
+    rows = [row.as_dict() for one in taken for row in comparison.compare(one, chosen, setting, how)]
     return pandas.DataFrame(rows)
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.sass.vector_add import write_vector_add
 from tests.timing.interpreted import interpret
 
+import warpreg
 from warpreg.cli import main
 from warpreg.timing import CAUSES
 
@@ -111,6 +112,11 @@ def test_compare_tells_cycles_and_speed(capsys: Output, add: str) -> None:
     assert sum(cached["timing"]["stalls"].values()) == cached["cycles"] * 64 * 2
     assert main(compared) == 0
     assert {"cycles", "IPC", "speed"} <= set(capsys.readouterr().out.split())
+
+
+def test_python_compares_in_time(add: str) -> None:
+    frame = warpreg.compare(warpreg.read_trace(add), machine="gtx480", cycles=True)
+    assert frame["speed"].tolist() == (frame["cycles"][0] / frame["cycles"]).tolist()
 
 
 def test_a_saved_schedule_leads_a_replay_to_the_same_counts(capsys: Output, tmp_path: Path, add: str) -> None:
