@@ -30,6 +30,15 @@ def test_values_that_do_not_meet_share_a_register() -> None:
     ]
 
 
+@pytest.mark.parametrize(("rotate", "taken"), [(0, [0, 1, 0, 0]), (1, [0, 1, 0, 1]), (4, [0, 1, 2, 3])])
+def test_values_may_take_registers_in_turn(rotate: int, taken: list[int]) -> None:
+    """The one that has been free for longest, of those in use, of which R1 is the third sum's, or of the first four."""
+    body = """mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; add.s32 %r3, %r1, %r2; add.s32 %r4, %r3, 1;
+              st.shared.u32 [0], %r4;"""
+    code = AllocateRegisters(rotate=rotate).run(kernel(body))
+    assert [one.defined[0].index for one in code.instructions() if one.defined] == taken
+
+
 def test_a_wide_value_takes_an_aligned_pair() -> None:
     body = "mov.u32 %r1, %tid.x; cvt.u64.u32 %rd1, %r1; st.global.u32 [%rd1], %r1;"
     program = AllocateRegisters().run(kernel(body))
@@ -198,17 +207,17 @@ def before_allocation(seed: int, statements: int) -> Kernel:
 
 
 @settings(max_examples=8, deadline=None)
-@given(st.integers(0, 10_000), st.sampled_from([None, 40, 20]))
-def test_no_two_live_values_share_a_register(seed: int, limit: int | None) -> None:
-    allocated = AllocateRegisters(limit).allocate(before_allocation(seed, 12))
+@given(st.integers(0, 10_000), st.sampled_from([None, 40, 20]), st.sampled_from([0, 1, 32]))
+def test_no_two_live_values_share_a_register(seed: int, limit: int | None, rotate: int) -> None:
+    allocated = AllocateRegisters(limit, rotate=rotate).allocate(before_allocation(seed, 12))
     assert clashes(allocated) == []
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.integers(0, 10_000), st.sampled_from([None, 32, 24, 16]))
-def test_pairs_and_groups_are_aligned_within_the_limit(seed: int, limit: int | None) -> None:
+@given(st.integers(0, 10_000), st.sampled_from([None, 32, 24, 16]), st.sampled_from([0, 1, 32]))
+def test_pairs_and_groups_are_aligned_within_the_limit(seed: int, limit: int | None, rotate: int) -> None:
     program = before_allocation(seed, 30)
-    allocated = AllocateRegisters(limit).run(program)
+    allocated = AllocateRegisters(limit, rotate=rotate).run(program)
     verify(allocated, program)
     assert limit is None or allocated.register_count <= limit
     assert allocated.predicate_count <= 7

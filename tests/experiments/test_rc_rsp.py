@@ -36,7 +36,7 @@ def test_wins_are_counted_apart_for_balanced_workloads() -> None:
     frame = pd.DataFrame(
         [row("a", 0.5, 0.55, 0.4), row("b", 0.5, 0.45, 0.44), row("c", 0.5, 0.45, 0.47), row("d", 0.9, 0.5, 0.4)]
     )
-    found = rc_rsp._synergy(frame)
+    found = rc_rsp.synergy(frame)
     assert found["rc-rsp-balanced-energy-wins"] == pytest.approx(13 * 2 / 3)
     assert found["rc-rsp-balanced-read-wins"] == 13
     assert found["rc-rsp-balanced-write-wins"] == 0
@@ -45,7 +45,7 @@ def test_wins_are_counted_apart_for_balanced_workloads() -> None:
 
 def test_named_workloads_are_held_against_the_order_that_the_paper_tells() -> None:
     frame = pd.DataFrame([row("streamcluster", 0.4, 0.6, 0.5), row("hotspot", 0.4, 0.6, 0.5)])
-    found = rc_rsp._synergy(frame)
+    found = rc_rsp.synergy(frame)
     assert found["rc-rsp-streamcluster"] is True
     assert found["rc-rsp-hotspot"] is False
 
@@ -58,7 +58,7 @@ def test_capacities_become_lines_of_a_scheduler_and_registers_of_a_warp() -> Non
 
 
 def test_a_smaller_store_takes_less_of_the_die() -> None:
-    areas = rc_rsp._areas()
+    areas = rc_rsp.areas()
     assert 0 < areas["rc-rsp-area-hybrid"] <= areas["rc-rsp-area-rc"] < 0.1
 
 

@@ -25,7 +25,7 @@ def test_unmeasurable_results_and_causes_are_of_printed_results() -> None:
 
 
 def test_every_printed_result_has_one_row(replays, monkeypatch) -> None:
-    monkeypatch.setattr(rfc, "_scheduling", lambda study: {})
+    monkeypatch.setattr(rfc, "scheduling", lambda study: {})
     rows = list(reproduced("rfc", replays))
     assert [row.published.id for row in rows] == [one.id for one in published.results("rfc")]
     silent = {row.published.id for row in rows if row.cause == NOT_AMONG_THEM}
@@ -46,7 +46,7 @@ def test_findings_are_consistent_with_each_other(replays) -> None:
 
 
 def test_figures_have_the_columns_that_they_declare(replays, monkeypatch) -> None:
-    monkeypatch.setattr(rfc, "_scheduling", lambda study: {})
+    monkeypatch.setattr(rfc, "scheduling", lambda study: {})
     for figure in figures_of("rfc"):
         if figure.y.column != "ipc":
             columns = {figure.x.column, figure.y.column, figure.series, figure.groups, figure.panels, figure.texts}

@@ -118,6 +118,14 @@ def compile_options(function: Function) -> Function:
             help="Occupancy as if a thread demanded N registers.",
         ),
         _address_bits(CHOICE + "address_bits"),
+        click.option(
+            "--rotate",
+            CHOICE + "rotate",
+            type=click.IntRange(0, 255),
+            default=0,
+            metavar="N",
+            help="Values take the register free for longest, of those in use and the first N, not the lowest.",
+        ),
     )
     for option in reversed(options):
         command = option(command)

@@ -49,12 +49,14 @@ class Allocated:
 class AllocateRegisters:
     """``max_registers``: 32-bit registers that a thread may demand, by default 255; ``predicates``: those of the
     machine; ``target``: which registers are not for values; ``banks``: keep the operands of an instruction in
-    different ones of so many banks, 0 not to care."""
+    different ones of so many banks, 0 not to care; ``rotate``: take the register that has been free for longest, of
+    those in use and the first so many, 0 to take the lowest."""
 
     max_registers: int | None = None
     predicates: int = 7
     target: Target = PLAIN
     banks: int = 0
+    rotate: int = 0
 
     def run(self, kernel: Kernel) -> Kernel:
         """Raises AllocationError where the registers are too few for some instruction."""
@@ -107,6 +109,8 @@ class AllocateRegisters:
     def _nothing_placed(self, limit: int, kernel: Kernel, units: Units) -> Assignment:
         """An assignment that chooses among free places by ``banks``, or else as the target does."""
         reserved = self.target.reserved
+        if self.rotate:
+            return Assignment(limit, reserved, rotate=self.rotate)
         if self.banks:
             return Assignment(limit, reserved, self.banks, company=company(kernel, units))
         if self.target.banks:

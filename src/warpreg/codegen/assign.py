@@ -20,7 +20,8 @@ class Assignment:
 
     ``reserved`` registers are taken from beginning to end, and count as used.  With ``banks``, a unit takes that place
     among the used ones, and those below ``spread``, that no instruction still has to read (``pending``) and whose banks
-    its ``company`` uses least; the lowest of several.
+    its ``company`` uses least; the lowest of several.  With ``rotate`` it takes that place among the used ones, and
+    those below ``rotate``, that has been free for longest.
     """
 
     limit: int
@@ -29,6 +30,7 @@ class Assignment:
     spread: int = 0
     company: Company = field(default_factory=dict)
     pending: Mapping[Unit, Mapping[int, int]] = field(default_factory=dict)
+    rotate: int = 0
     base: dict[Unit, int] = field(default_factory=dict)
     spilled: list[Unit] = field(default_factory=list)
     used: int = 0
@@ -54,6 +56,9 @@ class Assignment:
 
     def _free_base(self, unit: Unit) -> int | None:
         first = next(self._free_bases(unit, self.limit), None)
+        if first is not None and self.rotate:
+            end = max(self.used, first + unit.size, min(self.rotate, self.limit))
+            return min(self._free_bases(unit, end), key=lambda base: self._freed(unit, base))
         if first is None or not self.banks or not (unit in self.company or self.pending):
             return first
         end = max(self.used, first + unit.size, min(self.spread, self.limit))
@@ -69,6 +74,11 @@ class Assignment:
                     break
             else:
                 yield base
+
+    def _freed(self, unit: Unit, base: int) -> int:
+        """The last point before the unit's start at which a register of the place was taken."""
+        before = (1 << unit.start) - 1
+        return max((self._occupied[base + offset] & before).bit_length() for offset in unit.words)
 
     def _cost(self, unit: Unit, base: int) -> tuple[bool, float]:
         return self._waiting(unit, base), self._crowding(unit, base)

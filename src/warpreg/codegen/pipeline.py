@@ -48,7 +48,9 @@ class CompileOptions:
     demand includes; ``expand_division``: divisions and square roots as the machine's own instructions; ``level``:
     ``machine``, or ``ptx`` for the instructions as they stand in PTX, each virtual register in a place of its own;
     ``banks``: keep the operands of an instruction in different ones of so many register banks; ``cycles``: of the
-    machine to schedule for, by default the target's; ``address_bits``: 32 computes addresses in single registers.
+    machine to schedule for, by default the target's; ``address_bits``: 32 computes addresses in single registers;
+    ``rotate``: a value takes the register that has been free for longest, of those in use and the first so many, not
+    the lowest.
     """
 
     max_registers: int | None = None
@@ -61,6 +63,7 @@ class CompileOptions:
     banks: int = 0
     cycles: Cycles | None = None
     address_bits: int = 64
+    rotate: int = 0
 
 
 def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
@@ -88,7 +91,7 @@ def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
         LegalizeOperands(),
         EliminateDeadCode(),
         *((_schedule(options),) if options.schedule else ()),
-        AllocateRegisters(options.max_registers, target=options.target, banks=options.banks),
+        AllocateRegisters(options.max_registers, target=options.target, banks=options.banks, rotate=options.rotate),
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pandas as pd
 
 from warpreg import energy, workloads
+from warpreg.energy import Technology
 from warpreg.energy.counts import Structure
 from warpreg.experiments import rc_rsp_cycles
 from warpreg.experiments.published import Measured
@@ -124,7 +125,7 @@ def figure_4(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def figure_7(study: Study) -> pd.DataFrame:
+def figure_7(study: Study, technology: Technology | None = None) -> pd.DataFrame:
     """Energy against capacity: cache, scratchpad, and the hybrid that halves it."""
     kinds: Mapping[str, Callable[[int], Design]] = {
         "RC": rc,
@@ -132,33 +133,40 @@ def figure_7(study: Study) -> pd.DataFrame:
         "hybrid": lambda kb: hybrid(kb / 2, kb / 2),
     }
     rows = [
-        {"design": kind, "KB": kb, "normalized energy": _mean(_energies(study, design(kb)).values())}
+        {
+            "design": kind,
+            "KB": kb,
+            "normalized energy": mean(_energies(study, design(kb), technology=technology).values()),
+        }
         for kind, design in kinds.items()
         for kb in CAPACITIES_KB
     ]
     return pd.DataFrame(rows)
 
 
-def figure_8(study: Study) -> pd.DataFrame:
+def figure_8(study: Study, technology: Technology | None = None) -> pd.DataFrame:
     """Energy of 12 KB by the part of it that is scratchpad."""
     rows = [
-        {"RSP KB": kb, "normalized energy": _mean(_energies(study, hybrid(CHOSEN_KB - kb, kb)).values())}
+        {
+            "RSP KB": kb,
+            "normalized energy": mean(_energies(study, hybrid(CHOSEN_KB - kb, kb), technology=technology).values()),
+        }
         for kb in SPLITS_KB
     ]
     return pd.DataFrame(rows)
 
 
-def figures_9_10(study: Study) -> pd.DataFrame:
+def figures_9_10(study: Study, technology: Technology | None = None, half_kb: float = HALF_KB) -> pd.DataFrame:
     """By workload: energy of each design, with half-size power too, and reads and writes kept from the MRF."""
     designs: Mapping[str, Design] = {"rc": rc(CHOSEN_KB), "rsp": rsp(CHOSEN_KB), "hybrid": CHOSEN}
     rows = []
     for name in names(study):
         row: dict[str, object] = {"workload": name}
         for label, design in designs.items():
-            row[f"{label} energy"] = _energies(study, design)[name]
+            row[f"{label} energy"] = _energies(study, design, technology=technology)[name]
             row[f"{label} reads elided"], row[f"{label} writes elided"] = _elided(study, design, name)
         for label in ("rc", "rsp"):
-            row[f"{label} half-size energy"] = _energies(study, designs[label], HALF_KB)[name]
+            row[f"{label} half-size energy"] = _energies(study, designs[label], half_kb, technology)[name]
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -195,23 +203,32 @@ def scheduler_effect(study: Study) -> pd.DataFrame:
 
 def ablations(study: Study) -> pd.DataFrame:
     """Energy of the scratchpad without one part of its compiler each, over that with all."""
-    whole = _mean(_energies(study, rsp(CHOSEN_KB)).values())
+    whole = mean(_energies(study, rsp(CHOSEN_KB)).values())
     rows = [
-        {"ablation": label, "energy over the full compiler's": _mean(_energies(study, design).values()) / whole}
+        {"ablation": label, "energy over the full compiler's": mean(_energies(study, design).values()) / whole}
         for label, design in ABLATIONS.items()
     ]
     return pd.DataFrame(rows)
 
 
-def _energies(study: Study, design: Design, priced_kb: float | None = None) -> dict[str, float]:
+def _energies(
+    study: Study, design: Design, priced_kb: float | None = None, technology: Technology | None = None
+) -> dict[str, float]:
     """Register energy over the baseline's by workload; ``priced_kb``: at the energy of so much storage."""
     return {
-        name: _spent(counts(study, design, name), design, priced_kb) / _spent(study[MRF][name]) for name in names(study)
+        name: _spent(counts(study, design, name), design, priced_kb, technology) / _spent(study[MRF][name])
+        for name in names(study)
     }
 
 
-def _spent(counted: Counts, design: Design | None = None, priced_kb: float | None = None) -> float:
+def _spent(
+    counted: Counts,
+    design: Design | None = None,
+    priced_kb: float | None = None,
+    technology: Technology | None = None,
+) -> float:
     """pJ of counts, with the stores at the sizes that the design gives them."""
+    prices = technology or energy.load(TECHNOLOGY)
     values = dict(design.values) if design else {}
     sizes = {
         "RC": priced_kb * ENTRIES_PER_KB if priced_kb else int(values.get("lines", 0)) / ACTIVE_WARPS,
@@ -220,7 +237,7 @@ def _spent(counted: Counts, design: Design | None = None, priced_kb: float | Non
     structures = {"MRF": Structure("MRF")} | {
         level: Structure(level, entries=int(entries), warps=ACTIVE_WARPS) for level, entries in sizes.items()
     }
-    return energy.account(with_structures(counted.energy_list(), structures), energy.load(TECHNOLOGY)).total_pj
+    return energy.account(with_structures(counted.energy_list(), structures), prices).total_pj
 
 
 def _elided(study: Study, design: Design, name: str) -> tuple[float, float]:
@@ -230,16 +247,18 @@ def _elided(study: Study, design: Design, name: str) -> tuple[float, float]:
     return 1 - found.reads("MRF") / baseline.reads(), 1 - writes / baseline.writes()
 
 
-def _mean(values: Iterable[float]) -> float:
+def mean(values: Iterable[float]) -> float:
     """Geometric; of shares that are not positive nothing is left."""
     logs = [math.log(max(value, 1e-6)) for value in values]
     return math.exp(sum(logs) / len(logs))
 
 
-def findings(study: Study) -> dict[str, Measured]:
-    """Measured values by the ids of the printed results."""
-    frame = figures_9_10(study)
-    return {**_headline(study, frame), **_synergy(frame), **_sweeps(study), **_ages(study), **_areas()}
+def findings(study: Study, technology: Technology | None = None) -> dict[str, Measured]:
+    """Measured values by the ids of the printed results; energies by another technology than the derived one, if
+    given."""
+    frame = figures_9_10(study, technology)
+    headline, sweeps = _headline(study, frame, technology), _sweeps(study, technology)
+    return {**headline, **synergy(frame), **sweeps, **_ages(study), **areas()}
 
 
 def _ages(study: Study) -> dict[str, Measured]:
@@ -248,30 +267,32 @@ def _ages(study: Study) -> dict[str, Measured]:
     return {"rc-rsp-rsp-captures-within": rc_rsp_cycles.captured_within(figure_12(study))}
 
 
-def _headline(study: Study, frame: pd.DataFrame) -> dict[str, Measured]:
+def _headline(study: Study, frame: pd.DataFrame, technology: Technology | None) -> dict[str, Measured]:
     share = energy.load(TECHNOLOGY).chip.register_file
     found: dict[str, Measured] = {}
     for label in ("rc", "rsp", "hybrid"):
-        spent = _mean(frame[f"{label} energy"])
+        spent = mean(frame[f"{label} energy"])
         found[f"rc-rsp-register-energy-{label}"] = spent
         found[f"rc-rsp-gpu-energy-{label}"] = 1 - share * (1 - spent)
-        found[f"rc-rsp-reads-elided-{label}"] = _mean(frame[f"{label} reads elided"])
-        found[f"rc-rsp-writes-elided-{label}"] = _mean(frame[f"{label} writes elided"])
+        found[f"rc-rsp-reads-elided-{label}"] = mean(frame[f"{label} reads elided"])
+        found[f"rc-rsp-writes-elided-{label}"] = mean(frame[f"{label} writes elided"])
     for label in ("rc", "rsp"):
-        found[f"rc-rsp-register-energy-half-{label}"] = _mean(frame[f"{label} half-size energy"])
+        found[f"rc-rsp-register-energy-half-{label}"] = mean(frame[f"{label} half-size energy"])
     for organisation, result in (("parallel-evict", "evict"), ("parallel-apart", "no-liveout")):
-        found[f"rc-rsp-parallel-{result}"] = _mean(_energies(study, hybrid(8, 4, organisation)).values())
+        found[f"rc-rsp-parallel-{result}"] = mean(
+            _energies(study, hybrid(8, 4, organisation), technology=technology).values()
+        )
 
     def hits(design: Variant) -> float:
         each = [study[SCHEDULED][name][design] for name in names(study)]
-        return _mean(one.reads("RC") / max(1, one.reads("RC") + one.reads("MRF")) for one in each)
+        return mean(one.reads("RC") / max(1, one.reads("RC") + one.reads("MRF")) for one in each)
 
     found["rc-rsp-rc-hit-rate-in-hybrid"] = hits(CHOSEN)
     found["rc-rsp-rc-hit-rate-alone"] = hits(rc(CHOSEN_KB))
     return found
 
 
-def _synergy(frame: pd.DataFrame) -> dict[str, Measured]:
+def synergy(frame: pd.DataFrame) -> dict[str, Measured]:
     """How often the hybrid is better than both others, scaled to the paper's numbers of benchmarks."""
     is_balanced = (frame["rc half-size energy"] - frame["rsp half-size energy"]).abs() < BALANCED
     wins = {
@@ -298,10 +319,12 @@ def _synergy(frame: pd.DataFrame) -> dict[str, Measured]:
     return found
 
 
-def _sweeps(study: Study) -> dict[str, Measured]:
-    capacities = figure_7(study).pivot_table(index="KB", columns="design", values="normalized energy")
-    splits = figure_8(study).set_index("RSP KB")["normalized energy"]
-    shared, private = (_mean(_energies(study, rc(CHOSEN_KB, private)).values()) for private in (False, True))
+def _sweeps(study: Study, technology: Technology | None) -> dict[str, Measured]:
+    capacities = figure_7(study, technology).pivot_table(index="KB", columns="design", values="normalized energy")
+    splits = figure_8(study, technology).set_index("RSP KB")["normalized energy"]
+    shared, private = (
+        mean(_energies(study, rc(CHOSEN_KB, private), technology=technology).values()) for private in (False, True)
+    )
     return {
         "rc-rsp-hybrid-all-capacities": bool((capacities["hybrid"] <= capacities.min(axis=1)).all()),
         "rc-rsp-rsp-size-optimum": float(capacities["RSP"].idxmin()),
@@ -310,13 +333,16 @@ def _sweeps(study: Study) -> dict[str, Measured]:
     }
 
 
-def _areas() -> dict[str, Measured]:
-    """Area of the stores over the die's, by the array model; control and wiring are not in it."""
+def areas(larger: float = 1.0) -> dict[str, Measured]:
+    """Area of the stores over the die's, by the array model; control and wiring are not in it.
+
+    ``larger``: how many times as large as in the model.
+    """
     technology = energy.load(TECHNOLOGY)
 
     def share(level: str, entries: int) -> float:
         spec = technology.levels[level].spec(entries * ACTIVE_WARPS)
-        return technology.arrays.cost(spec).area_um2 * SCHEDULERS * SMS / 1e6 / DIE_MM2
+        return larger * technology.arrays.cost(spec).area_um2 * SCHEDULERS * SMS / 1e6 / DIE_MM2
 
     return {
         "rc-rsp-area-rc": share("RC", 6),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from statistics import fmean
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -148,8 +149,11 @@ def figure_11(study: Study) -> pd.DataFrame:
     return _avoided(study, {"two-level": flushed, "two-level, bypass": lambda entries: flushed(entries, bypass=True)})
 
 
-def figure_12(study: Study) -> pd.DataFrame:
-    """Register file access energy, wires left out, over that without a cache; by active warps and entries."""
+def figure_12(study: Study, priced: Mapping[tuple[int, int], int] = MappingProxyType({})) -> pd.DataFrame:
+    """Register file access energy, wires left out, over that without a cache; by active warps and entries.
+
+    ``priced``: by (active warps, entries), of how many entries the energy is taken, where not their own.
+    """
     technology = energy.load("gebhart-40nm")
     rows = [
         {
@@ -157,7 +161,9 @@ def figure_12(study: Study) -> pd.DataFrame:
             "class": class_of(name),
             "active warps": warps,
             "entries": entries,
-            "normalized energy": _normalized(counts, study[MRF][name], technology, entries, warps, (0.0, 0.0)),
+            "normalized energy": _normalized(
+                counts, study[MRF][name], technology, priced.get((warps, entries), entries), warps, (0.0, 0.0)
+            ),
             "ideal": _ideal(study[MRF][name], technology, entries, warps),
         }
         for warps, entries in product(SWEPT_WARPS, SWEPT_ENTRIES)
@@ -167,7 +173,7 @@ def figure_12(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def table_5(study: Study) -> pd.DataFrame:
+def table_5(study: Study, distances_mm: Mapping[str, tuple[float, float]] = DISTANCES_MM) -> pd.DataFrame:
     """Register file energy over that without a cache, for distances of MRF and RFC to the ALUs in mm."""
     technology = energy.load("gebhart-40nm")
     rows = [
@@ -181,7 +187,7 @@ def table_5(study: Study) -> pd.DataFrame:
                 counts, study[MRF][name], technology, CHOSEN_ENTRIES, CHOSEN_WARPS, distances
             ),
         }
-        for label, distances in DISTANCES_MM.items()
+        for label, distances in distances_mm.items()
         for name in names(study)
         for counts in [study[flushed(CHOSEN_ENTRIES, bypass=True)][name]]
     ]
@@ -238,7 +244,7 @@ def _ideal(baseline: Counts, technology: Technology, entries: int, warps: int) -
 
 def findings(study: Study) -> dict[str, Measured]:
     """Measured values by the ids of the printed results."""
-    return {**_usage(study), **_traffic(study), **_scheduling(study), **_combined(study), **_energy(study)}
+    return {**_usage(study), **_traffic(study), **scheduling(study), **_combined(study), **_energy(study)}
 
 
 def _usage(study: Study) -> dict[str, Measured]:
@@ -274,7 +280,6 @@ def _traffic(study: Study) -> dict[str, Measured]:
     six = frame[frame["entries"] == CHOSEN_ENTRIES]
     plain, alive = six[six["design"] == "hardware"], six[six["design"] == "liveness"]
     by_category = plain.groupby("category")[["reads avoided", "writes avoided"]].mean()
-    shaders = alive[alive["class"] == "shader"]
     reads_filled, writes_filled = traffic_left(study, READ_ALLOCATE)
     reads_large, writes_large = traffic_left(study, hardware(LARGE))
     fifo, lru = study[hardware(CHOSEN_ENTRIES)], study[LRU]
@@ -291,13 +296,20 @@ def _traffic(study: Study) -> dict[str, Measured]:
         "rfc-lru-extra": 1 - mean_ratio((lru[n].mrf_accesses, fifo[n].mrf_accesses) for n in every),
         "rfc-conclusion-traffic": _farthest(_elided(alive).groupby(alive["category"]).mean(), 0.4, 0.8),
     }
-    if len(shaders):
-        found["rfc-shader-min-reads-avoided"] = float(shaders["reads avoided"].min())
-        found["rfc-shader-min-writes-avoided"] = float(shaders["writes avoided"].min())
-    return found
+    return {**found, **least_of_shaders(alive)}
 
 
-def _scheduling(study: Study) -> dict[str, Measured]:
+def least_of_shaders(rows: pd.DataFrame) -> dict[str, Measured]:
+    """The least that is avoided in a shader; nothing without shaders."""
+    shaders = rows[rows["class"] == "shader"]
+    if shaders.empty:
+        return {}
+    return {f"rfc-shader-min-{what}-avoided": float(shaders[f"{what} avoided"].min()) for what in ("reads", "writes")}
+
+
+def scheduling(study: Study) -> dict[str, Measured]:
+    """What takes cycles: schedulers and latencies compared."""
+
     def loss(active: int, which: str | None = None) -> float:
         return 1 - _ipc(study, Ipc(active), which) / _ipc(study, Ipc(), which)
 
@@ -326,45 +338,56 @@ def _has(study: Study, which: str) -> bool:
     return any(class_of(name) == which for name in study.in_all(_ipcs(study)))
 
 
+def accesses_left(study: Study, design: Replay) -> float:
+    """MRF accesses under a design over those without a cache, the mean over workloads."""
+    return mean_ratio((study[design][name].mrf_accesses, study[MRF][name].mrf_accesses) for name in names(study))
+
+
 def _combined(study: Study) -> dict[str, Measured]:
-    alone, two_level = study[live(CHOSEN_ENTRIES)], study[flushed(CHOSEN_ENTRIES)]
-    bypassed = study[flushed(CHOSEN_ENTRIES, bypass=True)]
+    """Changes between designs are those of their means, as one reads them off the paper's figures."""
+    two_level, bypassed = flushed(CHOSEN_ENTRIES), flushed(CHOSEN_ENTRIES, bypass=True)
 
-    all_names = names(study)
+    def written_back(design: Replay) -> float:
+        pairs = [(study[design][name], study[MRF][name]) for name in names(study)]
+        return mean_ratio((counts.moved("RFC", "MRF"), baseline.writes()) for counts, baseline in pairs)
 
-    def accesses(some: Mapping[str, Counts], others: Mapping[str, Counts]) -> float:
-        return mean_ratio((some[name].mrf_accesses, others[name].mrf_accesses) for name in all_names)
-
-    def written_back(some: Mapping[str, Counts]) -> int:
-        return sum(some[name].moved("RFC", "MRF") for name in all_names)
-
+    left = accesses_left(study, two_level)
     return {
-        "rfc-flush-cost": accesses(two_level, alone) - 1,
-        "rfc-liveness-bypass-mrf": 1 - accesses(bypassed, two_level),
+        "rfc-flush-cost": ratio(left, accesses_left(study, live(CHOSEN_ENTRIES))) - 1,
+        "rfc-liveness-bypass-mrf": 1 - ratio(accesses_left(study, bypassed), left),
         "rfc-liveness-bypass-writebacks": 1 - ratio(written_back(bypassed), written_back(two_level)),
-        "rfc-mrf-bandwidth": accesses(bypassed, study[MRF]),
+        "rfc-mrf-bandwidth": accesses_left(study, bypassed),
     }
 
 
 def _energy(study: Study) -> dict[str, Measured]:
-    bars, table = figure_12(study), table_5(study)
-    means = bars.groupby(["active warps", "entries"])["normalized energy"].mean()
+    bars, technology = figure_12(study), energy.load("gebhart-40nm")
     chosen = bars[(bars["active warps"] == CHOSEN_WARPS) & (bars["entries"] == CHOSEN_ENTRIES)]
-    by_class = table.groupby(["distances", "class"])["normalized energy"].mean()
-    wired = table[table["distances"] == "mrf1-rfc02"]["normalized energy"]
-    headline = 1 - _mean(wired)
-    chip = energy.load("gebhart-40nm").chip.saved(headline)
-    found: dict[str, Measured] = {
-        "rfc-energy-access-range": _farthest(1 - means, 0.2, 0.4),
+    return {
+        "rfc-energy-access-range": access_range(bars),
         "rfc-energy-access-6x8": 1 - _mean(chosen["normalized energy"]),
         "rfc-energy-ideal-6x8": 1 - _mean(chosen["ideal"]),
+        **wired(table_5(study), technology),
+    }
+
+
+def access_range(bars: pd.DataFrame) -> float:
+    """Of the savings of the swept designs, the one farthest from the middle of the printed range."""
+    return _farthest(1 - bars.groupby(["active warps", "entries"])["normalized energy"].mean(), 0.2, 0.4)
+
+
+def wired(table: pd.DataFrame, technology: Technology) -> dict[str, Measured]:
+    """The rows of Table 5, and what the paper computes from the one with the RFC near the ALUs."""
+    headline = 1 - _mean(table[table["distances"] == "mrf1-rfc02"]["normalized energy"])
+    chip = technology.chip.saved(headline)
+    found: dict[str, Measured] = {
         "rfc-energy-headline": headline,
         "rfc-sm-power-saving": chip.of_sm,
         "rfc-chip-power-saving": chip.of_dynamic,
         "rfc-chip-watts-saved": chip.watts,
         "rfc-watts-per-sm-saved": chip.watts_per_sm,
     }
-    for (label, which), value in by_class.items():
+    for (label, which), value in table.groupby(["distances", "class"])["normalized energy"].mean().items():
         found[f"rfc-table5-{label}-{which}"] = float(value)
         if label == "mrf1-rfc02":
             found[f"rfc-energy-wire-{which}"] = 1 - float(value)

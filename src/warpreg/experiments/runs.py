@@ -116,6 +116,7 @@ class CompileChoice:
     banks: int = 0
     latencies: str | None = None
     address_bits: int = 64
+    rotate: int = 0
 
     def options(self) -> CompileOptions:
         """Raises UnknownNameError for a target, level or machine that does not exist, MachineError for a wrong file."""
@@ -129,6 +130,7 @@ class CompileChoice:
             banks=self.banks,
             cycles=codegen.Cycles.of(gpu.load(self.latencies)) if self.latencies else None,
             address_bits=self.address_bits,
+            rotate=self.rotate,
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -89,6 +89,16 @@ CAUSES: Mapping[str, Cause] = {
     ),
     "orf-mrf-energy-share": Cause("compiler", _LOWERED, "ptx"),
     "orf-limit-8-entries-at-3-cost": Cause("compiler", _LOWERED, "ptx"),
+    "orf-limit-5-entries-at-3-cost": Cause("compiler", _LOWERED, "ptx"),
+    "orf-limit-never-flush": Cause("compiler", _LOWERED, "ptx"),
+    "orf-sw-orf-vs-hw-rfc": Cause("compiler", _LOWERED, "ptx"),
+    "orf-mrf-reads-vs-rfc": Cause("compiler", _LOWERED, "ptx"),
+    "orf-opt-gain": Cause("compiler", _LOWERED, "ptx"),
+    "orf-limit-variable-orf": Cause("compiler", _LOWERED, "ptx"),
+    "orf-limit-backward-branch": Cause("compiler", _LOWERED, "ptx"),
+    "orf-split-lrf-read-increase": Cause("input", _SHARED, "ptx-lrf-for-all"),
+    "orf-split-lrf-gain": Cause("input", _SHARED, "ptx-lrf-for-all"),
+    "orf-scalarprod-saving": Cause("compiler", _LOWERED, "ptx"),
     "orf-reduction-saving": Cause(
         "input",
         "the kernel here adds two elements a thread and then a tree; the loop over loads that the paper blames is that"
