@@ -16,6 +16,7 @@ import numpy as np
 from warpreg.designs.errors import DesignError
 from warpreg.replay.blame import author_line, authors_files, brief, check_return_types
 from warpreg.replay.compiled import OPTIONS, Mode
+from warpreg.replay.functions import INLINED
 from warpreg.replay.kinds import kind
 from warpreg.replay.reach import Reach, rebuild
 from warpreg.replay.store import stored
@@ -94,14 +95,15 @@ class CoreRecipe:
         reach.text(
             "key", repr((versions, processor, str(signature), shape, at.IN_FRONT, self.mode, self.text, OPTIONS))
         )
-        for file in (natives.__code__.co_filename, bare.__wrapped__.__code__.co_filename):
+        for file in (natives.__code__.co_filename, bare.__wrapped__.__code__.co_filename, INLINED):
             reach.text("natives", Path(file).read_text(encoding="utf-8"))
         reach.function(plain)
         return reach.digest
 
     def _build(self, plain: FunctionType, digest: str, signature: tuple[Any, ...], shape: Shape, file: Path) -> Entry:
-        import numba
         from numba.core.errors import NumbaError
+
+        from warpreg.replay.inlined import inlined, outermost
 
         name = f"warpreg_timing_{digest[:32]}"
         spec = importlib.util.spec_from_file_location(name, file)
@@ -110,14 +112,14 @@ class CoreRecipe:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
-        njit: Any = numba.njit
         options = OPTIONS | {"boundscheck": self.mode == "checked"}
-        inlined = njit(forceinline=True, no_cpython_wrapper=True, **options)
-        built = rebuild({"run": plain, **self.hooks}, inlined, {**natives(), **self.replaced})
-        opened = [bare(shape[0], at.IN_FRONT), bare(shape[1])] if self.mode != "checked" else 2 * [inlined(_as_it_is)]
+        built = rebuild({"run": plain, **self.hooks}, inlined(options), {**natives(), **self.replaced})
+        opened = [bare(shape[0], at.IN_FRONT), bare(shape[1])]
+        if self.mode == "checked":
+            opened = 2 * [inlined(options)(_as_it_is)]
         vars(module).update(self.names, run=built.pop("run"), bare_core=opened[0], bare_memory=opened[1])
         try:
-            entry = cast(Entry, njit(signature, cache=True, **options)(vars(module)["entry"]))
+            entry = cast(Entry, outermost(signature, options)(vars(module)["entry"]))
         except NumbaError as error:
             raise DesignError(self._blamed(error)) from error
         check_return_types(self.hooks, built)

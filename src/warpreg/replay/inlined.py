@@ -1,0 +1,106 @@
+"""Compiles functions that are only ever called from compiled ones: they are lowered, and optimised where they end up.
+
+numba takes every jitted function to machine code, and a function that calls others once more with all of theirs in it.
+Of a core that is compiled as one function that work is thrown away, more than a third of the time that its first
+compilation takes.  Here the functions below keep the code that they are lowered to, and the one on top, `outermost`,
+links them all and optimises once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import LoweringPass, register_pass
+from numba.core.typed_passes import NativeLowering
+
+
+class _Linking(JITCodeLibrary):
+    def add_linking_library(self, library: Any) -> None:
+        """Take what this calls, and what that calls in turn."""
+        for one in (library, *library._linking_libraries):
+            if one not in self._linking_libraries:
+                super().add_linking_library(one)
+
+
+class _Lowered(_Linking):
+    """Holds one function as it was lowered."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        return self._final_module
+
+
+class _Outermost(_Linking):
+    """Links all that it calls and optimises it together; only its own functions can be seen from outside."""
+
+    def finalize(self) -> None:
+        self._own = {function.name for function in self.get_defined_functions()}
+        # numba's own functions last: LLVM links of those only what something refers to by then.
+        self._linking_libraries.sort(key=lambda one: not isinstance(one, _Lowered))
+        super().finalize()
+
+    def _optimize_final_module(self) -> None:
+        for function in self.get_defined_functions():
+            if function.name not in self._own:
+                function.linkage = "internal"
+        super()._optimize_final_module()
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _MakeLinkable(LoweringPass):
+    """Lets callers find the function although there is no machine code: by a key in place of its entry point.
+
+    The dispatcher wants a builtin there; a method of a new list is one, and unlike any other.  It is never called.
+    """
+
+    _name = "warpreg_make_linkable"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        key = list[Any]().append
+        state.targetctx.insert_user_function(key, state.cr.fndesc, [state.library])
+        state.cr = state.cr._replace(cfunc=key)
+        return True
+
+
+class _OutermostPipeline(CompilerBase):
+    def define_pipelines(self) -> list[Any]:
+        return [_into(_Outermost, self.state)]
+
+
+class _LoweredPipeline(CompilerBase):
+    def define_pipelines(self) -> list[Any]:
+        passes = _into(_Lowered, self.state)
+        self.state.flags.no_compile = True
+        passes.add_pass_after(_MakeLinkable, NativeLowering)
+        passes.finalize()
+        return [passes]
+
+
+def _into(library: type[JITCodeLibrary], state: Any) -> Any:
+    """numba's own passes, into a library of that class."""
+    state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
+    state.library.enable_object_caching()
+    builder: Any = DefaultPassBuilder
+    return builder.define_nopython_pipeline(state)
+
+
+def inlined(options: dict[str, Any]) -> Any:
+    """A decorator for functions that compiled ones call."""
+    njit: Any = numba.njit
+    return njit(forceinline=True, no_cpython_wrapper=True, pipeline_class=_LoweredPipeline, **options)
+
+
+def outermost(signature: Any, options: dict[str, Any]) -> Any:
+    """A decorator for the function that is called from Python; compiles it at once, and caches it beside its file."""
+    njit: Any = numba.njit
+    return njit(signature, cache=True, pipeline_class=_OutermostPipeline, **options)
