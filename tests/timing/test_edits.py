@@ -17,9 +17,16 @@ from tests.timing import small_core
 ROOT = Path(__file__).parents[2]
 BESIDE = "SIGN = {sign}\n\n\ndef signed(number):\n    return SIGN * number\n"
 DESIGN = """
+from typing import NamedTuple
+from numpy.typing import NDArray
+import numpy as np
 from beside import signed
 from warpreg.designs.interface import *
 DESIGN = Declaration(slot="policy", source="assumed: a test")
+class State(NamedTuple):
+    unused: NDArray[np.int64]
+def init(parameters, program):
+    return State(per_warp(np.int64(0)))
 @hook
 def priority(state, program, warp, pc):
     return signed({factor} * warp)
@@ -39,8 +46,8 @@ print(simulate(launches, "gebhart", designs=["design.py"]).cycles)
 class Author:
     """Writes two files, and times with them in a fresh process."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, cache: Path | None = None) -> None:
+        self.folder, self.cache = folder, cache or folder / "cache"
         self.trace = write_vector_add(folder, 32)
 
     def writes(self, factor: int, sign: int) -> None:
@@ -50,7 +57,7 @@ class Author:
     def times(self) -> int:
         """Which warps go first."""
         paths = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
-        environment = {**os.environ, "WARPREG_CACHE": str(self.folder / "cache"), "PYTHONPATH": paths}
+        environment = {**os.environ, "WARPREG_CACHE": str(self.cache), "PYTHONPATH": paths}
         command = [sys.executable, "-c", SCRIPT, str(self.trace)]
         done = subprocess.run(
             command, cwd=self.folder, env=environment, capture_output=True, text=True, check=True, timeout=600
@@ -60,7 +67,7 @@ class Author:
     @property
     def cores(self) -> int:
         """Compiled timing cores on disk."""
-        return sum("timing core" in file.read_text() for file in (self.folder / "cache" / "cores").glob("*/core.py"))
+        return sum("timing core" in file.read_text() for file in (self.cache / "cores").glob("*/core.py"))
 
 
 @pytest.fixture
@@ -75,3 +82,12 @@ def test_an_edit_between_two_processes_is_seen(author: Author) -> None:
     assert (author.times(), author.cores) == (small_core.BOTH, 2)
     author.writes(factor=1, sign=-1)
     assert (author.times(), author.cores) == (small_core.FIRST, 3)
+
+
+def test_a_copy_of_a_design_elsewhere_has_a_core_of_its_own(author: Author) -> None:
+    author.writes(factor=1, sign=1)
+    author.times()
+    (author.folder / "copy").mkdir()
+    copy = Author(author.folder / "copy", author.cache)
+    copy.writes(factor=1, sign=1)
+    assert (copy.times(), copy.cores) == (small_core.SECOND, 2)

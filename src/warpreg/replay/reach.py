@@ -45,6 +45,7 @@ class Reach:
         if id(function) in self._seen:
             return
         self._seen.add(id(function))
+        self.text("module", function.__module__)
         self._file(function.__module__)
         self._hash.update(marshal.dumps(_placeless(function.__code__)))
         self._hash.update(repr((function.__defaults__, function.__kwdefaults__)).encode())
