@@ -48,7 +48,7 @@ def machine_words(machine: Machine, sms: int, resident: int, block_warps: int) -
         m[at.BY_REGISTER], m[at.BY_SLOT] = file.mapping != "warp", file.mapping != "register"
         m[at.COLLECTORS] = sum(one.collectors * _copies(machine, one.private) for one in machine.collectors.values())
         m[at.GROUPS] = sum(_copies(machine, one.private) for one in machine.collectors.values())
-    _check(m)
+    _check(m, machine.name)
     return m
 
 
@@ -64,10 +64,10 @@ def _copies(machine: Machine, private: bool) -> int:
     return machine.schedulers.count if private else 1
 
 
-def _check(m: Array) -> None:
+def _check(m: Array, name: str) -> None:
     for what, word in (("warps", at.SLOTS), ("banks", at.BANKS), ("collectors", at.COLLECTORS), ("blocks", at.BLOCKS)):
         if m[word] > at.SET_SIZE:
-            raise TimingError(f"{what} of an SM: expected at most {at.SET_SIZE}, found {m[word]}")
+            raise TimingError(f"machine {name}: {what} of an SM: expected at most {at.SET_SIZE}, found {m[word]}")
 
 
 class Shares(NamedTuple):
