@@ -4,8 +4,8 @@ An instruction is invariant if all it reads is made outside the loop (Aho, Lam, 
 9.5.2).  It may move if it has no effect but its result, and that is written once: then it may run even where the
 loop's body would not have.  Its result lives through the whole loop, unless it takes the place of a
 source that nothing else reads.  So it moves only as far as the words live in the loop do not exceed those that are
-live in the kernel anyway: no kernel takes more registers for it.  Constants and comparisons stay, since they are cheap
-to make again and predicates are few.
+live in the kernel anyway; what the scheduler makes of it can still take a register more or less.  Constants and
+comparisons stay, since they are cheap to make again and predicates are few.
 """
 
 from __future__ import annotations
