@@ -151,8 +151,9 @@ def test_progress_is_told_and_may_stop_a_run() -> None:
 
 
 SPINNING = """
-import sys, threading
+import signal, sys, threading
 from warpreg.simt import Device, Record
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 device = Device(sys.argv[1], record=Record(path=True, addresses=True))
 out = device.zeros(64, "u4")
 threading.Timer(0.3, lambda: print("running", flush=True)).start()
