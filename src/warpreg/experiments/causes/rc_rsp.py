@@ -55,9 +55,6 @@ ABLATIONS: Mapping[str, Ablation] = {
         findings=portless,
     ),
     "ptx-order": Ablation("no scheduling, addresses of 32 bits", choice={"schedule": False, "address_bits": 32}),
-    "registers-in-turn": Ablation(
-        "values take the register that has been free for longest, of those that the kernel uses", choice={"rotate": 1}
-    ),
     "half-size-as-10-kb": Ablation("half-size power is that of 10 KB", findings=half_size_as_10_kb),
     "two-tracks-a-port": Ablation("each port widens a cell by two tracks", findings=two_tracks_a_port),
 }
@@ -74,12 +71,6 @@ _SCHEDULED = Cause(
     " 64 bits take two entries",
     "ptx-order",
 )
-_FIRST_FIT = Cause(
-    "compiler",
-    "the allocator takes the lowest free register, so that results replace dead values in their own lines and the cache"
-    " does better than the paper's",
-    "registers-in-turn",
-)
 _HALF = Cause(
     "model",
     "energy falls with the square root of a store's words in the array model, faster than in the paper's, so that the"
@@ -87,14 +78,6 @@ _HALF = Cause(
     "half-size-as-10-kb",
 )
 CAUSES: Mapping[str, Cause] = {
-    "rc-rsp-register-energy-rc": _FIRST_FIT,
-    "rc-rsp-register-energy-half-rc": _HALF,
-    "rc-rsp-writes-elided-rc": _FIRST_FIT,
-    "rc-rsp-reads-elided-rc": _FIRST_FIT,
-    "rc-rsp-rc-hit-rate-in-hybrid": _FIRST_FIT,
-    "rc-rsp-rc-hit-rate-alone": _FIRST_FIT,
-    "rc-rsp-rsp-captures-within": _FIRST_FIT,
-    "rc-rsp-dynamic-sharing": _FIRST_FIT,
     "rc-rsp-writes-elided-rsp": _SCHEDULED,
     "rc-rsp-reads-elided-rsp": _SCHEDULED,
     "rc-rsp-writes-elided-hybrid": _SCHEDULED,
@@ -112,7 +95,6 @@ CAUSES: Mapping[str, Cause] = {
     "rc-rsp-rsp-size-optimum": _PORTS,
     "rc-rsp-streamcluster": _PORTS,
     "rc-rsp-hotspot": _PORTS,
-    "rc-rsp-hybrid-all-capacities": _FIRST_FIT,
     "rc-rsp-area-rc": Cause(
         "model",
         "a port widens a cell by one track a side in the array model, and control and wiring have no area",
