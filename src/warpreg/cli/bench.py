@@ -97,8 +97,8 @@ TIMING_UNITS = {
     "timing_mwi_s_geomean": "M warp-instructions/s timed, geometric mean, by machine",
     "timing_mwi_s_min": "M warp-instructions/s timed, slowest workload, by machine",
     "hook_overhead_max": "time that the hooks of a register file cache add, worst workload",
-    "first_compile_s": "s that timing adds to a tiny run with an empty cache",
-    "later_start_s": "s that timing adds to a tiny run with a warm cache",
+    "first_compile_s": "s of a process that times a tiny run, with an empty cache",
+    "later_start_s": "s of a process that times a tiny run, with the cache that one left",
     "traceg_mb_s": "MB of trace text a second of processor time",
 }
 

@@ -12,10 +12,7 @@
 from __future__ import annotations
 
 import json
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -27,6 +24,7 @@ from warpreg.experiments.choices import Choice
 from warpreg.experiments.counting import replayed
 from warpreg.experiments.host import host
 from warpreg.experiments.probe_kernel import NAME, probe_ptx
+from warpreg.experiments.processes import python
 from warpreg.experiments.provenance import code_version
 from warpreg.experiments.result import geometric_mean
 from warpreg.experiments.runs import AS_COMPILED, Run, find_workload, load_device
@@ -169,7 +167,7 @@ def probe_segments(instructions: int) -> int:
 
 def _compile_in_process(segments: int, cache: str) -> float:
     script = f"from warpreg.experiments import spine_bench; spine_bench.print_compile_seconds({segments})"
-    return float(json.loads(_python(["-c", script], cache)))
+    return float(json.loads(python(["-c", script], cache)))
 
 
 def print_compile_seconds(segments: int) -> None:
@@ -193,15 +191,9 @@ def start_seconds() -> tuple[float, float]:
         with tempfile.TemporaryDirectory(prefix="warpreg-bench-") as cache:
             for taken in (first, later):
                 begin = time.perf_counter()
-                _python(["-m", "warpreg", "run", "vector-add"], cache)
+                python(["-m", "warpreg", "run", "vector-add"], cache)
                 taken.append(time.perf_counter() - begin)
     return statistics.median(first), statistics.median(later)
-
-
-def _python(arguments: list[str], cache: str) -> str:
-    environment = os.environ | {"WARPREG_CACHE": cache}
-    done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=True)
-    return done.stdout
 
 
 def _median(work: Callable[[], object]) -> float:

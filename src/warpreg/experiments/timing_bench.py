@@ -5,16 +5,14 @@
   by machine.  A kernel that demands more registers than a thread of the machine has counts with those.
 - hook overhead: the same with the register file cache, whose two hooks plan every operand, over the speed without; the
   largest over the kernels.
-- first compile and later start: seconds from process start to the first result of a tiny run with an empty cache, and
-  with the one it left, over those of the run without timing.
+- first compile and later start: seconds of a whole process that times a tiny run, from its start to its result, with an
+  empty cache and with the one it left.
 """
 
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
+import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +21,7 @@ from typing import Any
 from warpreg import simt
 from warpreg.experiments.demand import demand_on
 from warpreg.experiments.host import host
+from warpreg.experiments.processes import python
 from warpreg.experiments.provenance import code_version
 from warpreg.experiments.result import geometric_mean
 from warpreg.experiments.runs import Run, find_workload, run_workload
@@ -37,7 +36,8 @@ SAMPLE = 2_000_000
 FEWEST_BLOCKS = 64
 HOOKED = "rfc"
 HOOKED_MACHINE = "gtx480"
-TINY = ("-m", "warpreg", "run", "vector-add", "--size", "tiny", "--json")
+TINY = ("-m", "warpreg", "run", "vector-add", "--size", "tiny", "--cycles", "--json")
+LATER_STARTS = 3
 
 Begin = Callable[[str], None]
 
@@ -95,17 +95,12 @@ def sample(run: Run) -> Window:
 
 
 def start_seconds() -> tuple[float, float]:
-    """What ``--cycles`` adds to a tiny run as a process: with an empty cache, and with the one that run left."""
+    """Seconds of the process ``warpreg run vector-add --cycles``: with an empty cache, and with the one it left."""
     with tempfile.TemporaryDirectory(prefix="warpreg-bench-") as cache:
-        _seconds(TINY, cache)
-        without = _seconds(TINY, cache)
-        first = _seconds((*TINY, "--cycles"), cache)
-        later = _seconds((*TINY, "--cycles"), cache)
-    return first - without, later - without
+        return _seconds(cache), statistics.median(_seconds(cache) for _ in range(LATER_STARTS))
 
 
-def _seconds(arguments: Sequence[str], cache: str) -> float:
+def _seconds(cache: str) -> float:
     begin = time.perf_counter()
-    environment = os.environ | {"WARPREG_CACHE": cache}
-    subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, check=True)
+    python(TINY, cache)
     return time.perf_counter() - begin

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -18,8 +16,8 @@ from warpreg.designs.plan import Plan
 from warpreg.designs.program import Program
 from warpreg.replay.blame import brief, check_return_types, culprit, types_of
 from warpreg.replay.core import ENTRY
+from warpreg.replay.entries import entry
 from warpreg.replay.reach import Reach, rebuild
-from warpreg.replay.store import stored
 
 Mode = Literal["compiled", "checked", "interpreted"]
 """``checked`` is compiled with array bounds checked; ``interpreted`` runs hooks as plain Python, for a debugger."""
@@ -81,8 +79,8 @@ def compiled_core(recipe: Recipe, arguments: tuple[Any, ...], hook_arguments: Ma
     signature = _signature(arguments)
     digest = recipe.digest(signature)
     if digest not in _loaded:
-        build = partial(_build, recipe, digest, signature, hook_arguments)
-        _loaded[digest] = stored(digest, recipe.text, build)
+        build = partial(_build, recipe, signature, hook_arguments)
+        _loaded[digest] = entry(ENTRY, recipe.text, digest, signature, build, "core")
     return _loaded[digest]
 
 
@@ -95,18 +93,11 @@ def _signature(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _build(
-    recipe: Recipe, digest: str, signature: tuple[Any, ...], hook_arguments: Mapping[str, tuple[Any, ...]], file: Path
+    recipe: Recipe, signature: tuple[Any, ...], hook_arguments: Mapping[str, tuple[Any, ...]], module: ModuleType
 ) -> Core:
     import numba
     from numba.core.errors import NumbaError
 
-    name = f"warpreg_core_{digest[:32]}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise DesignError(f"{file}: cannot be loaded as a module")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
     njit: Any = numba.njit
     options = OPTIONS | {"boundscheck": recipe.checked}
     inlined = njit(forceinline=True, no_cpython_wrapper=True, **options)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from warpreg.replay.compiled import OPTIONS
+from warpreg.replay.entries import entry
 from warpreg.replay.kinds import kind
 from warpreg.replay.reach import Reach, rebuild
-from warpreg.replay.store import stored
 
 INLINED = Path(__file__).with_name("inlined.py")
 """How functions are compiled; imports numba, which a start should not."""
@@ -59,19 +58,12 @@ def _from_disk(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Call
     reach.text("key", repr((versions, processor, str(signature), text, OPTIONS)))
     reach.text("inlined", INLINED.read_text(encoding="utf-8"))
     reach.function(function)
-    return stored(reach.digest, text, partial(_build, function, reach.digest, signature))
+    return entry("entry", text, reach.digest, signature, partial(_build, function, signature), "function")
 
 
-def _build(function: FunctionType, digest: str, signature: tuple[Any, ...], file: Path) -> Callable[..., Any]:
+def _build(function: FunctionType, signature: tuple[Any, ...], module: ModuleType) -> Callable[..., Any]:
     from warpreg.replay.inlined import inlined, outermost
 
-    name = f"warpreg_function_{digest[:32]}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
     vars(module).update(rebuild({"function": function}, inlined(OPTIONS)))
     result: Callable[..., Any] = outermost(signature, OPTIONS)(module.__dict__["entry"])
     return result

@@ -23,16 +23,19 @@ CORE = "core.py"
 MANIFEST = "manifest.json"
 
 
-def stored(digest: str, text: str, build: Callable[[Path], Built]) -> Built:
+def stored(
+    digest: str, text: str, build: Callable[[Path], Built], load: Callable[[Path], Built | None] = lambda core: None
+) -> Built:
     """``build(core file)`` in the folder of that digest, from the cache where it is sound.
 
     ``build`` compiles the file with numba's caching on, which leaves its results beside the file; from a sound folder
-    it loads them. Where the cache directory cannot be written, the core is compiled in a temporary folder that does not
-    outlive the call.
+    ``load`` gets them, or ``build`` where that finds nothing. Where the cache directory cannot be written, the core is
+    compiled in a temporary folder that does not outlive the call.
     """
     folder = cache_directory() / "cores" / digest
     if _is_sound(folder):
-        return build(folder / CORE)
+        loaded = load(folder / CORE)
+        return build(folder / CORE) if loaded is None else loaded
     with tempfile.TemporaryDirectory(dir=_writable(folder.parent), prefix="new-") as aside:
         built = _build(Path(aside) / digest, text, build)
         _install(Path(aside), folder)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -16,10 +15,10 @@ import numpy as np
 from warpreg.designs.errors import DesignError
 from warpreg.replay.blame import author_line, authors_files, brief, check_return_types
 from warpreg.replay.compiled import OPTIONS, Mode
+from warpreg.replay.entries import entry
 from warpreg.replay.functions import INLINED
 from warpreg.replay.kinds import kind
 from warpreg.replay.reach import Reach, rebuild
-from warpreg.replay.store import stored
 from warpreg.timing import at
 from warpreg.timing.natives import natives
 from warpreg.timing.run import run
@@ -82,7 +81,8 @@ class CoreRecipe:
         typeof: Any = numba.typeof
         signature = tuple(typeof(argument) for argument in arguments)
         digest = self._digest(plain, signature, shape)
-        return stored(digest, self.text, partial(self._build, plain, digest, signature, shape))
+        build = partial(self._build, plain, signature, shape)
+        return entry("entry", self.text, digest, signature, build, "timing")
 
     def _digest(self, plain: FunctionType, signature: tuple[Any, ...], shape: Shape) -> str:
         import llvmlite
@@ -100,18 +100,11 @@ class CoreRecipe:
         reach.function(plain)
         return reach.digest
 
-    def _build(self, plain: FunctionType, digest: str, signature: tuple[Any, ...], shape: Shape, file: Path) -> Entry:
+    def _build(self, plain: FunctionType, signature: tuple[Any, ...], shape: Shape, module: ModuleType) -> Entry:
         from numba.core.errors import NumbaError
 
         from warpreg.replay.inlined import inlined, outermost
 
-        name = f"warpreg_timing_{digest[:32]}"
-        spec = importlib.util.spec_from_file_location(name, file)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
         options = OPTIONS | {"boundscheck": self.mode == "checked"}
         built = rebuild({"run": plain, **self.hooks}, inlined(options), {**natives(), **self.replaced})
         opened = [bare(shape[0], at.IN_FRONT), bare(shape[1])]
@@ -119,11 +112,11 @@ class CoreRecipe:
             opened = 2 * [inlined(options)(_as_it_is)]
         vars(module).update(self.names, run=built.pop("run"), bare_core=opened[0], bare_memory=opened[1])
         try:
-            entry = cast(Entry, outermost(signature, options)(vars(module)["entry"]))
+            compiled = cast(Entry, outermost(signature, options)(vars(module)["entry"]))
         except NumbaError as error:
             raise DesignError(self._blamed(error)) from error
         check_return_types(self.hooks, built)
-        return entry
+        return compiled
 
     def _blamed(self, error: Exception) -> str:
         """What does not compile, in one line; with the author's file and line where numba names a file of his."""

@@ -1,0 +1,59 @@
+"""Compiled functions in later processes: what numba left on disk is loaded without what only a compilation needs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from warpreg.replay.functions import compiled
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = """
+import sys
+import numpy as np
+from tests.replay.test_entries import total
+from warpreg.replay.functions import compiled
+
+print(compiled(total, (np.arange(5),))(np.arange(5)))
+print(*(name for name in ("numba.np.arraymath", "scipy.linalg") if name in sys.modules))
+"""
+
+
+def total(words: NDArray[np.int64]) -> int:
+    found = 0
+    for word in words:
+        found += word
+    return found
+
+
+def in_a_fresh_process(cache: Path) -> list[str]:
+    paths = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+    environment = {**os.environ, "WARPREG_CACHE": str(cache), "PYTHONPATH": paths}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def test_a_later_process_loads_the_function_and_not_what_compiling_it_needs(tmp_path: Path) -> None:
+    assert in_a_fresh_process(tmp_path) == ["10", "numba.np.arraymath scipy.linalg"]
+    assert in_a_fresh_process(tmp_path) == ["10", ""]
+
+
+def test_a_loaded_function_takes_its_own_types_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPREG_CACHE", str(tmp_path))
+    in_a_fresh_process(tmp_path)
+    loaded = compiled(total, (np.arange(5),))
+    with pytest.raises(TypeError, match="No matching definition"):
+        loaded(np.arange(5.0))
+
+
+def test_files_that_look_newer_than_what_numba_left_are_compiled_again(tmp_path: Path) -> None:
+    in_a_fresh_process(tmp_path)
+    (core,) = tmp_path.glob("cores/*/core.py")
+    os.utime(core, (0, 0))
+    assert in_a_fresh_process(tmp_path)[0] == "10"
