@@ -19,6 +19,10 @@ THEIRS = sections("""
 /*0000*/ LDG.E.128 R4, [R2.64+UR4] ;
 /*0010*/ LDG.E R8, [R2.64] ;
 /*0020*/ STS [R0], R8 ;
+/*0028*/ IADD3.X R3, R3, RZ, RZ, P0, !PT ;
+/*0029*/ IMAD.MOV.U32 R9, RZ, RZ, 0x1 ;
+/*002a*/ BSSY B0, `(.L_x_0) ;
+/*002b*/ CALL.REL.NOINC `($k$__internal_0) ;
 /*0030*/ @P0 BRA `(.L_x_0) ;
 /*0040*/ EXIT ;
 """)["k"]
@@ -36,7 +40,7 @@ def test_both_codes_are_counted() -> None:
         kernel(f"add.s64 %rd1, %rd1, 4; ex2.approx.f32 %f9, %f8; {body}"), machine, MachineCode(10, 0, 4)
     )
     counted = evidence(memory=(2, 3), wide=(1, 1), unrolled=(5, 4), uniform_bases=1, subroutines=9)
-    counted = replace(counted, long_integers=1, approximations=1)
+    counted = replace(counted, moves=(0, 1), upper_halves=1, meeting=1, subroutine_calls=1, approximations=1)
     assert found == counted
 
 
@@ -60,10 +64,13 @@ def test_the_first_mechanism_that_the_counts_show_explains(found: Evidence, rati
     ("found", "ratio", "words"),
     [
         (evidence(unrolled=(96, 80), subroutines=9), 0.5, "unrolls loops"),
-        (evidence(subroutines=9, approximations=4), 0.5, "4 approximate functions"),
-        (evidence(subroutines=9), 0.5, "subroutines"),
-        (evidence(long_integers=3), 0.5, "3 of ours are of 64-bit integers"),
-        (evidence(), 0.5, "moves"),
+        (evidence(memory=(26, 68), upper_halves=9), 0.5, "repeats bodies of loops (68 memory instructions, ours 26)"),
+        (evidence(subroutine_calls=2, approximations=4), 0.5, "4 approximate functions are scaled"),
+        (evidence(subroutine_calls=2, approximations=4), 0.5, "; 2 calls of division subroutines"),
+        (evidence(upper_halves=31, meeting=12), 0.5, "upper halves of 64-bit integers take 31 instructions"),
+        (evidence(meeting=12, moves=(2, 9)), 0.5, "12 instructions say where threads meet; it moves constants"),
+        (evidence(moves=(2, 9)), 0.5, "(9 instructions, ours 2)"),
+        (evidence(), 0.5, "do less"),
         (evidence(memory=(8, 4)), 1.5, "joins memory accesses (4, ours 8)"),
         (evidence(memory=(8, 4), calls=26, subroutines=9), 1.5, "26 calls of device functions are inlined here"),
         (evidence(branches=(8, 4)), 1.5, "predicates (4 branches, ours 8)"),
@@ -85,6 +92,8 @@ def test_the_page_keeps_what_stands_before_its_marker(tmp_path: Path, monkeypatc
         "target": "sm_80",
         "ours": {"registers": 10, "instructions": 30},
         "ptxas": {"registers": 20, "instructions": 60},
+        "ptxas_rolled": {"registers": 11, "instructions": 36},
+        "ratio": {"instructions": 2.0, "rolled_instructions": 1.2},
         "mechanism": {"registers": "it unrolls", "instructions": "it copies"},
     }
     figures: dict[str, Any] = dict.fromkeys(compiler_page.SUMMARY, 1.254)
@@ -97,6 +106,8 @@ def test_the_page_keeps_what_stands_before_its_marker(tmp_path: Path, monkeypatc
     text = page.read_text(encoding="utf-8")
     assert text.startswith(f"# By hand\n{compiler_page.MARKER}")
     assert "| registers, geometric mean | 1.25 |" in text
-    assert "| k | sm_80 | 10 | 20 | 0.50 | it unrolls |" in text
-    assert "| k | sm_80 | 30 | 60 | 0.50 | it copies |" in text
+    assert "| k | sm_80 | 10 | 20 | 11 | 0.50 | it unrolls |" in text
+    assert "| k | sm_80 | 30 | 60 | 36 | 0.50 | it copies |" in text
+    assert "Of 1 pairs of kernel and target, 1 differ in instructions by more than 1.6" in text
+    assert "0 of them do: none." in text
     assert "old" not in text

@@ -104,26 +104,30 @@ class _Webs:
     def result(self) -> Values:
         numbers: dict[int, int] = {}
         cells: list[int] = []
+        definitions: list[list[int]] = []
+        reads: list[list[int]] = []
 
         def number(node: int, cell: int) -> int:
             root = self.find(node)
-            if root not in numbers:
-                numbers[root] = len(cells)
+            found = numbers.get(root)
+            if found is None:
+                found = numbers[root] = len(cells)
                 cells.append(cell)
-            return numbers[root]
+                definitions.append([])
+                reads.append([])
+            return found
+
+        def numbered(nodes: tuple[int, ...], of: tuple[int, ...], pc: int, places: list[list[int]]) -> tuple[int, ...]:
+            row = tuple(map(number, nodes, of))
+            for value in row:
+                places[value].append(pc)
+            return row
 
         table = self.table
         read, written = [], []
         for pc in range(len(table.written)):
-            read.append(tuple(number(n, c) for n, c in zip(self.read[pc], table.read[pc], strict=True)))
-            written.append(tuple(number(n, c) for n, c in zip(self.written[pc], table.written[pc], strict=True)))
+            read.append(numbered(self.read[pc], table.read[pc], pc, reads))
+            written.append(numbered(self.written[pc], table.written[pc], pc, definitions))
         entry = {number(n, c) for (block, c), n in self.starts.items() if block == 0 and self.live.live_in[0] >> c & 1}
-        definitions: list[list[int]] = [[] for _ in cells]
-        reads: list[list[int]] = [[] for _ in cells]
-        for pc in range(len(table.written)):
-            for v in written[pc]:
-                definitions[v].append(pc)
-            for v in read[pc]:
-                reads[v].append(pc)
         found = tuple(Value(c, tuple(definitions[v]), tuple(reads[v]), v in entry) for v, c in enumerate(cells))
         return Values(found, tuple(written), tuple(read))

@@ -23,9 +23,14 @@ from warpreg.ir.operands import (
 
 Leaf = Callable[[Operand], Operand]
 
+LEAVES = (Register, Immediate, ConstantBank)
+"""The usual operands that have no parts."""
+
 
 def map_operand(operand: Operand, leaf: Leaf) -> Operand:
     """``operand`` with ``leaf`` applied to each of its parts; the same object where nothing changes."""
+    if isinstance(operand, LEAVES):
+        return leaf(operand)
     if isinstance(operand, Address):
         base = leaf(operand.base)
         return operand if base is operand.base else rebase(operand, base)
@@ -64,7 +69,8 @@ def map_instruction(instruction: Instruction, leaf: Leaf) -> Instruction:
             guard = Guard(register, guard.negated)
     if guard is instruction.guard and all(a is b for a, b in zip(operands, instruction.operands, strict=True)):
         return instruction
-    return replace(instruction, operands=operands, guard=guard)
+    i = instruction
+    return Instruction(i.opcode, i.modifiers, operands, guard, i.location, i.source)
 
 
 def rename_registers(instruction: Instruction, names: Callable[[Register], Operand]) -> Instruction:

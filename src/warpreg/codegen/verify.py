@@ -13,6 +13,8 @@ from warpreg.ir.opcodes import flattened, signature
 from warpreg.ir.operands import Label, Not, Operand, Register
 from warpreg.ir.types import Type
 
+ENDS = BRANCHES | EXITS | STOPS
+
 
 class VerificationError(WarpregError):
     """A kernel that breaks an invariant of the IR: names the block and the instruction."""
@@ -56,7 +58,7 @@ def _flow_problems(kernel: Kernel, block: Block) -> Iterator[str]:
         yield f"successors {block.successors} go beyond the kernel"
         return
     for instruction in block.instructions[:-1]:
-        if instruction.opcode in BRANCHES | EXITS | STOPS:
+        if instruction.opcode in ENDS:
             yield f"'{instruction}' does not end the block"
     last = block.terminator
     count = len(block.successors)
@@ -75,8 +77,8 @@ def _flow_problems(kernel: Kernel, block: Block) -> Iterator[str]:
 
 
 def _operand_problems(kernel: Kernel, instruction: Instruction) -> Iterator[str]:
-    for register in (*instruction.defined, *instruction.used):
-        if kernel.is_allocated:
+    if kernel.is_allocated:
+        for register in (*instruction.defined, *instruction.used):
             yield from _architected_problems(kernel, register)
     if instruction.opcode == "call":
         return

@@ -55,4 +55,4 @@ def _renamed(instruction: Instruction, written: list[str], read: list[str]) -> I
 
 def _with(register: Register, suffixes: Iterator[str]) -> Register:
     suffix = next(suffixes)
-    return replace(register, name=register.name + suffix) if suffix else register
+    return Register(register.name + suffix, register.type, register.index) if suffix else register

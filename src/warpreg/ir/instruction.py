@@ -10,6 +10,7 @@ from warpreg.ir.operands import (
     Address,
     AddressTuple,
     Arguments,
+    Immediate,
     Not,
     Operand,
     Pair,
@@ -89,12 +90,12 @@ class Instruction:
     @property
     def defined(self) -> tuple[Register, ...]:
         """Registers written, predicates included, in operand order."""
-        return tuple(r for operand in self.results for r in registers_of(operand))
+        return tuple(_registers(self.results))
 
     @property
     def used(self) -> tuple[Register, ...]:
         """Registers read, in operand order, repeated if read twice; the guard comes last."""
-        read = [r for operand in self.sources for r in registers_of(operand)]
+        read = _registers(self.sources)
         if self.guard:
             read.append(self.guard.register)
         return tuple(read)
@@ -103,6 +104,16 @@ class Instruction:
         guard = f"{self.guard} " if self.guard else ""
         operands = ", ".join(map(str, self.operands))
         return f"{guard}{self.full_opcode} {operands}".rstrip()
+
+
+def _registers(operands: tuple[Operand, ...]) -> list[Register]:
+    found: list[Register] = []
+    for operand in operands:
+        if isinstance(operand, Register):
+            found.append(operand)
+        elif not isinstance(operand, Immediate):
+            found.extend(registers_of(operand))
+    return found
 
 
 def registers_of(operand: Operand) -> Iterator[Register]:

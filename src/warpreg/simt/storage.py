@@ -8,7 +8,8 @@ as it is, and lets the host keep 64-bit values whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from warpreg.analysis.accesses import Cells, accesses
@@ -29,6 +30,9 @@ class Cell:
     offset: int
     bits: int
 
+
+Group = tuple[Register, tuple[int, ...]]
+"""A register operand and the webs of its words."""
 
 CARRY_CELL = Cell(THREAD_INDEX_BYTES, 1)
 """The carry flag, which every kernel has."""
@@ -57,13 +61,13 @@ class Storage:
 
 def assign(kernel: Kernel) -> Storage:
     """Cells for every value of the kernel."""
-    allocator = _Allocator(_always_paired(kernel))
-    table, webs = accesses(kernel), values(kernel)
-    written, read = [], []
-    for pc, instruction in enumerate(kernel.instructions()):
-        written.append(allocator.place(_grouped(instruction.defined, webs.written[pc], table.cells)))
-        read.append(allocator.place(_grouped(instruction.used, webs.read[pc], table.cells)))
-    return Storage(tuple(written), tuple(read), (allocator.end + 63) // 64 * 64)
+    cells, webs = accesses(kernel).cells, values(kernel)
+    instructions = list(kernel.instructions())
+    written = [_grouped(i.defined, numbers, cells) for i, numbers in zip(instructions, webs.written, strict=True)]
+    read = [_grouped(i.used, numbers, cells) for i, numbers in zip(instructions, webs.read, strict=True)]
+    allocator = _Allocator(_always_paired([*written, *read]))
+    placed = [(allocator.place(w), allocator.place(r)) for w, r in zip(written, read, strict=True)]
+    return Storage(tuple(w for w, _ in placed), tuple(r for _, r in placed), (allocator.end + 63) // 64 * 64)
 
 
 @dataclass
@@ -72,7 +76,7 @@ class _Allocator:
     end: int = CARRY_CELL.offset + PREDICATE_BYTES
     cells: dict[tuple[int, ...], Cell] = field(default_factory=dict)
 
-    def place(self, groups: Iterator[tuple[Register, tuple[int, ...]]]) -> tuple[Cell, ...]:
+    def place(self, groups: Iterable[Group]) -> tuple[Cell, ...]:
         """The cell of each word of some registers, in order."""
         placed: list[Cell] = []
         for register, web in groups:
@@ -95,25 +99,27 @@ def _container_bits(register: Register) -> int:
     return max(32, register.type.bits) if narrow else register.type.bits
 
 
-def _grouped(
-    registers: tuple[Register, ...], webs: tuple[int, ...], cells: Cells
-) -> Iterator[tuple[Register, tuple[int, ...]]]:
+def _grouped(registers: tuple[Register, ...], webs: tuple[int, ...], cells: Cells) -> list[Group]:
     """Each register with the webs of its words."""
-    at = 0
+    if len(webs) == len(registers):
+        return [(register, (web,)) for register, web in zip(registers, webs, strict=True)]
+    at, groups = 0, []
     for register in registers:
         count = len(cells.of(register))
-        yield register, webs[at : at + count]
+        groups.append((register, webs[at : at + count]))
         at += count
+    return groups
 
 
-def _always_paired(kernel: Kernel) -> frozenset[tuple[int, ...]]:
+def _always_paired(accessed: Iterable[Iterable[Group]]) -> frozenset[tuple[int, ...]]:
     """The pairs of webs that every instruction accesses together, as one 64-bit register."""
-    table, webs = accesses(kernel), values(kernel)
-    company: dict[int, set[tuple[int, ...]]] = {}
-    for pc, instruction in enumerate(kernel.instructions()):
-        for registers, numbers in ((instruction.defined, webs.written[pc]), (instruction.used, webs.read[pc])):
-            for _, web in _grouped(registers, numbers, table.cells):
-                for member in web:
-                    company.setdefault(member, set()).add(web)
-    pairs = {web for seen in company.values() for web in seen if len(web) == 2}
-    return frozenset(web for web in pairs if all(company[member] == {web} for member in web))
+    pairs: set[tuple[int, ...]] = set()
+    apart: set[int] = set()
+    for groups in accessed:
+        for _, webs in groups:
+            if len(webs) == 2:
+                pairs.add(webs)
+            else:
+                apart.update(webs)
+    company = Counter(member for pair in pairs for member in set(pair))
+    return frozenset(p for p in pairs if apart.isdisjoint(p) and all(company[member] == 1 for member in p))

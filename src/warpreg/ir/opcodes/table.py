@@ -174,14 +174,21 @@ def classify(instr: Instruction) -> tuple[Unit, Latency]:
     return (rows[0].unit, rows[0].latency_of(instr.modifiers)) if rows else (Unit.ALU, Latency.ALU)
 
 
+@functools.lru_cache(maxsize=4096)
+def _carries(opcode: str, modifiers: tuple[str, ...]) -> tuple[bool, bool]:
+    """Whether an opcode reads and whether it writes `CARRY`."""
+    rows = _matching(opcode, modifiers)
+    return any(row.reads_carry for row in rows), any(row.writes_carry for row in rows)
+
+
 def reads_carry(instr: Instruction) -> bool:
     """Whether the instruction reads `CARRY`.  Never raises."""
-    return any(row.reads_carry for row in _matching(instr.opcode, instr.modifiers))
+    return _carries(instr.opcode, instr.modifiers)[0]
 
 
 def writes_carry(instr: Instruction) -> bool:
     """Whether the instruction writes `CARRY`.  Never raises."""
-    return any(row.writes_carry for row in _matching(instr.opcode, instr.modifiers))
+    return _carries(instr.opcode, instr.modifiers)[1]
 
 
 def carry_defs(instr: Instruction) -> tuple[Register, ...]:
