@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -132,12 +133,37 @@ def test_a_texture_is_no_number() -> None:
         device.launch("k", 1, 1, device.texture(LINE, "1d"))
 
 
-def test_what_is_not_supported_names_its_place() -> None:
-    for opcode in ("tex.1d.v4.f32.f32|, %x2", "tld4.r.2d.v4.f32.f32|, {%e2, %e3}, %x4"):
-        with pytest.raises(UnsupportedError, match=r"<ptx>:\d+:\d+: .*compares depths, which is not supported"):
-            Device(fetch_text(opcode, 1 if "1d" in opcode else 2)).kernel("k")
-    with pytest.raises(UnsupportedError, match=r"<ptx>:\d+:\d+: tex\.2dms\.v4\.f32\.s32 is not supported"):
-        Device(fetch_text("tex.2dms.v4.f32.s32", 4)).kernel("k")
+@pytest.mark.parametrize(
+    ("opcode", "coordinates"),
+    [
+        ("tex.1d.v4.f32.f32|, %x2", 1),
+        ("tex.2d.v4.f32.f32|, %x2", 2),
+        ("tex.2d.v4.f32.f32|, {%e2, %e3}, %x4", 2),
+        ("tex.level.2d.v4.f32.f32|, %x5, %x4", 2),
+        ("tex.grad.2d.v4.f32.f32|, {%x2, %x3}, {%x4, %x5}, {%e6, %e7}, %x4", 2),
+        ("tex.a2d.v4.f32.f32|, %x2", 4),
+        ("tex.cube.v4.f32.f32|, %x4", 4),
+        ("tex.acube.v4.f32.f32|, %x4", 4),
+        ("tld4.r.2d.v4.f32.f32|, {%e2, %e3}, %x4", 2),
+        ("tld4.r.a2d.v4.f32.f32|, %x4", 4),
+        ("tld4.r.cube.v4.f32.f32|, %x4", 4),
+        ("tld4.r.acube.v4.f32.f32|, %x4", 4),
+    ],
+)
+def test_comparing_depths_is_one_error_that_names_its_place(opcode: str, coordinates: int) -> None:
+    name = re.escape(opcode.partition("|")[0])
+    with pytest.raises(UnsupportedError, match=rf"<ptx>:\d+:\d+: {name} compares depths, which is not supported"):
+        Device(fetch_text(opcode, coordinates)).kernel("k")
+
+
+@pytest.mark.parametrize("mode", ["", ".base", ".level"])
+@pytest.mark.parametrize("geometry", ["2dms", "a2dms"])
+@pytest.mark.parametrize("types", ["v4.f32.s32", "v4.u32.s32", "v2.f16x2.s32"])
+def test_one_of_several_samples_is_one_error_that_names_its_place(mode: str, geometry: str, types: str) -> None:
+    opcode = f"tex{mode}.{geometry}.{types}"
+    said = rf"<ptx>:\d+:\d+: {re.escape(opcode)} is not supported: it fetches one of several samples"
+    with pytest.raises(UnsupportedError, match=said):
+        Device(fetch_text(opcode, 4)).kernel("k")
 
 
 @pytest.mark.parametrize(

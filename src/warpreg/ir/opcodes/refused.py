@@ -18,6 +18,8 @@ PARTS = {
     ("mma", "sp"): "multiplies sparse matrices",
     ("mma", "sp::ordered_metadata"): "multiplies sparse matrices",
     ("mma", "block_scale"): "multiplies scaled blocks",
+    ("tex", "2dms"): "fetches one of several samples",
+    ("tex", "a2dms"): "fetches one of several samples",
 }
 """By base opcode and a modifier."""
 
