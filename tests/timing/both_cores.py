@@ -69,7 +69,8 @@ def fast(
     **parameters: Value,
 ) -> Fast:
     """What the fast core makes of it."""
-    behaviour = Behaviour(**vars(behaviour_of(launched.kernel, design, **parameters)))
+    order = design.declaration.order if design else "warp"
+    behaviour = Behaviour(**vars(behaviour_of(launched.kernel, design, **parameters)), order=order)
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms))
     visits = Visits(launched.kernel)
     engine = Engine(

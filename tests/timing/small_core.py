@@ -15,5 +15,5 @@ FIRST, SECOND, BOTH = 1, 2, 3
 def run(c: Any, memory: Any, d: Any) -> int:
     """Asks ``priority`` of the first two warps of a scheduler; which of them go first is how long the run takes."""
     c.clock[at.ENDED_BLOCKS] = 1
-    c.clock[at.NOW] = calls.prefer(c, d, 0, 0, BOTH, 0) - 1
+    c.clock[at.LAST_LEFT] = calls.prefer(c, d, 0, 0, BOTH, 0) - 1
     return at.DONE

@@ -138,7 +138,7 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
     _rows_of(rows, m, at.FIRST_GROUP, at.FIRST_COLLECTOR)[:, : at.GROUP] = np.tile(groups.rows, (sms, 1))
     _rows_of(rows, m, at.FIRST_COLLECTOR, at.FIRST_BANK)[:, [at.HELD, at.TAKEN_AT]] = at.NONE
     _rows_of(rows, m, at.FIRST_BANK, at.FIRST_BLOCK)[:, [at.WRITES_HEAD, at.WRITES_TAIL]] = at.NONE
-    rows[:sms, [at.STEPPED, at.EXTRA_FIRST]] = at.NONE
+    rows[:sms, [at.STEPPED, at.EXTRA_FIRST, at.PLACES_AT]] = at.NONE
     rows[:sms, at.FREE_SLOTS] = full_set(machine.sm.warps)
     rows[:sms, at.FREE_BLOCKS] = full_set(resident)
     m, clock = _in_front(rows, m, np.zeros(at.CLOCK, np.int64))

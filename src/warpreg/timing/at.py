@@ -23,8 +23,8 @@ INT, FP, SFU, DP, TENSOR, MEM, TEX, CTRL, UNIFORM = range(PIPES)
  SWAP_CYCLES,
  BLOCKS, BLOCK_WARPS, GROUPS, COLLECTORS, UNITS, WHEEL, WORDS, EVERY_CYCLE, CTRL_LATENCY, FIRST_WARP,
  FIRST_SCHEDULER, TO_ACCOUNT, FIRST_GROUP, FIRST_COLLECTOR, FIRST_BANK, FIRST_BLOCK, FIRST_UNITS, FIRST_OP, FIRST_PCS,
- OP_READS, OP_WRITES, OWN_BANKS) = range(42)  # fmt: skip
-MACHINE = OWN_BANKS + 1
+ OP_READS, OP_WRITES, OWN_BANKS, IN_STEP) = range(43)  # fmt: skip
+MACHINE = IN_STEP + 1
 LRR, GTO, OLDEST, GREEDY = range(4)
 STATIC, PENDING, STALL = range(3)
 
@@ -112,8 +112,8 @@ WORD_MASK = 63
 # SMs
 (DUE, SEQ, AGES, RESIDENT, FREE_SLOTS, REQUEST_BANKS, WRITE_BANKS, READY_COLLECTORS, QUEUE_HEAD, QUEUE_TAIL, QUEUED,
  QUEUE_AT, RETRY_AT, STEPPED, CHECK_BARRIER, BLOCK_ENDED, GROUPS_LATCHED, FREE_BLOCKS, WRITTEN_BANKS,
- TRIED, ENDED_WARPS, EXTRA_FIRST, EXTRA_LAST, UNITS_ASKED, RIPE) = range(25)  # fmt: skip
-"""UNITS_ASKED: the units that collectors could be dispatched to.  From RIPE on: which buckets of the wheel hold
+ TRIED, ENDED_WARPS, EXTRA_FIRST, EXTRA_LAST, UNITS_ASKED, PLACES_AT, RIPE) = range(26)  # fmt: skip
+"""PLACES_AT: the cycle for whose end the SM waits for its turn to take a thread block, NONE if it does not. UNITS_ASKED: the units that collectors could be dispatched to.  From RIPE on: which buckets of the wheel hold
 something."""
 
 # thread blocks that are resident
@@ -122,10 +122,12 @@ RESIDENT_BLOCK = ARRIVED + BARRIERS
 """ARRIVED + number: warps that have come to a barrier with a count; COMPLETE: the set of those to be released."""
 
 # clock: numbers of the whole run
-(NOW, NEXT_BLOCK, LOADED_BLOCKS, FIRST_LOADED, TOTAL_BLOCKS, ENDED_BLOCKS, FREE_OP, FREE_OPS,
+(UNTIL, NEXT_BLOCK, LOADED_BLOCKS, FIRST_LOADED, TOTAL_BLOCKS, ENDED_BLOCKS, FREE_OP, FREE_OPS,
  LAST_PROGRESS, LEAST_OPS, STEPS_TAKEN, STARTS, OVERFLOW, INSTRUCTIONS, BANK_WAITS,
  WRITE_WAITS, COLLECTED, COLLECT_CYCLES, COLLECTED_MEMORY, COLLECT_CYCLES_MEMORY, TRANSACTIONS,
- MEMORY_LOADS, MEMORY_LOAD_CYCLES, DISPATCHED) = range(24)  # fmt: skip
+ MEMORY_LOADS, MEMORY_LOAD_CYCLES, LAST_LEFT, PLACING, DISPATCHED) = range(26)  # fmt: skip
+"""UNTIL: SMs may be stepped up to this cycle. LAST_LEFT: the last one in which a thread block left. PLACING: how many SMs
+wait for their turn to take a thread block."""
 CLOCK = DISPATCHED + PIPES
 
 MACHINE_DISTANCE, CLOCK_DISTANCE = 96, 48

@@ -22,17 +22,19 @@ def send(memory: Any, sm: int, kind: int, line: int, sectors: int, ticket: int, 
     """Give it one; the ticket comes back once."""
 
 
-def advance(memory: Any, now: int) -> None:
-    """Let memory do what is due."""
+def look_ahead(memory: Any, soonest: int, until: int) -> int:
+    """Let memory do what SMs cannot change any more that have been stepped up to ``until`` and do nothing before
+    ``soonest``; returns up to where what comes back to them is known, NEVER if nothing will happen.
+    """
+    return soonest + 1
 
 
-def next_event(memory: Any, now: int) -> int:
-    """When `advance` is due next."""
-    return at.NEVER
+def settle(memory: Any, sm: int, now: int) -> None:
+    """Take what has come back to the SM."""
 
 
 def next_return(memory: Any, sm: int) -> int:
-    """When something comes back to the SM, as far as is known."""
+    """When something may come back to the SM, as far as is known."""
     return at.NEVER
 
 
@@ -42,7 +44,7 @@ def returned(memory: Any, sm: int, now: int) -> int:
 
 
 def retry(memory: Any, sm: int, now: int) -> int:
-    """When memory may accept again."""
+    """When memory may accept again; NEVER: not before something comes back."""
     return now + 1
 
 

@@ -41,6 +41,7 @@ class Engine:
             machine, len(outside.system.sms), resident, block_warps, at.NEVER, table(kernel, machine)
         )
         self.core.machine[at.EVERY_CYCLE] = every_cycle
+        self.core.machine[at.IN_STEP] = outside.in_step
         if outside.has_design:
             self.core.clock[at.LEAST_OPS] += len(outside.system.sms) * ROOM_FOR_HOOKS
             self.core = arrays.more_room(self.core)
@@ -51,7 +52,7 @@ class Engine:
     @property
     def cycles(self) -> int:
         """Cycles from the first one to the one in which the last thread block left; 0 without a thread block."""
-        return int(self.core.clock[at.NOW]) + 1 if self.core.clock[at.ENDED_BLOCKS] else 0
+        return int(self.core.clock[at.LAST_LEFT]) + 1 if self.core.clock[at.ENDED_BLOCKS] else 0
 
     def run(self) -> None:
         """To the end.  Raises TimingError if nothing can go on."""
@@ -92,7 +93,7 @@ class Engine:
         first, last = int(m[at.FIRST_WARP]), int(m[at.FIRST_SCHEDULER])
         present = [warp for warp in range(first, last) if rows[warp, at.PRESENT]]
         waiting = [self._waiting(warp) for warp in present if rows[warp, at.STOP] == at.AT_TOKEN]
-        cycle = int(self.core.clock[at.NOW])
+        cycle = int(rows[: m[at.SMS], at.STEPPED].max())
         if waiting:
             return no_progress(self.kernel, self._outside.behaviour.name, cycle, waiting)
         places = ", ".join(f"warp {warp - first} at instruction {rows[warp, at.HEAD]}" for warp in present[:TOLD])

@@ -12,9 +12,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.interface import Order
 from warpreg.designs.plan import INTEGRAL, SINCE, VALUE, Details, details
 from warpreg.designs.program import Program
-from warpreg.designs.state import Extent, allocate
+from warpreg.designs.state import Extent, Row, allocate
 from warpreg.gpu import Machine
 from warpreg.replay.compiled import Mode
 from warpreg.timing import at, banked, calls, designed, ideal, memory
@@ -66,6 +67,7 @@ class Behaviour:
     levels: int = 1
     events: int = 0
     resources: int = 0
+    order: Order = "warp"
 
 
 class Outside:
@@ -94,6 +96,12 @@ class Outside:
         return bool(self.behaviour.hooks)
 
     @property
+    def in_step(self) -> bool:
+        """Whether the order among SMs may matter: hooks that look beyond their scheduler share an array of the kernel."""
+        shared = any(isinstance(value, np.ndarray) and not isinstance(value, Row) for value in self.behaviour.state)
+        return self.behaviour.order == "sm" and shared
+
+    @property
     def state(self) -> Any:
         """The design's state as its hooks see it."""
         kind: Any = type(self.behaviour.state)
@@ -118,7 +126,9 @@ class Outside:
     def entry(self, core: Any, mode: Mode) -> Entry:
         """The core's entry for these arguments."""
         replaced = {
-            getattr(calls, name): function for name, function in memory.functions(self.system)._asdict().items()
+            getattr(calls, name): function
+            for name, function in memory.functions(self.system)._asdict().items()
+            if name in vars(calls)
         }
         replaced |= self._path()
         if not self.has_design:

@@ -34,6 +34,7 @@ def leave(c: Core, d: Any, sm: int, now: int) -> None:
         c.rows[sm, at.FREE_BLOCKS] |= bit(block)
         c.rows[sm, at.RESIDENT] -= 1
         c.clock[at.ENDED_BLOCKS] += 1
+        c.clock[at.LAST_LEFT] = max(c.clock[at.LAST_LEFT], now)
 
 
 def _leave_slot(c: Core, sm: int, slot: int, warp: int, now: int) -> None:
@@ -49,13 +50,14 @@ def _leave_slot(c: Core, sm: int, slot: int, warp: int, now: int) -> None:
     c.rows[row, at.ELIGIBLE] &= ~bit(position)
 
 
-def place(c: Core, d: Any, sm: int, now: int) -> bool:
-    """Take the next thread block if there is room; whether one was taken."""
-    if c.clock[at.NEXT_BLOCK] == c.clock[at.LOADED_BLOCKS]:
-        return False
+def has_room(c: Core, sm: int) -> bool:
+    """Whether the SM has room for another thread block."""
+    return c.rows[sm, at.FREE_BLOCKS] != 0 and count(c.rows[sm, at.FREE_SLOTS]) >= c.machine[at.BLOCK_WARPS]
+
+
+def place(c: Core, d: Any, sm: int, now: int) -> None:
+    """Take the next thread block; there is one, and room for it."""
     warps = c.machine[at.BLOCK_WARPS]
-    if c.rows[sm, at.FREE_BLOCKS] == 0 or count(c.rows[sm, at.FREE_SLOTS]) < warps:
-        return False
     within = lowest(c.rows[sm, at.FREE_BLOCKS])
     block = first_block(c, sm) + within
     c.rows[sm, at.FREE_BLOCKS] ^= bit(within)
@@ -74,7 +76,6 @@ def place(c: Core, d: Any, sm: int, now: int) -> bool:
         slot = lowest(c.rows[sm, at.FREE_SLOTS])
         c.rows[sm, at.FREE_SLOTS] ^= bit(slot)
         _take_slot(c, d, sm, slot, block, start + index, now)
-    return True
 
 
 def _take_slot(c: Core, d: Any, sm: int, slot: int, block: int, start: int, now: int) -> None:

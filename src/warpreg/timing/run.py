@@ -10,7 +10,7 @@ from warpreg.timing.at import Core
 from warpreg.timing.complete import complete
 from warpreg.timing.issue import release_barriers, take_turn
 from warpreg.timing.load_store import send_one
-from warpreg.timing.place import leave, place
+from warpreg.timing.place import has_room, leave, place
 from warpreg.timing.ready import fill_active, look_again
 from warpreg.timing.under_way import next_due
 
@@ -20,36 +20,95 @@ PATIENCE = 4_000_000
 
 def run(c: Core, memory: Any, d: Any) -> int:
     """Go on until all thread blocks are done (DONE), more of them or more room for instructions under way is needed,
-    or nothing can happen any more (STUCK).  What is needed is asked for between cycles.
+    or nothing can happen any more (STUCK).
+
+    SMs meet in memory and where they take thread blocks.  Memory says how far each SM may be stepped before the next
+    one is; so what an SM needs stays in the caches of the host for some cycles.
     """
-    sms = c.machine[at.SMS]
     while True:
-        now = c.clock[at.NOW]
-        if _needs_blocks(c):
+        status = _step_all(c, memory, d)
+        if status != at.DONE or c.clock[at.ENDED_BLOCKS] == c.clock[at.TOTAL_BLOCKS]:
+            return status
+        before = c.clock[at.UNTIL]
+        until = calls.look_ahead(memory, _soonest(c, memory), before)
+        if until >= at.NEVER or until - c.clock[at.LAST_PROGRESS] > PATIENCE:
+            return at.STUCK
+        if c.machine[at.IN_STEP] != 0:
+            until = min(until, max(before, _soonest(c, memory)) + 1)
+        c.clock[at.UNTIL] = until
+
+
+def _soonest(c: Core, memory: Any) -> int:
+    """When an SM is to be stepped next, as far as is known."""
+    soonest = at.NEVER
+    for sm in range(c.machine[at.SMS]):
+        soonest = min(soonest, c.rows[sm, at.DUE], calls.next_return(memory, sm))
+    return soonest
+
+
+def _step_all(c: Core, memory: Any, d: Any) -> int:
+    """Step each SM up to UNTIL; those that have room take thread blocks in the order of cycles, then of SMs."""
+    for sm in range(c.machine[at.SMS]):
+        status = _step_one(c, memory, d, sm)
+        if status == at.DONE and c.machine[at.IN_STEP] != 0 and c.rows[sm, at.PLACES_AT] != at.NONE:
+            status = _place(c, d, sm)
+        if status != at.DONE:
+            return status
+    while c.clock[at.PLACING] != 0:
+        sm = _first_to_place(c)
+        status = _place(c, d, sm)
+        if status == at.DONE:
+            status = _step_one(c, memory, d, sm)
+        if status != at.DONE:
+            return status
+    return at.DONE
+
+
+def _place(c: Core, d: Any, sm: int) -> int:
+    """It is the SM's turn to take a thread block, if there is one."""
+    if c.clock[at.NEXT_BLOCK] != c.clock[at.TOTAL_BLOCKS]:
+        if c.clock[at.NEXT_BLOCK] == c.clock[at.LOADED_BLOCKS]:
             return at.NEEDS_BLOCKS
+        now = c.rows[sm, at.PLACES_AT]
+        place(c, d, sm, now)
+        calls.queue_extras(c, sm)
+        c.rows[sm, at.DUE] = now + 1
+    c.rows[sm, at.PLACES_AT] = at.NONE
+    c.clock[at.PLACING] -= 1
+    return at.DONE
+
+
+def _first_to_place(c: Core) -> int:
+    """The SM whose turn it is to take a thread block."""
+    first = at.NONE
+    for sm in range(c.machine[at.SMS]):
+        cycle = c.rows[sm, at.PLACES_AT]
+        if cycle != at.NONE and (first == at.NONE or cycle < c.rows[first, at.PLACES_AT]):
+            first = sm
+    return first
+
+
+def _step_one(c: Core, memory: Any, d: Any, sm: int) -> int:
+    """Step an SM where something can happen, up to UNTIL or until it waits for its turn to take a thread block."""
+    while c.rows[sm, at.PLACES_AT] == at.NONE:
+        back = calls.next_return(memory, sm)
+        now = min(c.rows[sm, at.DUE], back)
+        if now >= c.clock[at.UNTIL]:
+            break
         if c.clock[at.FREE_OPS] < c.clock[at.LEAST_OPS]:
             return at.NEEDS_ROOM
-        if calls.next_event(memory, now) <= now:
-            calls.advance(memory, now)
-        soonest = at.NEVER
-        for sm in range(sms):
-            if min(c.rows[sm, at.DUE], calls.next_return(memory, sm)) <= now:
-                c.rows[sm, at.DUE] = _step(c, memory, d, sm, now)
-                c.clock[at.STEPS_TAKEN] += 1
-            soonest = min(soonest, c.rows[sm, at.DUE], calls.next_return(memory, sm))
+        if back <= now:
+            calls.settle(memory, sm, now)
+            if c.rows[sm, at.QUEUE_AT] == at.NEVER:
+                c.rows[sm, at.QUEUE_AT] = now
+        c.rows[sm, at.DUE] = _step(c, memory, d, sm, now)
+        c.clock[at.STEPS_TAKEN] += 1
         if c.clock[at.OVERFLOW] != 0:
             return at.OVERFLOWED
-        if c.clock[at.ENDED_BLOCKS] == c.clock[at.TOTAL_BLOCKS]:
-            return at.DONE
-        soonest = max(now + 1, min(soonest, calls.next_event(memory, now + 1)))
-        if soonest >= at.NEVER or soonest - c.clock[at.LAST_PROGRESS] > PATIENCE:
-            return at.STUCK
-        c.clock[at.NOW] = soonest
-
-
-def _needs_blocks(c: Core) -> bool:
-    loaded = c.clock[at.LOADED_BLOCKS]
-    return loaded < c.clock[at.TOTAL_BLOCKS] and loaded - c.clock[at.NEXT_BLOCK] < c.machine[at.SMS]
+        if c.clock[at.NEXT_BLOCK] != c.clock[at.TOTAL_BLOCKS] and has_room(c, sm):
+            c.rows[sm, at.PLACES_AT] = now
+            c.clock[at.PLACING] += 1
+    return at.DONE
 
 
 def _step(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
@@ -71,9 +130,8 @@ def _step(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
     later = min(later, c.rows[sm, at.RETRY_AT])
     if c.rows[sm, at.ENDED_WARPS] != 0:
         leave(c, d, sm, now)
-    placed = place(c, d, sm, now)
-    calls.queue_extras(c, sm)
-    if placed or again or c.machine[at.EVERY_CYCLE] != 0 or calls.is_collecting(c, sm):
+        calls.queue_extras(c, sm)
+    if again or c.machine[at.EVERY_CYCLE] != 0 or calls.is_collecting(c, sm):
         return now + 1
     if c.rows[sm, at.QUEUED] != 0:
         later = min(later, c.rows[sm, at.QUEUE_AT])

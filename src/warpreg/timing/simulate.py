@@ -160,6 +160,7 @@ def _prepared(
         len(design.levels),
         len(design.events),
         len(design.declaration.resources),
+        design.declaration.order,
     )
     return place, kernel, behaviour
 

@@ -63,7 +63,8 @@ class Driver:
     def send(self, ticket: int, line: int, sectors: int = 15, kind: int = m.LOAD, sm: int = 0) -> None:
         """Send as soon as the memory accepts."""
         while not self.accepts(sm):
-            self.to(max(self.now + 1, int(self.ask.retry(self.memory, sm, self.now))))
+            again = int(self.ask.retry(self.memory, sm, self.now))
+            self.to(self.now + 1 if again == m.NEVER else max(self.now + 1, again))
         self.ask.send(self.memory, sm, kind, line, sectors, ticket, self.now)
 
     def when(self, ticket: int) -> int:

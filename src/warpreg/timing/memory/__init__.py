@@ -25,21 +25,40 @@ class Functions(NamedTuple):
     next_return: Callable[..., Any]
     returned: Callable[..., Any]
     retry: Callable[..., Any]
+    look_ahead: Callable[..., Any]
+    settle: Callable[..., Any]
 
 
 _FIXED = Functions(
-    fixed.accepts, fixed.send, fixed.advance, fixed.next_event, heap.next_return, heap.returned, fixed.retry
+    fixed.accepts,
+    fixed.send,
+    fixed.advance,
+    fixed.next_event,
+    heap.next_return,
+    heap.returned,
+    fixed.retry,
+    fixed.look_ahead,
+    fixed.settle,
 )
 _CACHED = Functions(
     first_level.accepts,
     first_level.send,
     cached.advance,
-    network.next_event,
-    heap.next_return,
+    cached.next_event,
+    cached.next_return,
     heap.returned,
-    first_level.retry,
+    cached.retry,
+    cached.look_ahead,
+    cached.settle,
 )
-_CONTENTION = _CACHED._replace(advance=contention.advance)
+_CONTENTION = _CACHED._replace(
+    advance=contention.advance,
+    next_event=network.next_event,
+    next_return=heap.next_return,
+    retry=first_level.retry,
+    look_ahead=contention.look_ahead,
+    settle=contention.settle,
+)
 
 
 def functions(memory: Memory) -> Functions:

@@ -133,7 +133,7 @@ def _arrays(p: Array) -> Memory:
         routers=_zeros(2 * int(p[at.ROUTERS]), at.ROUTER_FIELDS),
         counts=_zeros(sms, at.COUNTS),
     )
-    memory.sms[:, at.BLOCKED] = at.NONE
+    memory.sms[:, [at.BLOCKED, at.FIRST_ANSWER, at.LAST_ANSWER]] = at.NONE
     memory.banks[:, at.OPEN_ROW] = at.NONE
     memory.channels[:, at.STEP_AT] = at.NEVER
     memory.scalars[at.DRAM_AT] = at.NEVER

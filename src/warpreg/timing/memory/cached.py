@@ -1,7 +1,9 @@
 """The cached model: caches as they are, and network, slices and DRAM as latency and bandwidth.
 
 Each resource keeps the time at which it is free again; requests take it in the order of their arrival, which a heap of
-events keeps.  Queues have no bounds, and DRAM has no rows.
+events keeps; requests that arrive together go by SM.  Queues have no bounds, and DRAM has no rows.
+
+SMs meet only where their requests arrive, so each may be stepped for some cycles before the next one is: `look_ahead`.
 """
 
 from __future__ import annotations
@@ -9,19 +11,77 @@ from __future__ import annotations
 from warpreg.timing.memory import first_level, network, second_level
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.heap import free_node, new_node, next_node, next_planned, plan, sectors_in
+from warpreg.timing.memory.heap import next_return as next_in_heap
 from warpreg.timing.memory.layout import TICKS, Memory
 
 
 def advance(memory: Memory, now: int) -> None:
-    """Do all that is due by ``now``, in order of time."""
+    """Do all that is due by ``now``."""
+    _do_before(memory, now + 1)
+    for sm in range(memory.parameters[at.SMS]):
+        settle(memory, sm, now)
+
+
+def look_ahead(memory: Memory, soonest: int, until: int) -> int:
+    """Do what is due as far as SMs cannot change it that have been stepped up to ``until`` and do nothing before
+    ``soonest``; returns up to where answers are known.
+
+    A request that leaves an SM arrives after the latency of the first-level cache, if it comes through that, and of
+    the network; an answer is at its SM after that of the network.
+    """
+    parameters = memory.parameters
+    way = parameters[at.NETWORK_LATENCY]
+    first = min(soonest, next_planned(memory) + way)
+    if first >= at.NEVER:
+        return at.NEVER
+    around = parameters[at.HAS_L1] == 0 or parameters[at.SKIP_GLOBAL] == 1
+    leaves = first_level.BYPASS_CYCLES if around else parameters[at.L1_LATENCY]
+    before = max(first, until) + leaves + way
+    _do_before(memory, before)
+    return before + way
+
+
+def next_event(memory: Memory, now: int) -> int:
+    """The earliest at which `advance` is due."""
+    soonest = next_planned(memory)
+    for sm in range(memory.parameters[at.SMS]):
+        soonest = min(soonest, _next_answer(memory, sm))
+    return soonest
+
+
+def next_return(memory: Memory, sm: int) -> int:
+    """The earliest at which something may come back to this SM."""
+    return min(next_in_heap(memory, sm), _next_answer(memory, sm))
+
+
+def retry(memory: Memory, sm: int, now: int) -> int:
+    """When `accepts` may hold after a refusal; NEVER: not before something comes back."""
+    if memory.sms[sm, at.BLOCKED] != at.NONE or memory.sms[sm, at.UNDER_WAY] >= memory.parameters[at.OUTSTANDING]:
+        return at.NEVER
+    return max(now + 1, memory.sms[sm, at.FREE_AT] // TICKS)
+
+
+def settle(memory: Memory, sm: int, now: int) -> None:
+    """Take the answers that are at an SM by ``now``."""
+    while _next_answer(memory, sm) <= now:
+        node = memory.sms[sm, at.FIRST_ANSWER]
+        memory.sms[sm, at.FIRST_ANSWER] = memory.nodes[node, at.NEXT]
+        first_level.deliver(memory, node, now)
+    first_level.unblock_one(memory, sm, now)
+
+
+def _next_answer(memory: Memory, sm: int) -> int:
+    node = memory.sms[sm, at.FIRST_ANSWER]
+    return at.NEVER if node == at.NONE else memory.nodes[node, at.FREE_FROM]
+
+
+def _do_before(memory: Memory, end: int) -> None:
+    """Do all that is due before ``end``, in order of time."""
     nodes = memory.nodes
-    while next_planned(memory) <= now:
+    while next_planned(memory) < end:
         time = next_planned(memory)
         node = next_node(memory)
         stage = nodes[node, at.STAGE]
-        if stage == at.DELIVER:
-            first_level.deliver(memory, node, now)
-            continue
         which = second_level.slice_of(memory, nodes[node, at.LINE])
         if stage == at.ARRIVE:
             _arrive(memory, which, node, time)
@@ -34,7 +94,6 @@ def advance(memory: Memory, now: int) -> None:
             following = nodes[chain, at.NEXT]
             network.reply(memory, which, chain, time)
             chain = following
-    first_level.unblock(memory, now)
 
 
 def _arrive(memory: Memory, which: int, node: int, now: int) -> None:

@@ -39,6 +39,23 @@ def advance(memory: Memory, now: int) -> None:
     first_level.unblock(memory, now)
 
 
+def look_ahead(memory: Memory, soonest: int, until: int) -> int:
+    """The cycle in which something happens next, if SMs do nothing before ``soonest`` and have been stepped up to
+    ``until``; then they go on by one cycle.
+    """
+    now = min(soonest, network.next_event(memory, until))
+    if now >= at.NEVER:
+        return at.NEVER
+    now = max(now, until)
+    if network.next_event(memory, now) <= now:
+        advance(memory, now)
+    return now + 1
+
+
+def settle(memory: Memory, sm: int, now: int) -> None:
+    """Answers are taken in `advance`."""
+
+
 def _due(memory: Memory, node: int, now: int) -> None:
     """A node's event."""
     nodes = memory.nodes

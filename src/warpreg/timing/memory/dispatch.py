@@ -14,13 +14,6 @@ def accepts(memory: Memory, sm: int, now: int) -> bool:
     return first_level.accepts(memory, sm, now)
 
 
-def retry(memory: Memory, sm: int, now: int) -> int:
-    """When `accepts` may hold after a refusal."""
-    if memory.parameters[at.MODEL] == at.FIXED:
-        return fixed.retry(memory, sm, now)
-    return first_level.retry(memory, sm, now)
-
-
 def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
     """Take a transaction."""
     if memory.parameters[at.MODEL] == at.FIXED:
@@ -41,4 +34,6 @@ def next_event(memory: Memory, now: int) -> int:
     """The earliest at which `advance` is due."""
     if memory.parameters[at.MODEL] == at.FIXED:
         return at.NEVER
+    if memory.parameters[at.MODEL] == at.CACHED:
+        return cached.next_event(memory, now)
     return network.next_event(memory, now)

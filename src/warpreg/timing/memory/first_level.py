@@ -54,11 +54,16 @@ def unblock(memory: Memory, now: int) -> None:
         return
     memory.scalars[at.WOKEN_ANY] = 0
     for sm in range(memory.parameters[at.SMS]):
-        if memory.sms[sm, at.WOKEN] == 1:
-            memory.sms[sm, at.WOKEN] = 0
-            node = memory.sms[sm, at.BLOCKED]
-            if node != at.NONE and _take(memory, sm, node, now) == 1:
-                memory.sms[sm, at.BLOCKED] = at.NONE
+        unblock_one(memory, sm, now)
+
+
+def unblock_one(memory: Memory, sm: int, now: int) -> None:
+    """The same of one SM."""
+    if memory.sms[sm, at.WOKEN] == 1:
+        memory.sms[sm, at.WOKEN] = 0
+        node = memory.sms[sm, at.BLOCKED]
+        if node != at.NONE and _take(memory, sm, node, now) == 1:
+            memory.sms[sm, at.BLOCKED] = at.NONE
 
 
 def deliver(memory: Memory, node: int, now: int) -> None:

@@ -6,6 +6,9 @@ from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.heap import give_back, next_return, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
 
+AHEAD = 4096
+"""Cycles; so that a run that does not get on is noticed."""
+
 
 def accepts(memory: Memory, sm: int, now: int) -> bool:
     """Whether the port is free in this cycle and the ticket has room."""
@@ -36,6 +39,15 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
 
 def advance(memory: Memory, now: int) -> None:
     """Nothing happens by itself."""
+
+
+def look_ahead(memory: Memory, soonest: int, until: int) -> int:
+    """SMs do not meet: whatever ``until``, each may be stepped for as long as one likes."""
+    return soonest + AHEAD
+
+
+def settle(memory: Memory, sm: int, now: int) -> None:
+    """Nothing is on its way."""
 
 
 def next_event(memory: Memory, now: int) -> int:

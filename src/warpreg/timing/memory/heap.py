@@ -6,6 +6,7 @@ from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.layout import Array, Memory
 
 ORDER_BITS = 24
+ORDERS = 1 << (ORDER_BITS - 1)
 
 
 def push(rows: Array, base: int, count: int, key: int, value: int) -> None:
@@ -41,18 +42,18 @@ def pop(rows: Array, base: int, count: int) -> None:
     rows[base + place, 1] = rows[base + last, 1]
 
 
-def key_of(memory: Memory, time: int) -> int:
-    """A key that sorts by time, then by when it was made."""
-    memory.scalars[at.SEQUENCE] += 1
-    return time << ORDER_BITS | memory.scalars[at.SEQUENCE] & ((1 << ORDER_BITS) - 1)
+def key_of(time: int, order: int) -> int:
+    """A key that sorts by time, then by ``order`` (modulo ORDERS)."""
+    return time << ORDER_BITS | order & ORDERS - 1
 
 
 def give_back(memory: Memory, sm: int, time: int, ticket: int) -> None:
     """Let a ticket return to its SM at ``time``."""
-    push(
-        memory.returns, sm * memory.parameters[at.OUTSTANDING], memory.sms[sm, at.RETURNS], key_of(memory, time), ticket
-    )
-    memory.sms[sm, at.RETURNS] += 1
+    sms = memory.sms
+    sms[sm, at.GIVEN_BACK] += 1
+    key = key_of(time, sms[sm, at.GIVEN_BACK])
+    push(memory.returns, sm * memory.parameters[at.OUTSTANDING], sms[sm, at.RETURNS], key, ticket)
+    sms[sm, at.RETURNS] += 1
 
 
 def next_return(memory: Memory, sm: int) -> int:
@@ -76,9 +77,19 @@ def returned(memory: Memory, sm: int, now: int) -> int:
 
 
 def plan(memory: Memory, time: int, stage: int, node: int) -> None:
-    """Let a node's next event happen at ``time``."""
+    """Let a node's next event happen at ``time``, after those planned before for that time."""
+    memory.scalars[at.SEQUENCE] += 1
+    _plan(memory, key_of(time, memory.scalars[at.SEQUENCE]), stage, node)
+
+
+def plan_by_sm(memory: Memory, time: int, stage: int, node: int) -> None:
+    """The same, but after what `plan` plans for that time, and by SM: whichever SM is stepped first."""
+    _plan(memory, key_of(time, 0) | ORDERS | memory.nodes[node, at.SM], stage, node)
+
+
+def _plan(memory: Memory, key: int, stage: int, node: int) -> None:
     memory.nodes[node, at.STAGE] = stage
-    push(memory.events, 0, memory.scalars[at.EVENTS], key_of(memory, time), node)
+    push(memory.events, 0, memory.scalars[at.EVENTS], key, node)
     memory.scalars[at.EVENTS] += 1
 
 

@@ -78,11 +78,14 @@ were stepped last, and how many requests are in queues; what the last look-up in
 of DRAM, dirty sectors that it threw out and their line, and the place of its own; whether any SM is woken; the cycle
 in which a DRAM controller may have something to do."""
 
-RETURNS, FREE_AT, INJECT_AT, EJECT_AT, BLOCKED, MISSES, UNDER_WAY, WOKEN, CHOSEN_BY, SM_FIELDS = range(10)
+(
+    RETURNS, FREE_AT, INJECT_AT, EJECT_AT, BLOCKED, MISSES, UNDER_WAY, WOKEN, CHOSEN_BY, GIVEN_BACK, FIRST_ANSWER,
+    LAST_ANSWER, SM_FIELDS,
+) = range(13)  # fmt: skip
 """Of an SM: length of its heap of returns; when its first-level cache, its port into the network and its port out of it
 are free (ticks, cycles, cycles); the transaction that the cache could not take, or NONE; lines that it waits for;
 transactions under way; whether what blocks it may be gone; the queue whose first packet it takes
-next."""
+next; how many tickets were put into its heap; first and last of the answers on their way to it (NONE: none)."""
 
 SLICE_FREE, REPLY_AT, TAKE_AT, MISSES2, CHOSEN, SLICE_FIELDS = range(6)
 """Of a slice: when it is free (ticks); when its port into the reply network and that out of the request network are
@@ -111,7 +114,8 @@ PENDING_SHIFT, DIRTY_SHIFT = 4, 8
 TICKET, SM, KIND, LINE, SECTORS, NEED, NEXT, STAGE, FILLS, ORDER, ROW, FREE_FROM, NODE_FIELDS = range(13)
 """Of a node: the ticket, whose it is, what it asks; the sectors that it waits for; next in a chain or free list; what
 its event does; whether it fills the first-level cache when it comes back; its place in the order in which it
-entered a controller or the network; the row of a burst; the cycle from which a packet may move."""
+entered a controller or the network; the row of a burst; the cycle from which a packet may move, or in which
+an answer is there."""
 
 ARRIVE, FILLED, REPLY, DELIVER, LEAVE = range(5)
 """Stages of a request: it reaches its slice; DRAM has its sectors; the slice answers; its SM has the answer; it leaves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory import queues
-from warpreg.timing.memory.heap import next_planned, plan
+from warpreg.timing.memory.heap import next_planned, plan, plan_by_sm
 from warpreg.timing.memory.layout import Memory
 from warpreg.timing.memory.packets import reply_flits, request_flits
 from warpreg.timing.memory.second_level import slice_of
@@ -26,7 +26,7 @@ def inject(memory: Memory, node: int, time: int) -> None:
         flits = request_flits(memory, node)
         start = max(time, memory.sms[sm, at.INJECT_AT])
         memory.sms[sm, at.INJECT_AT] = start + flits
-        plan(memory, start + flits - 1 + memory.parameters[at.NETWORK_LATENCY], at.ARRIVE, node)
+        plan_by_sm(memory, start + flits - 1 + memory.parameters[at.NETWORK_LATENCY], at.ARRIVE, node)
     else:
         memory.queues[_entry(memory, sm, memory.nodes[node, at.LINE]), at.EXPECTED] += 1
         plan(memory, time, at.LEAVE, node)
@@ -51,12 +51,24 @@ def reply(memory: Memory, which: int, node: int, now: int) -> None:
         there = start + flits - 1 + memory.parameters[at.NETWORK_LATENCY]
         at_sm = max(there, memory.sms[sm, at.EJECT_AT])
         memory.sms[sm, at.EJECT_AT] = at_sm + flits
-        plan(memory, at_sm, at.DELIVER, node)
+        _answer(memory, sm, node, at_sm)
     else:
         channels = memory.parameters[at.VIRTUAL_CHANNELS]
         memory.nodes[node, at.FREE_FROM] = now
         queues.number(memory, node)
         queues.append(memory, memory.parameters[at.REPLY_QUEUES] + which * channels + sm % channels, node)
+
+
+def _answer(memory: Memory, sm: int, node: int, time: int) -> None:
+    """An answer is at its SM at ``time``, later than all before it."""
+    nodes, sms = memory.nodes, memory.sms
+    nodes[node, at.FREE_FROM] = time
+    nodes[node, at.NEXT] = at.NONE
+    if sms[sm, at.FIRST_ANSWER] == at.NONE:
+        sms[sm, at.FIRST_ANSWER] = node
+    else:
+        nodes[sms[sm, at.LAST_ANSWER], at.NEXT] = node
+    sms[sm, at.LAST_ANSWER] = node
 
 
 def next_event(memory: Memory, now: int) -> int:
