@@ -154,9 +154,10 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
         clock=clock,
     )
     core.clock[at.FREE_OP] = at.NONE
+    core.clock[at.FRESH_OP] = first_op
     core.clock[at.TOTAL_BLOCKS] = blocks
     issues = machine.schedulers.count * (2 * machine.schedulers.issue_width + 4)
-    core.clock[at.LEAST_OPS] = sms * (issues + 2 * block_warps)
+    core.clock[at.LEAST_OPS] = issues + 2 * block_warps + 4 * machine.sm.warps
     return more_room(core)
 
 
@@ -251,14 +252,12 @@ def full_set(size: int) -> int:
 
 
 def more_room(core: Core) -> Core:
-    """Twice as much room for instructions under way."""
-    before = core.rows.shape[0]
-    more = 2 * max(before - int(core.machine[at.FIRST_OP]), int(core.clock[at.LEAST_OPS]), 256)
+    """Twice as much room for instructions under way; what nobody has used yet costs no memory."""
+    before, fresh = core.rows.shape[0], int(core.clock[at.FRESH_OP])
+    least = 4 * int(core.machine[at.SMS] * core.machine[at.SLOTS])
+    more = 2 * max(before - int(core.machine[at.FIRST_OP]), int(core.clock[at.LEAST_OPS]), least)
     rows = _new_rows(before + more, core.rows.shape[1])
-    rows[:before] = core.rows
-    rows[before:, at.OP_NEXT] = np.arange(before + 1, before + more + 1)
-    rows[-1, at.OP_NEXT] = core.clock[at.FREE_OP]
-    core.clock[at.FREE_OP] = before
+    rows[:fresh] = core.rows[:fresh]
     core.clock[at.FREE_OPS] += more
     machine, clock = _in_front(rows, core.machine, core.clock)
     return core._replace(rows=rows, machine=machine, clock=clock)
@@ -303,10 +302,9 @@ def _keep_resident(core: Core, pieces: list[Array]) -> int:
     size = 0
     first = int(core.machine[at.FIRST_OP])
     moved = np.zeros(first, np.int64)
-    for warp in range(int(core.machine[at.FIRST_WARP]), int(core.machine[at.FIRST_SCHEDULER])):
+    slots = _rows_of(core.rows, core.machine, at.FIRST_WARP, at.FIRST_SCHEDULER)
+    for warp in int(core.machine[at.FIRST_WARP]) + np.flatnonzero(slots[:, at.PRESENT]):
         row = core.rows[warp]
-        if not row[at.PRESENT]:
-            continue
         pieces.append(core.slab[row[at.VISIT] : row[at.VISIT_END]])
         row[[at.VISIT, at.VISIT_END]] += size - row[at.VISIT]
         size += pieces[-1].size
@@ -314,7 +312,7 @@ def _keep_resident(core: Core, pieces: list[Array]) -> int:
         moved[warp] = size - row[at.RECORDS]
         row[[at.ACCESS, at.RECORDS, at.RECORDS_END]] += moved[warp]
         size += pieces[-1].size
-    ops = core.rows[first:]
+    ops = core.rows[first : core.clock[at.FRESH_OP]]
     for column in (at.OP_RECORD, at.OP_PLACE):
         ops[:, column] = np.where(ops[:, column] >= 0, ops[:, column] + moved[ops[:, at.OP_WARP]], at.NONE)
     return size

@@ -113,8 +113,9 @@ WORD_MASK = 63
 (DUE, SEQ, AGES, RESIDENT, FREE_SLOTS, REQUEST_BANKS, WRITE_BANKS, READY_COLLECTORS, QUEUE_HEAD, QUEUE_TAIL, QUEUED,
  QUEUE_AT, RETRY_AT, STEPPED, CHECK_BARRIER, BLOCK_ENDED, GROUPS_LATCHED, FREE_BLOCKS, WRITTEN_BANKS,
  TRIED, ENDED_WARPS, EXTRA_FIRST, EXTRA_LAST, UNITS_ASKED, PLACES_AT, RIPE) = range(26)  # fmt: skip
-"""PLACES_AT: the cycle for whose end the SM waits for its turn to take a thread block, NONE if it does not. UNITS_ASKED: the units that collectors could be dispatched to.  From RIPE on: which buckets of the wheel hold
-something."""
+"""UNITS_ASKED: the units that collectors could be dispatched to.  PLACES_AT: the cycle at whose end the SM takes a
+thread block once it is its turn, NONE if it has no room.  From RIPE on: which buckets of the wheel hold something.
+"""
 
 # thread blocks that are resident
 (BLOCK_INDEX, WARPS_LEFT, HEADS_LEFT, WAITING, COMPLETE, ARRIVED) = range(6)
@@ -125,9 +126,11 @@ RESIDENT_BLOCK = ARRIVED + BARRIERS
 (UNTIL, NEXT_BLOCK, LOADED_BLOCKS, FIRST_LOADED, TOTAL_BLOCKS, ENDED_BLOCKS, FREE_OP, FREE_OPS,
  LAST_PROGRESS, LEAST_OPS, STEPS_TAKEN, STARTS, OVERFLOW, INSTRUCTIONS, BANK_WAITS,
  WRITE_WAITS, COLLECTED, COLLECT_CYCLES, COLLECTED_MEMORY, COLLECT_CYCLES_MEMORY, TRANSACTIONS,
- MEMORY_LOADS, MEMORY_LOAD_CYCLES, LAST_LEFT, PLACING, DISPATCHED) = range(26)  # fmt: skip
-"""UNTIL: SMs may be stepped up to this cycle. LAST_LEFT: the last one in which a thread block left. PLACING: how many SMs
-wait for their turn to take a thread block."""
+ MEMORY_LOADS, MEMORY_LOAD_CYCLES, LAST_LEFT, PLACING, FRESH_OP, DISPATCHED) = range(27)  # fmt: skip
+"""UNTIL: SMs may be stepped up to this cycle.  LAST_LEFT: the last one in which a thread block left.  PLACING: how many
+SMs wait for their turn to take one.  FREE_OP: the first of the entries that were given back, NONE without; FRESH_OP:
+the first that nobody has taken yet; FREE_OPS: how many there are of both; LEAST_OPS: what a step of an SM may take.
+"""
 CLOCK = DISPATCHED + PIPES
 
 MACHINE_DISTANCE, CLOCK_DISTANCE = 96, 48

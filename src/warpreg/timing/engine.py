@@ -43,7 +43,7 @@ class Engine:
         self.core.machine[at.EVERY_CYCLE] = every_cycle
         self.core.machine[at.IN_STEP] = outside.in_step
         if outside.has_design:
-            self.core.clock[at.LEAST_OPS] += len(outside.system.sms) * ROOM_FOR_HOOKS
+            self.core.clock[at.LEAST_OPS] += ROOM_FOR_HOOKS
             self.core = arrays.more_room(self.core)
         self._outside = outside
         self._blocks: Iterator[ThreadBlocks] = iter(blocks)

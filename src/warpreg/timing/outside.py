@@ -97,7 +97,7 @@ class Outside:
 
     @property
     def in_step(self) -> bool:
-        """Whether the order among SMs may matter: hooks that look beyond their scheduler share an array of the kernel."""
+        """Whether the order among SMs may matter: hooks that look beyond their scheduler share an array."""
         shared = any(isinstance(value, np.ndarray) and not isinstance(value, Row) for value in self.behaviour.state)
         return self.behaviour.order == "sm" and shared
 

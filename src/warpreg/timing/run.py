@@ -69,6 +69,8 @@ def _place(c: Core, d: Any, sm: int) -> int:
     if c.clock[at.NEXT_BLOCK] != c.clock[at.TOTAL_BLOCKS]:
         if c.clock[at.NEXT_BLOCK] == c.clock[at.LOADED_BLOCKS]:
             return at.NEEDS_BLOCKS
+        if c.clock[at.FREE_OPS] < c.clock[at.LEAST_OPS]:
+            return at.NEEDS_ROOM
         now = c.rows[sm, at.PLACES_AT]
         place(c, d, sm, now)
         calls.queue_extras(c, sm)

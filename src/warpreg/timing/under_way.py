@@ -13,7 +13,11 @@ from warpreg.timing.bits import bit, lowest
 def take_op(c: Core, sm: int, warp: int, pc: int) -> int:
     """A fresh entry of the pool."""
     op = c.clock[at.FREE_OP]
-    c.clock[at.FREE_OP] = c.rows[op, at.OP_NEXT]
+    if op == at.NONE:
+        op = c.clock[at.FRESH_OP]
+        c.clock[at.FRESH_OP] = op + 1
+    else:
+        c.clock[at.FREE_OP] = c.rows[op, at.OP_NEXT]
     c.clock[at.FREE_OPS] -= 1
     c.rows[op, at.OP_WARP] = warp
     c.rows[op, at.OP_PC] = pc

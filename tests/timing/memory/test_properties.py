@@ -60,8 +60,9 @@ def test_each_transaction_comes_back_once_and_nothing_is_left(
 
 
 def free_nodes(memory: m.Memory) -> int:
-    count, node = 0, int(memory.scalars[at.FREE_NODE])
-    while node < len(memory.nodes):
+    node = int(memory.scalars[at.FREE_NODE])
+    count = len(memory.nodes) - int(memory.scalars[at.FRESH_NODE])
+    while node != m.NONE:
         count, node = count + 1, int(memory.nodes[node, at.NEXT])
     return count
 

@@ -109,7 +109,6 @@ def _arrays(p: Array) -> Memory:
     sms, slices, channels = int(p[at.SMS]), int(p[at.SLICES]), int(p[at.CHANNELS])
     room = sms * int(p[at.OUTSTANDING])
     nodes = _zeros(NODES_PER_TRANSACTION * room if p[at.MODEL] != at.FIXED else 1, at.NODE_FIELDS)
-    nodes[:, at.NEXT] = np.arange(1, len(nodes) + 1)
     lines1, sets1 = _cache(sms if p[at.HAS_L1] else 0, int(p[at.SETS1]), int(p[at.WAYS1]))
     lines2, sets2 = _cache(slices, int(p[at.SETS2]), int(p[at.WAYS2]))
     queues = _zeros(_place_queues(p), at.QUEUE_FIELDS)
@@ -137,6 +136,7 @@ def _arrays(p: Array) -> Memory:
     memory.banks[:, at.OPEN_ROW] = at.NONE
     memory.channels[:, at.STEP_AT] = at.NEVER
     memory.scalars[at.DRAM_AT] = at.NEVER
+    memory.scalars[at.FREE_NODE] = at.NONE
     return memory
 
 

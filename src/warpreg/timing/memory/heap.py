@@ -109,10 +109,14 @@ def next_node(memory: Memory) -> int:
 
 
 def new_node(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int) -> int:
-    """A node from the free list."""
+    """A node that nobody uses."""
     node = memory.scalars[at.FREE_NODE]
     nodes = memory.nodes
-    memory.scalars[at.FREE_NODE] = nodes[node, at.NEXT]
+    if node == at.NONE:
+        node = memory.scalars[at.FRESH_NODE]
+        memory.scalars[at.FRESH_NODE] = node + 1
+    else:
+        memory.scalars[at.FREE_NODE] = nodes[node, at.NEXT]
     nodes[node, at.TICKET] = ticket
     nodes[node, at.SM] = sm
     nodes[node, at.KIND] = kind

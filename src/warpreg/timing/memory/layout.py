@@ -70,10 +70,12 @@ class Memory(NamedTuple):
     PARAMETERS,
 ) = range(57)  # fmt: skip
 
-EVENTS, FREE_NODE, SEQUENCE, STEPPED, QUEUED, ASKED, EVICTED, EVICTED_LINE, PLACE, WOKEN_ANY, DRAM_AT, SCALARS = range(
-    12
-)
-"""Length of the heap of events; first free node; how many times anything was put into a heap; the cycle in which queues
+(
+    EVENTS, FREE_NODE, FRESH_NODE, SEQUENCE, STEPPED, QUEUED, ASKED, EVICTED, EVICTED_LINE, PLACE, WOKEN_ANY, DRAM_AT,
+    SCALARS,
+) = range(13)  # fmt: skip
+"""Length of the heap of events; first of the nodes that were given back, NONE without, and the first that nobody has
+taken yet; how many times anything was put into a heap; the cycle in which queues
 were stepped last, and how many requests are in queues; what the last look-up in the second level left: sectors to ask
 of DRAM, dirty sectors that it threw out and their line, and the place of its own; whether any SM is woken; the cycle
 in which a DRAM controller may have something to do."""
