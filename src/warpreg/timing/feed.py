@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.analysis.cached import cached_analysis
 from warpreg.codegen.stack import STACK_BASE
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.kernel import Kernel
@@ -204,6 +205,7 @@ def _read_only(chunk: Any) -> Chunk:
     return words
 
 
+@cached_analysis
 def _frame_bytes(kernel: Kernel) -> int:
     """Local memory of one warp, its stacks included."""
     has_stack = any(
