@@ -87,8 +87,25 @@ STORE = "ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], %r1;"
         (kernel("", ".global .b8 x[99999999999999];"), "bytes of global memory do not fit"),
         (kernel("").replace(".param .u64 out", ".param .b8 out[99999]"), "at most 32764 are possible"),
         (kernel("trap;"), "the kernel gave up"),
+        (
+            kernel("call f;", ".func f() { .local .b8 x[4096]; .reg .b64 %a; mov.u64 %a, x; call f; ret; }"),
+            "stack overflow",
+        ),
+        (
+            kernel(
+                "mov.u32 %r1, 0; tex.1d.v4.s32.s32 {%r1, %r1, %r2, %r3}, [image, {%r1}];" + STORE,
+                ".global .texref image;",
+            ),
+            "texture reference 'image' with nothing bound to it",
+        ),
+        (
+            kernel(
+                "tex.2dms.v4.s32.s32 {%r1, %r1, %r2, %r3}, [image, {%r1, %r1, %r1, %r1}];", ".global .texref image;"
+            ),
+            "tex.2dms.v4.s32.s32 is not supported: it fetches one of several samples",
+        ),
     ],
-    ids=range(11),
+    ids=range(14),
 )
 def test_kernels_that_go_wrong(text: str, message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert message in said(capsys, tmp_path, text, 1)

@@ -199,7 +199,7 @@ class AsynchronousStatement:
 
 
 def counted(execute: Execute, barrier: Read, bytes_: int) -> Execute:
-    """A statement, and so many bytes counted at an mbarrier (``st.async``, ``red.async``)."""
+    """A statement, and so many bytes counted at an mbarrier (``st.async``, ``red.async`` on shared memory)."""
 
     def both(thread: Thread) -> None:
         execute(thread)

@@ -74,7 +74,7 @@ class CompiledFunction(CallStatements, TextureStatements):
         if s.opcode == "createpolicy":
             write = self.writer(s.operands[0], "b64")
             return step(lambda thread: write(thread, 0))
-        if s.opcode in ("st", "red") and "async" in s.modifiers:
+        if s.opcode in ("st", "red") and "mbarrier::complete_tx::bytes" in s.modifiers:
             access = replace(s, operands=s.operands[:-1])
             execute = self.store(access) if s.opcode == "st" else self.atomic(access)
             _, size, _ = self._access(s, s.operands[1])

@@ -198,6 +198,21 @@ def test_the_life_of_an_mbarrier() -> None:
     assert found.tolist() == [2, 1, 1, 8, 0, 1, 1, 0, 1, 0, 1, 0]
 
 
+def test_asynchronous_stores_and_sums_in_global_memory_are_there_at_once() -> None:
+    """Thread t writes t and 2t to its row; all add t to the first word of row 0, which thread 0 had set to 5."""
+    body = """
+    cvt.u16.u32 %h1, %t; add.u16 %h1, %h1, %h1; mov.u32 %r1, 5; setp.eq.u32 %p1, %t, 0;
+    st.async.release.gpu.global.u32 [%b+8], %t; st.async.mmio.release.sys.u16 [%b+12], %h1;
+    @%p1 st.async.release.sys.global.b32 [%b], %r1;
+    red.async.mmio.release.sys.global.add.u32 [%y], %t; red.async.release.gpu.add.u64 [%b+8], 256;
+    red.async.release.sys.or.b32 [%b+12], 0x10000;
+    """
+    found = agreed(body, X, Y)
+    t = np.arange(32)
+    assert found[:, 0].tolist() == [5 + t.sum(), *[0] * 31]
+    np.testing.assert_array_equal(found[:, 4:], np.stack([t + 256, 0 * t, 2 * t, 0 * t + 1], axis=1))
+
+
 def test_copies_arrive_at_an_mbarrier() -> None:
     body = """
     setp.eq.u32 %p1, %t, 0; @%p1 mbarrier.init.shared.b64 [full], 32; bar.sync 0;

@@ -78,6 +78,14 @@ def test_a_vector_sum_by_hand() -> None:
     assert found[2, :4].tolist() == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("spelled", ["add.L2::cache_hint.v2.f32", "v2.f32.add.L2::cache_hint"])
+def test_a_cache_hint_with_its_policy_changes_nothing(spelled: str) -> None:
+    body = f"""createpolicy.fractional.L2::evict_last.b64 %rd1, 0.5; mov.f32 %f1, 0f3F800000; mov.f32 %f2, 0f40000000;
+    atom.global.{spelled} {{%f3, %f4}}, [%y], {{%f1, %f2}}, %rd1; red.global.{spelled} [%y+8], {{%f3, %f4}}, %rd1;"""
+    _, y = agreed(body, np.zeros((32, 8), np.float32), np.zeros((32, 8), np.float32))
+    assert y[0].tolist() == [32, 64, 496, 992, 0, 0, 0, 0]
+
+
 @settings(max_examples=15, deadline=None)
 @given(
     st.lists(st.sampled_from([0, 1, 0x80000001, 0x7FFFFF, 0x800000, 0x80800000, 0x807FFFFF, 0x3F800000]), min_size=2)

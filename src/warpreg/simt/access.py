@@ -82,13 +82,13 @@ class MemoryAccess:
 
     def emit(self, sources: list[Source], mask: Value) -> list[Value]:
         """Perform the access in the lanes of ``mask`` (i32); returns what it loads."""
-        if "async" in self.instruction.modifiers:
+        if "mbarrier::complete_tx::bytes" in self.instruction.modifiers:
             return self._remote(sources, mask)
         return self._access(sources[:-1] if "L2::cache_hint" in self.instruction.modifiers else sources, mask)
 
     def _remote(self, sources: list[Source], mask: Value) -> list[Value]:
-        """``st.async`` and ``red.async``: the access, and its bytes counted at the mbarrier that the last operand
-        names."""
+        """``st.async`` and ``red.async`` on shared memory: the access, and its bytes counted at the mbarrier that the
+        last operand names."""
         self._access(sources[:-1], mask)
         size = self.code.const(lanes_of(I64), self.type.bytes * elements(self.instruction))
         none = self.code.const(lanes_of(I64), 0)

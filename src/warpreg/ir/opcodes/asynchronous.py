@@ -13,6 +13,7 @@ LEVELS = r"[.(L2::64B|L2::128B|L2::256B)]"
 SHARED = "(shared|shared::cta)"
 COPIES = "copies bytes, at once"
 REDUCES = "combines bytes of shared memory with those of the destination, element after element"
+VALUES = "(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)"
 TRANSACTION = "mbarrier::complete_tx::bytes"
 
 
@@ -80,6 +81,15 @@ REMOTE = (
             "combines a value with shared memory and counts the bytes at an mbarrier",
         )
         for operation in ("(inc|dec).u32", "(min|max|add).(u32|s32)", "add.u64", "(and|or|xor).b32")
+    ),
+    _store(f"st.async[.mmio].release.(gpu|sys)[.global].{VALUES}", "<- address T", "writes memory, at once"),
+    *(
+        _store(
+            f"red.async[.mmio].release.(gpu|sys)[.global].{operation}",
+            "<- address T",
+            "combines a value with memory, at once",
+        )
+        for operation in ("(inc|dec).u32", "(min|max|add).(u32|s32)", "add.(u64|s64)", "(and|or|xor).b32")
     ),
 )
 

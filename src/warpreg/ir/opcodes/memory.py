@@ -108,9 +108,9 @@ VECTORS = (
 """Operations on vectors: each element is an atomic operation of its own."""
 
 
-def spellings(operation: str, width: str, kind: str) -> tuple[str, str]:
+def spellings(operation: str, width: str, kind: str, hint: str = "") -> tuple[str, str]:
     """The vector behind the operation, as in PTX's syntax, and before it, as in PTX's examples."""
-    return f"{operation}.{width}.{kind}", f"{width}.{kind}.{operation}"
+    return f"{operation}{hint}.{width}.{kind}", f"{width}.{kind}.{operation}{hint}"
 
 
 def hinted(update: str) -> str:
@@ -176,12 +176,12 @@ OPCODES = (
         for spelled in spellings(operation, width, kind)
     ),
     *(
-        Opcode(f"{head}.{operation}.L2::cache_hint.{width}.{kind}", types, None, Unit.MEM, latency, RETURNS,
-               update=meaning)
+        Opcode(f"{head}.{spelled}", types, None, Unit.MEM, latency, RETURNS, update=meaning)
         for operation, width, kind, meaning in VECTORS
         for head, types, latency in (
             (ATOMIC, "T*n <- address T*n b64", load_latency), (REDUCTION, "<- address T*n b64", Latency.STORE)
         )
+        for spelled in spellings(operation, width, kind, ".L2::cache_hint")
     ),
     Opcode(f"{ATOMIC}.b128.cas", "T <- address T T", None, Unit.MEM, load_latency, RETURNS, update=swap_if_equal),
     Opcode(

@@ -18,6 +18,12 @@ PARTS = {
     ("mma", "sp"): "multiplies sparse matrices",
     ("mma", "sp::ordered_metadata"): "multiplies sparse matrices",
     ("mma", "block_scale"): "multiplies scaled blocks",
+    ("cp", "cp_mask"): "copies chosen bytes of each 16",
+    ("st", "bulk"): "fills memory of any size",
+    ("ldmatrix", "b8"): "moves matrices of bytes",
+    ("ldmatrix", "b8x16.b6x16_p32"): "unpacks matrices of 6-bit numbers",
+    ("ldmatrix", "b8x16.b4x16_p64"): "unpacks matrices of 4-bit numbers",
+    ("stmatrix", "b8"): "moves matrices of bytes",
     ("tex", "2dms"): "fetches one of several samples",
     ("tex", "a2dms"): "fetches one of several samples",
 }
