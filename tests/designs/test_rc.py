@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.designs.kernels import kernel, op, p, r, when
+from tests.designs.kernels import at, kernel, op, p, pair, r, when
 from tests.replay.naive_cache import as_counter
 from tests.replay.naive_register_cache import register_cache_counts
 from tests.replay.paths import Recorded, one_warp
@@ -105,6 +105,41 @@ def test_warps_of_a_scheduler_take_lines_from_each_other_and_others_do_not() -> 
     apart = replay(BOTH, TWO, "rc", lines=2, schedule=turns(0, 1).of(TWO, BOTH))
     assert (together.reads("RC"), together.reads("MRF")) == (2, 2)
     assert (apart.reads("RC"), apart.reads("MRF")) == (4, 0)
+
+
+LOADED = kernel(
+    [op("ld.global.u32", r(1), at(pair(8)))],
+    [op("mov.b32", r(2), 2), op("mov.b32", r(3), 3)],
+    [op("add.s32", r(4), r(1), r(1))],
+    successors=((1, 2), (2,), ()),
+)
+ONE_LOADS = Recorded().thread_block().warp(0).visits(0, 2).warp(1).visits(1)
+
+
+def loading(*, swaps: bool = False) -> Scheduling:
+    """The first warp loads, and the second fills two lines before the data arrive; with swaps there is one active
+    warp."""
+    schedule = Scheduling().start(0, 0, 0).start(2, 0, 1).active(0).issue(0)
+    if swaps:
+        schedule.suspended(0)
+    schedule.active(2).issue(2, 2).arrive(0, 0).end(2)
+    return (schedule.active(0) if swaps else schedule).issue(0).end(0)
+
+
+def test_a_load_enters_when_it_arrives() -> None:
+    """One set of two lines.  R2 and R3 are evicted by nothing while the load is under way; R1 evicts R2 and is read
+    there twice; R4 takes its line.  The address comes from the MRF."""
+    found = replay(ONE_LOADS, LOADED, "rc", lines=2, schedule=loading().of(LOADED, ONE_LOADS))
+    assert (found.reads("RC"), found.reads("MRF")) == (2, 2)
+    assert (found.writes("RC"), found.writes("MRF"), found.moved("RC", "MRF")) == (4, 0, 1)
+
+
+def test_what_arrives_for_a_warp_without_a_part_goes_to_the_mrf() -> None:
+    """R1 arrives while the other warp has the only part, and is read from the MRF."""
+    own = {"lines": 2, "private": True, "active_warps": 1}
+    found = replay(ONE_LOADS, LOADED, "rc", schedule=loading(swaps=True).of(LOADED, ONE_LOADS), **own)
+    assert (found.reads("RC"), found.reads("MRF")) == (0, 4)
+    assert (found.writes("RC"), found.writes("MRF"), found.events["without_part"]) == (3, 1, 1)
 
 
 def test_private_parts_keep_warps_apart_and_are_flushed() -> None:

@@ -30,13 +30,15 @@ class Step:
 
 @dataclass
 class Event:
-    """What a schedule has a warp do: start, issue ``step``, be activated or suspended, end; ``slot`` is its index."""
+    """What a schedule has a warp do: start, issue ``step``, receive the results of ``pc``, be activated or suspended,
+    end; ``slot`` is its index."""
 
     kind: str
     slot: int
     scheduler: int
     step: Step | None = None
     thread_block: int = 0
+    pc: int = 0
 
 
 def steps(kernel: Kernel, path: RecordedPath) -> Iterator[Step]:
@@ -66,7 +68,8 @@ def events(kernel: Kernel, path: RecordedPath, schedule: Schedule) -> Iterator[E
             for step in islice(running[slot], record.amount):
                 yield Event("issue", slot, scheduler, step)
         else:
-            yield Event(record.kind.name.lower(), slot, scheduler, thread_block=thread_blocks[slot])
+            kind, pc = record.kind.name.lower(), record.amount if record.kind == ScheduleWord.ARRIVE else 0
+            yield Event(kind, slot, scheduler, thread_block=thread_blocks[slot], pc=pc)
 
 
 def _reads(instruction: Instruction) -> list[int]:

@@ -21,7 +21,7 @@ WARP, REGISTER, LANES, DIRTY = range(4)
 
 
 class NaiveRegisterCache:
-    """``sets`` by (scheduler, number); ``part`` of the warps that have one."""
+    """``sets`` by (scheduler, number); ``part`` of the warps that have one; ``coming`` by (warp, pc)."""
 
     def __init__(self, options: Any, program: Program, slots: Slots) -> None:
         self.options, self.program, self.slots = options, program, slots
@@ -29,6 +29,7 @@ class NaiveRegisterCache:
         self.counts: Counter[str] = Counter()
         self.sets: dict[tuple[int, int], list[Line]] = {}
         self.part: dict[int, int] = {}
+        self.coming: dict[tuple[int, int], Step] = {}
 
     def run(self, events: list[Event]) -> Counter[str]:
         for event in events:
@@ -45,6 +46,8 @@ class NaiveRegisterCache:
                     self.counts["flushed"] += flushed
                     self.counts["RC>MRF"] += flushed
                     del self.part[event.slot]
+            elif event.kind == "arrive":
+                self.results(event.slot, self.coming.pop((event.slot, event.pc)))
             elif event.step is not None:
                 self.step(event.slot, event.step)
         return +self.counts
@@ -99,6 +102,12 @@ class NaiveRegisterCache:
             self.add(lines, [warp, operand.register, ALL, False])
             self.counts[f"RC.write.{step.datapath}"] += 1
             self.counts["fills"] += 1
+        if self.program.long_latency[step.pc]:
+            self.coming[warp, step.pc] = step
+        else:
+            self.results(warp, step)
+
+    def results(self, warp: int, step: Step) -> None:
         for operand in operands(self.program.result_start, step.writes, step.pc):
             self.result(warp, step, operand.register, operand.row)
 

@@ -100,7 +100,7 @@ def expected_of_the_probe(code: Kernel, path: Recorded, schedule: Schedule) -> C
                 found["leaves"] += issues[sm]
         elif event.kind == "activate":
             found["starts"] += 1 + event.scheduler
-        else:
+        elif event.kind == "suspend":
             found["swaps"] += own[event.slot]
     return found
 
@@ -201,6 +201,7 @@ WRONG = {
     "ends the warp in slot 0, which has instructions left": Scheduling().start(0).issue(0, 2).end(0),
     "activates the warp in slot 0, which is active": Scheduling().start(0).active(0, 0),
     "suspends the warp in slot 0, which is not active": Scheduling().start(0).suspended(0),
+    "lets results of instruction 3 arrive, which the kernel lacks": Scheduling().start(0).arrive(0, 3),
     "the record is cut off at the end of the chunk": Scheduling().words(1),
     "the schedule stops before the warp in slot 2 of SM 0 has ended": Scheduling().start(2).issue(2),
 }

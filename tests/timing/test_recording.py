@@ -6,15 +6,18 @@ The core runs uncompiled, which tells the same and needs no compiler for so shor
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from warpreg import gpu, simt, timing
+from warpreg.designs import program_table
 from warpreg.experiments.runs import find_workload, run_workload
 from warpreg.replay import replay
 from warpreg.timing.simulate import Chosen, timed
+from warpreg.trace import visits
 from warpreg.trace.chunked import TraceError, save_all
 from warpreg.trace.schedule import Schedule, ScheduleWord, records
 
@@ -74,6 +77,10 @@ def test_every_instruction_and_warp_is_in_the_schedule_once(launch, recorded) ->
     assert found[ScheduleWord.ISSUE] == launch.warp_instructions
     assert found[ScheduleWord.START] == found[ScheduleWord.END] == len(warps)
     assert found[ScheduleWord.ACTIVATE] >= len(warps)
+    table = program_table(launch.kernel)
+    visited = Counter(visit.block for visit in visits(launch.trace.path_chunks()))
+    loads = [int(table.long_latency[a:b].sum()) for a, b in pairwise(table.first_pc.tolist())]
+    assert found[ScheduleWord.ARRIVE] == sum(visited[block] * count for block, count in enumerate(loads)) > 0
 
 
 def test_replay_along_the_schedule_counts_what_the_timing_core_counts(launch, recorded) -> None:

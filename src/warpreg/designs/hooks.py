@@ -65,6 +65,9 @@ HOOKS: dict[str, HookSpec] = {
     "memory_returned": HookSpec(
         ("state", "program", "warp", "pc", "cycles", "plan"), "what follows from how long memory took for it"
     ),
+    "arrived": HookSpec(
+        _INSTRUCTION, "what becomes of the results of a long-latency instruction pc, which are there now"
+    ),
     "written_back": HookSpec(
         ("state", "program", "warp", "pc", "next_pc", *_ADDRESSES),
         "what follows from the results of pc and from the warp's next instruction and its addresses",

@@ -1,14 +1,17 @@
 """Register cache that the warps of a scheduler share (Bailey et al., CASES 2018, section III-A).
 
 Each scheduler has ``lines`` lines of one warp-register, two to a set, replaced by LRU and shared by all of its warps.
-Every result enters; a source that is present is read from the RC, any other from the MRF, and a miss does not fill.  A
-value that is read for the last time leaves the cache with that read.  What is evicted moves to the MRF.  With
-``private`` every active warp has an equal part of the lines to itself instead (Figure 4).
+Every result enters, that of a long-latency instruction when it arrives; a source that is present is read from the RC,
+any other from the MRF, and a miss does not fill.  A value that is read for the last time leaves the cache with that
+read.  What is evicted moves to the MRF.  With ``private`` every active warp has an equal part of the lines to itself
+instead (Figure 4).
 
 Where the paper is silent:
+- results of other instructions are there after a few cycles, and enter in the order of issue;
 - the set is that of the register's number plus the warp's number in its scheduler, modulo the sets;
 - lines of a warp that leaves the active set stay until others need them, as LRU does it; private parts are flushed,
-  for the next active warp gets them, and a warp that is not active has none;
+  for the next active warp gets them, and a warp that is not active has none, so that what arrives for it goes to the
+  MRF;
 - a result under a guard or in divergent code holds only some lanes; if an instruction reads others, they come from the
   MRF beside the read of the RC (``partial``);
 - what a warp leaves behind when it ends is dropped: nothing can read it;
@@ -100,7 +103,7 @@ class State(NamedTuple):
     Per scheduler: ``owner`` [line], the warp and the register in it, NOBODY where empty; ``lanes`` [line], those whose
     value it holds; ``dirty`` [line] where the MRF lacks that; ``older`` [set], the way that was used longest ago;
     ``taken`` [part].  Per warp: ``line`` [register], the inverse of ``owner``; its ``scheduler``; its ``part``, NOBODY
-    without one; ``shift`` of its sets.
+    without one; ``shift`` of its sets; ``coming`` [register], the lanes of a result that is under way.
     """
 
     sets: int
@@ -121,6 +124,7 @@ class State(NamedTuple):
     scheduler: NDArray[np.int32]
     part: NDArray[np.int16]
     shift: NDArray[np.int32]
+    coming: NDArray[np.uint32]
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
@@ -152,6 +156,7 @@ def init(parameters: Parameters, program: Program) -> State:
         scheduler=per_warp(np.int32(0)),
         part=per_warp(np.int16(NOBODY)),
         shift=per_warp(np.int32(0)),
+        coming=per_warp(np.zeros(program.register_count, np.uint32)),
     )
 
 
@@ -226,11 +231,17 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
 @hook
 def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     for operand in range(program.result_start[pc], program.result_start[pc + 1]):
-        if has_lines(state, warp):
-            write_line(state, program, warp, pc, operand, plan)
+        if state.sets > 0:
+            take_result(state, program, warp, pc, operand, plan)
         else:
             write(plan, operand, MRF)
-            count(plan, WITHOUT_PART, 1 if state.sets > 0 else 0)
+
+
+@hook
+def arrived(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    if state.sets > 0:
+        for operand in range(program.result_start[pc], program.result_start[pc + 1]):
+            land(state, program, warp, pc, operand, plan)
 
 
 def has_lines(state: State, warp: int) -> bool:
@@ -255,14 +266,38 @@ def read_operand(state: State, program: Program, warp: int, operand: int, plan: 
         drop(state, scheduler, line)
 
 
-def write_line(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
-    """A result into its line, or into one of its own."""
+def take_result(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
+    """A result of an instruction that issues: it enters, or will when it arrives; without lines it goes to the MRF."""
+    if program.long_latency[pc]:
+        state.coming[warp, program.result[operand]] = plan.mask
+    elif has_lines(state, warp):
+        write(plan, operand, RC)
+        write_line(state, program, warp, pc, operand, plan.mask, plan)
+    else:
+        write(plan, operand, MRF)
+        count(plan, WITHOUT_PART)
+
+
+def land(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
+    """A result arrives; without lines it goes to the MRF."""
+    register = program.result[operand]
+    if has_lines(state, warp):
+        extra(plan, RC, WRITE, register)
+        write_line(state, program, warp, pc, operand, state.coming[warp, register], plan)
+    else:
+        extra(plan, MRF, WRITE, register)
+        count(plan, WITHOUT_PART)
+
+
+def write_line(
+    state: State, program: Program, warp: int, pc: int, operand: int, lanes: int | np.uint32, plan: Plan
+) -> None:
+    """Some lanes of a result into its line, or into one of its own."""
     register, scheduler = program.result[operand], state.scheduler[warp]
     line = state.line[warp, register]
     if line == NOBODY:
         line = line_for(state, warp, register, plan)
-    write(plan, operand, RC)
-    state.lanes[scheduler, line] = lanes_after(state.lanes[scheduler, line], program, pc, operand, plan)
+    state.lanes[scheduler, line] = lanes_after(state.lanes[scheduler, line], program, pc, operand, lanes)
     state.dirty[scheduler, line] = 1
     use(state, scheduler, line)
     if state.brief_first and state.brief[operand]:

@@ -161,13 +161,26 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
         above, below = program.result_level[operand] == RSP, program.mrf_elided[operand] == 0
         if above:
             write(plan, operand, RSP)
-        if below and (state.backs_scratchpad or not above) and state.sets > 0:
-            rc.write_line(state, program, warp, pc, operand, plan)
+        if goes_to_cache(state, program, operand):
+            rc.take_result(state, program, warp, pc, operand, plan)
             continue
         if above:
             give_up(state, warp, program.result[operand], plan, program.result_partial[operand] != 0)
         if below:
             write(plan, operand, MRF)
+
+
+@hook
+def arrived(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    for operand in range(program.result_start[pc], program.result_start[pc + 1]):
+        if goes_to_cache(state, program, operand):
+            rc.land(state, program, warp, pc, operand, plan)
+
+
+def goes_to_cache(state: State, program: Program, operand: int) -> bool:
+    """Whether the cache takes a result."""
+    above, below = program.result_level[operand] == RSP, program.mrf_elided[operand] == 0
+    return below and (state.backs_scratchpad or not above) and state.sets > 0
 
 
 def give_up(state: State, warp: int, register: int, plan: Plan, is_needed: bool) -> None:

@@ -190,7 +190,7 @@ def write_last(state: State, program: Program, warp: int, pc: int, operand: int,
             drop(state, warp, state.entry[warp, register])
     write(plan, operand, LRF)
     state.last[warp] = register
-    state.last_lanes[warp] = lanes_after(state.last_lanes[warp], program, pc, operand, plan)
+    state.last_lanes[warp] = lanes_after(state.last_lanes[warp], program, pc, operand, plan.mask)
     state.last_flags[warp] = DIRTY
 
 

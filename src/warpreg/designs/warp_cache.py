@@ -101,19 +101,19 @@ def write_entry(state: Any, program: Program, warp: int, pc: int, operand: int, 
     elif state.lru:
         renew(state, warp, entry)
     write(plan, operand, RFC)
-    state.lanes[warp, entry] = lanes_after(state.lanes[warp, entry], program, pc, operand, plan)
+    state.lanes[warp, entry] = lanes_after(state.lanes[warp, entry], program, pc, operand, plan.mask)
     state.flags[warp, entry] = DIRTY | IDLE if program.result_idle[operand] else DIRTY
 
 
-def lanes_after(held: int, program: Program, pc: int, operand: int, plan: Plan) -> int:
-    """The lanes that hold what may still be read of a register, where ``held`` did before a result was written.
+def lanes_after(held: int, program: Program, pc: int, operand: int, lanes: int | np.uint32) -> int:
+    """The lanes that hold what may still be read of a register, where ``held`` did before some were written.
 
     All of them if no lane needs its old value.  Which lanes a guard let through is not recorded, so under a guard only
     those count that were held before.
     """
     if not program.result_partial[operand]:
         return ALL_LANES
-    return held if program.guarded[pc] else held | plan.mask
+    return held if program.guarded[pc] else held | int(lanes)
 
 
 def write_around(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:

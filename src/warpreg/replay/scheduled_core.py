@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.program import Program
-from warpreg.replay.core import COUNTS, argument_names, event_call, start_text, state_text, step_text
+from warpreg.replay.core import COUNTS, argument_names, arrival_call, event_call, start_text, state_text, step_text
 from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MOST_SLOTS, SLOT_SHIFT, ScheduleWord, Slots
 
 (
     OK, CUT, BAD_KIND, BAD_SM, BAD_SLOT, OCCUPIED, NEEDS_THREAD_BLOCK, BAD_WARP, TWICE, EMPTY, OVERRUN, UNFINISHED,
-    ALREADY_ACTIVE, NOT_ACTIVE,
-) = range(14)  # fmt: skip
+    ALREADY_ACTIVE, NOT_ACTIVE, BAD_PC,
+) = range(15)  # fmt: skip
 SM, POSITION = range(2)
 PROGRESS = 2
 """Length of ``progress``: the current SM, and where in the chunk the last record began."""
@@ -147,6 +147,12 @@ def walk({arguments}):
                 status = {not_active}
             active[warp] = 0
 {suspended}
+        elif kind == {arrive_kind}:
+            pc = amount
+            if pc >= program.long_latency.size:
+                status = {bad_pc}
+                break
+{arrived}
         else:
             status = {bad_kind}
     progress[0] = sm
@@ -171,6 +177,7 @@ def scheduled_core_text(fields: Sequence[str], rows: Sequence[str], hooks: Seque
         block_end=indent(event_call("block_end", hooks, "sm"), " " * 16),
         activated=indent(event_call("activated", hooks), " " * 12),
         suspended=indent(event_call("suspended", hooks), " " * 12),
+        arrived=indent(arrival_call(hooks), " " * 12),
         **_NUMBERS,
     )
 
@@ -190,6 +197,7 @@ _NUMBERS = {
     "unfinished": UNFINISHED,
     "already_active": ALREADY_ACTIVE,
     "not_active": NOT_ACTIVE,
+    "bad_pc": BAD_PC,
     "kinds": (1 << KIND_BITS) - 1,
     "slot_shift": SLOT_SHIFT,
     "slot_mask": MOST_SLOTS - 1,
@@ -218,5 +226,6 @@ def refusal(status: int, chunk: NDArray[np.uint32], sm: int, position: int, slot
         UNFINISHED: f"ends the warp in slot {slot}, which has instructions left",
         ALREADY_ACTIVE: f"activates the warp in slot {slot}, which is active",
         NOT_ACTIVE: f"suspends the warp in slot {slot}, which is not active",
+        BAD_PC: f"lets results of instruction {amount} arrive, which the kernel lacks",
     }[status]
     return f"schedule word {position} of a chunk ({word:#010x}, SM {sm}): {what}"

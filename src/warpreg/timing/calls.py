@@ -134,6 +134,10 @@ def queue_extras(c: Core, sm: int) -> None:
     """The end of a phase: accesses that hooks asked for join the queues of their banks."""
 
 
+def arrived(c: Core, d: Any, sm: int, op: int, now: int) -> None:
+    """All results of an instruction are there."""
+
+
 def written_back(c: Core, d: Any, sm: int, op: int, now: int) -> None:
     """All results of an instruction are written."""
 

@@ -166,6 +166,7 @@ def _write(c: Core, warp: int, pc: int, cell: int) -> None:
 def finish(c: Core, d: Any, sm: int, op: int, now: int) -> None:
     """An instruction is complete; with the last one of a warp that has issued all the warp ends."""
     warp = c.rows[op, at.OP_WARP]
+    calls.arrived(c, d, sm, op, now)
     calls.written_back(c, d, sm, op, now)
     give_op(c, op)
     c.rows[warp, at.FLIGHT] -= 1

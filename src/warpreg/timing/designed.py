@@ -357,6 +357,18 @@ def call_memory_returned(c: Core, d: Any, sm: int, op: int, now: int) -> None:
     settle(c, d, sm, now)
 
 
+def arrived(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
+    """The design's."""
+
+
+def call_arrived(c: Core, d: Any, sm: int, op: int, now: int) -> None:
+    pc = c.rows[op, at.OP_PC]
+    if d.program.long_latency[pc] != 0:
+        number = number_of(c, c.rows[op, at.OP_WARP])
+        arrived(d.state, d.program, number, pc, plan_of(c, d, sm, number, pc, c.rows[op, at.OP_MASK], 0, 0, now))
+        settle(c, d, sm, now)
+
+
 def written_back(
     state: Any, program: Any, warp: int, pc: int, next_pc: int, base: int, stride: int, mask: int, plan: Any
 ) -> None:
@@ -402,6 +414,7 @@ HOOKED = {
     "load_lookup": {calls.load_lookup: call_load_lookup},
     "memory_issued": {calls.memory_issued: call_memory_issued},
     "memory_returned": {calls.memory_returned: call_memory_returned},
+    "arrived": {calls.arrived: call_arrived},
     "written_back": {calls.written_back: call_written_back},
 }
 """By hook, what takes the place of what in the core where a design defines it."""

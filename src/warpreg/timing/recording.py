@@ -25,9 +25,9 @@ from warpreg.trace.schedule import Schedule, ScheduleWriter, Slots
 from warpreg.trace.schedule_order import sm_by_sm
 
 RECORDER = Path(__file__).with_name("schedule_recorder.py")
-WORDS_OF_INSTRUCTION, SPARE_WORDS = 12, 1024
-"""More words than an instruction takes: an issue, a suspension and an activation, a start and an end if it is the only
-one of its warp, each behind a change of SM.
+WORDS_OF_INSTRUCTION, SPARE_WORDS = 14, 1024
+"""More words than an instruction takes: an issue, a suspension and an activation, the arrival of its results, a start
+and an end if it is the only one of its warp, each behind a change of SM.
 """
 
 

@@ -17,6 +17,7 @@ from warpreg.trace.schedule import AMOUNT_SHIFT, MOST_AMOUNT, SLOT_SHIFT, Schedu
 DESIGN = Declaration(slot="policy", order="sm", source="warpreg: the format of recorded schedules")
 ISSUE, START, END = int(ScheduleWord.ISSUE), int(ScheduleWord.START), int(ScheduleWord.END)
 ACTIVATE, SUSPEND, SM = int(ScheduleWord.ACTIVATE), int(ScheduleWord.SUSPEND), int(ScheduleWord.SM)
+ARRIVE = int(ScheduleWord.ARRIVE)
 COUNT, PRESENT_SM, BLOCK, WARP, LAST = range(5)
 NOBODY = -1
 
@@ -68,6 +69,11 @@ def activated(state: State, program: Program, warp: int, plan: Plan) -> None:
 @hook
 def suspended(state: State, program: Program, warp: int, plan: Plan) -> None:
     append(state, program, warp, SUSPEND, 0)
+
+
+@hook
+def arrived(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    append(state, program, warp, ARRIVE, pc)
 
 
 @hook

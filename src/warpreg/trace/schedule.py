@@ -8,6 +8,7 @@ of the current SM, the rest an amount:
     END        the warp in the slot has issued its last instruction and leaves the slot
     ACTIVATE   the warp enters its scheduler's active set
     SUSPEND    the warp leaves the active set
+    ARRIVE     the results of its long-latency instruction at pc ``amount`` are there
     SM         the following records are of SM ``word >> 3``
 
 Inside an SM records are in the order of the run: instructions by issue, the others between them where they happened.
@@ -34,7 +35,7 @@ from warpreg.trace.chunked import ChunkFile, ChunkWriter, Stream, TraceError
 from warpreg.trace.file import Trace
 from warpreg.trace.path import RecordedPath, words_digest
 
-MAGIC = b"WARPREGS"
+MAGIC = b"WARPREG2"
 STREAMS = (Stream.SCHEDULE,)
 KIND_BITS, SLOT_BITS = 3, 8
 SLOT_SHIFT, AMOUNT_SHIFT = KIND_BITS, KIND_BITS + SLOT_BITS
@@ -52,6 +53,7 @@ class ScheduleWord(enum.IntEnum):
     ACTIVATE = 3
     SUSPEND = 4
     SM = 5
+    ARRIVE = 6
 
 
 def record_word(kind: ScheduleWord, slot: int, amount: int = 0) -> int:

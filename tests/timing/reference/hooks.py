@@ -157,6 +157,11 @@ class Hooks:
             number, pc = self._number(issued.warp), issued.instruction.pc
             self._call("memory_returned", plan, number, pc, now - issued.entered)
 
+    def arrived(self, issued: UnderWay, now: int) -> None:
+        pc = issued.instruction.pc
+        if self.defines("arrived") and self._shared.program.long_latency[pc]:
+            self._call("arrived", self._plan(now, issued.step, issued.warp), self._number(issued.warp), pc)
+
     def written_back(self, issued: UnderWay, now: int) -> None:
         if self.defines("written_back"):
             head = issued.warp.head

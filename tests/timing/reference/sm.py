@@ -271,6 +271,7 @@ class StreamingMultiprocessor:
         issued.warp.under_way.remove(issued)
         issued.warp.copied += issued.instruction.copies
         if issued.instruction.has_results:
+            self.hooks.arrived(issued, now)
             self.hooks.written_back(issued, now)
 
 
