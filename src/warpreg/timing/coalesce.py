@@ -143,6 +143,10 @@ def conflicts(lanes: Words, mask: int, size: int, banks: int, bank_shift: int, m
     """
     parts = max(1, size >> bank_shift)
     width = 32 if parts == 1 else max(1, 32 // parts)
+    if merged == 0 and parts == 1:
+        turns = _turns(lanes, lanes_in(mask), size, banks, bank_shift, scratch)
+        if turns >= 0:
+            return turns
     total = 0
     lane = 0
     for part in range(0, 32, width):
@@ -150,6 +154,21 @@ def conflicts(lanes: Words, mask: int, size: int, banks: int, bank_shift: int, m
         total += _part_conflicts(lanes, lane, end, size, banks, bank_shift, merged, scratch)
         lane = end
     return total
+
+
+def _turns(lanes: Words, active: int, size: int, banks: int, bank_shift: int, scratch: Words) -> int:
+    """`conflicts` of lanes that share no word: most lanes in a bank; -1 if one lane touches two words."""
+    for bank in range(banks):
+        scratch[bank] = 0
+    most = 0
+    for lane in range(active):
+        word = lanes[lane] >> bank_shift
+        if (lanes[lane] + size - 1) >> bank_shift != word:
+            return -1
+        found = scratch[word & (banks - 1)] + 1
+        scratch[word & (banks - 1)] = found
+        most = max(most, found)
+    return most
 
 
 def _part_conflicts(
