@@ -25,6 +25,11 @@ INT, FP, SFU, DP, TENSOR, MEM, TEX, CTRL, UNIFORM = range(PIPES)
  FIRST_SCHEDULER, TO_ACCOUNT, FIRST_GROUP, FIRST_COLLECTOR, FIRST_BANK, FIRST_BLOCK, FIRST_UNITS, FIRST_OP, FIRST_PCS,
  OP_READS, OP_WRITES, OWN_BANKS, IN_STEP) = range(43)  # fmt: skip
 MACHINE = IN_STEP + 1
+STRUCTURE = (SLOTS, SCHEDULERS, WIDTH, POLICY, IDEAL, STEPS, SINGLE_PORTED, OPERAND_PORTS, BY_REGISTER, BY_SLOT,
+             DISPATCH_CYCLES, SUSPEND, GROUPS, UNITS, WHEEL, WORDS, OWN_BANKS)  # fmt: skip
+"""What a core is compiled for: the numbers that shape it, and that are the same in most runs.  The others, sizes and
+latencies that studies vary, it reads.
+"""
 LRR, GTO, OLDEST, GREEDY = range(4)
 STATIC, PENDING, STALL = range(3)
 

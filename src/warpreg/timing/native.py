@@ -22,11 +22,11 @@ from warpreg.replay.reach import Reach, rebuild
 from warpreg.timing import at
 from warpreg.timing.natives import natives
 from warpreg.timing.run import run
-from warpreg.timing.words import bare, widths
+from warpreg.timing.words import Numbers, bare, widths
 
 Entry = Callable[..., int]
-Shape = tuple[tuple[int, ...], tuple[int, ...]]
-"""Widths of the core's arrays, and of the memory system's."""
+Shape = tuple[tuple[int, ...], tuple[int, ...], Numbers]
+"""Widths of the core's arrays, and of the memory system's; what of the machine is compiled."""
 PACKAGE = "warpreg.timing."
 
 _loaded: dict[Hashable, Entry] = {}
@@ -61,7 +61,8 @@ class CoreRecipe:
             exec(compile(self.text, "<timing entry>", "exec"), namespace)
             return cast(Entry, namespace["entry"])
         parts = (*self.replaced.items(), *self.names.items())
-        shape = widths(arguments[0]), widths(arguments[1])
+        numbers = arguments[0].machine[list(at.STRUCTURE)].tolist()
+        shape = widths(arguments[0]), widths(arguments[1]), tuple(zip(at.STRUCTURE, numbers, strict=True))
         key = self.text, self.mode, parts, self._reach_outside(), kind(arguments), shape
         if key not in _loaded:
             _loaded[key] = self._from_disk(plain, arguments, shape)
@@ -107,7 +108,7 @@ class CoreRecipe:
 
         options = OPTIONS | {"boundscheck": self.mode == "checked"}
         built = rebuild({"run": plain, **self.hooks}, inlined(options), {**natives(), **self.replaced})
-        opened = [bare(shape[0], at.IN_FRONT), bare(shape[1])]
+        opened = [bare(shape[0], at.IN_FRONT, shape[2]), bare(shape[1])]
         if self.mode == "checked":
             opened = 2 * [inlined(options)(_as_it_is)]
         vars(module).update(self.names, run=built.pop("run"), bare_core=opened[0], bare_memory=opened[1])

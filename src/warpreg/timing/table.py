@@ -37,7 +37,8 @@ FENCES = frozenset({"membar", "fence", "MEMBAR"})
 class Table(NamedTuple):
     """``code`` and ``lists`` as `at` says, the table of basic blocks at row ``first_pcs`` of ``lists``.
 
-    ``words`` is how many words a set of cells takes; ``most_reads`` and ``most_writes`` of one instruction, in words.
+    ``words`` is how many words a set of cells takes (even, so that one compiled core serves most kernels);
+    ``most_reads`` and ``most_writes`` of one instruction, in words.
     """
 
     code: NDArray[np.int64]
@@ -91,7 +92,7 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
         raise TimingError(
             f"kernel {kernel.name}: an instruction has {most_writes} results, at most {at.WORD_MASK} can be"
         )
-    words = max(1, -(-cells.count // at.SET_SIZE))
+    words = 2 * max(1, -(-cells.count // (2 * at.SET_SIZE)))
     sets = _sets(needs, words)
     rows = [*lists, *pairwise(kernel.first_pcs())]
     listed = np.zeros((len(rows), 3), np.int64)

@@ -18,13 +18,17 @@ def widths(arrays: Iterable[Any]) -> tuple[int, ...]:
     return tuple(array.shape[-1] if array.ndim > 1 else 1 for array in arrays)
 
 
+Numbers = tuple[tuple[int, int], ...]
+"""(index, number) of the elements of an array that the core is compiled for."""
+
+
 @functools.cache
-def bare(widths: tuple[int, ...], in_front: tuple[tuple[int, int, int], ...] = ()) -> Any:
+def bare(widths: tuple[int, ...], in_front: tuple[tuple[int, int, int], ...] = (), known: Numbers = ()) -> Any:
     """The intrinsic ``bare(t)``: the named tuple ``t`` of C-contiguous arrays of one or two dimensions, all made bare.
 
     The arrays must outlive the result and have these widths, and indices must be inside: nothing is checked.
     ``in_front``: (field, another one, distance) where the first array begins so many elements in front of the second;
-    one address then serves both.
+    one address then serves both.  ``known``: elements of the first array that are constants of the compiled code.
     """
     from numba.core import cgutils, types
     from numba.extending import intrinsic
@@ -44,7 +48,9 @@ def bare(widths: tuple[int, ...], in_front: tuple[tuple[int, int, int], ...] = (
                 pointers[index] = builder.gep(pointers[behind], [offset], inbounds=True)
             return context.make_tuple(builder, signature.return_type, pointers)
 
-        kinds = [words(kind.dtype, kind.ndim, width) for kind, width in zip(t, widths, strict=True)]
+        constants = known, *(() for _ in widths[1:])
+        shapes = zip(t, widths, constants, strict=True)
+        kinds = [words(kind.dtype, kind.ndim, width, numbers) for kind, width, numbers in shapes]
         return named(kinds, t.instance_class)(t), generate
 
     return native
@@ -63,11 +69,11 @@ def words_type() -> Any:
     numba = cast(Any, cgutils)
 
     class Words(types.Type):
-        """Of ``dtype``, with ``ndim`` dimensions and ``width`` elements in a row."""
+        """Of ``dtype``, with ``ndim`` dimensions and ``width`` elements in a row, some of them ``known``."""
 
-        def __init__(self, dtype: Any, ndim: int, width: int) -> None:
-            self.dtype, self.ndim, self.width = dtype, ndim, width
-            super().__init__(f"Words({dtype}, {ndim}, {width})")
+        def __init__(self, dtype: Any, ndim: int, width: int, known: Numbers) -> None:
+            self.dtype, self.ndim, self.width, self.known = dtype, ndim, width, dict(known)
+            super().__init__(f"Words({dtype}, {ndim}, {width}, {known})")
 
         def takes(self, index: Any) -> bool:
             """Whether an index has a number for each dimension."""
@@ -99,6 +105,9 @@ def words_type() -> Any:
         return builder.gep(arguments[0], [offset], inbounds=True)
 
     def get(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, index = signature.args[0], getattr(arguments[1], "constant", None)
+        if index in kind.known:
+            return context.get_constant(kind.dtype, kind.known[index])
         return builder.load(place(context, builder, signature, arguments))
 
     def put(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
