@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.timing.memory.systems import CONTENTION
 
 from warpreg.timing import memory as m
-from warpreg.timing.memory import dram, heap
+from warpreg.timing.memory import agenda, dram, heap
 from warpreg.timing.memory import layout as at
 
 RCD, RP, RAS, RRD, CL, WL, WR, CDLR = 12, 12, 28, 6, 12, 4, 12, 5
@@ -50,9 +50,8 @@ class Controller:
         """When each read's data have been moved, by node."""
         self.to(self.now + 2000)
         found = {}
-        while self.memory.scalars[at.EVENTS]:
-            time = heap.next_planned(self.memory)
-            found[heap.next_node(self.memory)] = int(time) - LATENCY
+        while (time := agenda.next_planned(self.memory)) < at.NEVER:
+            found[agenda.take(self.memory, time)] = int(time) - LATENCY
         return found
 
 

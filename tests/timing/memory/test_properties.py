@@ -52,7 +52,7 @@ def test_each_transaction_comes_back_once_and_nothing_is_left(
     memory = driver.memory
     assert driver.count("sent") == driver.count("returned") == len(traffic)
     assert (memory.sms[:, [at.UNDER_WAY, at.MISSES, at.RETURNS]] == 0).all()
-    assert (memory.scalars[[at.EVENTS, at.QUEUED]] == 0).all()
+    assert (memory.scalars[[at.EVENTS, at.IN_DAYS, at.QUEUED]] == 0).all()
     assert (memory.channels[:, at.BURSTS] == 0).all()
     assert (memory.lines1[:, at.BITS] & at.PENDING == 0).all()
     assert (memory.lines2[:, at.BITS] & at.PENDING == 0).all()

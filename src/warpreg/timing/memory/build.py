@@ -127,6 +127,8 @@ def _arrays(p: Array) -> Memory:
         buckets2=np.full(max(1, slices * int(p[at.BUCKETS2])), at.NONE, np.int64),
         nodes=nodes,
         events=_zeros(len(nodes), 2),
+        days=_zeros(at.DAYS, at.DAY_FIELDS),
+        weeks=np.zeros(at.DAYS // at.WEEK, np.int64),
         returns=_zeros(room, 2),
         queues=queues,
         routers=_zeros(2 * int(p[at.ROUTERS]), at.ROUTER_FIELDS),

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from warpreg.timing.memory import first_level, network, second_level
 from warpreg.timing.memory import layout as at
-from warpreg.timing.memory.heap import free_node, new_node, next_node, next_planned, plan, sectors_in
+from warpreg.timing.memory.agenda import next_planned, plan, take
+from warpreg.timing.memory.heap import free_node, new_node, sectors_in
 from warpreg.timing.memory.heap import next_return as next_in_heap
 from warpreg.timing.memory.layout import TICKS, Memory
 
@@ -78,9 +79,11 @@ def _next_answer(memory: Memory, sm: int) -> int:
 def _do_before(memory: Memory, end: int) -> None:
     """Do all that is due before ``end``, in order of time."""
     nodes = memory.nodes
-    while next_planned(memory) < end:
+    while True:
         time = next_planned(memory)
-        node = next_node(memory)
+        if time >= end:
+            break
+        node = take(memory, time)
         stage = nodes[node, at.STAGE]
         which = second_level.slice_of(memory, nodes[node, at.LINE])
         if stage == at.ARRIVE:

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from warpreg.timing.memory import crossbar, dram, first_level, mesh, network, queues, second_level
 from warpreg.timing.memory import layout as at
-from warpreg.timing.memory.heap import free_node, new_node, next_node, next_planned, sectors_in
+from warpreg.timing.memory.agenda import next_planned, take
+from warpreg.timing.memory.heap import free_node, new_node, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
 
 
 def advance(memory: Memory, now: int) -> None:
     """One cycle: what is due, then slices, DRAM controllers and networks."""
-    while next_planned(memory) <= now:
-        _due(memory, next_node(memory), now)
+    time = next_planned(memory)
+    while time <= now:
+        _due(memory, take(memory, time), now)
+        time = next_planned(memory)
     parameters, channels, scalars = memory.parameters, memory.channels, memory.scalars
     if scalars[at.QUEUED] > 0:
         for which in range(parameters[at.SLICES]):

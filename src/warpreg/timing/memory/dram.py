@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory import queues
-from warpreg.timing.memory.heap import free_node, plan, sectors_in
+from warpreg.timing.memory.agenda import plan
+from warpreg.timing.memory.heap import free_node, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
 from warpreg.timing.memory.second_level import place_in_channel
 

@@ -6,7 +6,6 @@ from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.layout import Array, Memory
 
 ORDER_BITS = 24
-ORDERS = 1 << (ORDER_BITS - 1)
 
 
 def push(rows: Array, base: int, count: int, key: int, value: int) -> None:
@@ -43,8 +42,8 @@ def pop(rows: Array, base: int, count: int) -> None:
 
 
 def key_of(time: int, order: int) -> int:
-    """A key that sorts by time, then by ``order`` (modulo ORDERS)."""
-    return time << ORDER_BITS | order & ORDERS - 1
+    """A key that sorts by time, then by ``order``, of which it has the lower bits."""
+    return time << ORDER_BITS | order & ((1 << ORDER_BITS) - 1)
 
 
 def give_back(memory: Memory, sm: int, time: int, ticket: int) -> None:
@@ -74,38 +73,6 @@ def returned(memory: Memory, sm: int, now: int) -> int:
     memory.sms[sm, at.UNDER_WAY] -= 1
     memory.counts[sm, at.RETURNED] += 1
     return ticket
-
-
-def plan(memory: Memory, time: int, stage: int, node: int) -> None:
-    """Let a node's next event happen at ``time``, after those planned before for that time."""
-    memory.scalars[at.SEQUENCE] += 1
-    _plan(memory, key_of(time, memory.scalars[at.SEQUENCE]), stage, node)
-
-
-def plan_by_sm(memory: Memory, time: int, stage: int, node: int) -> None:
-    """The same, but after what `plan` plans for that time, and by SM: whichever SM is stepped first."""
-    _plan(memory, key_of(time, 0) | ORDERS | memory.nodes[node, at.SM], stage, node)
-
-
-def _plan(memory: Memory, key: int, stage: int, node: int) -> None:
-    memory.nodes[node, at.STAGE] = stage
-    push(memory.events, 0, memory.scalars[at.EVENTS], key, node)
-    memory.scalars[at.EVENTS] += 1
-
-
-def next_planned(memory: Memory) -> int:
-    """The time of the first event; NEVER without."""
-    if memory.scalars[at.EVENTS] == 0:
-        return at.NEVER
-    return memory.events[0, 0] >> ORDER_BITS
-
-
-def next_node(memory: Memory) -> int:
-    """Takes out the node of the first event."""
-    node = memory.events[0, 1]
-    pop(memory.events, 0, memory.scalars[at.EVENTS])
-    memory.scalars[at.EVENTS] -= 1
-    return node
 
 
 def new_node(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int) -> int:

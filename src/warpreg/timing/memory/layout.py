@@ -16,6 +16,7 @@ Array: TypeAlias = NDArray[np.int64]
 NEVER = 1 << 60
 NONE = -1
 TICKS = 256
+DAYS, WEEK = 4096, 64
 
 LOAD, STORE, ATOMIC, TEXTURE = 1, 2, 3, 4
 """Kinds of transactions; the first three are those of `warpreg.timing.access_record`."""
@@ -35,8 +36,9 @@ class Memory(NamedTuple):
     of the second-level cache, ``channels`` for each DRAM channel, ``banks`` for each of its banks.  ``lines1`` and
     ``lines2`` the lines of the caches, ``sets1`` and ``sets2`` their sets (oldest, newest), ``buckets1`` and
     ``buckets2`` where looking a line up begins.  ``nodes``: transactions and requests under way.  ``events`` a heap of
-    (time, node), ``returns`` one for each SM of (time, ticket).  ``queues`` lists of nodes, ``routers`` those of a
-    mesh. ``counts`` by SM.
+    (time, node), for those that have no place in ``days``, a row for each of the next DAYS cycles; ``weeks`` how
+    many events each WEEK of them has.  ``returns`` a heap for each SM of (time, ticket).  ``queues`` lists of nodes,
+    ``routers`` those of a mesh.  ``counts`` by SM.
     """
 
     parameters: Array
@@ -53,6 +55,8 @@ class Memory(NamedTuple):
     buckets2: Array
     nodes: Array
     events: Array
+    days: Array
+    weeks: Array
     returns: Array
     queues: Array
     routers: Array
@@ -71,14 +75,14 @@ class Memory(NamedTuple):
 ) = range(57)  # fmt: skip
 
 (
-    EVENTS, FREE_NODE, FRESH_NODE, SEQUENCE, STEPPED, QUEUED, ASKED, EVICTED, EVICTED_LINE, PLACE, WOKEN_ANY, DRAM_AT,
-    SCALARS,
-) = range(13)  # fmt: skip
-"""Length of the heap of events; first of the nodes that were given back, NONE without, and the first that nobody has
-taken yet; how many times anything was put into a heap; the cycle in which queues
-were stepped last, and how many requests are in queues; what the last look-up in the second level left: sectors to ask
-of DRAM, dirty sectors that it threw out and their line, and the place of its own; whether any SM is woken; the cycle
-in which a DRAM controller may have something to do."""
+    EVENTS, IN_DAYS, BEGIN, FREE_NODE, FRESH_NODE, SEQUENCE, STEPPED, QUEUED, ASKED, EVICTED, EVICTED_LINE, PLACE,
+    WOKEN_ANY, DRAM_AT, SCALARS,
+) = range(15)  # fmt: skip
+"""Length of the heap of events, how many events have a day, and a cycle before which none is or will be; first of the
+nodes that were given back, NONE without, and the first that nobody has taken yet; how many times anything was put into
+a heap; the cycle in which queues were stepped last, and how many requests are in queues; what the last look-up in the
+second level left: sectors to ask of DRAM, dirty sectors that it threw out and their line, and the place of its own;
+whether any SM is woken; the cycle in which a DRAM controller may have something to do."""
 
 (
     RETURNS, FREE_AT, INJECT_AT, EJECT_AT, BLOCKED, MISSES, UNDER_WAY, WOKEN, CHOSEN_BY, GIVEN_BACK, FIRST_ANSWER,
@@ -113,11 +117,15 @@ next line in its bucket; neighbours by age in its set; its set."""
 VALID, PENDING, DIRTY = 15, 15 << 4, 15 << 8
 PENDING_SHIFT, DIRTY_SHIFT = 4, 8
 
-TICKET, SM, KIND, LINE, SECTORS, NEED, NEXT, STAGE, FILLS, ORDER, ROW, FREE_FROM, NODE_FIELDS = range(13)
+TICKET, SM, KIND, LINE, SECTORS, NEED, NEXT, STAGE, FILLS, ORDER, ROW, FREE_FROM, KEY, NODE_FIELDS = range(14)
 """Of a node: the ticket, whose it is, what it asks; the sectors that it waits for; next in a chain or free list; what
 its event does; whether it fills the first-level cache when it comes back; its place in the order in which it
 entered a controller or the network; the row of a burst; the cycle from which a packet may move, or in which
-an answer is there."""
+an answer is there; what its event is sorted by."""
+
+FIRST_OF_DAY, LAST_OF_DAY, FIRST_OF_SMS, DAY_FIELDS = range(4)
+"""Of a cycle: first and last of the nodes whose events the memory system has planned, and first of those of SMs; one
+more than the node, 0 for none."""
 
 ARRIVE, FILLED, REPLY, DELIVER, LEAVE = range(5)
 """Stages of a request: it reaches its slice; DRAM has its sectors; the slice answers; its SM has the answer; it leaves

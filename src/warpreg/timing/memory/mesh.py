@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory import queues
-from warpreg.timing.memory.heap import plan, wake
+from warpreg.timing.memory.agenda import plan
+from warpreg.timing.memory.heap import wake
 from warpreg.timing.memory.layout import Memory
 from warpreg.timing.memory.packets import reply_flits, request_flits
 from warpreg.timing.memory.second_level import slice_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory import queues
-from warpreg.timing.memory.heap import next_planned, plan, plan_by_sm
+from warpreg.timing.memory.agenda import next_planned, plan, plan_by_sm
 from warpreg.timing.memory.layout import Memory
 from warpreg.timing.memory.packets import reply_flits, request_flits
 from warpreg.timing.memory.second_level import slice_of
