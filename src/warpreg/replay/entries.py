@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from warpreg.ir.collector import collector_paused
 from warpreg.replay.store import stored
 
 Entry = Callable[..., Any]
@@ -23,7 +24,10 @@ def entry(
     name.
     """
     within = f"warpreg_{kind}_{digest[:32]}"
-    return stored(digest, text, lambda file: build(_module(within, file)), partial(_loaded, within, name, signature))
+    with collector_paused():
+        return stored(
+            digest, text, lambda file: build(_module(within, file)), partial(_loaded, within, name, signature)
+        )
 
 
 def _module(name: str, file: Path) -> ModuleType:

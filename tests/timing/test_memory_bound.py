@@ -1,0 +1,43 @@
+"""What a timing run keeps in memory is bounded by the machine: thread blocks come batch by batch and leave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.timing.assembly import code
+from tests.timing.both_cores import fast, machine_with_memory
+from tests.timing.launches import FULL, Launched, WarpPath
+from tests.timing.reference.instruction import Access
+from tests.timing.reference.machine import Sm
+
+from warpreg.timing import arrays, engine
+
+LOAD = WarpPath(((0, FULL),), (Access(FULL, "global", 0, ((0, 15),)),))
+
+
+@pytest.fixture
+def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Bytes of all arrays of the core whenever it has got more thread blocks, four at a time."""
+    found: list[int] = []
+
+    def more_blocks(*given: Any) -> Any:
+        core = arrays.more_blocks(*given)
+        found.append(sum(column.nbytes for column in core if isinstance(column, np.ndarray)))
+        return core
+
+    monkeypatch.setattr(engine, "FEED_BLOCKS", 4)
+    monkeypatch.setattr(
+        engine, "arrays", type("Arrays", (), {**vars(arrays), "more_blocks": staticmethod(more_blocks)})
+    )
+    return found
+
+
+def test_a_longer_run_takes_no_more_memory(sizes: list[int]) -> None:
+    """100 thread blocks come in 25 batches; behind none of them is more kept than behind the first three."""
+    launched = Launched(code("ld.global.u32 R1, [R4]\nadd.s32 R2, R1, R1"), ((LOAD,),) * 100)
+    run = fast(launched, machine_with_memory(Sm(slots=4), 20, 1, resident=4), 1, 4)
+    assert run.result.warp_instructions == 200
+    assert len(sizes) == 25
+    assert max(sizes[3:]) <= max(sizes[:3])
