@@ -11,7 +11,7 @@ from __future__ import annotations
 from warpreg.timing.memory import first_level, network, second_level
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.agenda import next_planned, plan, take
-from warpreg.timing.memory.heap import free_node, new_node, sectors_in
+from warpreg.timing.memory.heap import free_node, sectors_in
 from warpreg.timing.memory.heap import next_return as next_in_heap
 from warpreg.timing.memory.layout import TICKS, Memory
 
@@ -91,7 +91,7 @@ def _do_before(memory: Memory, end: int) -> None:
             continue
         chain = node
         if stage == at.FILLED:
-            chain = second_level.fill(memory, which, nodes[node, at.LINE], nodes[node, at.SECTORS])
+            chain = second_level.fill(memory, node)
             free_node(memory, node)
         while chain != at.NONE:
             following = nodes[chain, at.NEXT]
@@ -114,7 +114,7 @@ def _arrive(memory: Memory, which: int, node: int, now: int) -> None:
     read = sectors_in(scalars[at.ASKED])
     stage = at.REPLY
     if found == second_level.ASKS:
-        node = new_node(memory, sm, at.LOAD, nodes[node, at.LINE], scalars[at.ASKED], at.NONE)
+        node = second_level.request(memory, node)
         stage = at.FILLED
     elif found == second_level.NO_PLACE:
         nodes[node, at.NEXT] = at.NONE

@@ -72,7 +72,7 @@ def _due(memory: Memory, node: int, now: int) -> None:
         queues.append(memory, memory.parameters[at.SLICE_QUEUES] + which, node)
     else:
         memory.slices[which, at.MISSES2] -= 1
-        chain = second_level.fill(memory, which, nodes[node, at.LINE], nodes[node, at.SECTORS])
+        chain = second_level.fill(memory, node)
         free_node(memory, node)
         while chain != at.NONE:
             following = nodes[chain, at.NEXT]
@@ -104,7 +104,7 @@ def _serve(memory: Memory, which: int, queue: int, now: int) -> None:
     burst = at.NONE
     if found == second_level.ASKS:
         memory.slices[which, at.MISSES2] += 1
-        burst = new_node(memory, nodes[node, at.SM], at.LOAD, nodes[node, at.LINE], scalars[at.ASKED], at.NONE)
+        burst = second_level.request(memory, node)
     elif found == second_level.HIT:
         network.reply(memory, which, node, now)
     sm = nodes[node, at.SM]

@@ -72,8 +72,8 @@ def deliver(memory: Memory, node: int, now: int) -> None:
     sm = nodes[node, at.SM]
     chain = node
     nodes[node, at.NEXT] = at.NONE
-    if nodes[node, at.FILLS] == 1:
-        chain = _fill(memory, sm, nodes[node, at.LINE], nodes[node, at.SECTORS])
+    if nodes[node, at.FILLS] != at.NONE:
+        chain = _fill(memory, sm, nodes[node, at.FILLS], nodes[node, at.SECTORS])
         free_node(memory, node)
     else:
         nodes[node, at.NEXT] = at.NONE
@@ -146,14 +146,13 @@ def _look_up(memory: Memory, sm: int, node: int, place: int, now: int) -> int:
     if asked == 0:
         return at.NONE
     request = new_node(memory, sm, at.LOAD, nodes[node, at.LINE], asked, at.NONE)
-    nodes[request, at.FILLS] = 1
+    nodes[request, at.FILLS] = place
     return request
 
 
-def _fill(memory: Memory, sm: int, line: int, sectors: int) -> int:
+def _fill(memory: Memory, sm: int, place: int, sectors: int) -> int:
     """Sectors of a line are there; returns a chain of those that waited for nothing else, first come first."""
     lines = memory.lines1
-    place = tags.find(lines, memory.buckets1, memory.parameters[at.BUCKETS1], sm, line)
     chain = tags.fill(lines, memory.nodes, place, sectors)
     if lines[place, at.BITS] & at.PENDING == 0:
         memory.sms[sm, at.MISSES] -= 1

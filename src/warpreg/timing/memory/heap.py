@@ -91,7 +91,7 @@ def new_node(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket
     nodes[node, at.SECTORS] = sectors
     nodes[node, at.NEED] = 0
     nodes[node, at.NEXT] = at.NONE
-    nodes[node, at.FILLS] = 0
+    nodes[node, at.FILLS] = at.NONE
     return node
 
 

@@ -119,7 +119,7 @@ PENDING_SHIFT, DIRTY_SHIFT = 4, 8
 
 TICKET, SM, KIND, LINE, SECTORS, NEED, NEXT, STAGE, FILLS, ORDER, ROW, FREE_FROM, KEY, NODE_FIELDS = range(14)
 """Of a node: the ticket, whose it is, what it asks; the sectors that it waits for; next in a chain or free list; what
-its event does; whether it fills the first-level cache when it comes back; its place in the order in which it
+its event does; the cache line that it fills when it comes back, or NONE; its place in the order in which it
 entered a controller or the network; the row of a burst; the cycle from which a packet may move, or in which
 an answer is there; what its event is sorted by."""
 

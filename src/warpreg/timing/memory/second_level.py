@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory import tags
+from warpreg.timing.memory.heap import new_node
 from warpreg.timing.memory.layout import Memory
 
 HIT, WAITS, ASKS, NO_PLACE = range(4)
@@ -120,7 +121,14 @@ def wait(memory: Memory, node: int) -> None:
     memory.lines2[place, at.CHAIN] = node
 
 
-def fill(memory: Memory, which: int, line: int, sectors: int) -> int:
-    """DRAM has given sectors of a line; returns a chain of the requests that have all they need, first come first."""
-    place = tags.find(memory.lines2, memory.buckets2, memory.parameters[at.BUCKETS2], which, line)
-    return tags.fill(memory.lines2, memory.nodes, place, sectors)
+def request(memory: Memory, node: int) -> int:
+    """What asks DRAM for the sectors that a request has just been found to lack."""
+    scalars, nodes = memory.scalars, memory.nodes
+    made = new_node(memory, nodes[node, at.SM], at.LOAD, nodes[node, at.LINE], scalars[at.ASKED], at.NONE)
+    nodes[made, at.FILLS] = scalars[at.PLACE]
+    return made
+
+
+def fill(memory: Memory, node: int) -> int:
+    """DRAM has given the sectors of a request; returns a chain of those that have all they need, first come first."""
+    return tags.fill(memory.lines2, memory.nodes, memory.nodes[node, at.FILLS], memory.nodes[node, at.SECTORS])
