@@ -15,6 +15,8 @@ from warpreg.timing.memory.layout import TICKS, Array, Memory
 
 SECTOR_BYTES = 32
 SMALLEST_CARVEOUT = 8192
+HOST_LINE = 8
+"""Words of 8 bytes in a cache line of the host."""
 NODES_PER_TRANSACTION = 4
 """A transaction, what the first level asks for it, what the second level asks for that, and a line written back."""
 
@@ -121,10 +123,10 @@ def _arrays(p: Array) -> Memory:
         banks=_zeros(channels * int(p[at.BANKS]), at.BANK_FIELDS),
         lines1=lines1,
         sets1=sets1,
-        buckets1=np.full(max(1, sms * int(p[at.BUCKETS1])), at.NONE, np.int64),
+        buckets1=np.zeros(max(1, sms * int(p[at.BUCKETS1])), np.int64),
         lines2=lines2,
         sets2=sets2,
-        buckets2=np.full(max(1, slices * int(p[at.BUCKETS2])), at.NONE, np.int64),
+        buckets2=np.zeros(max(1, slices * int(p[at.BUCKETS2])), np.int64),
         nodes=nodes,
         events=_zeros(len(nodes), 2),
         days=_zeros(at.DAYS, at.DAY_FIELDS),
@@ -157,22 +159,16 @@ def _place_queues(p: Array) -> int:
 
 
 def _zeros(rows: int, columns: int) -> Array:
-    return np.zeros((max(1, rows), columns), np.int64)
+    """Rows of zeros, the first of which begins at a cache line of the host."""
+    size = max(1, rows) * columns
+    words = np.zeros(size + HOST_LINE, np.int64)
+    begin = -(words.ctypes.data // words.itemsize) % HOST_LINE
+    return words[begin:][:size].reshape(-1, columns)
 
 
 def _cache(caches: int, sets: int, ways: int) -> tuple[Array, Array]:
-    """Empty lines, and their sets: way 0 the oldest."""
-    lines = np.full((max(1, caches * sets * ways), at.LINE_FIELDS), at.NONE, np.int64)
-    groups = np.full((max(1, caches * sets), 2), at.NONE, np.int64)
-    lines[:, at.BITS] = 0
-    if caches:
-        place = np.arange(caches * sets * ways)
-        lines[:, at.SET] = place // ways
-        lines[:, at.OLDER] = np.where(place % ways == 0, at.NONE, place - 1)
-        lines[:, at.NEWER] = np.where(place % ways == ways - 1, at.NONE, place + 1)
-        groups[:, 0] = np.arange(caches * sets) * ways
-        groups[:, 1] = groups[:, 0] + ways - 1
-    return lines, groups
+    """Empty lines, and their sets."""
+    return _zeros(caches * sets * ways, at.LINE_FIELDS), _zeros(caches * sets, at.SET_FIELDS)
 
 
 def _ticks(cycles: float) -> int:

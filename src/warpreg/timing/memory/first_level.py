@@ -131,10 +131,12 @@ def _look_up(memory: Memory, sm: int, node: int, place: int, now: int) -> int:
     if place == at.NONE:
         sets = parameters[at.SETS1]
         group = sm * sets + tags.set_of(nodes[node, at.LINE] >> 7, sets, parameters[at.BITS1])
-        place = tags.victim(lines, memory.sets1, group)
+        ways = parameters[at.WAYS1]
+        place = tags.victim(lines, memory.sets1, group, ways)
         if place == at.NONE:
             return MUST_WAIT
-        tags.replace(lines, memory.buckets1, parameters[at.BUCKETS1], sm, place, nodes[node, at.LINE])
+        count, line = parameters[at.BUCKETS1], nodes[node, at.LINE]
+        tags.replace(lines, memory.sets1, memory.buckets1, count, sm, group, ways, place, line)
     tags.touch(lines, memory.sets1, place)
     if pending == 0:
         memory.sms[sm, at.MISSES] += 1

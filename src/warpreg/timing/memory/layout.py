@@ -34,7 +34,7 @@ class Memory(NamedTuple):
 
     ``parameters`` and ``scalars``: numbers by the positions below. ``sms`` a row for each SM, ``slices`` for each slice
     of the second-level cache, ``channels`` for each DRAM channel, ``banks`` for each of its banks.  ``lines1`` and
-    ``lines2`` the lines of the caches, ``sets1`` and ``sets2`` their sets (oldest, newest), ``buckets1`` and
+    ``lines2`` the lines of the caches, ``sets1`` and ``sets2`` their sets, ``buckets1`` and
     ``buckets2`` where looking a line up begins.  ``nodes``: transactions and requests under way.  ``events`` a heap of
     (time, node), for those that have no place in ``days``, a row for each of the next DAYS cycles; ``weeks`` how
     many events each WEEK of them has.  ``returns`` a heap for each SM of (time, ticket).  ``queues`` lists of nodes,
@@ -86,8 +86,9 @@ whether any SM is woken; the cycle in which a DRAM controller may have something
 
 (
     RETURNS, FREE_AT, INJECT_AT, EJECT_AT, BLOCKED, MISSES, UNDER_WAY, WOKEN, CHOSEN_BY, GIVEN_BACK, FIRST_ANSWER,
-    LAST_ANSWER, SM_FIELDS,
-) = range(13)  # fmt: skip
+    LAST_ANSWER,
+) = range(12)  # fmt: skip
+SM_FIELDS = 16
 """Of an SM: length of its heap of returns; when its first-level cache, its port into the network and its port out of it
 are free (ticks, cycles, cycles); the transaction that the cache could not take, or NONE; lines that it waits for;
 transactions under way; whether what blocks it may be gone; the queue whose first packet it takes
@@ -110,14 +111,20 @@ HEAD, TAIL, LENGTH, EXPECTED, QUEUE_FIELDS = range(5)
 ROUTER_FIELDS = 6
 """Of a router of a mesh: when its five links are free (cycles), and how many packets are in it."""
 
-TAG, BITS, CHAIN, HASH_NEXT, OLDER, NEWER, SET, LINE_FIELDS = range(8)
+TAG, BITS, CHAIN, HASH_NEXT, OLDER, NEWER, SET = range(7)
+LINE_FIELDS = 8
 """Of a cache line: address or NONE; sectors valid | pending << 4 | dirty << 8; first of the nodes that wait for it;
 next line in its bucket; neighbours by age in its set; its set."""
+
+OLDEST, NEWEST, USED = range(3)
+SET_FIELDS = 4
+"""Of a set: its oldest and newest line, and how many of its places have ever been used."""
 
 VALID, PENDING, DIRTY = 15, 15 << 4, 15 << 8
 PENDING_SHIFT, DIRTY_SHIFT = 4, 8
 
-TICKET, SM, KIND, LINE, SECTORS, NEED, NEXT, STAGE, FILLS, ORDER, ROW, FREE_FROM, KEY, NODE_FIELDS = range(14)
+TICKET, SM, KIND, LINE, SECTORS, NEED, NEXT, STAGE, FILLS, ORDER, ROW, FREE_FROM, KEY = range(13)
+NODE_FIELDS = 16
 """Of a node: the ticket, whose it is, what it asks; the sectors that it waits for; next in a chain or free list; what
 its event does; the cache line that it fills when it comes back, or NONE; its place in the order in which it
 entered a controller or the network; the row of a burst; the cycle from which a packet may move, or in which

@@ -73,12 +73,14 @@ def look_up(memory: Memory, which: int, node: int) -> int:
         group = which * parameters[at.SETS2] + tags.set_of(
             place_in_slice(memory, line), parameters[at.SETS2], parameters[at.BITS2]
         )
-        place = tags.victim(lines, memory.sets2, group)
+        ways = parameters[at.WAYS2]
+        place = tags.victim(lines, memory.sets2, group, ways)
         if place == at.NONE:
             return NO_PLACE
         scalars[at.EVICTED] = lines[place, at.BITS] >> at.DIRTY_SHIFT & at.VALID
         scalars[at.EVICTED_LINE] = lines[place, at.TAG]
-        tags.replace(lines, memory.buckets2, parameters[at.BUCKETS2], which, place, line)
+        count = parameters[at.BUCKETS2]
+        tags.replace(lines, memory.sets2, memory.buckets2, count, which, group, ways, place, line)
     tags.touch(lines, memory.sets2, place)
     if kind == at.STORE:
         memory.counts[sm, at.L2_HITS] += 1

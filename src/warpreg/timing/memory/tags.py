@@ -1,7 +1,8 @@
 """Set-associative tags with least-recently-used replacement and sectors; finding and replacing take constant time.
 
 Functions take the arrays of one level (``lines``, ``sets``, ``buckets``); several caches of the same shape lie one
-after the other, cache ``which`` of them beginning at ``which * sets * ways``.
+after the other, cache ``which`` of them beginning at ``which * sets * ways``.  All zeros is an empty cache, so a large
+one costs nothing until it is used: buckets, and lines' HASH_NEXT, name one more than the place.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from warpreg.timing.memory.layout import Array
 
 def find(lines: Array, buckets: Array, count: int, which: int, line: int) -> int:
     """The place of a line in cache ``which``, or NONE; ``count`` buckets for each cache, a power of two."""
-    place = buckets[which * count + _bucket(line, count)]
+    place = buckets[which * count + _bucket(line, count)] - 1
     while place != at.NONE and lines[place, at.TAG] != line:
-        place = lines[place, at.HASH_NEXT]
+        place = lines[place, at.HASH_NEXT] - 1
     return place
 
 
@@ -27,19 +28,25 @@ def touch(lines: Array, sets: Array, place: int) -> None:
     group = lines[place, at.SET]
     lines[newer, at.OLDER] = older
     if older == at.NONE:
-        sets[group, 0] = newer
+        sets[group, at.OLDEST] = newer
     else:
         lines[older, at.NEWER] = newer
-    newest = sets[group, 1]
+    _make_newest(lines, sets, group, place)
+
+
+def _make_newest(lines: Array, sets: Array, group: int, place: int) -> None:
+    newest = sets[group, at.NEWEST]
     lines[newest, at.NEWER] = place
     lines[place, at.OLDER] = newest
     lines[place, at.NEWER] = at.NONE
-    sets[group, 1] = place
+    sets[group, at.NEWEST] = place
 
 
-def victim(lines: Array, sets: Array, group: int) -> int:
-    """The oldest line of a set that waits for nothing, or NONE."""
-    place = sets[group, 0]
+def victim(lines: Array, sets: Array, group: int, ways: int) -> int:
+    """A place of a set that was never used, or its oldest line that waits for nothing, or NONE."""
+    if sets[group, at.USED] < ways:
+        return group * ways + sets[group, at.USED]
+    place = sets[group, at.OLDEST]
     while place != at.NONE and lines[place, at.BITS] & at.PENDING:
         place = lines[place, at.NEWER]
     return place
@@ -70,26 +77,43 @@ def fill(lines: Array, nodes: Array, place: int, sectors: int) -> int:
     return ready
 
 
-def replace(lines: Array, buckets: Array, count: int, which: int, place: int, line: int) -> None:
-    """Give a place to another line, with no sectors."""
-    old = lines[place, at.TAG]
-    if old != at.NONE:
-        _unlink(lines, buckets, which * count + _bucket(old, count), place)
+def replace(
+    lines: Array, sets: Array, buckets: Array, count: int, which: int, group: int, ways: int, place: int, line: int
+) -> None:
+    """Give a place of a set, which `victim` has found, to another line, with no sectors."""
+    used = sets[group, at.USED]
+    if place == group * ways + used:
+        _use(lines, sets, group, used, place)
+    else:
+        _unlink(lines, buckets, which * count + _bucket(lines[place, at.TAG], count), place)
     bucket = which * count + _bucket(line, count)
     lines[place, at.TAG] = line
     lines[place, at.BITS] = 0
     lines[place, at.CHAIN] = at.NONE
     lines[place, at.HASH_NEXT] = buckets[bucket]
-    buckets[bucket] = place
+    buckets[bucket] = place + 1
+
+
+def _use(lines: Array, sets: Array, group: int, used: int, place: int) -> None:
+    """A place is used for the first time: as the newest of its set."""
+    sets[group, at.USED] = used + 1
+    lines[place, at.SET] = group
+    if used != 0:
+        _make_newest(lines, sets, group, place)
+        return
+    sets[group, at.OLDEST] = place
+    sets[group, at.NEWEST] = place
+    lines[place, at.OLDER] = at.NONE
+    lines[place, at.NEWER] = at.NONE
 
 
 def _unlink(lines: Array, buckets: Array, bucket: int, place: int) -> None:
-    before = buckets[bucket]
+    before = buckets[bucket] - 1
     if before == place:
         buckets[bucket] = lines[place, at.HASH_NEXT]
         return
-    while lines[before, at.HASH_NEXT] != place:
-        before = lines[before, at.HASH_NEXT]
+    while lines[before, at.HASH_NEXT] != place + 1:
+        before = lines[before, at.HASH_NEXT] - 1
     lines[before, at.HASH_NEXT] = lines[place, at.HASH_NEXT]
 
 
