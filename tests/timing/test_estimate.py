@@ -13,7 +13,7 @@ from warpreg.timing.estimate import places, ratio_of, student
 from warpreg.timing.share import share_of
 
 ONE = share_of(gpu.load("gebhart"), 1)
-BLOCKS = 90
+BLOCKS = 120
 UNEVEN = """
 .version 7.0
 .target sm_70
@@ -53,6 +53,7 @@ def test_a_ratio_and_its_variance() -> None:
     """24 cycles for 10 instructions; residuals -2 and 2, whose squares over n - 1 are 8; (1 - 2/10) * 8 / (2 * 25)."""
     assert ratio_of([10, 14], [5, 5], 10) == (2.4, pytest.approx(0.128))
     assert ratio_of([10, 14], [5, 5], 2) == (2.4, 0)
+    assert ratio_of([10, 14], [5, 5], None) == (2.4, pytest.approx(0.16))
 
 
 def test_students_quantiles() -> None:
@@ -111,14 +112,14 @@ def test_the_whole_run_is_in_the_interval(launch: Launch, blocks: int | None) ->
 
 
 def test_launches_are_strata(launch: Launch) -> None:
-    """Of two that are alike cycles add up, and so do variances."""
+    """Of two that are alike cycles add up, and so do variances; what a longer front changes counts twice."""
     one, two = (estimate([launch] * n, ONE, Sample(windows=3), mode="interpreted") for n in (1, 2))
     assert two.cycles == pytest.approx(2 * one.cycles)
-    assert two.margin == pytest.approx(2**0.5 * one.margin)
+    assert one.margin < two.margin < 2 * one.margin
 
 
 def test_a_sample_of_sms_has_its_share_of_the_thread_blocks(launch: Launch) -> None:
-    """One of 16 SMs has 6 of the 90 thread blocks to run; five such windows are timed."""
+    """One of 16 SMs has 8 of the 120 thread blocks to run; five such windows are timed."""
     found = estimate([launch], "gebhart", Sample(windows=5, sms=1), mode="interpreted")
     assert (found.timed.sms, found.windows, found.whole_launches) == (1, 5, 0)
     assert found.timed.warp_instructions < found.warp_instructions == launch.warp_instructions

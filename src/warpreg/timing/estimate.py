@@ -1,12 +1,15 @@
 """Cycles of a run from some of its thread blocks on some of the SMs, and how far that may be off.
 
 Thread blocks that an SM starts with and those that it ends with take longer than those between, so what a piece of a
-launch adds is measured: a window is timed with a wave of thread blocks in front of it, and that wave alone; the
-difference are the window's cycles.  Windows lie at equal distances (systematic sampling, as in SMARTS: Wunderlich et
-al., ISCA 2003, section 3).  Their cycles over their warp-instructions are a ratio estimate, whose variance is that of
-Cochran (Sampling Techniques, 3rd edition, 1977, sections 2.11 and 6.4, with the correction for finite populations);
-launches are strata (section 5.4).  The interval is Student's.  It says how much windows differ; it knows nothing of
-what is the same in all of them (caches that a wave does not fill), nor of SMs that end later than others.
+launch adds is measured: a window is timed with thread blocks in front of it, as many waves of them as may fill the
+second-level cache, and those alone; the difference are the window's cycles.  Windows lie at equal distances (systematic
+sampling, as in SMARTS: Wunderlich et al., ISCA 2003, section 3).  Their cycles over their warp-instructions are a ratio
+estimate, whose variance is that of Cochran (Sampling Techniques, 3rd edition, 1977, sections 2.11 and 6.4, with the
+correction for finite populations where all SMs are timed); launches are strata (section 5.4).
+
+The interval is Student's, and wider by what twice as many thread blocks in front change in one of the windows: what all
+windows have in common (caches, warps in step) shows there if at all.  It knows nothing of SMs that end later than
+others.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import numpy as np
 
 from warpreg.designs.design import Design
 from warpreg.gpu import Machine, load
+from warpreg.gpu.memory import LINE_BYTES
 from warpreg.replay.compiled import Mode
 from warpreg.timing.errors import TimingError
 from warpreg.timing.result import TimingResult, joined
@@ -28,6 +32,8 @@ from warpreg.timing.share import share_of
 from warpreg.timing.simulate import Chosen, RecordedLaunch, room_of, timed
 
 CONFIDENCE = 0.95
+MOST_WAVES = 8
+"""Of thread blocks in front of a window."""
 
 
 class GriddedLaunch(RecordedLaunch, Protocol):
@@ -111,8 +117,22 @@ class _Piece:
 
     cycles: float
     variance: float
+    drift: float
     results: tuple[TimingResult, ...]
     windows: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """What a window took, from two timings of which the second has it."""
+
+    cycles: int
+    instructions: int
+    results: tuple[TimingResult, ...]
+
+    @property
+    def ratio(self) -> float:
+        return self.cycles / max(1, self.instructions)
 
 
 def estimate(
@@ -141,7 +161,8 @@ def estimate(
     freedom = min((piece.windows for piece in sampled if piece.windows > 1), default=2) - 1
     return Estimate(
         cycles=math.fsum(piece.cycles for piece in pieces),
-        margin=student(freedom) * math.sqrt(math.fsum(piece.variance for piece in pieces)),
+        margin=student(freedom) * math.sqrt(math.fsum(piece.variance for piece in pieces))
+        + math.fsum(piece.drift for piece in pieces),
         warp_instructions=sum(int(launch.warp_instructions) for launch in launches),
         windows=sum(piece.windows for piece in pieces),
         whole_launches=len(pieces) - len(sampled),
@@ -171,29 +192,55 @@ class _Sampled:
         wave = room_of(self.launch, self.machine, self.chosen, self.registers).blocks * self.machine.chip.sms
         size = max(sample.blocks or wave, wave)
         if own < wave + size:
-            wave, size = 0, own
-        starts = list(places(blocks - wave, size, sample.windows))
-        if scale == 1 and (wave == 0 or len(starts) * (2 * wave + size) >= blocks):
-            result = self._timed(None)
-            return _Piece(result.cycles, 0.0, (result,), 0)
-        return self._estimated(starts, wave, size, blocks, scale)
+            return self._in_pieces(own, blocks, sample.windows) if scale < 1 else self._whole()
+        front = wave * min(self._waves_that_fill(wave), (own - size) // wave)
+        windows = len(list(places(blocks - front, size, sample.windows)))
+        if scale == 1 and windows * (2 * front + size) + 4 * front + size >= blocks:
+            return self._whole()
+        return self._estimated(sample.windows, front, size, blocks, scale)
 
-    def _estimated(self, starts: Sequence[int], wave: int, size: int, blocks: int, scale: float) -> _Piece:
-        """What the first wave takes, and what windows say of all that follows."""
-        results: list[TimingResult] = []
-        cycles, instructions = [], []
-        for place in starts:
-            both = self._timed(Window(wave + size, place))
-            front = self._timed(Window(wave, place)) if wave else None
-            results += [both] if front is None else [front, both]
-            cycles.append(both.cycles - (front.cycles if front else 0))
-            instructions.append(both.warp_instructions - (front.warp_instructions if front else 0))
-        first = self._timed(Window(wave)) if wave else None
-        rest = self.launch.warp_instructions * scale - (first.warp_instructions if first else 0)
-        ratio, variance = ratio_of(cycles, instructions, (blocks - wave) // size)
-        start = first.cycles if first else 0
-        taken = (*results, *([first] if first else []))
-        return _Piece(start + ratio * rest, variance * rest**2, taken, len(starts))
+    def _waves_that_fill(self, wave: int) -> int:
+        """Waves until the second-level cache can be full, if every transaction is of a line of its own."""
+        l2 = self.machine.memory.l2
+        if l2 is None:
+            return 1
+        lines = self._timed(Window(wave)).transactions
+        return min(MOST_WAVES, max(1, math.ceil(l2.slices * l2.bytes / LINE_BYTES / max(1, lines))))
+
+    def _whole(self) -> _Piece:
+        result = self._timed(None)
+        return _Piece(result.cycles, 0.0, 0.0, (result,), 0)
+
+    def _in_pieces(self, size: int, blocks: int, windows: int) -> _Piece:
+        """The SMs have no more than a wave or two of the launch: they run several such parts of it, from the start."""
+        results = [self._timed(Window(size, place)) for place in places(blocks, size, windows)]
+        cycles = [result.cycles for result in results]
+        variance = float(np.var(cycles, ddof=1)) / len(cycles) if len(cycles) > 1 else 0.0
+        return _Piece(float(np.mean(cycles)), variance, 0.0, tuple(results), len(cycles))
+
+    def _estimated(self, windows: int, front: int, size: int, blocks: int, scale: float) -> _Piece:
+        """What the thread blocks in front take, and what windows say of all that follows."""
+        starts = list(places(blocks - front, size, windows))
+        pieces = [self._behind(front, size, place + front) for place in starts]
+        cycles, instructions = [piece.cycles for piece in pieces], [piece.instructions for piece in pieces]
+        first = self._timed(Window(front))
+        rest = self.launch.warp_instructions * scale - first.warp_instructions
+        population = (blocks - front) // size if scale == 1 else None
+        ratio, variance = ratio_of(cycles, instructions, population)
+        taken = [result for piece in pieces for result in piece.results]
+        middle = len(starts) // 2
+        drift = 0.0
+        if starts[middle] >= front:
+            behind_more = self._behind(2 * front, size, starts[middle] + front)
+            drift = abs(behind_more.ratio - pieces[middle].ratio)
+            taken += behind_more.results
+        return _Piece(first.cycles + ratio * rest, variance * rest**2, drift * rest, (*taken, first), len(starts))
+
+    def _behind(self, front: int, size: int, place: int) -> _Added:
+        """What thread blocks from ``place`` on add behind ``front`` of those before them."""
+        both, before = self._timed(Window(front + size, place - front)), self._timed(Window(front, place - front))
+        added = both.cycles - before.cycles, both.warp_instructions - before.warp_instructions
+        return _Added(*added, (before, both))
 
     def _timed(self, window: Window | None) -> TimingResult:
         return timed(self.launch, self.machine, self.chosen, self.registers, None, window, self.mode).result
@@ -206,11 +253,12 @@ def places(blocks: int, size: int, windows: int) -> Iterator[int]:
         yield (blocks - size) * (2 * i + 1) // (2 * many)
 
 
-def ratio_of(cycles: Sequence[float], instructions: Sequence[float], population: int) -> tuple[float, float]:
-    """Cycles of an instruction, and the variance of that, from windows of a population of so many."""
+def ratio_of(cycles: Sequence[float], instructions: Sequence[float], population: int | None) -> tuple[float, float]:
+    """Cycles of an instruction, and the variance of that, from windows of a population of so many (None: no end)."""
     y, x = np.array(cycles, float), np.array(instructions, float)
     ratio = float(y.sum() / x.sum())
-    if len(y) < 2 or len(y) >= population:
+    left_out = 1 - len(y) / population if population else 1.0
+    if len(y) < 2 or left_out <= 0:
         return ratio, 0.0
     scatter = float(((y - ratio * x) ** 2).sum()) / (len(y) - 1)
-    return ratio, (1 - len(y) / population) * scatter / (len(y) * float(x.mean()) ** 2)
+    return ratio, left_out * scatter / (len(y) * float(x.mean()) ** 2)
