@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from warpreg.energy.counts import Structure
 from warpreg.experiments import rc_rsp
+from warpreg.experiments.causes.rc_rsp import cache_results, with_few_warps
 from warpreg.experiments.runs import AS_COMPILED
+from warpreg.experiments.scheduled import Scheduled
 from warpreg.experiments.study import Study
 from warpreg.replay import Counts
 
@@ -55,6 +59,36 @@ def test_capacities_become_lines_of_a_scheduler_and_registers_of_a_warp() -> Non
     assert dict(rc_rsp.rc(12).values)["lines"] == 24
     assert dict(rc_rsp.rsp(12).values)["entries"] == 6
     assert {"lines": 16, "entries": 2}.items() <= dict(rc_rsp.CHOSEN.values).items()
+
+
+@pytest.mark.parametrize(("asked", "block", "warps"), [(None, 256, 64), (16, 256, 16), (16, 1024, 32), (80, 256, 64)])
+def test_an_sm_may_hold_fewer_warps_but_a_thread_block(asked: int | None, block: int, warps: int) -> None:
+    launch = SimpleNamespace(block=(32, block // 32, 1))
+    sm = Scheduled("gtx980-two-level", (), asked).machine_for([launch]).sm
+    assert (sm.warps, sm.threads) == (warps, 32 * warps)
+
+
+def test_with_few_warps_the_cache_is_replayed_alone_and_in_the_hybrid() -> None:
+    few = with_few_warps(rc_rsp.SCHEDULED)
+    assert few == Scheduled("gtx980-two-level", (rc_rsp.rc(12), rc_rsp.CHOSEN), 16)
+    assert with_few_warps(rc_rsp.MRF) == rc_rsp.MRF
+
+
+def test_what_the_cache_does_is_a_geometric_mean() -> None:
+    """Of 20 reads the cache serves 18 of one workload and 2 of the other: the root of 0.9 x 0.1."""
+    alone, level = rc_rsp.rc(12), ("MRF", "RC")
+    found = {
+        rc_rsp.MRF: {name: counted(("MRF",), [20], [10]) for name in ("hotspot", "lud")},
+        rc_rsp.SCHEDULED: {
+            "hotspot": {alone: counted(level, [2, 18], [0, 10]), rc_rsp.CHOSEN: counted(level, [10, 10], [5, 5])},
+            "lud": {alone: counted(level, [18, 2], [0, 10]), rc_rsp.CHOSEN: counted(level, [10, 10], [5, 5])},
+        },
+    }
+    results = cache_results(Study("tiny", AS_COMPILED, found))
+    assert results["rc-rsp-reads-elided-rc"] == pytest.approx(0.3)
+    assert results["rc-rsp-rc-hit-rate-alone"] == pytest.approx(0.3)
+    assert results["rc-rsp-reads-elided-hybrid"] == results["rc-rsp-writes-elided-hybrid"] == pytest.approx(0.5)
+    assert results["rc-rsp-writes-elided-rc"] == 1
 
 
 def test_a_smaller_store_takes_less_of_the_die() -> None:

@@ -219,6 +219,8 @@ def test_the_machines_of_the_papers_differ_from_their_bases_where_the_papers_say
     assert halves == [1024, 512]
     assert gpu.load("tfet").warp_registers == 512
     assert gpu.load("gtx980-two-level").schedulers.active_warps == 4
+    assert gpu.load("gtx980-two-level").schedulers.suspend == "pending"
+    assert (gpu.load("gtx980").latency.shared, gpu.load("titanx").latency.shared) == (3, 24)
 
 
 def test_a_syntax_error_names_line_and_column(tmp_path: Path) -> None:

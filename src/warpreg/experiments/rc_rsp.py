@@ -109,7 +109,7 @@ def figure_3(study: Study) -> pd.DataFrame:
     """By workload: instructions that a warp runs in a strand, and what a scratchpad of 12 KB elides."""
     rows = []
     for name in names(study):
-        reads, writes = _elided(study, rsp(CHOSEN_KB), name)
+        reads, writes = elided(study, rsp(CHOSEN_KB), name)
         instructions = study[STRANDS][name]
         rows.append({"workload": name, "instructions": instructions, "reads elided": reads, "writes elided": writes})
     return pd.DataFrame(rows)
@@ -120,7 +120,7 @@ def figure_4(study: Study) -> pd.DataFrame:
     rows = [
         {"workload": name, "cache": label, "normalized energy": value}
         for label, private in (("private parts", True), ("shared", False))
-        for name, value in _energies(study, rc(CHOSEN_KB, private)).items()
+        for name, value in energies(study, rc(CHOSEN_KB, private)).items()
     ]
     return pd.DataFrame(rows)
 
@@ -136,7 +136,7 @@ def figure_7(study: Study, technology: Technology | None = None) -> pd.DataFrame
         {
             "design": kind,
             "KB": kb,
-            "normalized energy": mean(_energies(study, design(kb), technology=technology).values()),
+            "normalized energy": mean(energies(study, design(kb), technology=technology).values()),
         }
         for kind, design in kinds.items()
         for kb in CAPACITIES_KB
@@ -149,7 +149,7 @@ def figure_8(study: Study, technology: Technology | None = None) -> pd.DataFrame
     rows = [
         {
             "RSP KB": kb,
-            "normalized energy": mean(_energies(study, hybrid(CHOSEN_KB - kb, kb), technology=technology).values()),
+            "normalized energy": mean(energies(study, hybrid(CHOSEN_KB - kb, kb), technology=technology).values()),
         }
         for kb in SPLITS_KB
     ]
@@ -163,10 +163,10 @@ def figures_9_10(study: Study, technology: Technology | None = None, half_kb: fl
     for name in names(study):
         row: dict[str, object] = {"workload": name}
         for label, design in designs.items():
-            row[f"{label} energy"] = _energies(study, design, technology=technology)[name]
-            row[f"{label} reads elided"], row[f"{label} writes elided"] = _elided(study, design, name)
+            row[f"{label} energy"] = energies(study, design, technology=technology)[name]
+            row[f"{label} reads elided"], row[f"{label} writes elided"] = elided(study, design, name)
         for label in ("rc", "rsp"):
-            row[f"{label} half-size energy"] = _energies(study, designs[label], half_kb, technology)[name]
+            row[f"{label} half-size energy"] = energies(study, designs[label], half_kb, technology)[name]
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -203,15 +203,15 @@ def scheduler_effect(study: Study) -> pd.DataFrame:
 
 def ablations(study: Study) -> pd.DataFrame:
     """Energy of the scratchpad without one part of its compiler each, over that with all."""
-    whole = mean(_energies(study, rsp(CHOSEN_KB)).values())
+    whole = mean(energies(study, rsp(CHOSEN_KB)).values())
     rows = [
-        {"ablation": label, "energy over the full compiler's": mean(_energies(study, design).values()) / whole}
+        {"ablation": label, "energy over the full compiler's": mean(energies(study, design).values()) / whole}
         for label, design in ABLATIONS.items()
     ]
     return pd.DataFrame(rows)
 
 
-def _energies(
+def energies(
     study: Study, design: Design, priced_kb: float | None = None, technology: Technology | None = None
 ) -> dict[str, float]:
     """Register energy over the baseline's by workload; ``priced_kb``: at the energy of so much storage."""
@@ -240,7 +240,7 @@ def _spent(
     return energy.account(with_structures(counted.energy_list(), structures), prices).total_pj
 
 
-def _elided(study: Study, design: Design, name: str) -> tuple[float, float]:
+def elided(study: Study, design: Design, name: str) -> tuple[float, float]:
     """Reads served above the MRF, and writes that never reach it, over all (section IV-C)."""
     found, baseline = counts(study, design, name), study[MRF][name]
     writes = found.writes("MRF", moves=True)
@@ -280,16 +280,18 @@ def _headline(study: Study, frame: pd.DataFrame, technology: Technology | None) 
         found[f"rc-rsp-register-energy-half-{label}"] = mean(frame[f"{label} half-size energy"])
     for organisation, result in (("parallel-evict", "evict"), ("parallel-apart", "no-liveout")):
         found[f"rc-rsp-parallel-{result}"] = mean(
-            _energies(study, hybrid(8, 4, organisation), technology=technology).values()
+            energies(study, hybrid(8, 4, organisation), technology=technology).values()
         )
 
-    def hits(design: Variant) -> float:
-        each = [study[SCHEDULED][name][design] for name in names(study)]
-        return mean(one.reads("RC") / max(1, one.reads("RC") + one.reads("MRF")) for one in each)
-
-    found["rc-rsp-rc-hit-rate-in-hybrid"] = hits(CHOSEN)
-    found["rc-rsp-rc-hit-rate-alone"] = hits(rc(CHOSEN_KB))
+    found["rc-rsp-rc-hit-rate-in-hybrid"] = hits(study, CHOSEN)
+    found["rc-rsp-rc-hit-rate-alone"] = hits(study, rc(CHOSEN_KB))
     return found
+
+
+def hits(study: Study, design: Variant) -> float:
+    """Of the reads that reach the cache, those that it serves."""
+    each = [study[SCHEDULED][name][design] for name in names(study)]
+    return mean(one.reads("RC") / max(1, one.reads("RC") + one.reads("MRF")) for one in each)
 
 
 def synergy(frame: pd.DataFrame) -> dict[str, Measured]:
@@ -323,7 +325,7 @@ def _sweeps(study: Study, technology: Technology | None) -> dict[str, Measured]:
     capacities = figure_7(study, technology).pivot_table(index="KB", columns="design", values="normalized energy")
     splits = figure_8(study, technology).set_index("RSP KB")["normalized energy"]
     shared, private = (
-        mean(_energies(study, rc(CHOSEN_KB, private), technology=technology).values()) for private in (False, True)
+        mean(energies(study, rc(CHOSEN_KB, private), technology=technology).values()) for private in (False, True)
     )
     return {
         "rc-rsp-hybrid-all-capacities": bool((capacities["hybrid"] <= capacities.min(axis=1)).all()),

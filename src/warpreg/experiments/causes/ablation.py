@@ -1,7 +1,7 @@
 """Ablations: a paper's study with one thing changed, so that what the change does to each result can be seen.
 
-What changes is what the compiler is asked for, parameters of designs, which workloads take part, or how results are
-computed from the counts.
+What changes is what the compiler is asked for, parameters of designs, another measure in the place of one, which
+workloads take part, or how results are computed from the counts.
 """
 
 from __future__ import annotations
@@ -23,19 +23,22 @@ Parameters = Mapping[str, Mapping[str, Value]]
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """``choice``: fields of the compiler's choice; ``parameters`` by design; ``takes``: which workloads take part;
+    """``choice``: fields of the compiler's choice; ``parameters`` by design; ``instead``: what is measured in the place
+    of a measure; ``takes``: which workloads take part; ``measures``: those that its results need, all if none is named;
     ``findings``: other definitions of the results that it is about, in place of the paper's."""
 
     title: str
     choice: Mapping[str, Any] = field(default_factory=dict)
     parameters: Parameters = field(default_factory=dict)
+    instead: Callable[[Measure[Any]], Measure[Any]] | None = None
     takes: Callable[[str], bool] = lambda name: True
+    measures: Sequence[Measure[Any]] = ()
     findings: Findings | None = None
 
     @property
     def needs_runs(self) -> bool:
         """Whether it takes other counts than the paper's study, and not only other arithmetic on the same."""
-        return bool(self.choice or self.parameters)
+        return bool(self.choice or self.parameters or self.instead)
 
 
 def ablated(
@@ -46,9 +49,13 @@ def ablated(
     choice: CompileChoice = AS_COMPILED,
     processes: int | None = None,
     progress: Callable[[str], None] = lambda name: None,
+    *,
+    keep: bool = False,
 ) -> Study:
-    """The study of ``measures`` under an ablation, as if it were the one that the paper's figures ask for."""
-    changed = {measure: under(measure, ablation.parameters) for measure in measures}
+    """The study of ``measures`` under an ablation, as if it were the one that the paper's figures ask for; ``keep`` as
+    in `study`.
+    """
+    changed = {measure: _changed(measure, ablation) for measure in ablation.measures or measures}
     found = study(
         [name for name in workloads if ablation.takes(name)],
         changed.values(),
@@ -56,6 +63,7 @@ def ablated(
         dataclasses.replace(choice, **ablation.choice),
         processes,
         progress,
+        keep=keep,
     )
     named = {measure: _renamed(measure, ablation.parameters, found.found[one]) for measure, one in changed.items()}
     return dataclasses.replace(found, found=named)
@@ -68,6 +76,11 @@ def selected(ablation: Ablation, found: Study) -> Study:
         for measure, by_workload in found.found.items()
     }
     return dataclasses.replace(found, found=kept)
+
+
+def _changed(measure: Measure[Any], ablation: Ablation) -> Measure[Any]:
+    changed = under(measure, ablation.parameters)
+    return ablation.instead(changed) if ablation.instead else changed
 
 
 def under(measure: Measure[Any], parameters: Parameters) -> Measure[Any]:
@@ -93,4 +106,7 @@ def _renamed(measure: Measure[Any], parameters: Parameters, found: Mapping[str, 
     if not isinstance(measure, Scheduled):
         return found
     places = {one: _variant(one, parameters) for one in measure.variants}
-    return {name: {one: of_variant[place] for one, place in places.items()} for name, of_variant in found.items()}
+    return {
+        name: {one: of_variant[place] for one, place in places.items() if place in of_variant}
+        for name, of_variant in found.items()
+    }

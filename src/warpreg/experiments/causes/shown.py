@@ -53,12 +53,14 @@ def under_ablation(
     names: Sequence[str] = (),
     processes: int | None = None,
     progress: Callable[[str], None] = lambda name: None,
+    *,
+    keep: bool = False,
 ) -> Mapping[str, Measured]:
     """The paper's results under an ablation, at the size and with the choice of a study that was made as it is."""
     module, ablation = paper_module(paper), find_ablation(paper, name)
     if ablation.needs_runs:
         asked = names or module.WORKLOADS
-        other = ablated(ablation, module.MEASURES, asked, found.size, found.choice, processes, progress)
+        other = ablated(ablation, module.MEASURES, asked, found.size, found.choice, processes, progress, keep=keep)
     else:
         other = selected(ablation, found)
     return (ablation.findings or module.findings)(other)
@@ -81,9 +83,12 @@ def compare(
     choice: CompileChoice = AS_COMPILED,
     processes: int | None = None,
     progress: Callable[[str], None] = lambda name: None,
+    *,
+    keep: bool = True,
 ) -> list[Shown]:
     """Measure a paper's workloads as they are and under an ablation.  Raises UnknownNameError."""
     find_ablation(paper, name)
     asked = names or paper_module(paper).WORKLOADS
-    found = measure(paper, size, asked, choice, processes, progress, keep=True)
-    return list(shown(paper, name, found, under_ablation(paper, name, found, asked, processes, progress)))
+    found = measure(paper, size, asked, choice, processes, progress, keep=keep)
+    other = under_ablation(paper, name, found, asked, processes, progress, keep=keep)
+    return list(shown(paper, name, found, other))
