@@ -43,8 +43,8 @@ def _module(name: str, file: Path) -> ModuleType:
 def _loaded(module: str, name: str, signature: tuple[Any, ...], file: Path) -> Entry | None:
     """What numba has on disk, None if that is not of this file as it is.
 
-    numba itself would first import and register all that it can compile, SciPy's linear algebra included, which takes
-    three times as long as all else that a start needs of it.
+    numba itself would first import and register all that it can compile, SciPy's linear algebra included, which takes a
+    third of a second.
     """
     import numba
 
