@@ -126,7 +126,10 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
     wheel = int(m[at.WHEEL])
     groups, units = _groups(machine), _units(machine)
     first_op = _place_rows(m)
-    rows = _new_rows(first_op, _row_width(table, wheel))
+    issues = machine.schedulers.count * (2 * machine.schedulers.issue_width + 4)
+    least = issues + 2 * block_warps + 4 * machine.sm.warps
+    room = max(2 * least, 8 * sms * machine.sm.warps)
+    rows = _new_rows(first_op + room, _row_width(table, wheel))
     _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.CAUSE] = at.EMPTY
     _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.BLOCK] = at.NONE
     _warps_of_schedulers(rows, m)
@@ -155,10 +158,10 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
     )
     core.clock[at.FREE_OP] = at.NONE
     core.clock[at.FRESH_OP] = first_op
+    core.clock[at.FREE_OPS] = room
+    core.clock[at.LEAST_OPS] = least
     core.clock[at.TOTAL_BLOCKS] = blocks
-    issues = machine.schedulers.count * (2 * machine.schedulers.issue_width + 4)
-    core.clock[at.LEAST_OPS] = issues + 2 * block_warps + 4 * machine.sm.warps
-    return more_room(core)
+    return core
 
 
 def _place_rows(m: Array) -> int:
@@ -254,8 +257,7 @@ def full_set(size: int) -> int:
 def more_room(core: Core) -> Core:
     """Twice as much room for instructions under way; what nobody has used yet costs no memory."""
     before, fresh = core.rows.shape[0], int(core.clock[at.FRESH_OP])
-    least = 4 * int(core.machine[at.SMS] * core.machine[at.SLOTS])
-    more = 2 * max(before - int(core.machine[at.FIRST_OP]), int(core.clock[at.LEAST_OPS]), least)
+    more = 2 * max(before - int(core.machine[at.FIRST_OP]), int(core.clock[at.LEAST_OPS]))
     rows = _new_rows(before + more, core.rows.shape[1])
     rows[:fresh] = core.rows[:fresh]
     core.clock[at.FREE_OPS] += more
