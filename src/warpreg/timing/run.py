@@ -55,12 +55,14 @@ def _step_all(c: Core, memory: Any, d: Any) -> int:
         if status != at.DONE:
             return status
     while c.clock[at.PLACING] != 0:
-        sm = _first_to_place(c)
-        status = _place(c, d, sm)
-        if status == at.DONE:
-            status = _step_one(c, memory, d, sm)
-        if status != at.DONE:
-            return status
+        first = _first_to_place(c)
+        for sm in range(c.machine[at.SMS]):
+            if c.rows[sm, at.PLACES_AT] == first:
+                status = _place(c, d, sm)
+                if status == at.DONE:
+                    status = _step_one(c, memory, d, sm)
+                if status != at.DONE:
+                    return status
     return at.DONE
 
 
@@ -81,12 +83,11 @@ def _place(c: Core, d: Any, sm: int) -> int:
 
 
 def _first_to_place(c: Core) -> int:
-    """The SM whose turn it is to take a thread block."""
-    first = at.NONE
+    """The first cycle at whose end an SM has room."""
+    first = at.NEVER
     for sm in range(c.machine[at.SMS]):
-        cycle = c.rows[sm, at.PLACES_AT]
-        if cycle != at.NONE and (first == at.NONE or cycle < c.rows[first, at.PLACES_AT]):
-            first = sm
+        if c.rows[sm, at.PLACES_AT] != at.NONE:
+            first = min(first, c.rows[sm, at.PLACES_AT])
     return first
 
 
