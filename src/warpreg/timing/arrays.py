@@ -128,7 +128,7 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
     first_op = _place_rows(m)
     issues = machine.schedulers.count * (2 * machine.schedulers.issue_width + 4)
     least = issues + 2 * block_warps + 4 * machine.sm.warps
-    room = max(2 * least, 8 * sms * machine.sm.warps)
+    room = 2 * max(least, sms * machine.sm.warps)
     rows = _new_rows(first_op + room, _row_width(table, wheel))
     _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.CAUSE] = at.EMPTY
     _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.BLOCK] = at.NONE
