@@ -29,6 +29,21 @@ def test_within_follows_the_tolerance_of_the_unit_and_the_bound(printed, inside,
     assert not any(result(**printed).within(value) for value in outside)
 
 
+@pytest.mark.parametrize(
+    ("printed", "measured", "other", "share"),
+    [
+        ({"value": 0.5}, 0.4, 0.45, 0.5),
+        ({"value": 0.5}, 0.4, 0.6, 2.0),
+        ({"value": 0.5}, 0.4, 0.3, -1.0),
+        ({"range": (0.1, 0.2)}, 0.4, 0.3, 0.5),
+        ({"range": (0.1, 0.2)}, 0.15, 0.3, None),
+        ({"text": "greedy wins"}, False, True, None),
+    ],
+)
+def test_the_share_is_how_much_of_the_way_to_the_printed_value_another_one_goes(printed, measured, other, share):
+    assert result(**printed).share(measured, other) == (None if share is None else pytest.approx(share))
+
+
 def test_every_paper_prints_results_and_each_can_be_shown():
     for paper in published.papers():
         assert all(one.printed is not None for one in published.results(paper))

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from warpreg.experiments.figures import figures_of
 from warpreg.report.paper_figures import frame_path, write_frame
-from warpreg.report.reproduction_page import PageError, left_out, main, reasons, table
+from warpreg.report.reproduction_page import PageError, ablations, left_out, main, reasons, table
 
 
 def row(name: str, measured: float | bool | None, within: bool | None, cause: str = "") -> dict[str, object]:
@@ -52,6 +52,15 @@ def test_results_of_which_the_same_is_said_stand_together() -> None:
     assert not list(reasons("## Why", []))
 
 
+def test_ablations_are_shown_of_results_outside_their_tolerance() -> None:
+    """Of 0.5, where 0.25 is the nearest that is printed, three fifths go away."""
+    ablated = {"ablated": 0.35, "share": 0.6, "ablation": "no-input"}
+    lines = list(ablations("rc-rsp", "tiny", ROWS, [{**ROWS[0], **ablated}, {**ROWS[2], **ablated}]))
+    assert "`warpreg reproduce rc-rsp --ablation all --size tiny`" in lines[0]
+    assert lines[3:] == ["| c | 0.1 to 0.25 | 0.5 | 0.35 | 0.60 | no | no-input |"]
+    assert not list(ablations("rc-rsp", "tiny", ROWS, []))
+
+
 def test_workloads_that_were_left_out_are_named() -> None:
     assert not list(left_out(ROWS))
     lines = list(left_out([{**ROWS[0], "left_out": {"wp": "left out of 2 of 9 measures: too large"}}]))
@@ -67,12 +76,15 @@ def test_a_page_is_made_of_saved_results_and_tables(tmp_path: Path) -> None:
     ):
         write_frame(figures[name], frame, frame_path("rc-rsp", figures[name], tmp_path))
     (tmp_path / "rc-rsp.json").write_text(json.dumps(ROWS))
+    shown = {**ROWS[2], "ablated": 0.35, "share": None, "ablation": "no-input"}
+    (tmp_path / "rc-rsp-ablations.json").write_text(json.dumps([shown]))
     docs = tmp_path / "docs"
     docs.mkdir()
     done = CliRunner().invoke(main, ["rc-rsp", "--from", str(tmp_path), "--docs", str(docs)], catch_exceptions=False)
     assert done.exit_code == 0
     page = (docs / "reproduction-rc-rsp.md").read_text()
     assert "| c | §1 |" in page
+    assert "| c | 0.1 to 0.25 | 0.5 | 0.35 |  | no | no-input |" in page
     assert "on\n2 workloads" in page
     assert page.count("![") == 2
     assert (docs / "images" / "reproduction" / "rc-rsp-figure-8.svg").stat().st_size < 50_000

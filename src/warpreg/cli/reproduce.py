@@ -12,13 +12,13 @@ import click
 from warpreg import workloads
 from warpreg.cli import output
 from warpreg.cli.options import compile_options, json_option
-from warpreg.experiments.causes.shown import compare
-from warpreg.experiments.reproduction import MODULES, measure, paper_module, reproduced
+from warpreg.experiments.causes.shown import ALL, compare
+from warpreg.experiments.reproduction import MODULES, explained, measure, paper_module, reproduced
 from warpreg.experiments.runs import CompileChoice
 from warpreg.experiments.study import Study
 
 COLUMNS = ("paper", "id", "published", "measured", "unit", "within", "cause")
-ABLATED = ("id", "published", "measured", "ablated", "unit", "within", "cause")
+ABLATED = ("id", "published", "measured", "ablated", "share", "unit", "within", "cause")
 
 
 @click.command()
@@ -36,7 +36,11 @@ ABLATED = ("id", "published", "measured", "ablated", "unit", "within", "cause")
     metavar="DIR",
     help="Write the papers' figures: a picture (SVG, PNG) and a table (CSV) of each.",
 )
-@click.option("--ablation", metavar="NAME", help="Only results whose cause names it, with and without what it blames.")
+@click.option(
+    "--ablation",
+    metavar="NAME",
+    help="Only results whose cause names it, with and without what it blames; all: of every ablation.",
+)
 @compile_options
 @json_option
 def command(
@@ -67,7 +71,7 @@ def command(
     for name in wanted:
         workloads.find(name)
     if ablation is not None:
-        _print_ablation(chosen, ablation, size, wanted, choice, processes, as_json)
+        _print_ablation(chosen, ablation, size, wanted, choice, processes, fresh, as_json)
         return
     rows: list[dict[str, object]] = []
     for paper in chosen:
@@ -98,12 +102,16 @@ def _print_ablation(
     names: Sequence[str],
     choice: CompileChoice,
     processes: int | None,
+    fresh: bool,
     as_json: bool,
 ) -> None:
     if len(papers) != 1:
         raise click.UsageError(f"an ablation is of one paper; name it, out of {', '.join(papers)}")
-    with output.steps(2 * len(names or paper_module(papers[0]).WORKLOADS)) as progress:
-        found = compare(papers[0], ablation, size, names, choice, processes, lambda name: progress.done())
+    runs = 1 + sum(one.needs_runs for name, one in explained(papers[0]).ABLATIONS.items() if ablation in (name, ALL))
+    with output.steps(runs * len(names or paper_module(papers[0]).WORKLOADS)) as progress:
+        found = compare(
+            papers[0], ablation, size, names, choice, processes, lambda name: progress.done(), keep=not fresh
+        )
     rows = [one.as_dict() for one in found]
     if as_json:
         output.print_json(rows)

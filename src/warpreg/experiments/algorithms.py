@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from warpreg.analysis.strands import Strand, StrandRules
@@ -19,16 +19,20 @@ from warpreg.experiments.result import Value
 
 DESIGNS = ("orf-lrf", "rsp")
 """Designs whose compiler places values by a greedy algorithm."""
+OTHER_WEIGHTS = (0.5, 0.0)
+"""Of the slots in the order of candidates: their root, and not at all."""
+Place = Callable[[KernelView, Strand], Sequence[Placed]]
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """``place`` is the greedy algorithm; ``costs`` by level."""
+    """``place`` is the greedy algorithm, ``others`` the same with candidates in other orders; ``costs`` by level."""
 
     rules: StrandRules
     rooms: Rooms
     costs: Mapping[int, LevelCost]
-    place: Callable[[KernelView, Strand], Sequence[Placed]]
+    place: Place
+    others: tuple[Place, ...] = ()
 
 
 def algorithm(design: str, values: Mapping[str, Value]) -> Algorithm:
@@ -42,10 +46,11 @@ def algorithm(design: str, values: Mapping[str, Value]) -> Algorithm:
 
 
 def _hierarchy(options: Options) -> Algorithm:
-    def place(view: KernelView, strand: Strand) -> Sequence[Placed]:
-        return allocate(candidates(view, strand, options), options)[0].placed
+    def placing(options: Options) -> Place:
+        return lambda view, strand: allocate(candidates(view, strand, options), options)[0].placed
 
-    return Algorithm(options.rules, hierarchy_rooms(options), dict(enumerate(options.costs)), place)
+    others = tuple(placing(replace(options, slots_weigh=weight)) for weight in OTHER_WEIGHTS)
+    return Algorithm(options.rules, hierarchy_rooms(options), dict(enumerate(options.costs)), placing(options), others)
 
 
 def _scratchpad(options: ScratchpadOptions) -> Algorithm:

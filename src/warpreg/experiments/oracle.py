@@ -34,7 +34,8 @@ STEPS: Mapping[str, Mapping[str, Choices]] = {
     "rsp": {"all": ANY},
 }
 """By design, from the ranges that its greedy allocation tries to all there are.  In the step called ORF the LRF stays
-as greedy filled it."""
+as greedy filled it.  Before them comes the best of several greedy allocations, where there are several."""
+ORDERS = "orders"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,9 @@ class OracleGap:
     ) -> Mapping[str, float]:
         in_lrf = [placed for placed in greedy if placed.level != chosen.rooms.level]
         steps = {}
+        if chosen.others:
+            tried = [greedy, *(place(view, strand) for place in chosen.others)]
+            steps[ORDERS] = max(sum(placed.savings for placed in one) for one in tried)
         for name, choices in STEPS[self.design].items():
             given = in_lrf if name == "ORF" else None
             found = best if choices == ANY else optimum(view, strand, chosen.rooms, choices, self.limit_s, given)

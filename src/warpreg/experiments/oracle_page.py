@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from warpreg.experiments.oracle import Gap
 
 STEP_WORDS = {
+    "orders": "greedy, the best of three orders of the queue for each strand",
     "ORF": "the same ranges and LRF, ORF filled best",
     "LRF with ORF": "the same ranges, LRF and ORF filled best together",
     "all": "all that the encoding allows",

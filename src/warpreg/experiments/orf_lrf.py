@@ -72,18 +72,18 @@ def limited(limit: Limit) -> Replay:
 
 TABLE_1 = tuple(name for name in workloads.names() if "orf-lrf" in workloads.find(name).papers)
 WORKLOADS = tuple(dict.fromkeys([*TABLE_1, *(name for versions in UNROLLED.values() for name in versions.values())]))
-MEASURES: Sequence[Measure[object]] = (
+COUNTS: Sequence[Measure[object]] = (
     USAGE,
     MRF,
     PLAIN_ORF,
     BACKWARD,
     *VARIABLE,
-    Ipc(),
-    Ipc(8),
     *(design for n in ENTRIES for design in (hw(n), hw_lrf(n), sw(n), sw(n, "unified"), sw(n, "split"))),
     *(sw(BEST_ORF, "split", lrf_mm=mm) for mm in LRF_DISTANCES_MM),
     *(limited(limit) for limit in LIMITS.values()),
 )
+"""What takes no cycles."""
+MEASURES: Sequence[Measure[object]] = (*COUNTS, Ipc(), Ipc(8))
 SERIES: Mapping[str, Callable[[int], Replay]] = {
     "HW": hw,
     "HW LRF": hw_lrf,
@@ -229,6 +229,8 @@ def _usage(study: Study) -> dict[str, Measured]:
 
 
 def _slowdown(study: Study) -> dict[str, Measured]:
+    if Ipc() not in study.found:
+        return {}
     single, two_level = (fmean(study[Ipc(active)][name] for name in table_1(study)) for active in (32, 8))
     return {"orf-two-level-scheduler-slowdown-8": 1 - two_level / single}
 

@@ -64,6 +64,17 @@ class Published:
             return measured >= self.value - tolerance
         return abs(measured - self.value) <= tolerance * (2 if self.bound == "approx" else 1)
 
+    def share(self, measured: Measured, other: Measured) -> float | None:
+        """How much of the way from a measured value to the printed one another value goes: 1 all of it, less than 0 in
+        the wrong direction.  Of a range the nearest end counts; None where the measured value is in it or no number is.
+        """
+        bounds = self.range if self.value is None else (self.value, self.value)
+        if isinstance(measured, bool) or bounds is None:
+            return None
+        low, high = bounds
+        goal = min(max(measured, low), high)
+        return None if goal == measured else (other - measured) / (goal - measured)
+
     def _tolerance(self, value: float) -> float:
         """The accepted distance from ``value``: absolute for fractions and points, else relative to it."""
         table = _document()["tolerance"]

@@ -64,7 +64,7 @@ def flushed(entries: int, bypass: bool = False) -> Replay:
 LRU = Replay.of("rfc", entries=CHOSEN_ENTRIES, replacement="lru")
 READ_ALLOCATE = Replay.of("rfc", entries=LARGE, allocate_sources=True)
 WORKLOADS = workloads.names()
-MEASURES: Sequence[Measure[object]] = (
+COUNTS: Sequence[Measure[object]] = (
     USAGE,
     MRF,
     LRU,
@@ -72,15 +72,19 @@ MEASURES: Sequence[Measure[object]] = (
     *(hardware(n) for n in ENTRIES),
     *(live(n) for n in ENTRIES),
     *(flushed(n, bypass) for n in ENTRIES for bypass in (False, True)),
+)
+"""What takes no cycles."""
+CYCLES = (
     *(Ipc(active, inner) for active in ACTIVE_WARPS for inner in ("greedy", "lrr")),
     *(Ipc(active, alu_cycles=4) for active in (4, 6, 8)),
     Ipc(perfect_cache=True),
 )
+MEASURES: Sequence[Measure[object]] = (*COUNTS, *CYCLES)
 
 
 def names(study: Study) -> list[str]:
     """The workloads of the study that all replays found something of."""
-    return study.in_all(measure for measure in MEASURES if not isinstance(measure, Ipc))
+    return study.in_all(COUNTS)
 
 
 def class_of(workload: str) -> str:
@@ -311,7 +315,9 @@ def least_of_shaders(rows: pd.DataFrame) -> dict[str, Measured]:
 
 
 def scheduling(study: Study) -> dict[str, Measured]:
-    """What takes cycles: schedulers and latencies compared."""
+    """What takes cycles: schedulers and latencies compared; nothing of a study without cycles."""
+    if not _ipcs(study):
+        return {}
 
     def loss(active: int, which: str | None = None) -> float:
         return 1 - _ipc(study, Ipc(active), which) / _ipc(study, Ipc(), which)

@@ -1,7 +1,7 @@
 """The pages of reproduced results: ``python -m warpreg.report.reproduction_page [PAPER]...``.
 
-One page a paper: the table of its results and its figures.  They are made of what ``warpreg reproduce`` wrote with
-``--json`` and ``--figures`` (``--from``), or measured now.
+One page a paper: the table of its results, what the ablations of their causes show, and its figures.  They are made of
+what ``warpreg reproduce`` wrote with ``--json`` and ``--figures`` (``--from``), or measured now.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import click
 import pandas as pd
 
 from warpreg.experiments import published
+from warpreg.experiments.causes.shown import ALL, compare
 from warpreg.experiments.figures import Figure, figures_of
 from warpreg.experiments.reproduction import MODULES, measure, reproduced
 from warpreg.ir.errors import WarpregError
@@ -39,6 +40,11 @@ Every result that the paper prints, beside what is measured here (`warpreg repro
 figures a black diamond, bar or broken line is what the paper prints.
 """
 HEADINGS = ("result", "where", "what", "published", "measured", "unit", "within")
+ABLATED = ("result", "published", "measured", "ablated", "share", "within", "ablation")
+ABLATIONS = """
+What becomes of these results without what their cause blames, `warpreg reproduce {paper} --ablation all --size {size}`.
+*Share* is how much of the difference between printed and measured goes away, more than 1 where it goes too far.
+"""
 DIGITS = 4
 LINE = 120
 OPTION = re.compile(r"\((--[^)]*)\)")
@@ -58,20 +64,26 @@ class PageError(WarpregError):
 def main(papers: Sequence[str], size: str, saved: Path | None, processes: int | None, docs: Path) -> None:
     """Write the papers' pages (all, if none is named) and pictures."""
     for paper in papers or MODULES:
-        rows, frames = _read(paper, saved) if saved else _measured(paper, size, processes)
+        rows, ablated, frames = _read(paper, saved) if saved else _measured(paper, size, processes)
         pictures = [_draw(paper, figure, frame, docs) for figure, frame in frames if len(frame)]
         measured = {name for _, frame in frames if "workload" in frame for name in frame["workload"]}
-        text = "\n".join(page(paper, size, len(measured), rows, pictures))
+        text = "\n".join(page(paper, size, len(measured), rows, ablated, pictures))
         (docs / f"reproduction-{paper}.md").write_text(text, encoding="utf-8")
 
 
 def page(
-    paper: str, size: str, workloads: int, rows: Sequence[Row], pictures: Iterable[tuple[Figure, str]]
+    paper: str,
+    size: str,
+    workloads: int,
+    rows: Sequence[Row],
+    ablated: Sequence[Row],
+    pictures: Iterable[tuple[Figure, str]],
 ) -> Iterator[str]:
     """The page as lines of Markdown; ``workloads`` is how many were measured, each picture a path from the page on."""
     yield INTRODUCTION.format(title=TITLES[paper], command=COMMAND, paper=paper, size=size, workloads=workloads)
     yield from table(rows)
     yield from reasons("## Outside the tolerance", [row for row in rows if row["within"] is False])
+    yield from ablations(paper, size, rows, ablated)
     yield from reasons("## Not measured", [row for row in rows if row["measured"] is None])
     yield from left_out(rows)
     yield "\n## Figures\n"
@@ -101,6 +113,20 @@ def reasons(heading: str, rows: Sequence[Row]) -> Iterator[str]:
         yield _item(OPTION.sub(r"(`\1`)", f"- {', '.join(results)}: {cause}"))
 
 
+def ablations(paper: str, size: str, rows: Sequence[Row], ablated: Sequence[Row]) -> Iterator[str]:
+    """The results outside their tolerance beside what they become under the ablation of their cause; nothing without
+    ablations."""
+    outside = {row["id"] for row in rows if row["within"] is False}
+    shown = [row for row in ablated if row["id"] in outside]
+    if shown:
+        yield ABLATIONS.format(paper=paper, size=size)
+        yield _line(ABLATED)
+        yield _line(["---"] * len(ABLATED))
+    for row in shown:
+        share = "" if row["share"] is None else f"{row['share']:.2f}"
+        yield _line([*(_cell(row[key]) for key in ("id", *ABLATED[1:4])), share, _cell(row["within"]), row["ablation"]])
+
+
 def left_out(rows: Sequence[Row]) -> Iterator[str]:
     """Workloads that some measures do without, and why; nothing of none."""
     found: Mapping[str, str] = next((row["left_out"] for row in rows if row.get("left_out")), {})
@@ -114,20 +140,27 @@ def _item(text: str) -> str:
     return textwrap.fill(text, LINE, subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _measured(paper: str, size: str, processes: int | None) -> tuple[list[Row], list[tuple[Figure, pd.DataFrame]]]:
+Drawn = list[tuple[Figure, pd.DataFrame]]
+
+
+def _measured(paper: str, size: str, processes: int | None) -> tuple[list[Row], list[Row], Drawn]:
     found = measure(paper, size, processes=processes, keep=True)
     rows: list[Row] = [{**one.as_dict(), "left_out": found.reasons} for one in reproduced(paper, found)]
-    return rows, [(figure, figure.frame(found)) for figure in figures_of(paper)]
+    ablated: list[Row] = [one.as_dict() for one in compare(paper, ALL, size, processes=processes)]
+    return rows, ablated, [(figure, figure.frame(found)) for figure in figures_of(paper)]
 
 
-def _read(paper: str, folder: Path) -> tuple[list[Row], list[tuple[Figure, pd.DataFrame]]]:
-    """Results and frames that were written to a folder, as ``<paper>.json`` and a CSV file a figure."""
+def _read(paper: str, folder: Path) -> tuple[list[Row], list[Row], Drawn]:
+    """Results and frames that were written to a folder, as ``<paper>.json``, ``<paper>-ablations.json``, which may be
+    missing, and a CSV file a figure."""
     path = folder / f"{paper}.json"
     if not path.is_file():
         raise PageError(f"{path}: expected the results of warpreg reproduce {paper} --json, found no file")
     rows = [row for row in json.loads(path.read_text(encoding="utf-8")) if row["paper"] == paper]
+    shown = folder / f"{paper}-ablations.json"
+    ablated: list[Row] = json.loads(shown.read_text(encoding="utf-8")) if shown.is_file() else []
     paths = {figure: frame_path(paper, figure, folder) for figure in figures_of(paper)}
-    return rows, [(figure, read_frame(figure, path)) for figure, path in paths.items() if path.is_file()]
+    return rows, ablated, [(figure, read_frame(figure, path)) for figure, path in paths.items() if path.is_file()]
 
 
 def _draw(paper: str, figure: Figure, frame: pd.DataFrame, docs: Path) -> tuple[Figure, str]:

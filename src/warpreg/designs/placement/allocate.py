@@ -67,13 +67,17 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Allocator:
-    """Gives the entries of one level to candidates that save more than ``threshold``, in pJ for each slot occupied."""
+    """Gives the entries of one level to candidates that save more than ``threshold``, in pJ for each slot occupied.
+
+    ``slots_weigh``: the power of the slots that divides savings where candidates are put in order; 1 in the paper.
+    """
 
     level: int
     cost: LevelCost
     mrf: LevelCost
     threshold: float = 0.0
     partial: Partial = "immediate"
+    slots_weigh: float = 1.0
 
     def savings(self, candidate: Candidate) -> float:
         """pJ that the candidate would save in this level."""
@@ -103,12 +107,15 @@ class Allocator:
         for number, candidate in enumerate(candidates):
             priority = self.priority(candidate)
             if priority > self.threshold:
-                queue.append((-priority, number, candidate))
+                queue.append((-self._rank(candidate, priority), number, candidate))
             else:
                 outcome.refused.append(Refused(candidate, f"saves {self.savings(candidate):.1f} pJ"))
         heapq.heapify(queue)
         while queue:
             yield heapq.heappop(queue)[-1]
+
+    def _rank(self, candidate: Candidate, priority: float) -> float:
+        return priority if self.slots_weigh == 1.0 else self.savings(candidate) / candidate.slots**self.slots_weigh
 
     def _shorten(self, candidate: Candidate, entries: Entries, outcome: Outcome) -> None:
         for shorter in self._ranges(candidate):

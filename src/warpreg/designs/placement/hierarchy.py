@@ -22,7 +22,8 @@ ORF, LRF = 1, 2
 @dataclass(frozen=True)
 class Options:
     """What the compiler may do.  ``entries`` of the ORF for a warp; ``costs`` by level (MRF, ORF, LRF); ``threshold``
-    in pJ a slot; ``operands``: keep operands that are read again; ``both``: a value may be in LRF and ORF at once."""
+    in pJ a slot; ``operands``: keep operands that are read again; ``both``: a value may be in LRF and ORF at once;
+    ``slots_weigh``: how much the slots of the ORF count in the order of candidates (`Allocator`)."""
 
     costs: tuple[LevelCost, ...]
     rules: StrandRules
@@ -32,6 +33,7 @@ class Options:
     operands: bool = True
     both: bool = False
     threshold: float = 0.0
+    slots_weigh: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,9 @@ def candidates(view: KernelView, strand: Strand, options: Options) -> list[Candi
 
 def allocate(all_: Sequence[Candidate], options: Options) -> tuple[Outcome, list[Copied]]:
     """The LRF takes what it can, then the ORF the rest, shortened where it must be."""
-    lower = Allocator(ORF, options.costs[ORF], options.costs[MRF], options.threshold, options.partial)
+    lower = Allocator(
+        ORF, options.costs[ORF], options.costs[MRF], options.threshold, options.partial, options.slots_weigh
+    )
     upper = Allocator(LRF, options.costs[LRF], options.costs[MRF], options.threshold, "none")
     in_lrf = allocate_lrf(all_, options.lrf, upper)
     done = {id(placed.candidate) for placed in in_lrf.placed}

@@ -15,13 +15,14 @@ from warpreg.experiments.published import Measured
 from warpreg.experiments.study import Study
 
 PTX = {"level": "ptx", "address_bits": 32}
+LOOP = "reduction-loop"
 FERMI_REGISTERS = 21
 """Of a thread, where all of Fermi's threads are resident (ISCA 2011, section 2)."""
 
 
-def loop_of_loads(study: Study) -> dict[str, Measured]:
-    """The saving of the workload that has the loop of which the paper speaks, in the place of reduction."""
-    return {"orf-reduction-saving": 1 - orf_lrf.normalized(study, orf_lrf.BEST)["scalar-prod"]}
+def as_a_loop(study: Study) -> dict[str, Measured]:
+    """The saving of the reduction whose threads add up in a loop, as that of which the paper speaks."""
+    return {"orf-reduction-saving": 1 - orf_lrf.normalized(study, orf_lrf.BEST)[LOOP]}
 
 
 ABLATIONS: Mapping[str, Ablation] = {
@@ -29,22 +30,40 @@ ABLATIONS: Mapping[str, Ablation] = {
         "operands placed in PTX as it stands, addresses of 32 bits, warps stay active at barriers",
         choice=PTX,
         parameters={"orf-lrf": {"flush_at_barriers": False}},
+        measures=orf_lrf.COUNTS,
     ),
     "ptx-lrf-for-all": Ablation(
         "as ptx, and the LRF serves SFU, MEM and TEX too",
         choice=PTX,
         parameters={"orf-lrf": {"flush_at_barriers": False, "lrf_for_all": True}},
+        measures=orf_lrf.COUNTS,
     ),
-    "ptx-order": Ablation("no scheduling, addresses of 32 bits", choice={"schedule": False, "address_bits": 32}),
+    "ptx-order": Ablation(
+        "no scheduling, addresses of 32 bits",
+        choice={"schedule": False, "address_bits": 32},
+        measures=orf_lrf.COUNTS,
+    ),
     "fermi-registers": Ablation(
-        "21 registers a thread, addresses of 32 bits", choice={"max_registers": FERMI_REGISTERS, "address_bits": 32}
+        "21 registers a thread, addresses of 32 bits",
+        choice={"max_registers": FERMI_REGISTERS, "address_bits": 32},
+        measures=orf_lrf.COUNTS,
     ),
-    "kept-at-barriers": Ablation("warps stay active at barriers", parameters={"orf-lrf": {"flush_at_barriers": False}}),
+    "kept-at-barriers": Ablation(
+        "warps stay active at barriers",
+        parameters={"orf-lrf": {"flush_at_barriers": False}},
+        measures=orf_lrf.COUNTS,
+    ),
     "through-loops": Ablation(
-        "strands go on at backward branches", parameters={"orf-lrf": {"flush_at_backward_branches": False}}
+        "strands go on at backward branches",
+        parameters={"orf-lrf": {"flush_at_backward_branches": False}},
+        measures=orf_lrf.COUNTS,
     ),
-    "loop-of-loads": Ablation(
-        "scalar-prod in the place of reduction", takes=lambda name: name == "scalar-prod", findings=loop_of_loads
+    "reduction-as-a-loop": Ablation(
+        "reduction with a loop in each thread, placed in PTX with addresses of 32 bits",
+        choice=PTX,
+        takes=lambda name: name == LOOP,
+        measures=(orf_lrf.MRF, orf_lrf.BEST),
+        findings=as_a_loop,
     ),
 }
 
@@ -53,8 +72,8 @@ _LOWERED = (
     " addresses in pairs of registers"
 )
 _SHARED = (
-    "SFU, MEM and TEX, which do not reach the LRF, read or produce a third of the operands here; in the paper they"
-    " consume 7% of the values"
+    "SFU, MEM and TEX, which do not reach the LRF, read 22% of the values here (16% in PTX with addresses of 32 bits),"
+    " in the paper 7%"
 )
 CAUSES: Mapping[str, Cause] = {
     "orf-usage-read-once-within-3": Cause(
@@ -100,9 +119,11 @@ CAUSES: Mapping[str, Cause] = {
     "orf-split-lrf-gain": Cause("input", _SHARED, "ptx-lrf-for-all"),
     "orf-scalarprod-saving": Cause("compiler", _LOWERED, "ptx"),
     "orf-reduction-saving": Cause(
-        "input",
-        "the kernel here adds two elements a thread and then a tree; the loop over loads that the paper blames is that"
-        " of scalar-prod",
-        "loop-of-loads",
+        "compiler",
+        "the paper's code adds to its addresses in each turn of a loop, so that they live from turn to turn. Here a"
+        " thread adds two elements and then a tree, but that is not it: with the loop 0.38 is saved, 0.35 in PTX with"
+        " addresses of 32 bits. Addresses are computed anew from the index, by values that die at once: up to the"
+        " loads that is three quarters of the loop's energy, of which 0.46 is saved; of the sums, the rest, it is 0.12",
+        "reduction-as-a-loop",
     ),
 }

@@ -15,6 +15,9 @@ from warpreg.experiments.runs import AS_COMPILED, CompileChoice
 from warpreg.experiments.study import Study
 from warpreg.ir.errors import UnknownNameError
 
+ALL = "all"
+"""In the place of a name: every ablation of the paper."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -25,15 +28,25 @@ class Shown:
     measured: Measured | None
     ablated: Measured | None
 
+    @property
+    def share(self) -> float | None:
+        """How much of the difference between printed and measured goes away (`Published.share`)."""
+        if self.measured is None or self.ablated is None:
+            return None
+        return self.published.share(self.measured, self.ablated)
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON and tables; ``within`` is of the ablated value."""
         return {
+            "paper": self.published.paper,
             "id": self.published.id,
             "published": self.published.printed,
             "measured": self.measured,
             "ablated": self.ablated,
+            "share": self.share,
             "unit": self.published.unit,
             "within": None if self.ablated is None else self.published.within(self.ablated),
+            "ablation": self.cause.ablation,
             "cause": str(self.cause),
         }
 
@@ -86,9 +99,16 @@ def compare(
     *,
     keep: bool = True,
 ) -> list[Shown]:
-    """Measure a paper's workloads as they are and under an ablation.  Raises UnknownNameError."""
-    find_ablation(paper, name)
+    """Measure a paper's workloads as they are and under an ablation, or one after the other under all of them.  Raises
+    UnknownNameError.
+    """
+    wanted = list(explained(paper).ABLATIONS) if name == ALL else [name]
+    for one in wanted:
+        find_ablation(paper, one)
     asked = names or paper_module(paper).WORKLOADS
     found = measure(paper, size, asked, choice, processes, progress, keep=keep)
-    other = under_ablation(paper, name, found, asked, processes, progress, keep=keep)
-    return list(shown(paper, name, found, other))
+    rows: list[Shown] = []
+    for one in wanted:
+        other = under_ablation(paper, one, found, asked, processes, progress, keep=keep)
+        rows += shown(paper, one, found, other)
+    return rows
