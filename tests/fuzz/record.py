@@ -13,7 +13,8 @@ from tests.fuzz.trial import Stage
 
 def written(state: Path) -> tuple[str, int]:
     """The record of the slices in a state folder, and the number of defects in it."""
-    slices = [json.loads(path.read_text()) for path in sorted(state.glob("[0-9]*.json"))]
+    paths = sorted(state.glob("[0-9]*.json"))
+    starts, slices = [int(path.stem) for path in paths], [json.loads(path.read_text()) for path in paths]
     parts = [part for slice_ in slices for part in slice_["parts"]]
     stages = [sum(part["stages"][stage] for part in parts) for stage in Stage]
     defects = sum(len(part["defects"]) for part in parts)
@@ -25,12 +26,12 @@ def written(state: Path) -> tuple[str, int]:
         "versions of the code (hashes of the compiler's sources)": ", ".join(
             dict.fromkeys(slice_["code"] for slice_ in slices)
         ),
-        "inputs": f"{inputs:,}",
+        "inputs": f"{inputs:,}, numbers {min(starts):,} to {min(starts) + inputs - 1:,}",
         "parsed": _share(parsed, inputs),
         "compiled": _share(compiled, inputs),
         "executed": _share(stages[Stage.EXECUTED], inputs),
         "crashes, hangs, uncaught exceptions": str(defects),
-        "host time": f"{sum(slice_['seconds'] for slice_ in slices) / 60:.0f} minutes",
+        "host time, processes added up": f"{sum(slice_['seconds'] for slice_ in slices) / 60:.0f} minutes",
         "growth of resident memory over the last four fifths of a slice": _growth(parts),
     }
     rows |= {f"lines of `{package}` executed": share for package, share in _coverage(state).items()}
