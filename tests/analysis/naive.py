@@ -92,7 +92,25 @@ def _is_under_the_same_guard(kernel: Kernel, write: Point, read: Point) -> bool:
 
 
 def live_after(kernel: Kernel) -> dict[Point, set[str]]:
-    """Names that some read may still want after each instruction."""
+    """Names that some read may still want after each instruction: a walk against control flow from each read."""
     points = [(b.index, i) for b in kernel.blocks for i in range(len(b.instructions))]
-    names = {r.name for r in kernel.registers()}
-    return {point: {n for n in names if reads_reached(kernel, point, n)} for point in points}
+    before: dict[Point, list[Point]] = {point: [] for point in points}
+    reads: dict[str, list[Point]] = {}
+    ends: dict[str, set[Point]] = {}
+    for point in points:
+        for following in next_points(kernel, point):
+            before[following].append(point)
+        for register in instruction_at(kernel, point).used:
+            reads.setdefault(register.name, []).append(point)
+        for register in instruction_at(kernel, point).defined:
+            if _ends_value(kernel, point, register.name, frozenset()):
+                ends.setdefault(register.name, set()).add(point)
+    live: dict[Point, set[str]] = {point: set() for point in points}
+    for name, places in reads.items():
+        work = [point for place in places for point in before[place]]
+        while work:
+            here = work.pop()
+            if name not in live[here]:
+                live[here].add(name)
+                work += before[here] if here not in ends.get(name, ()) else []
+    return live

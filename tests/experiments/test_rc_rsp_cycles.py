@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from warpreg.experiments import rc_rsp, rc_rsp_cycles
+from warpreg.experiments import rc_rsp, rc_rsp_cycles, rc_rsp_designs
 from warpreg.experiments.rc_rsp_cycles import GTO, TWO_LEVEL
 from warpreg.experiments.reuse_ages import CLASS_CYCLES, CLASSES
 from warpreg.experiments.runs import AS_COMPILED
@@ -102,4 +102,6 @@ def test_cycles_are_the_schedulers_times_the_organisations() -> None:
 
 def test_designs_are_timed_under_both_schedulers() -> None:
     machines = [(one.machine, one.variant) for one in rc_rsp.CYCLES if isinstance(one, Timed)]
-    assert machines == [(machine, design) for machine in (GTO, TWO_LEVEL) for design in (None, *rc_rsp.TIMED.values())]
+    assert machines == [
+        (machine, design) for machine in (GTO, TWO_LEVEL) for design in (None, *rc_rsp_designs.TIMED.values())
+    ]

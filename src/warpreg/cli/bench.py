@@ -40,9 +40,7 @@ COMPILER_UNITS = {
 }
 
 
-def _spine(size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
-    if folder is not None or address_bits != 64:
-        raise click.UsageError("--ptx and --address-bits belong to 'warpreg bench compiler'")
+def _spine(size: str, as_json: bool) -> None:
     from warpreg.experiments.spine_bench import spine
 
     with output.steps() as progress:
@@ -60,7 +58,7 @@ def _spine(size: str, folder: Path | None, address_bits: int, as_json: bool) -> 
     )
 
 
-def _compiler(size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
+def _compiler(folder: Path | None, address_bits: int, as_json: bool) -> None:
     from warpreg.experiments.compiler_bench import compiler
 
     with output.steps() as progress:
@@ -80,9 +78,7 @@ TRACE_UNITS = {
 }
 
 
-def _traces(size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
-    if folder is not None or address_bits != 64:
-        raise click.UsageError("--ptx and --address-bits belong to 'warpreg bench compiler'")
+def _traces(size: str, as_json: bool) -> None:
     from warpreg.experiments.trace_bench import traces
 
     with output.steps() as progress:
@@ -103,9 +99,7 @@ TIMING_UNITS = {
 }
 
 
-def _timing(size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
-    if folder is not None or address_bits != 64:
-        raise click.UsageError("--ptx and --address-bits belong to 'warpreg bench compiler'")
+def _timing(size: str, as_json: bool) -> None:
     from warpreg.experiments.timing_bench import timing
 
     with output.steps() as progress:
@@ -117,9 +111,7 @@ def _timing(size: str, folder: Path | None, address_bits: int, as_json: bool) ->
     output.print_tables([_figures(measured, TIMING_UNITS), output.table(workloads, list(workloads[0]), "Workloads")])
 
 
-def _accelsim(size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
-    if folder is not None or address_bits != 64:
-        raise click.UsageError("--ptx and --address-bits belong to 'warpreg bench compiler'")
+def _accelsim(size: str, as_json: bool) -> None:
     from warpreg.experiments.accelsim.comparison import compare, summary
 
     with output.steps() as progress:
@@ -133,9 +125,7 @@ def _accelsim(size: str, folder: Path | None, address_bits: int, as_json: bool) 
         output.print_tables([output.table(shown, ["figure", "value"]), output.table(rows, list(frame.columns))])
 
 
-def _replay(size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
-    if folder is not None or address_bits != 64:
-        raise click.UsageError("--ptx and --address-bits belong to 'warpreg bench compiler'")
+def _replay(size: str, as_json: bool) -> None:
     from warpreg.experiments.replay_bench import replays
 
     with output.steps() as progress:
@@ -148,14 +138,28 @@ def _replay(size: str, folder: Path | None, address_bits: int, as_json: bool) ->
     output.print_tables([output.table(rows, list(rows[0]), "M register accesses a second")])
 
 
+def _placement(size: str, as_json: bool) -> None:
+    from warpreg.experiments.placement_bench import placements
+
+    with output.steps() as progress:
+        measured = placements(begin=progress.begin)
+    if as_json:
+        output.print_json(measured)
+        return
+    sums = {name: sum(row[name] for row in measured["workloads"]) for name in ("kernels", "instructions")}
+    rows = [*measured["workloads"], {"workload": "all", **sums, **measured["placement_s"]}]
+    output.print_tables([output.table(rows, list(rows[0]), "Seconds of processor time")])
+
+
 SUITES = {
-    "spine": _spine, "compiler": _compiler, "timing": _timing, "traces": _traces, "accelsim": _accelsim,
-    "replay": _replay,
+    "spine": _spine, "timing": _timing, "traces": _traces, "accelsim": _accelsim, "replay": _replay,
+    "placement": _placement,
 }  # fmt: skip
+COMPILER = "compiler"
 
 
 @click.command()
-@click.argument("suite", metavar="|".join(SUITES))
+@click.argument("suite", metavar="|".join((*SUITES, COMPILER)))
 @click.option("--size", type=click.Choice(SIZES), default="small", show_default=True, help="Size of spine's workloads.")
 @click.option(
     "--ptx",
@@ -170,11 +174,16 @@ def command(suite: str, size: str, folder: Path | None, address_bits: int, as_js
     """Measure how fast this machine runs, compiles, replays and parses (spine: medians of five; takes minutes), or
     how the compiler's registers and instructions compare with those of ptxas (compiler: needs the cuda extra), or how
     fast recorded traces are read (traces), or cycles beside those of Accel-Sim on the same traces (accelsim), or how
-    fast each cache design is replayed (replay).
+    fast each cache design is replayed (replay), or how long compiling placements takes over the suite (placement).
     """
+    if suite == COMPILER:
+        _compiler(folder, address_bits, as_json)
+        return
     if suite not in SUITES:
-        raise click.UsageError(str(UnknownNameError("benchmark", suite, SUITES)))
-    SUITES[suite](size, folder, address_bits, as_json)
+        raise click.UsageError(str(UnknownNameError("benchmark", suite, (*SUITES, COMPILER))))
+    if folder is not None or address_bits != 64:
+        raise click.UsageError("--ptx and --address-bits belong to 'warpreg bench compiler'")
+    SUITES[suite](size, as_json)
 
 
 def _figures(measured: Mapping[str, Any], units: Mapping[str, str]) -> Table:

@@ -18,80 +18,39 @@ from warpreg.energy.counts import Structure
 from warpreg.experiments import rc_rsp_cycles
 from warpreg.experiments.published import Measured
 from warpreg.experiments.ratios import ratio, with_structures
-from warpreg.experiments.scheduled import Scheduled, Variant
+from warpreg.experiments.rc_rsp_designs import (
+    ABLATIONS,
+    ACTIVE_WARPS,
+    CAPACITIES_KB,
+    CHOSEN,
+    CHOSEN_KB,
+    ENTRIES_PER_KB,
+    HALF_KB,
+    MRF,
+    SCHEDULED,
+    SCRATCHPAD_KB,
+    SPLITS_KB,
+    TIMED,
+    Design,
+    hybrid,
+    rc,
+    rsp,
+)
+from warpreg.experiments.scheduled import Variant
 from warpreg.experiments.strand_length import StrandLength
-from warpreg.experiments.study import Measure, Replay, Study
+from warpreg.experiments.study import Measure, Study
 from warpreg.replay import Counts
 
 TECHNOLOGY = "rc-rsp-28nm"
-CAPACITIES_KB = (8, 12, 16, 20, 24)
-SPLITS_KB = (2, 4, 6, 8)
-"""Scratchpad of the 12 KB, in Figure 8."""
-CHOSEN_KB, HALF_KB, SCRATCHPAD_KB = 12, 6, 4
-LINES_PER_KB, ENTRIES_PER_KB = 2, 0.5
-"""Lines of a scheduler's cache and registers of an active warp for each KB of an SM: four schedulers of four active
-warps, lines of 128 bytes.
-"""
-ACTIVE_WARPS = 4
 BALANCED = 0.1
 DIE_MM2, SMS, SCHEDULERS = 398.0, 16, 4
 """Of a GTX 980, as NVIDIA states it, and its SMs and schedulers."""
 RODINIA = "rodinia"
 WORKLOADS = tuple(name for name in workloads.names() if workloads.find(name).suite == RODINIA)
-MRF = Replay.of("mrf")
 STRANDS = StrandLength()
-
-
-def rc(kb: float, private: bool = False) -> Variant:
-    """Cache alone."""
-    return Variant.of("rc", lines=int(kb * LINES_PER_KB), private=private)
-
-
-def rsp(kb: float, **options: str | bool) -> Replay:
-    """Scratchpad alone; its counts do not depend on a schedule."""
-    return Replay.of("rsp", entries=int(kb * ENTRIES_PER_KB), **options)
-
-
-def hybrid(cache_kb: float, scratchpad_kb: float, organisation: str = "hierarchy") -> Variant:
-    """Both."""
-    return Variant.of(
-        "rc-rsp",
-        lines=int(cache_kb * LINES_PER_KB),
-        entries=int(scratchpad_kb * ENTRIES_PER_KB),
-        organisation=organisation,
-    )
-
-
-CHOSEN = hybrid(CHOSEN_KB - SCRATCHPAD_KB, SCRATCHPAD_KB)
-VARIANTS = tuple(
-    dict.fromkeys(
-        (
-            *(rc(kb) for kb in CAPACITIES_KB),
-            rc(CHOSEN_KB, private=True),
-            *(hybrid(kb / 2, kb / 2) for kb in CAPACITIES_KB),
-            *(hybrid(CHOSEN_KB - kb, kb) for kb in SPLITS_KB),
-            *(hybrid(8, 4, organisation) for organisation in ("parallel-evict", "parallel-apart")),
-        )
-    )
-)
-SCHEDULED = Scheduled("gtx980-two-level", VARIANTS)
-ABLATIONS = {
-    "tail-only shortening": rsp(CHOSEN_KB, shortening="tail"),
-    "one write a range": rsp(CHOSEN_KB, several_writes=False),
-    "strands of orf-lrf": rsp(CHOSEN_KB, strands="orf-lrf"),
-    "no read allocations": rsp(CHOSEN_KB, operands=False),
-    "no live-out values": rsp(CHOSEN_KB, live_out=False),
-}
-TIMED = {
-    "RC": rc(CHOSEN_KB),
-    "RSP": Variant.of("rsp", entries=int(CHOSEN_KB * ENTRIES_PER_KB)),
-    "hybrid": CHOSEN,
-}
-"""Designs of which cycles are told."""
 COUNTED: Sequence[Measure[object]] = (MRF, SCHEDULED, STRANDS, *(rsp(kb) for kb in CAPACITIES_KB), *ABLATIONS.values())
 CYCLES: Sequence[Measure[object]] = tuple(rc_rsp_cycles.measures(tuple(TIMED.values())))
 MEASURES: Sequence[Measure[object]] = (*COUNTED, *CYCLES)
-Design = Variant | Replay
 
 
 def names(study: Study, measures: Sequence[Measure[object]] = COUNTED) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from warpreg import energy
-from warpreg.experiments import rc_rsp, rc_rsp_cycles
+from warpreg.experiments import rc_rsp, rc_rsp_cycles, rc_rsp_designs
 from warpreg.experiments.causes.ablation import Ablation
 from warpreg.experiments.causes.cause import Cause
 from warpreg.experiments.published import Measured
@@ -46,19 +46,20 @@ def half_size_as_10_kb(study: Study) -> dict[str, Measured]:
 def with_few_warps(measure: Measure[Any]) -> Measure[Any]:
     """The cache and the hybrid on SMs that hold no warps but active ones."""
     if isinstance(measure, Scheduled):
-        return dataclasses.replace(measure, warps=FEW_WARPS, variants=(rc_rsp.rc(rc_rsp.CHOSEN_KB), rc_rsp.CHOSEN))
+        both = rc_rsp_designs.rc(rc_rsp_designs.CHOSEN_KB), rc_rsp_designs.CHOSEN
+        return dataclasses.replace(measure, warps=FEW_WARPS, variants=both)
     return measure
 
 
 def cache_results(study: Study) -> dict[str, Measured]:
     """What the cache does, alone and in the hybrid."""
-    alone = rc_rsp.rc(rc_rsp.CHOSEN_KB)
+    alone = rc_rsp_designs.rc(rc_rsp_designs.CHOSEN_KB)
     found: dict[str, Measured] = {
-        "rc-rsp-register-energy-half-rc": rc_rsp.mean(rc_rsp.energies(study, alone, rc_rsp.HALF_KB).values()),
+        "rc-rsp-register-energy-half-rc": rc_rsp.mean(rc_rsp.energies(study, alone, rc_rsp_designs.HALF_KB).values()),
         "rc-rsp-rc-hit-rate-alone": rc_rsp.hits(study, alone),
-        "rc-rsp-rc-hit-rate-in-hybrid": rc_rsp.hits(study, rc_rsp.CHOSEN),
+        "rc-rsp-rc-hit-rate-in-hybrid": rc_rsp.hits(study, rc_rsp_designs.CHOSEN),
     }
-    for label, design in (("rc", alone), ("hybrid", rc_rsp.CHOSEN)):
+    for label, design in (("rc", alone), ("hybrid", rc_rsp_designs.CHOSEN)):
         shares = [rc_rsp.elided(study, design, name) for name in rc_rsp.names(study)]
         found[f"rc-rsp-register-energy-{label}"] = rc_rsp.mean(rc_rsp.energies(study, design).values())
         found[f"rc-rsp-reads-elided-{label}"] = rc_rsp.mean(reads for reads, _ in shares)
@@ -91,7 +92,7 @@ ABLATIONS: Mapping[str, Ablation] = {
     "few-warps": Ablation(
         f"an SM holds {FEW_WARPS} warps, all of them active",
         instead=with_few_warps,
-        measures=(rc_rsp.MRF, rc_rsp.SCHEDULED),
+        measures=(rc_rsp_designs.MRF, rc_rsp_designs.SCHEDULED),
         findings=cache_results,
     ),
     "first-overtaken": Ablation(

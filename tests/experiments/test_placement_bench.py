@@ -1,0 +1,32 @@
+"""The benchmark of placements: its rows and sums.  How long it takes is not tested."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from warpreg.cli import main
+from warpreg.experiments import placement_bench
+from warpreg.experiments.placement_bench import DESIGNS, PlacementTime
+from warpreg.ir.module import Module
+
+
+def test_seconds_are_added(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def timed(name: str, module: Module) -> PlacementTime:
+        return PlacementTime(name, len(module.kernels), 10, {"orf-lrf": 0.5, "rsp": 0.25})
+
+    monkeypatch.setattr(placement_bench, "placement_time", timed)
+    monkeypatch.setattr(placement_bench.workloads, "names", lambda: ["vector-add", "reduction"])
+    assert main(["bench", "placement", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["placement_s"] == {"orf-lrf": 1.0, "rsp": 0.5}
+    assert found["kernels"] == 2
+    assert [row["workload"] for row in found["workloads"]] == ["vector-add", "reduction"]
+
+
+def test_a_workload_s_kernels_are_placed_by_each_design() -> None:
+    found = placement_bench.placements(["vector-add"])
+    (row,) = found["workloads"]
+    assert (found["kernels"], row["kernels"]) == (1, 1)
+    assert all(row[design] == found["placement_s"][design] > 0 for design in DESIGNS)
