@@ -35,7 +35,7 @@ def test_savings_as_executed_are_those_of_the_compiled_kernel(run: Run) -> None:
     often = np.repeat(visits, np.diff(plain.first_pc))
     saved = float(often @ (spent(plain, costs) - spent(hinted, costs)))
     assert gap.executed["greedy"] == pytest.approx(saved)
-    assert gap.executed["greedy"] <= gap.executed["best"] <= gap.executed["knowing"]
+    assert gap.executed["greedy"] <= gap.executed["best"] <= gap.executed["knowing"] * (1 + 1e-9)
     assert gap.instructions == int(often.sum())
 
 

@@ -22,7 +22,7 @@ from warpreg.analysis.strands import Strand, strands
 from warpreg.designs import program_table
 from warpreg.designs.placement.allocate import Placed
 from warpreg.designs.placement.instances import Accesses, KernelView, accesses_of
-from warpreg.designs.placement.optimum import LIMIT_S, Optimum, optimum
+from warpreg.designs.placement.optimum import LIMIT_S, Optimum, optimum, saved_pj
 from warpreg.designs.placement.stays import ANY, OWN, Choices
 from warpreg.experiments.algorithms import Algorithm, algorithm
 from warpreg.experiments.result import Value
@@ -196,14 +196,11 @@ class OracleGap:
             costs = chosen.costs
             return sum(one.candidate.savings(costs[one.level], costs[0], often) for one in placed)
 
-        copies = sum(
-            copied.candidate.savings(chosen.costs[chosen.rooms.lrf_level], chosen.rooms.cost, often)
-            for copied in best.copied
-        )
+        rooms = dataclasses.replace(chosen.rooms, often=often)
         known = best
         if any(times != 1 for times in often.values()):
-            known = optimum(view, strand, dataclasses.replace(chosen.rooms, often=often), ANY, self.limit_s)
-        return {"greedy": saved(greedy), "best": saved(best.placed) + copies, "knowing": known.savings}
+            known = optimum(view, strand, rooms, ANY, self.limit_s)
+        return {"greedy": saved(greedy), "best": saved_pj(best.placed, best.copied, rooms), "knowing": known.savings}
 
 
 def _visits(run: Run, kernel: Kernel) -> NDArray[np.int64]:

@@ -1,7 +1,9 @@
 """The best possible placement of a strand, by an integer program: what the greedy allocation is held against.
 
 A variable says of each stay in a `Family` that it lasts at least that long, so those of a family descend.  An access
-takes part in one stay at most.  Entries are alike, so at each moment only their number counts; moments at which too
+takes part in one stay at most; of a result that may be in the ORF and the LRF at once, in one of each: then the LRF
+serves what both could, and the main register file is spared the write if one or the other serves every read, which
+further variables say.  Entries are alike, so at each moment only their number counts; moments at which too
 few values could meet are left out, and the program falls into parts.  Which entry each value gets is found afterwards;
 should values of several registers find no neighbours, the program learns which of them cannot be together, and is
 solved again.
@@ -11,17 +13,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warpreg.analysis.dominators import dominators
 from warpreg.analysis.strands import Strand
 from warpreg.designs.placement.allocate import Placed
-from warpreg.designs.placement.candidates import Candidate
+from warpreg.designs.placement.candidates import MRF, Candidate
 from warpreg.designs.placement.copies import Copied
-from warpreg.designs.placement.instances import KernelView, accesses_of
+from warpreg.designs.placement.instances import Accesses, KernelView, Read, Write, accesses_of
 from warpreg.designs.placement.integer import Packing, Solution, solve
 from warpreg.designs.placement.packing import UndecidedError, culprits, pack
-from warpreg.designs.placement.stays import ANY, Choices, Family, Rooms, families
+from warpreg.designs.placement.stays import ANY, Choices, Family, Rooms, families, spared_pj
 
 LIMIT_S = 60.0
 """Seconds that the solver has for one strand."""
@@ -31,8 +33,8 @@ LIMIT_S = 60.0
 class Optimum:
     """The best placement found of a strand: ``savings`` in pJ for each time that each of its accesses is executed once.
 
-    No placement saves more than ``bound``, and ``proven`` says that this one does.  ``copied`` are values that are in
-    the LRF besides the ORF.
+    No placement saves more than ``bound``, and ``proven`` says that this one does.  ``copied`` are writes to the LRF
+    besides the ORF, and the reads that it serves, whether the ORF could or not.
     """
 
     placed: tuple[Placed, ...]
@@ -84,6 +86,7 @@ def optimum(
     done = {write.key for placed in given or () for write in placed.candidate.writes}
     stays = _variables(program, (one for one in all_ if given is None or _is_left(one, done)))
     _tie(program, stays)
+    spared = _share(program, stays, found, rooms)
     _fit(program, stays, rooms)
     deadline = time.monotonic() + limit_s
     while True:
@@ -93,7 +96,8 @@ def optimum(
         try:
             firsts = pack([stays[i].candidate for i in inside], rooms.entries)
             if firsts is not None:
-                return _optimum(stays, chosen, dict(zip(inside, firsts, strict=True)), solution)
+                elided = {key for key, variable in spared.items() if variable in solution.taken}
+                return _optimum(stays, chosen, dict(zip(inside, firsts, strict=True)), elided, rooms, solution)
             together = [inside[j] for j in culprits([stays[i].candidate for i in inside], rooms.entries)]
         except UndecidedError:
             return Optimum((), (), 0.0, solution.bound, False)
@@ -119,42 +123,53 @@ def _variables(program: Packing, found: Iterable[Family]) -> list[_Stay]:
 
 
 def _tie(program: Packing, stays: Sequence[_Stay]) -> None:
-    """A longer stay implies the shorter one; an access is part of one stay; a copy is of something in the ORF."""
+    """A longer stay implies the shorter one; an access is part of one stay, or of one in entries and one in a bank."""
     users: dict[tuple[str, int, bool], list[int]] = {}
+    apart = any(stay.family.shared for stay in stays)
     for i, stay in enumerate(stays):
         if stay.shorter is not None:
             program.at_most(0, [(i, 1), (stay.shorter, -1)])
-        copies = stay.family.copies
+        side = apart and stay.family.bank is not None
         for row in stay.serves:
-            users.setdefault(("read", row, copies), []).append(i)
+            users.setdefault(("read", row, side), []).append(i)
         if stay.place == 0:
             if stay.candidate.fill:
-                users.setdefault(("read", stay.candidate.fill.rows[0], copies), []).append(i)
+                for either in (False, True):
+                    users.setdefault(("read", stay.candidate.fill.rows[0], either), []).append(i)
             for write in stay.candidate.writes:
-                users.setdefault(("write", write.key, copies), []).append(i)
+                users.setdefault(("write", write.key, side), []).append(i)
     for members in dict.fromkeys(tuple(members) for members in users.values() if len(members) > 1):
         program.at_most(1, [(i, 1) for i in members])
-    _tie_copies(program, stays)
 
 
-def _tie_copies(program: Packing, stays: Sequence[_Stay]) -> None:
-    """All reads of a copy must be served by one stay in the ORF, with its writes."""
-    originals: dict[int, list[int]] = {}
+def _share(program: Packing, stays: Sequence[_Stay], found: Accesses, rooms: Rooms) -> dict[int, int]:
+    """What results that may be in two levels at once save or lose beside the savings of their stays: a read that both
+    could serve is one of the LRF; a write to the main register file is spared if every read is served.  Returns the
+    variables that say so of writes, by key.
+    """
+    shared = {write.key for stay in stays if stay.family.shared for write in stay.candidate.writes}
+    served: dict[int, tuple[list[int], list[int]]] = {}
     for i, stay in enumerate(stays):
-        if stay.family.bank is None:
-            for row in stay.serves:
-                originals.setdefault(row, []).append(i)
-    for i, stay in enumerate(stays):
-        if stay.family.copies:
-            last = max(stay.candidate.reads, key=lambda read: read.at)
-            program.at_most(0, [(i, 1), *((j, -1) for j in originals.get(last.rows[0], ()) if _covers(stays[j], stay))])
+        for row in stay.serves:
+            served.setdefault(row, ([], []))[stay.family.bank is not None].append(i)
+    reads = {read.rows[0]: read for read in found.reads}
+    for row, (inside, banked) in served.items():
+        if inside and banked and not shared.isdisjoint(reads[row].reaching):
+            both = program.variable(-_pj(reads[row], rooms.mrf.read, rooms) + _pj(reads[row], rooms.cost.read, rooms))
+            program.at_most(1, [*((i, 1) for i in (*inside, *banked)), (both, -1)])
+    spared: dict[int, int] = {}
+    for write in found.writes:
+        rows = [read.rows[0] for read in found.reads if write.key in read.reaching]
+        if write.key in shared and not write.needs_mrf and all(row in served for row in rows):
+            spared[write.key] = variable = program.variable(spared_pj(write, rooms))
+            for row in rows:
+                program.at_most(0, [(variable, 1), *((i, -1) for side in served[row] for i in side)])
+    return spared
 
 
-def _covers(whole: _Stay, copy: _Stay) -> bool:
-    reads = {read.rows[0] for read in whole.candidate.reads}
-    writes = {write.key for write in whole.candidate.writes}
-    copied = copy.candidate
-    return reads.issuperset(r.rows[0] for r in copied.reads) and writes.issuperset(w.key for w in copied.writes)
+def _pj(access: Read | Write, pj: tuple[float, float], rooms: Rooms) -> float:
+    """What an access costs at a level."""
+    return len(access.words) * pj[access.datapath] * rooms.often.get(access.pc, 1.0)
 
 
 def _fit(program: Packing, stays: Sequence[_Stay], rooms: Rooms) -> None:
@@ -195,18 +210,60 @@ def _most(stays: Sequence[_Stay], terms: Sequence[int]) -> int:
 
 def _chosen(stays: Sequence[_Stay], solution: Solution) -> list[int]:
     """The stays that last no longer."""
-    taken = set(solution.taken)
+    taken = {i for i in solution.taken if i < len(stays)}
     return sorted(taken - {stays[i].shorter for i in taken})
 
 
-def _optimum(stays: Sequence[_Stay], chosen: Sequence[int], firsts: dict[int, int], solution: Solution) -> Optimum:
-    placed, copied = [], []
+def _optimum(
+    stays: Sequence[_Stay],
+    chosen: Sequence[int],
+    firsts: dict[int, int],
+    elided: Set[int],
+    rooms: Rooms,
+    solution: Solution,
+) -> Optimum:
+    """The stays as placements: those in entries first, for where both serve a read the LRF does."""
+    placed: list[Placed] = []
+    banked: list[Placed] = []
+    copied: list[Copied] = []
+    inside = [stays[i].candidate for i in chosen if stays[i].family.bank is None]
+    above = {write.key for candidate in inside for write in candidate.writes}
     for i in chosen:
-        family, place = stays[i].family, stays[i].place
-        candidate, savings = family.stays[place], family.savings[place]
-        entry = firsts[i] if family.bank is None else family.bank
-        if family.copies:
-            copied.append(Copied(candidate, entry, savings))
-        else:
-            placed.append(Placed(candidate, family.level, entry, savings))
-    return Optimum(tuple(placed), tuple(copied), solution.gain, solution.bound, solution.proven)
+        family = stays[i].family
+        candidate = _known(stays[i].candidate, elided) if family.shared else stays[i].candidate
+        if family.bank is None:
+            placed.append(
+                Placed(candidate, family.level, firsts[i], candidate.savings(rooms.cost, rooms.mrf, rooms.often))
+            )
+            continue
+        assert rooms.lrf_cost is not None
+        besides = tuple(write for write in candidate.writes if family.shared and write.key in above)
+        alone = tuple(write for write in candidate.writes if write not in besides)
+        if besides:
+            copied.append(Copied(replace(candidate, writes=besides), family.bank, 0.0))
+        if alone:
+            part = replace(candidate, writes=alone)
+            banked.append(Placed(part, family.level, family.bank, part.savings(rooms.lrf_cost, rooms.mrf, rooms.often)))
+    return Optimum((*placed, *banked), tuple(copied), solution.gain, solution.bound, solution.proven)
+
+
+def _known(stay: Candidate, elided: Set[int]) -> Candidate:
+    """The stay, with which of its writes go to the main register file too."""
+    return replace(stay, writes=tuple(replace(write, needs_mrf=write.key not in elided) for write in stay.writes))
+
+
+def saved_pj(placed: Iterable[Placed], copied: Iterable[Copied], rooms: Rooms) -> float:
+    """pJ that a placement saves, access by access, each executed as ``rooms.often`` says."""
+    costs = {MRF: rooms.mrf, rooms.level: rooms.cost, rooms.lrf_level: rooms.lrf_cost or rooms.cost}
+    at: dict[int, tuple[Read, int]] = {}
+    written: dict[tuple[int, int], Write] = {}
+    filled = 0.0
+    parts = [(one.candidate, one.level) for one in placed] + [(one.candidate, rooms.lrf_level) for one in copied]
+    for candidate, level in parts:
+        at |= {read.rows[0]: (read, level) for read in candidate.reads}
+        written |= {(write.key, level): write for write in candidate.writes}
+        filled += _pj(candidate.fill, costs[level].write, rooms) if candidate.fill else 0.0
+    read = sum(_pj(one, rooms.mrf.read, rooms) - _pj(one, costs[level].read, rooms) for one, level in at.values())
+    spent = sum(_pj(write, costs[level].write, rooms) for (_, level), write in written.items())
+    spared = sum(spared_pj(write, rooms) for write in {write.key: write for write in written.values()}.values())
+    return read - spent + spared - filled

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from warpreg.analysis.dominators import DominatorTree
 from warpreg.designs.placement.candidates import Candidate, operands, precedes, results
 from warpreg.designs.placement.costs import LevelCost
-from warpreg.designs.placement.instances import Accesses, Read
+from warpreg.designs.placement.instances import Accesses, Read, Write
 from warpreg.designs.placement.lrf import BANKS, Lrf, bank_of
 from warpreg.designs.plan import PRIVATE
 
@@ -58,13 +58,14 @@ class Rooms:
 @dataclass(frozen=True, slots=True)
 class Family:
     """Stays with a common begin, each with one read more than the one before, in a level; ``bank`` of the LRF, None for
-    entries that are all alike.  ``savings`` in pJ of each.  ``copies``: they are copies of what the ORF holds."""
+    entries that are all alike.  ``savings`` in pJ of each.  ``shared``: the value may be in entries and in a bank at
+    once, so whether its writes go to the main register file too is not decided here, and not part of the savings."""
 
     stays: tuple[Candidate, ...]
     savings: tuple[float, ...]
     level: int
     bank: int | None = None
-    copies: bool = False
+    shared: bool = False
 
 
 def families(
@@ -74,7 +75,8 @@ def families(
     groups = [one for one in results(found) if rooms.several_writes or len(one.writes) == 1]
     for group in groups:
         stays = _parts(group) if choices.begins else _shortened(group)
-        yield from _in_entries(stays, rooms)
+        shared = group if rooms.lrf_cost is not None and choices.lrf and group.width == 1 else None
+        yield from _in_entries(stays, rooms, shared)
         yield from _in_banks(group, rooms, choices)
     if not rooms.operands or not rooms.live_out:
         return
@@ -134,9 +136,9 @@ def _windows(found: Accesses, returns: bool, blocks: Sequence[int], tree: Domina
                 yield from _shortened(Candidate(tuple(follow), fill=fill, loops=found.loops))
 
 
-def _in_entries(stays: Iterable[Candidate], rooms: Rooms) -> Iterator[Family]:
+def _in_entries(stays: Iterable[Candidate], rooms: Rooms, shared: Candidate | None = None) -> Iterator[Family]:
     fitting = (stay for stay in stays if stay.width <= rooms.entries and _allowed(stay, rooms))
-    yield from _families(fitting, rooms, rooms.level, None, rooms.cost)
+    yield from _families(fitting, rooms, rooms.level, None, rooms.cost, shared)
 
 
 def _in_banks(group: Candidate, rooms: Rooms, choices: Choices) -> Iterator[Family]:
@@ -152,9 +154,7 @@ def _in_banks(group: Candidate, rooms: Rooms, choices: Choices) -> Iterator[Fami
         return
     for bank in range(BANKS[rooms.lrf]):
         stays = list(_served_by(bank, group, rooms.lrf))
-        yield from _families(stays, rooms, rooms.lrf_level, bank, rooms.lrf_cost)
-        copies = [_always_below(stay) for stay in stays]
-        yield from _families(copies, rooms, rooms.lrf_level, bank, rooms.lrf_cost, copies=True)
+        yield from _families(stays, rooms, rooms.lrf_level, bank, rooms.lrf_cost, group)
 
 
 def _served_by(bank: int, group: Candidate, lrf: Lrf) -> Iterator[Candidate]:
@@ -174,21 +174,36 @@ def _allowed(stay: Candidate, rooms: Rooms) -> bool:
 
 
 def _families(
-    stays: Iterable[Candidate], rooms: Rooms, level: int, bank: int | None, cost: LevelCost, copies: bool = False
+    stays: Iterable[Candidate],
+    rooms: Rooms,
+    level: int,
+    bank: int | None,
+    cost: LevelCost,
+    shared: Candidate | None = None,
 ) -> Iterator[Family]:
-    """Stays by what they begin with, up to the one that saves most; none where nothing is saved."""
+    """Stays by what they begin with, up to the one that saves most; none where nothing is saved.  Of a ``shared``
+    result all, if they save with the writes that it may spare."""
     alike: dict[tuple[object, ...], list[Candidate]] = {}
     for stay in stays:
         begin = stay.fill.rows if stay.fill else tuple(write.key for write in stay.writes)
-        alike.setdefault((begin, stay.words, stay.span[0]), []).append(stay)
+        alike.setdefault((begin, stay.words, stay.span[0]), []).append(stay if shared is None else in_mrf_too(stay))
+    spared = 0.0 if shared is None else sum(spared_pj(write, rooms) for write in shared.writes)
     for members in alike.values():
         members.sort(key=lambda stay: len(stay.reads))
-        savings = [stay.savings(cost, rooms.cost if copies else rooms.mrf, rooms.often) for stay in members]
+        savings = [stay.savings(cost, rooms.mrf, rooms.often) for stay in members]
         best = max(range(len(savings)), key=savings.__getitem__)
-        if savings[best] > 0:
-            yield Family(tuple(members[: best + 1]), tuple(savings[: best + 1]), level, bank, copies)
+        end = best + 1 if shared is None else len(members)
+        if savings[best] + spared > 0:
+            yield Family(tuple(members[:end]), tuple(savings[:end]), level, bank, shared is not None)
 
 
-def _always_below(copy: Candidate) -> Candidate:
-    """A copy spares its original no write."""
-    return replace(copy, writes=tuple(replace(write, needs_mrf=True) for write in copy.writes))
+def in_mrf_too(stay: Candidate) -> Candidate:
+    """The same if its writes go to the main register file as well."""
+    return replace(stay, writes=tuple(replace(write, needs_mrf=True) for write in stay.writes))
+
+
+def spared_pj(write: Write, rooms: Rooms) -> float:
+    """What it saves to leave out the write to the main register file, where nothing but the strand needs that."""
+    if write.needs_mrf:
+        return 0.0
+    return len(write.words) * rooms.mrf.write[write.datapath] * rooms.often.get(write.pc, 1.0)
