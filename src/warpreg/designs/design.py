@@ -87,6 +87,8 @@ class Design:
 
         ``kernel`` is the one that the program is the table of, None where a design does without.
         """
+        if not hasattr(self.module, "compile"):
+            return program
         compiled = self._call("compile", (program, parameters), {"kernel": kernel, "room": room}, program)
         if not isinstance(compiled, Program):
             raise DesignError(f"{self.path}: compile returned a {type(compiled).__name__}, expected a Program")

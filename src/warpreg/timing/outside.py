@@ -82,7 +82,8 @@ class Outside:
         self.behaviour, self.system = behaviour, system
         self._is_ideal = machine.operand_path.kind == "ideal"
         self._is_two_level = machine.schedulers.active_warps is not None
-        self.program = _writable(behaviour.program._replace(slots=slots, schedulers=schedulers))
+        program = behaviour.program._replace(slots=slots, schedulers=schedulers)
+        self.program = _writable(program) if behaviour.hooks else program
         self.fields = allocate(behaviour.name, behaviour.state, Extent.of_sms(sms, slots, schedulers))
         self.accesses = np.zeros(behaviour.levels * 4, np.int64)
         self.moves = np.zeros((behaviour.levels, behaviour.levels), np.int64)
