@@ -10,11 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.liveness import liveness
 from warpreg.designs.last_reads import waiting_lanes
 from warpreg.ir.kernel import Kernel
 
 
+@cached_analysis
 def partial_flags(kernel: Kernel) -> NDArray[np.uint8]:
     """Per result warp-register, whether a lane that the write leaves out may still need its old value.
 
