@@ -14,6 +14,9 @@ import pytest
 from tests.sass.vector_add import write_vector_add
 from tests.timing import small_core
 
+import warpreg
+from warpreg.timing import native, simulate
+
 ROOT = Path(__file__).parents[2]
 BESIDE = "SIGN = {sign}\n\n\ndef signed(number):\n    return SIGN * number\n"
 DESIGN = """
@@ -91,3 +94,16 @@ def test_a_copy_of_a_design_elsewhere_has_a_core_of_its_own(author: Author) -> N
     copy = Author(author.folder / "copy", author.cache)
     copy.writes(factor=1, sign=1)
     assert (copy.times(), copy.cores) == (small_core.SECOND, 2)
+
+
+@pytest.mark.parametrize("beside", [[], ["orf-lrf"]], ids=["alone", "composed"])
+def test_a_design_that_is_loaded_again_shares_its_core(
+    author: Author, monkeypatch: pytest.MonkeyPatch, beside: list[str]
+) -> None:
+    author.writes(factor=1, sign=1)
+    monkeypatch.setattr(native, "run", small_core.run)
+    monkeypatch.setattr(native, "_loaded", {})
+    launches = warpreg.read_trace(author.trace).launches
+    for _ in range(2):
+        simulate(launches, "gebhart", designs=[*beside, str(author.folder / "design.py")])
+    assert len(native._loaded) == 1

@@ -30,7 +30,9 @@ Shape = tuple[tuple[int, ...], tuple[int, ...], Numbers]
 PACKAGE = "warpreg.timing."
 
 _loaded: dict[Hashable, Entry] = {}
-"""By what can differ from launch to launch: the core's functions as they are, hooks with all that they reach."""
+"""By what can differ from launch to launch: the core's functions as they are, hooks with all that they reach.  A design
+that is loaded or composed anew brings new functions and classes, of which no core is loaded again that says the same.
+"""
 
 
 def _as_it_is(arrays: Any) -> Any:
@@ -60,10 +62,11 @@ class CoreRecipe:
             namespace = {**self.names, **built, "bare_core": _as_it_is, "bare_memory": _as_it_is}
             exec(compile(self.text, "<timing entry>", "exec"), namespace)
             return cast(Entry, namespace["entry"])
-        parts = (*self.replaced.items(), *self.names.items())
+        parts = tuple((one, instead if _is_own(instead) else None) for one, instead in self.replaced.items())
+        fields = tuple((name, getattr(record, "_fields", ())) for name, record in self.names.items())
         numbers = arguments[0].machine[list(at.STRUCTURE)].tolist()
         shape = widths(arguments[0]), widths(arguments[1]), tuple(zip(at.STRUCTURE, numbers, strict=True))
-        key = self.text, self.mode, parts, self._reach_outside(), kind(arguments), shape
+        key = self.text, self.mode, parts, fields, self._reach_outside(), kind(arguments), shape
         if key not in _loaded:
             _loaded[key] = self._from_disk(plain, arguments, shape)
         return _loaded[key]
