@@ -18,6 +18,10 @@ def accepts(memory: Any, sm: int, now: int) -> bool:
     return False
 
 
+def expect(memory: Any, sm: int, line: int) -> None:
+    """The SM is about to send it one; a hint that changes nothing."""
+
+
 def send(memory: Any, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
     """Give it one; the ticket comes back once."""
 

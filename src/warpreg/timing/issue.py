@@ -12,7 +12,11 @@ from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, count, lowest, round_after, round_from
 from warpreg.timing.complete import end_warp
 from warpreg.timing.ready import know_eligible, slowest, take_from_ready, watch_for_stall
+from warpreg.timing.soon import soon
 from warpreg.timing.under_way import first_block, mark, take_op, wake_at
+
+HOST_LINE = 8
+"""Words in a cache line of the host."""
 
 
 def take_turn(c: Core, d: Any, sm: int, scheduler: int, now: int) -> bool:
@@ -119,7 +123,9 @@ def _issue(c: Core, d: Any, sm: int, row: int, scheduler: int, warp: int, pipe: 
     c.rows[op, at.OP_RECORD] = at.NONE
     if c.code[pc, at.KIND] != at.NO_ACCESS:
         c.rows[op, at.OP_RECORD] = c.rows[warp, at.ACCESS]
-        c.rows[warp, at.ACCESS] += record_words(c, c.rows[warp, at.ACCESS])
+        following = c.rows[warp, at.ACCESS] + record_words(c, c.rows[warp, at.ACCESS])
+        c.rows[warp, at.ACCESS] = following
+        soon(c.slab, following)
     c.rows[warp, at.FLIGHT] += 1
     if c.code[pc, at.FLAGS] & at.COPIES_ONE != 0:
         c.rows[warp, at.COPIES] += 1
@@ -155,6 +161,7 @@ def move_on(c: Core, warp: int) -> None:
             head = at.NONE
             break
         c.rows[warp, at.VISIT] = visit + 1
+        soon(c.slab, visit + HOST_LINE)
         word = c.slab[visit]
         block = word >> 32
         c.rows[warp, at.MASK] = word & 0xFFFFFFFF

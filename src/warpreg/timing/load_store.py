@@ -83,6 +83,12 @@ def send_one(c: Core, memory: Any, d: Any, sm: int, now: int) -> None:
         c.rows[sm, at.QUEUE_AT] = calls.retry(memory, sm, now)
 
 
+def expect_head(c: Core, memory: Any, sm: int) -> None:
+    """Say what the head sends next."""
+    if c.rows[sm, at.QUEUED] != 0:
+        calls.expect(memory, sm, c.slab[c.rows[c.rows[sm, at.QUEUE_HEAD], at.OP_PLACE]] & -record.LINE_BYTES)
+
+
 def _is_local(c: Core, op: int) -> bool:
     """Whether memory inside the SM serves it: all its cycles are known when it becomes the head."""
     space = c.slab[c.rows[op, at.OP_RECORD]] >> record.SPACE_SHIFT & 255

@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any, cast
 
+from llvmlite import ir
+
 from warpreg.timing import bits
+from warpreg.timing import soon as soon_wanted
+from warpreg.timing.words import words_type
 
 
 def natives() -> Mapping[FunctionType, Any]:
@@ -29,4 +33,27 @@ def natives() -> Mapping[FunctionType, Any]:
 
         return types.int64(bits), generate
 
-    return {cast(FunctionType, bits.lowest): lowest, cast(FunctionType, bits.count): count}
+    @intrinsic
+    def soon(typing_context: Any, words: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            if isinstance(words, words_type()):
+                offset = context.cast(builder, arguments[1], signature.args[1], types.intp)
+                _prefetch(builder, builder.gep(arguments[0], [offset]))
+            return context.get_dummy_value()
+
+        return types.none(words, index), generate
+
+    return {
+        cast(FunctionType, bits.lowest): lowest,
+        cast(FunctionType, bits.count): count,
+        cast(FunctionType, soon_wanted.soon): soon,
+    }
+
+
+def _prefetch(builder: Any, address: Any) -> None:
+    """Let the host fetch the cache line at an address, to read it."""
+    word = ir.IntType(32)
+    bytes_at = builder.bitcast(address, ir.IntType(8).as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [bytes_at.type, word, word, word])
+    function = builder.module.declare_intrinsic("llvm.prefetch", [bytes_at.type], kind)
+    builder.call(function, [bytes_at, word(0), word(3), word(1)])

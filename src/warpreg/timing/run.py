@@ -9,7 +9,7 @@ from warpreg.timing.account import blocked_warps
 from warpreg.timing.at import Core
 from warpreg.timing.complete import complete
 from warpreg.timing.issue import release_barriers, take_turn
-from warpreg.timing.load_store import send_one
+from warpreg.timing.load_store import expect_head, send_one
 from warpreg.timing.place import has_room, leave, place
 from warpreg.timing.ready import fill_active, look_again
 from warpreg.timing.under_way import next_due
@@ -127,6 +127,7 @@ def _step(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
     calls.queue_extras(c, sm)
     send_one(c, memory, d, sm, now)
     later = calls.collect(c, d, sm, now)
+    expect_head(c, memory, sm)
     calls.queue_extras(c, sm)
     again = _issue_phase(c, d, sm, now)
     calls.queue_extras(c, sm)

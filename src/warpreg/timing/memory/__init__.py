@@ -19,6 +19,7 @@ class Functions(NamedTuple):
     """What an SM asks of memory; signatures are those of docs/timing.md."""
 
     accepts: Callable[..., Any]
+    expect: Callable[..., Any]
     send: Callable[..., Any]
     advance: Callable[..., Any]
     next_event: Callable[..., Any]
@@ -31,6 +32,7 @@ class Functions(NamedTuple):
 
 _FIXED = Functions(
     fixed.accepts,
+    fixed.expect,
     fixed.send,
     fixed.advance,
     fixed.next_event,
@@ -42,6 +44,7 @@ _FIXED = Functions(
 )
 _CACHED = Functions(
     first_level.accepts,
+    first_level.expect,
     first_level.send,
     cached.advance,
     cached.next_event,

@@ -11,7 +11,7 @@ import numpy as np
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import LINE_BYTES, Dram, FirstLevel, MemorySystem, Network, SecondLevel
 from warpreg.timing.memory import layout as at
-from warpreg.timing.memory.layout import TICKS, Array, Memory
+from warpreg.timing.memory.layout import TICKS, Array, Halves, Memory
 
 SECTOR_BYTES = 32
 SMALLEST_CARVEOUT = 8192
@@ -123,10 +123,10 @@ def _arrays(p: Array) -> Memory:
         banks=_zeros(channels * int(p[at.BANKS]), at.BANK_FIELDS),
         lines1=lines1,
         sets1=sets1,
-        buckets1=np.zeros(max(1, sms * int(p[at.BUCKETS1])), np.int64),
+        buckets1=np.zeros(max(1, sms * int(p[at.BUCKETS1])), np.int32),
         lines2=lines2,
         sets2=sets2,
-        buckets2=np.zeros(max(1, slices * int(p[at.BUCKETS2])), np.int64),
+        buckets2=np.zeros(max(1, slices * int(p[at.BUCKETS2])), np.int32),
         nodes=nodes,
         events=_zeros(len(nodes), 2),
         days=_zeros(at.DAYS, at.DAY_FIELDS),
@@ -166,9 +166,10 @@ def _zeros(rows: int, columns: int) -> Array:
     return words[begin:][:size].reshape(-1, columns)
 
 
-def _cache(caches: int, sets: int, ways: int) -> tuple[Array, Array]:
+def _cache(caches: int, sets: int, ways: int) -> tuple[Halves, Array]:
     """Empty lines, and their sets."""
-    return _zeros(caches * sets * ways, at.LINE_FIELDS), _zeros(caches * sets, at.SET_FIELDS)
+    lines = _zeros(caches * sets * ways, at.LINE_FIELDS // 2)
+    return lines.view(np.int32), _zeros(caches * sets, at.SET_FIELDS)
 
 
 def _ticks(cycles: float) -> int:
@@ -181,7 +182,7 @@ def _bits(number: int) -> int:
 
 
 def _buckets(lines: int) -> int:
-    return 1 << lines.bit_length()
+    return 1 << (lines - 1).bit_length()
 
 
 def counters(memory: Memory) -> dict[str, Any]:

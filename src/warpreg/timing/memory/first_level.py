@@ -48,6 +48,12 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
         memory.counts[sm, at.BLOCKS] += 1
 
 
+def expect(memory: Memory, sm: int, line: int) -> None:
+    """A transaction for this line is sent soon."""
+    if memory.parameters[at.HAS_L1] == 1:
+        tags.expect(memory.buckets1, memory.parameters[at.BUCKETS1], sm, line)
+
+
 def unblock(memory: Memory, now: int) -> None:
     """Let transactions that wait in front of caches try again where something has changed."""
     if memory.scalars[at.WOKEN_ANY] == 0:

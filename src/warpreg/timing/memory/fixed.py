@@ -23,6 +23,10 @@ def retry(memory: Memory, sm: int, now: int) -> int:
     return max(now + 1, memory.sms[sm, at.FREE_AT] // TICKS)
 
 
+def expect(memory: Memory, sm: int, line: int) -> None:
+    """A transaction for this line is sent soon: nothing to look up."""
+
+
 def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
     """Occupy the port, one cycle at least; the ticket is back after the latency, which counts from the port's start."""
     parameters = memory.parameters

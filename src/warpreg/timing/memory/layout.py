@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.int64]
+Halves: TypeAlias = NDArray[np.int32]
+"""Of what there is so much that the host's caches do not hold it."""
 
 NEVER = 1 << 60
 NONE = -1
@@ -47,12 +49,12 @@ class Memory(NamedTuple):
     slices: Array
     channels: Array
     banks: Array
-    lines1: Array
+    lines1: Halves
     sets1: Array
-    buckets1: Array
-    lines2: Array
+    buckets1: Halves
+    lines2: Halves
     sets2: Array
-    buckets2: Array
+    buckets2: Halves
     nodes: Array
     events: Array
     days: Array
@@ -111,10 +113,10 @@ HEAD, TAIL, LENGTH, EXPECTED, QUEUE_FIELDS = range(5)
 ROUTER_FIELDS = 6
 """Of a router of a mesh: when its five links are free (cycles), and how many packets are in it."""
 
-TAG, BITS, CHAIN, HASH_NEXT, OLDER, NEWER, SET = range(7)
+TAG, BITS, CHAIN, HASH_NEXT, OLDER, NEWER, SET, TAG_ABOVE = range(8)
 LINE_FIELDS = 8
-"""Of a cache line: address or NONE; sectors valid | pending << 4 | dirty << 8; first of the nodes that wait for it;
-next line in its bucket; neighbours by age in its set; its set."""
+"""Of a cache line: the lower bits of its number; sectors valid | pending << 4 | dirty << 8; first of the nodes that wait
+for it; next line in its bucket; neighbours by age in its set; its set; the bits of its number above."""
 
 OLDEST, NEWEST, USED = range(3)
 SET_FIELDS = 4

@@ -78,7 +78,7 @@ def look_up(memory: Memory, which: int, node: int) -> int:
         if place == at.NONE:
             return NO_PLACE
         scalars[at.EVICTED] = lines[place, at.BITS] >> at.DIRTY_SHIFT & at.VALID
-        scalars[at.EVICTED_LINE] = lines[place, at.TAG]
+        scalars[at.EVICTED_LINE] = tags.line_at(lines, place)
         count = parameters[at.BUCKETS2]
         tags.replace(lines, memory.sets2, memory.buckets2, count, which, group, ways, place, line)
     tags.touch(lines, memory.sets2, place)

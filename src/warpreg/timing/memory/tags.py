@@ -8,18 +8,35 @@ one costs nothing until it is used: buckets, and lines' HASH_NEXT, name one more
 from __future__ import annotations
 
 from warpreg.timing.memory import layout as at
-from warpreg.timing.memory.layout import Array
+from warpreg.timing.memory.layout import Array, Halves
+from warpreg.timing.soon import soon
+
+LINE_SHIFT = 7
+TAG_BITS = 31
+TAG_MASK = (1 << TAG_BITS) - 1
 
 
-def find(lines: Array, buckets: Array, count: int, which: int, line: int) -> int:
+def find(lines: Halves, buckets: Halves, count: int, which: int, line: int) -> int:
     """The place of a line in cache ``which``, or NONE; ``count`` buckets for each cache, a power of two."""
-    place = buckets[which * count + _bucket(line, count)] - 1
-    while place != at.NONE and lines[place, at.TAG] != line:
-        place = lines[place, at.HASH_NEXT] - 1
+    number = line >> LINE_SHIFT
+    tag, above = number & TAG_MASK, number >> TAG_BITS
+    place = int(buckets[which * count + _bucket(number, count)]) - 1
+    while place != at.NONE and (lines[place, at.TAG] != tag or lines[place, at.TAG_ABOVE] != above):
+        place = int(lines[place, at.HASH_NEXT]) - 1
     return place
 
 
-def touch(lines: Array, sets: Array, place: int) -> None:
+def expect(buckets: Halves, count: int, which: int, line: int) -> None:
+    """A line of cache ``which`` is looked up soon."""
+    soon(buckets, which * count + _bucket(line >> LINE_SHIFT, count))
+
+
+def line_at(lines: Halves, place: int) -> int:
+    """The address of the line that has a place."""
+    return (int(lines[place, at.TAG_ABOVE]) << TAG_BITS | lines[place, at.TAG]) << LINE_SHIFT
+
+
+def touch(lines: Halves, sets: Array, place: int) -> None:
     """Make a line the youngest of its set."""
     newer = lines[place, at.NEWER]
     if newer == at.NONE:
@@ -34,7 +51,7 @@ def touch(lines: Array, sets: Array, place: int) -> None:
     _make_newest(lines, sets, group, place)
 
 
-def _make_newest(lines: Array, sets: Array, group: int, place: int) -> None:
+def _make_newest(lines: Halves, sets: Array, group: int, place: int) -> None:
     newest = sets[group, at.NEWEST]
     lines[newest, at.NEWER] = place
     lines[place, at.OLDER] = newest
@@ -42,7 +59,7 @@ def _make_newest(lines: Array, sets: Array, group: int, place: int) -> None:
     sets[group, at.NEWEST] = place
 
 
-def victim(lines: Array, sets: Array, group: int, ways: int) -> int:
+def victim(lines: Halves, sets: Array, group: int, ways: int) -> int:
     """A place of a set that was never used, or its oldest line that waits for nothing, or NONE."""
     if sets[group, at.USED] < ways:
         return group * ways + sets[group, at.USED]
@@ -52,7 +69,7 @@ def victim(lines: Array, sets: Array, group: int, ways: int) -> int:
     return place
 
 
-def fill(lines: Array, nodes: Array, place: int, sectors: int) -> int:
+def fill(lines: Halves, nodes: Array, place: int, sectors: int) -> int:
     """Sectors of a line are there; returns a chain of the nodes that have all they need now, first come first."""
     lines[place, at.BITS] = (lines[place, at.BITS] | sectors) & ~(sectors << at.PENDING_SHIFT)
     ready = at.NONE
@@ -78,23 +95,25 @@ def fill(lines: Array, nodes: Array, place: int, sectors: int) -> int:
 
 
 def replace(
-    lines: Array, sets: Array, buckets: Array, count: int, which: int, group: int, ways: int, place: int, line: int
+    lines: Halves, sets: Array, buckets: Halves, count: int, which: int, group: int, ways: int, place: int, line: int
 ) -> None:
     """Give a place of a set, which `victim` has found, to another line, with no sectors."""
     used = sets[group, at.USED]
     if place == group * ways + used:
         _use(lines, sets, group, used, place)
     else:
-        _unlink(lines, buckets, which * count + _bucket(lines[place, at.TAG], count), place)
-    bucket = which * count + _bucket(line, count)
-    lines[place, at.TAG] = line
+        _unlink(lines, buckets, which * count + _bucket(line_at(lines, place) >> LINE_SHIFT, count), place)
+    number = line >> LINE_SHIFT
+    bucket = which * count + _bucket(number, count)
+    lines[place, at.TAG] = number & TAG_MASK
+    lines[place, at.TAG_ABOVE] = number >> TAG_BITS
     lines[place, at.BITS] = 0
     lines[place, at.CHAIN] = at.NONE
     lines[place, at.HASH_NEXT] = buckets[bucket]
     buckets[bucket] = place + 1
 
 
-def _use(lines: Array, sets: Array, group: int, used: int, place: int) -> None:
+def _use(lines: Halves, sets: Array, group: int, used: int, place: int) -> None:
     """A place is used for the first time: as the newest of its set."""
     sets[group, at.USED] = used + 1
     lines[place, at.SET] = group
@@ -107,7 +126,7 @@ def _use(lines: Array, sets: Array, group: int, used: int, place: int) -> None:
     lines[place, at.NEWER] = at.NONE
 
 
-def _unlink(lines: Array, buckets: Array, bucket: int, place: int) -> None:
+def _unlink(lines: Halves, buckets: Halves, bucket: int, place: int) -> None:
     before = buckets[bucket] - 1
     if before == place:
         buckets[bucket] = lines[place, at.HASH_NEXT]
@@ -117,8 +136,7 @@ def _unlink(lines: Array, buckets: Array, bucket: int, place: int) -> None:
     lines[before, at.HASH_NEXT] = lines[place, at.HASH_NEXT]
 
 
-def _bucket(line: int, count: int) -> int:
-    number = line >> 7
+def _bucket(number: int, count: int) -> int:
     return (number ^ number >> 9 ^ number >> 18) & (count - 1)
 
 

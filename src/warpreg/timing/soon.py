@@ -1,0 +1,9 @@
+"""A word that is wanted soon, so that the host's caches have it by then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def soon(words: Any, index: int) -> None:
+    """A word of a one-dimensional array is read soon; there need not be one.  Nothing but time depends on it."""
