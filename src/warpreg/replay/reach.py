@@ -7,8 +7,10 @@ functions without decorating them.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import marshal
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -47,7 +49,7 @@ class Reach:
         self._seen.add(id(function))
         self.text("module", function.__module__)
         self._file(function.__module__)
-        self._hash.update(marshal.dumps(_placeless(function.__code__)))
+        self._hash.update(_placeless_bytes(function.__code__))
         self._hash.update(repr((function.__defaults__, function.__kwdefaults__)).encode())
         for name, value in _named_values(function):
             self._value(name, value, _names(function.__code__))
@@ -82,9 +84,8 @@ class Reach:
         if path is None or path in self._files or is_library(module_name):
             return
         self._files.add(path)
-        source = Path(path)
-        if source.suffix == ".py" and source.exists():
-            self.text("file", source.read_text(encoding="utf-8"))
+        if path.endswith(".py"):
+            self.text("file", _text_hash(path))
 
 
 def rebuild(
@@ -149,6 +150,7 @@ def _named_values(function: FunctionType) -> Iterator[tuple[str, Any]]:
             yield name, function.__globals__[name]
 
 
+@functools.lru_cache(maxsize=4096)
 def _names(code: CodeType) -> tuple[str, ...]:
     """Global and attribute names in a function's code, nested functions included, sorted."""
     names = set(code.co_names)
@@ -158,7 +160,27 @@ def _names(code: CodeType) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
+@functools.lru_cache(maxsize=4096)
+def _placeless_bytes(code: CodeType) -> bytes:
+    """What tells the code from other code."""
+    return marshal.dumps(_placeless(code))
+
+
 def _placeless(code: CodeType) -> CodeType:
     """The code without the file it stands in."""
     constants = tuple(_placeless(c) if isinstance(c, CodeType) else c for c in code.co_consts)
     return code.replace(co_filename="", co_consts=constants)
+
+
+def _text_hash(path: str) -> str:
+    """Fingerprint of a file as it is now, empty without one."""
+    try:
+        about = os.stat(path)
+    except OSError:
+        return ""
+    return _hash_of(path, about.st_mtime_ns, about.st_size)
+
+
+@functools.lru_cache(maxsize=4096)
+def _hash_of(path: str, changed_ns: int, size: int) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
