@@ -115,8 +115,8 @@ ROUTER_FIELDS = 6
 
 TAG, BITS, CHAIN, HASH_NEXT, OLDER, NEWER, SET, TAG_ABOVE = range(8)
 LINE_FIELDS = 8
-"""Of a cache line: the lower bits of its number; sectors valid | pending << 4 | dirty << 8; first of the nodes that wait
-for it; next line in its bucket; neighbours by age in its set; its set; the bits of its number above."""
+"""Of a cache line: the lower bits of its number; sectors valid | pending << 4 | dirty << 8; first of the nodes that
+wait for it; next line in its bucket; neighbours by age in its set; its set; the bits of its number above."""
 
 OLDEST, NEWEST, USED = range(3)
 SET_FIELDS = 4
