@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import marshal
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -175,7 +174,7 @@ def _placeless(code: CodeType) -> CodeType:
 def _text_hash(path: str) -> str:
     """Fingerprint of a file as it is now, empty without one."""
     try:
-        about = os.stat(path)
+        about = Path(path).stat()
     except OSError:
         return ""
     return _hash_of(path, about.st_mtime_ns, about.st_size)
