@@ -28,6 +28,6 @@ def _cause(c: Core, sm: int, row: int, pipe: int, now: int) -> int:
     asked = calls.waits_for(c, sm, row, pipe, now)
     if asked == at.NONE:
         return at.OPERANDS
-    if (asked == at.MEM or asked == at.TEX) and not has_room(c, sm):
+    if c.rows[asked, at.FEEDS_QUEUE] != 0 and not has_room(c, sm):
         return at.MEMORY_QUEUE
     return at.UNIT

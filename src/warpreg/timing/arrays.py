@@ -12,6 +12,7 @@ from warpreg.gpu import Machine
 from warpreg.gpu.units import PIPES
 from warpreg.timing import at
 from warpreg.timing.at import Core
+from warpreg.timing.bits import count
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed import ThreadBlocks
 from warpreg.timing.table import Table, own_banks
@@ -132,16 +133,24 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
     rows = _new_rows(first_op + room, _row_width(table, wheel))
     _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.CAUSE] = at.EMPTY
     _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.BLOCK] = at.NONE
-    _warps_of_schedulers(rows, m)
+    _warps_of_schedulers(rows, m, not m[at.IDEAL] and machine.register_file.private_banks)
     _schedulers(rows, m, machine, units, groups)
     unit_count = int(units.rows[:, at.UNIT_COUNT].sum())
     own_units = _rows_of(rows, m, at.FIRST_UNITS, at.FIRST_OP)
     own_units[:, : units.rows.shape[1]] = np.tile(units.rows, (sms, 1))
     own_units[:, at.FIRST_UNIT] += np.repeat(np.arange(sms) * unit_count, len(units.rows))
     _rows_of(rows, m, at.FIRST_GROUP, at.FIRST_COLLECTOR)[:, : at.GROUP] = np.tile(groups.rows, (sms, 1))
-    _rows_of(rows, m, at.FIRST_COLLECTOR, at.FIRST_BANK)[:, [at.HELD, at.TAKEN_AT]] = at.NONE
+    collectors = _rows_of(rows, m, at.FIRST_COLLECTOR, at.FIRST_BANK)
+    collectors[:, [at.HELD, at.TAKEN_AT]] = at.NONE
+    collectors[:, at.OF_GROUP] = _group_of_collectors(m, groups)
     _rows_of(rows, m, at.FIRST_BANK, at.FIRST_BLOCK)[:, [at.WRITES_HEAD, at.WRITES_TAIL]] = at.NONE
     rows[:sms, [at.STEPPED, at.EXTRA_FIRST, at.PLACES_AT]] = at.NONE
+    for column, kind, each in (
+        (at.BANKS_AT, at.FIRST_BANK, at.BANKS),
+        (at.COLLECTORS_AT, at.FIRST_COLLECTOR, at.COLLECTORS),
+        (at.BLOCKS_AT, at.FIRST_BLOCK, at.BLOCKS),
+    ):
+        rows[:sms, column] = m[kind] + np.arange(sms) * m[each]
     rows[:sms, at.FREE_SLOTS] = full_set(machine.sm.warps)
     rows[:sms, at.FREE_BLOCKS] = full_set(resident)
     m, clock = _in_front(rows, m, np.zeros(at.CLOCK, np.int64))
@@ -200,7 +209,7 @@ def _row_width(table: Table, wheel: int) -> int:
     return (lines + 1 - lines % 2) * LINE_WORDS
 
 
-def _warps_of_schedulers(rows: Array, m: Array) -> None:
+def _warps_of_schedulers(rows: Array, m: Array, private_banks: bool) -> None:
     """What stays as it is of each warp slot."""
     sm, slot = np.divmod(np.arange(m[at.SMS] * m[at.SLOTS]), m[at.SLOTS])
     position, turn = np.divmod(slot, m[at.SCHEDULERS])
@@ -208,6 +217,8 @@ def _warps_of_schedulers(rows: Array, m: Array) -> None:
     warps[:, at.OWN] = np.int64(1) << position
     warps[:, at.TURN_ROW] = m[at.FIRST_SCHEDULER] + sm * m[at.SCHEDULERS] + turn
     warps[:, at.BANK_OFFSET] = slot * m[at.BY_SLOT] % m[at.OWN_BANKS]
+    if private_banks:
+        warps[:, at.FIRST_OWN_BANK] = turn * m[at.OWN_BANKS]
 
 
 def _schedulers(rows: Array, m: Array, machine: Machine, units: Shares, groups: Shares) -> None:
@@ -215,14 +226,20 @@ def _schedulers(rows: Array, m: Array, machine: Machine, units: Shares, groups: 
     sm, turn = np.divmod(np.arange(m[at.SMS] * m[at.SCHEDULERS]), m[at.SCHEDULERS])
     own = rows[m[at.FIRST_SCHEDULER] :][: sm.size]
     own[:, [at.LAST, at.LAST_ACTIVE]] = at.SET_SIZE - 1
-    for column, kind, count, shares in (
+    for column, kind, each, shares in (
         (at.UNITS_FOR, at.FIRST_UNITS, at.UNITS, units),
         (at.GROUP_FOR, at.FIRST_GROUP, at.GROUPS, groups),
     ):
         index = shares.first + turn[:, np.newaxis] * shares.apart
-        own[:, column : column + at.PIPES] = m[kind] + sm[:, np.newaxis] * m[count] + index
-    if not m[at.IDEAL] and machine.register_file.private_banks:
-        own[:, at.FIRST_OWN_BANK] = turn * m[at.OWN_BANKS]
+        own[:, column : column + at.PIPES] = m[kind] + sm[:, np.newaxis] * m[each] + index
+
+
+def _group_of_collectors(m: Array, groups: Shares) -> Array:
+    """The row of each collector's group."""
+    sizes = [count(own) for own in groups.rows[:, at.ALL_COLLECTORS]]
+    within = np.repeat(np.arange(len(sizes)), sizes)
+    sm = np.repeat(np.arange(m[at.SMS]), within.size)
+    return m[at.FIRST_GROUP] + sm * m[at.GROUPS] + np.tile(within, m[at.SMS])
 
 
 def _new_rows(count: int, width: int) -> Array:

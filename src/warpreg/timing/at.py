@@ -47,16 +47,16 @@ BARRIERS = 16
 # warps
 (HEAD, STOP, FETCHED, CAUSE, SINCE, PRESENT, OWN, TURN_ROW,
  BLOCK_END, FLIGHT, ACCESS, MASK, WANTED, ASKS_FROM, SUSPENDED, LAST_ISSUE,
- VISIT, VISIT_END, BLOCK, AGE, BANK_OFFSET, SWAP_UNTIL, AT_WORK, TOKEN,
- MEMORY_CYCLES, RECORDS, RECORDS_END, COPIES, COPIED, COPY_GROUPS, AWAITED, COPIES_AT) = range(32)  # fmt: skip
+ VISIT, VISIT_END, BLOCK, AGE, BANK_OFFSET, FIRST_OWN_BANK, SWAP_UNTIL, TOKEN,
+ MEMORY_CYCLES, RECORDS, RECORDS_END, COPIES, COPIED, COPY_GROUPS, AWAITED, AT_WORK, COPIES_AT) = range(33)  # fmt: skip
 COMMITS_KEPT = 4
 BUSY = 40
 """Columns that are used together stand in one cache line of eight.
 
 OWN is the set of its position alone, TURN_ROW the row of its scheduler; its register 0 is in bank BANK_OFFSET of
-those that its scheduler uses.  COPIES and COPIED are asynchronous copies issued and complete, COPY_GROUPS groups of
-them committed, AWAITED the copies that must be complete for the warp to go on from its fence (NONE: everything);
-COPIES_AT + group modulo COMMITS_KEPT is how many had been issued at that commit.
+those that its scheduler uses, the first of which is FIRST_OWN_BANK.  COPIES and COPIED are asynchronous copies issued
+and complete, COPY_GROUPS groups of them committed, AWAITED the copies that must be complete for the warp to go on from
+its fence (NONE: everything); COPIES_AT + group modulo COMMITS_KEPT is how many had been issued at that commit.
 """
 BUSY_SETS = 6
 """From BUSY on: the set of cells in the scoreboard, those of wait classes 1 to 4, those with a long latency."""
@@ -76,7 +76,7 @@ WAITS = (ALU, SFU_WAIT, DP_WAIT, SHARED, MEMORY)
 """Causes by wait class, from the fastest to the slowest."""
 
 # schedulers
-(READY_WARPS, FULL, DIRTY, ACTIVE, ELIGIBLE, LAST, LAST_ACTIVE, WANTED_PIPES, FIRST_OWN_BANK, WANTS) = range(10)
+(READY_WARPS, FULL, DIRTY, ACTIVE, ELIGIBLE, LAST, LAST_ACTIVE, WANTED_PIPES, WANTS) = range(9)
 UNITS_FOR = WANTS + PIPES
 GROUP_FOR = UNITS_FOR + PIPES
 SCHEDULER = GROUP_FOR + PIPES
@@ -93,7 +93,8 @@ GROUP = 6
 """EARLIEST: the collector that was taken first, NONE where that is not known."""
 
 # collectors; WORD + k is the bank of the k-th word until it is granted, then NONE
-(HELD, MISSING, READY_AT, TAKEN_AT, TAKEN, WORD_COUNT, WORD) = range(7)
+(HELD, MISSING, READY_AT, TAKEN_AT, TAKEN, WORD_COUNT, OF_GROUP, FOR_UNITS, WORD) = range(9)
+"""FOR_UNITS: the row of the units that the instruction it holds goes to; OF_GROUP: that of its group."""
 
 # banks
 (REQUESTS, WRITES_HEAD, WRITES_TAIL, EXTRA_READS) = range(4)
@@ -101,7 +102,8 @@ BANK = 4
 
 # instructions under way
 (OP_WARP, OP_PC, OP_NEXT, OP_DUE, OP_LEFT, OP_RECORD, OP_MASK, OP_SEQUENCE,
- OP_TICKETS, OP_TO_SEND, OP_SM, OP_ISSUED, OP_ENTERED, OP_PLACE, OP_SENT_AT, OP_READY, OP_LINK) = range(17)  # fmt: skip
+ OP_TICKETS, OP_TO_SEND, OP_UNITS, OP_ISSUED, OP_ENTERED, OP_PLACE, OP_SENT_AT, OP_READY,
+ OP_LINK) = range(17)  # fmt: skip
 TIMER, LEAVES, EXTRA = -2, -3, -4
 """OP_PC of entries that wake a warp, let a cell (result OP_PLACE of OP_RECORD) leave the scoreboard, or are an access
 of bank OP_PLACE that nobody waits for."""
@@ -117,9 +119,11 @@ WORD_MASK = 63
 # SMs
 (DUE, SEQ, AGES, RESIDENT, FREE_SLOTS, REQUEST_BANKS, WRITE_BANKS, READY_COLLECTORS, QUEUE_HEAD, QUEUE_TAIL, QUEUED,
  QUEUE_AT, RETRY_AT, STEPPED, CHECK_BARRIER, BLOCK_ENDED, GROUPS_LATCHED, FREE_BLOCKS, WRITTEN_BANKS,
- TRIED, ENDED_WARPS, EXTRA_FIRST, EXTRA_LAST, UNITS_ASKED, PLACES_AT, RIPE) = range(26)  # fmt: skip
+ TRIED, ENDED_WARPS, EXTRA_FIRST, EXTRA_LAST, UNITS_ASKED, PLACES_AT, BANKS_AT, COLLECTORS_AT, BLOCKS_AT,
+ RIPE) = range(29)  # fmt: skip
 """UNITS_ASKED: the units that collectors could be dispatched to.  PLACES_AT: the cycle at whose end the SM takes a
-thread block once it is its turn, NONE if it has no room.  From RIPE on: which buckets of the wheel hold something.
+thread block once it is its turn, NONE if it has no room.  BANKS_AT, COLLECTORS_AT, BLOCKS_AT: the first of its rows of
+these.  From RIPE on: which buckets of the wheel hold something.
 """
 
 # thread blocks that are resident

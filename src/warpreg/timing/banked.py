@@ -8,6 +8,7 @@ from warpreg.timing import at
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit
 from warpreg.timing.collect import dispatch, earliest, enter, group_of, read_banks
+from warpreg.timing.units import units_of
 
 
 def collect(c: Core, d: Any, sm: int, now: int) -> int:
@@ -51,20 +52,19 @@ def refuses(c: Core, sm: int, row: int, pipe: int, now: int) -> bool:
 
 
 def waits_for(c: Core, sm: int, row: int, pipe: int, now: int) -> int:
-    """The pipe of the oldest instruction in the collectors that the latch feeds, if it has all its operands."""
+    """The units of the oldest instruction in the collectors that the latch feeds, if it has all its operands."""
     oldest = earliest(c, sm, group_of(c, row, pipe))
     if oldest == at.NONE or c.rows[sm, at.READY_COLLECTORS] & bit(oldest) == 0:
         return at.NONE
-    place = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS] + oldest
-    if c.rows[place, at.READY_AT] > now:
-        return at.NONE
-    return c.code[c.rows[c.rows[place, at.HELD], at.OP_PC], at.PIPE]
+    place = c.rows[sm, at.COLLECTORS_AT] + oldest
+    return c.rows[place, at.FOR_UNITS] if c.rows[place, at.READY_AT] <= now else at.NONE
 
 
 def take(c: Core, d: Any, sm: int, row: int, pipe: int, pc: int, op: int, now: int) -> None:
     """Into the latch of its pipe, behind what waits for the same collectors."""
     group = group_of(c, row, pipe)
     c.rows[row, at.FULL] |= bit(pipe)
+    c.rows[op, at.OP_UNITS] = units_of(c, row, pipe)
     c.rows[op, at.OP_NEXT] = at.NONE
     if c.rows[group, at.LATCHED] == at.NONE:
         c.rows[group, at.LATCHED] = op

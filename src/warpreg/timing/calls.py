@@ -83,8 +83,8 @@ def refuses(c: Core, sm: int, row: int, pipe: int, now: int) -> bool:
 
 
 def waits_for(c: Core, sm: int, row: int, pipe: int, now: int) -> int:
-    """The pipe whose units a pipe that refuses waits for, NONE if operands are what it waits for."""
-    return pipe
+    """The row of the units that a pipe that refuses waits for, NONE if operands are what it waits for."""
+    return at.NONE
 
 
 def take(c: Core, d: Any, sm: int, row: int, pipe: int, pc: int, op: int, now: int) -> None:
@@ -160,7 +160,7 @@ def _bank(c: Core, warp: int, offset: int) -> int:
     bank = c.rows[warp, at.BANK_OFFSET] + offset
     if bank >= c.machine[at.OWN_BANKS]:
         bank -= c.machine[at.OWN_BANKS]
-    return bank + c.rows[c.rows[warp, at.TURN_ROW], at.FIRST_OWN_BANK]
+    return bank + c.rows[warp, at.FIRST_OWN_BANK]
 
 
 def memory_issued(c: Core, d: Any, sm: int, op: int, now: int) -> None:

@@ -8,7 +8,7 @@ from warpreg.timing import at, calls
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, count, lowest
 from warpreg.timing.load_store import begin
-from warpreg.timing.units import free_at, take_unit, units_of
+from warpreg.timing.units import free_at, take_unit
 
 
 def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
@@ -16,7 +16,7 @@ def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
 
     Returns the first later cycle in which one that had to wait may go, NEVER if only other events can change that.
     """
-    base = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS]
+    base = c.rows[sm, at.COLLECTORS_AT]
     first_units = c.machine[at.FIRST_UNITS] + sm * c.machine[at.UNITS]
     later = at.NEVER
     waiting = 0
@@ -38,7 +38,7 @@ def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
             later = min(later, ready_at)
             continue
         op = c.rows[base + collector, at.HELD]
-        units = _units_of(c, op)
+        units = c.rows[base + collector, at.FOR_UNITS]
         free = free_at(c, sm, units)
         if free > now:
             later = min(later, free)
@@ -49,21 +49,18 @@ def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
     return later
 
 
-def _units_of(c: Core, op: int) -> int:
-    return units_of(c, c.rows[c.rows[op, at.OP_WARP], at.TURN_ROW], c.code[c.rows[op, at.OP_PC], at.PIPE])
-
-
 def _leave_collector(c: Core, sm: int, collector: int, op: int, units: int, now: int) -> None:
     c.rows[sm, at.READY_COLLECTORS] ^= bit(collector)
     others = c.rows[units, at.COLLECTED_FOR] ^ bit(collector)
     c.rows[units, at.COLLECTED_FOR] = others
     if others == 0:
         c.rows[sm, at.UNITS_ASKED] ^= bit(units - c.machine[at.FIRST_UNITS] - sm * c.machine[at.UNITS])
-    group = group_of(c, c.rows[c.rows[op, at.OP_WARP], at.TURN_ROW], c.code[c.rows[op, at.OP_PC], at.PIPE])
+    place = c.rows[sm, at.COLLECTORS_AT] + collector
+    c.rows[place, at.HELD] = at.NONE
+    group = c.rows[place, at.OF_GROUP]
     c.rows[group, at.FREE_COLLECTORS] |= bit(collector)
     if c.rows[group, at.EARLIEST] == collector:
         c.rows[group, at.EARLIEST] = at.NONE
-    c.rows[c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS] + collector, at.HELD] = at.NONE
     cycles = now - c.rows[op, at.OP_ENTERED]
     if c.code[c.rows[op, at.OP_PC], at.KIND] != at.NO_ACCESS:
         c.clock[at.COLLECTED_MEMORY] += 1
@@ -73,9 +70,8 @@ def _leave_collector(c: Core, sm: int, collector: int, op: int, units: int, now:
         c.clock[at.COLLECT_CYCLES] += cycles
 
 
-def _can_go(c: Core, sm: int, collector: int, op: int) -> None:
-    """All operands of a collector are there."""
-    units = _units_of(c, op)
+def _can_go(c: Core, sm: int, collector: int, units: int) -> None:
+    """All operands of a collector are there, whose instruction goes to these units."""
     c.rows[sm, at.READY_COLLECTORS] |= bit(collector)
     c.rows[units, at.COLLECTED_FOR] |= bit(collector)
     c.rows[sm, at.UNITS_ASKED] |= bit(units - c.machine[at.FIRST_UNITS] - sm * c.machine[at.UNITS])
@@ -104,16 +100,16 @@ def read_banks(c: Core, sm: int, taken: int, now: int, after: int) -> None:
     while waiting != 0:
         bank = lowest(waiting)
         waiting ^= bit(bank)
-        row = c.machine[at.FIRST_BANK] + sm * c.machine[at.BANKS] + bank
+        row = c.rows[sm, at.BANKS_AT] + bank
         collector = _oldest(c, sm, c.rows[row, at.REQUESTS])
-        place = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS] + collector
+        place = c.rows[sm, at.COLLECTORS_AT] + collector
         if _takes(c, place, now):
             if _grant(c, place, bank, now, after):
                 c.rows[row, at.REQUESTS] ^= bit(collector)
                 if c.rows[row, at.REQUESTS] == 0:
                     c.rows[sm, at.REQUEST_BANKS] ^= bit(bank)
             if c.rows[place, at.MISSING] == 0:
-                _can_go(c, sm, collector, c.rows[place, at.HELD])
+                _can_go(c, sm, collector, c.rows[place, at.FOR_UNITS])
     still = c.rows[sm, at.REQUEST_BANKS]
     if still != 0:
         c.clock[at.BANK_WAITS] += count(still)
@@ -190,11 +186,12 @@ def _free_latch(c: Core, op: int) -> None:
 
 def _take_collector(c: Core, d: Any, sm: int, collector: int, op: int, now: int) -> None:
     """Ask the banks for the words of an instruction."""
-    place = c.machine[at.FIRST_COLLECTOR] + sm * c.machine[at.COLLECTORS] + collector
+    place = c.rows[sm, at.COLLECTORS_AT] + collector
     pc = c.rows[op, at.OP_PC]
     warp = c.rows[op, at.OP_WARP]
     c.rows[op, at.OP_ENTERED] = now
     c.rows[place, at.HELD] = op
+    c.rows[place, at.FOR_UNITS] = c.rows[op, at.OP_UNITS]
     c.sequences[sm * c.machine[at.COLLECTORS] + collector] = c.rows[op, at.OP_SEQUENCE]
     missing = 0
     ready_at = now
@@ -214,10 +211,10 @@ def _take_collector(c: Core, d: Any, sm: int, collector: int, op: int, now: int)
             continue
         bank = word & at.SAYS_BANK
         missing += 1
-        c.rows[c.machine[at.FIRST_BANK] + sm * c.machine[at.BANKS] + bank, at.REQUESTS] |= bit(collector)
+        c.rows[c.rows[sm, at.BANKS_AT] + bank, at.REQUESTS] |= bit(collector)
         c.rows[sm, at.REQUEST_BANKS] |= bit(bank)
     c.rows[place, at.MISSING] = missing
     c.rows[place, at.WORD_COUNT] = last - first
     c.rows[place, at.READY_AT] = ready_at
     if missing == 0:
-        _can_go(c, sm, collector, op)
+        _can_go(c, sm, collector, c.rows[op, at.OP_UNITS])

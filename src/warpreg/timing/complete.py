@@ -104,7 +104,7 @@ def queue_write(c: Core, sm: int, bank: int, op: int, index: int) -> None:
     """The result of that index joins the write queue of a bank."""
     word = op << at.WORD_BITS | index
     c.rows[op, at.OP_LINK + index] = at.NONE
-    row = c.machine[at.FIRST_BANK] + sm * c.machine[at.BANKS] + bank
+    row = c.rows[sm, at.BANKS_AT] + bank
     if c.rows[row, at.WRITES_HEAD] == at.NONE:
         c.rows[row, at.WRITES_HEAD] = word
         c.rows[sm, at.WRITE_BANKS] |= bit(bank)
@@ -118,7 +118,7 @@ def queue_write(c: Core, sm: int, bank: int, op: int, index: int) -> None:
 def _write_banks(c: Core, d: Any, sm: int, now: int) -> None:
     """Every bank with a queue serves its first write."""
     waiting = c.rows[sm, at.WRITE_BANKS]
-    base = c.machine[at.FIRST_BANK] + sm * c.machine[at.BANKS]
+    base = c.rows[sm, at.BANKS_AT]
     still = waiting
     while waiting != 0:
         bank = lowest(waiting)

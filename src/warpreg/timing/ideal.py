@@ -31,7 +31,7 @@ def refuses(c: Core, sm: int, row: int, pipe: int, now: int) -> bool:
 
 
 def waits_for(c: Core, sm: int, row: int, pipe: int, now: int) -> int:
-    return pipe
+    return units_of(c, row, pipe)
 
 
 def take(c: Core, d: Any, sm: int, row: int, pipe: int, pc: int, op: int, now: int) -> None:

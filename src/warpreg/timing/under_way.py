@@ -21,7 +21,6 @@ def take_op(c: Core, sm: int, warp: int, pc: int) -> int:
     c.clock[at.FREE_OPS] -= 1
     c.rows[op, at.OP_WARP] = warp
     c.rows[op, at.OP_PC] = pc
-    c.rows[op, at.OP_SM] = sm
     c.rows[op, at.OP_TICKETS] = 0
     c.rows[op, at.OP_TO_SEND] = 0
     return op
@@ -98,4 +97,4 @@ def slot_of(c: Core, sm: int, warp: int) -> int:
 
 def first_block(c: Core, sm: int) -> int:
     """The first of the rows of an SM's resident thread blocks."""
-    return c.machine[at.FIRST_BLOCK] + sm * c.machine[at.BLOCKS]
+    return c.rows[sm, at.BLOCKS_AT]
