@@ -58,9 +58,11 @@ those that its scheduler uses, the first of which is FIRST_OWN_BANK.  COPIES and
 and complete, COPY_GROUPS groups of them committed, AWAITED the copies that must be complete for the warp to go on from
 its fence (NONE: everything); COPIES_AT + group modulo COMMITS_KEPT is how many had been issued at that commit.
 """
-BUSY_SETS = 6
-"""From BUSY on: the set of cells in the scoreboard, those of wait classes 1 to 4, those with a long latency."""
-LONG_SET = 5
+BUSY_SETS = 7
+"""From BUSY on: the set of cells in the scoreboard, those of any wait class but 0, those of classes 1 to 4, those with
+a long latency.
+"""
+SLOW_SET, LONG_SET = 1, 6
 GOING, AT_BARRIER, AT_FENCE, AT_TOKEN = range(4)
 """STOP: what a warp waits at.  TOKEN: which token, or the number of a barrier with a count (NONE without)."""
 

@@ -158,7 +158,8 @@ def _write(c: Core, warp: int, pc: int, cell: int) -> None:
     kind = c.code[pc, at.WAIT_CLASS]
     c.rows[warp, column] &= others
     if kind != 0:
-        c.rows[warp, column + (kind & at.CLASS_BITS) * words] &= others
+        c.rows[warp, column + at.SLOW_SET * words] &= others
+        c.rows[warp, column + (at.SLOW_SET + (kind & at.CLASS_BITS)) * words] &= others
         if kind & at.LONG_BIT != 0:
             c.rows[warp, column + at.LONG_SET * words] &= others
 

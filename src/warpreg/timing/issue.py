@@ -223,7 +223,8 @@ def _enter_scoreboard(c: Core, warp: int, pc: int, op: int) -> None:
         written = c.code[pc, at.NEED + words + word]
         c.rows[warp, at.BUSY + word] |= written
         if kind != 0:
-            c.rows[warp, at.BUSY + (kind & at.CLASS_BITS) * words + word] |= written
+            c.rows[warp, at.BUSY + at.SLOW_SET * words + word] |= written
+            c.rows[warp, at.BUSY + (at.SLOW_SET + (kind & at.CLASS_BITS)) * words + word] |= written
             if kind & at.LONG_BIT != 0:
                 c.rows[warp, at.BUSY + at.LONG_SET * words + word] |= written
 

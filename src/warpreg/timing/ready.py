@@ -46,8 +46,10 @@ def slowest(c: Core, warp: int) -> int:
     if head == at.NONE or not _waits_for(c, warp, head, at.BUSY):
         return -1
     words = c.machine[at.WORDS]
-    found = at.LONG_SET - 1
-    while found > 0 and not _waits_for(c, warp, head, at.BUSY + found * words):
+    if not _waits_for(c, warp, head, at.BUSY + at.SLOW_SET * words):
+        return 0
+    found = len(at.WAITS) - 1
+    while not _waits_for(c, warp, head, at.BUSY + (at.SLOW_SET + found) * words):
         found -= 1
     if calls.is_two_level(c) and _waits_for(c, warp, head, at.BUSY + at.LONG_SET * words):
         found |= at.LONG_BIT
