@@ -6,11 +6,12 @@ from warpreg.timing import at, calls
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, count, lowest
 from warpreg.timing.load_store import has_room
+from warpreg.timing.places import scheduler_at
 
 
 def blocked_warps(c: Core, sm: int, scheduler: int, cycles: int, now: int) -> int:
     """The ready warps whose pipe takes nothing now; ``cycles`` of each go to the account."""
-    row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
+    row = scheduler_at(c, sm, scheduler)
     blocked = 0
     pipes = calls.may_refuse(c, row) & c.rows[row, at.WANTED_PIPES]
     while pipes != 0:

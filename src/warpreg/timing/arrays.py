@@ -90,7 +90,7 @@ def _units(machine: Machine) -> Shares:
         index = PIPES.index(name)
         shares.first[index], shares.apart[index] = len(rows), pipe.private
         for _ in range(_copies(machine, pipe.private)):
-            rows.append([0, first, pipe.units, name in ("mem", "tex"), 0])
+            rows.append([0, first, pipe.units, name in ("mem", "tex"), 0, 1 << len(rows)])
             first += pipe.units
     return shares._replace(rows=np.array(rows, np.int64))
 
@@ -110,6 +110,7 @@ def _groups(machine: Machine) -> Shares:
             row[at.FREE_COLLECTORS] = row[at.ALL_COLLECTORS] = own - (1 << 64) if own >> 63 else own
             row[at.LATCHED] = row[at.LATCHED_END] = row[at.EARLIEST] = at.NONE
             row[at.IN_PORTS] = one.in_ports
+            row[at.OWN_GROUP] = 1 << len(rows)
             rows.append(row)
             collector += one.collectors
     return shares._replace(rows=np.array(rows, np.int64).reshape(-1, at.GROUP))
@@ -130,7 +131,9 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
     issues = machine.schedulers.count * (2 * machine.schedulers.issue_width + 4)
     least = issues + 2 * block_warps + 4 * machine.sm.warps
     room = 2 * max(least, sms * machine.sm.warps)
-    rows = _new_rows(first_op + room, _row_width(table, wheel))
+    m[at.ROW] = width = _row_width(table, wheel)
+    m[at.TO_ACCOUNT] = sms * m[at.SCHEDULERS] * width
+    rows = _new_rows(first_op + room, width)
     _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.CAUSE] = at.EMPTY
     _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.BLOCK] = at.NONE
     _warps_of_schedulers(rows, m, not m[at.IDEAL] and machine.register_file.private_banks)
@@ -150,7 +153,7 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
         (at.COLLECTORS_AT, at.FIRST_COLLECTOR, at.COLLECTORS),
         (at.BLOCKS_AT, at.FIRST_BLOCK, at.BLOCKS),
     ):
-        rows[:sms, column] = m[kind] + np.arange(sms) * m[each]
+        rows[:sms, column] = (m[kind] + np.arange(sms) * m[each]) * width
     rows[:sms, at.FREE_SLOTS] = full_set(machine.sm.warps)
     rows[:sms, at.FREE_BLOCKS] = full_set(resident)
     m, clock = _in_front(rows, m, np.zeros(at.CLOCK, np.int64))
@@ -159,14 +162,15 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
         code=table.code,
         lists=table.lists,
         slab=np.zeros(4, np.int64),
-        rows=rows,
+        table=rows,
+        rows=_by_place(rows),
         wheel=np.full((sms * wheel, 2), at.NONE, np.int64),
         units=np.zeros(sms * unit_count, np.int64),
         sequences=np.zeros(max(1, sms * int(m[at.COLLECTORS])), np.int64),
         clock=clock,
     )
     core.clock[at.FREE_OP] = at.NONE
-    core.clock[at.FRESH_OP] = first_op
+    core.clock[at.FRESH_OP] = first_op * width
     core.clock[at.FREE_OPS] = room
     core.clock[at.LEAST_OPS] = least
     core.clock[at.TOTAL_BLOCKS] = blocks
@@ -188,7 +192,6 @@ def _place_rows(m: Array) -> int:
     ):
         m[word] = first
         first += sms * int(each)
-    m[at.TO_ACCOUNT] = sms * m[at.SCHEDULERS]
     m[at.FIRST_OP] = first
     return first
 
@@ -215,7 +218,7 @@ def _warps_of_schedulers(rows: Array, m: Array, private_banks: bool) -> None:
     position, turn = np.divmod(slot, m[at.SCHEDULERS])
     warps = _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)
     warps[:, at.OWN] = np.int64(1) << position
-    warps[:, at.TURN_ROW] = m[at.FIRST_SCHEDULER] + sm * m[at.SCHEDULERS] + turn
+    warps[:, at.TURN_ROW] = (m[at.FIRST_SCHEDULER] + sm * m[at.SCHEDULERS] + turn) * m[at.ROW]
     warps[:, at.BANK_OFFSET] = slot * m[at.BY_SLOT] % m[at.OWN_BANKS]
     if private_banks:
         warps[:, at.FIRST_OWN_BANK] = turn * m[at.OWN_BANKS]
@@ -231,15 +234,15 @@ def _schedulers(rows: Array, m: Array, machine: Machine, units: Shares, groups: 
         (at.GROUP_FOR, at.FIRST_GROUP, at.GROUPS, groups),
     ):
         index = shares.first + turn[:, np.newaxis] * shares.apart
-        own[:, column : column + at.PIPES] = m[kind] + sm[:, np.newaxis] * m[each] + index
+        own[:, column : column + at.PIPES] = (m[kind] + sm[:, np.newaxis] * m[each] + index) * m[at.ROW]
 
 
 def _group_of_collectors(m: Array, groups: Shares) -> Array:
-    """The row of each collector's group."""
+    """The place of each collector's group."""
     sizes = [count(own) for own in groups.rows[:, at.ALL_COLLECTORS]]
     within = np.repeat(np.arange(len(sizes)), sizes)
     sm = np.repeat(np.arange(m[at.SMS]), within.size)
-    return m[at.FIRST_GROUP] + sm * m[at.GROUPS] + np.tile(within, m[at.SMS])
+    return (m[at.FIRST_GROUP] + sm * m[at.GROUPS] + np.tile(within, m[at.SMS])) * m[at.ROW]
 
 
 def _new_rows(count: int, width: int) -> Array:
@@ -247,6 +250,13 @@ def _new_rows(count: int, width: int) -> Array:
     words = np.zeros(at.FRONT + count * width + LINE_WORDS, np.int64)
     begin = -(words.ctypes.data // words.itemsize) % LINE_WORDS + at.FRONT
     return words[begin:][: count * width].reshape(count, width)
+
+
+def _by_place(table: Array) -> Array:
+    """The same words, with a row that begins at each of them."""
+    count, width = table.shape
+    step = table.itemsize
+    return np.lib.stride_tricks.as_strided(table, ((count - 1) * width + 1, width), (step, step))
 
 
 def _in_front(rows: Array, machine: Array, clock: Array) -> tuple[Array, Array]:
@@ -273,13 +283,13 @@ def full_set(size: int) -> int:
 
 def more_room(core: Core) -> Core:
     """Twice as much room for instructions under way; what nobody has used yet costs no memory."""
-    before, fresh = core.rows.shape[0], int(core.clock[at.FRESH_OP])
+    (before, width), fresh = core.table.shape, int(core.clock[at.FRESH_OP] // core.machine[at.ROW])
     more = 2 * max(before - int(core.machine[at.FIRST_OP]), int(core.clock[at.LEAST_OPS]))
-    rows = _new_rows(before + more, core.rows.shape[1])
-    rows[:fresh] = core.rows[:fresh]
+    rows = _new_rows(before + more, width)
+    rows[:fresh] = core.table[:fresh]
     core.clock[at.FREE_OPS] += more
     machine, clock = _in_front(rows, core.machine, core.clock)
-    return core._replace(rows=rows, machine=machine, clock=clock)
+    return core._replace(table=rows, rows=_by_place(rows), machine=machine, clock=clock)
 
 
 def more_blocks(core: Core, batches: Sequence[ThreadBlocks]) -> Core:
@@ -321,9 +331,9 @@ def _keep_resident(core: Core, pieces: list[Array]) -> int:
     size = 0
     first = int(core.machine[at.FIRST_OP])
     moved = np.zeros(first, np.int64)
-    slots = _rows_of(core.rows, core.machine, at.FIRST_WARP, at.FIRST_SCHEDULER)
+    slots = _rows_of(core.table, core.machine, at.FIRST_WARP, at.FIRST_SCHEDULER)
     for warp in int(core.machine[at.FIRST_WARP]) + np.flatnonzero(slots[:, at.PRESENT]):
-        row = core.rows[warp]
+        row = core.table[warp]
         pieces.append(core.slab[row[at.VISIT] : row[at.VISIT_END]])
         row[[at.VISIT, at.VISIT_END]] += size - row[at.VISIT]
         size += pieces[-1].size
@@ -331,7 +341,9 @@ def _keep_resident(core: Core, pieces: list[Array]) -> int:
         moved[warp] = size - row[at.RECORDS]
         row[[at.ACCESS, at.RECORDS, at.RECORDS_END]] += moved[warp]
         size += pieces[-1].size
-    ops = core.rows[first : core.clock[at.FRESH_OP]]
+    width = core.machine[at.ROW]
+    ops = core.table[first : core.clock[at.FRESH_OP] // width]
+    by = moved[ops[:, at.OP_WARP] // width]
     for column in (at.OP_RECORD, at.OP_PLACE):
-        ops[:, column] = np.where(ops[:, column] >= 0, ops[:, column] + moved[ops[:, at.OP_WARP]], at.NONE)
+        ops[:, column] += np.where((ops[:, at.OP_PC] >= 0) & (ops[:, column] >= 0), by, 0)
     return size

@@ -23,10 +23,10 @@ INT, FP, SFU, DP, TENSOR, MEM, TEX, CTRL, UNIFORM = range(PIPES)
  SWAP_CYCLES,
  BLOCKS, BLOCK_WARPS, GROUPS, COLLECTORS, UNITS, WHEEL, WORDS, EVERY_CYCLE, CTRL_LATENCY, FIRST_WARP,
  FIRST_SCHEDULER, TO_ACCOUNT, FIRST_GROUP, FIRST_COLLECTOR, FIRST_BANK, FIRST_BLOCK, FIRST_UNITS, FIRST_OP, FIRST_PCS,
- OP_READS, OP_WRITES, OWN_BANKS, IN_STEP) = range(43)  # fmt: skip
-MACHINE = IN_STEP + 1
+ OP_READS, OP_WRITES, OWN_BANKS, IN_STEP, ROW) = range(44)  # fmt: skip
+MACHINE = ROW + 1
 STRUCTURE = (SLOTS, SCHEDULERS, WIDTH, POLICY, IDEAL, STEPS, SINGLE_PORTED, OPERAND_PORTS, BY_REGISTER, BY_SLOT,
-             DISPATCH_CYCLES, SUSPEND, GROUPS, UNITS, WHEEL, WORDS, OWN_BANKS)  # fmt: skip
+             DISPATCH_CYCLES, SUSPEND, GROUPS, UNITS, WHEEL, WORDS, OWN_BANKS, ROW)  # fmt: skip
 """What a core is compiled for: the numbers that shape it, and that are the same in most runs.  The others, sizes and
 latencies that studies vary, it reads.
 """
@@ -86,12 +86,14 @@ SCHEDULER = GROUP_FOR + PIPES
 GROUP_FOR + pipe: the rows of the units and of the collectors that its instructions of that pipe use."""
 
 # units that the instructions of a pipe go to
-(FREE_AT, FIRST_UNIT, UNIT_COUNT, FEEDS_QUEUE, COLLECTED_FOR) = range(5)
-"""COLLECTED_FOR: the collectors that could be dispatched to them."""
+(FREE_AT, FIRST_UNIT, UNIT_COUNT, FEEDS_QUEUE, COLLECTED_FOR, OWN_UNITS) = range(6)
+"""COLLECTED_FOR: the collectors that could be dispatched to them.  OWN_UNITS, and OWN_GROUP and OWN_BLOCK below: the
+set of its index in its SM alone.
+"""
 
 # groups of collectors
-(FREE_COLLECTORS, LATCHED, LATCHED_END, IN_PORTS, ALL_COLLECTORS, EARLIEST) = range(6)
-GROUP = 6
+(FREE_COLLECTORS, LATCHED, LATCHED_END, IN_PORTS, ALL_COLLECTORS, EARLIEST, OWN_GROUP) = range(7)
+GROUP = 7
 """EARLIEST: the collector that was taken first, NONE where that is not known."""
 
 # collectors; WORD + k is the bank of the k-th word until it is granted, then NONE
@@ -129,7 +131,7 @@ these.  From RIPE on: which buckets of the wheel hold something.
 """
 
 # thread blocks that are resident
-(BLOCK_INDEX, WARPS_LEFT, HEADS_LEFT, WAITING, COMPLETE, ARRIVED) = range(6)
+(BLOCK_INDEX, WARPS_LEFT, HEADS_LEFT, WAITING, COMPLETE, OWN_BLOCK, ARRIVED) = range(7)
 RESIDENT_BLOCK = ARRIVED + BARRIERS
 """ARRIVED + number: warps that have come to a barrier with a count; COMPLETE: the set of those to be released."""
 
@@ -157,19 +159,22 @@ Array = NDArray[np.int64]
 class Core(NamedTuple):
     """Everything that the core reads and changes.
 
-    ``rows`` has a row for each thing that changes: first the SMs, then from machine[FIRST_...] on warps, schedulers,
+    ``table`` has a row for each thing that changes: first the SMs, then from machine[FIRST_...] on warps, schedulers,
     their stall accounts, groups of collectors, collectors, banks, resident thread blocks, units of a pipe, and
-    instructions under way; a thing is known by its row.  ``code``, and ``lists`` with (register, operand row, bank) of
-    sources, (cell, operand row, bank) of results and (first pc, end, 0) of basic blocks, where the bank is that of
-    slot 0 among those of its scheduler; ``slab``: visits, memory records, and where those of each warp begin;
-    ``wheel``: first and last of what is due; ``units``: when each function unit is free; ``sequences``: when what
-    each collector holds has issued.
+    instructions under way.  ``rows`` is the same, and a row of it begins at each word: a thing is known by its *place*,
+    the number of words in front of its row, so ``rows[place, column]`` takes no multiplication.
+
+    ``code``, and ``lists`` with (register, operand row, bank) of sources, (cell, operand row, bank) of results and
+    (first pc, end, 0) of basic blocks, where the bank is that of slot 0 among those of its scheduler; ``slab``: visits,
+    memory records, and where those of each warp begin; ``wheel``: first and last of what is due; ``units``: when each
+    function unit is free; ``sequences``: when what each collector holds has issued.
     """
 
     machine: Array
     code: Array
     lists: Array
     slab: Array
+    table: Array
     rows: Array
     wheel: Array
     units: Array
@@ -179,6 +184,6 @@ class Core(NamedTuple):
 
 IN_FRONT = tuple(
     (Core._fields.index(name), Core._fields.index("rows"), distance)
-    for name, distance in (("machine", MACHINE_DISTANCE), ("clock", CLOCK_DISTANCE))
+    for name, distance in (("machine", MACHINE_DISTANCE), ("clock", CLOCK_DISTANCE), ("table", 0))
 )
 """As `warpreg.timing.words.bare` takes it."""

@@ -8,21 +8,22 @@ from warpreg.timing import at
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit
 from warpreg.timing.collect import dispatch, earliest, enter, group_of, read_banks
+from warpreg.timing.places import collector_at, group_at
 from warpreg.timing.units import units_of
 
 
 def collect(c: Core, d: Any, sm: int, now: int) -> int:
-    written = c.rows[sm, at.WRITTEN_BANKS] if c.machine[at.SINGLE_PORTED] != 0 else 0
+    written = c.table[sm, at.WRITTEN_BANKS] if c.machine[at.SINGLE_PORTED] != 0 else 0
     later = at.NEVER
-    c.rows[sm, at.TRIED] = 0
+    c.table[sm, at.TRIED] = 0
     for step in range(c.machine[at.STEPS]):
-        if c.rows[sm, at.READY_COLLECTORS] & ~c.rows[sm, at.TRIED] != 0:
+        if c.table[sm, at.READY_COLLECTORS] & ~c.table[sm, at.TRIED] != 0:
             later = min(later, dispatch(c, d, sm, now))
-            c.rows[sm, at.TRIED] = c.rows[sm, at.READY_COLLECTORS]
-        if c.rows[sm, at.REQUEST_BANKS] != 0:
+            c.table[sm, at.TRIED] = c.table[sm, at.READY_COLLECTORS]
+        if c.table[sm, at.REQUEST_BANKS] != 0:
             read_banks(c, sm, written, now, now + (step + 1) // c.machine[at.STEPS])
         written = 0
-        if c.rows[sm, at.GROUPS_LATCHED] != 0:
+        if c.table[sm, at.GROUPS_LATCHED] != 0:
             enter(c, d, sm, now)
     return later
 
@@ -31,14 +32,13 @@ def is_collecting(c: Core, sm: int) -> bool:
     """Writes, reads, latched instructions with a collector free, collectors that became ready after the last
     dispatch.
     """
-    if c.rows[sm, at.WRITE_BANKS] != 0 or c.rows[sm, at.REQUEST_BANKS] != 0:
+    if c.table[sm, at.WRITE_BANKS] != 0 or c.table[sm, at.REQUEST_BANKS] != 0:
         return True
-    if c.rows[sm, at.READY_COLLECTORS] & ~c.rows[sm, at.TRIED] != 0:
+    if c.table[sm, at.READY_COLLECTORS] & ~c.table[sm, at.TRIED] != 0:
         return True
-    latched = c.rows[sm, at.GROUPS_LATCHED]
-    base = c.machine[at.FIRST_GROUP] + sm * c.machine[at.GROUPS]
+    latched = c.table[sm, at.GROUPS_LATCHED]
     for group in range(c.machine[at.GROUPS]):
-        if latched >> group & 1 and c.rows[base + group, at.FREE_COLLECTORS] != 0:
+        if latched >> group & 1 and c.rows[group_at(c, sm, group), at.FREE_COLLECTORS] != 0:
             return True
     return False
 
@@ -54,9 +54,9 @@ def refuses(c: Core, sm: int, row: int, pipe: int, now: int) -> bool:
 def waits_for(c: Core, sm: int, row: int, pipe: int, now: int) -> int:
     """The units of the oldest instruction in the collectors that the latch feeds, if it has all its operands."""
     oldest = earliest(c, sm, group_of(c, row, pipe))
-    if oldest == at.NONE or c.rows[sm, at.READY_COLLECTORS] & bit(oldest) == 0:
+    if oldest == at.NONE or c.table[sm, at.READY_COLLECTORS] & bit(oldest) == 0:
         return at.NONE
-    place = c.rows[sm, at.COLLECTORS_AT] + oldest
+    place = collector_at(c, sm, oldest)
     return c.rows[place, at.FOR_UNITS] if c.rows[place, at.READY_AT] <= now else at.NONE
 
 
@@ -68,7 +68,7 @@ def take(c: Core, d: Any, sm: int, row: int, pipe: int, pc: int, op: int, now: i
     c.rows[op, at.OP_NEXT] = at.NONE
     if c.rows[group, at.LATCHED] == at.NONE:
         c.rows[group, at.LATCHED] = op
-        c.rows[sm, at.GROUPS_LATCHED] |= bit(group - c.machine[at.FIRST_GROUP] - sm * c.machine[at.GROUPS])
+        c.table[sm, at.GROUPS_LATCHED] |= c.rows[group, at.OWN_GROUP]
     else:
         c.rows[c.rows[group, at.LATCHED_END], at.OP_NEXT] = op
     c.rows[group, at.LATCHED_END] = op

@@ -8,6 +8,7 @@ from warpreg.timing import at, calls
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, count, lowest
 from warpreg.timing.load_store import begin
+from warpreg.timing.places import bank_at, collector_at, group_at, units_at
 from warpreg.timing.units import free_at, take_unit
 
 
@@ -16,29 +17,29 @@ def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
 
     Returns the first later cycle in which one that had to wait may go, NEVER if only other events can change that.
     """
-    base = c.rows[sm, at.COLLECTORS_AT]
-    first_units = c.machine[at.FIRST_UNITS] + sm * c.machine[at.UNITS]
     later = at.NEVER
     waiting = 0
-    asked = c.rows[sm, at.UNITS_ASKED]
+    asked = c.table[sm, at.UNITS_ASKED]
     while asked != 0:
         within = lowest(asked)
         asked ^= bit(within)
-        free = free_at(c, sm, first_units + within)
+        units = units_at(c, sm, within)
+        free = free_at(c, sm, units)
         if free > now:
             later = min(later, free)
         else:
-            waiting |= c.rows[first_units + within, at.COLLECTED_FOR]
-    waiting &= ~c.rows[sm, at.TRIED]
+            waiting |= c.rows[units, at.COLLECTED_FOR]
+    waiting &= ~c.table[sm, at.TRIED]
     while waiting != 0:
         collector = _oldest(c, sm, waiting)
         waiting ^= bit(collector)
-        ready_at = c.rows[base + collector, at.READY_AT]
+        place = collector_at(c, sm, collector)
+        ready_at = c.rows[place, at.READY_AT]
         if ready_at > now:
             later = min(later, ready_at)
             continue
-        op = c.rows[base + collector, at.HELD]
-        units = c.rows[base + collector, at.FOR_UNITS]
+        op = c.rows[place, at.HELD]
+        units = c.rows[place, at.FOR_UNITS]
         free = free_at(c, sm, units)
         if free > now:
             later = min(later, free)
@@ -50,12 +51,12 @@ def dispatch(c: Core, d: Any, sm: int, now: int) -> int:
 
 
 def _leave_collector(c: Core, sm: int, collector: int, op: int, units: int, now: int) -> None:
-    c.rows[sm, at.READY_COLLECTORS] ^= bit(collector)
+    c.table[sm, at.READY_COLLECTORS] ^= bit(collector)
     others = c.rows[units, at.COLLECTED_FOR] ^ bit(collector)
     c.rows[units, at.COLLECTED_FOR] = others
     if others == 0:
-        c.rows[sm, at.UNITS_ASKED] ^= bit(units - c.machine[at.FIRST_UNITS] - sm * c.machine[at.UNITS])
-    place = c.rows[sm, at.COLLECTORS_AT] + collector
+        c.table[sm, at.UNITS_ASKED] ^= c.rows[units, at.OWN_UNITS]
+    place = collector_at(c, sm, collector)
     c.rows[place, at.HELD] = at.NONE
     group = c.rows[place, at.OF_GROUP]
     c.rows[group, at.FREE_COLLECTORS] |= bit(collector)
@@ -72,9 +73,9 @@ def _leave_collector(c: Core, sm: int, collector: int, op: int, units: int, now:
 
 def _can_go(c: Core, sm: int, collector: int, units: int) -> None:
     """All operands of a collector are there, whose instruction goes to these units."""
-    c.rows[sm, at.READY_COLLECTORS] |= bit(collector)
+    c.table[sm, at.READY_COLLECTORS] |= bit(collector)
     c.rows[units, at.COLLECTED_FOR] |= bit(collector)
-    c.rows[sm, at.UNITS_ASKED] |= bit(units - c.machine[at.FIRST_UNITS] - sm * c.machine[at.UNITS])
+    c.table[sm, at.UNITS_ASKED] |= c.rows[units, at.OWN_UNITS]
 
 
 def earliest(c: Core, sm: int, group: int) -> int:
@@ -96,21 +97,21 @@ def read_banks(c: Core, sm: int, taken: int, now: int, after: int) -> None:
     """Every bank that is not ``taken`` grants its oldest request, unless the collector's ports are all in use.  The
     next step is in cycle ``after``.
     """
-    waiting = c.rows[sm, at.REQUEST_BANKS] & ~taken
+    waiting = c.table[sm, at.REQUEST_BANKS] & ~taken
     while waiting != 0:
         bank = lowest(waiting)
         waiting ^= bit(bank)
-        row = c.rows[sm, at.BANKS_AT] + bank
+        row = bank_at(c, sm, bank)
         collector = _oldest(c, sm, c.rows[row, at.REQUESTS])
-        place = c.rows[sm, at.COLLECTORS_AT] + collector
+        place = collector_at(c, sm, collector)
         if _takes(c, place, now):
             if _grant(c, place, bank, now, after):
                 c.rows[row, at.REQUESTS] ^= bit(collector)
                 if c.rows[row, at.REQUESTS] == 0:
-                    c.rows[sm, at.REQUEST_BANKS] ^= bit(bank)
+                    c.table[sm, at.REQUEST_BANKS] ^= bit(bank)
             if c.rows[place, at.MISSING] == 0:
                 _can_go(c, sm, collector, c.rows[place, at.FOR_UNITS])
-    still = c.rows[sm, at.REQUEST_BANKS]
+    still = c.table[sm, at.REQUEST_BANKS]
     if still != 0:
         c.clock[at.BANK_WAITS] += count(still)
 
@@ -162,11 +163,11 @@ def _grant(c: Core, place: int, bank: int, now: int, after: int) -> bool:
 
 def enter(c: Core, d: Any, sm: int, now: int) -> None:
     """Latched instructions, oldest first, take free collectors of their group, at most ``in_ports`` in a step."""
-    latched = c.rows[sm, at.GROUPS_LATCHED]
+    latched = c.table[sm, at.GROUPS_LATCHED]
     while latched != 0:
         group = lowest(latched)
         latched ^= bit(group)
-        row = c.machine[at.FIRST_GROUP] + sm * c.machine[at.GROUPS] + group
+        row = group_at(c, sm, group)
         ports = c.rows[row, at.IN_PORTS]
         while ports > 0 and c.rows[row, at.FREE_COLLECTORS] != 0 and c.rows[row, at.LATCHED] != at.NONE:
             ports -= 1
@@ -177,7 +178,7 @@ def enter(c: Core, d: Any, sm: int, now: int) -> None:
             _free_latch(c, op)
             _take_collector(c, d, sm, collector, op, now)
         if c.rows[row, at.LATCHED] == at.NONE:
-            c.rows[sm, at.GROUPS_LATCHED] ^= bit(group)
+            c.table[sm, at.GROUPS_LATCHED] ^= bit(group)
 
 
 def _free_latch(c: Core, op: int) -> None:
@@ -186,7 +187,7 @@ def _free_latch(c: Core, op: int) -> None:
 
 def _take_collector(c: Core, d: Any, sm: int, collector: int, op: int, now: int) -> None:
     """Ask the banks for the words of an instruction."""
-    place = c.rows[sm, at.COLLECTORS_AT] + collector
+    place = collector_at(c, sm, collector)
     pc = c.rows[op, at.OP_PC]
     warp = c.rows[op, at.OP_WARP]
     c.rows[op, at.OP_ENTERED] = now
@@ -211,8 +212,8 @@ def _take_collector(c: Core, d: Any, sm: int, collector: int, op: int, now: int)
             continue
         bank = word & at.SAYS_BANK
         missing += 1
-        c.rows[c.rows[sm, at.BANKS_AT] + bank, at.REQUESTS] |= bit(collector)
-        c.rows[sm, at.REQUEST_BANKS] |= bit(bank)
+        c.rows[bank_at(c, sm, bank), at.REQUESTS] |= bit(collector)
+        c.table[sm, at.REQUEST_BANKS] |= bit(bank)
     c.rows[place, at.MISSING] = missing
     c.rows[place, at.WORD_COUNT] = last - first
     c.rows[place, at.READY_AT] = ready_at

@@ -7,7 +7,8 @@ from typing import Any
 from warpreg.timing import at, calls
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, lowest
-from warpreg.timing.under_way import first_block, give_op, mark, schedule, slot_of, take_due, take_op
+from warpreg.timing.places import bank_at, slot_of
+from warpreg.timing.under_way import give_op, mark, schedule, take_due, take_op
 
 
 def complete(c: Core, memory: Any, d: Any, sm: int, now: int) -> None:
@@ -25,8 +26,8 @@ def complete(c: Core, memory: Any, d: Any, sm: int, now: int) -> None:
         else:
             _results(c, d, sm, op, now)
         op = following
-    c.rows[sm, at.WRITTEN_BANKS] = c.rows[sm, at.WRITE_BANKS]
-    if c.rows[sm, at.WRITE_BANKS] != 0:
+    c.table[sm, at.WRITTEN_BANKS] = c.table[sm, at.WRITE_BANKS]
+    if c.table[sm, at.WRITE_BANKS] != 0:
         _write_banks(c, d, sm, now)
 
 
@@ -104,10 +105,10 @@ def queue_write(c: Core, sm: int, bank: int, op: int, index: int) -> None:
     """The result of that index joins the write queue of a bank."""
     word = op << at.WORD_BITS | index
     c.rows[op, at.OP_LINK + index] = at.NONE
-    row = c.rows[sm, at.BANKS_AT] + bank
+    row = bank_at(c, sm, bank)
     if c.rows[row, at.WRITES_HEAD] == at.NONE:
         c.rows[row, at.WRITES_HEAD] = word
-        c.rows[sm, at.WRITE_BANKS] |= bit(bank)
+        c.table[sm, at.WRITE_BANKS] |= bit(bank)
     else:
         last = c.rows[row, at.WRITES_TAIL]
         c.rows[last >> at.WORD_BITS, at.OP_LINK + (last & at.WORD_MASK)] = word
@@ -117,24 +118,24 @@ def queue_write(c: Core, sm: int, bank: int, op: int, index: int) -> None:
 
 def _write_banks(c: Core, d: Any, sm: int, now: int) -> None:
     """Every bank with a queue serves its first write."""
-    waiting = c.rows[sm, at.WRITE_BANKS]
-    base = c.rows[sm, at.BANKS_AT]
+    waiting = c.table[sm, at.WRITE_BANKS]
     still = waiting
     while waiting != 0:
         bank = lowest(waiting)
         waiting ^= bit(bank)
-        word = c.rows[base + bank, at.WRITES_HEAD]
+        row = bank_at(c, sm, bank)
+        word = c.rows[row, at.WRITES_HEAD]
         op = word >> at.WORD_BITS
         index = word & at.WORD_MASK
         following = c.rows[op, at.OP_LINK + index]
-        c.rows[base + bank, at.WRITES_HEAD] = following
+        c.rows[row, at.WRITES_HEAD] = following
         if following == at.NONE:
             still ^= bit(bank)
         if c.rows[op, at.OP_PC] == at.EXTRA:
             give_op(c, op)
         else:
             _written(c, d, sm, op, index, now)
-    c.rows[sm, at.WRITE_BANKS] = still
+    c.table[sm, at.WRITE_BANKS] = still
 
 
 def _written(c: Core, d: Any, sm: int, op: int, index: int, now: int) -> None:
@@ -183,7 +184,7 @@ def finish(c: Core, d: Any, sm: int, op: int, now: int) -> None:
 def end_warp(c: Core, sm: int, warp: int) -> None:
     """Count a warp that has ended; its thread block leaves with the last one."""
     block = c.rows[warp, at.BLOCK]
-    c.rows[sm, at.ENDED_WARPS] |= bit(slot_of(c, sm, warp))
+    c.table[sm, at.ENDED_WARPS] |= bit(slot_of(c, sm, warp))
     c.rows[block, at.WARPS_LEFT] -= 1
     if c.rows[block, at.WARPS_LEFT] == 0:
-        c.rows[sm, at.BLOCK_ENDED] |= bit(block - first_block(c, sm))
+        c.table[sm, at.BLOCK_ENDED] |= c.rows[block, at.OWN_BLOCK]

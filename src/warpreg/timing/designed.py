@@ -31,6 +31,7 @@ from warpreg.timing import at, calls
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit
 from warpreg.timing.complete import queue_write
+from warpreg.timing.places import number_of, warp_at, warp_of
 from warpreg.timing.ready import know_eligible, slowest
 from warpreg.timing.under_way import mark, take_op
 
@@ -48,11 +49,6 @@ def plan_of(c: Core, d: Any, sm: int, number: int, pc: int, mask: int, base: int
         d.accesses, d.moves, d.events, mask, datapath, base, stride, number, sm, now, 1, first_source, first_result,
         d.sources, d.results, d.extras, d.woken, d.queued, d.levels, 0, 0, 0, 0,
     )  # fmt: skip
-
-
-def number_of(c: Core, warp: int) -> int:
-    """A warp as hooks know it."""
-    return warp - c.machine[at.FIRST_WARP]
 
 
 def record_base(c: Core, place: int) -> int:
@@ -81,7 +77,7 @@ def settle(c: Core, d: Any, sm: int, now: int) -> None:
 
 
 def _keep_extra(c: Core, d: Any, sm: int, row: int) -> None:
-    warp = c.machine[at.FIRST_WARP] + d.extras[row, EXTRA_WARP]
+    warp = (c.machine[at.FIRST_WARP] + d.extras[row, EXTRA_WARP]) * c.machine[at.ROW]
     bank = d.extras[row, EXTRA_BANK]
     if bank == UNSET:
         bank = calls.bank_of(c, warp, d.extras[row, EXTRA_REGISTER])
@@ -91,16 +87,16 @@ def _keep_extra(c: Core, d: Any, sm: int, row: int) -> None:
     op = take_op(c, sm, warp, at.EXTRA)
     c.rows[op, at.OP_PLACE] = bank
     c.rows[op, at.OP_NEXT] = at.NONE
-    if c.rows[sm, at.EXTRA_FIRST] == at.NONE:
-        c.rows[sm, at.EXTRA_FIRST] = op
+    if c.table[sm, at.EXTRA_FIRST] == at.NONE:
+        c.table[sm, at.EXTRA_FIRST] = op
     else:
-        c.rows[c.rows[sm, at.EXTRA_LAST], at.OP_NEXT] = op
-    c.rows[sm, at.EXTRA_LAST] = op
+        c.rows[c.table[sm, at.EXTRA_LAST], at.OP_NEXT] = op
+    c.table[sm, at.EXTRA_LAST] = op
 
 
 def _wake(c: Core, sm: int, token: int, now: int) -> None:
-    first = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS]
-    for warp in range(first, first + c.machine[at.SLOTS]):
+    for slot in range(c.machine[at.SLOTS]):
+        warp = warp_at(c, sm, slot)
         if c.rows[warp, at.STOP] == at.AT_TOKEN and c.rows[warp, at.TOKEN] == token:
             c.rows[warp, at.STOP] = at.GOING
             c.rows[warp, at.ASKS_FROM] = now + 1
@@ -110,8 +106,8 @@ def _wake(c: Core, sm: int, token: int, now: int) -> None:
 
 
 def queue_extras(c: Core, sm: int) -> None:
-    op = c.rows[sm, at.EXTRA_FIRST]
-    c.rows[sm, at.EXTRA_FIRST] = at.NONE
+    op = c.table[sm, at.EXTRA_FIRST]
+    c.table[sm, at.EXTRA_FIRST] = at.NONE
     while op != at.NONE:
         following = c.rows[op, at.OP_NEXT]
         queue_write(c, sm, c.rows[op, at.OP_PLACE], op, 0)
@@ -246,10 +242,9 @@ def call_priority(c: Core, d: Any, sm: int, scheduler: int, ready: int, now: int
     """Of the ready warps those with the highest priority."""
     best = 0
     chosen = 0
-    schedulers = c.machine[at.SCHEDULERS]
     for position in range(at.SET_SIZE):
         if ready >> position & 1 != 0:
-            warp = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + position * schedulers + scheduler
+            warp = warp_of(c, sm, scheduler, position)
             found = priority(d.state, d.program, number_of(c, warp), c.rows[warp, at.HEAD])
             if chosen == 0 or found > best:
                 best = found

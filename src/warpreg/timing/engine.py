@@ -89,7 +89,7 @@ class Engine:
 
     def _stuck(self) -> TimingError:
         """Which warps cannot go on: those that wait for tokens, else all."""
-        rows, m = self.core.rows, self.core.machine
+        rows, m = self.core.table, self.core.machine
         first, last = int(m[at.FIRST_WARP]), int(m[at.FIRST_SCHEDULER])
         present = [warp for warp in range(first, last) if rows[warp, at.PRESENT]]
         waiting = [self._waiting(warp) for warp in present if rows[warp, at.STOP] == at.AT_TOKEN]
@@ -100,7 +100,7 @@ class Engine:
         return TimingError(f"kernel {self.kernel.name}: no warp can go on in cycle {cycle}: {places}")
 
     def _waiting(self, warp: int) -> Waiting:
-        rows, first = self.core.rows, int(self.core.machine[at.FIRST_WARP])
+        rows, first = self.core.table, int(self.core.machine[at.FIRST_WARP])
         row = rows[warp]
         fellows = rows[first : self.core.machine[at.FIRST_SCHEDULER]]
         oldest = fellows[fellows[:, at.BLOCK] == row[at.BLOCK], at.AGE].min()
@@ -108,5 +108,5 @@ class Engine:
         holds = -1
         if owner is not None:
             holds = int(owner(self._outside.state, self._outside.program, warp - first, int(row[at.TOKEN])))
-        block = int(rows[row[at.BLOCK], at.BLOCK_INDEX])
+        block = int(self.core.rows[row[at.BLOCK], at.BLOCK_INDEX])
         return Waiting(warp - first, block, int(row[at.AGE] - oldest), int(row[at.HEAD]), int(row[at.TOKEN]), holds)

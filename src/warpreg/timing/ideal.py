@@ -26,7 +26,7 @@ def refuses(c: Core, sm: int, row: int, pipe: int, now: int) -> bool:
     free = free_at(c, sm, units_of(c, row, pipe))
     if free <= now:
         return False
-    c.rows[sm, at.RETRY_AT] = min(c.rows[sm, at.RETRY_AT], free)
+    c.table[sm, at.RETRY_AT] = min(c.table[sm, at.RETRY_AT], free)
     return True
 
 

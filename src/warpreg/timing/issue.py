@@ -11,9 +11,10 @@ from warpreg.timing.account import blocked_warps
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, count, lowest, round_after, round_from
 from warpreg.timing.complete import end_warp
+from warpreg.timing.places import block_at, scheduler_at, warp_at, warp_of
 from warpreg.timing.ready import know_eligible, slowest, take_from_ready, watch_for_stall
 from warpreg.timing.soon import soon
-from warpreg.timing.under_way import first_block, mark, take_op, wake_at
+from warpreg.timing.under_way import mark, take_op, wake_at
 
 HOST_LINE = 8
 """Words in a cache line of the host."""
@@ -24,7 +25,7 @@ def take_turn(c: Core, d: Any, sm: int, scheduler: int, now: int) -> bool:
 
     Returns whether a warp is left that could issue in the next cycle as far as is known now.
     """
-    row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
+    row = scheduler_at(c, sm, scheduler)
     ready = c.rows[row, at.READY_WARPS]
     if ready == 0:
         return False
@@ -35,7 +36,7 @@ def take_turn(c: Core, d: Any, sm: int, scheduler: int, now: int) -> bool:
     while left != 0:
         position = _pick(c, sm, row, scheduler, calls.prefer(c, d, sm, scheduler, left, now))
         left ^= bit(position)
-        warp = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + position * c.machine[at.SCHEDULERS] + scheduler
+        warp = warp_of(c, sm, scheduler, position)
         token = calls.admit(c, d, sm, warp, c.rows[warp, at.HEAD], now)
         if token == GO:
             _issue_from(c, d, sm, row, scheduler, position, warp, now)
@@ -57,17 +58,18 @@ def _pick(c: Core, sm: int, row: int, scheduler: int, able: int) -> int:
         return round_after(able, last)
     if policy == at.GREEDY:
         return round_from(able, last)
-    base = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + scheduler
-    schedulers = c.machine[at.SCHEDULERS]
-    if policy == at.GTO and able & bit(last) != 0 and c.rows[base + last * schedulers, at.LAST_ISSUE] >= 0:
+    if policy == at.GTO and able & bit(last) != 0 and c.rows[warp_of(c, sm, scheduler, last), at.LAST_ISSUE] >= 0:
         return last
     oldest = lowest(able)
+    youth = c.rows[warp_of(c, sm, scheduler, oldest), at.AGE]
     rest = able ^ bit(oldest)
     while rest != 0:
         other = lowest(rest)
         rest ^= bit(other)
-        if c.rows[base + other * schedulers, at.AGE] < c.rows[base + oldest * schedulers, at.AGE]:
+        age = c.rows[warp_of(c, sm, scheduler, other), at.AGE]
+        if age < youth:
             oldest = other
+            youth = age
     return oldest
 
 
@@ -116,8 +118,8 @@ def _issue(c: Core, d: Any, sm: int, row: int, scheduler: int, warp: int, pipe: 
     c.clock[at.INSTRUCTIONS] += 1
     c.clock[at.LAST_PROGRESS] = now
     op = take_op(c, sm, warp, pc)
-    c.rows[op, at.OP_SEQUENCE] = c.rows[sm, at.SEQ]
-    c.rows[sm, at.SEQ] += 1
+    c.rows[op, at.OP_SEQUENCE] = c.table[sm, at.SEQ]
+    c.table[sm, at.SEQ] += 1
     c.rows[op, at.OP_ISSUED] = now
     c.rows[op, at.OP_MASK] = c.rows[warp, at.MASK]
     c.rows[op, at.OP_RECORD] = at.NONE
@@ -139,7 +141,7 @@ def _issue(c: Core, d: Any, sm: int, row: int, scheduler: int, warp: int, pipe: 
         calls.take(c, d, sm, row, pipe, pc, op, now)
     if c.rows[warp, at.HEAD] == at.NONE:
         c.rows[c.rows[warp, at.BLOCK], at.HEADS_LEFT] -= 1
-        c.rows[sm, at.CHECK_BARRIER] |= bit(c.rows[warp, at.BLOCK] - first_block(c, sm))
+        c.table[sm, at.CHECK_BARRIER] |= c.rows[c.rows[warp, at.BLOCK], at.OWN_BLOCK]
 
 
 def record_words(c: Core, place: int) -> int:
@@ -192,7 +194,7 @@ def _control(c: Core, sm: int, warp: int, pc: int, op: int, now: int) -> None:
         c.rows[warp, at.STOP] = at.AT_BARRIER
         c.rows[warp, at.TOKEN] = flags >> at.NUMBER_SHIFT & 15 if flags >> at.COUNT_SHIFT != 0 else at.NONE
         c.rows[block, at.WAITING] += 1
-        c.rows[sm, at.CHECK_BARRIER] |= bit(block - first_block(c, sm))
+        c.table[sm, at.CHECK_BARRIER] |= c.rows[block, at.OWN_BLOCK]
     if flags & at.FENCE != 0:
         c.rows[warp, at.STOP] = at.AT_FENCE
         c.rows[warp, at.AWAITED] = at.NONE
@@ -212,7 +214,7 @@ def _arrive(c: Core, sm: int, block: int, flags: int) -> None:
     c.rows[block, at.ARRIVED + number] += 1
     if c.rows[block, at.ARRIVED + number] >= flags >> at.COUNT_SHIFT:
         c.rows[block, at.COMPLETE] |= bit(number)
-        c.rows[sm, at.CHECK_BARRIER] |= bit(block - first_block(c, sm))
+        c.table[sm, at.CHECK_BARRIER] |= c.rows[block, at.OWN_BLOCK]
 
 
 def _enter_scoreboard(c: Core, warp: int, pc: int, op: int) -> None:
@@ -233,10 +235,10 @@ def release_barriers(c: Core, sm: int) -> None:
     """At the end of phase 3: let the warps go on whose barrier is complete, or all of a thread block if each of them
     waits at some barrier or has issued everything.
     """
-    blocks = c.rows[sm, at.CHECK_BARRIER]
-    c.rows[sm, at.CHECK_BARRIER] = 0
+    blocks = c.table[sm, at.CHECK_BARRIER]
+    c.table[sm, at.CHECK_BARRIER] = 0
     while blocks != 0:
-        block = first_block(c, sm) + lowest(blocks)
+        block = block_at(c, sm, lowest(blocks))
         blocks ^= bit(lowest(blocks))
         complete = c.rows[block, at.COMPLETE]
         if complete != 0:
@@ -248,11 +250,11 @@ def release_barriers(c: Core, sm: int) -> None:
 
 def _release(c: Core, sm: int, block: int, complete: int) -> None:
     """The warps at these barriers, or at any (NONE); those barriers begin anew."""
-    first = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS]
     for number in range(at.BARRIERS):
         if complete != at.NONE and complete >> number & 1 != 0:
             c.rows[block, at.ARRIVED + number] = 0
-    for warp in range(first, first + c.machine[at.SLOTS]):
+    for slot in range(c.machine[at.SLOTS]):
+        warp = warp_at(c, sm, slot)
         if c.rows[warp, at.BLOCK] == block and c.rows[warp, at.STOP] == at.AT_BARRIER:
             number = c.rows[warp, at.TOKEN]
             if complete == at.NONE or (number != at.NONE and complete >> number & 1 != 0):

@@ -13,7 +13,7 @@ from warpreg.timing.under_way import schedule
 
 def has_room(c: Core, sm: int) -> bool:
     """Whether the queue takes another instruction."""
-    return c.rows[sm, at.QUEUED] < c.machine[at.QUEUE]
+    return c.table[sm, at.QUEUED] < c.machine[at.QUEUE]
 
 
 def begin(c: Core, d: Any, sm: int, op: int, later: int, now: int) -> None:
@@ -39,13 +39,13 @@ def begin(c: Core, d: Any, sm: int, op: int, later: int, now: int) -> None:
     c.rows[op, at.OP_NEXT] = at.NONE
     c.rows[op, at.OP_READY] = ready
     c.rows[op, at.OP_SENT_AT] = now
-    if c.rows[sm, at.QUEUED] == 0:
-        c.rows[sm, at.QUEUE_HEAD] = op
-        c.rows[sm, at.QUEUE_AT] = _first_turn(c, op, now)
+    if c.table[sm, at.QUEUED] == 0:
+        c.table[sm, at.QUEUE_HEAD] = op
+        c.table[sm, at.QUEUE_AT] = _first_turn(c, op, now)
     else:
-        c.rows[c.rows[sm, at.QUEUE_TAIL], at.OP_NEXT] = op
-    c.rows[sm, at.QUEUE_TAIL] = op
-    c.rows[sm, at.QUEUED] += 1
+        c.rows[c.table[sm, at.QUEUE_TAIL], at.OP_NEXT] = op
+    c.table[sm, at.QUEUE_TAIL] = op
+    c.table[sm, at.QUEUED] += 1
     if not _is_local(c, op):
         calls.memory_issued(c, d, sm, op, now)
 
@@ -71,22 +71,22 @@ def _first_turn(c: Core, op: int, now: int) -> int:
 
 def send_one(c: Core, memory: Any, d: Any, sm: int, now: int) -> None:
     """The head's turn in this cycle."""
-    if c.rows[sm, at.QUEUED] == 0 or c.rows[sm, at.QUEUE_AT] > now:
+    if c.table[sm, at.QUEUED] == 0 or c.table[sm, at.QUEUE_AT] > now:
         return
-    op = c.rows[sm, at.QUEUE_HEAD]
+    op = c.table[sm, at.QUEUE_HEAD]
     if _is_local(c, op):
         _leave(c, sm, op, now)
         _end_local(c, d, sm, op, now)
     elif calls.accepts(memory, sm, now):
         _send(c, memory, sm, op, now)
     else:
-        c.rows[sm, at.QUEUE_AT] = calls.retry(memory, sm, now)
+        c.table[sm, at.QUEUE_AT] = calls.retry(memory, sm, now)
 
 
 def expect_head(c: Core, memory: Any, sm: int) -> None:
     """Say what the head sends next."""
-    if c.rows[sm, at.QUEUED] != 0:
-        calls.expect(memory, sm, c.slab[c.rows[c.rows[sm, at.QUEUE_HEAD], at.OP_PLACE]] & -record.LINE_BYTES)
+    if c.table[sm, at.QUEUED] != 0:
+        calls.expect(memory, sm, c.slab[c.rows[c.table[sm, at.QUEUE_HEAD], at.OP_PLACE]] & -record.LINE_BYTES)
 
 
 def _is_local(c: Core, op: int) -> bool:
@@ -117,7 +117,7 @@ def _send(c: Core, memory: Any, sm: int, op: int, now: int) -> None:
     c.rows[op, at.OP_TICKETS] += 1
     c.clock[at.TRANSACTIONS] += 1
     calls.send(memory, sm, c.code[pc, at.KIND], word & -record.LINE_BYTES, word & record.ALL_SECTORS, op, now)
-    c.rows[sm, at.QUEUE_AT] = now + 1
+    c.table[sm, at.QUEUE_AT] = now + 1
     if c.rows[op, at.OP_TO_SEND] == 0:
         _leave(c, sm, op, now)
 
@@ -125,7 +125,7 @@ def _send(c: Core, memory: Any, sm: int, op: int, now: int) -> None:
 def _leave(c: Core, sm: int, op: int, now: int) -> None:
     """The head leaves; the next one begins in the next cycle, and one inside the SM acts in its last."""
     following = c.rows[op, at.OP_NEXT]
-    c.rows[sm, at.QUEUE_HEAD] = following
-    c.rows[sm, at.QUEUED] -= 1
+    c.table[sm, at.QUEUE_HEAD] = following
+    c.table[sm, at.QUEUED] -= 1
     if following != at.NONE:
-        c.rows[sm, at.QUEUE_AT] = _first_turn(c, following, now)
+        c.table[sm, at.QUEUE_AT] = _first_turn(c, following, now)

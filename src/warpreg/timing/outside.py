@@ -41,7 +41,7 @@ def entry(c, memory, {arguments}):
 '''
 _START = """\
 def warp_start(c, d, sm, warp, now):
-    number = warp - c.machine[{first_warp}]
+    number = warp // c.machine[{row}] - c.machine[{first_warp}]
 """
 COUNTS = ("accesses", "moves", "events")
 
@@ -167,7 +167,7 @@ class Outside:
 
     def _warp_start(self) -> FunctionType:
         """Resets the rows of a fresh warp and calls the hook, if there is one."""
-        lines = [_START.format(first_warp=at.FIRST_WARP)]
+        lines = [_START.format(row=at.ROW, first_warp=at.FIRST_WARP)]
         for one in self.fields:
             if one.reset:
                 lines.append(f"    for i in range(d.t_{one.name}.size):\n")

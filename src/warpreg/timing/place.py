@@ -9,30 +9,30 @@ from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, count, lowest
 from warpreg.timing.complete import end_warp
 from warpreg.timing.issue import move_on
+from warpreg.timing.places import block_at, scheduler_at, warp_at
 from warpreg.timing.ready import enter_active, set_cause
-from warpreg.timing.under_way import first_block
 
 
 def leave(c: Core, d: Any, sm: int, now: int) -> None:
     """Tell which warps have ended in this cycle, free the slots of the thread blocks that have."""
-    warps = c.rows[sm, at.ENDED_WARPS]
-    c.rows[sm, at.ENDED_WARPS] = 0
+    warps = c.table[sm, at.ENDED_WARPS]
+    c.table[sm, at.ENDED_WARPS] = 0
     while warps != 0:
         slot = lowest(warps)
         warps ^= bit(slot)
-        calls.warp_end(c, d, sm, c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + slot, now)
-    ended = c.rows[sm, at.BLOCK_ENDED]
-    c.rows[sm, at.BLOCK_ENDED] = 0
+        calls.warp_end(c, d, sm, warp_at(c, sm, slot), now)
+    ended = c.table[sm, at.BLOCK_ENDED]
+    c.table[sm, at.BLOCK_ENDED] = 0
     while ended != 0:
         block = lowest(ended)
         ended ^= bit(block)
         calls.block_end(c, d, sm, now)
         for slot in range(c.machine[at.SLOTS]):
-            warp = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + slot
-            if c.rows[warp, at.BLOCK] == first_block(c, sm) + block:
+            warp = warp_at(c, sm, slot)
+            if c.rows[warp, at.BLOCK] == block_at(c, sm, block):
                 _leave_slot(c, sm, slot, warp, now)
-        c.rows[sm, at.FREE_BLOCKS] |= bit(block)
-        c.rows[sm, at.RESIDENT] -= 1
+        c.table[sm, at.FREE_BLOCKS] |= bit(block)
+        c.table[sm, at.RESIDENT] -= 1
         c.clock[at.ENDED_BLOCKS] += 1
         c.clock[at.LAST_LEFT] = max(c.clock[at.LAST_LEFT], now)
 
@@ -40,11 +40,11 @@ def leave(c: Core, d: Any, sm: int, now: int) -> None:
 def _leave_slot(c: Core, sm: int, slot: int, warp: int, now: int) -> None:
     schedulers = c.machine[at.SCHEDULERS]
     position = slot // schedulers
-    row = c.machine[at.FIRST_SCHEDULER] + sm * schedulers + slot % schedulers
+    row = scheduler_at(c, sm, slot % schedulers)
     set_cause(c, row, position, warp, at.EMPTY, now + 1)
     c.rows[warp, at.BLOCK] = at.NONE
     c.rows[warp, at.PRESENT] = 0
-    c.rows[sm, at.FREE_SLOTS] |= bit(slot)
+    c.table[sm, at.FREE_SLOTS] |= bit(slot)
     c.rows[row, at.DIRTY] &= ~bit(position)
     c.rows[row, at.ACTIVE] &= ~bit(position)
     c.rows[row, at.ELIGIBLE] &= ~bit(position)
@@ -52,16 +52,17 @@ def _leave_slot(c: Core, sm: int, slot: int, warp: int, now: int) -> None:
 
 def has_room(c: Core, sm: int) -> bool:
     """Whether the SM has room for another thread block."""
-    return c.rows[sm, at.FREE_BLOCKS] != 0 and count(c.rows[sm, at.FREE_SLOTS]) >= c.machine[at.BLOCK_WARPS]
+    return c.table[sm, at.FREE_BLOCKS] != 0 and count(c.table[sm, at.FREE_SLOTS]) >= c.machine[at.BLOCK_WARPS]
 
 
 def place(c: Core, d: Any, sm: int, now: int) -> None:
     """Take the next thread block; there is one, and room for it."""
     warps = c.machine[at.BLOCK_WARPS]
-    within = lowest(c.rows[sm, at.FREE_BLOCKS])
-    block = first_block(c, sm) + within
-    c.rows[sm, at.FREE_BLOCKS] ^= bit(within)
-    c.rows[sm, at.RESIDENT] += 1
+    within = lowest(c.table[sm, at.FREE_BLOCKS])
+    block = block_at(c, sm, within)
+    c.table[sm, at.FREE_BLOCKS] ^= bit(within)
+    c.table[sm, at.RESIDENT] += 1
+    c.rows[block, at.OWN_BLOCK] = bit(within)
     c.rows[block, at.BLOCK_INDEX] = c.clock[at.NEXT_BLOCK]
     c.rows[block, at.WARPS_LEFT] = warps
     c.rows[block, at.HEADS_LEFT] = warps
@@ -73,14 +74,14 @@ def place(c: Core, d: Any, sm: int, now: int) -> None:
     start = (c.clock[at.NEXT_BLOCK] - c.clock[at.FIRST_LOADED]) * warps
     c.clock[at.NEXT_BLOCK] += 1
     for index in range(warps):
-        slot = lowest(c.rows[sm, at.FREE_SLOTS])
-        c.rows[sm, at.FREE_SLOTS] ^= bit(slot)
+        slot = lowest(c.table[sm, at.FREE_SLOTS])
+        c.table[sm, at.FREE_SLOTS] ^= bit(slot)
         _take_slot(c, d, sm, slot, block, start + index, now)
 
 
 def _take_slot(c: Core, d: Any, sm: int, slot: int, block: int, start: int, now: int) -> None:
     """A warp takes its slot; its first instruction is fetched in the next cycle."""
-    warp = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + slot
+    warp = warp_at(c, sm, slot)
     c.rows[warp, at.PRESENT] = 1
     c.rows[warp, at.BLOCK] = block
     begin = c.clock[at.STARTS] + 4 * start
@@ -96,17 +97,17 @@ def _take_slot(c: Core, d: Any, sm: int, slot: int, block: int, start: int, now:
     c.rows[warp, at.COPIED] = 0
     c.rows[warp, at.COPY_GROUPS] = 0
     c.rows[warp, at.FETCHED] = now + 1
-    c.rows[warp, at.AGE] = c.rows[sm, at.AGES]
+    c.rows[warp, at.AGE] = c.table[sm, at.AGES]
     c.rows[warp, at.STOP] = at.GOING
     c.rows[warp, at.LAST_ISSUE] = -1
     c.rows[warp, at.SWAP_UNTIL] = 0
     c.rows[warp, at.ASKS_FROM] = 0
     c.rows[warp, at.AT_WORK] = now
-    c.rows[sm, at.AGES] += 1
+    c.table[sm, at.AGES] += 1
     move_on(c, warp)
     schedulers = c.machine[at.SCHEDULERS]
     position = slot // schedulers
-    row = c.machine[at.FIRST_SCHEDULER] + sm * schedulers + slot % schedulers
+    row = scheduler_at(c, sm, slot % schedulers)
     c.rows[row, at.DIRTY] |= bit(position)
     calls.warp_start(c, d, sm, warp, now)
     if calls.is_two_level(c):

@@ -7,18 +7,19 @@ from typing import Any
 from warpreg.timing import at, calls
 from warpreg.timing.at import Core
 from warpreg.timing.bits import bit, count, lowest, round_after
+from warpreg.timing.places import scheduler_at, warp_of
 from warpreg.timing.under_way import wake_at
 
 
 def look_again(c: Core, d: Any, sm: int, scheduler: int, now: int) -> None:
     """Find anew the cause of every marked warp of a scheduler, and take from the active set who must leave it."""
-    row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
+    row = scheduler_at(c, sm, scheduler)
     marked = c.rows[row, at.DIRTY]
     c.rows[row, at.DIRTY] = 0
     while marked != 0:
         position = lowest(marked)
         marked ^= bit(position)
-        warp = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + position * c.machine[at.SCHEDULERS] + scheduler
+        warp = warp_of(c, sm, scheduler, position)
         if c.rows[warp, at.PRESENT] != 0:
             _look(c, d, sm, row, position, warp, now)
 
@@ -170,12 +171,12 @@ def _leaves(c: Core, warp: int, waited: int, now: int) -> bool:
 
 def fill_active(c: Core, d: Any, sm: int, scheduler: int, now: int) -> bool:
     """Fill the free places of the active set at the end of phase 3; whether anybody entered it."""
-    row = c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler
+    row = scheduler_at(c, sm, scheduler)
     places = c.machine[at.ACTIVE_WARPS] - count(c.rows[row, at.ACTIVE])
     filled = False
     while places > 0 and c.rows[row, at.ELIGIBLE] != 0:
         position = round_after(c.rows[row, at.ELIGIBLE], c.rows[row, at.LAST_ACTIVE])
-        warp = c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + position * c.machine[at.SCHEDULERS] + scheduler
+        warp = warp_of(c, sm, scheduler, position)
         enter_active(c, d, sm, row, position, warp, now)
         places -= 1
         filled = True

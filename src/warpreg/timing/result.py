@@ -163,9 +163,9 @@ def result_of(
     """What the core's arrays say at the end of a run of ``cycles``; ``counters`` are those of the memory system."""
     m, clock = core.machine, core.clock
     sms, schedulers = int(m[at.SMS]), int(m[at.SCHEDULERS])
-    warps = core.rows[m[at.FIRST_WARP] : m[at.FIRST_SCHEDULER]]
-    first = int(m[at.FIRST_SCHEDULER] + m[at.TO_ACCOUNT])
-    stalls = core.rows[first : first + sms * schedulers, : at.CAUSES].copy()
+    warps = core.table[m[at.FIRST_WARP] : m[at.FIRST_SCHEDULER]]
+    first = int(m[at.FIRST_SCHEDULER] + m[at.TO_ACCOUNT] // m[at.ROW])
+    stalls = core.table[first : first + sms * schedulers, : at.CAUSES].copy()
     rest = cycles - warps[:, at.SINCE]
     index = np.arange(len(warps))
     owner = index // int(m[at.SLOTS]) * schedulers + index % int(m[at.SLOTS]) % schedulers
@@ -176,7 +176,7 @@ def result_of(
         slots=int(m[at.SLOTS]),
         cycles=cycles,
         warp_instructions=int(clock[at.INSTRUCTIONS]),
-        issued=core.rows[:sms, at.SEQ].copy(),
+        issued=core.table[:sms, at.SEQ].copy(),
         stalls=stalls,
         memory_cycles=warps[:, at.MEMORY_CYCLES].copy(),
         bank_conflicts=int(clock[at.BANK_WAITS]),

@@ -11,6 +11,7 @@ from warpreg.timing.complete import complete
 from warpreg.timing.issue import release_barriers, take_turn
 from warpreg.timing.load_store import expect_head, send_one
 from warpreg.timing.place import has_room, leave, place
+from warpreg.timing.places import scheduler_at
 from warpreg.timing.ready import fill_active, look_again
 from warpreg.timing.under_way import next_due
 
@@ -42,7 +43,7 @@ def _soonest(c: Core, memory: Any) -> int:
     """When an SM is to be stepped next, as far as is known."""
     soonest = at.NEVER
     for sm in range(c.machine[at.SMS]):
-        soonest = min(soonest, c.rows[sm, at.DUE], calls.next_return(memory, sm))
+        soonest = min(soonest, c.table[sm, at.DUE], calls.next_return(memory, sm))
     return soonest
 
 
@@ -50,14 +51,14 @@ def _step_all(c: Core, memory: Any, d: Any) -> int:
     """Step each SM up to UNTIL; those that have room take thread blocks in the order of cycles, then of SMs."""
     for sm in range(c.machine[at.SMS]):
         status = _step_one(c, memory, d, sm)
-        if status == at.DONE and c.machine[at.IN_STEP] != 0 and c.rows[sm, at.PLACES_AT] != at.NONE:
+        if status == at.DONE and c.machine[at.IN_STEP] != 0 and c.table[sm, at.PLACES_AT] != at.NONE:
             status = _place(c, d, sm)
         if status != at.DONE:
             return status
     while c.clock[at.PLACING] != 0:
         first = _first_to_place(c)
         for sm in range(c.machine[at.SMS]):
-            if c.rows[sm, at.PLACES_AT] == first:
+            if c.table[sm, at.PLACES_AT] == first:
                 status = _place(c, d, sm)
                 if status == at.DONE:
                     status = _step_one(c, memory, d, sm)
@@ -73,11 +74,11 @@ def _place(c: Core, d: Any, sm: int) -> int:
             return at.NEEDS_BLOCKS
         if c.clock[at.FREE_OPS] < c.clock[at.LEAST_OPS]:
             return at.NEEDS_ROOM
-        now = c.rows[sm, at.PLACES_AT]
+        now = c.table[sm, at.PLACES_AT]
         place(c, d, sm, now)
         calls.queue_extras(c, sm)
-        c.rows[sm, at.DUE] = now + 1
-    c.rows[sm, at.PLACES_AT] = at.NONE
+        c.table[sm, at.DUE] = now + 1
+    c.table[sm, at.PLACES_AT] = at.NONE
     c.clock[at.PLACING] -= 1
     return at.DONE
 
@@ -86,30 +87,30 @@ def _first_to_place(c: Core) -> int:
     """The first cycle at whose end an SM has room."""
     first = at.NEVER
     for sm in range(c.machine[at.SMS]):
-        if c.rows[sm, at.PLACES_AT] != at.NONE:
-            first = min(first, c.rows[sm, at.PLACES_AT])
+        if c.table[sm, at.PLACES_AT] != at.NONE:
+            first = min(first, c.table[sm, at.PLACES_AT])
     return first
 
 
 def _step_one(c: Core, memory: Any, d: Any, sm: int) -> int:
     """Step an SM where something can happen, up to UNTIL or until it waits for its turn to take a thread block."""
-    while c.rows[sm, at.PLACES_AT] == at.NONE:
+    while c.table[sm, at.PLACES_AT] == at.NONE:
         back = calls.next_return(memory, sm)
-        now = min(c.rows[sm, at.DUE], back)
+        now = min(c.table[sm, at.DUE], back)
         if now >= c.clock[at.UNTIL]:
             break
         if c.clock[at.FREE_OPS] < c.clock[at.LEAST_OPS]:
             return at.NEEDS_ROOM
         if back <= now:
             calls.settle(memory, sm, now)
-            if c.rows[sm, at.QUEUE_AT] == at.NEVER:
-                c.rows[sm, at.QUEUE_AT] = now
-        c.rows[sm, at.DUE] = _step(c, memory, d, sm, now)
+            if c.table[sm, at.QUEUE_AT] == at.NEVER:
+                c.table[sm, at.QUEUE_AT] = now
+        c.table[sm, at.DUE] = _step(c, memory, d, sm, now)
         c.clock[at.STEPS_TAKEN] += 1
         if c.clock[at.OVERFLOW] != 0:
             return at.OVERFLOWED
         if c.clock[at.NEXT_BLOCK] != c.clock[at.TOTAL_BLOCKS] and has_room(c, sm):
-            c.rows[sm, at.PLACES_AT] = now
+            c.table[sm, at.PLACES_AT] = now
             c.clock[at.PLACING] += 1
     return at.DONE
 
@@ -117,12 +118,12 @@ def _step_one(c: Core, memory: Any, d: Any, sm: int) -> int:
 def _step(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
     """One cycle of an SM; returns when it is to be stepped next, memory's returns apart."""
     schedulers = c.machine[at.SCHEDULERS]
-    gap = now - 1 - c.rows[sm, at.STEPPED]
+    gap = now - 1 - c.table[sm, at.STEPPED]
     if gap > 0:
         for scheduler in range(schedulers):
-            if c.rows[c.machine[at.FIRST_SCHEDULER] + sm * schedulers + scheduler, at.READY_WARPS] != 0:
+            if c.rows[scheduler_at(c, sm, scheduler), at.READY_WARPS] != 0:
                 blocked_warps(c, sm, scheduler, gap, now - 1)
-    c.rows[sm, at.STEPPED] = now
+    c.table[sm, at.STEPPED] = now
     complete(c, memory, d, sm, now)
     calls.queue_extras(c, sm)
     send_one(c, memory, d, sm, now)
@@ -131,35 +132,34 @@ def _step(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
     calls.queue_extras(c, sm)
     again = _issue_phase(c, d, sm, now)
     calls.queue_extras(c, sm)
-    later = min(later, c.rows[sm, at.RETRY_AT])
-    if c.rows[sm, at.ENDED_WARPS] != 0:
+    later = min(later, c.table[sm, at.RETRY_AT])
+    if c.table[sm, at.ENDED_WARPS] != 0:
         leave(c, d, sm, now)
         calls.queue_extras(c, sm)
     if again or c.machine[at.EVERY_CYCLE] != 0 or calls.is_collecting(c, sm):
         return now + 1
-    if c.rows[sm, at.QUEUED] != 0:
-        later = min(later, c.rows[sm, at.QUEUE_AT])
+    if c.table[sm, at.QUEUED] != 0:
+        later = min(later, c.table[sm, at.QUEUE_AT])
     return min(later, next_due(c, sm, now))
 
 
 def _issue_phase(c: Core, d: Any, sm: int, now: int) -> bool:
     """Phase 3; whether a warp that is ready was left over, or one changed."""
     schedulers = c.machine[at.SCHEDULERS]
-    base = c.machine[at.FIRST_SCHEDULER] + sm * schedulers
-    c.rows[sm, at.RETRY_AT] = at.NEVER
+    c.table[sm, at.RETRY_AT] = at.NEVER
     for scheduler in range(schedulers):
-        if c.rows[base + scheduler, at.DIRTY] != 0:
+        if c.rows[scheduler_at(c, sm, scheduler), at.DIRTY] != 0:
             look_again(c, d, sm, scheduler, now)
     again = False
     for scheduler in range(schedulers):
         if take_turn(c, d, sm, scheduler, now):
             again = True
-    if c.rows[sm, at.CHECK_BARRIER] != 0:
+    if c.table[sm, at.CHECK_BARRIER] != 0:
         release_barriers(c, sm)
     if calls.is_two_level(c):
         for scheduler in range(schedulers):
             fill_active(c, d, sm, scheduler, now)
     for scheduler in range(schedulers):
-        if c.rows[base + scheduler, at.DIRTY] != 0:
+        if c.rows[scheduler_at(c, sm, scheduler), at.DIRTY] != 0:
             again = True
     return again

@@ -15,7 +15,7 @@ def take_op(c: Core, sm: int, warp: int, pc: int) -> int:
     op = c.clock[at.FREE_OP]
     if op == at.NONE:
         op = c.clock[at.FRESH_OP]
-        c.clock[at.FRESH_OP] = op + 1
+        c.clock[at.FRESH_OP] = op + c.machine[at.ROW]
     else:
         c.clock[at.FREE_OP] = c.rows[op, at.OP_NEXT]
     c.clock[at.FREE_OPS] -= 1
@@ -42,7 +42,7 @@ def schedule(c: Core, sm: int, op: int, due: int, now: int) -> None:
     bucket = sm * size + place
     if c.wheel[bucket, 0] == at.NONE:
         c.wheel[bucket, 0] = op
-        c.rows[sm, at.RIPE + (place >> 6)] |= bit(place & 63)
+        c.table[sm, at.RIPE + (place >> 6)] |= bit(place & 63)
     else:
         c.rows[c.wheel[bucket, 1], at.OP_NEXT] = op
     c.wheel[bucket, 1] = op
@@ -56,7 +56,7 @@ def take_due(c: Core, sm: int, now: int) -> int:
     first = c.wheel[bucket, 0]
     if first != at.NONE:
         c.wheel[bucket, 0] = at.NONE
-        c.rows[sm, at.RIPE + (place >> 6)] ^= bit(place & 63)
+        c.table[sm, at.RIPE + (place >> 6)] ^= bit(place & 63)
     return first
 
 
@@ -66,15 +66,15 @@ def next_due(c: Core, sm: int, now: int) -> int:
     place = (now + 1) & (size - 1)
     word = place >> 6
     within = place & 63
-    bits = c.rows[sm, at.RIPE + word] >> within
+    bits = c.table[sm, at.RIPE + word] >> within
     if bits != 0:
         return now + 1 + lowest(bits)
     distance = 64 - within
     words = size >> 6
     for _ in range(words):
         word = (word + 1) & (words - 1)
-        if c.rows[sm, at.RIPE + word] != 0:
-            return now + 1 + distance + lowest(c.rows[sm, at.RIPE + word])
+        if c.table[sm, at.RIPE + word] != 0:
+            return now + 1 + distance + lowest(c.table[sm, at.RIPE + word])
         distance += 64
     return at.NEVER
 
@@ -88,13 +88,3 @@ def wake_at(c: Core, sm: int, warp: int, due: int, now: int) -> None:
 def mark(c: Core, warp: int) -> None:
     """A warp whose state may have changed: it is looked at when its SM's next phase 3 begins."""
     c.rows[c.rows[warp, at.TURN_ROW], at.DIRTY] |= c.rows[warp, at.OWN]
-
-
-def slot_of(c: Core, sm: int, warp: int) -> int:
-    """The slot of a warp in its SM."""
-    return warp - c.machine[at.FIRST_WARP] - sm * c.machine[at.SLOTS]
-
-
-def first_block(c: Core, sm: int) -> int:
-    """The first of the rows of an SM's resident thread blocks."""
-    return c.rows[sm, at.BLOCKS_AT]

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 
 def widths(arrays: Iterable[Any]) -> tuple[int, ...]:
-    """Of each array the elements of a row, 1 where it has one dimension."""
-    return tuple(array.shape[-1] if array.ndim > 1 else 1 for array in arrays)
+    """Of each array the elements from a row to the next, 1 where it has one dimension."""
+    return tuple(array.strides[0] // array.itemsize for array in arrays)
 
 
 Numbers = tuple[tuple[int, int], ...]
@@ -24,7 +24,7 @@ Numbers = tuple[tuple[int, int], ...]
 
 @functools.cache
 def bare(widths: tuple[int, ...], in_front: tuple[tuple[int, int, int], ...] = (), known: Numbers = ()) -> Any:
-    """The intrinsic ``bare(t)``: the named tuple ``t`` of C-contiguous arrays of one or two dimensions, all made bare.
+    """The intrinsic ``bare(t)``: the named tuple ``t`` of arrays of one or two dimensions, rows contiguous, made bare.
 
     The arrays must outlive the result and have these widths, and indices must be inside: nothing is checked.
     ``in_front``: (field, another one, distance) where the first array begins so many elements in front of the second;
