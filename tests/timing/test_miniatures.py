@@ -20,6 +20,7 @@ from tests.timing.vocabulary import Timed, timed
 from warpreg import gpu
 from warpreg.designs import Design, load, program_table
 from warpreg.designs.residency import Launch
+from warpreg.timing import engine
 from warpreg.timing.waiting import NoProgressError
 
 FOLDER = Path(__file__).parent / "designs"
@@ -114,6 +115,16 @@ def test_slow_registers_after_a_slow_access(latency: int, expected: tuple[int, .
     run = agreed(one_warp(CHAIN, load_of(0)), A_SCHEDULER, latency, design=design)
     run.warp(0).issues().at(*expected)
     assert events(run, design) == {"slow results": slow}
+
+
+def test_slow_results_outlast_the_coming_of_more_thread_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether thread blocks come two at a time or all at once, nothing under way is lost or mixed up."""
+    design = miniature("slow_registers")
+    launched = warps(CHAIN, *([(load_of(128 * block),)] * (1 + block % 3) for block in range(30)))
+    launched = replace(launched, blocks=tuple((warp,) for block in launched.blocks for warp in block))
+    once = agreed(launched, A_SCHEDULER, interval=4, resident=4, design=design)
+    monkeypatch.setattr(engine, "FEED_BLOCKS", 1)
+    assert agreed(launched, A_SCHEDULER, interval=4, resident=4, design=design).cycles == once.cycles
 
 
 LOOK_AHEAD = (
