@@ -8,6 +8,7 @@ index for being negative and carries seven words of description; here an access 
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Iterable
 from typing import Any, cast
@@ -56,6 +57,17 @@ def bare(widths: tuple[int, ...], in_front: tuple[tuple[int, int, int], ...] = (
     return native
 
 
+_names = itertools.count()
+
+
+@functools.cache
+def _short_name(dtype: Any, ndim: int, width: int, known: Numbers) -> str:
+    """One of its own for each type, in this process: the names of all compiled functions have those of their types in
+    them, and half of what LLVM had to read was names.
+    """
+    return f"Words{next(_names)}"
+
+
 @functools.cache
 def words_type() -> Any:
     """The numba type of a bare array, with its elements' reading and writing."""
@@ -73,7 +85,7 @@ def words_type() -> Any:
 
         def __init__(self, dtype: Any, ndim: int, width: int, known: Numbers) -> None:
             self.dtype, self.ndim, self.width, self.known = dtype, ndim, width, dict(known)
-            super().__init__(f"Words({dtype}, {ndim}, {width}, {known})")
+            super().__init__(_short_name(dtype, ndim, width, known))
 
         def takes(self, index: Any) -> bool:
             """Whether an index has a number for each dimension."""
