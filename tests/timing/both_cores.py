@@ -16,7 +16,7 @@ from warpreg.designs.parameters import Value
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import MemorySystem, Model
 from warpreg.replay.compiled import Mode
-from warpreg.timing import memory
+from warpreg.timing import at, memory
 from warpreg.timing.counted import Visits, counts_of, plain_counts, resources_of
 from warpreg.timing.engine import Engine
 from warpreg.timing.outside import Behaviour, Outside
@@ -28,10 +28,11 @@ ROOM = 1024
 
 @dataclass(frozen=True)
 class Fast:
-    """What the fast core made of a launch; a design counts in ``outside``."""
+    """What the fast core made of a launch, in how many steps of an SM; a design counts in ``outside``."""
 
     result: TimingResult
     outside: Outside
+    steps: int
 
 
 def machine_with_memory(sm: Sm, latency: int, interval: int, sms: int = 1, resident: int = 8) -> Machine:
@@ -89,7 +90,8 @@ def fast(
     resources = resources_of(chosen, outside, engine.cycles)
     counters = memory.counters(outside.system)
     plain = plain_counts(launched.kernel, visits)
-    return Fast(result_of(machine, engine.core, engine.cycles, counters, counts, plain, resources), outside)
+    result = result_of(machine, engine.core, engine.cycles, counters, counts, plain, resources)
+    return Fast(result, outside, int(engine.core.clock[at.STEPS_TAKEN]))
 
 
 def compare(slow: Timed, quick: Fast) -> None:

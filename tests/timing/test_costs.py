@@ -1,4 +1,4 @@
-"""What a timing run keeps in memory is bounded by the machine: thread blocks come batch by batch and leave."""
+"""What a timing run costs: memory is bounded by the machine, and time by what happens in it."""
 
 from __future__ import annotations
 
@@ -41,3 +41,11 @@ def test_a_longer_run_takes_no_more_memory(sizes: list[int]) -> None:
     assert run.result.warp_instructions == 200
     assert len(sizes) == 25
     assert max(sizes[3:]) <= max(sizes[:3])
+
+
+def test_cycles_in_which_nothing_happens_cost_nothing() -> None:
+    """A load and what waits for it take as many steps whether the memory answers after 20 cycles or after 200,000."""
+    launched = Launched(code("ld.global.u32 R1, [R4]\nadd.s32 R2, R1, R1"), ((LOAD,),) * 10)
+    quick, slow = (fast(launched, machine_with_memory(Sm(slots=4), latency, 1), 1, 1) for latency in (20, 200_000))
+    assert slow.result.cycles - quick.result.cycles == 10 * (200_000 - 20)
+    assert slow.steps == quick.steps
