@@ -34,9 +34,14 @@ def plan_by_sm(memory: Memory, time: int, stage: int, node: int) -> None:
     if _has_day(memory, time, heap.key_of(time, BY_SM | nodes[node, at.SM]), stage, node):
         day = time & (DAYS - 1)
         before, following = at.NONE, days[day, at.FIRST_OF_SMS] - 1
+        last = days[day, at.LAST_OF_SMS] - 1
+        if following != at.NONE and nodes[last, at.SM] < nodes[node, at.SM]:
+            before, following = last, at.NONE
         while following != at.NONE and nodes[following, at.SM] < nodes[node, at.SM]:
             before, following = following, nodes[following, at.NEXT]
         nodes[node, at.NEXT] = following
+        if following == at.NONE:
+            days[day, at.LAST_OF_SMS] = node + 1
         if before == at.NONE:
             days[day, at.FIRST_OF_SMS] = node + 1
         else:

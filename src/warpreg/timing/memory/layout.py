@@ -132,9 +132,9 @@ its event does; the cache line that it fills when it comes back, or NONE; its pl
 entered a controller or the network; the row of a burst; the cycle from which a packet may move, or in which
 an answer is there; what its event is sorted by."""
 
-FIRST_OF_DAY, LAST_OF_DAY, FIRST_OF_SMS, DAY_FIELDS = range(4)
-"""Of a cycle: first and last of the nodes whose events the memory system has planned, and first of those of SMs; one
-more than the node, 0 for none."""
+FIRST_OF_DAY, LAST_OF_DAY, FIRST_OF_SMS, LAST_OF_SMS, DAY_FIELDS = range(5)
+"""Of a cycle: first and last of the nodes whose events the memory system has planned, and of those of SMs; one more
+than the node, 0 for none.  The last means nothing where there is no first."""
 
 ARRIVE, FILLED, REPLY, DELIVER, LEAVE = range(5)
 """Stages of a request: it reaches its slice; DRAM has its sectors; the slice answers; its SM has the answer; it leaves
