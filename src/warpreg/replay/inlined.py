@@ -17,6 +17,11 @@ from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.targetconfig import TargetConfig
 from numba.core.typed_passes import NativeLowering
 
+PLAIN = ("warpreg.timing.", "warpreg.replay.")
+"""Packages whose functions have nothing that numba would have to rewrite, such as expressions of arrays or branches
+that types decide; looking for it was an eighth of a compilation.
+"""
+
 
 def _hash(flags: Any) -> int:
     """What numba looks implementations up by has a compilation's flags in it.  Their own hash sorts the names of all
@@ -108,10 +113,11 @@ def _into(library: type[JITCodeLibrary], state: Any) -> Any:
 def inlined(options: dict[str, Any]) -> Any:
     """A decorator for functions that compiled ones call."""
     njit: Any = numba.njit
-    return njit(forceinline=True, no_cpython_wrapper=True, pipeline_class=_LoweredPipeline, **options)
+    settings = {"forceinline": True, "no_cpython_wrapper": True, "pipeline_class": _LoweredPipeline, **options}
+    return lambda function: njit(no_rewrites=function.__module__.startswith(PLAIN), **settings)(function)
 
 
 def outermost(signature: Any, options: dict[str, Any]) -> Any:
     """A decorator for the function that is called from Python; compiles it at once, and caches it beside its file."""
     njit: Any = numba.njit
-    return njit(signature, cache=True, pipeline_class=_OutermostPipeline, **options)
+    return njit(signature, cache=True, no_rewrites=True, pipeline_class=_OutermostPipeline, **options)
