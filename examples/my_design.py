@@ -32,19 +32,19 @@ def structures(parameters: Parameters) -> tuple[w.Structure, ...]:
 
 @w.hook
 def plan_reads(state: State, program: w.Program, warp: int, pc: int, plan: w.Plan) -> None:
-    for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+    for operand in w.source_operands(program, pc):
         register = program.source[operand]
         w.read(plan, operand, RFC if state.held[warp, place(state, register)] == register else w.MRF)
 
 
 @w.hook
 def plan_write(state: State, program: w.Program, warp: int, pc: int, plan: w.Plan) -> None:
-    for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+    for operand in w.source_operands(program, pc):
         register = program.source[operand]
         if program.last_read[operand] and state.held[warp, place(state, register)] == register:
             state.held[warp, place(state, register)] = EMPTY
             w.count(plan, DIED)
-    for operand in range(program.result_start[pc], program.result_start[pc + 1]):
+    for operand in w.result_operands(program, pc):
         register = program.result[operand]
         before = state.held[warp, place(state, register)]
         if before != EMPTY and before != register:

@@ -22,6 +22,7 @@ from warpreg.designs.plan import (
     PRIVATE,
     READ,
     SHARED,
+    UNSET,
     WRITE,
     Plan,
     count,
@@ -33,7 +34,7 @@ from warpreg.designs.plan import (
     wake,
     write,
 )
-from warpreg.designs.program import Program
+from warpreg.designs.program import Program, result_operands, source_operands
 from warpreg.designs.residency import Launch, Residency, Room
 from warpreg.designs.state import pair_of, per_pair, per_scheduler, per_sm, per_warp, scheduler_of, sm_of
 from warpreg.energy.counts import Structure
@@ -77,7 +78,8 @@ class Declaration:
 
 
 __all__ = [
-    "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "WRITE", "Declaration", "Launch", "NoParameters", "Plan",
-    "Program", "Residency", "Room", "Structure", "count", "extra", "hook", "level", "move", "now", "pair_of",
-    "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "scheduler_of", "sm_of", "wake", "write",
+    "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Declaration", "Launch", "NoParameters",
+    "Plan", "Program", "Residency", "Room", "Structure", "count", "extra", "hook", "level", "move", "now", "pair_of",
+    "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of",
+    "source_operands", "wake", "write",
 ]  # fmt: skip

@@ -174,15 +174,16 @@ def write(plan: Plan, operand: int, level: int, bank: int = UNSET, cycles: int =
     _count_access(plan, level, WRITE)
 
 
-def move(plan: Plan, source: int, target: int, register: int = UNSET, warp: int = UNSET) -> None:
+def move(plan: Plan, source: int, target: int, register: int = UNSET, warp: int = UNSET, amount: int = 1) -> None:
     """A warp-register goes from level to level (eviction, flush, fill): one read of ``source``, one write of
     ``target``.
 
     Where one of them is the MRF and the ``register`` (of ``warp``, else of the hook's warp) is named, the access
-    competes for the register's bank.
+    competes for the register's bank.  With ``amount`` 0 nothing goes, which is faster
+    than a branch around the call where the processor cannot guess it.
     """
-    plan.moves[_level(plan, source), _level(plan, target)] += 1
-    if plan.detailed and register >= 0:
+    plan.moves[_level(plan, source), _level(plan, target)] += amount
+    if plan.detailed and register >= 0 and amount:
         if source == 0:
             _queue_extra(plan, READ, register, warp, UNSET, UNSET)
         if target == 0:

@@ -153,6 +153,16 @@ def placed(program: Program, slots: int, schedulers: int) -> Program:
     return program._replace(slots=slots, schedulers=schedulers)
 
 
+def source_operands(program: Program, pc: int) -> range:
+    """The source operands of an instruction: rows of the table, which compiled code knows not to be negative."""
+    return range(np.int64(np.uint32(program.source_start[pc])), np.int64(np.uint32(program.source_start[pc + 1])))
+
+
+def result_operands(program: Program, pc: int) -> range:
+    """The results of an instruction, in the same way."""
+    return range(np.int64(np.uint32(program.result_start[pc])), np.int64(np.uint32(program.result_start[pc + 1])))
+
+
 def classify(instruction: Instruction) -> tuple[Unit, Latency]:
     """Unit and latency class by the opcode table of the instruction's language, PTX or SASS."""
     return sass.classify(instruction) if sass.is_sass(instruction) else opcodes.classify(instruction)

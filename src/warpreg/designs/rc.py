@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from warpreg.designs.interface import (
     MRF,
     READ,
+    UNSET,
     WRITE,
     Declaration,
     Plan,
@@ -44,7 +45,9 @@ from warpreg.designs.interface import (
     per_scheduler,
     per_warp,
     read,
+    result_operands,
     scheduler_of,
+    source_operands,
     write,
 )
 from warpreg.designs.partial_results import partial_flags
@@ -63,8 +66,11 @@ DESIGN = Declaration(
 RC = 1
 FILLS, FLUSHED, WITHOUT_PART = 1, 2, 3
 WAYS = 2
-OWNER_SHIFT = 32
-"""Bits of a register's number in the word of a line's owner."""
+DIRTY, LACKING = 1, 2
+"""Flags of a line, the lowest bits of its word: the MRF has not its value; it has not all lanes that may be read."""
+FLAGS, FLAG_BITS, REGISTER_BITS = DIRTY | LACKING, 2, 16
+EMPTY = NOBODY << FLAG_BITS
+"""The word of a line without a register."""
 
 
 @dataclass(frozen=True)
@@ -97,13 +103,12 @@ class Parameters:
 class State(NamedTuple):
     """Kernel-wide: ``sets`` of the whole or of a part, ``miss_cycles`` of a source that is not there, and switches
     (``backs_scratchpad`` is for the hybrid design); ``brief`` [result] as in `brief_flags`; ``dies`` [source] where the
-    operand is the last of its instruction to read a value that nothing else reads; ``place`` [register] is the
-    register's number modulo the sets.
+    operand is the last of its instruction to read a value that nothing else reads; ``place`` [shift + register], the
+    first of the two lines of a set.
 
-    Per scheduler: ``owner`` [line], the warp and the register in it, NOBODY where empty; ``lanes`` [line], those whose
-    value it holds; ``dirty`` [line] where the MRF lacks that; ``older`` [set], the way that was used longest ago;
-    ``taken`` [part].  Per warp: ``line`` [register], the inverse of ``owner``; its ``scheduler``; its ``part``, NOBODY
-    without one; ``shift`` of its sets; ``coming`` [register], the lanes of a result that is under way.
+    Per scheduler: ``line`` [line], the owner of each line and its flags, in a set first the line that was used last;
+    ``taken`` [part].  Per warp: its ``scheduler``; its ``part``, NOBODY without one; its ``shift``; ``lanes``
+    [register] that a LACKING line of the register has; ``coming`` [register], the lanes of a result that is under way.
     """
 
     sets: int
@@ -114,17 +119,32 @@ class State(NamedTuple):
     backs_scratchpad: bool
     brief: NDArray[np.uint8]
     dies: NDArray[np.uint8]
-    place: NDArray[np.int32]
-    owner: NDArray[np.int64]
-    lanes: NDArray[np.uint32]
-    dirty: NDArray[np.uint8]
-    older: NDArray[np.uint8]
+    place: NDArray[np.uint32]
+    line: NDArray[np.int64]
     taken: NDArray[np.uint8]
-    line: NDArray[np.int16]
-    scheduler: NDArray[np.int32]
+    scheduler: NDArray[np.uint32]
     part: NDArray[np.int16]
-    shift: NDArray[np.int32]
+    shift: NDArray[np.uint32]
+    lanes: NDArray[np.uint32]
     coming: NDArray[np.uint32]
+
+
+class Cache(NamedTuple):
+    """What a warp sees of its scheduler's cache: all ``lines``, and how its sets are shifted."""
+
+    lines: NDArray[np.int64]
+    shift: int
+
+
+class Set(NamedTuple):
+    """Two lines, from number ``place`` on: ``line`` is that of the register if it ``hits``, else the one that was used
+    last.
+    """
+
+    place: int
+    line: int
+    other: int
+    hits: bool
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
@@ -144,20 +164,28 @@ def init(parameters: Parameters, program: Program) -> State:
         allocate_sources=parameters.allocate_sources,
         brief_first=parameters.brief_first,
         backs_scratchpad=False,
-        brief=brief_flags(program),
+        brief=brief_flags(program) if parameters.brief_first else np.zeros_like(program.result_partial),
         dies=dying_operands(program),
-        place=np.arange(program.register_count, dtype=np.int32) % max(1, sets),
-        owner=per_scheduler(np.full(rows * WAYS, NOBODY, np.int64)),
-        lanes=per_scheduler(np.zeros(rows * WAYS, np.uint32)),
-        dirty=per_scheduler(np.zeros(rows * WAYS, np.uint8)),
-        older=per_scheduler(np.zeros(rows, np.uint8)),
+        place=places(program.register_count, max(1, sets), parts if parameters.private else 0),
+        line=per_scheduler(np.full(rows * WAYS, EMPTY, np.int64)),
         taken=per_scheduler(np.zeros(parts, np.uint8)),
-        line=per_warp(np.full(program.register_count, NOBODY, np.int16)),
-        scheduler=per_warp(np.int32(0)),
+        scheduler=per_warp(np.uint32(0)),
         part=per_warp(np.int16(NOBODY)),
-        shift=per_warp(np.int32(0)),
+        shift=per_warp(np.uint32(0)),
+        lanes=per_warp(np.zeros(program.register_count, np.uint32)),
         coming=per_warp(np.zeros(program.register_count, np.uint32)),
     )
+
+
+def places(registers: int, sets: int, parts: int) -> NDArray[np.uint32]:
+    """The first line of a register's set, by its number and its warp's shift: some sets, or whole parts if there are
+    any.
+    """
+    numbers = np.arange(registers + sets) % sets
+    if parts:
+        part, register = np.divmod(np.arange(parts * registers), registers)
+        numbers = part * sets + register % sets
+    return np.asarray(numbers * WAYS, np.uint32)
 
 
 def dying_operands(program: Program) -> NDArray[np.uint8]:
@@ -195,44 +223,48 @@ def activated(state: State, program: Program, warp: int, plan: Plan) -> None:
             if state.taken[scheduler, part] == 0:
                 state.taken[scheduler, part] = 1
                 state.part[warp] = part
+                state.shift[warp] = part * program.register_count
                 break
 
 
 @hook
 def suspended(state: State, program: Program, warp: int, plan: Plan) -> None:
     if state.part[warp] != NOBODY:
-        first = state.part[warp] * state.sets * WAYS
+        scheduler, first = state.scheduler[warp], state.part[warp] * state.sets * WAYS
         for line in range(first, first + state.sets * WAYS):
-            if needs_write_back(state, state.scheduler[warp], line):
+            if state.line[scheduler, line] & DIRTY:
                 count(plan, FLUSHED)
-            evict(state, state.scheduler[warp], line, plan)
+            write_back(state.line[scheduler, line], plan)
+            state.line[scheduler, line] = EMPTY
         release(state, warp)
 
 
 @hook
 def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
     scheduler = state.scheduler[warp]
-    for line in range(state.owner.shape[1]):
-        if state.owner[scheduler, line] >> OWNER_SHIFT == warp:
-            state.owner[scheduler, line] = NOBODY
+    for line in range(state.line.shape[1]):
+        if state.line[scheduler, line] >> FLAG_BITS + REGISTER_BITS == warp:
+            state.line[scheduler, line] = EMPTY
     release(state, warp)
 
 
 @hook
 def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    for operand in range(program.source_start[pc], program.source_start[pc + 1]):
-        read_operand(state, program, warp, operand, plan)
-    if state.allocate_sources:
-        for operand in range(program.source_start[pc], program.source_start[pc + 1]):
-            if not program.last_read[operand] and state.line[warp, program.source[operand]] == NOBODY:
-                fill(state, warp, program.source[operand], plan)
+    cache = cache_of(state, warp)
+    for operand in source_operands(program, pc):
+        read_operand(state, program, cache, warp, operand, plan)
+    if state.allocate_sources and has_lines(state, warp):
+        for operand in source_operands(program, pc):
+            if not program.last_read[operand]:
+                fill(state, cache, warp, program.source[operand], plan)
 
 
 @hook
 def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    for operand in range(program.result_start[pc], program.result_start[pc + 1]):
+    cache = cache_of(state, warp)
+    for operand in result_operands(program, pc):
         if state.sets > 0:
-            take_result(state, program, warp, pc, operand, plan)
+            take_result(state, program, cache, warp, pc, operand, plan)
         else:
             write(plan, operand, MRF)
 
@@ -240,8 +272,9 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
 @hook
 def arrived(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     if state.sets > 0:
-        for operand in range(program.result_start[pc], program.result_start[pc + 1]):
-            land(state, program, warp, pc, operand, plan)
+        cache = cache_of(state, warp)
+        for operand in result_operands(program, pc):
+            land(state, program, cache, warp, pc, operand, plan)
 
 
 def has_lines(state: State, warp: int) -> bool:
@@ -249,121 +282,105 @@ def has_lines(state: State, warp: int) -> bool:
     return state.sets > 0 and (not state.private or state.part[warp] != NOBODY)
 
 
-def read_operand(state: State, program: Program, warp: int, operand: int, plan: Plan) -> None:
+def cache_of(state: State, warp: int) -> Cache:
+    """The cache that a warp uses."""
+    return Cache(state.line[state.scheduler[warp]], state.shift[warp])
+
+
+def read_operand(state: State, program: Program, cache: Cache, warp: int, operand: int, plan: Plan) -> None:
     """A source operand, from its line if it has one; its last reader takes it out of the cache."""
     register = program.source[operand]
-    line = state.line[warp, register]
-    if line == NOBODY:
-        read(plan, operand, MRF, cycles=1 + state.miss_cycles)
-        return
-    scheduler = state.scheduler[warp]
-    read(plan, operand, RC)
-    if plan.mask & ~state.lanes[scheduler, line]:
+    found = look_up(state, cache, warp, register)
+    read(plan, operand, RC if found.hits else MRF, cycles=UNSET if found.hits else 1 + state.miss_cycles)
+    if found.hits and found.line & LACKING and plan.mask & ~state.lanes[warp, register]:
         extra(plan, MRF, READ, register)
         count(plan, MERGED_READS)
-    use(state, scheduler, line)
-    if state.dies[operand]:
-        drop(state, scheduler, line)
+    leaves = found.hits & (state.dies[operand] != 0)
+    put(cache, found.place, EMPTY if leaves else found.line, found.other)
 
 
-def take_result(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
+def take_result(state: State, program: Program, cache: Cache, warp: int, pc: int, operand: int, plan: Plan) -> None:
     """A result of an instruction that issues: it enters, or will when it arrives; without lines it goes to the MRF."""
     if program.long_latency[pc]:
         state.coming[warp, program.result[operand]] = plan.mask
     elif has_lines(state, warp):
         write(plan, operand, RC)
-        write_line(state, program, warp, pc, operand, plan.mask, plan)
+        write_line(state, program, cache, warp, pc, operand, plan.mask, plan)
     else:
         write(plan, operand, MRF)
         count(plan, WITHOUT_PART)
 
 
-def land(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
+def land(state: State, program: Program, cache: Cache, warp: int, pc: int, operand: int, plan: Plan) -> None:
     """A result arrives; without lines it goes to the MRF."""
     register = program.result[operand]
     if has_lines(state, warp):
         extra(plan, RC, WRITE, register)
-        write_line(state, program, warp, pc, operand, state.coming[warp, register], plan)
+        write_line(state, program, cache, warp, pc, operand, state.coming[warp, register], plan)
     else:
         extra(plan, MRF, WRITE, register)
         count(plan, WITHOUT_PART)
 
 
 def write_line(
-    state: State, program: Program, warp: int, pc: int, operand: int, lanes: int | np.uint32, plan: Plan
+    state: State, program: Program, cache: Cache, warp: int, pc: int, operand: int, lanes: int | np.uint32, plan: Plan
 ) -> None:
     """Some lanes of a result into its line, or into one of its own."""
-    register, scheduler = program.result[operand], state.scheduler[warp]
-    line = state.line[warp, register]
-    if line == NOBODY:
-        line = line_for(state, warp, register, plan)
-    state.lanes[scheduler, line] = lanes_after(state.lanes[scheduler, line], program, pc, operand, lanes)
-    state.dirty[scheduler, line] = 1
-    use(state, scheduler, line)
+    register = program.result[operand]
+    found = look_up(state, cache, warp, register)
+    other = make_room(found, plan)
+    word = word_of(warp, register) | DIRTY
+    if program.result_partial[operand]:
+        held = (state.lanes[warp, register] if found.line & LACKING else ALL_LANES) if found.hits else 0
+        state.lanes[warp, register] = lanes_after(held, program, pc, operand, lanes)
+        if state.lanes[warp, register] != ALL_LANES:
+            word |= LACKING
     if state.brief_first and state.brief[operand]:
-        state.older[scheduler, line // WAYS] = line % WAYS
+        put(cache, found.place, other, word)
+    else:
+        put(cache, found.place, word, other)
 
 
-def fill(state: State, warp: int, register: int, plan: Plan) -> None:
+def fill(state: State, cache: Cache, warp: int, register: int, plan: Plan) -> None:
     """A source that was read from the MRF enters clean."""
-    if has_lines(state, warp):
-        line, scheduler = line_for(state, warp, register, plan), state.scheduler[warp]
-        state.lanes[scheduler, line] = ALL_LANES
-        use(state, scheduler, line)
+    found = look_up(state, cache, warp, register)
+    if not found.hits:
+        put(cache, found.place, word_of(warp, register), make_room(found, plan))
         extra(plan, RC, WRITE, register)
         count(plan, FILLS)
 
 
-def line_for(state: State, warp: int, register: int, plan: Plan) -> np.int64:
-    """A line for a register that has none: an empty one of its set, else the one that was used longest ago."""
-    scheduler = state.scheduler[warp]
-    place = np.int64(state.place[register]) + state.shift[warp]
-    if place >= state.sets:
-        place -= state.sets
-    if state.private:
-        place += state.part[warp] * state.sets
-    line = np.int64(place * WAYS + state.older[scheduler, place])
-    if state.owner[scheduler, line] != NOBODY:
-        if state.owner[scheduler, line ^ 1] == NOBODY:
-            line ^= 1
-        else:
-            evict(state, scheduler, line, plan)
-    state.owner[scheduler, line] = np.int64(warp) << OWNER_SHIFT | register
-    state.line[warp, register] = line
-    state.lanes[scheduler, line] = 0
-    state.dirty[scheduler, line] = 0
-    return line
+def word_of(warp: int, register: int) -> int:
+    """The word of a clean line with all lanes of a register."""
+    return int((np.int64(warp) << REGISTER_BITS | register) << FLAG_BITS)
 
 
-def use(state: State, scheduler: int | np.int32, line: int | np.int64) -> None:
-    """The line was used last of its set."""
-    state.older[scheduler, line >> 1] = ~line & 1
+def look_up(state: State, cache: Cache, warp: int, register: int) -> Set:
+    """The set of a register."""
+    place, wanted = int(state.place[cache.shift + register]), word_of(warp, register)
+    line, other = cache.lines[place], cache.lines[place + 1]
+    if other & ~FLAGS == wanted:
+        line, other = other, line
+    return Set(place, line, other, line & ~FLAGS == wanted)
 
 
-def evict(state: State, scheduler: int | np.int32, line: int | np.int64, plan: Plan) -> None:
-    """Empty a line; what the MRF lacks moves there."""
-    if needs_write_back(state, scheduler, line):
-        move(plan, RC, MRF, *owner_of(state, scheduler, line))
-    if state.owner[scheduler, line] != NOBODY:
-        drop(state, scheduler, line)
+def put(cache: Cache, place: int, line: int, other: int) -> None:
+    """The lines of a set, first the one that was used last."""
+    cache.lines[place] = line
+    cache.lines[place + 1] = other
 
 
-def drop(state: State, scheduler: int | np.int32, line: int | np.int64) -> None:
-    """Empty a line that is not."""
-    register, warp = owner_of(state, scheduler, line)
-    state.line[warp, register] = NOBODY
-    state.owner[scheduler, line] = NOBODY
+def make_room(found: Set, plan: Plan) -> int:
+    """The line of a set that stays when its register enters: the other one has it, is empty or was used longest ago."""
+    has_room = found.hits | (found.line == EMPTY)
+    write_back(found.other, plan, not has_room)
+    return found.other if has_room else found.line
 
 
-def owner_of(state: State, scheduler: int | np.int32, line: int | np.int64) -> tuple[int, int]:
-    """The register in a line, and its warp."""
-    owner = state.owner[scheduler, line]
-    return owner & (1 << OWNER_SHIFT) - 1, owner >> OWNER_SHIFT
-
-
-def needs_write_back(state: State, scheduler: int | np.int32, line: int | np.int64) -> bool:
-    """Whether a line holds what the MRF lacks."""
-    return bool(state.owner[scheduler, line] != NOBODY and state.dirty[scheduler, line])
+def write_back(line: int, plan: Plan, goes: bool = True) -> None:
+    """A line that ``goes`` moves to the MRF if that has not its value."""
+    register, warp = line >> FLAG_BITS & (1 << REGISTER_BITS) - 1, line >> FLAG_BITS + REGISTER_BITS
+    move(plan, RC, MRF, register, warp, amount=line & DIRTY & goes)
 
 
 def release(state: State, warp: int) -> None:

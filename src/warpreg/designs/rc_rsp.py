@@ -31,6 +31,8 @@ from warpreg.designs.interface import (
     hook,
     parameter,
     read,
+    result_operands,
+    source_operands,
     write,
 )
 from warpreg.designs.placement.costs import LevelCost, level_costs
@@ -38,7 +40,6 @@ from warpreg.designs.placement.encode import encode, reasons
 from warpreg.designs.placement.hierarchy import Placement
 from warpreg.designs.placement.scratchpad import ScratchpadOptions, place_in_scratchpad
 from warpreg.designs.rc import State
-from warpreg.designs.warp_cache import NOBODY
 from warpreg.ir.kernel import Kernel
 
 DESIGN = Declaration(
@@ -140,41 +141,44 @@ def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
 
 @hook
 def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+    cache = rc.cache_of(state, warp)
+    for operand in source_operands(program, pc):
         register = program.source[operand]
         if program.source_level[operand] == RSP:
             read(plan, operand, RSP)
             if state.dies[operand]:
-                give_up(state, warp, register, plan, False)
+                give_up(state, cache, warp, register, plan, False)
         elif program.fill_level[operand] == RSP and not state.backs_scratchpad:
-            give_up(state, warp, register, plan, True)
+            give_up(state, cache, warp, register, plan, True)
             read(plan, operand, MRF)
         else:
-            rc.read_operand(state, program, warp, operand, plan)
+            rc.read_operand(state, program, cache, warp, operand, plan)
         if program.fill_level[operand] == RSP:
             extra(plan, RSP, WRITE, register)
 
 
 @hook
 def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    for operand in range(program.result_start[pc], program.result_start[pc + 1]):
+    cache = rc.cache_of(state, warp)
+    for operand in result_operands(program, pc):
         above, below = program.result_level[operand] == RSP, program.mrf_elided[operand] == 0
         if above:
             write(plan, operand, RSP)
         if goes_to_cache(state, program, operand):
-            rc.take_result(state, program, warp, pc, operand, plan)
+            rc.take_result(state, program, cache, warp, pc, operand, plan)
             continue
         if above:
-            give_up(state, warp, program.result[operand], plan, program.result_partial[operand] != 0)
+            give_up(state, cache, warp, program.result[operand], plan, program.result_partial[operand] != 0)
         if below:
             write(plan, operand, MRF)
 
 
 @hook
 def arrived(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    for operand in range(program.result_start[pc], program.result_start[pc + 1]):
+    cache = rc.cache_of(state, warp)
+    for operand in result_operands(program, pc):
         if goes_to_cache(state, program, operand):
-            rc.land(state, program, warp, pc, operand, plan)
+            rc.land(state, program, cache, warp, pc, operand, plan)
 
 
 def goes_to_cache(state: State, program: Program, operand: int) -> bool:
@@ -183,12 +187,10 @@ def goes_to_cache(state: State, program: Program, operand: int) -> bool:
     return below and (state.backs_scratchpad or not above) and state.sets > 0
 
 
-def give_up(state: State, warp: int, register: int, plan: Plan, is_needed: bool) -> None:
+def give_up(state: State, cache: rc.Cache, warp: int, register: int, plan: Plan, is_needed: bool) -> None:
     """The cache loses its copy of a register, which goes to the MRF if it is needed and not there."""
-    line = state.line[warp, register]
-    if line == NOBODY:
-        return
-    if is_needed:
-        rc.evict(state, state.scheduler[warp], line, plan)
-    else:
-        rc.drop(state, state.scheduler[warp], line)
+    found = rc.look_up(state, cache, warp, register)
+    if found.hits:
+        if is_needed:
+            rc.write_back(found.line, plan)
+        rc.put(cache, found.place, rc.EMPTY, found.other)

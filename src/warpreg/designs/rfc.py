@@ -38,6 +38,8 @@ from warpreg.designs.interface import (
     hook,
     parameter,
     per_warp,
+    result_operands,
+    source_operands,
     write,
 )
 from warpreg.designs.partial_results import partial_flags
@@ -143,10 +145,10 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
 
 @hook
 def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+    for operand in source_operands(program, pc):
         read_operand(state, program, warp, operand, plan)
     if state.allocate_sources:
-        for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+        for operand in source_operands(program, pc):
             dying = state.elide_dead and program.last_read[operand]
             if state.entry[warp, program.source[operand]] == NOBODY and not dying:
                 fill(state, warp, program.source[operand], plan)
@@ -154,7 +156,7 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
 
 @hook
 def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    for operand in range(program.result_start[pc], program.result_start[pc + 1]):
+    for operand in result_operands(program, pc):
         if state.entries == 0:
             write(plan, operand, MRF)
         elif goes_around(state, program, pc, operand):

@@ -36,6 +36,7 @@ from warpreg.designs.interface import (
     parameter,
     per_warp,
     read,
+    source_operands,
     write,
 )
 from warpreg.designs.partial_results import partial_flags
@@ -127,7 +128,7 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
 
 @hook
 def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+    for operand in source_operands(program, pc):
         if state.last[warp] == program.source[operand] and plan.datapath != SHARED:
             read_last(state, program, warp, operand, plan)
         else:

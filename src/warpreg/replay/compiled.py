@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Literal, cast
 
@@ -17,16 +18,21 @@ from warpreg.designs.program import Program
 from warpreg.replay.blame import brief, check_return_types, culprit, types_of
 from warpreg.replay.core import ENTRY
 from warpreg.replay.entries import entry
+from warpreg.replay.kinds import kind
 from warpreg.replay.reach import Reach, rebuild
 
 Mode = Literal["compiled", "checked", "interpreted"]
 """``checked`` is compiled with array bounds checked; ``interpreted`` runs hooks as plain Python, for a debugger."""
 Core = Callable[..., int]
 
+INLINED = Path(__file__).with_name("inlined.py")
+"""How functions are compiled; imports numba, which a start should not."""
+
 OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 """Without numba's reference counts, which took 94% of the time: hooks are handed arrays and allocate none."""
 
-_loaded: dict[str, Core] = {}
+_loaded: dict[Hashable, Core] = {}
+"""Within a process one function object is one hook."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,7 @@ class Recipe:
         ):
             reach.text(label, str(value))
         reach.text("core", self.text)
+        reach.text("inlined", INLINED.read_text(encoding="utf-8"))
         for record in (Program, Plan, *([self.state] if self.state else [])):
             reach.text(f"{record.__module__}.{record.__qualname__}", str(getattr(record, "_fields", "")))
         for name, function in sorted(self.hooks.items()):
@@ -76,12 +83,12 @@ def compiled_core(recipe: Recipe, arguments: tuple[Any, ...], hook_arguments: Ma
     ``hook_arguments`` gives for each hook values of the types that the core passes.  Raises DesignError with the
     author's file and line if a hook is outside the numba subset or its types do not fit.
     """
-    signature = _signature(arguments)
-    digest = recipe.digest(signature)
-    if digest not in _loaded:
+    key = recipe.text, tuple(recipe.hooks.items()), recipe.state, recipe.checked, kind(arguments)
+    if key not in _loaded:
+        signature = _signature(arguments)
         build = partial(_build, recipe, signature, hook_arguments)
-        _loaded[digest] = entry(ENTRY, recipe.text, digest, signature, build, "core")
-    return _loaded[digest]
+        _loaded[key] = entry(ENTRY, recipe.text, recipe.digest(signature), signature, build, "core")
+    return _loaded[key]
 
 
 def _signature(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -95,16 +102,16 @@ def _signature(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 def _build(
     recipe: Recipe, signature: tuple[Any, ...], hook_arguments: Mapping[str, tuple[Any, ...]], module: ModuleType
 ) -> Core:
-    import numba
     from numba.core.errors import NumbaError
 
-    njit: Any = numba.njit
+    from warpreg.replay.inlined import inlined, outermost, selecting
+
     options = OPTIONS | {"boundscheck": recipe.checked}
-    inlined = njit(forceinline=True, no_cpython_wrapper=True, **options)
-    compiled = rebuild(recipe.hooks, inlined)
+    compiled = rebuild(recipe.hooks, inlined(options))
     vars(module).update(compiled, Program=Program, Plan=Plan, State=recipe.state)
     try:
-        core = cast(Core, njit(signature, cache=True, **options)(getattr(module, ENTRY)))
+        with selecting():
+            core = cast(Core, outermost(signature, options)(getattr(module, ENTRY)))
     except NumbaError as error:
         raise DesignError(
             culprit(recipe.hooks, compiled, hook_arguments) or f"the replay core does not compile: {brief(error)}"

@@ -4,6 +4,8 @@ It reads the words that :mod:`warpreg.trace.path` describes.  A warp starts at i
 all warps of the one before. Text is emitted only for hooks that exist, and state travels as flat arguments, so one
 compiled core serves all parameter values.
 
+A number that went through uint32 is known not to be negative, so that an index made of it is not looked at again.
+
 Without a schedule nobody knows when a warp leaves the active set.  With ``suspends`` it does so at every instruction
 that carries the program table's flag, as the two-level scheduler of ISCA 2011 (section 3.2) has it, and is back at
 once.
@@ -48,7 +50,7 @@ def walk({arguments}):
     size = path.size
     warps = masks.size
     blocks = visits.size
-    warp = progress[0]
+    warp = np.int64(np.uint32(progress[0]))
     mask = masks[warp]
     sm = 0
     position = 0
@@ -185,7 +187,8 @@ def _visit(hooks: Sequence[str], suspends: bool) -> str:
         step = "if program.suspends[pc]:\n" + indent(swap, "    ") + step
     if not step:
         return ""
-    return "for pc in range(program.first_pc[block], program.first_pc[block + 1]):\n" + indent(step, "    ")
+    first, end = (f"np.int64(np.uint32(program.first_pc[{place}]))" for place in ("block", "block + 1"))
+    return f"for pc in range({first}, {end}):\n" + indent(step, "    ")
 
 
 def refusal(status: int, chunk: NDArray[np.uint32], position: int, blocks: int) -> str:

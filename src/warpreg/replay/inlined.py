@@ -8,8 +8,11 @@ links them all and optimises once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
+import llvmlite.binding
 import numba
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -121,3 +124,16 @@ def outermost(signature: Any, options: dict[str, Any]) -> Any:
     """A decorator for the function that is called from Python; compiles it at once, and caches it beside its file."""
     njit: Any = numba.njit
     return njit(signature, cache=True, no_rewrites=True, pipeline_class=_OutermostPipeline, **options)
+
+
+@contextmanager
+def selecting() -> Iterator[None]:
+    """What is compiled meanwhile keeps the conditional moves that LLVM's last steps would turn into branches.
+
+    Whether a register cache hits is hard to guess, and a wrong guess costs 7 ns.
+    """
+    llvmlite.binding.set_option("", "-x86-cmov-converter=false")
+    try:
+        yield
+    finally:
+        llvmlite.binding.set_option("", "-x86-cmov-converter=true")

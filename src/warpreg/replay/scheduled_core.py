@@ -1,6 +1,7 @@
 """The text of the replay core that follows a recorded schedule (:mod:`warpreg.trace.schedule`) with a design's hooks.
 
-Every slot holds a warp, whose instructions come from its own path (:mod:`warpreg.replay.streams`).
+Every slot holds a warp, whose instructions come from its own path (:mod:`warpreg.replay.streams`).  Three of four
+records are ISSUE, so they come first; what is written here otherwise is as in :mod:`warpreg.replay.core`.
 """
 
 from __future__ import annotations
@@ -42,25 +43,57 @@ def walk({arguments}):
     program = Program({columns})
     state = {state}
     size = schedule.size
+    sms, places = slots[0], slots[1]
     sm = progress[0]
     position = progress[1]
+    begin = position
     status = {ok}
     while position < size and status == {ok}:
-        progress[1] = position
-        word = np.int64(schedule[position])
+        begin = position
+        word = np.int64(schedule[np.uint64(position)])
         position += 1
         kind = word & {kinds}
-        if kind == {sm_kind}:
-            sm = word >> {slot_shift}
-            if sm >= slots[0]:
-                status = {bad_sm}
-            continue
         slot = word >> {slot_shift} & {slot_mask}
         amount = word >> {amount_shift}
-        if slot >= slots[1]:
+        warp = np.int64(np.uint32(sm * places + slot))
+        if kind == {issue_kind} and slot < places:
+            pc = np.int64(np.uint32(pcs[warp]))
+            end = ends[warp]
+            mask = masks[warp]
+            for _ in range(amount):
+                while pc == end:
+                    row = row_of[warp]
+                    if row < 0:
+                        status = {empty}
+                        break
+                    at = start[row] + taken[warp]
+                    if at == stop[row]:
+                        status = {overrun}
+                        break
+                    visit = words[np.uint64(at)]
+                    if visit & 1:
+                        mask = words[np.uint64(at + 1)]
+                        masks[warp] = mask
+                    taken[warp] += 1 + np.int64(visit & 1)
+                    block = visit >> 2
+                    visits[block] += 1
+                    pc = np.int64(np.uint32(program.first_pc[block]))
+                    end = np.int64(program.first_pc[block + 1])
+                    ends[warp] = end
+                if status != {ok}:
+                    break
+{step}
+                pc = np.int64(np.uint32(pc + 1))
+            pcs[warp] = pc
+            continue
+        if kind == {sm_kind}:
+            sm = word >> {slot_shift}
+            if sm >= sms:
+                status = {bad_sm}
+            continue
+        if slot >= places:
             status = {bad_slot}
             break
-        warp = sm * slots[1] + slot
         row = row_of[warp]
         mask = masks[warp]
         if kind == {start_kind}:
@@ -92,33 +125,6 @@ def walk({arguments}):
 {start}
         elif row < 0:
             status = {empty}
-        elif kind == {issue_kind}:
-            pc = pcs[warp]
-            end = ends[warp]
-            at = start[row] + taken[warp]
-            while amount > 0:
-                if pc == end:
-                    if at == stop[row]:
-                        status = {overrun}
-                        break
-                    visit = words[at]
-                    at += 1
-                    if visit & 1:
-                        mask = words[at]
-                        at += 1
-                    block = visit >> 2
-                    visits[block] += 1
-                    pc = np.int64(program.first_pc[block])
-                    end = np.int64(program.first_pc[block + 1])
-                else:
-                    until = min(end, pc + amount)
-                    amount -= until - pc
-{step}
-                    pc = until
-            pcs[warp] = pc
-            ends[warp] = end
-            taken[warp] = at - start[row]
-            masks[warp] = mask
         elif kind == {end_kind}:
             if pcs[warp] < ends[warp]:
                 status = {unfinished}
@@ -131,6 +137,7 @@ def walk({arguments}):
                     status = {unfinished}
             row_state[row] = 2
             row_of[warp] = -1
+            pcs[warp] = ends[warp] = 0
             active[warp] = 0
 {end}
             left[block_of[warp]] -= 1
@@ -156,22 +163,19 @@ def walk({arguments}):
         else:
             status = {bad_kind}
     progress[0] = sm
-    if status == {ok}:
-        progress[1] = position
+    progress[1] = position if status == {ok} else begin
     return status
 '''
 
 
 def scheduled_core_text(fields: Sequence[str], rows: Sequence[str], hooks: Sequence[str]) -> str:
     """The module's text; arguments as for :func:`warpreg.replay.core.core_text`."""
-    step = step_text(hooks)
-    each = f"for pc in range(pc, until):\n{indent(step, '    ')}" if step else ""
     return _BODY.format(
         arguments=", ".join(argument_names(FIXED, fields, rows)),
         columns=", ".join(f"c_{name}" for name in Program._fields),
         state=state_text(fields),
         start=indent(start_text(rows, hooks), " " * 12),
-        step=indent(each, " " * 20),
+        step=indent(step_text(hooks), " " * 16),
         end=indent(event_call("warp_end", hooks), " " * 12),
         block_start=indent(event_call("block_start", hooks, "sm"), " " * 16),
         block_end=indent(event_call("block_end", hooks, "sm"), " " * 16),

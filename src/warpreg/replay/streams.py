@@ -21,6 +21,8 @@ WAITING, RUNNING, ENDED = range(3)
 THE_END = np.array([split.THREAD_BLOCK, 0], np.uint32)
 LEAST_WORDS = 1 << 20
 """Below so many words, those of ended warps are kept."""
+PIECE_WORDS = 1 << 17
+"""So many words of a path are sorted at a time, or a few more."""
 
 
 class Piece(NamedTuple):
@@ -49,7 +51,8 @@ class Splitter:
         unsorted: list[NDArray[np.uint32]] = []
         for chunk in chain(path, (THE_END,)):
             unsorted.append(chunk)
-            if np.any(chunk == split.THREAD_BLOCK):
+            is_enough = chunk is THE_END or sum(one.size for one in unsorted) >= PIECE_WORDS
+            if is_enough and np.any(chunk == split.THREAD_BLOCK):
                 words = np.concatenate(unsorted)
                 piece, last = self._sorted(words)
                 unsorted = [words[last:]]

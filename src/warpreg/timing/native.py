@@ -14,9 +14,8 @@ import numpy as np
 
 from warpreg.designs.errors import DesignError
 from warpreg.replay.blame import author_line, authors_files, brief, check_return_types
-from warpreg.replay.compiled import OPTIONS, Mode
+from warpreg.replay.compiled import INLINED, OPTIONS, Mode
 from warpreg.replay.entries import entry
-from warpreg.replay.functions import INLINED
 from warpreg.replay.kinds import kind
 from warpreg.replay.reach import Reach, rebuild
 from warpreg.timing import at
