@@ -178,7 +178,9 @@ class OracleGap:
         for name, choices in STEPS[self.design].items():
             given = in_lrf if name == "ORF" else None
             found = best if choices == ANY else optimum(view, strand, chosen.rooms, choices, self.limit_s, given)
-            steps[name] = found.savings + sum(placed.savings for placed in given or ())
+            steps[name] = max(
+                sum(placed.savings for placed in greedy), found.savings + sum(placed.savings for placed in given or ())
+            )
         return steps
 
     def _executed(
@@ -200,7 +202,8 @@ class OracleGap:
         known = best
         if any(times != 1 for times in often.values()):
             known = optimum(view, strand, rooms, ANY, self.limit_s)
-        return {"greedy": saved(greedy), "best": saved_pj(best.placed, best.copied, rooms), "knowing": known.savings}
+        solved = saved_pj(best.placed, best.copied, rooms) if best.placed else saved(greedy)
+        return {"greedy": saved(greedy), "best": solved, "knowing": max(known.savings, saved(greedy), solved)}
 
 
 def _visits(run: Run, kernel: Kernel) -> NDArray[np.int64]:
