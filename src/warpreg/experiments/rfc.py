@@ -18,6 +18,7 @@ import pandas as pd
 from warpreg import energy, workloads
 from warpreg.energy import Technology
 from warpreg.energy.counts import Structure
+from warpreg.experiments.between_waits import InstructionsBetweenWaits
 from warpreg.experiments.ipc import ALL_WARPS, Ipc
 from warpreg.experiments.published import Measured
 from warpreg.experiments.ratios import mean_ratio, ratio, with_structures
@@ -36,6 +37,7 @@ LOSSLESS, MARKED = 0.01, 0.05
 """Losses of IPC that count as none and as marked: the paper names its losses of 1% and 5% so."""
 MRF = Replay.of("mrf")
 USAGE = Usage()
+BETWEEN_WAITS = InstructionsBetweenWaits()
 
 
 def hardware(entries: int) -> Replay:
@@ -66,6 +68,7 @@ READ_ALLOCATE = Replay.of("rfc", entries=LARGE, allocate_sources=True)
 WORKLOADS = workloads.names()
 COUNTS: Sequence[Measure[object]] = (
     USAGE,
+    BETWEEN_WAITS,
     MRF,
     LRU,
     READ_ALLOCATE,
@@ -248,7 +251,7 @@ def _ideal(baseline: Counts, technology: Technology, entries: int, warps: int) -
 
 def findings(study: Study) -> dict[str, Measured]:
     """Measured values by the ids of the printed results."""
-    return {**_usage(study), **_traffic(study), **scheduling(study), **_combined(study), **_energy(study)}
+    return {**_usage(study), **_traffic(study), **scheduling(study), **combined(study), **_energy(study)}
 
 
 def _usage(study: Study) -> dict[str, Measured]:
@@ -352,7 +355,7 @@ def accesses_left(study: Study, design: Replay) -> float:
     return mean_ratio((study[design][name].mrf_accesses, study[MRF][name].mrf_accesses) for name in names(study))
 
 
-def _combined(study: Study) -> dict[str, Measured]:
+def combined(study: Study) -> dict[str, Measured]:
     """What the words of section 5.3 mean.
 
     Flushes increase the number of MRF accesses by 10%, compared to the results of Figure 6: relative to the number that

@@ -86,9 +86,14 @@ ABLATIONS: Mapping[str, Ablation] = {
     "portless": Ablation(
         "ports of cache and scratchpad cost no energy",
         parameters={"rsp": {"technology": PORTLESS}, "rc-rsp": {"technology": PORTLESS}},
+        measures=rc_rsp.COUNTED,
         findings=portless,
     ),
-    "ptx-order": Ablation("no scheduling, addresses of 32 bits", choice={"schedule": False, "address_bits": 32}),
+    "ptx-order": Ablation(
+        "no scheduling, addresses of 32 bits",
+        choice={"schedule": False, "address_bits": 32},
+        measures=rc_rsp.COUNTED,
+    ),
     "few-warps": Ablation(
         f"an SM holds {FEW_WARPS} warps, all of them active",
         instead=with_few_warps,
@@ -111,7 +116,13 @@ _PORTS = Cause(
 _SCHEDULED = Cause(
     "compiler",
     "the scheduler moves loads away from their first use, so that values are needed in a later strand, and addresses of"
-    " 64 bits take two entries",
+    " 64 bits take two entries. This is 0.3 of the difference on 15 workloads at size tiny; the rest is not explained",
+    "ptx-order",
+)
+_WINS = Cause(
+    "compiler",
+    "not explained: who wins follows from the shares of cache and scratchpad, which are not those of the paper, and"
+    " code in another order does not mend it",
     "ptx-order",
 )
 _HALF = Cause(
@@ -142,8 +153,8 @@ CAUSES: Mapping[str, Cause] = {
     ),
     "rc-rsp-writes-elided-rsp": _SCHEDULED,
     "rc-rsp-reads-elided-rsp": _SCHEDULED,
-    "rc-rsp-balanced-write-wins": _SCHEDULED,
-    "rc-rsp-balanced-read-wins": _SCHEDULED,
+    "rc-rsp-balanced-write-wins": _WINS,
+    "rc-rsp-balanced-read-wins": _WINS,
     "rc-rsp-register-energy-rc": _PORTS,
     "rc-rsp-register-energy-rsp": _PORTS,
     "rc-rsp-register-energy-half-rsp": _PORTS,
