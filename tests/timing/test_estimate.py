@@ -37,6 +37,13 @@ again:
 """A thread block goes round 1 to 16 times, as its index, multiplied, says."""
 
 
+HEAVY_FIRST = UNEVEN.replace(
+    "    shr.u32 %r1, %r1, 28;",
+    "    setp.eq.u32 %p, %r1, 0;\n    mov.u32 %r1, 3;\n    @%p mov.u32 %r1, 600;",
+)
+"""The first thread block goes round 601 times, all others 4 times."""
+
+
 @pytest.fixture(scope="module")
 def launch() -> Launch:
     """Thread blocks of a warp each; the Gebhart SM holds 8 at a time."""
@@ -124,3 +131,15 @@ def test_a_sample_of_sms_has_its_share_of_the_thread_blocks(launch: Launch) -> N
     assert (found.timed.sms, found.windows, found.whole_launches) == (1, 5, 0)
     assert found.timed.warp_instructions < found.warp_instructions == launch.warp_instructions
     assert found.margin > 0
+
+
+def test_a_thread_block_that_takes_long_has_others_beside_it() -> None:
+    """It takes most of the time of a launch, whose other thread blocks meanwhile go through the other seven places."""
+    program = warpreg.compile(HEAVY_FIRST, record=simt.Record(path=True, addresses=True))
+    heavy = program["uneven"][6 * BLOCKS, 32]().launches[0]
+    alone = timing.simulate([heavy], ONE, window=timing.Window(1)).cycles
+    whole = timing.simulate([heavy], ONE).cycles
+    found = estimate([heavy], ONE, Sample(windows=4))
+    assert alone > 0.5 * whole
+    assert found.is_sampled
+    assert found.cycles == pytest.approx(whole, rel=0.1)

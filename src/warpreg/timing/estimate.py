@@ -219,12 +219,16 @@ class _Sampled:
         return _Piece(float(np.mean(cycles)), variance, 0.0, tuple(results), len(cycles))
 
     def _estimated(self, windows: int, front: int, size: int, blocks: int, scale: float) -> _Piece:
-        """What the thread blocks in front take, and what windows say of all that follows."""
+        """What the thread blocks in front of windows take, and what windows say of all that follows; at least what the
+        launch's own first ones take, some of which may be at work for long beside all others.
+        """
         starts = list(places(blocks - front, size, windows))
         pieces = [self._behind(front, size, place + front) for place in starts]
         cycles, instructions = [piece.cycles for piece in pieces], [piece.instructions for piece in pieces]
         first = self._timed(Window(front))
-        rest = self.launch.warp_instructions * scale - first.warp_instructions
+        begin = float(np.mean([piece.results[0].cycles for piece in pieces]))
+        begun = float(np.mean([piece.results[0].warp_instructions for piece in pieces]))
+        rest = self.launch.warp_instructions * scale - begun
         population = (blocks - front) // size if scale == 1 else None
         ratio, variance = ratio_of(cycles, instructions, population)
         taken = [result for piece in pieces for result in piece.results]
@@ -234,7 +238,8 @@ class _Sampled:
             behind_more = self._behind(2 * front, size, starts[middle] + front)
             drift = abs(behind_more.ratio - pieces[middle].ratio)
             taken += behind_more.results
-        return _Piece(first.cycles + ratio * rest, variance * rest**2, drift * rest, (*taken, first), len(starts))
+        whole = max(first.cycles, begin + ratio * rest)
+        return _Piece(whole, variance * rest**2, drift * rest, (*taken, first), len(starts))
 
     def _behind(self, front: int, size: int, place: int) -> _Added:
         """What thread blocks from ``place`` on add behind ``front`` of those before them."""
