@@ -15,11 +15,11 @@ from warpreg.timing.at import Core
 from warpreg.timing.bits import count
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed import ThreadBlocks
+from warpreg.timing.soon import HOST_LINE
 from warpreg.timing.table import Table, own_banks
 
 Array = NDArray[np.int64]
 LEAST_WHEEL = 128
-LINE_WORDS = 8
 LEAST_LINES = 9
 POLICIES = ("lrr", "gto", "oldest", "greedy")
 SUSPENDS = ("static", "pending", "stall")
@@ -208,8 +208,8 @@ def _row_width(table: Table, wheel: int) -> int:
         at.OP_LINK + 2 * table.most_writes + table.most_reads,
         at.RIPE + wheel // at.SET_SIZE,
     )
-    lines = max(LEAST_LINES, -(-needed // LINE_WORDS))
-    return (lines + 1 - lines % 2) * LINE_WORDS
+    lines = max(LEAST_LINES, -(-needed // HOST_LINE))
+    return (lines + 1 - lines % 2) * HOST_LINE
 
 
 def _warps_of_schedulers(rows: Array, m: Array, private_banks: bool) -> None:
@@ -247,8 +247,8 @@ def _group_of_collectors(m: Array, groups: Shares) -> Array:
 
 def _new_rows(count: int, width: int) -> Array:
     """Rows of zeros that begin at a cache line; in front of them is room for what lies there (see `at.IN_FRONT`)."""
-    words = np.zeros(at.FRONT + count * width + LINE_WORDS, np.int64)
-    begin = -(words.ctypes.data // words.itemsize) % LINE_WORDS + at.FRONT
+    words = np.zeros(at.FRONT + count * width + HOST_LINE, np.int64)
+    begin = -(words.ctypes.data // words.itemsize) % HOST_LINE + at.FRONT
     return words[begin:][: count * width].reshape(count, width)
 
 

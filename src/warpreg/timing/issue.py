@@ -13,11 +13,8 @@ from warpreg.timing.bits import bit, count, lowest, round_after, round_from
 from warpreg.timing.complete import end_warp
 from warpreg.timing.places import block_at, scheduler_at, warp_at, warp_of
 from warpreg.timing.ready import know_eligible, slowest, take_from_ready, watch_for_stall
-from warpreg.timing.soon import soon
+from warpreg.timing.soon import HOST_LINE, soon
 from warpreg.timing.under_way import mark, take_op, wake_at
-
-HOST_LINE = 8
-"""Words in a cache line of the host."""
 
 
 def take_turn(c: Core, d: Any, sm: int, scheduler: int, now: int) -> bool:

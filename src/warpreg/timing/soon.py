@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+HOST_LINE = 8
+"""Words of 8 bytes in a cache line of the host."""
+
 
 def soon(words: Any, index: int) -> None:
     """A word of a one-dimensional array is read soon; there need not be one.  Nothing but time depends on it."""

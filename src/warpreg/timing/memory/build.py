@@ -12,11 +12,10 @@ from warpreg.gpu import Machine
 from warpreg.gpu.memory import LINE_BYTES, Dram, FirstLevel, MemorySystem, Network, SecondLevel
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.layout import TICKS, Array, Halves, Memory
+from warpreg.timing.soon import HOST_LINE
 
 SECTOR_BYTES = 32
 SMALLEST_CARVEOUT = 8192
-HOST_LINE = 8
-"""Words of 8 bytes in a cache line of the host."""
 NODES_PER_TRANSACTION = 4
 """A transaction, what the first level asks for it, what the second level asks for that, and a line written back."""
 
