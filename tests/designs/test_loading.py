@@ -260,6 +260,23 @@ def test_a_compile_step_fills_hints_and_nothing_else(tmp_path: Path) -> None:
     assert replayed(tmp_path, text) == f"mine.py: compile changed unit; it may fill {', '.join(HINTS)}"
 
 
+def test_a_kernel_is_compiled_once_for_the_same_parameters(tmp_path: Path) -> None:
+    text = """
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True)
+    class Parameters:
+        level: int = parameter(1, low=0, high=1, source="assumed: a test")
+
+    def compile(program, parameters):
+        return program._replace(result_level=np.full_like(program.result_level, parameters.level))
+    """
+    code, mine = kernel([op("mov.b32", r(2), 1)]), load(written(tmp_path, text))
+    first, same, other = (mine.program(code, mine.configure(level=level)) for level in (1, 1, 0))
+    assert first is same
+    assert (first.result_level.tolist(), other.result_level.tolist()) == ([1], [0])
+
+
 def test_structures_are_those_of_the_levels(tmp_path: Path) -> None:
     text = """
     def structures(parameters): return (Structure("MRF"),)

@@ -15,7 +15,7 @@ from warpreg.designs import program_table
 from warpreg.ir.kernel import Kernel
 from warpreg.trace import Schedule, ScheduleWord, ScheduleWriter, Slots, visits
 from warpreg.trace.path import RecordedPath
-from warpreg.trace.schedule import record_word
+from warpreg.trace.schedule import RecordOrder, record_word
 
 ONE_SM = Slots(sms=1, warps=4, schedulers=2)
 
@@ -23,8 +23,9 @@ ONE_SM = Slots(sms=1, warps=4, schedulers=2)
 class Scheduling:
     """A schedule under construction: ``Scheduling().start(0).active(0).issue(0, 3).end(0)``, by slot."""
 
-    def __init__(self, slots: Slots = ONE_SM) -> None:
+    def __init__(self, slots: Slots = ONE_SM, order: RecordOrder = "sm") -> None:
         self.slots = slots
+        self.order = order
         self._sm = 0
         self._words: list[tuple[int, list[int]]] = []
 
@@ -58,9 +59,10 @@ class Scheduling:
     def data(self, code: Kernel, path: RecordedPath) -> bytes:
         """The file."""
         file = io.BytesIO()
-        writer = ScheduleWriter(file, self.slots, code, path)
+        writer = ScheduleWriter(file, self.slots, code, path, self.order)
         for sm, words in self._words:
             writer.append_records(sm, np.array(words, np.uint32))
+            writer.end_chunk()
         writer.finish({})
         return file.getvalue()
 

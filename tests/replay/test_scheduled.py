@@ -253,6 +253,12 @@ def test_a_design_that_depends_on_order_needs_a_schedule(probe: Design) -> None:
         replay(TWO_WARPS, TWO_BLOCKS, probe)
 
 
+def test_a_design_of_sm_scope_needs_the_order_of_an_sm(probe: Design) -> None:
+    schedule = Scheduling(order="scheduler").start(0).of(TWO_BLOCKS, TWO_WARPS)
+    with pytest.raises(ReplayError, match="probe needs the order of an SM, the schedule keeps a scheduler's"):
+        replay(TWO_WARPS, TWO_BLOCKS, probe, schedule=schedule)
+
+
 FLUSHES = """
 from warpreg.designs.interface import *
 DESIGN = Declaration(slot="levels", source="assumed: a test", events=("activations", "suspensions"))

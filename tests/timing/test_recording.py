@@ -53,6 +53,31 @@ def test_recording_beside_a_design_changes_nothing_either(launch, design: str) -
     assert sum(issued) == launch.warp_instructions
 
 
+def test_a_schedule_keeps_the_order_of_each_scheduler_or_of_each_sm(launch, recorded) -> None:
+    """Sorted by scheduler the two hold the same; neither is empty, and what warps share is used in the same order."""
+    _, by_sm = timing.recorded_schedule(launch, MACHINE, sms=SMS, order="sm", mode="interpreted")
+    _, by_scheduler = recorded
+    assert (by_sm.order, by_scheduler.order) == ("sm", "scheduler")
+    assert steps_by_scheduler(by_sm) == steps_by_scheduler(by_scheduler) != {}
+    orders = [[(r.sm, r.slot) for r in records(one.chunks())] for one in (by_sm, by_scheduler)]
+    assert orders[0] != orders[1]
+    found = [
+        replay(launch.trace, launch.kernel, "rc", schedule=one, mode="interpreted") for one in (by_sm, by_scheduler)
+    ]
+    assert np.array_equal(found[0].accesses, found[1].accesses)
+    assert np.array_equal(found[0].moves, found[1].moves)
+
+
+def steps_by_scheduler(schedule: Schedule) -> dict[tuple[int, int], list[tuple[ScheduleWord, int, int, int]]]:
+    """By SM and scheduler, what happens to which slot; issues one by one."""
+    found: dict[tuple[int, int], list[tuple[ScheduleWord, int, int, int]]] = {}
+    for one in records(schedule.chunks()):
+        times, amount = (one.amount, 1) if one.kind == ScheduleWord.ISSUE else (1, one.amount)
+        mine = found.setdefault((one.sm, one.slot % schedule.slots.schedulers), [])
+        mine.extend([(one.kind, one.slot, amount, one.thread_block)] * times)
+    return found
+
+
 def test_several_schedules_share_a_file(launch, recorded, tmp_path: Path) -> None:
     """As the members of a gzip file do; one alone is a file as ``save`` writes it."""
     file = tmp_path / "two.schedule"

@@ -128,11 +128,11 @@ def test_a_run_longer_than_one_record_takes_several() -> None:
     assert np.concatenate(list(schedule.chunks())).dtype == np.uint32
 
 
-@given(st.data(), st.integers(1, 40))
-def test_what_was_recorded_cycle_by_cycle_is_written_sm_by_sm(data: st.DataObject, piece: int) -> None:
-    """The records of each SM in their order, whatever words thread blocks look like and wherever a piece ends."""
+@given(st.data(), st.integers(1, 40), st.integers(1, 3))
+def test_what_was_recorded_cycle_by_cycle_is_sorted(data: st.DataObject, piece: int, schedulers: int) -> None:
+    """The records of each scheduler in their order, whatever thread blocks look like and wherever a piece ends."""
     sms = data.draw(st.lists(st.integers(0, 2), max_size=60))
-    words, expected = [], {sm: [] for sm in range(3)}
+    words, expected = [], {(sm, scheduler): [] for sm in range(3) for scheduler in range(schedulers)}
     present = 0
     for sm in sms:
         if sm != present:
@@ -143,13 +143,14 @@ def test_what_was_recorded_cycle_by_cycle_is_written_sm_by_sm(data: st.DataObjec
         words.append(record_word(kind, slot, amount))
         block = data.draw(st.integers(0, 16)) if kind == ScheduleWord.START else 0
         words += [block] if kind == ScheduleWord.START else []
-        expected[sm].append(Record(sm, kind, slot, amount, block))
+        expected[sm, slot % schedulers].append(Record(sm, kind, slot, amount, block))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(schedule_order, "PIECE_WORDS", piece)
-        found = list(schedule_order.sm_by_sm(np.array(words, np.uint32)))
-    for sm in range(3):
-        mine = np.concatenate([np.zeros(0, np.uint32), *(some for of, some in found if of == sm)])
-        assert one_by_one(replace(r, sm=sm) for r in records([mine])) == one_by_one(expected[sm])
+        found = list(schedule_order.sorted_records(np.array(words, np.uint32), schedulers))
+    for sm, scheduler in expected:
+        mine = [replace(r, sm=sm) for of, some in found if of == sm for r in records([some])]
+        of_scheduler = [record for record in mine if record.slot % schedulers == scheduler]
+        assert one_by_one(of_scheduler) == one_by_one(expected[sm, scheduler])
 
 
 def one_by_one(found: Iterable[Record]) -> list[Record]:

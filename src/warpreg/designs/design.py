@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from warpreg.analysis.cached import cached_analysis
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface import Declaration
 from warpreg.designs.parameters import ParameterSpec, Value, configure, specs
-from warpreg.designs.program import HINTS, Program
+from warpreg.designs.program import HINTS, Program, program_table
 from warpreg.designs.residency import Launch, Residency, Room, room, unshared
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
@@ -100,6 +101,13 @@ class Design:
                 raise DesignError(f"{self.path}: compile changed {name}; it may fill {', '.join(HINTS)}")
         return compiled
 
+    def program(self, kernel: Kernel, parameters: Any) -> Program:
+        """The table of a kernel with the design's hint columns, made once for each kernel and parameters."""
+        known = _programs(kernel)
+        if (self, parameters) not in known:
+            known[self, parameters] = self.compile(program_table(kernel), parameters, kernel)
+        return known[self, parameters]
+
     def explain(self, program: Program, parameters: Any, kernel: Kernel) -> Mapping[int, str]:
         """Per pc, why the compile step decided as it did; empty for a design that does not say."""
         reasons: Mapping[int, str] = self._call("explain", (program, parameters, kernel), {}, {})
@@ -131,3 +139,9 @@ class Design:
                 f"{self.path}: structures returned {found}, expected one of each level: {', '.join(self.levels)}"
             )
         return storage
+
+
+@cached_analysis
+def _programs(kernel: Kernel) -> dict[tuple[Design, Any], Program]:
+    """Those of designs that were asked for."""
+    return {}

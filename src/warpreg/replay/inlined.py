@@ -126,14 +126,21 @@ def outermost(signature: Any, options: dict[str, Any]) -> Any:
     return njit(signature, cache=True, no_rewrites=True, pipeline_class=_OutermostPipeline, **options)
 
 
+_FEWER_GUESSES = "x86-cmov-converter", "unroll-runtime"
+"""LLVM's options, which are on otherwise."""
+
+
 @contextmanager
 def selecting() -> Iterator[None]:
-    """What is compiled meanwhile keeps the conditional moves that LLVM's last steps would turn into branches.
+    """What is compiled meanwhile has fewer branches that are hard to guess; a wrong guess costs 7 ns.
 
-    Whether a register cache hits is hard to guess, and a wrong guess costs 7 ns.
+    LLVM's last steps would turn conditional moves into branches, although nobody knows whether a register cache hits.
+    And loops over two or three operands would be unrolled, with a branch for an odd number of them.
     """
-    llvmlite.binding.set_option("", "-x86-cmov-converter=false")
+    for option in _FEWER_GUESSES:
+        llvmlite.binding.set_option("", f"-{option}=false")
     try:
         yield
     finally:
-        llvmlite.binding.set_option("", "-x86-cmov-converter=true")
+        for option in _FEWER_GUESSES:
+            llvmlite.binding.set_option("", f"-{option}=true")

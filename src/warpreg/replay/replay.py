@@ -10,7 +10,7 @@ import numpy as np
 
 from warpreg.designs.design import Design
 from warpreg.designs.loader import load
-from warpreg.designs.program import Program, placed, program_table
+from warpreg.designs.program import Program, placed
 from warpreg.ir.kernel import Kernel
 from warpreg.replay.compiled import Mode
 from warpreg.replay.counts import Counts, add_unplanned
@@ -60,7 +60,7 @@ def replay_launches(
     chosen = load(design) if isinstance(design, str) else design
     values = chosen.configure(**parameters)
     code = chosen.rewrite(kernel, values)
-    program = chosen.compile(program_table(code), values, code)
+    program = chosen.program(code, values)
     runs = list(launches)
     scheduled = [(path, schedule) for path, schedule in runs if schedule is not None]
     if scheduled:
@@ -76,7 +76,7 @@ def replay_launches(
     elif len(scheduled) < len(runs):
         raise ReplayError(f"{kernel.name}: {len(runs) - len(scheduled)} of {len(runs)} launches have no schedule")
     else:
-        _walk_schedules(scheduled, kernel, behaviour, counters)
+        _walk_schedules(scheduled, kernel, chosen, behaviour, counters)
     add_unplanned(counters.accesses, counters.visits, program, chosen.hooks.keys())
     return Counts(
         design=chosen.name,
@@ -106,12 +106,20 @@ def _walk_paths(
 
 
 def _walk_schedules(
-    launches: Sequence[tuple[RecordedPath, Schedule]], kernel: Kernel, behaviour: Behaviour, counters: Counters
+    launches: Sequence[tuple[RecordedPath, Schedule]],
+    kernel: Kernel,
+    design: Design,
+    behaviour: Behaviour,
+    counters: Counters,
 ) -> None:
     slots = launches[0][1].slots
     walker = ScheduleWalker(behaviour, counters, slots)
     for path, schedule in launches:
         schedule.check(kernel, path)
+        if design.declaration.order == "sm" and schedule.order != "sm":
+            raise ReplayError(
+                f"{schedule.name}: {design.name} needs the order of an SM, the schedule keeps a scheduler's"
+            )
         if schedule.slots != slots:
             raise ReplayError(f"{schedule.name}: the schedule is of another machine: {schedule.slots}, not {slots}")
         walker.walk(path, schedule)

@@ -133,10 +133,10 @@ class WarpStreams:
         self.first_row = np.concatenate((self.first_row, np.full(size - self.first_row.size, -1)))
         self.left = np.concatenate((self.left, np.full(size - self.left.size, -1)))
         self.row_count = np.concatenate((self.row_count, np.zeros(size - self.row_count.size, np.int64)))
-        twice = thread_blocks[self.first_row[thread_blocks] >= 0]
-        if twice.size or np.unique(thread_blocks).size < thread_blocks.size:
-            raise ReplayError("the path has a thread block twice; a schedule is of one launch")
+        is_known = np.any(self.first_row[thread_blocks] >= 0)
         self.first_row[thread_blocks] = rows + self.start.size
+        if is_known or np.any(self.first_row[thread_blocks] != rows + self.start.size):
+            raise ReplayError("the path has a thread block twice; a schedule is of one launch")
         self.row_count[thread_blocks] = np.diff(rows, append=count)
 
     def _drop_ended(self) -> None:

@@ -21,8 +21,8 @@ from warpreg.timing.result import TimingResult
 from warpreg.timing.result import joined as end_to_end
 from warpreg.timing.schedule_recorder import COUNT
 from warpreg.timing.simulate import PLAIN, Chosen, RecordedLaunch, timed
-from warpreg.trace.schedule import Schedule, ScheduleWriter, Slots
-from warpreg.trace.schedule_order import sm_by_sm
+from warpreg.trace.schedule import RecordOrder, Schedule, ScheduleWriter, Slots
+from warpreg.trace.schedule_order import sorted_records
 
 RECORDER = Path(__file__).with_name("schedule_recorder.py")
 WORDS_OF_INSTRUCTION, SPARE_WORDS = 14, 1024
@@ -45,12 +45,15 @@ def recorded_schedule(
     designs: Sequence[Design | str] | Chosen = (),
     registers: int | None = None,
     sms: int | None = None,
+    order: RecordOrder = "scheduler",
     mode: Mode = "compiled",
     **parameters: Any,
 ) -> tuple[TimingResult, Schedule]:
     """The result of timing a launch, and its schedule in a temporary file (``save`` keeps it).
 
-    ``designs``, their ``parameters``, ``registers`` and ``sms`` as in `simulate`.  Raises TimingError as that does.
+    ``designs``, their ``parameters``, ``registers`` and ``sms`` as in `simulate`; ``order``: inside what the order of
+    records is kept, ``sm`` for designs whose warps depend on those of other schedulers.  Raises TimingError as
+    `simulate` does.
     """
     described = load_machine(machine) if isinstance(machine, str) else machine
     words = WORDS_OF_INSTRUCTION * launch.warp_instructions + SPARE_WORDS
@@ -64,8 +67,8 @@ def recorded_schedule(
         raise TimingError(f"kernel {launch.kernel.name}: its schedule takes {recorded} words, more than {words}")
     slots = Slots(len(found.outside.system.sms), described.sm.warps, described.schedulers.count)
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the schedule closes it
-    writer = ScheduleWriter(file, slots, launch.kernel, launch.trace)
-    for sm, words_of_sm in sm_by_sm(written[:recorded]):
+    writer = ScheduleWriter(file, slots, launch.kernel, launch.trace, order)
+    for sm, words_of_sm in sorted_records(written[:recorded], slots.schedulers if order == "scheduler" else 1):
         writer.append_records(sm, words_of_sm)
     writer.finish({"cycles": found.engine.cycles})
     return replace(found, chosen=chosen).result, Schedule(file)

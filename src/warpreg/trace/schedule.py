@@ -11,8 +11,9 @@ of the current SM, the rest an amount:
     ARRIVE     the results of its long-latency instruction at pc ``amount`` are there
     SM         the following records are of SM ``word >> 3``
 
-Inside an SM records are in the order of the run: instructions by issue, the others between them where they happened.
-Order between SMs is not recorded.  A scheduler without an active set records neither ACTIVATE nor SUSPEND.
+Records are in the order of the run: instructions by issue, the others between them where they happened.  That holds
+inside a scheduler, or inside an SM where the schedule says so (``order``), but not between SMs.  A scheduler without an
+active set records neither ACTIVATE nor SUSPEND.
 
 The file is a container of :mod:`warpreg.trace.chunked` that names the run by the content of its kernel and its path.
 """
@@ -20,10 +21,10 @@ The file is a container of :mod:`warpreg.trace.chunked` that names the run by th
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +40,15 @@ MAGIC = b"WARPREG2"
 STREAMS = (Stream.SCHEDULE,)
 KIND_BITS, SLOT_BITS = 3, 8
 SLOT_SHIFT, AMOUNT_SHIFT = KIND_BITS, KIND_BITS + SLOT_BITS
+CHUNK_WORDS = 1 << 16
+"""So many words make a chunk, or a few more."""
 MOST_SLOTS = 1 << SLOT_BITS
 MOST_AMOUNT = (1 << (32 - AMOUNT_SHIFT)) - 1
 """Most instructions of one ISSUE record; a longer run takes several."""
+
+
+RecordOrder = Literal["scheduler", "sm"]
+"""Whose records are in the order of the run."""
 
 
 class ScheduleWord(enum.IntEnum):
@@ -128,18 +135,34 @@ class ScheduleWriter(ChunkWriter):
     MAGIC: ClassVar[bytes] = MAGIC
     STREAMS: ClassVar[tuple[Stream, ...]] = STREAMS
 
-    def __init__(self, file: BinaryIO, slots: Slots, kernel: Kernel, path: RecordedPath) -> None:
-        run = {"kernel": _kernel(kernel), "path": path_digest(path)}
+    def __init__(
+        self, file: BinaryIO, slots: Slots, kernel: Kernel, path: RecordedPath, order: RecordOrder = "sm"
+    ) -> None:
+        run = {"kernel": _kernel(kernel), "path": path_digest(path), "order": order}
         super().__init__(file, {"name": kernel.name, **run, **asdict(slots)})
         self._sm = 0
+        self._words: list[NDArray[np.uint32]] = []
 
     def append_records(self, sm: int, words: NDArray[np.uint32]) -> None:
         """Append whole records of one SM, as uint32 words."""
         if sm != self._sm:
             self._sm = sm
-            self.append(Stream.SCHEDULE, np.array([ScheduleWord.SM | sm << SLOT_SHIFT], np.uint32))
+            self._words.append(np.array([ScheduleWord.SM | sm << SLOT_SHIFT], np.uint32))
+        self._words.append(words)
+        if sum(one.size for one in self._words) >= CHUNK_WORDS:
+            self.end_chunk()
+
+    def finish(self, totals: Mapping[str, Any]) -> None:
+        """Write the footer."""
+        self.end_chunk()
+        super().finish(totals)
+
+    def end_chunk(self) -> None:
+        """What comes next is in another chunk."""
+        words = np.concatenate([np.zeros(0, np.uint32), *self._words])
+        self._words.clear()
         if words.size:
-            self.append(Stream.SCHEDULE, np.ascontiguousarray(words, np.uint32))
+            self.append(Stream.SCHEDULE, words)
 
 
 class Schedule(ChunkFile):
@@ -154,6 +177,12 @@ class Schedule(ChunkFile):
         """The machine's places for warps."""
         header: dict[str, Any] = self.header
         return Slots(header["sms"], header["warps"], header["schedulers"])
+
+    @cached_property
+    def order(self) -> RecordOrder:
+        """Inside what records are in the order of the run."""
+        order: RecordOrder = self.header["order"]
+        return order
 
     def chunks(self) -> Iterator[NDArray[np.uint32]]:
         """The words, in chunks that break between records."""
