@@ -10,30 +10,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 import llvmlite.binding
 import numba
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import LoweringPass, register_pass
-from numba.core.targetconfig import TargetConfig
-from numba.core.typed_passes import NativeLowering
+from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.typed_passes import (
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCode
+
+from warpreg.replay.typed_once import typed_once
 
 PLAIN = ("warpreg.timing.", "warpreg.replay.")
-"""Packages whose functions have nothing that numba would have to rewrite, such as expressions of arrays or branches
-that types decide; looking for it was an eighth of a compilation.
+"""Packages whose functions have nothing that numba would have to rewrite, such as closures, expressions of arrays or
+branches that types decide; looking for it was a sixth of a compilation.
 """
 
-
-def _hash(flags: Any) -> int:
-    """What numba looks implementations up by has a compilation's flags in it.  Their own hash sorts the names of all
-    options, which never differ, and took a tenth of a compilation.
-    """
-    return hash(type(flags))
-
-
-cast(Any, TargetConfig).__hash__ = _hash
+NEEDED = (
+    TranslateByteCode,
+    FixupArgs,
+    ReconstructSSA,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+)
+"""numba's passes that a function without such things goes through."""
 
 
 class _Linking(JITCodeLibrary):
@@ -105,12 +115,24 @@ class _LoweredPipeline(CompilerBase):
         return [passes]
 
 
+class _NeededPasses(PassManager):
+    _ENFORCING = False
+    """None of them leaves anything behind that would have to be put right before the next."""
+
+    def __init__(self) -> None:
+        super().__init__("needed")
+        for one in NEEDED:
+            self.add_pass(one, "")
+
+
 def _into(library: type[JITCodeLibrary], state: Any) -> Any:
     """numba's own passes, into a library of that class."""
     state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
     state.library.enable_object_caching()
     builder: Any = DefaultPassBuilder
-    return builder.define_nopython_pipeline(state)
+    passes = _NeededPasses() if state.flags.no_rewrites else builder.define_nopython_pipeline(state)
+    passes.finalize()
+    return passes
 
 
 def inlined(options: dict[str, Any]) -> Any:
@@ -123,7 +145,13 @@ def inlined(options: dict[str, Any]) -> Any:
 def outermost(signature: Any, options: dict[str, Any]) -> Any:
     """A decorator for the function that is called from Python; compiles it at once, and caches it beside its file."""
     njit: Any = numba.njit
-    return njit(signature, cache=True, no_rewrites=True, pipeline_class=_OutermostPipeline, **options)
+    compiling = njit(signature, cache=True, no_rewrites=True, pipeline_class=_OutermostPipeline, **options)
+
+    def compiled(function: Any) -> Any:
+        with typed_once():
+            return compiling(function)
+
+    return compiled
 
 
 _FEWER_GUESSES = "x86-cmov-converter", "unroll-runtime"
