@@ -94,7 +94,8 @@ class _Feed:
         self.first_site, self.sites = sites.first, _columns(sites)
         shift = bank_bytes.bit_length() - 1
         windows = (SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES)
-        self.rules = np.array([banks, shift, _frame_bytes(kernel), frames, self.warps, *windows, end], np.int64)
+        ends = end, len(kernel.blocks)
+        self.rules = np.array([banks, shift, _frame_bytes(kernel), frames, self.warps, *windows, *ends], np.int64)
         self.path_chunks, self.address_chunks = iter(run.path_chunks()), iter(run.address_chunks())
         self.path, self.addresses = _read_only([]), _read_only([])
         self.has_addresses, self.ended = False, False
@@ -103,7 +104,7 @@ class _Feed:
         self.turns, self.masks = np.zeros((TURNS, 3), np.int64), np.zeros(self.warps, np.int64)
         self.cursors = np.zeros(2 * self.warps, np.int64)
         self.batch = self._new_batch(BATCH_WORDS)
-        self._split = compiled(loop.split, self._arguments())
+        self._split = compiled(loop.split, self._arguments(), opened=True)
 
     def batches(self) -> Iterator[ThreadBlocks]:
         """Run the loop until the path ends."""
@@ -129,9 +130,13 @@ class _Feed:
         if self.state[records.ADDRESS_AT] < self.addresses.size or next(self.address_chunks, None) is not None:
             raise TimingError(f"kernel {self.kernel.name}: more addresses were recorded than the path has accesses")
 
-    def _arguments(self) -> tuple[Any, ...]:
-        streams = (self.path, self.addresses, self.state)
-        return (*streams, self.first_site, self.sites, self.rules, self.batch, self.lanes, self.scratch)
+    def _arguments(self) -> tuple[loop.Streams, loop.Batch]:
+        state, batch = self.state, self.batch
+        state[[loop.PATH_WORDS, records.ADDRESS_WORDS]] = self.path.size, self.addresses.size
+        rooms = batch.visits.size, batch.turns.shape[0], batch.visit_start.size - 1, batch.accesses.size
+        state[[loop.VISIT_ROOM, loop.TURN_ROOM, loop.WARP_ROOM, records.ACCESS_ROOM]] = rooms
+        reading = self.path, self.addresses, state, self.first_site, self.sites, self.rules
+        return loop.Streams(*reading, self.lanes, self.scratch), batch
 
     def _next_path(self) -> None:
         """The next chunk of the path; after the last one the word that begins a thread block, which ends the one

@@ -18,10 +18,10 @@ from warpreg.replay.compiled import INLINED, OPTIONS, Mode
 from warpreg.replay.entries import entry
 from warpreg.replay.kinds import kind
 from warpreg.replay.reach import Reach, rebuild
+from warpreg.replay.words import WORDS, Numbers, bare, widths
 from warpreg.timing import at
 from warpreg.timing.natives import natives
 from warpreg.timing.run import run
-from warpreg.timing.words import Numbers, bare, widths
 
 Entry = Callable[..., int]
 Shape = tuple[tuple[int, ...], tuple[int, ...], Numbers]
@@ -98,7 +98,7 @@ class CoreRecipe:
         reach.text(
             "key", repr((versions, processor, str(signature), shape, at.IN_FRONT, self.mode, self.text, OPTIONS))
         )
-        for file in (natives.__code__.co_filename, bare.__wrapped__.__code__.co_filename, INLINED):
+        for file in (natives.__code__.co_filename, WORDS, INLINED):
             reach.text("natives", Path(file).read_text(encoding="utf-8"))
         reach.function(plain)
         return reach.digest

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 from llvmlite import ir
 
+from warpreg.replay.words import words_type
 from warpreg.timing import bits
 from warpreg.timing import soon as soon_wanted
-from warpreg.timing.words import words_type
 
 
 def natives() -> Mapping[FunctionType, Any]:

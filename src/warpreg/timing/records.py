@@ -30,18 +30,18 @@ FULL = 0xFFFFFFFF
 DONE, ENOUGH, NEED_PATH, NEED_ADDRESSES, BATCH_FULL, TURNS_FULL, BAD_BLOCK, BAD_WARP, CUT = range(9)
 """Why reading stopped."""
 
-ADDRESS_AT, ACCESSES, SITE, SITE_END, MASK_NOW, WARP_NOW, INDEX, OWN_STATE = range(8)
+ADDRESS_AT, ACCESSES, SITE, SITE_END, MASK_NOW, WARP_NOW, INDEX, ADDRESS_WORDS, ACCESS_ROOM, OWN_STATE = range(10)
 """Positions in ``state``: where reading and writing stand; the memory instructions of the visit that have no record
-yet; its mask and warp; the thread block's index."""
+yet; its mask and warp; the thread block's index; how many address words there are, and room for words of records."""
 
 UNIT, SIZE, GUARDED, SPACE, REPEAT, ATOMIC, MASK, BASE, STRIDE, SITE_WORDS = range(10)
 """Columns of ``sites``: those of `warpreg.timing.sites`, then what each instruction's last record left behind
 (`warpreg.trace.addresses`)."""
 
-BANKS, BANK_SHIFT, FRAME_BYTES, FRAMES, WARPS, SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES, END = range(9)
+BANKS, BANK_SHIFT, FRAME_BYTES, FRAMES, WARPS, SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES, END, BASIC_BLOCKS = range(10)
 """Words of ``rules``: banks of shared memory, a power of two, and log2 of their bytes; local memory of a warp, and
 after how many thread blocks its places are used again; warps of a thread block; bounds of the windows of generic
-addresses; the thread block to stop at."""
+addresses; the thread block to stop at; basic blocks of the kernel."""
 
 LONGEST_RECORD = record.HEADER_WORDS + 512
 """Words; 32 lanes of up to 32 bytes in local memory make 256 lines."""
@@ -59,9 +59,9 @@ def append(
     """Append the records of the visit under way; returns why it stopped."""
     status = DONE
     while state[SITE] < state[SITE_END] and status == DONE:
-        if state[ADDRESS_AT] >= words.size:
+        if state[ADDRESS_AT] >= state[ADDRESS_WORDS]:
             status = NEED_ADDRESSES
-        elif state[ACCESSES] + LONGEST_RECORD > out.size:
+        elif state[ACCESSES] + LONGEST_RECORD > state[ACCESS_ROOM]:
             status = BATCH_FULL
         elif _append_one(words, state, sites, rules, out, lanes, scratch):
             state[SITE] += 1
@@ -81,12 +81,12 @@ def _append_one(
 ) -> bool:
     """Decode one record and append what the load-store unit makes of it; False if the words end inside it."""
     site = state[SITE]
-    at = state[ADDRESS_AT]
+    at, end = state[ADDRESS_AT], state[ADDRESS_WORDS]
     head: Any = np.int64(words[at])
     kind = head & 3
     payload = _signed(head) >> PAYLOAD_SHIFT
     at += 1
-    if at + (head >> 2 & 1) + (3 if kind == AFFINE else 0) > words.size:
+    if at + (head >> 2 & 1) + (3 if kind == AFFINE else 0) > end:
         return False
     if head & MASK_FOLLOWS:
         sites[site, MASK] = words[at]
@@ -102,14 +102,14 @@ def _append_one(
         sites[site, BASE] += payload
     else:
         taken = count if payload & 1 else 2 * count
-        if at + taken > words.size:
+        if at + taken > end:
             return False
         _each(words, at, count, payload & 1, lanes)
         sites[site, BASE] = lanes[0]
         at += taken
     base = sites[site, BASE]
     if kind == STEPS:
-        if at + (count + 1) // 2 > words.size:
+        if at + (count + 1) // 2 > end:
             return False
         _steps(words, at, count, base, sites[site, UNIT], lanes)
         at += (count + 1) // 2

@@ -17,6 +17,7 @@ from warpreg.timing.records import (
     ACCESSES,
     BAD_BLOCK,
     BAD_WARP,
+    BASIC_BLOCKS,
     BATCH_FULL,
     CUT,
     DONE,
@@ -29,17 +30,34 @@ from warpreg.timing.records import (
     SITE_END,
     TURNS_FULL,
     WARP_NOW,
+    WARPS,
 )
 from warpreg.trace.path import PathWord
 
 VISIT_MASK, WARP, THREAD_BLOCK = int(PathWord.VISIT_MASK), int(PathWord.WARP), int(PathWord.THREAD_BLOCK)
 
-PATH_AT, OPEN, VISITS, TURNS, FIRST, BLOCKS, VISITS_DONE, ACCESSES_DONE = range(
-    records.OWN_STATE, records.OWN_STATE + 8
+PATH_AT, OPEN, VISITS, TURNS, FIRST, BLOCKS, VISITS_DONE, ACCESSES_DONE, OWN_STATE = range(
+    records.OWN_STATE, records.OWN_STATE + 9
 )
-STATE_WORDS = records.OWN_STATE + 8
 """Positions in ``state``: where reading stands; whether there is a thread block; ends of what it has in the batch; the
 index of the batch's first thread block, how many are whole, and where their parts end."""
+
+PATH_WORDS, VISIT_ROOM, TURN_ROOM, WARP_ROOM, STATE_WORDS = range(OWN_STATE, OWN_STATE + 5)
+"""Words of the path, and what the batch has room for: visits, turns, and warps of whole thread blocks."""
+
+
+class Streams(NamedTuple):
+    """What is read: chunks of the path and of the addresses, by basic block its first row of ``sites``, the rules of
+    `records`; and working storage."""
+
+    path: NDArray[np.uint32]
+    addresses: NDArray[np.uint32]
+    state: Words
+    first_site: NDArray[np.int32]
+    sites: NDArray[np.int64]
+    rules: Words
+    lanes: Words
+    scratch: Words
 
 
 class Batch(NamedTuple):
@@ -60,18 +78,9 @@ class Batch(NamedTuple):
     cursors: Words
 
 
-def split(
-    path: NDArray[np.uint32],
-    addresses: NDArray[np.uint32],
-    state: Words,
-    first_site: Words,
-    sites: NDArray[np.int64],
-    rules: Words,
-    batch: Batch,
-    lanes: Words,
-    scratch: Words,
-) -> int:
-    """Go on from ``state`` until something is missing; returns what."""
+def split(streams: Streams, batch: Batch) -> int:
+    """Go on from the state until something is missing; returns what."""
+    path, state, first_site, rules = streams.path, streams.state, streams.first_site, streams.rules
     visits = batch.visits
     at = state[PATH_AT]
     visit = state[VISITS]
@@ -79,20 +88,22 @@ def split(
     status = DONE
     while status == DONE:
         if state[SITE] < state[SITE_END]:
-            status = records.append(addresses, state, sites, rules, batch.accesses, lanes, scratch)
+            status = records.append(
+                streams.addresses, state, streams.sites, rules, batch.accesses, streams.lanes, streams.scratch
+            )
             continue
-        if at >= path.size:
+        if at >= state[PATH_WORDS]:
             status = NEED_PATH
             continue
         word: Any = np.int64(path[at])
         kind = word & 3
         payload = word >> 2
-        if kind & 1 and at + 1 >= path.size:
+        if kind & 1 and at + 1 >= state[PATH_WORDS]:
             status = CUT
         elif kind < WARP:
-            if payload + 1 >= first_site.size:
+            if payload >= rules[BASIC_BLOCKS]:
                 status = BAD_BLOCK
-            elif visit >= visits.size:
+            elif visit >= state[VISIT_ROOM]:
                 status = BATCH_FULL
             else:
                 at += 1
@@ -107,7 +118,10 @@ def split(
                     state[MASK_NOW] = mask
         else:
             state[VISITS], state[MASK_NOW] = visit, mask
-            status = _warp(payload, state, batch) if kind == WARP else _thread_block(path[at + 1], state, rules, batch)
+            if kind == WARP:
+                status = _warp(payload, state, rules, batch)
+            else:
+                status = _thread_block(path[at + 1], state, rules, batch)
             mask = state[MASK_NOW]
             if status == DONE:
                 at += 1 if kind == WARP else 2
@@ -117,11 +131,11 @@ def split(
     return status
 
 
-def _warp(warp: int, state: Words, batch: Batch) -> int:
+def _warp(warp: int, state: Words, rules: Words, batch: Batch) -> int:
     """The following visits are those of a warp."""
-    if warp >= batch.masks.size:
+    if warp >= rules[WARPS]:
         return BAD_WARP
-    if state[TURNS] + 2 > batch.turns.shape[0]:
+    if state[TURNS] + 2 > state[TURN_ROOM]:
         return TURNS_FULL
     _end_turn(state, batch)
     batch.masks[state[WARP_NOW]] = state[MASK_NOW]
@@ -133,10 +147,10 @@ def _warp(warp: int, state: Words, batch: Batch) -> int:
 def _thread_block(index: int, state: Words, rules: Words, batch: Batch) -> int:
     """A thread block begins, and the one before is whole."""
     if state[OPEN] == 1:
-        _end_block(state, batch)
+        _end_block(state, rules, batch)
     if index >= rules[END]:
         return ENOUGH
-    if (state[BLOCKS] + 1) * batch.masks.size + 1 > batch.visit_start.size:
+    if (state[BLOCKS] + 1) * rules[WARPS] > state[WARP_ROOM]:
         return BATCH_FULL
     state[INDEX] = index
     if state[BLOCKS] == 0:
@@ -156,11 +170,11 @@ def _end_turn(state: Words, batch: Batch) -> None:
         state[TURNS] += 1
 
 
-def _end_block(state: Words, batch: Batch) -> None:
+def _end_block(state: Words, rules: Words, batch: Batch) -> None:
     """The thread block under way is whole; its part of the batch is put in the order of its warps."""
     _end_turn(state, batch)
     turns, cursors = batch.turns, batch.cursors
-    warps = batch.masks.size
+    warps = rules[WARPS]
     for warp in range(2 * warps):
         cursors[warp] = 0
     in_order = 1

@@ -11,7 +11,10 @@ import functools
 import itertools
 import operator
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, cast
+
+WORDS = Path(__file__)
 
 
 def widths(arrays: Iterable[Any]) -> tuple[int, ...]:
