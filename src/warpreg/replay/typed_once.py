@@ -1,7 +1,7 @@
 """What numba works out about a builtin function once, it need not work out again for the same types of arguments.
 
 numba types every ``+`` and every index by trying one rule after the other, again in each function and each round of
-inference: a fifth of the time that a first compilation took.
+inference: a sixth of the time that a first start took.
 """
 
 from __future__ import annotations
