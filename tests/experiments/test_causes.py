@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from warpreg.designs import load
-from warpreg.experiments import published, rfc
+from warpreg.experiments import orf_lrf, published, rfc
 from warpreg.experiments.causes.ablation import Ablation, ablated, selected, under
 from warpreg.experiments.causes.cause import Cause
 from warpreg.experiments.causes.rfc import TABLE_1, by_traces, to_the_oldest
@@ -69,6 +69,18 @@ def test_what_is_measured_instead_stands_under_the_name_of_the_original() -> Non
     asked = study(["vector-add"], [one, plain], "tiny", processes=1)
     assert found[six]["vector-add"].mrf_accesses == asked[one]["vector-add"].mrf_accesses
     assert found[plain]["vector-add"].mrf_accesses == asked[plain]["vector-add"].mrf_accesses
+
+
+def test_other_code_runs_in_place_of_a_workload_and_under_its_name() -> None:
+    """An address that steps along takes fewer instructions than one that is computed anew."""
+    best = orf_lrf.BEST
+    stepped = find_ablation("orf-lrf", "reduction-stepped")
+    assert stepped.needs_runs
+    found = ablated(stepped, [best], ["vector-add", "reduction-loop"], "tiny", processes=1)
+    asked = study(["reduction-loop"], [best], "tiny", processes=1)
+    assert list(found[best]) == ["reduction-loop"]
+    (of_stepped,), (of_loop,) = found[best].values(), asked[best].values()
+    assert of_stepped.warp_instructions < of_loop.warp_instructions
 
 
 def test_only_greedy_schedulers_go_on_to_the_oldest() -> None:

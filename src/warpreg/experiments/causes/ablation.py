@@ -1,7 +1,7 @@
 """Ablations: a paper's study with one thing changed, so that what the change does to each result can be seen.
 
 What changes is what the compiler is asked for, parameters of designs, another measure in the place of one, which
-workloads take part, or how results are computed from the counts.
+workloads take part and with what code, or how results are computed from the counts.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from warpreg.experiments.published import Measured
@@ -24,21 +25,23 @@ Parameters = Mapping[str, Mapping[str, Value]]
 @dataclass(frozen=True, slots=True)
 class Ablation:
     """``choice``: fields of the compiler's choice; ``parameters`` by design; ``instead``: what is measured in the place
-    of a measure; ``takes``: which workloads take part; ``measures``: those that its results need, all if none is named;
-    ``findings``: other definitions of the results that it is about, in place of the paper's."""
+    of a measure; ``takes``: which workloads take part; ``code``: by workload the Python file of one that runs in its
+    place; ``measures``: those that its results need, all if none is named; ``findings``: other definitions of the
+    results that it is about, in place of the paper's."""
 
     title: str
     choice: Mapping[str, Any] = field(default_factory=dict)
     parameters: Parameters = field(default_factory=dict)
     instead: Callable[[Measure[Any]], Measure[Any]] | None = None
     takes: Callable[[str], bool] = lambda name: True
+    code: Mapping[str, Path] = field(default_factory=dict)
     measures: Sequence[Measure[Any]] = ()
     findings: Findings | None = None
 
     @property
     def needs_runs(self) -> bool:
         """Whether it takes other counts than the paper's study, and not only other arithmetic on the same."""
-        return bool(self.choice or self.parameters or self.instead)
+        return bool(self.choice or self.parameters or self.instead or self.code)
 
 
 def ablated(
@@ -56,16 +59,20 @@ def ablated(
     in `study`.
     """
     changed = {measure: _changed(measure, ablation) for measure in ablation.measures or measures}
+    names = {str(ablation.code.get(name, name)): name for name in workloads if ablation.takes(name)}
     found = study(
-        [name for name in workloads if ablation.takes(name)],
+        list(names),
         changed.values(),
         size,
         dataclasses.replace(choice, **ablation.choice),
         processes,
-        progress,
+        lambda name: progress(names[name]),
         keep=keep,
     )
-    named = {measure: _renamed(measure, ablation.parameters, found.found[one]) for measure, one in changed.items()}
+    named = {}
+    for measure, one in changed.items():
+        by_workload = {names[name]: finding for name, finding in found.found[one].items()}
+        named[measure] = _renamed(measure, ablation.parameters, by_workload)
     return dataclasses.replace(found, found=named)
 
 
