@@ -122,7 +122,9 @@ def _allocated(design: str, name: str, value: Any, extent: Extent) -> Field:
         return Field(name, array, (array.reshape(rows, -1), plain.reshape(-1)) if value.scope == "warp" else ())
     if isinstance(value, np.ndarray):
         return Field(name, np.ascontiguousarray(value))
-    if isinstance(value, (bool, int, np.integer, np.bool_)):
+    if isinstance(value, (bool, np.bool_)):
+        return Field(name, bool(value))
+    if isinstance(value, (int, np.integer)):
         return Field(name, int(value))
     if isinstance(value, (float, np.floating)):
         return Field(name, float(value))

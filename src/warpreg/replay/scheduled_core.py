@@ -6,14 +6,23 @@ records are ISSUE, so they come first; what is written here otherwise is as in :
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import indent
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.program import Program
-from warpreg.replay.core import COUNTS, argument_names, arrival_call, event_call, start_text, state_text, step_text
+from warpreg.replay.core import (
+    COUNTS,
+    NO_SWITCHES,
+    argument_names,
+    arrival_call,
+    event_call,
+    start_text,
+    state_text,
+    step_text,
+)
 from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MOST_SLOTS, SLOT_SHIFT, ScheduleWord, Slots
 
 (
@@ -168,12 +177,16 @@ def walk({arguments}):
 '''
 
 
-def scheduled_core_text(fields: Sequence[str], rows: Sequence[str], hooks: Sequence[str]) -> str:
-    """The module's text; arguments as for :func:`warpreg.replay.core.core_text`."""
+def scheduled_core_text(
+    fields: Sequence[str], rows: Sequence[str], hooks: Sequence[str], switches: Mapping[str, bool] = NO_SWITCHES
+) -> str:
+    """The module's text; arguments as for :func:`warpreg.replay.core.core_text`, and the fields that are ``switches``,
+    which are constants here: what a design does not do then costs nothing.
+    """
     return _BODY.format(
         arguments=", ".join(argument_names(FIXED, fields, rows)),
         columns=", ".join(f"c_{name}" for name in Program._fields),
-        state=state_text(fields),
+        state=state_text(fields, switches),
         start=indent(start_text(rows, hooks), " " * 12),
         step=indent(step_text(hooks), " " * 16),
         end=indent(event_call("warp_end", hooks), " " * 12),

@@ -142,7 +142,8 @@ class ScheduleWalker:
         self._per_slot = (self._row_of, *longs, np.zeros(warps, np.uint32), np.zeros(warps, np.uint8))
         self._rest = (*self._per_slot, *counters.arguments, *behaviour.arguments(self._fields))
         names, rows = _names(self._fields)
-        text = scheduled_core.scheduled_core_text(names, rows, sorted(behaviour.hooks))
+        switches = {field.name: field.value for field in self._fields if isinstance(field.value, bool)}
+        text = scheduled_core.scheduled_core_text(names, rows, sorted(behaviour.hooks), switches)
         empty = WarpStreams((), counters.visits.size, behaviour.mode)
         self._walk = behaviour.core(text, self._fields, self._arguments(empty), counters)
 
