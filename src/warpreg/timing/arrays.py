@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from warpreg.gpu import Machine
 from warpreg.gpu.units import PIPES
-from warpreg.timing import at
+from warpreg.timing import at, kept
 from warpreg.timing.at import Core
 from warpreg.timing.bits import count
 from warpreg.timing.errors import TimingError
@@ -21,6 +21,8 @@ from warpreg.timing.table import Table, own_banks
 Array = NDArray[np.int64]
 LEAST_WHEEL = 128
 LEAST_LINES = 9
+OPS_PER_WARP = 8
+"""Room for instructions under way; what nobody uses costs no memory."""
 POLICIES = ("lrr", "gto", "oldest", "greedy")
 SUSPENDS = ("static", "pending", "stall")
 
@@ -130,10 +132,11 @@ def new_core(machine: Machine, sms: int, resident: int, block_warps: int, blocks
     first_op = _place_rows(m)
     issues = machine.schedulers.count * (2 * machine.schedulers.issue_width + 4)
     least = issues + 2 * block_warps + 4 * machine.sm.warps
-    room = 2 * max(least, sms * machine.sm.warps)
+    room = OPS_PER_WARP * max(least, sms * machine.sm.warps)
     m[at.ROW] = width = _row_width(table, wheel)
     m[at.TO_ACCOUNT] = sms * m[at.SCHEDULERS] * width
     rows = _new_rows(first_op + room, width)
+    rows[:first_op] = 0
     _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.CAUSE] = at.EMPTY
     _rows_of(rows, m, at.FIRST_WARP, at.FIRST_SCHEDULER)[:, at.BLOCK] = at.NONE
     _warps_of_schedulers(rows, m, not m[at.IDEAL] and machine.register_file.private_banks)
@@ -246,8 +249,8 @@ def _group_of_collectors(m: Array, groups: Shares) -> Array:
 
 
 def _new_rows(count: int, width: int) -> Array:
-    """Rows of zeros that begin at a cache line; in front of them is room for what lies there (see `at.IN_FRONT`)."""
-    words = np.zeros(at.FRONT + count * width + HOST_LINE, np.int64)
+    """Rows that begin at a cache line; in front of them is room for what lies there (see `at.IN_FRONT`)."""
+    words = kept.room(at.FRONT + count * width + HOST_LINE)
     begin = -(words.ctypes.data // words.itemsize) % HOST_LINE + at.FRONT
     return words[begin:][: count * width].reshape(count, width)
 
@@ -282,7 +285,7 @@ def full_set(size: int) -> int:
 
 
 def more_room(core: Core) -> Core:
-    """Twice as much room for instructions under way; what nobody has used yet costs no memory."""
+    """Twice as much room for instructions under way."""
     (before, width), fresh = core.table.shape, int(core.clock[at.FRESH_OP] // core.machine[at.ROW])
     more = 2 * max(before - int(core.machine[at.FIRST_OP]), int(core.clock[at.LEAST_OPS]))
     rows = _new_rows(before + more, width)

@@ -37,6 +37,11 @@ def settle(memory: Any, sm: int, now: int) -> None:
     """Take what has come back to the SM."""
 
 
+def awaited(memory: Any, sm: int) -> int:
+    """A ticket that comes back to the SM soon, NONE where that is not known; a hint."""
+    return at.NONE
+
+
 def next_return(memory: Any, sm: int) -> int:
     """When something may come back to the SM, as far as is known."""
     return at.NEVER

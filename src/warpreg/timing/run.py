@@ -13,6 +13,7 @@ from warpreg.timing.load_store import expect_head, send_one
 from warpreg.timing.place import has_room, leave, place
 from warpreg.timing.places import scheduler_at
 from warpreg.timing.ready import fill_active, look_again
+from warpreg.timing.soon import soon
 from warpreg.timing.under_way import next_due
 
 PATIENCE = 4_000_000
@@ -103,6 +104,7 @@ def _step_one(c: Core, memory: Any, d: Any, sm: int) -> int:
             return at.NEEDS_ROOM
         if back <= now:
             calls.settle(memory, sm, now)
+            soon(c.rows, calls.awaited(memory, sm))
             if c.table[sm, at.QUEUE_AT] == at.NEVER:
                 c.table[sm, at.QUEUE_AT] = now
         c.table[sm, at.DUE] = _step(c, memory, d, sm, now)

@@ -20,6 +20,7 @@ from warpreg.timing.counted import Visits, counts_of, plain_counts, resources_of
 from warpreg.timing.engine import Engine
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed import ALL_BLOCKS, ThreadBlocks, feed
+from warpreg.timing.kept import keep
 from warpreg.timing.outside import Behaviour, Outside
 from warpreg.timing.result import TimingResult, joined, result_of
 from warpreg.timing.sampling import Window
@@ -66,7 +67,7 @@ def simulate(
     if not launches:
         raise TimingError("nothing to time: no launch")
     chosen = Chosen.of(designs, parameters)
-    found = joined([timed(launch, described, chosen, registers, sms, window, mode).result for launch in launches])
+    found = joined([_result(timed(launch, described, chosen, registers, sms, window, mode)) for launch in launches])
     if window is not None and not found.warp_instructions:
         raise TimingError(f"nothing to time: no launch has {window.first + 1} thread blocks")
     return found
@@ -125,6 +126,13 @@ def timed(
     )
     engine.run()
     return Timed(launch, machine, chosen, engine, outside, visits)
+
+
+def _result(run: Timed) -> TimingResult:
+    """Its result; its room is left to the next launch."""
+    found, system = run.result, run.outside.system
+    keep((run.engine.core.table, system.nodes, system.events, system.returns))
+    return found
 
 
 @dataclass(frozen=True)

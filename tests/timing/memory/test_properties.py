@@ -99,7 +99,8 @@ def test_hits_are_those_of_a_naive_cache(loads: list[tuple[int, int]]) -> None:
 @pytest.mark.parametrize("system", SYSTEMS[:4])
 def test_compiled_functions_do_what_the_plain_ones_do(system: MemorySystem) -> None:
     traffic = Traffic(streams=3, footprint=64, gap=2, sectors=7)
-    one, other = (m.build(system, 2, 1000.0, 100, 150) for _ in range(2))
+    one = m.build(system, 2, 1000.0, 100, 150)
+    other = m.Memory(*(array.copy() for array in one))
     found = measure(one, traffic, cycles=800)
     streams, results = np.zeros((6, 3), np.int64), np.zeros(2, np.int64)
     drive(other, streams, np.array([800, 2, 64, 7, 0, 3, 0, 1]), results, 0)

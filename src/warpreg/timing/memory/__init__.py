@@ -28,6 +28,7 @@ class Functions(NamedTuple):
     retry: Callable[..., Any]
     look_ahead: Callable[..., Any]
     settle: Callable[..., Any]
+    awaited: Callable[..., Any]
 
 
 _FIXED = Functions(
@@ -41,6 +42,7 @@ _FIXED = Functions(
     fixed.retry,
     fixed.look_ahead,
     fixed.settle,
+    fixed.awaited,
 )
 _CACHED = Functions(
     first_level.accepts,
@@ -53,6 +55,7 @@ _CACHED = Functions(
     cached.retry,
     cached.look_ahead,
     cached.settle,
+    cached.awaited,
 )
 _CONTENTION = _CACHED._replace(
     advance=contention.advance,
@@ -61,6 +64,7 @@ _CONTENTION = _CACHED._replace(
     retry=first_level.retry,
     look_ahead=contention.look_ahead,
     settle=contention.settle,
+    awaited=fixed.awaited,
 )
 
 

@@ -55,13 +55,20 @@ def next_planned(memory: Memory) -> int:
     return min(_first_in_heap(memory), _first_day(memory))
 
 
+def first_of_day(memory: Memory, time: int) -> int:
+    """The node of the first event that stands in the day of ``time``, NONE without."""
+    day = time & (DAYS - 1)
+    own = memory.days[day, at.FIRST_OF_DAY]
+    return (own if own != 0 else memory.days[day, at.FIRST_OF_SMS]) - 1
+
+
 def take(memory: Memory, time: int) -> int:
     """Takes out the node of the first event, which is at ``time``."""
     scalars, days, nodes = memory.scalars, memory.days, memory.nodes
     scalars[at.BEGIN] = time
     day = time & (DAYS - 1)
     own = days[day, at.FIRST_OF_DAY]
-    node = (own if own != 0 else days[day, at.FIRST_OF_SMS]) - 1
+    node = first_of_day(memory, time)
     if scalars[at.EVENTS] != 0 and (node == at.NONE or memory.events[0, 0] < nodes[node, at.KEY]):
         node = memory.events[0, 1]
         heap.pop(memory.events, 0, scalars[at.EVENTS])

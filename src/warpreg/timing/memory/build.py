@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import LINE_BYTES, Dram, FirstLevel, MemorySystem, Network, SecondLevel
+from warpreg.timing.kept import room
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.layout import TICKS, Array, Halves, Memory
 from warpreg.timing.soon import HOST_LINE
@@ -108,8 +110,8 @@ def _dram(p: Array, dram: Dram, clock_mhz: float) -> None:
 
 def _arrays(p: Array) -> Memory:
     sms, slices, channels = int(p[at.SMS]), int(p[at.SLICES]), int(p[at.CHANNELS])
-    room = sms * int(p[at.OUTSTANDING])
-    nodes = _zeros(NODES_PER_TRANSACTION * room if p[at.MODEL] != at.FIXED else 1, at.NODE_FIELDS)
+    outstanding = sms * int(p[at.OUTSTANDING])
+    nodes = _unset(NODES_PER_TRANSACTION * outstanding if p[at.MODEL] != at.FIXED else 1, at.NODE_FIELDS)
     lines1, sets1 = _cache(sms if p[at.HAS_L1] else 0, int(p[at.SETS1]), int(p[at.WAYS1]))
     lines2, sets2 = _cache(slices, int(p[at.SETS2]), int(p[at.WAYS2]))
     queues = _zeros(_place_queues(p), at.QUEUE_FIELDS)
@@ -127,10 +129,10 @@ def _arrays(p: Array) -> Memory:
         sets2=sets2,
         buckets2=np.zeros(max(1, slices * int(p[at.BUCKETS2])), np.int32),
         nodes=nodes,
-        events=_zeros(len(nodes), 2),
+        events=_unset(len(nodes), 2),
         days=_zeros(at.DAYS, at.DAY_FIELDS),
         weeks=np.zeros(at.DAYS // at.WEEK, np.int64),
-        returns=_zeros(room, 2),
+        returns=_unset(outstanding, 2),
         queues=queues,
         routers=_zeros(2 * int(p[at.ROUTERS]), at.ROUTER_FIELDS),
         counts=_zeros(sms, at.COUNTS),
@@ -159,8 +161,21 @@ def _place_queues(p: Array) -> int:
 
 def _zeros(rows: int, columns: int) -> Array:
     """Rows of zeros, the first of which begins at a cache line of the host."""
+    return _rows(rows, columns, _cleared)
+
+
+def _cleared(words: int) -> Array:
+    return np.zeros(words, np.int64)
+
+
+def _unset(rows: int, columns: int) -> Array:
+    """The same of rows that are written before they are read."""
+    return _rows(rows, columns, room)
+
+
+def _rows(rows: int, columns: int, make: Callable[[int], Array]) -> Array:
     size = max(1, rows) * columns
-    words = np.zeros(size + HOST_LINE, np.int64)
+    words = make(size + HOST_LINE)
     begin = -(words.ctypes.data // words.itemsize) % HOST_LINE
     return words[begin:][:size].reshape(-1, columns)
 

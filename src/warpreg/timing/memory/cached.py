@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from warpreg.timing.memory import first_level, network, second_level
 from warpreg.timing.memory import layout as at
-from warpreg.timing.memory.agenda import next_planned, plan, take
+from warpreg.timing.memory.agenda import first_of_day, next_planned, plan, take
 from warpreg.timing.memory.heap import free_node, sectors_in
 from warpreg.timing.memory.heap import next_return as next_in_heap
 from warpreg.timing.memory.layout import TICKS, Memory
+from warpreg.timing.soon import HOST_LINE, soon
 
 
 def advance(memory: Memory, now: int) -> None:
@@ -27,8 +28,8 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
     """Do what is due as far as SMs cannot change it that have been stepped up to ``until`` and do nothing before
     ``soonest``; returns up to where answers are known.
 
-    A request that leaves an SM arrives after the latency of the first-level cache, if it comes through that, and of
-    the network; an answer is at its SM after that of the network.
+    A request that leaves an SM is looked up after the latencies of the first-level cache, if it comes through that, of
+    the network and of the second-level cache; an answer is at its SM after that of the network.
     """
     parameters = memory.parameters
     way = parameters[at.NETWORK_LATENCY]
@@ -37,7 +38,7 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
         return at.NEVER
     around = parameters[at.HAS_L1] == 0 or parameters[at.SKIP_GLOBAL] == 1
     leaves = first_level.BYPASS_CYCLES if around else parameters[at.L1_LATENCY]
-    before = max(first, until) + leaves + way
+    before = max(first, until) + leaves + way + parameters[at.L2_LATENCY]
     _do_before(memory, before)
     return before + way
 
@@ -66,9 +67,18 @@ def settle(memory: Memory, sm: int, now: int) -> None:
     """Take the answers that are at an SM by ``now``."""
     while _next_answer(memory, sm) <= now:
         node = memory.sms[sm, at.FIRST_ANSWER]
-        memory.sms[sm, at.FIRST_ANSWER] = memory.nodes[node, at.NEXT]
+        following = memory.nodes[node, at.NEXT]
+        memory.sms[sm, at.FIRST_ANSWER] = following
         first_level.deliver(memory, node, now)
+        if following != at.NONE:
+            first_level.expect_answer(memory, following)
     first_level.unblock_one(memory, sm, now)
+
+
+def awaited(memory: Memory, sm: int) -> int:
+    """A ticket that comes back soon, or NONE."""
+    node = memory.sms[sm, at.FIRST_ANSWER]
+    return at.NONE if node == at.NONE else memory.nodes[node, at.TICKET]
 
 
 def _next_answer(memory: Memory, sm: int) -> int:
@@ -84,6 +94,7 @@ def _do_before(memory: Memory, end: int) -> None:
         if time >= end:
             break
         node = take(memory, time)
+        _expect(memory, first_of_day(memory, time))
         stage = nodes[node, at.STAGE]
         which = second_level.slice_of(memory, nodes[node, at.LINE])
         if stage == at.ARRIVE:
@@ -99,6 +110,16 @@ def _do_before(memory: Memory, end: int) -> None:
             chain = following
 
 
+def _expect(memory: Memory, node: int) -> None:
+    """A node's event is next, if it is not NONE; then that of the node behind it."""
+    if node == at.NONE:
+        return
+    following = memory.nodes[node, at.NEXT] * at.NODE_FIELDS
+    soon(memory.nodes, following)
+    soon(memory.nodes, following + HOST_LINE)
+    second_level.expect(memory, memory.nodes[node, at.LINE])
+
+
 def _arrive(memory: Memory, which: int, node: int, now: int) -> None:
     """A request at its slice: look it up, and find when the slice answers or DRAM has what is lacking."""
     parameters, nodes, scalars = memory.parameters, memory.nodes, memory.scalars
@@ -108,7 +129,7 @@ def _arrive(memory: Memory, which: int, node: int, now: int) -> None:
     found = second_level.look_up(memory, which, node)
     if found == second_level.ASKS or found == second_level.WAITS:
         second_level.wait(memory, node)
-    later = start // TICKS + parameters[at.L2_LATENCY]
+    later = start // TICKS
     sm = nodes[node, at.SM]
     written = sectors_in(scalars[at.EVICTED])
     read = sectors_in(scalars[at.ASKED])
@@ -130,7 +151,9 @@ def _arrive(memory: Memory, which: int, node: int, now: int) -> None:
         later = _move(memory, which, read, at_dram) + parameters[at.DRAM_LATENCY]
     if written > 0:
         _move(memory, which, written, at_dram)
-    if found != second_level.WAITS:
+    if found == second_level.HIT and later == now:
+        network.reply(memory, which, node, now)
+    elif found != second_level.WAITS:
         plan(memory, later, stage, node)
 
 

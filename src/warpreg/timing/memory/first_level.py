@@ -13,6 +13,7 @@ from warpreg.timing.memory import layout as at
 from warpreg.timing.memory import network, tags
 from warpreg.timing.memory.heap import free_node, give_back, new_node, next_return, sectors_in, wake
 from warpreg.timing.memory.layout import TICKS, Memory
+from warpreg.timing.soon import HOST_LINE, soon
 
 BYPASS_CYCLES = 1
 MUST_WAIT = -2
@@ -91,6 +92,15 @@ def deliver(memory: Memory, node: int, now: int) -> None:
     wake(memory, sm)
 
 
+def expect_answer(memory: Memory, node: int) -> None:
+    """An answer is delivered soon, to the line and the transaction that it is for; then the one after it."""
+    nodes = memory.nodes
+    soon(nodes, nodes[node, at.NEXT] * at.NODE_FIELDS)
+    soon(nodes, nodes[node, at.NEXT] * at.NODE_FIELDS + HOST_LINE)
+    soon(memory.lines1, nodes[node, at.FILLS] * at.LINE_FIELDS)
+    soon(nodes, nodes[node, at.ASKED_BY] * at.NODE_FIELDS)
+
+
 def _take(memory: Memory, sm: int, node: int, now: int) -> int:
     """Look the transaction up; 0 where it has to wait, and nothing has changed then."""
     parameters = memory.parameters
@@ -153,8 +163,9 @@ def _look_up(memory: Memory, sm: int, node: int, place: int, now: int) -> int:
     lines[place, at.BITS] |= asked << at.PENDING_SHIFT
     if asked == 0:
         return at.NONE
-    request = new_node(memory, sm, at.LOAD, nodes[node, at.LINE], asked, at.NONE)
+    request = new_node(memory, sm, at.LOAD, nodes[node, at.LINE], asked, nodes[node, at.TICKET])
     nodes[request, at.FILLS] = place
+    nodes[request, at.ASKED_BY] = node
     return request
 
 

@@ -57,3 +57,8 @@ def settle(memory: Memory, sm: int, now: int) -> None:
 def next_event(memory: Memory, now: int) -> int:
     """Nothing happens by itself."""
     return at.NEVER
+
+
+def awaited(memory: Memory, sm: int) -> int:
+    """Not known."""
+    return at.NONE

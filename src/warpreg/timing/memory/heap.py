@@ -92,6 +92,7 @@ def new_node(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket
     nodes[node, at.NEED] = 0
     nodes[node, at.NEXT] = at.NONE
     nodes[node, at.FILLS] = at.NONE
+    nodes[node, at.ASKED_BY] = at.NONE
     return node
 
 

@@ -125,12 +125,12 @@ SET_FIELDS = 4
 VALID, PENDING, DIRTY = 15, 15 << 4, 15 << 8
 PENDING_SHIFT, DIRTY_SHIFT = 4, 8
 
-TICKET, SM, KIND, LINE, SECTORS, NEED, NEXT, STAGE, FILLS, ORDER, ROW, FREE_FROM, KEY = range(13)
+TICKET, SM, KIND, LINE, SECTORS, NEED, NEXT, STAGE, FILLS, ORDER, ROW, FREE_FROM, KEY, ASKED_BY = range(14)
 NODE_FIELDS = 16
 """Of a node: the ticket, whose it is, what it asks; the sectors that it waits for; next in a chain or free list; what
 its event does; the cache line that it fills when it comes back, or NONE; its place in the order in which it
 entered a controller or the network; the row of a burst; the cycle from which a packet may move, or in which
-an answer is there; what its event is sorted by."""
+an answer is there; what its event is sorted by; the transaction that a request was made for, or NONE."""
 
 FIRST_OF_DAY, LAST_OF_DAY, FIRST_OF_SMS, LAST_OF_SMS, DAY_FIELDS = range(5)
 """Of a cycle: first and last of the nodes whose events the memory system has planned, and of those of SMs; one more

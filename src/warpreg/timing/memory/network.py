@@ -21,12 +21,13 @@ def has_room(memory: Memory, sm: int, node: int) -> int:
 
 def inject(memory: Memory, node: int, time: int) -> None:
     """A request leaves its SM at ``time`` or when the port is free."""
-    sm = memory.nodes[node, at.SM]
-    if memory.parameters[at.MODEL] == at.CACHED:
+    sm, parameters = memory.nodes[node, at.SM], memory.parameters
+    if parameters[at.MODEL] == at.CACHED:
         flits = request_flits(memory, node)
         start = max(time, memory.sms[sm, at.INJECT_AT])
         memory.sms[sm, at.INJECT_AT] = start + flits
-        plan_by_sm(memory, start + flits - 1 + memory.parameters[at.NETWORK_LATENCY], at.ARRIVE, node)
+        there = start + flits - 1 + parameters[at.NETWORK_LATENCY]
+        plan_by_sm(memory, there + parameters[at.L2_LATENCY], at.ARRIVE, node)
     else:
         memory.queues[_entry(memory, sm, memory.nodes[node, at.LINE]), at.EXPECTED] += 1
         plan(memory, time, at.LEAVE, node)

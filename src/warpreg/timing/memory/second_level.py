@@ -56,6 +56,11 @@ def place_in_channel(memory: Memory, line: int) -> int:
     return chunk // parameters[at.CHANNELS] << within | line >> 7 & ((1 << within) - 1)
 
 
+def expect(memory: Memory, line: int) -> None:
+    """A line is looked up soon."""
+    tags.expect(memory.buckets2, memory.parameters[at.BUCKETS2], slice_of(memory, line), line)
+
+
 def look_up(memory: Memory, which: int, node: int) -> int:
     """Find a request's sectors in its slice, or make room for them; what to do for it stands in the scalars."""
     parameters, nodes, lines = memory.parameters, memory.nodes, memory.lines2

@@ -1,0 +1,25 @@
+"""Room that one launch leaves to the next: what the host has given once need not be given, and cleared, again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.int64]
+
+_kept: list[Array] = []
+
+
+def room(words: int) -> Array:
+    """So many words, of any value: the least of what is kept that is enough, or fresh ones."""
+    enough = [index for index, one in enumerate(_kept) if one.size >= words]
+    if not enough:
+        return np.empty(words, np.int64)
+    return _kept.pop(min(enough, key=lambda index: _kept[index].size))
+
+
+def keep(arrays: Iterable[Array]) -> None:
+    """Keep the room that these arrays are parts of and that nobody uses any more, in place of what was kept before."""
+    _kept[:] = [array.base for array in arrays if isinstance(array.base, np.ndarray)]

@@ -1,0 +1,30 @@
+"""Room that launches leave to each other: what stands in it does not matter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from warpreg import simt
+from warpreg.experiments.runs import find_workload, run_workload
+from warpreg.timing import kept, simulate
+
+
+@pytest.mark.parametrize("machine", ["gebhart", "gtx480"])
+def test_what_a_launch_leaves_changes_nothing_of_the_next(machine: str) -> None:
+    run = run_workload(find_workload("bfs"), "tiny", record=simt.Record(path=True, addresses=True))
+    before = simulate(run.launches, machine).as_dict()
+    generator = np.random.default_rng(7)
+    assert kept._kept
+    for words in kept._kept:
+        words[:] = generator.integers(-(2**62), 2**62, words.size)
+    assert simulate(run.launches, machine).as_dict() == before
+
+
+def test_the_least_room_that_is_enough_is_given() -> None:
+    small, large = np.empty(10, np.int64), np.empty(100, np.int64)
+    kept.keep((large[1:], small[1:]))
+    assert kept.room(101).size == 101
+    assert kept.room(10) is small
+    assert kept.room(10) is large
+    assert kept.room(10).size == 10
