@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,12 +20,13 @@ from warpreg.replay.kinds import kind
 from warpreg.replay.reach import Reach, rebuild
 from warpreg.replay.words import WORDS, Numbers, bare, widths
 from warpreg.timing import at
+from warpreg.timing.memory import layout
 from warpreg.timing.natives import natives
 from warpreg.timing.run import run
 
 Entry = Callable[..., int]
-Shape = tuple[tuple[int, ...], tuple[int, ...], Numbers]
-"""Widths of the core's arrays, and of the memory system's; what of the machine is compiled."""
+Shape = tuple[tuple[int, ...], tuple[int, ...], Numbers, Numbers]
+"""Widths of the core's arrays, and of the memory system's; what of the machine and of the memory system is compiled."""
 PACKAGE = "warpreg.timing."
 
 _loaded: dict[Hashable, Entry] = {}
@@ -63,8 +64,9 @@ class CoreRecipe:
             return cast(Entry, namespace["entry"])
         parts = tuple((one, instead if _is_own(instead) else None) for one, instead in self.replaced.items())
         fields = tuple((name, getattr(record, "_fields", ())) for name, record in self.names.items())
-        numbers = arguments[0].machine[list(at.STRUCTURE)].tolist()
-        shape = widths(arguments[0]), widths(arguments[1]), tuple(zip(at.STRUCTURE, numbers, strict=True))
+        core, memory = arguments[:2]
+        machine, system = _numbers(core.machine, at.STRUCTURE), _numbers(memory.parameters, layout.STRUCTURE)
+        shape = widths(core), widths(memory), machine, system
         key = self.text, self.mode, parts, fields, self._reach_outside(), kind(arguments), shape
         if key not in _loaded:
             _loaded[key] = self._from_disk(plain, arguments, shape)
@@ -110,7 +112,7 @@ class CoreRecipe:
 
         options = OPTIONS | {"boundscheck": self.mode == "checked"}
         built = rebuild({"run": plain, **self.hooks}, inlined(options), {**natives(), **self.replaced})
-        opened = [bare(shape[0], at.IN_FRONT, shape[2]), bare(shape[1])]
+        opened = [bare(shape[0], at.IN_FRONT, shape[2]), bare(shape[1], (), shape[3])]
         if self.mode == "checked":
             opened = 2 * [inlined(options)(_as_it_is)]
         vars(module).update(self.names, run=built.pop("run"), bare_core=opened[0], bare_memory=opened[1])
@@ -127,6 +129,10 @@ class CoreRecipe:
             if any(Path(file).name in str(error) for file in authors_files(hook)):
                 return f"{author_line(hook, error)}: hook {name}: {brief(error)}"
         return f"the timing core does not compile: {brief(error)}"
+
+
+def _numbers(array: Any, structure: Sequence[int]) -> Numbers:
+    return tuple(zip(structure, array[list(structure)].tolist(), strict=True))
 
 
 def _is_own(function: FunctionType) -> bool:

@@ -50,22 +50,23 @@ def _soonest(c: Core, memory: Any) -> int:
 
 def _step_all(c: Core, memory: Any, d: Any) -> int:
     """Step each SM up to UNTIL; those that have room take thread blocks in the order of cycles, then of SMs."""
-    for sm in range(c.machine[at.SMS]):
-        status = _step_one(c, memory, d, sm)
-        if status == at.DONE and c.machine[at.IN_STEP] != 0 and c.table[sm, at.PLACES_AT] != at.NONE:
-            status = _place(c, d, sm)
-        if status != at.DONE:
-            return status
-    while c.clock[at.PLACING] != 0:
-        first = _first_to_place(c)
+    turn = at.NONE
+    while True:
         for sm in range(c.machine[at.SMS]):
-            if c.table[sm, at.PLACES_AT] == first:
+            status = at.DONE
+            if turn != at.NONE:
+                if c.table[sm, at.PLACES_AT] != turn:
+                    continue
                 status = _place(c, d, sm)
-                if status == at.DONE:
-                    status = _step_one(c, memory, d, sm)
-                if status != at.DONE:
-                    return status
-    return at.DONE
+            if status == at.DONE:
+                status = _step_one(c, memory, d, sm)
+            if status == at.DONE and c.machine[at.IN_STEP] != 0 and c.table[sm, at.PLACES_AT] != at.NONE:
+                status = _place(c, d, sm)
+            if status != at.DONE:
+                return status
+        if c.clock[at.PLACING] == 0:
+            return at.DONE
+        turn = _first_to_place(c)
 
 
 def _place(c: Core, d: Any, sm: int) -> int:
