@@ -163,8 +163,8 @@ _NAMES = Cause(
     f"{_MIXED} a quarter of the difference of reads goes away and half of that of writes (--ablation mix-of-table-1)."
     " Then it is a matter of which register a value takes, which the paper does not print: here the lowest that is"
     " free, which is often still in the cache and is written over there. If it is the one that has been free for"
-    " longest, 0.53 of the reads and 0.23 of the writes are avoided; the printed writes lie between, and 0.03 of the"
-    " reads are not explained",
+    " longest, 0.53 of the reads and 0.23 of the writes are avoided; the printed writes lie between. Of the reads 0.03"
+    " are left; the mean over so few kernels has a standard error of 0.02",
     "mix-in-turn",
 )
 _LINE = Cause(
