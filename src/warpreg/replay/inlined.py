@@ -26,6 +26,7 @@ from numba.core.typed_passes import (
 )
 from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCode
 
+from warpreg.replay.seldom import is_seldom
 from warpreg.replay.typed_once import typed_once
 
 PLAIN = ("warpreg.timing.", "warpreg.replay.")
@@ -138,8 +139,13 @@ def _into(library: type[JITCodeLibrary], state: Any) -> Any:
 def inlined(options: dict[str, Any]) -> Any:
     """A decorator for functions that compiled ones call."""
     njit: Any = numba.njit
-    settings = {"forceinline": True, "no_cpython_wrapper": True, "pipeline_class": _LoweredPipeline, **options}
-    return lambda function: njit(no_rewrites=function.__module__.startswith(PLAIN), **settings)(function)
+    settings = {"no_cpython_wrapper": True, "pipeline_class": _LoweredPipeline, **options}
+
+    def compiled(function: Any) -> Any:
+        plain = function.__module__.startswith(PLAIN)
+        return njit(no_rewrites=plain, forceinline=not is_seldom(function), **settings)(function)
+
+    return compiled
 
 
 def outermost(signature: Any, options: dict[str, Any]) -> Any:

@@ -116,6 +116,7 @@ class _Rebuilder:
         copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
         copy.__kwdefaults__ = function.__kwdefaults__
         copy.__module__ = function.__module__
+        vars(copy).update(vars(function))
         self._done[id(function)] = result = self._compiled(copy)
         attributes = _names(function.__code__)
         names.update((name, self._value(value, attributes)) for name, value in _named_values(function))

@@ -26,6 +26,7 @@ from warpreg.designs.plan import (
     Plan,
     forget,
 )
+from warpreg.replay.seldom import seldom
 from warpreg.timing import access_record as record
 from warpreg.timing import at, calls
 from warpreg.timing.at import Core
@@ -63,6 +64,12 @@ def record_stride(c: Core, place: int) -> int:
 
 def settle(c: Core, d: Any, sm: int, now: int) -> None:
     """What a hook asked for besides its answer: accesses wait for the end of the phase, tokens wake their warps."""
+    if d.queued[EXTRAS] != 0 or d.queued[WOKEN] != 0:
+        _settle_queued(c, d, sm, now)
+
+
+@seldom
+def _settle_queued(c: Core, d: Any, sm: int, now: int) -> None:
     extras = d.queued[EXTRAS]
     if extras > d.extras.shape[0] or d.queued[WOKEN] > d.woken.shape[0]:
         c.clock[at.OVERFLOW] = 1
