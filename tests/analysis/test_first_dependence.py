@@ -15,12 +15,13 @@ SECOND = op("ld.global.u32", r(6), at(pair(2)))
 USE = op("add.s32", r(4), r(1), 1)
 OTHER = op("add.s32", r(5), r(0), 1)
 STORE = op("st.shared.u32", at(r(0)), r(4))
+RULES = FirstDependenceRules()
 BRANCH = when(p(0), op("bra", Label("there")))
 
 
-def starts(code: Kernel) -> dict[int, Start]:
+def starts(code: Kernel, rules: FirstDependenceRules = RULES) -> dict[int, Start]:
     long_latency = [bool(x) for x in program_table(code).long_latency]
-    found = strands(code, FirstDependenceRules(), long_latency)
+    found = strands(code, rules, long_latency)
     return {pc: start for pc, start in enumerate(found.start) if start != Start.INSIDE}
 
 
@@ -51,3 +52,4 @@ def test_a_loop_and_what_follows_it() -> None:
 def test_a_barrier_may_deschedule_the_warp() -> None:
     code = kernel([OTHER, op("bar.sync", 0)], [USE], successors=((1,), ()))
     assert starts(code) == {0: Start.BEGINS, 2: Start.RESUMES}
+    assert starts(code, FirstDependenceRules(barriers=False)) == {0: Start.BEGINS}

@@ -26,6 +26,7 @@ options = st.fixed_dictionaries(
         "active_warps": st.integers(1, 3),
         "allocate_sources": st.booleans(),
         "brief_first": st.booleans(),
+        "sets_by": st.sampled_from(["register-and-warp", "register"]),
         "partial": st.sampled_from(["merge", "ignore"]),
     },
 )
@@ -105,6 +106,22 @@ def test_warps_of_a_scheduler_take_lines_from_each_other_and_others_do_not() -> 
     apart = replay(BOTH, TWO, "rc", lines=2, schedule=turns(0, 1).of(TWO, BOTH))
     assert (together.reads("RC"), together.reads("MRF")) == (2, 2)
     assert (apart.reads("RC"), apart.reads("MRF")) == (4, 0)
+
+
+SUM = kernel([op("mov.b32", r(1), 1), op("mov.b32", r(3), 3)], [op("add.s32", r(5), r(1), r(3))])
+
+
+def test_warps_in_the_same_code_meet_in_a_set_if_sets_go_by_the_register_alone() -> None:
+    """Two sets of two lines, all registers odd.  The warps use a set each, or share one: then the second's R1 and R3
+    evict the first's, whose R5 evicts an R1; of four reads only that of the second's R3 hits."""
+    schedule = Scheduling().start(0, 0, 0).start(2, 0, 1).active(0, 2)
+    schedule.issue(0, 2).issue(2, 2).issue(0).issue(2).end(0, 2)
+    apart, together = (
+        replay(BOTH, SUM, "rc", lines=4, sets_by=index, schedule=schedule.of(SUM, BOTH))
+        for index in ("register-and-warp", "register")
+    )
+    assert (apart.reads("RC"), apart.moved("RC", "MRF")) == (4, 0)
+    assert (together.reads("RC"), together.reads("MRF"), together.moved("RC", "MRF")) == (1, 3, 3)
 
 
 LOADED = kernel(

@@ -10,9 +10,9 @@ import pytest
 
 from warpreg.energy.counts import Structure
 from warpreg.experiments import rc_rsp, rc_rsp_designs
-from warpreg.experiments.causes.rc_rsp import cache_results, with_few_warps
+from warpreg.experiments.causes.rc_rsp import cache_results, figures_9_10_by_register, with_few_warps
 from warpreg.experiments.runs import AS_COMPILED
-from warpreg.experiments.scheduled import Scheduled
+from warpreg.experiments.scheduled import Scheduled, Variant
 from warpreg.experiments.study import Study
 from warpreg.replay import Counts
 
@@ -72,6 +72,13 @@ def test_with_few_warps_the_cache_is_replayed_alone_and_in_the_hybrid() -> None:
     few = with_few_warps(rc_rsp_designs.SCHEDULED)
     assert few == Scheduled("gtx980-two-level", (rc_rsp_designs.rc(12), rc_rsp_designs.CHOSEN), 16)
     assert with_few_warps(rc_rsp_designs.MRF) == rc_rsp_designs.MRF
+
+
+def test_by_the_register_the_cache_is_replayed_alone_and_in_the_hybrid() -> None:
+    (alone, hybrid) = figures_9_10_by_register(rc_rsp_designs.SCHEDULED).variants
+    assert alone == Variant.of("rc", lines=24, private=False, sets_by="register")
+    assert dict(hybrid.values) == dict(rc_rsp_designs.CHOSEN.values) | {"sets_by": "register"}
+    assert figures_9_10_by_register(rc_rsp_designs.MRF) == rc_rsp_designs.MRF
 
 
 def test_what_the_cache_does_is_a_geometric_mean() -> None:

@@ -72,7 +72,8 @@ class NaiveRegisterCache:
                 return None
             number = self.part[warp] * self.per_part + register % self.per_part
         else:
-            number = (register + warp % self.slots.warps // self.slots.schedulers) % self.per_part
+            shift = warp % self.slots.warps // self.slots.schedulers
+            number = (register + (shift if self.options.sets_by == "register-and-warp" else 0)) % self.per_part
         return self.sets.setdefault((self.scheduler(warp), number), [])
 
     def step(self, warp: int, step: Step) -> None:

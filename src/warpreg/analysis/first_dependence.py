@@ -16,12 +16,16 @@ from warpreg.analysis.accesses import accesses, bit_set, members
 from warpreg.analysis.cfg import control_flow
 from warpreg.analysis.strand_rules import deschedules, follows
 from warpreg.analysis.strands import Boundaries, Boundary, Start, next_to_backward_branch
+from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 
 
 @dataclass(frozen=True, slots=True)
 class FirstDependenceRules:
-    """The rules; they have no options."""
+    """The rules.  ``barriers`` off keeps strands across barriers, fences and calls of the host, as if no warp left the
+    active set there."""
+
+    barriers: bool = True
 
     def boundaries(self, kernel: Kernel, long_latency: Sequence[bool], forced: Mapping[int, str]) -> Boundaries:
         """Where strands begin."""
@@ -33,7 +37,7 @@ class FirstDependenceRules:
         inside: dict[int, Boundary] = {}
         for block in flow.reverse_postorder:
             before = [p for p in flow.predecessors[block] if p in flow.reverse_postorder]
-            stopped = [i for p in before for i in kernel.blocks[p].instructions[-1:] if deschedules(i)]
+            stopped = [i for p in before for i in kernel.blocks[p].instructions[-1:] if self._stops(i)]
             if first[block] in first_touches and kernel.blocks[block].instructions:
                 blocks[block] = _waits(names, first_touches[first[block]])
             elif stopped:
@@ -48,9 +52,12 @@ class FirstDependenceRules:
                 previous = kernel.blocks[block].instructions[pc - first[block] - 1]
                 if pc in first_touches:
                     inside[pc] = _waits(names, first_touches[pc])
-                elif deschedules(previous):
+                elif self._stops(previous):
                     inside[pc] = follows(previous)
         return Boundaries(blocks, inside)
+
+    def _stops(self, instruction: Instruction) -> bool:
+        return self.barriers and deschedules(instruction)
 
 
 def _waits(names: Sequence[str], touched: int) -> Boundary:

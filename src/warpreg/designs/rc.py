@@ -8,7 +8,7 @@ instead (Figure 4).
 
 Where the paper is silent:
 - results of other instructions are there after a few cycles, and enter in the order of issue;
-- the set is that of the register's number plus the warp's number in its scheduler, modulo the sets;
+- the set is that of the register's number plus the warp's number in its scheduler, modulo the sets (``sets_by``);
 - lines of a warp that leaves the active set stay until others need them, as LRU does it; private parts are flushed,
   for the next active warp gets them, and a warp that is not active has none, so that what arrives for it goes to the
   MRF;
@@ -66,6 +66,7 @@ DESIGN = Declaration(
 RC = 1
 FILLS, FLUSHED, WITHOUT_PART = 1, 2, 3
 WAYS = 2
+SETS_BY = ("register-and-warp", "register")
 DIRTY, LACKING = 1, 2
 """Flags of a line, the lowest bits of its word: the MRF has not its value; it has not all lanes that may be read."""
 FLAGS, FLAG_BITS, REGISTER_BITS = DIRTY | LACKING, 2, 16
@@ -95,6 +96,11 @@ class Parameters:
     brief_first: bool = parameter(
         False, source="assumed: rc-rsp §III-A2 lowers the priority of back-to-back write and read, in the scratchpad"
     )
+    sets_by: str = parameter(
+        "register-and-warp",
+        choices=SETS_BY,
+        source="assumed: rc-rsp names no index; by the register alone warps in the same code meet in a set",
+    )
     partial: str = parameter(
         "merge", choices=("merge", "ignore"), source="assumed: lanes that a line lacks are read from the MRF with it"
     )
@@ -102,9 +108,9 @@ class Parameters:
 
 class State(NamedTuple):
     """Kernel-wide: ``sets`` of the whole or of a part, ``miss_cycles`` of a source that is not there, and switches
-    (``backs_scratchpad`` is for the hybrid design); ``brief`` [result] as in `brief_flags`; ``dies`` [source] where the
-    operand is the last of its instruction to read a value that nothing else reads; ``place`` [shift + register], the
-    first of the two lines of a set.
+    (``shifted``: a warp's number counts in the set; ``backs_scratchpad`` is for the hybrid design); ``brief``
+    [result] as in `brief_flags`; ``dies`` [source] where the operand is the last of its instruction to read a value
+    that nothing else reads; ``place`` [shift + register], the first of the two lines of a set.
 
     Per scheduler: ``line`` [line], the owner of each line and its flags, in a set first the line that was used last;
     ``taken`` [part].  Per warp: its ``scheduler``; its ``part``, NOBODY without one; its ``shift``; ``lanes``
@@ -114,6 +120,7 @@ class State(NamedTuple):
     sets: int
     miss_cycles: int
     private: bool
+    shifted: bool
     allocate_sources: bool
     brief_first: bool
     backs_scratchpad: bool
@@ -161,6 +168,7 @@ def init(parameters: Parameters, program: Program) -> State:
         sets=sets,
         miss_cycles=parameters.miss_cycles if sets else 0,
         private=parameters.private,
+        shifted=sets > 0 and not parameters.private and parameters.sets_by == "register-and-warp",
         allocate_sources=parameters.allocate_sources,
         brief_first=parameters.brief_first,
         backs_scratchpad=False,
@@ -211,7 +219,7 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
 @hook
 def warp_start(state: State, program: Program, warp: int) -> None:
     state.scheduler[warp] = scheduler_of(program, warp)
-    if not state.private and state.sets > 0:
+    if state.shifted:
         state.shift[warp] = warp % program.slots // program.schedulers % state.sets
 
 

@@ -71,6 +71,9 @@ class Parameters:
     miss_cycles: int = parameter(
         1, unit="cycles", low=0, high=8, source="rc-rsp §IV-D: what a source that misses the cache waits for"
     )
+    sets_by: str = parameter(
+        "register-and-warp", choices=rc.SETS_BY, source="assumed: rc-rsp names no index of the cache, see rc"
+    )
     partial: str = parameter(
         "merge", choices=("merge", "ignore"), source="assumed: lanes that a line lacks are read from the MRF with it"
     )
@@ -80,7 +83,12 @@ class Parameters:
 def init(parameters: Parameters, program: Program) -> State:
     """An empty cache."""
     cache = rc.init(
-        rc.Parameters(lines=parameters.lines, active_warps=parameters.active_warps, miss_cycles=parameters.miss_cycles),
+        rc.Parameters(
+            lines=parameters.lines,
+            active_warps=parameters.active_warps,
+            miss_cycles=parameters.miss_cycles,
+            sets_by=parameters.sets_by,
+        ),
         program,
     )
     return cache._replace(backs_scratchpad=parameters.organisation == "hierarchy")

@@ -6,7 +6,7 @@ by rules of its own, and shortens ranges from both ends.  Where the paper is sil
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from warpreg import energy
@@ -25,7 +25,7 @@ __all__ = ["plan_reads", "plan_write"]
 
 DESIGN = Declaration(slot="levels", source="rc-rsp §II, §III-B", levels=("MRF", "RSP"), order="static", events=EVENTS)
 RSP = 1
-RULES: dict[str, StrandRules] = {"rc-rsp": FirstDependenceRules(), "orf-lrf": LongLatencyRules()}
+RULES: dict[str, Callable[..., StrandRules]] = {"rc-rsp": FirstDependenceRules, "orf-lrf": LongLatencyRules}
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,9 @@ class Parameters:
     live_out: bool = parameter(True, source="rc-rsp §III-B; off: §IV-D, values that live in the scratchpad alone")
     operands: bool = parameter(True, source="rc-rsp §III-B: read allocations")
     strands: str = parameter("rc-rsp", choices=tuple(RULES), source="rc-rsp §III-B, orf-lrf §4.1: whose strands")
+    flush_at_barriers: bool = parameter(
+        True, source="assumed: a warp may leave the active set at a barrier, of which rc-rsp §III-B does not speak"
+    )
     priced_entries: int = parameter(
         0, unit="registers per active warp", low=0, high=16, source="rc-rsp §IV-B1: energy as of so many; 0: its own"
     )
@@ -62,7 +65,7 @@ def options(parameters: Parameters) -> ScratchpadOptions:
     return ScratchpadOptions(
         cost=costs[RSP],
         backing=costs[MRF],
-        rules=RULES[parameters.strands],
+        rules=RULES[parameters.strands](barriers=parameters.flush_at_barriers),
         entries=parameters.entries,
         tail_only=parameters.shortening == "tail",
         several_writes=parameters.several_writes,
