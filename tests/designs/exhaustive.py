@@ -52,17 +52,20 @@ class Search:
         for at, step in enumerate(code):
             following: dict[_State, float] = {}
             is_read = _is_read(code, at)
-            for state, spent in states.items():
-                for after_reads, read in self._reads(state, step):
-                    for after, written in self._writes(after_reads, step.result, is_read):
-                        total = spent + read + written
-                        if total < following.get(after, float("inf")):
-                            following[after] = total
+            for before, spent in states.items():
+                for state in _forgetting(before):
+                    for after_reads, read in self._reads(state, step):
+                        for after, written in self._writes(after_reads, step.result, is_read):
+                            total = spent + read + written
+                            if total < following.get(after, float("inf")):
+                                following[after] = total
             states = following
         return min(states.values())
 
     def _reads(self, state: _State, step: Step) -> Iterator[tuple[_State, float]]:
-        """Every source from where it costs least, which disturbs nothing, and every choice of registers to fetch."""
+        """Every source from where it costs least, and every choice of registers to fetch.  A fetch takes no entry that
+        is read in the same instruction.
+        """
         spent = 0.0
         used: set[int] = set()
         missed: set[int] = set()
@@ -99,6 +102,13 @@ class Search:
                 yield _State(above, nearest, state.lacking - {register}), spent + mrf
                 if spent:
                     yield _State(above, nearest, state.lacking | {register}), spent
+
+
+def _forgetting(state: _State) -> Iterator[_State]:
+    """Every choice of entries to empty that hold what the main register file has too."""
+    kept = [(held,) if held is None or held in state.lacking else (held, None) for held in state.orf]
+    for orf in itertools.product(*kept):
+        yield _State(orf, state.lrf, state.lacking)
 
 
 def _is_read(code: list[Step], at: int) -> bool:

@@ -88,6 +88,14 @@ def test_an_operand_may_be_fetched_by_a_later_read() -> None:
     assert best(code, options(1), ANY).savings == 17 + 7
 
 
+def test_an_operand_may_leave_before_its_last_read() -> None:
+    """One entry.  R0 and R2 are from before; R0 is read at 0, 1 and 2, R2 at 2 and twice at 3.  R0 fetched at 0 for 1
+    saves 9 - 2 = 7; if it stayed until 2, for 7 + 9, R2 could not be fetched there, which saves 2 x 9 - 2 = 16."""
+    steps = [Step((0,), 1), Step((0,), 1), Step((0, 2), 0), Step((2, 2), 0)]
+    assert best(code_of(steps), options(1)).savings == 7 + 16
+    assert Search(COSTS, 1).savings(steps) == 7 + 16
+
+
 def test_the_lrf_may_serve_some_reads_of_a_value() -> None:
     """R1 is read in slot A at 1 and in slot B at 2, so no bank serves all.  Without an ORF, bank A or B saves
     9.5 - 1 = 8.5 of one read, and the other comes from the MRF.  With an ORF of one entry R1 saves 2 x 9 + 10 - 2 = 26
