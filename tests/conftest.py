@@ -1,10 +1,17 @@
-"""Tests never touch the user's cache: a session has one of its own, shared by its workers."""
+"""Tests never touch the user's cache: a session has one of its own, shared by its workers.
+
+How long hypothesis takes to draw a case says something of the machine, nothing of what is tested.
+"""
 
 from __future__ import annotations
 
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("any machine", suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session", autouse=True)
