@@ -1,17 +1,10 @@
-"""Tests never touch the user's cache: a session has one of its own, shared by its workers.
-
-How long hypothesis takes to draw a case says something of the machine, nothing of what is tested.
-"""
+"""Tests never touch the user's cache: a session has one of its own, shared by its workers."""
 
 from __future__ import annotations
 
 import os
 
 import pytest
-from hypothesis import HealthCheck, settings
-
-settings.register_profile("any machine", suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session", autouse=True)
