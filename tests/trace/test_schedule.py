@@ -36,6 +36,13 @@ def test_what_is_written_comes_back() -> None:
     assert next(records(schedule.chunks())).thread_block == 5
 
 
+def test_a_file_that_does_not_say_so_has_the_order_of_an_sm() -> None:
+    """As all had before there was another."""
+    schedule = small().of(CODE, PATH)
+    del schedule.header["order"]
+    assert schedule.order == "sm"
+
+
 def test_the_layout_of_words() -> None:
     """Kind in 3 bits, slot in 8, amount in 21."""
     words = [word for chunk in small().of(CODE, PATH).chunks() for word in chunk.tolist()]

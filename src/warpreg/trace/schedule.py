@@ -180,8 +180,8 @@ class Schedule(ChunkFile):
 
     @cached_property
     def order(self) -> RecordOrder:
-        """Inside what records are in the order of the run."""
-        order: RecordOrder = self.header["order"]
+        """Inside what records are in the order of the run; files that do not say are of when it was always an SM."""
+        order: RecordOrder = self.header.get("order", "sm")
         return order
 
     def chunks(self) -> Iterator[NDArray[np.uint32]]:
