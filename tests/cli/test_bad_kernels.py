@@ -136,9 +136,9 @@ def test_a_cache_that_cannot_be_written_is_one_line(
     monkeypatch.setenv("WARPREG_CACHE", str(tmp_path / "file" / "cache"))
     path = tmp_path / "good.ptx"
     path.write_text(kernel(STORE + f"mov.u32 %r2, {id(path)};"))
-    from warpreg.simt import entries
+    from warpreg.jit import blob_cache
 
-    entries._warn.cache_clear()
+    blob_cache._warn.cache_clear()
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         assert main(["run", str(path), *LAUNCH]) == 0

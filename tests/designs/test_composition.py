@@ -12,8 +12,8 @@ from tests.replay.paths import one_warp
 from warpreg.designs import DesignError, load
 from warpreg.designs.program import program_table
 from warpreg.ir.kernel import Kernel
+from warpreg.jit.options import Mode
 from warpreg.replay import Counts, replay
-from warpreg.replay.compiled import Mode
 
 HEAD = """\
 from dataclasses import dataclass

@@ -23,8 +23,8 @@ from warpreg.designs.plan import (
     WOKEN,
     details,
 )
-from warpreg.replay.compiled import OPTIONS
-from warpreg.replay.reach import rebuild
+from warpreg.jit.dependencies import rebuild
+from warpreg.jit.options import OPTIONS
 
 CACHE = 1
 

@@ -10,8 +10,8 @@ import numba
 import pytest
 
 from warpreg.designs import DesignError, load
+from warpreg.jit.dependencies import rebuild
 from warpreg.replay.blame import check_return_types, culprit
-from warpreg.replay.reach import rebuild
 
 HEAD = """\
 from warpreg.designs.interface import *

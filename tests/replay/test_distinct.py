@@ -10,8 +10,8 @@ from tests.replay.paths import Recorded
 from tests.replay.random_runs import runs
 
 from warpreg.ir.kernel import Kernel
+from warpreg.jit.options import Mode
 from warpreg.replay import ReplayError, distinct_warps, profile, replay
-from warpreg.replay.compiled import Mode
 
 TWO_BLOCKS = kernel([op("mov.b32", r(1), 1)], [op("add.s32", r(2), r(1), r(1))])
 

@@ -14,8 +14,8 @@ from tests.replay.random_runs import runs
 from warpreg.designs import load
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
+from warpreg.jit.options import Mode
 from warpreg.replay import ReplayError, replay
-from warpreg.replay.compiled import Mode
 
 TWO_BLOCKS = kernel([op("mov.b32", r(1), 1)], [op("add.s32", r(2), r(1), r(1)), op("add.s32", r(1), r(2), r(1))])
 

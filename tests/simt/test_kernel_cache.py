@@ -16,7 +16,8 @@ from tests.simt.programs import COMPILED, VIRTUAL, module
 
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
-from warpreg.simt import Device, Record, entries, kernel_cache, native
+from warpreg.jit import blob_cache
+from warpreg.simt import Device, Record, kernel_cache, native
 
 TEXT = module("mul.lo.u32 %r1, %t, 3; st.global.u32 [%my_out], %r1;", {"out": np.zeros(32, np.uint32)})
 RESULT = [3 * t for t in range(32)]
@@ -36,7 +37,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("WARPREG_CACHE", str(folder))
     monkeypatch.setattr(native, "_LOADED", {})
-    entries._warn.cache_clear()
+    blob_cache._warn.cache_clear()
     return folder
 
 
@@ -136,14 +137,14 @@ def test_damaged_entries_are_made_anew(cache: Path, compiled: list[str], damage:
     native._LOADED.clear()
     assert result() == RESULT
     assert len(compiled) == 6
-    assert all(entries.read(path) is not None for path in files)
+    assert all(blob_cache.read(path) is not None for path in files)
 
 
 def test_a_cache_that_cannot_be_written_is_worth_one_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("WARPREG_CACHE", str(tmp_path / "file" / "cache"))
     monkeypatch.setattr(native, "_LOADED", {})
-    entries._warn.cache_clear()
+    blob_cache._warn.cache_clear()
     with pytest.warns(RuntimeWarning, match=r"^compiled code is not kept in .*/file/cache: Not a directory$") as seen:
         assert result() == RESULT
     assert len(seen) == 1
@@ -157,7 +158,7 @@ def test_a_full_disk_leaves_no_half_entry(cache: Path, monkeypatch: pytest.Monke
     def full(path: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(entries.Path, "replace", full)
+    monkeypatch.setattr(blob_cache.Path, "replace", full)
     with pytest.warns(RuntimeWarning, match="No space left on device"):
         assert result() == RESULT
     assert [path for path in cache.rglob("*") if path.is_file()] == []

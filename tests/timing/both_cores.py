@@ -15,7 +15,7 @@ from warpreg.designs import Design, load
 from warpreg.designs.parameters import Value
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import MemorySystem, Model
-from warpreg.replay.compiled import Mode
+from warpreg.jit.options import Mode
 from warpreg.timing import at, memory
 from warpreg.timing.counted import Visits, counts_of, plain_counts, resources_of
 from warpreg.timing.engine import Engine

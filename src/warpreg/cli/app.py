@@ -17,8 +17,8 @@ from typing import Any
 import click
 
 import warpreg
-from warpreg.ir.cache import CacheWarning
 from warpreg.ir.errors import WarpregError
+from warpreg.jit.cache_directory import CacheWarning
 
 COMMANDS = {
     "run": "run a kernel or workload, check it, print its register profile",

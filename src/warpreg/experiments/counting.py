@@ -16,8 +16,8 @@ from warpreg.experiments.provenance import DIGITS
 from warpreg.experiments.runs import Run, RunError
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
+from warpreg.jit.options import Mode
 from warpreg.replay import Counts, Suspend, replay, replay_launches
-from warpreg.replay.compiled import Mode
 from warpreg.timing.estimate import Estimate, Sample, estimate, whole
 from warpreg.timing.simulate import Chosen
 from warpreg.trace.path import RecordedPath

@@ -22,7 +22,7 @@ import numpy as np
 
 import warpreg
 from warpreg.experiments.runs import CompileChoice
-from warpreg.ir.cache import cache_directory
+from warpreg.jit.cache_directory import cache_directory
 
 ROOT = Path(warpreg.__file__).parent
 EXPERIMENTS = "experiments"

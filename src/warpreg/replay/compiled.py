@@ -6,30 +6,22 @@ import sys
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
 from warpreg.designs.errors import DesignError
 from warpreg.designs.plan import Plan
 from warpreg.designs.program import Program
+from warpreg.jit.dependencies import Reach, rebuild
+from warpreg.jit.entry_points import entry
+from warpreg.jit.options import INLINED, OPTIONS
+from warpreg.jit.type_keys import kind
 from warpreg.replay.blame import brief, check_return_types, culprit, types_of
 from warpreg.replay.core import ENTRY
-from warpreg.replay.entries import entry
-from warpreg.replay.kinds import kind
-from warpreg.replay.reach import Reach, rebuild
 
-Mode = Literal["compiled", "checked", "interpreted"]
-"""``checked`` is compiled with array bounds checked; ``interpreted`` runs hooks as plain Python, for a debugger."""
 Core = Callable[..., int]
-
-INLINED = Path(__file__).with_name("inlined.py")
-"""How functions are compiled; imports numba, which a start should not."""
-
-OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
-"""Without numba's reference counts, which took 94% of the time: hooks are handed arrays and allocate none."""
 
 _loaded: dict[Hashable, Core] = {}
 """Within a process one function object is one hook."""
@@ -104,7 +96,7 @@ def _build(
 ) -> Core:
     from numba.core.errors import NumbaError
 
-    from warpreg.replay.inlined import inlined, outermost, selecting
+    from warpreg.jit.numba_internals import inlined, outermost, selecting
 
     options = OPTIONS | {"boundscheck": recipe.checked}
     compiled = rebuild(recipe.hooks, inlined(options))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.program import REPLAY_SLOTS
-from warpreg.replay.compiled import Mode
+from warpreg.jit.options import Mode
 from warpreg.replay.streams import Splitter
 from warpreg.trace.path import PathWord, RecordedPath
 

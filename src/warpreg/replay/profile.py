@@ -15,8 +15,8 @@ from warpreg.designs.hooks import hooks_of
 from warpreg.designs.plan import PRIVATE, READ, SHARED, WRITE
 from warpreg.designs.program import program_table
 from warpreg.ir.kernel import Kernel
+from warpreg.jit.options import Mode
 from warpreg.replay import value_hooks
-from warpreg.replay.compiled import Mode
 from warpreg.replay.replay import warp_instructions
 from warpreg.replay.walker import Behaviour, Counters, PathWalker
 from warpreg.trace.path import RecordedPath

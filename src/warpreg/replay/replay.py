@@ -12,7 +12,7 @@ from warpreg.designs.design import Design
 from warpreg.designs.loader import load
 from warpreg.designs.program import Program, placed
 from warpreg.ir.kernel import Kernel
-from warpreg.replay.compiled import Mode
+from warpreg.jit.options import Mode
 from warpreg.replay.counts import Counts, add_unplanned
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.static import walk_static

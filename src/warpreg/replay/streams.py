@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.program import REPLAY_SLOTS
+from warpreg.jit.functions import compiled
+from warpreg.jit.options import Mode
 from warpreg.replay import core, split
-from warpreg.replay.compiled import Mode
 from warpreg.replay.errors import ReplayError
-from warpreg.replay.functions import compiled
 
 WAITING, RUNNING, ENDED = range(3)
 """State of a row."""

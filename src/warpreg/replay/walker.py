@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from warpreg.designs.plan import Plan, details
 from warpreg.designs.program import REPLAY_SLOTS, Program, operand_rows
 from warpreg.designs.state import Extent, Field, allocate
+from warpreg.jit.options import Mode
 from warpreg.replay import core, scheduled_core
 from warpreg.replay.blame import typical_arguments
-from warpreg.replay.compiled import Core, Mode, Recipe, compiled_core, interpreted_core
+from warpreg.replay.compiled import Core, Recipe, compiled_core, interpreted_core
 from warpreg.replay.distinct import weighted
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.streams import WarpStreams

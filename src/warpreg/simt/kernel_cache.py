@@ -12,11 +12,12 @@ from pathlib import Path
 
 from warpreg import codegen, ptx
 from warpreg.codegen import CompileOptions
-from warpreg.ir.cache import cache_directory
-from warpreg.ir.collector import collector_paused
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
-from warpreg.simt import entries, native
+from warpreg.jit import blob_cache
+from warpreg.jit.cache_directory import cache_directory
+from warpreg.jit.collector_pause import collector_paused
+from warpreg.simt import native
 from warpreg.simt.native_kernel import Image, NativeKernel, Record, compile_image, load
 
 
@@ -33,13 +34,13 @@ def load_or_compile(module: Module, name: str, options: CompileOptions | None, r
         if image is None:
             kernel = codegen.translate(module, name, options) if options else codegen.build(module, name)
             image = compile_image(kernel, record)
-            entries.write(path, pickle.dumps(_detached(image), pickle.HIGHEST_PROTOCOL))
+            blob_cache.write(path, pickle.dumps(_detached(image), pickle.HIGHEST_PROTOCOL))
     return load(replace(image, kernel=_attached(image.kernel, module)), record)
 
 
 def _read(path: Path) -> Image | None:
     """The entry, or None if there is none."""
-    data = entries.read(path)
+    data = blob_cache.read(path)
     if data is None:
         return None
     image: Image = pickle.loads(data)

@@ -12,8 +12,8 @@ import llvmlite
 from llvmlite import binding
 
 import warpreg
-from warpreg.ir.cache import cache_directory
-from warpreg.simt import entries
+from warpreg.jit import blob_cache
+from warpreg.jit.cache_directory import cache_directory
 
 
 @functools.cache
@@ -79,10 +79,10 @@ def cached_library(name: str, text: Callable[[], str]) -> Library:
 def _read_or_build(name: str, text: Callable[[], str]) -> Library:
     key = hashlib.sha256("\n".join((name, identity())).encode()).hexdigest()
     path = cache_directory() / "objects" / f"{key}.o"
-    code = entries.read(path)
+    code = blob_cache.read(path)
     if code is None:
         code = object_code(text(), optimize=True)
-        entries.write(path, code)
+        blob_cache.write(path, code)
     return Library(code)
 
 

@@ -186,4 +186,4 @@ IN_FRONT = tuple(
     (Core._fields.index(name), Core._fields.index("rows"), distance)
     for name, distance in (("machine", MACHINE_DISTANCE), ("clock", CLOCK_DISTANCE), ("table", 0))
 )
-"""As `warpreg.replay.words.bare` takes it."""
+"""As `warpreg.jit.bare_arrays.bare` takes it."""

@@ -26,7 +26,7 @@ from warpreg.designs.plan import (
     Plan,
     forget,
 )
-from warpreg.replay.seldom import seldom
+from warpreg.jit.noinline import seldom
 from warpreg.timing import access_record as record
 from warpreg.timing import at, calls
 from warpreg.timing.at import Core

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
-from warpreg.replay.compiled import Mode
+from warpreg.jit.options import Mode
 from warpreg.timing import arrays, at
 from warpreg.timing.at import Core
 from warpreg.timing.errors import TimingError

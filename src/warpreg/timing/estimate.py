@@ -24,7 +24,7 @@ import numpy as np
 from warpreg.designs.design import Design
 from warpreg.gpu import Machine, load
 from warpreg.gpu.memory import LINE_BYTES
-from warpreg.replay.compiled import Mode
+from warpreg.jit.options import Mode
 from warpreg.timing.errors import TimingError
 from warpreg.timing.result import TimingResult, joined
 from warpreg.timing.sampling import Window

@@ -18,7 +18,7 @@ from warpreg.codegen.stack import STACK_BASE
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Special
-from warpreg.replay.functions import compiled
+from warpreg.jit.functions import compiled
 from warpreg.simt.launch import STACK_BYTES
 from warpreg.timing import records
 from warpreg.timing import split as loop

@@ -13,12 +13,12 @@ from typing import Any, cast
 import numpy as np
 
 from warpreg.designs.errors import DesignError
+from warpreg.jit.bare_arrays import WORDS, Numbers, bare, widths
+from warpreg.jit.dependencies import Reach, rebuild
+from warpreg.jit.entry_points import entry
+from warpreg.jit.options import INLINED, OPTIONS, Mode
+from warpreg.jit.type_keys import kind
 from warpreg.replay.blame import author_line, authors_files, brief, check_return_types
-from warpreg.replay.compiled import INLINED, OPTIONS, Mode
-from warpreg.replay.entries import entry
-from warpreg.replay.kinds import kind
-from warpreg.replay.reach import Reach, rebuild
-from warpreg.replay.words import WORDS, Numbers, bare, widths
 from warpreg.timing import at
 from warpreg.timing.memory import layout
 from warpreg.timing.natives import natives
@@ -108,7 +108,7 @@ class CoreRecipe:
     def _build(self, plain: FunctionType, signature: tuple[Any, ...], shape: Shape, module: ModuleType) -> Entry:
         from numba.core.errors import NumbaError
 
-        from warpreg.replay.inlined import inlined, outermost
+        from warpreg.jit.numba_internals import inlined, outermost
 
         options = OPTIONS | {"boundscheck": self.mode == "checked"}
         built = rebuild({"run": plain, **self.hooks}, inlined(options), {**natives(), **self.replaced})

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from llvmlite import ir
 
-from warpreg.replay.words import words_type
+from warpreg.jit.bare_arrays import words_type
 from warpreg.timing import bits
 from warpreg.timing import soon as soon_wanted
 

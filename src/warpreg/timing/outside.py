@@ -17,7 +17,7 @@ from warpreg.designs.plan import INTEGRAL, SINCE, VALUE, Details, details
 from warpreg.designs.program import Program
 from warpreg.designs.state import Extent, Row, allocate
 from warpreg.gpu import Machine
-from warpreg.replay.compiled import Mode
+from warpreg.jit.options import Mode
 from warpreg.timing import at, banked, calls, designed, ideal, memory
 from warpreg.timing.memory import Memory
 from warpreg.timing.native import CoreRecipe, Entry

@@ -15,7 +15,7 @@ from warpreg.designs.composition import compose, joined, parts_of
 from warpreg.designs.interface import SLOTS, Slot
 from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
-from warpreg.replay.compiled import Mode
+from warpreg.jit.options import Mode
 from warpreg.timing.errors import TimingError
 from warpreg.timing.result import TimingResult
 from warpreg.timing.result import joined as end_to_end

@@ -14,7 +14,7 @@ from warpreg.designs.residency import Launch as Shape
 from warpreg.designs.residency import Room
 from warpreg.gpu import Machine, load
 from warpreg.ir.kernel import Kernel
-from warpreg.replay.compiled import Mode
+from warpreg.jit.options import Mode
 from warpreg.timing import memory
 from warpreg.timing.counted import Visits, counts_of, plain_counts, resources_of
 from warpreg.timing.engine import Engine

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpreg.replay.functions import compiled
+from warpreg.jit.functions import compiled
 from warpreg.timing.memory import dispatch, heap
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.layout import Array, Memory

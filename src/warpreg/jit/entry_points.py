@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from warpreg.ir.collector import collector_paused
-from warpreg.replay.store import stored
+from warpreg.jit.collector_pause import collector_paused
+from warpreg.jit.core_cache import stored
 
 Entry = Callable[..., Any]
 

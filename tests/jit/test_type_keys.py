@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warpreg.replay.kinds import kind
+from warpreg.jit.type_keys import kind
 
 
 class _Pair(NamedTuple):

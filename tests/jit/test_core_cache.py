@@ -11,7 +11,7 @@ from textwrap import dedent
 
 import pytest
 
-from warpreg.replay.store import CORE, MANIFEST, stored
+from warpreg.jit.core_cache import CORE, MANIFEST, stored
 
 SRC = Path(__file__).parents[2] / "src"
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from warpreg.replay.functions import compiled
+from warpreg.jit.functions import compiled
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """

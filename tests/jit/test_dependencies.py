@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from warpreg.replay.reach import Reach, rebuild
+from warpreg.jit.dependencies import Reach, rebuild
 
 
 def namespace(text: str, **values: object) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from warpreg.ir.cache import cache_directory
+from warpreg.jit.cache_directory import cache_directory
 
 Built = TypeVar("Built")
 CORE = "core.py"

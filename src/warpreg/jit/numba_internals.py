@@ -26,8 +26,8 @@ from numba.core.typed_passes import (
 )
 from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCode
 
-from warpreg.replay.seldom import is_seldom
-from warpreg.replay.typed_once import typed_once
+from warpreg.jit.noinline import is_seldom
+from warpreg.jit.typed_once import typed_once
 
 PLAIN = ("warpreg.timing.", "warpreg.replay.")
 """Packages whose functions have nothing that numba would have to rewrite, such as closures, expressions of arrays or

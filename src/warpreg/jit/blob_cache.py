@@ -12,7 +12,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from warpreg.ir.cache import CacheWarning, cache_directory
+from warpreg.jit.cache_directory import CacheWarning, cache_directory
 
 DIGEST_BYTES = 32
 

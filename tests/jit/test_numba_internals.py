@@ -12,9 +12,9 @@ from numba.core.errors import TypingError
 from numba.core.types.functions import BaseFunction
 from numpy.typing import NDArray
 
-from warpreg.replay.compiled import OPTIONS
-from warpreg.replay.functions import compiled
-from warpreg.replay.inlined import outermost
+from warpreg.jit.functions import compiled
+from warpreg.jit.numba_internals import outermost
+from warpreg.jit.options import OPTIONS
 
 Words = NDArray[np.int64]
 
