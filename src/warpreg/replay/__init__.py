@@ -4,7 +4,7 @@
 """
 
 from warpreg.replay.counts import Counts, together
-from warpreg.replay.distinct import DistinctWarps, distinct_warps
+from warpreg.replay.distinct_warps import DistinctWarps, distinct_warps
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.profile import Profile, profile
 from warpreg.replay.replay import Suspend, replay, replay_launches

@@ -16,7 +16,7 @@ from warpreg.designs.plan import PRIVATE, READ, SHARED, WRITE
 from warpreg.designs.program import program_table
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
-from warpreg.replay import value_hooks
+from warpreg.replay import profile_hooks
 from warpreg.replay.replay import warp_instructions
 from warpreg.replay.walker import Behaviour, Counters, PathWalker
 from warpreg.trace.path import RecordedPath
@@ -96,8 +96,8 @@ def profile(trace: RecordedPath, kernel: Kernel, *, mode: Mode = "compiled") -> 
     Raises DesignError for a kernel with virtual registers and ReplayError for a path that is not of this kernel.
     """
     program = program_table(kernel)
-    counters = Counters(program, levels=1, events=value_hooks.EVENTS)
-    behaviour = Behaviour(program, hooks_of(vars(value_hooks)), value_hooks.no_values(program), "profile", mode)
+    counters = Counters(program, levels=1, events=profile_hooks.EVENTS)
+    behaviour = Behaviour(program, hooks_of(vars(profile_hooks)), profile_hooks.no_values(program), "profile", mode)
     PathWalker(behaviour, counters).walk(trace)
     reads, lifetimes, private, shared = counters.events.reshape(4, 4)
     return Profile(

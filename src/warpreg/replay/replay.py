@@ -15,7 +15,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay.counts import Counts, add_unplanned
 from warpreg.replay.errors import ReplayError
-from warpreg.replay.static import walk_static
+from warpreg.replay.static_counts import walk_static
 from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule

@@ -13,12 +13,12 @@ from warpreg.designs.plan import Plan, details
 from warpreg.designs.program import REPLAY_SLOTS, Program, operand_rows
 from warpreg.designs.state import Extent, Field, allocate
 from warpreg.jit.options import Mode
-from warpreg.replay import core, scheduled_core
-from warpreg.replay.blame import typical_arguments
-from warpreg.replay.compiled import Core, Recipe, compiled_core, interpreted_core
-from warpreg.replay.distinct import weighted
+from warpreg.replay import path_core, schedule_core
+from warpreg.replay.diagnostics import typical_arguments
+from warpreg.replay.distinct_warps import weighted
 from warpreg.replay.errors import ReplayError
-from warpreg.replay.streams import WarpStreams
+from warpreg.replay.hooked_core import Core, Recipe, compiled_core, interpreted_core
+from warpreg.replay.warp_streams import WarpStreams
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule, Slots
 
@@ -57,7 +57,7 @@ class Behaviour:
         self, program: Program, hooks: Mapping[str, FunctionType], state: tuple[Any, ...], name: str, mode: Mode
     ) -> None:
         self.program = program
-        self.hooks = {hook: hooks[hook] for hook in core.HOOKS if hook in hooks}
+        self.hooks = {hook: hooks[hook] for hook in path_core.HOOKS if hook in hooks}
         self.mode = mode
         self._name = name
         self._state = state
@@ -99,20 +99,20 @@ class PathWalker:
 
     def __init__(self, behaviour: Behaviour, counters: Counters, *, suspends: bool = False) -> None:
         self.counters = counters
-        self._progress = np.zeros(core.PROGRESS, np.int64)
+        self._progress = np.zeros(path_core.PROGRESS, np.int64)
         fields = behaviour.allocate(Extent(REPLAY_SLOTS))
         warps = np.zeros(REPLAY_SLOTS, np.uint32), np.zeros(REPLAY_SLOTS, np.uint8)
         self._arguments = (self._progress, *warps, *counters.arguments, *behaviour.arguments(fields))
         names, rows = _names(fields)
-        text = core.core_text(names, rows, sorted(behaviour.hooks), suspends=suspends)
+        text = path_core.core_text(names, rows, sorted(behaviour.hooks), suspends=suspends)
         self._walk = behaviour.core(text, fields, self._arguments, counters)
 
     def feed(self, chunk: Chunk) -> None:
         """Replay one chunk.  Raises ReplayError for words that are no path of this kernel."""
         status = self._walk(np.ascontiguousarray(chunk, np.uint32), *self._arguments)
-        if status != core.OK:
-            position = int(self._progress[core.POSITION])
-            raise ReplayError(core.refusal(status, chunk, position, self.counters.visits.size))
+        if status != path_core.OK:
+            position = int(self._progress[path_core.POSITION])
+            raise ReplayError(path_core.refusal(status, chunk, position, self.counters.visits.size))
 
     def walk(self, path: RecordedPath) -> None:
         """Replay a whole path, and end its last thread block."""
@@ -136,7 +136,7 @@ class ScheduleWalker:
         extent = Extent.of_sms(slots.sms, slots.warps, slots.schedulers)
         self._fields = behaviour.allocate(extent)
         self._fresh = [np.copy(field.value) for field in self._fields]
-        self._progress = np.zeros(scheduled_core.PROGRESS, np.int64)
+        self._progress = np.zeros(schedule_core.PROGRESS, np.int64)
         self._machine = np.array([slots.sms, slots.warps, slots.schedulers], np.int64)
         self._row_of = np.full(warps, -1, np.int64)
         longs = (np.zeros(warps, np.int64) for _ in range(4))
@@ -144,7 +144,7 @@ class ScheduleWalker:
         self._rest = (*self._per_slot, *counters.arguments, *behaviour.arguments(self._fields))
         names, rows = _names(self._fields)
         switches = {field.name: field.value for field in self._fields if isinstance(field.value, bool)}
-        text = scheduled_core.scheduled_core_text(names, rows, sorted(behaviour.hooks), switches)
+        text = schedule_core.scheduled_core_text(names, rows, sorted(behaviour.hooks), switches)
         empty = WarpStreams((), counters.visits.size, behaviour.mode)
         self._walk = behaviour.core(text, self._fields, self._arguments(empty), counters)
 
@@ -154,9 +154,9 @@ class ScheduleWalker:
         for field, fresh in zip(self._fields, self._fresh, strict=True):
             if isinstance(field.value, np.ndarray):
                 field.value[...] = fresh
-        self._progress[scheduled_core.SM] = 0
+        self._progress[schedule_core.SM] = 0
         for chunk in schedule.chunks():
-            self._progress[scheduled_core.POSITION] = 0
+            self._progress[schedule_core.POSITION] = 0
             self._feed(np.ascontiguousarray(chunk, np.uint32), streams)
         running = np.flatnonzero(self._row_of >= 0)
         if running.size:
@@ -167,15 +167,15 @@ class ScheduleWalker:
     def _feed(self, chunk: Chunk, streams: WarpStreams) -> None:
         while True:
             status = self._walk(chunk, *self._arguments(streams))
-            if status == scheduled_core.OK:
+            if status == schedule_core.OK:
                 return
             sm, position = self._progress.tolist()
-            if status == scheduled_core.NEEDS_THREAD_BLOCK and streams.load(int(chunk[position + 1])):
+            if status == schedule_core.NEEDS_THREAD_BLOCK and streams.load(int(chunk[position + 1])):
                 continue
-            raise ReplayError(scheduled_core.refusal(status, chunk, sm, position, self._slots))
+            raise ReplayError(schedule_core.refusal(status, chunk, sm, position, self._slots))
 
     def _arguments(self, streams: WarpStreams) -> tuple[Any, ...]:
-        stream = (getattr(streams, name) for name in scheduled_core.STREAM)
+        stream = (getattr(streams, name) for name in schedule_core.STREAM)
         return (self._progress, self._machine, *stream, *self._rest)
 
 

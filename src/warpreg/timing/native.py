@@ -18,7 +18,7 @@ from warpreg.jit.dependencies import Reach, rebuild
 from warpreg.jit.entry_points import entry
 from warpreg.jit.options import INLINED, OPTIONS, Mode
 from warpreg.jit.type_keys import kind
-from warpreg.replay.blame import author_line, authors_files, brief, check_return_types
+from warpreg.replay.diagnostics import author_line, authors_files, brief, check_return_types
 from warpreg.timing import at
 from warpreg.timing.memory import layout
 from warpreg.timing.natives import natives

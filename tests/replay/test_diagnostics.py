@@ -11,7 +11,7 @@ import pytest
 
 from warpreg.designs import DesignError, load
 from warpreg.jit.dependencies import rebuild
-from warpreg.replay.blame import check_return_types, culprit
+from warpreg.replay.diagnostics import check_return_types, culprit
 
 HEAD = """\
 from warpreg.designs.interface import *

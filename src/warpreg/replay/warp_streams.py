@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from warpreg.designs.program import REPLAY_SLOTS
 from warpreg.jit.functions import compiled
 from warpreg.jit.options import Mode
-from warpreg.replay import core, split
+from warpreg.replay import path_core, split_warps
 from warpreg.replay.errors import ReplayError
 
 WAITING, RUNNING, ENDED = range(3)
 """State of a row."""
 
-THE_END = np.array([split.THREAD_BLOCK, 0], np.uint32)
+THE_END = np.array([split_warps.THREAD_BLOCK, 0], np.uint32)
 LEAST_WORDS = 1 << 20
 """Below so many words, those of ended warps are kept."""
 PIECE_WORDS = 1 << 17
@@ -42,9 +42,9 @@ class Splitter:
 
     def __init__(self, blocks: int, mode: Mode) -> None:
         self._blocks = blocks
-        self._progress = np.zeros(split.COLUMNS, np.int64)
+        self._progress = np.zeros(split_warps.COLUMNS, np.int64)
         typical = (np.zeros(0, np.uint32), *self._arguments(THE_END))
-        self._split = split.split if mode == "interpreted" else compiled(split.split, typical)
+        self._split = split_warps.split if mode == "interpreted" else compiled(split_warps.split, typical)
 
     def pieces(self, path: Iterable[NDArray[np.uint32]]) -> Iterator[Piece]:
         """The thread blocks in order.  Raises ReplayError for words that are no path of this kernel."""
@@ -52,7 +52,7 @@ class Splitter:
         for chunk in chain(path, (THE_END,)):
             unsorted.append(chunk)
             is_enough = chunk is THE_END or sum(one.size for one in unsorted) >= PIECE_WORDS
-            if is_enough and np.any(chunk == split.THREAD_BLOCK):
+            if is_enough and np.any(chunk == split_warps.THREAD_BLOCK):
                 words = np.concatenate(unsorted)
                 piece, last = self._sorted(words)
                 unsorted = [words[last:]]
@@ -62,11 +62,11 @@ class Splitter:
         """A piece, and where the thread block begins that is not in it."""
         arguments = self._arguments(words)
         status = self._split(words, *arguments)
-        if status != core.OK:
-            raise ReplayError(core.refusal(status, words, int(self._progress[split.AT]), self._blocks))
-        if words[0] != split.THREAD_BLOCK:
-            raise ReplayError(core.refusal(status, words, 0, self._blocks))
-        last, written, found, rows = self._progress[split.LAST :].tolist()
+        if status != path_core.OK:
+            raise ReplayError(path_core.refusal(status, words, int(self._progress[split_warps.AT]), self._blocks))
+        if words[0] != split_warps.THREAD_BLOCK:
+            raise ReplayError(path_core.refusal(status, words, 0, self._blocks))
+        last, written, found, rows = self._progress[split_warps.LAST :].tolist()
         sorted_words, thread_blocks, first_rows, starts, stops = arguments[2:-1]
         return Piece(
             sorted_words[:written], thread_blocks[:found], first_rows[:found], starts[:rows], stops[:rows]
@@ -75,7 +75,7 @@ class Splitter:
     def _arguments(self, words: NDArray[np.uint32]) -> tuple[Any, ...]:
         """Room for all that ``words`` may hold: no more thread blocks than words that look like the start of one, and
         as many rows for each as a thread block can have warps."""
-        heads = int(np.count_nonzero(words == split.THREAD_BLOCK))
+        heads = int(np.count_nonzero(words == split_warps.THREAD_BLOCK))
         longs = (np.zeros(n, np.int64) for n in (heads, heads, heads * REPLAY_SLOTS, heads * REPLAY_SLOTS))
         return (
             self._progress,

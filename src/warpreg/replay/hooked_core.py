@@ -18,8 +18,8 @@ from warpreg.jit.dependencies import Reach, rebuild
 from warpreg.jit.entry_points import entry
 from warpreg.jit.options import INLINED, OPTIONS
 from warpreg.jit.type_keys import kind
-from warpreg.replay.blame import brief, check_return_types, culprit, types_of
-from warpreg.replay.core import ENTRY
+from warpreg.replay.diagnostics import brief, check_return_types, culprit, types_of
+from warpreg.replay.path_core import ENTRY
 
 Core = Callable[..., int]
 

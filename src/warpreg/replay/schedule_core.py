@@ -1,7 +1,7 @@
 """The text of the replay core that follows a recorded schedule (:mod:`warpreg.trace.schedule`) with a design's hooks.
 
-Every slot holds a warp, whose instructions come from its own path (:mod:`warpreg.replay.streams`).  Three of four
-records are ISSUE, so they come first; what is written here otherwise is as in :mod:`warpreg.replay.core`.
+Every slot holds a warp, whose instructions come from its own path (:mod:`warpreg.replay.warp_streams`).  Three of four
+records are ISSUE, so they come first; what is written here otherwise is as in :mod:`warpreg.replay.path_core`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.program import Program
-from warpreg.replay.core import (
+from warpreg.replay.path_core import (
     COUNTS,
     NO_SWITCHES,
     argument_names,
@@ -34,7 +34,7 @@ PROGRESS = 2
 """Length of ``progress``: the current SM, and where in the chunk the last record began."""
 
 STREAM = ("words", "start", "stop", "row_state", "first_row", "row_count", "left")
-"""Arguments that :class:`warpreg.replay.streams.WarpStreams` gives."""
+"""Arguments that :class:`warpreg.replay.warp_streams.WarpStreams` gives."""
 
 SLOT = ("row_of", "block_of", "taken", "pcs", "ends", "masks", "active")
 """Arguments with an element for each warp slot of the machine: its row (-1: none), its thread block, words taken of the
@@ -180,7 +180,7 @@ def walk({arguments}):
 def scheduled_core_text(
     fields: Sequence[str], rows: Sequence[str], hooks: Sequence[str], switches: Mapping[str, bool] = NO_SWITCHES
 ) -> str:
-    """The module's text; arguments as for :func:`warpreg.replay.core.core_text`, and the fields that are ``switches``,
+    """The module's text; arguments as for `path_core.core_text`, and the fields that are ``switches``,
     which are constants here: what a design does not do then costs nothing.
     """
     return _BODY.format(

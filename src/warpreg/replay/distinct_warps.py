@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from warpreg.designs.program import REPLAY_SLOTS
 from warpreg.jit.options import Mode
-from warpreg.replay.streams import Splitter
+from warpreg.replay.warp_streams import Splitter
 from warpreg.trace.path import PathWord, RecordedPath
 
 Words = NDArray[np.uint32]
