@@ -31,7 +31,7 @@ from warpreg.ir.module import Module
 from warpreg.ptx import parse
 from warpreg.ptx.nvrtc import compile_cuda
 from warpreg.simt import SurfaceArgument, TextureArgument
-from warpreg.timing.estimate import Sample
+from warpreg.timing.launch.estimate import Sample
 
 if TYPE_CHECKING:
     import pandas

@@ -11,7 +11,7 @@ from tests.timing import small_core
 
 from warpreg.cli import main
 from warpreg.gpu.machine import FOLDER
-from warpreg.timing import native
+from warpreg.timing.launch import compile as native
 
 Output = pytest.CaptureFixture[str]
 LINE_OF_FADD = 35

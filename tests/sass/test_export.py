@@ -21,7 +21,7 @@ from warpreg.ptx import parse
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.reader import RecordedLaunch, read_recording
 from warpreg.simt import Device, Launch, Record
-from warpreg.timing.sites import step_bytes
+from warpreg.timing.feed.memory_sites import step_bytes
 from warpreg.trace import visits
 
 RECORD = Record(path=True, addresses=True)

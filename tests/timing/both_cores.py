@@ -16,11 +16,12 @@ from warpreg.designs.parameters import Value
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import MemorySystem, Model
 from warpreg.jit.options import Mode
-from warpreg.timing import at, memory
-from warpreg.timing.counted import Visits, counts_of, plain_counts, resources_of
-from warpreg.timing.engine import Engine
-from warpreg.timing.outside import Behaviour, Outside
-from warpreg.timing.result import TimingResult, result_of
+from warpreg.timing import memory
+from warpreg.timing.core import columns as at
+from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts, resources_of
+from warpreg.timing.launch.binding import Behaviour, Outside
+from warpreg.timing.launch.engine import Engine
+from warpreg.timing.results.result import TimingResult, result_of
 
 LINE_BYTES = 128
 ROOM = 1024

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from tests.timing.reference.instruction import Access
 
 from warpreg.ir.kernel import Kernel
-from warpreg.timing.access_record import HEADER_WORDS, SPACE_SHIFT, TRANSACTIONS_SHIFT
-from warpreg.timing.feed import ThreadBlocks
+from warpreg.timing.core.access_record import HEADER_WORDS, SPACE_SHIFT, TRANSACTIONS_SHIFT
+from warpreg.timing.feed.feed import ThreadBlocks
 
 FULL = 0xFFFFFFFF
 SPACES = ("global", "shared", "local", "texture", "constant")

@@ -19,7 +19,7 @@ from tests.timing.reference.memory import FixedLatency
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Vector
-from warpreg.timing.access_record import IRREGULAR
+from warpreg.timing.core.access_record import IRREGULAR
 
 REGISTERS = 10
 narrow = st.integers(0, REGISTERS - 1).map(r)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.timing import at, calls
+from warpreg.timing.core import columns as at
+from warpreg.timing.core import ports
 
 FIRST, SECOND, BOTH = 1, 2, 3
 
@@ -15,5 +16,5 @@ FIRST, SECOND, BOTH = 1, 2, 3
 def run(c: Any, memory: Any, d: Any) -> int:
     """Asks ``priority`` of the first two warps of a scheduler; which of them go first is how long the run takes."""
     c.clock[at.ENDED_BLOCKS] = 1
-    c.clock[at.LAST_LEFT] = calls.prefer(c, d, 0, 0, BOTH, 0) - 1
+    c.clock[at.LAST_LEFT] = ports.prefer(c, d, 0, 0, BOTH, 0) - 1
     return at.DONE

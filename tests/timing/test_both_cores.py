@@ -18,8 +18,8 @@ from tests.timing.vocabulary import timed
 from warpreg import simt, workloads
 from warpreg.experiments.runs import run_workload
 from warpreg.gpu import Machine, load
-from warpreg.timing.feed import feed
-from warpreg.timing.simulate import Chosen, room_of
+from warpreg.timing.feed.feed import feed
+from warpreg.timing.launch.simulate import Chosen, room_of
 
 MODELS = st.sampled_from(("cached", "contention"))
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from warpreg.timing import coalesce
+from warpreg.timing.feed import coalescer
 
 ALL = 0xFFFFFFFF
 
@@ -25,8 +25,8 @@ def active(addresses: list[int], mask: int) -> NDArray[np.int64]:
 
 def lines(addresses: list[int], mask: int = ALL, size: int = 4) -> list[tuple[int, int]]:
     """(line, sectors) of lanes."""
-    found, scratch = np.zeros(600, np.int64), np.full(coalesce.SCRATCH_WORDS, 599)
-    count = coalesce.lines(active(addresses, mask), mask.bit_count(), size, found, 0, scratch)
+    found, scratch = np.zeros(600, np.int64), np.full(coalescer.SCRATCH_WORDS, 599)
+    count = coalescer.lines(active(addresses, mask), mask.bit_count(), size, found, 0, scratch)
     return pairs(found[:count])
 
 
@@ -38,9 +38,9 @@ def pairs(words: NDArray[np.int64]) -> list[tuple[int, int]]:
 def conflicts(
     addresses: list[int], mask: int = ALL, size: int = 4, bank_bytes: int = 4, merged: int = 1, banks: int = 32
 ) -> int:
-    scratch = np.full(coalesce.SCRATCH_WORDS, 255)
+    scratch = np.full(coalescer.SCRATCH_WORDS, 255)
     shift = bank_bytes.bit_length() - 1
-    return coalesce.conflicts(active(addresses, mask), mask, size, banks, shift, merged, scratch)
+    return coalescer.conflicts(active(addresses, mask), mask, size, banks, shift, merged, scratch)
 
 
 def ramp(base: int, stride: int) -> list[int]:
@@ -133,14 +133,14 @@ def test_lines_far_apart_are_told_apart(addresses: list[int], mask: int, size: i
 
 @given(masks)
 def test_lanes_of_a_mask_are_counted(mask: int) -> None:
-    assert coalesce.lanes_in(mask) == mask.bit_count()
+    assert coalescer.lanes_in(mask) == mask.bit_count()
 
 
 @given(st.integers(-40, 300), masks, st.sampled_from([1, 2, 4, 8, 16, 32]))
 def test_neighbours_of_a_mask_are_as_its_lanes_one_by_one(place: int, mask: int, size: int) -> None:
     # Lane 0 may lie below address 0 where it is idle.
     found = np.zeros(32, np.int64)
-    count = coalesce.masked_lines(place * size, mask, size, found, 0)
+    count = coalescer.masked_lines(place * size, mask, size, found, 0)
     assert pairs(found[:count]) == naive_lines(ramp(place * size, size), mask, size)
 
 
@@ -159,7 +159,7 @@ def test_conflicts_are_those_of_a_naive_model(
 def test_the_short_cut_for_regular_lanes_agrees(
     base: int, stride: int, mask: int, size: int, width: int, count: int
 ) -> None:
-    found = coalesce.row_conflicts(stride * size, mask, size, count, width.bit_length() - 1)
+    found = coalescer.row_conflicts(stride * size, mask, size, count, width.bit_length() - 1)
     lanes = ramp(8192 + base * size, stride * size)
     assert found in (0, naive_conflicts(lanes, mask, size, width, 1, count))
     if stride:
@@ -169,13 +169,13 @@ def test_the_short_cut_for_regular_lanes_agrees(
 @pytest.mark.parametrize(("stride", "mask", "size", "degree"), [(4, 0xFF00, 4, 1), (8, 0xF, 8, 1), (16, 0x0101, 16, 2)])
 def test_rows_with_idle_lanes_need_no_look_at_each(stride: int, mask: int, size: int, degree: int) -> None:
     # Of 16-byte accesses a quarter of the warp goes at once: lanes 0 and 8 are in two.
-    assert coalesce.row_conflicts(stride, mask, size, 32, 2) == degree
+    assert coalescer.row_conflicts(stride, mask, size, 32, 2) == degree
 
 
 @given(st.integers(0, 300), st.integers(1, 700))
 def test_a_run_of_bytes_is_as_its_bytes_one_by_one(first: int, length: int) -> None:
     found = np.zeros(32, np.int64)
-    count = coalesce.row_lines(first, length, found, 0)
+    count = coalescer.row_lines(first, length, found, 0)
     expected = naive_lines([first] * 32, 1, length)
     assert pairs(found[:count]) == expected
 
@@ -184,9 +184,9 @@ def test_a_run_of_bytes_is_as_its_bytes_one_by_one(first: int, length: int) -> N
 def test_local_rows_are_local_lines_at_one_offset(word: int, mask: int, size: int) -> None:
     short, general = np.zeros(64, np.int64), np.zeros(600, np.int64)
     lanes = np.full(32, 4 * word)
-    count = coalesce.local_lines(lanes, mask, size, 4096, general, 0)
+    count = coalescer.local_lines(lanes, mask, size, 4096, general, 0)
     if mask:
-        assert coalesce.local_rows(4 * word, mask, size, 4096, short, 0) == count
+        assert coalescer.local_rows(4 * word, mask, size, 4096, short, 0) == count
         assert sorted(short[:count]) == sorted(general[:count])
     else:
         assert count == 0
@@ -195,5 +195,5 @@ def test_local_rows_are_local_lines_at_one_offset(word: int, mask: int, size: in
 def test_local_words_of_neighbouring_lanes_are_neighbours() -> None:
     # Word 3 of each lane: one row of 128 bytes, the fourth of the frame.
     found = np.zeros(64, np.int64)
-    assert coalesce.local_lines(np.full(32, 12), ALL, 4, 1 << 40, found, 0) == 1
+    assert coalescer.local_lines(np.full(32, 12), ALL, 4, 1 << 40, found, 0) == 1
     assert found[0] == (1 << 40) + 3 * 128 | 15

@@ -14,7 +14,7 @@ from tests.timing.reference.package_memory import PackageMemory
 from tests.timing.vocabulary import timed
 
 from warpreg import gpu, simt
-from warpreg.timing.feed import feed
+from warpreg.timing.feed.feed import feed
 
 FAST = Sm(queue=8, pipes={name: Pipe(latency=1) for name in PIPES})
 COPY = "cp.async.ca.shared.global [R0], [R4], 4"

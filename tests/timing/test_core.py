@@ -11,9 +11,9 @@ from tests.timing.random_runs import Case, cases
 from tests.timing.vocabulary import Timed
 
 from warpreg.designs import Design, load
-from warpreg.timing.recording import RECORDER as RECORDER_FILE
-from warpreg.timing.result import TimingResult
-from warpreg.timing.schedule_recorder import COUNT
+from warpreg.timing.hooks.schedule_recorder import COUNT
+from warpreg.timing.launch.recording import RECORDER as RECORDER_FILE
+from warpreg.timing.results.result import TimingResult
 from warpreg.trace.schedule import ScheduleWord, records
 
 RESTLESS = load(Path(__file__).parent / "designs" / "restless.py")

@@ -12,7 +12,7 @@ from tests.timing.launches import FULL, Launched, WarpPath
 from tests.timing.reference.instruction import Access
 from tests.timing.reference.machine import Sm
 
-from warpreg.timing import arrays, engine
+from warpreg.timing.launch import allocate, engine
 
 LOAD = WarpPath(((0, FULL),), (Access(FULL, "global", 0, ((0, 15),)),))
 
@@ -23,13 +23,13 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
 
     def more_blocks(*given: Any) -> Any:
-        core = arrays.more_blocks(*given)
+        core = allocate.more_blocks(*given)
         found.append(sum(column.nbytes for column in core if isinstance(column, np.ndarray)))
         return core
 
     monkeypatch.setattr(engine, "FEED_BLOCKS", 4)
     monkeypatch.setattr(
-        engine, "arrays", type("Arrays", (), {**vars(arrays), "more_blocks": staticmethod(more_blocks)})
+        engine, "arrays", type("Arrays", (), {**vars(allocate), "more_blocks": staticmethod(more_blocks)})
     )
     return found
 

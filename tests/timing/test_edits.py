@@ -15,7 +15,8 @@ from tests.sass.vector_add import write_vector_add
 from tests.timing import small_core
 
 import warpreg
-from warpreg.timing import native, simulate
+from warpreg.timing import simulate
+from warpreg.timing.launch import compile as native
 
 ROOT = Path(__file__).parents[2]
 BESIDE = "SIGN = {sign}\n\n\ndef signed(number):\n    return SIGN * number\n"

@@ -9,8 +9,8 @@ import warpreg
 from warpreg import gpu, simt, timing
 from warpreg.simt import Launch
 from warpreg.timing import Sample, TimingError, estimate
-from warpreg.timing.estimate import places, ratio_of, student
-from warpreg.timing.share import share_of
+from warpreg.timing.launch.estimate import places, ratio_of, student
+from warpreg.timing.launch.partition import share_of
 
 ONE = share_of(gpu.load("gebhart"), 1)
 BLOCKS = 120

@@ -17,10 +17,10 @@ from warpreg import ptx, simt, workloads
 from warpreg.codegen import CompileOptions
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW
 from warpreg.ir.kernel import Kernel
-from warpreg.timing import access_record as record
+from warpreg.timing.core import access_record as record
 from warpreg.timing.errors import TimingError
-from warpreg.timing.feed import ThreadBlocks, feed
-from warpreg.timing.sites import memory_sites
+from warpreg.timing.feed.feed import ThreadBlocks, feed
+from warpreg.timing.feed.memory_sites import memory_sites
 from warpreg.trace import Trace
 from warpreg.trace.addresses import AddressDecoder
 from warpreg.trace.path import visits

@@ -20,8 +20,8 @@ from tests.timing.vocabulary import Timed, timed
 from warpreg import gpu
 from warpreg.designs import Design, load, program_table
 from warpreg.designs.residency import Launch
-from warpreg.timing import engine
-from warpreg.timing.waiting import NoProgressError
+from warpreg.timing.launch import engine
+from warpreg.timing.launch.deadlock import NoProgressError
 
 FOLDER = Path(__file__).parent / "designs"
 A_SCHEDULER = Sm(slots=4)

@@ -24,8 +24,8 @@ from warpreg.experiments.accelsim.files import write
 from warpreg.experiments.accelsim.kernels import KERNELS
 from warpreg.experiments.runs import find_workload, run_workload
 from warpreg.experiments.traces import recorded_run
-from warpreg.timing.feed import feed
-from warpreg.timing.sampling import Window
+from warpreg.timing.feed.feed import feed
+from warpreg.timing.launch.sampling import Window
 
 RUNS = (
     ("spmv", "gebhart", 1),

@@ -17,7 +17,7 @@ from warpreg import gpu, simt, timing
 from warpreg.designs import program_table
 from warpreg.experiments.runs import find_workload, run_workload
 from warpreg.replay import replay
-from warpreg.timing.simulate import Chosen, timed
+from warpreg.timing.launch.simulate import Chosen, timed
 from warpreg.trace import visits
 from warpreg.trace.chunked import TraceError, save_all
 from warpreg.trace.schedule import Schedule, ScheduleWord, records

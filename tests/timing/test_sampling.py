@@ -7,7 +7,7 @@ import pytest
 from warpreg import simt, timing
 from warpreg.experiments.runs import find_workload, run_workload
 from warpreg.timing import TimingError, Window
-from warpreg.timing.feed import feed
+from warpreg.timing.feed.feed import feed
 
 RECORD = simt.Record(path=True, addresses=True)
 

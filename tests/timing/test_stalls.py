@@ -13,7 +13,7 @@ from tests.timing.reference.instruction import Access
 from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Pipe, Sm, TwoLevel
 
 from warpreg.designs import load
-from warpreg.timing.result import CAUSES
+from warpreg.timing.results.result import CAUSES
 
 GLOBAL = Access(FULL, "global", 0, ((0, 15),))
 WIDE = Access(FULL, "global", 0, tuple((128 * i, 15) for i in range(16)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.timing.assembly import code
 
 from warpreg.ir.errors import WarpregError
-from warpreg.timing.waiting import Waiting, no_progress
+from warpreg.timing.launch.deadlock import Waiting, no_progress
 
 KERNEL = code("mov.b32 R8, 1\nadd.s32 R8, R8, 1")
 

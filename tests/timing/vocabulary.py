@@ -20,7 +20,7 @@ from tests.timing.reference.simulation import Outcome, StandstillError, simulate
 from warpreg.designs import Design, program_table
 from warpreg.designs.parameters import Value
 from warpreg.ir.kernel import Kernel
-from warpreg.timing.waiting import no_progress
+from warpreg.timing.launch.deadlock import no_progress
 
 
 @dataclass(frozen=True)

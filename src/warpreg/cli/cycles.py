@@ -18,8 +18,8 @@ from warpreg.experiments.counting import Counted, Timed
 from warpreg.experiments.result import Row
 from warpreg.experiments.runs import PATH, Run
 from warpreg.timing import CAUSES, Sample, recorded_schedules
-from warpreg.timing.estimate import whole
-from warpreg.timing.simulate import Chosen
+from warpreg.timing.launch.estimate import whole
+from warpreg.timing.launch.simulate import Chosen
 from warpreg.trace.chunked import save_all
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -16,7 +16,7 @@ from warpreg.experiments.result import Cycles, LevelUse, Provenance, Row
 from warpreg.experiments.runs import Run
 from warpreg.gpu import Machine
 from warpreg.replay import Counts
-from warpreg.timing.estimate import Estimate
+from warpreg.timing.launch.estimate import Estimate
 
 DEFAULT_MACHINE = "gebhart-rfc"
 DEFAULT_TECHNOLOGY = "gebhart-40nm"

@@ -18,8 +18,8 @@ from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay import Counts, Suspend, replay, replay_launches
-from warpreg.timing.estimate import Estimate, Sample, estimate, whole
-from warpreg.timing.simulate import Chosen
+from warpreg.timing.launch.estimate import Estimate, Sample, estimate, whole
+from warpreg.timing.launch.simulate import Chosen
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule
 
@@ -95,7 +95,7 @@ class AlongSchedule:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A timing run, of all of the run or of a sample; ``mode`` as in `warpreg.timing.simulate`."""
+    """A timing run, of all of the run or of a sample; ``mode`` as in `warpreg.timing.launch.simulate`."""
 
     sample: Sample | None = None
     mode: Mode = "compiled"

@@ -42,7 +42,7 @@ def window(launch: Launch, machine: Machine) -> timing.Window:
 
 
 def sampled(run: Run, machine: Machine, **options: Any) -> TimingResult:
-    """The sample on one SM; ``options`` are those of `warpreg.timing.simulate`."""
+    """The sample on one SM; ``options`` are those of `warpreg.timing.launch.simulate`."""
     return timing.joined(
         [
             timing.simulate(

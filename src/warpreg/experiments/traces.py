@@ -51,7 +51,7 @@ def export_run(run: Run, folder: Path) -> Path:
     Raises RunError for a run without a recorded path, SassTraceError for one without addresses, OSError.
     """
     from warpreg.sass.export import ExportedLaunch, export
-    from warpreg.timing.sites import step_bytes
+    from warpreg.timing.feed.memory_sites import step_bytes
 
     launches = []
     for launch in run.launches:

@@ -1,15 +1,15 @@
 """Cycles: one streaming multiprocessor, many of them, the memory system (docs/timing.md).
 
-``simulate(run.launches, "v100")`` gives a :class:`TimingResult`.  `run` is the core's loop, a phase of a cycle a file;
-`at` says where things stand in its arrays; `engine` drives it, `feed` splits recorded runs, `memory` answers.
+``simulate(run.launches, "v100")`` gives a :class:`TimingResult`.  Read `launch` (a run), `core` (its state), `sm` (the
+phases of a cycle), `memory` (what answers), then `feed`, `hooks` and `results`.
 """
 
 from warpreg.timing.errors import TimingError
-from warpreg.timing.estimate import Estimate, Sample, estimate
-from warpreg.timing.recording import recorded_schedule, recorded_schedules
-from warpreg.timing.result import CAUSES, TimingResult, joined
-from warpreg.timing.sampling import Window
-from warpreg.timing.simulate import simulate
+from warpreg.timing.launch.estimate import Estimate, Sample, estimate
+from warpreg.timing.launch.recording import recorded_schedule, recorded_schedules
+from warpreg.timing.launch.sampling import Window
+from warpreg.timing.launch.simulate import simulate
+from warpreg.timing.results.result import CAUSES, TimingResult, joined
 
 __all__ = [
     "CAUSES",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from tests.timing.memory.systems import CACHED, Driver, change
 
 from warpreg.timing import memory as m
-from warpreg.timing.access_record import LOCAL_BASE
+from warpreg.timing.core.access_record import LOCAL_BASE
 
 L2_HIT = 10 + 5 + 20 + 5
 """A sector: through the first level, to the slice, its look-up, and back."""

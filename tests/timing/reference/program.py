@@ -14,8 +14,8 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
 from warpreg.ir.operands import Immediate, Operand
 from warpreg.sass import opcodes as sass
-from warpreg.timing.access_record import ATOMIC, LOAD, NO_ACCESS, STORE
-from warpreg.timing.sites import access_kinds
+from warpreg.timing.core.access_record import ATOMIC, LOAD, NO_ACCESS, STORE
+from warpreg.timing.feed.memory_sites import access_kinds
 
 WAITS = {
     Latency.GLOBAL: "memory",

@@ -14,7 +14,7 @@ from tests.timing.reference.machine import Sm
 from tests.timing.reference.memory import Memory
 from tests.timing.reference.sm import StreamingMultiprocessor
 
-from warpreg.timing.waiting import Waiting
+from warpreg.timing.launch.deadlock import Waiting
 
 Path = tuple[Step, ...]
 

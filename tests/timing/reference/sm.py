@@ -17,7 +17,7 @@ from tests.timing.reference.stalls import Stalls
 from tests.timing.reference.units import Units
 from tests.timing.reference.warp import ThreadBlock, Warp
 
-from warpreg.timing.waiting import Waiting
+from warpreg.timing.launch.deadlock import Waiting
 
 Event = Callable[[int], None]
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import LINE_BYTES, Dram, FirstLevel, MemorySystem, Network, SecondLevel
-from warpreg.timing.kept import room
+from warpreg.timing.core.buffer_pool import room
+from warpreg.timing.core.prefetch import HOST_LINE
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.layout import TICKS, Array, Halves, Memory
-from warpreg.timing.soon import HOST_LINE
 
 SECTOR_BYTES = 32
 SMALLEST_CARVEOUT = 8192

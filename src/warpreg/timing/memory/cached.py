@@ -8,13 +8,13 @@ SMs meet only where their requests arrive, so each may be stepped for some cycle
 
 from __future__ import annotations
 
+from warpreg.timing.core.prefetch import HOST_LINE, soon
 from warpreg.timing.memory import first_level, network, second_level
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.agenda import first_of_day, next_planned, plan, take
 from warpreg.timing.memory.heap import free_node, sectors_in
 from warpreg.timing.memory.heap import next_return as next_in_heap
 from warpreg.timing.memory.layout import TICKS, Memory
-from warpreg.timing.soon import HOST_LINE, soon
 
 
 def advance(memory: Memory, now: int) -> None:

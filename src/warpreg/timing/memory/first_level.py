@@ -8,12 +8,12 @@ front of the cache, and the SM sends none until it has been taken.
 
 from __future__ import annotations
 
-from warpreg.timing.access_record import LOCAL_BASE
+from warpreg.timing.core.access_record import LOCAL_BASE
+from warpreg.timing.core.prefetch import HOST_LINE, soon
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory import network, tags
 from warpreg.timing.memory.heap import free_node, give_back, new_node, next_return, sectors_in, wake
 from warpreg.timing.memory.layout import TICKS, Memory
-from warpreg.timing.soon import HOST_LINE, soon
 
 BYPASS_CYCLES = 1
 MUST_WAIT = -2

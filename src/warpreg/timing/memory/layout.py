@@ -21,7 +21,7 @@ TICKS = 256
 DAYS, WEEK = 4096, 64
 
 LOAD, STORE, ATOMIC, TEXTURE = 1, 2, 3, 4
-"""Kinds of transactions; the first three are those of `warpreg.timing.access_record`."""
+"""Kinds of transactions; the first three are those of `warpreg.timing.core.access_record`."""
 
 FIXED, CACHED, CONTENTION = range(3)
 MODELS = ("fixed", "cached", "contention")

@@ -7,9 +7,9 @@ one costs nothing until it is used: buckets, and lines' HASH_NEXT, name one more
 
 from __future__ import annotations
 
+from warpreg.timing.core.prefetch import soon
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.layout import Array, Halves
-from warpreg.timing.soon import soon
 
 LINE_SHIFT = 7
 TAG_BITS = 31

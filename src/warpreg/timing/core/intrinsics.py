@@ -1,0 +1,59 @@
+"""What stands in for the plain functions of `bits` in compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import FunctionType
+from typing import Any, cast
+
+from llvmlite import ir
+
+from warpreg.jit.bare_arrays import words_type
+from warpreg.timing.core import bitset
+from warpreg.timing.core import prefetch as soon_wanted
+
+
+def natives() -> Mapping[FunctionType, Any]:
+    """Intrinsics by the plain function that they replace."""
+    from numba import types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def lowest(typing_context: Any, bits: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            word = context.cast(builder, arguments[0], signature.args[0], types.int64)
+            return builder.cttz(word, context.get_constant(types.boolean, True))
+
+        return types.int64(bits), generate
+
+    @intrinsic
+    def count(typing_context: Any, bits: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.ctpop(context.cast(builder, arguments[0], signature.args[0], types.int64))
+
+        return types.int64(bits), generate
+
+    @intrinsic
+    def soon(typing_context: Any, words: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            if isinstance(words, words_type()):
+                offset = context.cast(builder, arguments[1], signature.args[1], types.intp)
+                _prefetch(builder, builder.gep(arguments[0], [offset]))
+            return context.get_dummy_value()
+
+        return types.none(words, index), generate
+
+    return {
+        cast(FunctionType, bitset.lowest): lowest,
+        cast(FunctionType, bitset.count): count,
+        cast(FunctionType, soon_wanted.soon): soon,
+    }
+
+
+def _prefetch(builder: Any, address: Any) -> None:
+    """Let the host fetch the cache line at an address, to read it."""
+    word = ir.IntType(32)
+    bytes_at = builder.bitcast(address, ir.IntType(8).as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [bytes_at.type, word, word, word])
+    function = builder.module.declare_intrinsic("llvm.prefetch", [bytes_at.type], kind)
+    builder.call(function, [bytes_at, word(0), word(3), word(1)])

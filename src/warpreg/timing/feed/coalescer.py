@@ -1,0 +1,243 @@
+"""What the addresses of a warp ask of memory: lines and sectors of global memory, conflict cycles of shared memory.
+
+Plain functions in the numba subset of Python that allocate nothing: the feed compiles them into its loop.  ``lanes``
+int64[32] holds the addresses of the active lanes one after the other, idle lanes left out; ``mask`` says which lanes
+they are of.  Closed forms stand beside the general rules that they are short cuts of.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.timing.core.access_record import LINE_BYTES
+
+Words: TypeAlias = NDArray[np.int64]
+
+WORD_BYTES = 4
+ROW_BYTES = 128
+"""One 32-bit word of each of 32 lanes: how local memory is laid out."""
+
+MOST_BANKS = 64
+BANK, COUNT, WORD, NEXT = 0, MOST_BANKS, 2 * MOST_BANKS, 3 * MOST_BANKS
+"""Parts of the scratch of `conflicts`: by bank the last word found in it and how many, then words and links."""
+SCRATCH_WORDS = 4 * MOST_BANKS
+
+
+def lanes_in(mask: int) -> int:
+    """How many lanes a mask of 32 has."""
+    pairs = mask - (mask >> 1 & 0x55555555)
+    fours = (pairs & 0x33333333) + (pairs >> 2 & 0x33333333)
+    return ((fours + (fours >> 4) & 0x0F0F0F0F) * 0x01010101 & 0xFFFFFFFF) >> 24
+
+
+def lines(lanes: Words, count: int, size: int, found: Words, start: int, scratch: Words) -> int:
+    """The lines that ``count`` lanes touch with ``size`` bytes each: how many words were written.
+
+    ``found[start:]`` takes words of line address | sectors, in the order of the first lane that touches each.
+    """
+    end = start
+    line = -1
+    at = start
+    met = 0
+    for lane in range(count):
+        sector = lanes[lane] >> 5
+        last = (lanes[lane] + size - 1) >> 5
+        while sector <= last:
+            if sector >> 2 << 7 != line:
+                line = sector >> 2 << 7
+                bucket = (line >> 7 ^ line >> 13) & 63
+                at = scratch[bucket] if met >> bucket & 1 else end
+                if at < end and found[at] & -LINE_BYTES != line:
+                    at = _search(line, found, start, end)
+                met |= 1 << bucket
+                scratch[bucket] = at
+                if at == end:
+                    found[end] = line
+                    end += 1
+            found[at] |= 1 << (sector & 3)
+            sector += 1
+    return end - start
+
+
+def _search(line: int, found: Words, start: int, end: int) -> int:
+    at = start
+    while at < end and found[at] & -LINE_BYTES != line:
+        at += 1
+    return at
+
+
+def row_lines(first: int, bytes_: int, found: Words, start: int) -> int:
+    """The lines of a run of bytes; see `lines`."""
+    sector = first >> 5
+    last = (first + bytes_ - 1) >> 5
+    end = start
+    while sector <= last:
+        through = min(last, sector | 3)
+        found[end] = sector >> 2 << 7 | ((2 << (through & 3)) - (1 << (sector & 3)))
+        end += 1
+        sector = through + 1
+    return end - start
+
+
+def masked_lines(first: int, mask: int, size: int, found: Words, start: int) -> int:
+    """`lines` of neighbouring lanes of ``size`` bytes, lane 0 at ``first``, a multiple of the size; a power of two
+    up to a sector, 32."""
+    lanes = 32 // size
+    sector = first >> 5
+    left = mask << (first // size & (lanes - 1))
+    end = start
+    line = -1
+    while left != 0:
+        if left & ((1 << lanes) - 1) != 0:
+            if sector >> 2 << 7 != line:
+                line = sector >> 2 << 7
+                found[end] = line
+                end += 1
+            found[end - 1] |= 1 << (sector & 3)
+        left >>= lanes
+        sector += 1
+    return end - start
+
+
+def local_lines(lanes: Words, mask: int, size: int, frame: int, found: Words, start: int) -> int:
+    """The lines of local memory: word ``w`` of lane ``l`` of a warp lies at ``frame + 128 w + 4 l``.  See `lines`."""
+    end = start
+    words = max(1, size // WORD_BYTES)
+    active = 0
+    for lane in range(32):
+        if mask >> lane & 1:
+            row = lanes[active] // WORD_BYTES
+            active += 1
+            for word in range(row, row + words):
+                place = frame + word * ROW_BYTES + lane * WORD_BYTES
+                at = _search(place & -LINE_BYTES, found, start, end)
+                if at == end:
+                    found[end] = place & -LINE_BYTES
+                    end += 1
+                found[at] |= 1 << (place >> 5 & 3)
+    return end - start
+
+
+def local_rows(offset: int, mask: int, size: int, frame: int, found: Words, start: int) -> int:
+    """`local_lines` where all active lanes have the same offset."""
+    sectors = 0
+    for sector in range(4):
+        if mask >> (8 * sector) & 255:
+            sectors |= 1 << sector
+    row = offset // WORD_BYTES
+    words = max(1, size // WORD_BYTES)
+    for word in range(words):
+        found[start + word] = frame + (row + word) * ROW_BYTES | sectors
+    return words
+
+
+def conflicts(lanes: Words, mask: int, size: int, banks: int, bank_shift: int, merged: int, scratch: Words) -> int:
+    """Cycles that shared memory takes: for each part of the warp, the most different words in one of its banks.
+
+    There are ``banks`` (a power of two, at most 64) of ``1 << bank_shift`` bytes.  Lanes that access more go in halves
+    or quarters of the warp.  Lanes with the same word share it if ``merged`` is 1 (loads and stores); atomics take
+    their turns (0).
+    """
+    parts = max(1, size >> bank_shift)
+    width = 32 if parts == 1 else max(1, 32 // parts)
+    if merged == 0 and parts == 1:
+        turns = _turns(lanes, lanes_in(mask), size, banks, bank_shift, scratch)
+        if turns >= 0:
+            return turns
+    total = 0
+    lane = 0
+    for part in range(0, 32, width):
+        end = lane + lanes_in(mask >> part & ((1 << width) - 1))
+        total += _part_conflicts(lanes, lane, end, size, banks, bank_shift, merged, scratch)
+        lane = end
+    return total
+
+
+def _turns(lanes: Words, active: int, size: int, banks: int, bank_shift: int, scratch: Words) -> int:
+    """`conflicts` of lanes that share no word: most lanes in a bank; -1 if one lane touches two words."""
+    for bank in range(banks):
+        scratch[bank] = 0
+    most = 0
+    for lane in range(active):
+        word = lanes[lane] >> bank_shift
+        if (lanes[lane] + size - 1) >> bank_shift != word:
+            return -1
+        found = scratch[word & (banks - 1)] + 1
+        scratch[word & (banks - 1)] = found
+        most = max(most, found)
+    return most
+
+
+def _part_conflicts(
+    lanes: Words, lane: int, end: int, size: int, banks: int, bank_shift: int, merged: int, scratch: Words
+) -> int:
+    """Most different words in a bank; a bank's words are chained, the first one found ends its chain."""
+    met = 0
+    words = 0
+    most = 0
+    while lane < end:
+        word = lanes[lane] >> bank_shift
+        last = (lanes[lane] + size - 1) >> bank_shift
+        lane += 1
+        while word <= last:
+            bank = word & (banks - 1)
+            at = NEXT
+            if met >> bank & 1 == 0:
+                met |= 1 << bank
+                scratch[COUNT + bank] = 0
+            else:
+                at = scratch[BANK + bank]
+            before = at
+            while merged == 1 and at != NEXT and scratch[at] != word:
+                at = scratch[at + MOST_BANKS]
+            if merged == 0 or at == NEXT:
+                scratch[WORD + words] = word
+                scratch[NEXT + words] = before
+                scratch[BANK + bank] = WORD + words
+                words += 1
+                scratch[COUNT + bank] += 1
+                most = max(most, scratch[COUNT + bank])
+            word += 1
+    return most
+
+
+def row_conflicts(stride: int, mask: int, size: int, banks: int, bank_shift: int) -> int:
+    """`conflicts` of loads and stores by lanes ``stride`` bytes apart (of atomics too, but for stride 0); 0 where the
+    general rule must decide."""
+    if stride == 0:
+        return 1 if size <= 1 << bank_shift else 0
+    if stride == size and size > 1 << bank_shift and banks >= 32:
+        return _parts(mask, 32 // (size >> bank_shift))
+    step = stride >> bank_shift
+    if size != 1 << bank_shift or step << bank_shift != stride:
+        return 0
+    degree = 1
+    while degree < banks and step & (2 * degree - 1) == 0:
+        degree *= 2
+    cycles = max(1, min(32, 32 * degree // banks))
+    return cycles if cycles == 1 or mask == 0xFFFFFFFF else 0
+
+
+def _parts(mask: int, width: int) -> int:
+    """Parts of the warp, each of ``width`` lanes, in which a lane is active."""
+    count = 0
+    while mask != 0:
+        if mask & ((1 << width) - 1):
+            count += 1
+        mask >>= width
+    return count
+
+
+def different(lanes: Words, count: int) -> int:
+    """How many different 32-bit words the lanes name: the cycles of a constant cache."""
+    found = 0
+    for lane in range(count):
+        new = 1
+        for before in range(lane):
+            if lanes[before] >> 2 == lanes[lane] >> 2:
+                new = 0
+        found += new
+    return found

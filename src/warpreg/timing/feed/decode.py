@@ -1,0 +1,263 @@
+"""Turns recorded addresses into access records: decodes one record of the trace for each memory instruction of a visit,
+and finds what the load-store unit makes of it.
+
+Plain functions in the numba subset of Python that allocate nothing; a part of the feed's loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.timing.core import access_record as record
+from warpreg.timing.feed import coalescer
+from warpreg.timing.feed.coalescer import Words, lanes_in
+from warpreg.trace.addresses import MASK_FOLLOWS, PAYLOAD_SHIFT, Kind
+
+AFFINE, STEPS = int(Kind.AFFINE), int(Kind.STEPS)
+GLOBAL, SHARED, LOCAL, CONSTANT, GENERIC, TEXTURE = (
+    record.GLOBAL,
+    record.SHARED,
+    record.LOCAL,
+    record.CONSTANT,
+    record.GENERIC,
+    record.TEXTURE,
+)
+FULL = 0xFFFFFFFF
+
+DONE, ENOUGH, NEED_PATH, NEED_ADDRESSES, BATCH_FULL, TURNS_FULL, BAD_BLOCK, BAD_WARP, CUT = range(9)
+"""Why reading stopped."""
+
+ADDRESS_AT, ACCESSES, SITE, SITE_END, MASK_NOW, WARP_NOW, INDEX, ADDRESS_WORDS, ACCESS_ROOM, OWN_STATE = range(10)
+"""Positions in ``state``: where reading and writing stand; the memory instructions of the visit that have no record
+yet; its mask and warp; the thread block's index; how many address words there are, and room for words of records."""
+
+UNIT, SIZE, GUARDED, SPACE, REPEAT, ATOMIC, MASK, BASE, STRIDE, SITE_WORDS = range(10)
+"""Columns of ``sites``: those of `memory_sites`, then what each instruction's last record left behind
+(`warpreg.trace.addresses`)."""
+
+BANKS, BANK_SHIFT, FRAME_BYTES, FRAMES, WARPS, SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES, END, BASIC_BLOCKS = range(10)
+"""Words of ``rules``: banks of shared memory, a power of two, and log2 of their bytes; local memory of a warp, and
+after how many thread blocks its places are used again; warps of a thread block; bounds of the windows of generic
+addresses; the thread block to stop at; basic blocks of the kernel."""
+
+LONGEST_RECORD = record.HEADER_WORDS + 512
+"""Words; 32 lanes of up to 32 bytes in local memory make 256 lines."""
+
+
+def append(
+    words: NDArray[np.uint32],
+    state: Words,
+    sites: NDArray[np.int64],
+    rules: Words,
+    out: Words,
+    lanes: Words,
+    scratch: Words,
+) -> int:
+    """Append the records of the visit under way; returns why it stopped."""
+    status = DONE
+    while state[SITE] < state[SITE_END] and status == DONE:
+        if state[ADDRESS_AT] >= state[ADDRESS_WORDS]:
+            status = NEED_ADDRESSES
+        elif state[ACCESSES] + LONGEST_RECORD > state[ACCESS_ROOM]:
+            status = BATCH_FULL
+        elif _append_one(words, state, sites, rules, out, lanes, scratch):
+            state[SITE] += 1
+        else:
+            status = CUT
+    return status
+
+
+def _append_one(
+    words: NDArray[np.uint32],
+    state: Words,
+    sites: NDArray[np.int64],
+    rules: Words,
+    out: Words,
+    lanes: Words,
+    scratch: Words,
+) -> bool:
+    """Decode one record and append what the load-store unit makes of it; False if the words end inside it."""
+    site = state[SITE]
+    at, end = state[ADDRESS_AT], state[ADDRESS_WORDS]
+    head: Any = np.int64(words[at])
+    kind = head & 3
+    payload = _signed(head) >> PAYLOAD_SHIFT
+    at += 1
+    if at + (head >> 2 & 1) + (3 if kind == AFFINE else 0) > end:
+        return False
+    if head & MASK_FOLLOWS:
+        sites[site, MASK] = words[at]
+        at += 1
+    mask = sites[site, MASK] if sites[site, GUARDED] == 1 else state[MASK_NOW]
+    count = lanes_in(mask)
+    stride = record.IRREGULAR
+    if kind == AFFINE:
+        sites[site, BASE] = np.int64(words[at]) | np.int64(words[at + 1]) << 32
+        sites[site, STRIDE] = _signed(words[at + 2])
+        at += 3
+    elif kind <= STEPS:
+        sites[site, BASE] += payload
+    else:
+        taken = count if payload & 1 else 2 * count
+        if at + taken > end:
+            return False
+        _each(words, at, count, payload & 1, lanes)
+        sites[site, BASE] = lanes[0]
+        at += taken
+    base = sites[site, BASE]
+    if kind == STEPS:
+        if at + (count + 1) // 2 > end:
+            return False
+        _steps(words, at, count, base, sites[site, UNIT], lanes)
+        at += (count + 1) // 2
+    start = state[ACCESSES] + record.HEADER_WORDS
+    found = -1
+    if kind < STEPS:
+        stride = sites[site, STRIDE]
+        found = _regular(base, stride, mask, site, state, sites, rules, out, start)
+        if found < 0:
+            _ramp(base, stride, mask, lanes)
+    if found < 0:
+        found = _general(mask, count, site, state, sites, rules, out, start, lanes, scratch)
+    out[start - 3] = mask | found
+    out[start - 2] = base
+    out[start - 1] = stride
+    state[ADDRESS_AT] = at
+    state[ACCESSES] = start
+    if found >> record.SPACE_SHIFT & 255 not in (SHARED, CONSTANT):
+        state[ACCESSES] += found >> record.TRANSACTIONS_SHIFT
+    return True
+
+
+def _regular(
+    base: int,
+    stride: int,
+    mask: int,
+    site: int,
+    state: Words,
+    sites: NDArray[np.int64],
+    rules: Words,
+    out: Words,
+    start: int,
+) -> int:
+    """Space and transactions of lanes ``stride`` bytes apart, as in a record's head, without looking at each lane; -1
+    where the general rule must decide."""
+    size = sites[site, SIZE]
+    space = sites[site, SPACE]
+    offset = base
+    if space == GENERIC:
+        space = _space(base + stride * _first_lane(mask), rules)
+        offset = base - rules[LOCAL_WINDOW]
+    count = 0
+    if mask == 0:
+        pass
+    elif space == SHARED:
+        if stride != 0 or sites[site, ATOMIC] == 0:
+            count = sites[site, REPEAT] * coalescer.row_conflicts(stride, mask, size, rules[BANKS], rules[BANK_SHIFT])
+    elif stride == 0:
+        if space == CONSTANT:
+            count = 1
+        elif space == LOCAL:
+            count = coalescer.local_rows(offset, mask, size, _frame(state, rules), out, start)
+        else:
+            count = coalescer.row_lines(base, size, out, start)
+    elif stride == size and space in (GLOBAL, TEXTURE):
+        if mask == FULL:
+            count = coalescer.row_lines(base, 32 * size, out, start)
+        elif size <= 32 and (size | base) & (size - 1) == 0:
+            count = coalescer.masked_lines(base, mask, size, out, start)
+    if count == 0 and mask != 0:
+        return -1
+    return space << record.SPACE_SHIFT | count << record.TRANSACTIONS_SHIFT
+
+
+def _general(
+    mask: int,
+    active: int,
+    site: int,
+    state: Words,
+    sites: NDArray[np.int64],
+    rules: Words,
+    out: Words,
+    start: int,
+    lanes: Words,
+    scratch: Words,
+) -> int:
+    """`_regular` lane by lane, for any ``lanes``."""
+    size = sites[site, SIZE]
+    space = sites[site, SPACE]
+    if space == GENERIC:
+        space = _space(lanes[0], rules)
+        if space != GLOBAL:
+            window = rules[LOCAL_WINDOW] if space == LOCAL else rules[SHARED_WINDOW]
+            for lane in range(active):
+                lanes[lane] -= window
+    if space == SHARED:
+        merged = 1 - sites[site, ATOMIC]
+        count = sites[site, REPEAT] * coalescer.conflicts(
+            lanes, mask, size, rules[BANKS], rules[BANK_SHIFT], merged, scratch
+        )
+    elif space == CONSTANT:
+        count = coalescer.different(lanes, active)
+    elif space == LOCAL:
+        count = coalescer.local_lines(lanes, mask, size, _frame(state, rules), out, start)
+    else:
+        count = coalescer.lines(lanes, active, size, out, start, scratch)
+    return space << record.SPACE_SHIFT | count << record.TRANSACTIONS_SHIFT
+
+
+def _frame(state: Words, rules: Words) -> int:
+    """Where the local memory of the current warp lies."""
+    place: int = state[INDEX] % rules[FRAMES] * rules[WARPS] + state[WARP_NOW]
+    return record.LOCAL_BASE + place * rules[FRAME_BYTES]
+
+
+def _space(address: int, rules: Words) -> int:
+    """The space that a generic address lies in."""
+    if rules[SHARED_WINDOW] <= address < rules[SHARED_WINDOW] + rules[WINDOW_BYTES]:
+        return SHARED
+    if rules[LOCAL_WINDOW] <= address < rules[LOCAL_WINDOW] + rules[WINDOW_BYTES]:
+        return LOCAL
+    return GLOBAL
+
+
+def _ramp(base: int, stride: int, mask: int, lanes: Words) -> None:
+    """Addresses of active lanes ``stride`` bytes apart."""
+    active = 0
+    for lane in range(32):
+        if mask >> lane & 1:
+            lanes[active] = base + lane * stride
+            active += 1
+
+
+def _steps(words: NDArray[np.uint32], at: int, count: int, base: int, unit: int, lanes: Words) -> None:
+    """Addresses of active lanes from 16-bit steps."""
+    address = base
+    for lane in range(0, count, 2):
+        pair: Any = np.int64(words[at + (lane >> 1)])
+        address += unit * ((pair & 0xFFFF ^ 0x8000) - 0x8000)
+        lanes[lane] = address
+        address += unit * ((pair >> 16 ^ 0x8000) - 0x8000)
+        lanes[lane + 1] = address
+
+
+def _each(words: NDArray[np.uint32], at: int, count: int, is_short: int, lanes: Words) -> None:
+    """Addresses of active lanes as they are."""
+    for lane in range(count):
+        if is_short == 1:
+            lanes[lane] = words[at + lane]
+        else:
+            lanes[lane] = np.int64(words[at + 2 * lane]) | np.int64(words[at + 2 * lane + 1]) << 32
+
+
+def _first_lane(mask: int) -> int:
+    return 0 if mask == 0 else lanes_in((mask & -mask) - 1)
+
+
+def _signed(unsigned: Any) -> Any:
+    """The signed number in a word of 32 bits."""
+    word = np.int64(unsigned)
+    return (word ^ 0x80000000) - 0x80000000

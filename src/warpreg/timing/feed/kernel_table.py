@@ -1,0 +1,222 @@
+"""What the core knows of a kernel: one row for each pc, its source and result words, and the cells that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.analysis.cached import cached_analysis
+from warpreg.designs.program import Program, classify, program_table
+from warpreg.gpu import Machine
+from warpreg.gpu.units import PIPES
+from warpreg.ir.instruction import Instruction, registers_of
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.opcodes import Latency, Unit
+from warpreg.ir.operands import Immediate, Operand, Register
+from warpreg.sass import opcodes as sass
+from warpreg.timing.core import columns as at
+from warpreg.timing.errors import TimingError
+from warpreg.timing.feed.barriers import barrier_of
+from warpreg.timing.feed.memory_sites import access_kinds, is_copy
+
+WAIT_CLASSES = {
+    Latency.GLOBAL: 4, Latency.TEXTURE: 4, Latency.STORE: 4, Latency.SHARED: 3, Latency.CONSTANT: 3, Latency.DP: 2,
+    Latency.TENSOR: 2, Latency.SFU: 1,
+}  # fmt: skip
+"""Positions in the order alu, sfu, dp, shared, memory; the others are alu."""
+
+CODE_WIDTH = 24
+"""Rows of the code are padded to a multiple of this: their width is part of the compiled core."""
+FENCES = frozenset({"membar", "fence", "MEMBAR"})
+
+
+class Table(NamedTuple):
+    """``code`` and ``lists`` as `at` says, the table of basic blocks at row ``first_pcs`` of ``lists``.
+
+    ``words`` is how many words a set of cells takes (even, so that one compiled core serves most kernels);
+    ``most_reads`` and ``most_writes`` of one instruction, in words.
+    """
+
+    code: NDArray[np.int64]
+    lists: NDArray[np.int64]
+    first_pcs: int
+    words: int
+    most_reads: int
+    most_writes: int
+
+
+def table(kernel: Kernel, machine: Machine) -> Table:
+    """The table of a kernel on an SM, kept with the kernel; operand rows are those of the program table."""
+    tables = _tables(kernel)
+    key = (*machine.worker.items(), *machine.pipes.items())
+    if key not in tables:
+        tables[key] = _table(kernel, machine)
+    return tables[key]
+
+
+@cached_analysis
+def _tables(kernel: Kernel) -> dict[Hashable, Table]:
+    """By what the table depends on of a machine."""
+    return {}
+
+
+def _table(kernel: Kernel, machine: Machine) -> Table:
+    program = program_table(kernel)
+    cells = _Cells(int(program.register_count))
+    kinds = access_kinds(kernel)
+    lists: list[tuple[int, int]] = []
+    code, needs = [], []
+    most_reads = most_writes = 1
+    for pc, instruction in enumerate(kernel.instructions()):
+        reads = _reads(program, pc)
+        writes = _writes(program, pc, instruction, cells)
+        written = {cell for cell, _ in writes}
+        touched = {register for register, _ in reads} | set(cells.apart(instruction.used))
+        row = _row(program, pc, instruction, machine, int(kinds[pc]))
+        row[at.READS], row[at.READS_END] = len(lists), len(lists) + len(reads)
+        lists += reads
+        row[at.WRITES], row[at.WRITES_END] = len(lists), len(lists) + len(writes)
+        lists += writes
+        row[at.ALL_READS] = len(lists)
+        lists += _operands(program, pc)
+        row[at.ALL_READS_END] = len(lists)
+        code.append(row)
+        needs.append((touched | written, written))
+        most_reads = max(most_reads, row[at.ALL_READS_END] - row[at.ALL_READS])
+        most_writes = max(most_writes, len(writes))
+    if most_writes > at.WORD_MASK:
+        raise TimingError(
+            f"kernel {kernel.name}: an instruction has {most_writes} results, at most {at.WORD_MASK} can be"
+        )
+    words = 2 * max(1, -(-cells.count // (2 * at.SET_SIZE)))
+    sets = _sets(needs, words)
+    rows = [*lists, *pairwise(kernel.first_pcs())]
+    listed = np.zeros((len(rows), 3), np.int64)
+    listed[:, :2] = np.array(rows, np.int64).reshape(-1, 2)
+    listed[: len(lists), 2] = _banks(listed[: len(lists), 0], machine)
+    return Table(
+        np.concatenate((np.array(code, np.int64).reshape(-1, at.NEED), sets), axis=1),
+        listed,
+        len(lists),
+        words,
+        most_reads,
+        most_writes,
+    )
+
+
+def own_banks(machine: Machine) -> int:
+    """Banks that the warps of one scheduler use; 1 with the ideal operand path."""
+    if machine.operand_path.kind == "ideal":
+        return 1
+    file = machine.register_file
+    return file.banks // machine.schedulers.count if file.private_banks else file.banks
+
+
+def _banks(registers: NDArray[np.int64], machine: Machine) -> NDArray[np.int64]:
+    """The bank of each register of the warp in slot 0, among those of its scheduler."""
+    return registers * (machine.register_file.mapping != "warp") % own_banks(machine)
+
+
+def pipe_of(instruction: Instruction) -> str:
+    """The pipe that executes an instruction."""
+    if sass.is_sass(instruction):
+        return sass.find(instruction.opcode).pipe
+    unit, _ = classify(instruction)
+    if unit is not Unit.ALU:
+        return unit.value
+    registers = [*instruction.defined, *instruction.used]
+    if registers and all(register.is_uniform for register in registers):
+        return "uniform"
+    return "fp" if instruction.types and instruction.types[-1].is_float else "int"
+
+
+def barrier_flags(instruction: Instruction) -> int:
+    """What the core knows of a barrier."""
+    found = barrier_of(instruction)
+    if found is None:
+        return 0
+    return at.BARRIER * found.waits | found.number << at.NUMBER_SHIFT | found.warps << at.COUNT_SHIFT
+
+
+def copy_flags(instruction: Instruction) -> int:
+    """What the core knows of an asynchronous copy, of what groups copies, and of what waits for them."""
+    if is_copy(instruction):
+        return at.COPIES_ONE
+    modifiers = instruction.modifiers
+    if instruction.opcode != "cp" or "bulk" in modifiers:
+        return 0
+    if "wait_group" in modifiers:
+        allowed = instruction.sources[0]
+        groups = min(allowed.value, at.COMMITS_KEPT - 1) if isinstance(allowed, Immediate) else 0
+        return at.AWAITS | groups << at.NUMBER_SHIFT
+    return at.COMMITS * ("commit_group" in modifiers) | (at.COMMITS | at.AWAITS) * ("wait_all" in modifiers)
+
+
+class _Cells:
+    """Numbers the cells: registers first, then predicates and uniform registers as they are met."""
+
+    def __init__(self, registers: int) -> None:
+        self._registers = registers
+        self._apart: dict[str, int] = {}
+
+    @property
+    def count(self) -> int:
+        return self._registers + len(self._apart)
+
+    def apart(self, registers: Sequence[Register]) -> Iterator[int]:
+        """Cells of the registers that are no words of the register file."""
+        for register in registers:
+            if not register.words:
+                yield self._apart.setdefault(register.name, self.count)
+
+
+def _operands(program: Program, pc: int) -> list[tuple[int, int]]:
+    """(register, operand row) of every source."""
+    return [(int(program.source[row]), row) for row in range(program.source_start[pc], program.source_start[pc + 1])]
+
+
+def _reads(program: Program, pc: int) -> list[tuple[int, int]]:
+    """(register, operand row), each register once."""
+    first: dict[int, int] = {}
+    for row in range(program.source_start[pc], program.source_start[pc + 1]):
+        first.setdefault(int(program.source[row]), row)
+    return list(first.items())
+
+
+def _writes(program: Program, pc: int, instruction: Instruction, cells: _Cells) -> list[tuple[int, int]]:
+    rows = range(program.result_start[pc], program.result_start[pc + 1])
+    words = {int(program.result[row]): row for row in rows}
+    return [*words.items(), *((cell, at.NONE) for cell in dict.fromkeys(cells.apart(_results(instruction.results))))]
+
+
+def _results(operands: Sequence[Operand]) -> list[Register]:
+    return [register for operand in operands for register in registers_of(operand)]
+
+
+def _row(program: Program, pc: int, instruction: Instruction, machine: Machine, kind: int) -> list[int]:
+    row = [0] * at.NEED
+    name = machine.worker[pipe_of(instruction)]
+    pipe = machine.pipes[name]
+    row[at.PIPE] = PIPES.index(name)
+    row[at.LATENCY], row[at.INITIATION] = pipe.latency or 0, pipe.initiation
+    row[at.KIND] = at.TEXTURE if kind and name == "tex" else kind
+    row[at.FLAGS] = (
+        (barrier_flags(instruction) or copy_flags(instruction))
+        + at.FENCE * (instruction.opcode in FENCES)
+        + at.SUSPENDS * int(program.suspends[pc])
+    )
+    row[at.WAIT_CLASS] = WAIT_CLASSES.get(classify(instruction)[1], 0) + at.LONG_BIT * int(program.long_latency[pc])
+    return row
+
+
+def _sets(needs: list[tuple[set[int], set[int]]], words: int) -> NDArray[np.int64]:
+    table = np.zeros((len(needs), 2 * words + -(at.NEED + 2 * words) % CODE_WIDTH), np.uint64)
+    for pc, pair in enumerate(needs):
+        for side, members in enumerate(pair):
+            for cell in members:
+                table[pc, side * words + cell // at.SET_SIZE] |= np.uint64(1) << np.uint64(cell % at.SET_SIZE)
+    return table.view(np.int64)

@@ -1,0 +1,135 @@
+"""The memory instructions of a kernel that have a record for each execution, as columns for the feed and the core."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.analysis.cached import cached_analysis
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.opcodes.texture import OPCODE_NAMES
+from warpreg.ir.tensor.memory import matrix_in_memory
+from warpreg.sass import opcodes as sass
+from warpreg.sass.program import record_unit
+from warpreg.simt.access import MEMORY, elements
+from warpreg.timing.core import access_record as record
+
+SPACES = {
+    "global": record.GLOBAL,
+    "shared": record.SHARED,
+    "local": record.LOCAL,
+    "const": record.CONSTANT,
+    "param": record.CONSTANT,
+}
+MATRICES = {"x1": 1, "x2": 2, "x4": 4}
+SASS_KINDS = {
+    "load": record.LOAD,
+    "copy": record.LOAD,
+    "store": record.STORE,
+    "reduction": record.STORE,
+    "atomic": record.ATOMIC,
+}
+
+
+class Sites(NamedTuple):
+    """One row for each memory instruction with a record, in order of pc.
+
+    ``first`` int32[blocks + 1]: the rows of each block.  int64 columns: ``pc``; ``unit`` bytes of one recorded step;
+    ``size`` bytes of one lane; ``guarded`` flag; ``space`` (GENERIC where the address decides); ``repeat``: how many
+    times as many cycles as the recorded lanes say it takes in shared memory (matrices loaded at once); ``atomic`` flag:
+    lanes with the same word take turns.
+    """
+
+    first: NDArray[np.int32]
+    pc: NDArray[np.int64]
+    unit: NDArray[np.int64]
+    size: NDArray[np.int64]
+    guarded: NDArray[np.int64]
+    space: NDArray[np.int64]
+    repeat: NDArray[np.int64]
+    atomic: NDArray[np.int64]
+
+
+@cached_analysis
+def memory_sites(kernel: Kernel) -> Sites:
+    """The sites of a kernel, computed once for each kernel."""
+    first, rows = [0], []
+    pc = 0
+    for block in kernel.blocks:
+        for instruction in block.instructions:
+            step = step_bytes(instruction)
+            if step:
+                rows.append((pc, step, *_shape(instruction, step)))
+            pc += 1
+        first.append(len(rows))
+    columns = np.array(rows, np.int64).reshape(-1, 7).T
+    return Sites(np.array(first, np.int32), *(np.ascontiguousarray(column) for column in columns))
+
+
+@cached_analysis
+def access_kinds(kernel: Kernel) -> NDArray[np.uint8]:
+    """By pc: NO_ACCESS without a record, LOAD, STORE (reductions too), or ATOMIC with a result."""
+    return np.array([_kind(i) if step_bytes(i) else record.NO_ACCESS for i in kernel.instructions()], np.uint8)
+
+
+def step_bytes(instruction: Instruction) -> int:
+    """Bytes of one step in the records of an instruction (see `warpreg.trace.addresses`); 0 if it has none."""
+    opcode, modifiers = instruction.opcode, instruction.modifiers
+    if sass.is_sass(instruction):
+        return record_unit(instruction)
+    if opcode in MEMORY:
+        return 0 if "param" in _spaces(modifiers) else instruction.types[-1].bytes
+    if opcode in ("ldmatrix", "stmatrix"):
+        return 2 if "trans" in modifiers else 4
+    if opcode == "wmma" and modifiers[0] in ("load", "store"):
+        return next(matrix_in_memory(modifiers).pieces(0)).size
+    if is_copy(instruction):
+        return int(getattr(instruction.sources[2], "value", 0))
+    if opcode == "mbarrier":
+        return 8 if modifiers[0] in ("init", "test_wait", "try_wait") else 0
+    return 1 if opcode in OPCODE_NAMES and opcode not in ("txq", "suq") else 0
+
+
+def is_copy(instruction: Instruction) -> bool:
+    """Whether it is a ``cp.async`` of 4, 8 or 16 bytes; its records are of what it reads."""
+    modifiers = instruction.modifiers
+    return (
+        instruction.opcode == "cp" and "global" in modifiers and "bulk" not in modifiers and "prefetch" not in modifiers
+    )
+
+
+def _shape(instruction: Instruction, step: int) -> tuple[int, int, int, int, int]:
+    """Size, guarded, space, repeat, atomic."""
+    if sass.is_sass(instruction):
+        row = sass.find(instruction.opcode)
+        atomic = row.action in ("atomic", "reduction")
+        return step, int(instruction.guard is not None), SPACES.get(row.space, record.GENERIC), 1, int(atomic)
+    opcode, modifiers = instruction.opcode, instruction.modifiers
+    size = step * elements(instruction) if opcode in MEMORY else step
+    space = next((SPACES[s] for s in _spaces(modifiers) if s in SPACES), record.GENERIC)
+    if opcode == "cp":
+        space = record.GLOBAL
+    if opcode in OPCODE_NAMES:
+        space = record.GLOBAL if opcode.startswith("su") else record.TEXTURE
+    repeat = 1
+    if opcode in ("ldmatrix", "stmatrix"):
+        repeat = next(MATRICES[m] for m in modifiers if m in MATRICES)
+    elif opcode == "wmma":
+        repeat = matrix_in_memory(modifiers).fragment.distinct
+    atomic = opcode in ("atom", "red") or opcode == "sured"
+    return size, int(instruction.guard is not None), space, repeat, int(atomic)
+
+
+def _kind(instruction: Instruction) -> int:
+    if sass.is_sass(instruction):
+        return SASS_KINDS[sass.find(instruction.opcode).action]
+    if instruction.opcode == "atom":
+        return record.ATOMIC
+    return record.LOAD if instruction.has_result or is_copy(instruction) else record.STORE
+
+
+def _spaces(modifiers: tuple[str, ...]) -> list[str]:
+    return [modifier.split("::")[0] for modifier in modifiers]

@@ -1,0 +1,423 @@
+"""What the core calls in place of `calls` where a design defines a hook: plans are made, hooks called, answers kept.
+
+The functions of this module that are named like hooks stand for the design's own and are replaced by them.  Of what a
+plan says of an operand one number stays in the instruction's row until it is needed: of a source its bank and the
+cycles after the grant, or ``-1 - cycles`` where it asks for no bank; of a result bank, whether it is written elsewhere
+too, and cycles.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.designs.plan import (
+    BANK,
+    CYCLES,
+    ELSEWHERE,
+    EXTRA_BANK,
+    EXTRA_REGISTER,
+    EXTRA_WARP,
+    EXTRAS,
+    IN_BANKS,
+    LEVEL,
+    MERGED,
+    UNSET,
+    WOKEN,
+    Plan,
+    forget,
+)
+from warpreg.jit.noinline import seldom
+from warpreg.timing.core import access_record as record
+from warpreg.timing.core import columns as at
+from warpreg.timing.core import ports
+from warpreg.timing.core.bitset import bit
+from warpreg.timing.core.columns import Core
+from warpreg.timing.core.inflight import mark, take_op
+from warpreg.timing.core.rows import number_of, warp_at, warp_of
+from warpreg.timing.sm.wakeup import know_eligible, slowest
+from warpreg.timing.sm.writeback import queue_write
+
+
+def plan_of(c: Core, d: Any, sm: int, number: int, pc: int, mask: int, base: int, stride: int, now: int) -> Plan:
+    """A plan for a hook; ``pc`` NONE where the hook is for no instruction."""
+    datapath = 0
+    first_source = 0
+    first_result = 0
+    if pc != at.NONE:
+        datapath = d.program.datapath[pc]
+        first_source = d.program.source_start[pc]
+        first_result = d.program.result_start[pc]
+    return Plan(
+        d.accesses, d.moves, d.events, mask, datapath, base, stride, number, sm, now, 1, first_source, first_result,
+        d.sources, d.results, d.extras, d.woken, d.queued, d.levels, 0, 0, 0, 0,
+    )  # fmt: skip
+
+
+def record_base(c: Core, place: int) -> int:
+    """The base address of an access record, 0 without one."""
+    return c.slab[place + 1] if place != at.NONE else 0
+
+
+def record_stride(c: Core, place: int) -> int:
+    """Its stride."""
+    return c.slab[place + 2] if place != at.NONE else 0
+
+
+def settle(c: Core, d: Any, sm: int, now: int) -> None:
+    """What a hook asked for besides its answer: accesses wait for the end of the phase, tokens wake their warps."""
+    if d.queued[EXTRAS] != 0 or d.queued[WOKEN] != 0:
+        _settle_queued(c, d, sm, now)
+
+
+@seldom
+def _settle_queued(c: Core, d: Any, sm: int, now: int) -> None:
+    extras = d.queued[EXTRAS]
+    if extras > d.extras.shape[0] or d.queued[WOKEN] > d.woken.shape[0]:
+        c.clock[at.OVERFLOW] = 1
+        extras = 0
+    if not ports.is_ideal(c):
+        for row in range(extras):
+            _keep_extra(c, d, sm, row)
+    for row in range(min(d.queued[WOKEN], d.woken.shape[0])):
+        _wake(c, sm, d.woken[row], now)
+    d.queued[EXTRAS] = 0
+    d.queued[WOKEN] = 0
+
+
+def _keep_extra(c: Core, d: Any, sm: int, row: int) -> None:
+    warp = (c.machine[at.FIRST_WARP] + d.extras[row, EXTRA_WARP]) * c.machine[at.ROW]
+    bank = d.extras[row, EXTRA_BANK]
+    if bank == UNSET:
+        bank = ports.bank_of(c, warp, d.extras[row, EXTRA_REGISTER])
+    if c.clock[at.FREE_OPS] < 2:
+        c.clock[at.OVERFLOW] = 1
+        return
+    op = take_op(c, sm, warp, at.EXTRA)
+    c.rows[op, at.OP_PLACE] = bank
+    c.rows[op, at.OP_NEXT] = at.NONE
+    if c.table[sm, at.EXTRA_FIRST] == at.NONE:
+        c.table[sm, at.EXTRA_FIRST] = op
+    else:
+        c.rows[c.table[sm, at.EXTRA_LAST], at.OP_NEXT] = op
+    c.table[sm, at.EXTRA_LAST] = op
+
+
+def _wake(c: Core, sm: int, token: int, now: int) -> None:
+    for slot in range(c.machine[at.SLOTS]):
+        warp = warp_at(c, sm, slot)
+        if c.rows[warp, at.STOP] == at.AT_TOKEN and c.rows[warp, at.TOKEN] == token:
+            c.rows[warp, at.STOP] = at.GOING
+            c.rows[warp, at.ASKS_FROM] = now + 1
+            mark(c, warp)
+            if ports.is_two_level(c):
+                know_eligible(c, warp, slowest(c, warp))
+
+
+def queue_extras(c: Core, sm: int) -> None:
+    op = c.table[sm, at.EXTRA_FIRST]
+    c.table[sm, at.EXTRA_FIRST] = at.NONE
+    while op != at.NONE:
+        following = c.rows[op, at.OP_NEXT]
+        queue_write(c, sm, c.rows[op, at.OP_PLACE], op, 0)
+        op = following
+
+
+# An instruction issues.
+
+
+def plan_reads(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
+    """The design's."""
+
+
+def plan_write(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
+    """The design's."""
+
+
+def call_plan_reads(c: Core, d: Any, sm: int, warp: int, pc: int, op: int, now: int) -> None:
+    place = c.rows[op, at.OP_RECORD]
+    mask = c.rows[op, at.OP_MASK]
+    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, place), record_stride(c, place), now)
+    forget(d.sources, d.program.source_start[pc + 1] - d.program.source_start[pc])
+    plan_reads(d.state, d.program, number_of(c, warp), pc, plan)
+    settle(c, d, sm, now)
+    for row in range(c.code[pc, at.ALL_READS], c.code[pc, at.ALL_READS_END]):
+        k = row - c.code[pc, at.ALL_READS]
+        c.rows[op, c.machine[at.OP_READS] + k] = _source(c, d, warp, k, c.lists[row, 0])
+
+
+def _source(c: Core, d: Any, warp: int, k: int, register: int) -> int:
+    level = d.sources[k, LEVEL]
+    cycles = d.sources[k, CYCLES] if d.sources[k, CYCLES] != UNSET else 1
+    if level == UNSET or d.sources[k, MERGED] != UNSET:
+        return -1
+    bank = d.sources[k, BANK]
+    if bank == UNSET:
+        if level != 0:
+            return -1 - cycles
+        bank = ports.bank_of(c, warp, register) if not ports.is_ideal(c) else 0
+    return bank | max(0, cycles - 1) << at.CYCLE_SHIFT
+
+
+def first_read(c: Core, pc: int) -> int:
+    return c.code[pc, at.ALL_READS]
+
+
+def end_of_reads(c: Core, pc: int) -> int:
+    return c.code[pc, at.ALL_READS_END]
+
+
+def source_word(c: Core, d: Any, warp: int, op: int, k: int, row: int) -> int:
+    return c.rows[op, c.machine[at.OP_READS] + k]
+
+
+def same_word(c: Core, first: int, k: int, place: int, word: int) -> int:
+    """The earlier source of the same register and bank, whose grant serves this one too; NONE without."""
+    for other in range(k):
+        earlier = c.rows[place, at.WORD + other]
+        asks = earlier >= 0 and earlier & at.SAYS_BANK == word & at.SAYS_BANK
+        if asks and c.lists[first + other, 0] == c.lists[first + k, 0]:
+            return other
+    return at.NONE
+
+
+def ideal_cycles(c: Core, d: Any, op: int, pc: int) -> int:
+    cycles = 0
+    for k in range(c.code[pc, at.ALL_READS_END] - c.code[pc, at.ALL_READS]):
+        word = c.rows[op, c.machine[at.OP_READS] + k]
+        cycles = max(cycles, word >> at.CYCLE_SHIFT if word >= 0 else -2 - word)
+    return cycles
+
+
+def call_plan_write(c: Core, d: Any, sm: int, warp: int, pc: int, op: int, now: int) -> None:
+    place = c.rows[op, at.OP_RECORD]
+    mask = c.rows[op, at.OP_MASK]
+    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, place), record_stride(c, place), now)
+    first = d.program.result_start[pc]
+    forget(d.results, d.program.result_start[pc + 1] - first)
+    plan_write(d.state, d.program, number_of(c, warp), pc, plan)
+    settle(c, d, sm, now)
+    for row in range(c.code[pc, at.WRITES], c.code[pc, at.WRITES_END]):
+        if c.lists[row, 1] != at.NONE:
+            k = row - c.code[pc, at.WRITES]
+            c.rows[op, c.machine[at.OP_WRITES] + k] = _result(c, d, warp, c.lists[row, 1] - first, c.lists[row, 0])
+
+
+def _result(c: Core, d: Any, warp: int, k: int, register: int) -> int:
+    elsewhere = d.results[k, ELSEWHERE, LEVEL] != UNSET
+    quick = d.results[k, ELSEWHERE, CYCLES]
+    if d.results[k, IN_BANKS, LEVEL] == UNSET:
+        cycles = quick if elsewhere and quick != UNSET else 1
+        return at.SAYS_BANK | max(1, cycles) << at.RESULT_SHIFT
+    bank = d.results[k, IN_BANKS, BANK]
+    if ports.is_ideal(c):
+        bank = at.SAYS_BANK
+    elif bank == UNSET:
+        bank = ports.bank_of(c, warp, register)
+    cycles = quick if elsewhere else d.results[k, IN_BANKS, CYCLES]
+    if cycles == UNSET:
+        cycles = 1
+    return bank | (at.ALSO_ELSEWHERE if elsewhere else 0) | max(1, cycles) << at.RESULT_SHIFT
+
+
+def result_word(c: Core, d: Any, warp: int, op: int, row: int) -> int:
+    k = row - c.code[c.rows[op, at.OP_PC], at.WRITES]
+    return c.rows[op, c.machine[at.OP_WRITES] + k]
+
+
+# Who goes, and when.
+
+
+def admit(state: Any, program: Any, warp: int, pc: int, plan: Any) -> int:
+    """The design's."""
+    return -1
+
+
+def call_admit(c: Core, d: Any, sm: int, warp: int, pc: int, now: int) -> int:
+    place = c.rows[warp, at.ACCESS] if c.code[pc, at.KIND] != at.NO_ACCESS else at.NONE
+    mask = c.rows[warp, at.MASK]
+    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, place), record_stride(c, place), now)
+    answer = admit(d.state, d.program, number_of(c, warp), pc, plan)
+    settle(c, d, sm, now)
+    return answer
+
+
+def priority(state: Any, program: Any, warp: int, pc: int) -> int:
+    """The design's."""
+    return 0
+
+
+def call_priority(c: Core, d: Any, sm: int, scheduler: int, ready: int, now: int) -> int:
+    """Of the ready warps those with the highest priority."""
+    best = 0
+    chosen = 0
+    for position in range(at.SET_SIZE):
+        if ready >> position & 1 != 0:
+            warp = warp_of(c, sm, scheduler, position)
+            found = priority(d.state, d.program, number_of(c, warp), c.rows[warp, at.HEAD])
+            if chosen == 0 or found > best:
+                best = found
+                chosen = bit(position)
+            elif found == best:
+                chosen |= bit(position)
+    return chosen
+
+
+def activated(state: Any, program: Any, warp: int, plan: Any) -> None:
+    """The design's."""
+
+
+def call_activated(c: Core, d: Any, sm: int, warp: int, now: int) -> None:
+    plan = plan_of(c, d, sm, number_of(c, warp), at.NONE, 0, 0, 0, now)
+    activated(d.state, d.program, number_of(c, warp), plan)
+    settle(c, d, sm, now)
+
+
+def suspended(state: Any, program: Any, warp: int, plan: Any) -> None:
+    """The design's."""
+
+
+def call_suspended(c: Core, d: Any, sm: int, warp: int, now: int) -> None:
+    plan = plan_of(c, d, sm, number_of(c, warp), at.NONE, 0, 0, 0, now)
+    suspended(d.state, d.program, number_of(c, warp), plan)
+    settle(c, d, sm, now)
+
+
+def warp_end(state: Any, program: Any, warp: int, plan: Any) -> None:
+    """The design's."""
+
+
+def call_warp_end(c: Core, d: Any, sm: int, warp: int, now: int) -> None:
+    plan = plan_of(c, d, sm, number_of(c, warp), at.NONE, 0, 0, 0, now)
+    warp_end(d.state, d.program, number_of(c, warp), plan)
+    settle(c, d, sm, now)
+
+
+def block_start(state: Any, program: Any, sm: int, plan: Any) -> None:
+    """The design's."""
+
+
+def call_block_start(c: Core, d: Any, sm: int, now: int) -> None:
+    plan = plan_of(c, d, sm, at.NONE, at.NONE, 0, 0, 0, now)
+    block_start(d.state, d.program, sm, plan)
+    settle(c, d, sm, now)
+
+
+def block_end(state: Any, program: Any, sm: int, plan: Any) -> None:
+    """The design's."""
+
+
+def call_block_end(c: Core, d: Any, sm: int, now: int) -> None:
+    plan = plan_of(c, d, sm, at.NONE, at.NONE, 0, 0, 0, now)
+    block_end(d.state, d.program, sm, plan)
+    settle(c, d, sm, now)
+
+
+# Memory.
+
+
+def load_lookup(state: Any, program: Any, warp: int, pc: int, base: int, stride: int, mask: int, plan: Any) -> int:
+    """The design's."""
+    return 0
+
+
+def call_load_lookup(c: Core, d: Any, sm: int, op: int, now: int) -> int:
+    place = c.rows[op, at.OP_RECORD]
+    pc = c.rows[op, at.OP_PC]
+    head = c.slab[place]
+    if c.code[pc, at.KIND] != at.LOAD or head >> record.SPACE_SHIFT & 255 != record.GLOBAL:
+        return 0
+    number = number_of(c, c.rows[op, at.OP_WARP])
+    base, stride = c.slab[place + 1], c.slab[place + 2]
+    plan = plan_of(c, d, sm, number, pc, c.rows[op, at.OP_MASK], base, stride, now)
+    answer = load_lookup(d.state, d.program, number, pc, base, stride, head & 0xFFFFFFFF, plan)
+    settle(c, d, sm, now)
+    return answer
+
+
+def memory_issued(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
+    """The design's."""
+
+
+def call_memory_issued(c: Core, d: Any, sm: int, op: int, now: int) -> None:
+    place = c.rows[op, at.OP_RECORD]
+    pc = c.rows[op, at.OP_PC]
+    number = number_of(c, c.rows[op, at.OP_WARP])
+    plan = plan_of(c, d, sm, number, pc, c.rows[op, at.OP_MASK], c.slab[place + 1], c.slab[place + 2], now)
+    memory_issued(d.state, d.program, number, pc, plan)
+    settle(c, d, sm, now)
+
+
+def memory_returned(state: Any, program: Any, warp: int, pc: int, cycles: int, plan: Any) -> None:
+    """The design's."""
+
+
+def call_memory_returned(c: Core, d: Any, sm: int, op: int, now: int) -> None:
+    place = c.rows[op, at.OP_RECORD]
+    pc = c.rows[op, at.OP_PC]
+    number = number_of(c, c.rows[op, at.OP_WARP])
+    plan = plan_of(c, d, sm, number, pc, c.rows[op, at.OP_MASK], c.slab[place + 1], c.slab[place + 2], now)
+    memory_returned(d.state, d.program, number, pc, now - c.rows[op, at.OP_SENT_AT], plan)
+    settle(c, d, sm, now)
+
+
+def arrived(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
+    """The design's."""
+
+
+def call_arrived(c: Core, d: Any, sm: int, op: int, now: int) -> None:
+    pc = c.rows[op, at.OP_PC]
+    if d.program.long_latency[pc] != 0:
+        number = number_of(c, c.rows[op, at.OP_WARP])
+        arrived(d.state, d.program, number, pc, plan_of(c, d, sm, number, pc, c.rows[op, at.OP_MASK], 0, 0, now))
+        settle(c, d, sm, now)
+
+
+def written_back(
+    state: Any, program: Any, warp: int, pc: int, next_pc: int, base: int, stride: int, mask: int, plan: Any
+) -> None:
+    """The design's."""
+
+
+def call_written_back(c: Core, d: Any, sm: int, op: int, now: int) -> None:
+    pc = c.rows[op, at.OP_PC]
+    if c.code[pc, at.WRITES] == c.code[pc, at.WRITES_END]:
+        return
+    warp = c.rows[op, at.OP_WARP]
+    place = c.rows[op, at.OP_RECORD]
+    mask = c.rows[op, at.OP_MASK]
+    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, place), record_stride(c, place), now)
+    head = c.rows[warp, at.HEAD]
+    following = at.NONE
+    if head != at.NONE and c.code[head, at.KIND] != at.NO_ACCESS:
+        following = c.rows[warp, at.ACCESS]
+    lanes = c.slab[following] & 0xFFFFFFFF if following != at.NONE else 0
+    base, stride = record_base(c, following), record_stride(c, following)
+    written_back(d.state, d.program, number_of(c, warp), pc, head, base, stride, lanes, plan)
+    settle(c, d, sm, now)
+
+
+ALWAYS = {ports.queue_extras: queue_extras}
+HOOKED = {
+    "plan_reads": {
+        ports.plan_reads: call_plan_reads,
+        ports.first_read: first_read,
+        ports.end_of_reads: end_of_reads,
+        ports.source_word: source_word,
+        ports.same_word: same_word,
+        ports.ideal_cycles: ideal_cycles,
+    },
+    "plan_write": {ports.plan_write: call_plan_write, ports.result_word: result_word},
+    "admit": {ports.admit: call_admit},
+    "priority": {ports.prefer: call_priority},
+    "activated": {ports.activated: call_activated},
+    "suspended": {ports.suspended: call_suspended},
+    "warp_end": {ports.warp_end: call_warp_end},
+    "block_start": {ports.block_start: call_block_start},
+    "block_end": {ports.block_end: call_block_end},
+    "load_lookup": {ports.load_lookup: call_load_lookup},
+    "memory_issued": {ports.memory_issued: call_memory_issued},
+    "memory_returned": {ports.memory_returned: call_memory_returned},
+    "arrived": {ports.arrived: call_arrived},
+    "written_back": {ports.written_back: call_written_back},
+}
+"""By hook, what takes the place of what in the core where a design defines it."""

@@ -1,0 +1,70 @@
+"""Access counts of a timing run, in the words of a replay: a design's own, and those of operands that no hook plans."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from warpreg.designs.design import Design
+from warpreg.designs.program import program_table
+from warpreg.energy.counts import Structure
+from warpreg.ir.kernel import Kernel
+from warpreg.replay.counts import Counts, add_unplanned
+from warpreg.timing.feed.feed import ThreadBlocks
+from warpreg.timing.launch.binding import Outside
+
+MASK_BITS = 32
+
+
+class Visits:
+    """``visits`` int64[blocks]: how often each basic block was visited by the thread blocks that went through."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.visits = np.zeros(len(kernel.blocks), np.int64)
+
+    def of(self, batches: Iterable[ThreadBlocks]) -> Iterator[ThreadBlocks]:
+        """The batches as they are."""
+        for batch in batches:
+            self.visits += np.bincount(batch.visits >> MASK_BITS, minlength=self.visits.size)
+            yield batch
+
+
+def counts_of(design: Design, parameters: Any, outside: Outside, visits: Visits) -> Counts:
+    """What the design counted in a run that has come to its end, with ``parameters`` as configured."""
+    program = outside.program
+    accesses = outside.accesses.reshape(-1, 2, 2).copy()
+    add_unplanned(accesses, visits.visits, program, outside.behaviour.hooks.keys())
+    return Counts(
+        design=design.name,
+        parameters=dataclasses.asdict(parameters),
+        structures=design.structures(parameters),
+        accesses=accesses,
+        moves=outside.moves.copy(),
+        events=dict(zip(design.events, outside.events.tolist(), strict=True)),
+        warp_instructions=int(visits.visits @ np.diff(program.first_pc)),
+    )
+
+
+def plain_counts(kernel: Kernel, visits: Visits) -> Counts:
+    """What the plain MRF would have counted of the kernel as it was before any design."""
+    program = program_table(kernel)
+    accesses = np.zeros((1, 2, 2), np.int64)
+    add_unplanned(accesses, visits.visits, program, ())
+    return Counts(
+        design="mrf",
+        parameters={},
+        structures=(Structure("MRF"),),
+        accesses=accesses,
+        moves=np.zeros((1, 1), np.int64),
+        events={},
+        warp_instructions=int(visits.visits @ np.diff(program.first_pc)),
+    )
+
+
+def resources_of(design: Design, outside: Outside, cycles: int) -> dict[str, int]:
+    """The design's quantities over time by name, each summed over the cycles of the run and over all SMs."""
+    by_sm = outside.integrals(cycles)
+    return {name: sum(sm[i] for sm in by_sm) for i, name in enumerate(design.declaration.resources)}

@@ -1,0 +1,269 @@
+"""Cycles of a run from some of its thread blocks on some of the SMs, and how far that may be off.
+
+Thread blocks that an SM starts with and those that it ends with take longer than those between, so what a piece of a
+launch adds is measured: a window is timed with thread blocks in front of it, as many waves of them as may fill the
+second-level cache, and those alone; the difference are the window's cycles.  Windows lie at equal distances (systematic
+sampling, as in SMARTS: Wunderlich et al., ISCA 2003, section 3).  Their cycles over their warp-instructions are a ratio
+estimate, whose variance is that of Cochran (Sampling Techniques, 3rd edition, 1977, sections 2.11 and 6.4, with the
+correction for finite populations where all SMs are timed); launches are strata (section 5.4).
+
+The interval is Student's, and wider by what twice as many thread blocks in front change in one of the windows: what all
+windows have in common (caches, warps in step) shows there if at all.  It knows nothing of SMs that end later than
+others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from warpreg.designs.design import Design
+from warpreg.gpu import Machine, load
+from warpreg.gpu.memory import LINE_BYTES
+from warpreg.jit.options import Mode
+from warpreg.timing.errors import TimingError
+from warpreg.timing.launch.partition import share_of
+from warpreg.timing.launch.sampling import Window
+from warpreg.timing.launch.simulate import Chosen, RecordedLaunch, room_of, timed
+from warpreg.timing.results.result import TimingResult, joined
+
+CONFIDENCE = 0.95
+MOST_WAVES = 8
+"""Of thread blocks in front of a window."""
+
+
+class GriddedLaunch(RecordedLaunch, Protocol):
+    """A launch that knows how many thread blocks and warp-instructions it had."""
+
+    @property
+    def grid(self) -> tuple[int, int, int]: ...
+
+    @property
+    def warp_instructions(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """``windows`` of ``blocks`` thread blocks each (as many as the SMs hold at a time if that is more, or None) of
+    every launch, on ``sms`` SMs with their share of the memory system (None: on all).  Raises TimingError for what is
+    no sample.
+    """
+
+    windows: int = 8
+    blocks: int | None = None
+    sms: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.windows < 2:
+            raise TimingError(
+                f"a sample takes 2 windows or more, from one nothing is known of its error: {self.windows}"
+            )
+        if any(one is not None and one < 1 for one in (self.blocks, self.sms)):
+            raise TimingError(f"a sample takes 1 thread block and 1 SM or more, found {self.blocks} and {self.sms}")
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """``cycles`` of a whole run, give or take ``margin``: half the interval that holds the true value with a
+    probability of 95%; 0 where all of it was timed.
+
+    ``warp_instructions`` are those of the whole run; ``timed`` is what was timed, on its own SMs, the waves in front of
+    windows included; ``windows`` are the sampled ones, ``whole_launches`` were timed as they are.
+    """
+
+    cycles: float
+    margin: float
+    warp_instructions: int
+    windows: int
+    whole_launches: int
+    timed: TimingResult
+
+    @property
+    def ipc(self) -> float:
+        """Warp-instructions a cycle of all SMs of the machine."""
+        return self.warp_instructions / self.cycles if self.cycles else 0.0
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether anything was left out."""
+        return self.windows > 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; cycles as a range."""
+        return {
+            "cycles": self.cycles,
+            "low": self.cycles - self.margin,
+            "high": self.cycles + self.margin,
+            "confidence": CONFIDENCE,
+            "windows": self.windows,
+            "whole_launches": self.whole_launches,
+            "timed_warp_instructions": self.timed.warp_instructions,
+            "sms": self.timed.sms,
+        }
+
+
+def whole(result: TimingResult, launches: int) -> Estimate:
+    """The result of all that there was."""
+    return Estimate(result.cycles, 0.0, result.warp_instructions, 0, launches, result)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What one launch is estimated to take."""
+
+    cycles: float
+    variance: float
+    drift: float
+    results: tuple[TimingResult, ...]
+    windows: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """What a window took, from two timings of which the second has it."""
+
+    cycles: int
+    instructions: int
+    results: tuple[TimingResult, ...]
+
+    @property
+    def ratio(self) -> float:
+        return self.cycles / max(1, self.instructions)
+
+
+def estimate(
+    launches: Sequence[GriddedLaunch],
+    machine: Machine | str,
+    sample: Sample,
+    *,
+    designs: Sequence[Design | str] | Chosen = (),
+    registers: int | None = None,
+    mode: Mode = "compiled",
+    **parameters: Any,
+) -> Estimate:
+    """The cycles of launches one after the other, from a sample of each; the rest as in `simulate`.
+
+    A launch that is too small for the sample is timed whole, unless ``sample.sms`` says on fewer SMs than there are.
+    Raises TimingError as `simulate` does, and for a sample of more SMs than the machine has.
+    """
+    described = load(machine) if isinstance(machine, str) else machine
+    if not launches:
+        raise TimingError("nothing to time: no launch")
+    part = described if sample.sms is None else share_of(described, sample.sms)
+    chosen = Chosen.of(designs, parameters)
+    scale = part.chip.sms / described.chip.sms
+    pieces = [_Sampled(launch, part, chosen, registers, mode).of(sample, scale) for launch in launches]
+    sampled = [piece for piece in pieces if piece.windows]
+    freedom = min((piece.windows for piece in sampled if piece.windows > 1), default=2) - 1
+    return Estimate(
+        cycles=math.fsum(piece.cycles for piece in pieces),
+        margin=student(freedom) * math.sqrt(math.fsum(piece.variance for piece in pieces))
+        + math.fsum(piece.drift for piece in pieces),
+        warp_instructions=sum(int(launch.warp_instructions) for launch in launches),
+        windows=sum(piece.windows for piece in pieces),
+        whole_launches=len(pieces) - len(sampled),
+        timed=joined([result for piece in pieces for result in piece.results]),
+    )
+
+
+def student(freedom: int) -> float:
+    """The quantile of Student's distribution that CONFIDENCE needs on both sides."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampled:
+    launch: GriddedLaunch
+    machine: Machine
+    chosen: Chosen
+    registers: int | None
+    mode: Mode
+
+    def of(self, sample: Sample, scale: float) -> _Piece:
+        """``scale``: the share of the machine's SMs, and so of the launch's thread blocks, that these SMs have."""
+        blocks = math.prod(self.launch.grid)
+        own = math.ceil(blocks * scale)
+        wave = room_of(self.launch, self.machine, self.chosen, self.registers).blocks * self.machine.chip.sms
+        size = max(sample.blocks or wave, wave)
+        if own < wave + size:
+            return self._in_pieces(own, blocks, sample.windows) if scale < 1 else self._whole()
+        front = wave * min(self._waves_that_fill(wave), (own - size) // wave)
+        windows = len(list(places(blocks - front, size, sample.windows)))
+        if scale == 1 and windows * (2 * front + size) + 4 * front + size >= blocks:
+            return self._whole()
+        return self._estimated(sample.windows, front, size, blocks, scale)
+
+    def _waves_that_fill(self, wave: int) -> int:
+        """Waves until the second-level cache can be full, if every transaction is of a line of its own."""
+        l2 = self.machine.memory.l2
+        if l2 is None:
+            return 1
+        lines = self._timed(Window(wave)).transactions
+        return min(MOST_WAVES, max(1, math.ceil(l2.slices * l2.bytes / LINE_BYTES / max(1, lines))))
+
+    def _whole(self) -> _Piece:
+        result = self._timed(None)
+        return _Piece(result.cycles, 0.0, 0.0, (result,), 0)
+
+    def _in_pieces(self, size: int, blocks: int, windows: int) -> _Piece:
+        """The SMs have no more than a wave or two of the launch: they run several such parts of it, from the start."""
+        results = [self._timed(Window(size, place)) for place in places(blocks, size, windows)]
+        cycles = [result.cycles for result in results]
+        variance = float(np.var(cycles, ddof=1)) / len(cycles) if len(cycles) > 1 else 0.0
+        return _Piece(float(np.mean(cycles)), variance, 0.0, tuple(results), len(cycles))
+
+    def _estimated(self, windows: int, front: int, size: int, blocks: int, scale: float) -> _Piece:
+        """What the thread blocks in front of windows take, and what windows say of all that follows; at least what the
+        launch's own first ones take, some of which may be at work for long beside all others.
+        """
+        starts = list(places(blocks - front, size, windows))
+        pieces = [self._behind(front, size, place + front) for place in starts]
+        cycles, instructions = [piece.cycles for piece in pieces], [piece.instructions for piece in pieces]
+        first = self._timed(Window(front))
+        begin = float(np.mean([piece.results[0].cycles for piece in pieces]))
+        begun = float(np.mean([piece.results[0].warp_instructions for piece in pieces]))
+        rest = self.launch.warp_instructions * scale - begun
+        population = (blocks - front) // size if scale == 1 else None
+        ratio, variance = ratio_of(cycles, instructions, population)
+        taken = [result for piece in pieces for result in piece.results]
+        middle = len(starts) // 2
+        drift = 0.0
+        if starts[middle] >= front:
+            behind_more = self._behind(2 * front, size, starts[middle] + front)
+            drift = abs(behind_more.ratio - pieces[middle].ratio)
+            taken += behind_more.results
+        whole = max(first.cycles, begin + ratio * rest)
+        return _Piece(whole, variance * rest**2, drift * rest, (*taken, first), len(starts))
+
+    def _behind(self, front: int, size: int, place: int) -> _Added:
+        """What thread blocks from ``place`` on add behind ``front`` of those before them."""
+        both, before = self._timed(Window(front + size, place - front)), self._timed(Window(front, place - front))
+        added = both.cycles - before.cycles, both.warp_instructions - before.warp_instructions
+        return _Added(*added, (before, both))
+
+    def _timed(self, window: Window | None) -> TimingResult:
+        return timed(self.launch, self.machine, self.chosen, self.registers, None, window, self.mode).result
+
+
+def places(blocks: int, size: int, windows: int) -> Iterator[int]:
+    """Where windows of ``size`` begin that lie in the middle of equal parts of ``blocks``, no more than there are."""
+    many = max(1, min(windows, blocks // size))
+    for i in range(many):
+        yield (blocks - size) * (2 * i + 1) // (2 * many)
+
+
+def ratio_of(cycles: Sequence[float], instructions: Sequence[float], population: int | None) -> tuple[float, float]:
+    """Cycles of an instruction, and the variance of that, from windows of a population of so many (None: no end)."""
+    y, x = np.array(cycles, float), np.array(instructions, float)
+    ratio = float(y.sum() / x.sum())
+    left_out = 1 - len(y) / population if population else 1.0
+    if len(y) < 2 or left_out <= 0:
+        return ratio, 0.0
+    scatter = float(((y - ratio * x) ** 2).sum()) / (len(y) - 1)
+    return ratio, left_out * scatter / (len(y) * float(x.mean()) ** 2)

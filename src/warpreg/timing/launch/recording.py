@@ -1,0 +1,117 @@
+"""Timing a launch and keeping its schedule, for designs whose replay depends on the order of warps."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from warpreg.designs import Design
+from warpreg.designs import load as load_design
+from warpreg.designs.composition import compose, joined, parts_of
+from warpreg.designs.interface import SLOTS, Slot
+from warpreg.gpu import Machine
+from warpreg.gpu import load as load_machine
+from warpreg.jit.options import Mode
+from warpreg.timing.errors import TimingError
+from warpreg.timing.hooks.schedule_recorder import COUNT
+from warpreg.timing.launch.simulate import PLAIN, Chosen, RecordedLaunch, timed
+from warpreg.timing.results.result import TimingResult
+from warpreg.timing.results.result import joined as end_to_end
+from warpreg.trace.schedule import RecordOrder, Schedule, ScheduleWriter, Slots
+from warpreg.trace.schedule_order import sorted_records
+
+RECORDER = Path(__file__).parents[1] / "hooks" / "schedule_recorder.py"
+WORDS_OF_INSTRUCTION, SPARE_WORDS = 14, 1024
+"""More words than an instruction takes: an issue, a suspension and an activation, the arrival of its results, a start
+and an end if it is the only one of its warp, each behind a change of SM.
+"""
+
+
+class CountedLaunch(RecordedLaunch, Protocol):
+    """A launch that knows how many warp-instructions it had."""
+
+    @property
+    def warp_instructions(self) -> int: ...
+
+
+def recorded_schedule(
+    launch: CountedLaunch,
+    machine: Machine | str,
+    *,
+    designs: Sequence[Design | str] | Chosen = (),
+    registers: int | None = None,
+    sms: int | None = None,
+    order: RecordOrder = "scheduler",
+    mode: Mode = "compiled",
+    **parameters: Any,
+) -> tuple[TimingResult, Schedule]:
+    """The result of timing a launch, and its schedule in a temporary file (``save`` keeps it).
+
+    ``designs``, their ``parameters``, ``registers`` and ``sms`` as in `simulate`; ``order``: inside what the order of
+    records is kept, ``sm`` for designs whose warps depend on those of other schedulers.  Raises TimingError as
+    `simulate` does.
+    """
+    described = load_machine(machine) if isinstance(machine, str) else machine
+    words = WORDS_OF_INSTRUCTION * launch.warp_instructions + SPARE_WORDS
+    chosen = Chosen.of(designs, parameters)
+    slot = free_slot(chosen)
+    found = timed(launch, described, recording(chosen, words, slot), registers, sms, None, mode)
+    prefix = f"{slot}_" if slot else ""
+    written, place = (getattr(found.outside.state, prefix + name) for name in ("words", "place"))
+    recorded = int(place[COUNT])
+    if recorded > words:
+        raise TimingError(f"kernel {launch.kernel.name}: its schedule takes {recorded} words, more than {words}")
+    slots = Slots(len(found.outside.system.sms), described.sm.warps, described.schedulers.count)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the schedule closes it
+    writer = ScheduleWriter(file, slots, launch.kernel, launch.trace, order)
+    for sm, words_of_sm in sorted_records(written[:recorded], slots.schedulers if order == "scheduler" else 1):
+        writer.append_records(sm, words_of_sm)
+    writer.finish({"cycles": found.engine.cycles})
+    return replace(found, chosen=chosen).result, Schedule(file)
+
+
+def recorded_schedules(
+    launches: Sequence[CountedLaunch],
+    machine: Machine | str,
+    *,
+    designs: Sequence[Design | str] | Chosen = (),
+    registers: int | None = None,
+    sms: int | None = None,
+    mode: Mode = "compiled",
+    **parameters: Any,
+) -> tuple[TimingResult, list[Schedule]]:
+    """Launches one after the other: the result of `simulate`, and the schedule of each."""
+    chosen = Chosen.of(designs, parameters)
+    found = [
+        recorded_schedule(one, machine, designs=chosen, registers=registers, sms=sms, mode=mode) for one in launches
+    ]
+    return end_to_end([result for result, _ in found]), [schedule for _, schedule in found]
+
+
+def free_slot(chosen: Chosen) -> Slot | None:
+    """Where the recorder finds room beside a design; None where it needs none, beside the plain MRF."""
+    if chosen.design.name == PLAIN:
+        return None
+    taken = {part.declaration.slot for part in parts_of(chosen.design)}
+    free = [slot for slot in reversed(SLOTS) if slot not in taken]
+    if not free:
+        raise TimingError(f"{chosen.design.name}: no schedule can be recorded under designs of all slots")
+    return free[0]
+
+
+def recording(chosen: Chosen, words: int, slot: Slot | None) -> Chosen:
+    """A design together with the recorder of ``words``, in that slot, or the recorder alone."""
+    recorder = load_design(RECORDER)
+    if slot is None:
+        return Chosen(recorder, recorder.configure(words=words))
+    recorder = replace(recorder, declaration=replace(recorder.declaration, slot=slot))
+    parts = parts_of(chosen.design)
+    values = dataclasses.asdict(chosen.values)
+    if len(parts) == 1:
+        values = {joined(parts[0], name): value for name, value in values.items()}
+    both = compose([*parts, recorder])
+    return Chosen(both, both.configure(**values, **{joined(recorder, "words"): words}))

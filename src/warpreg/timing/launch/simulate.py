@@ -1,0 +1,192 @@
+"""Cycles of recorded launches on a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from warpreg.designs.composition import compose
+from warpreg.designs.design import Design
+from warpreg.designs.loader import load as load_design
+from warpreg.designs.program import program_table
+from warpreg.designs.residency import Launch as Shape
+from warpreg.designs.residency import Room
+from warpreg.gpu import Machine, load
+from warpreg.ir.kernel import Kernel
+from warpreg.jit.options import Mode
+from warpreg.timing import memory
+from warpreg.timing.core.buffer_pool import keep
+from warpreg.timing.errors import TimingError
+from warpreg.timing.feed.feed import ALL_BLOCKS, ThreadBlocks, feed
+from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts, resources_of
+from warpreg.timing.launch.binding import Behaviour, Outside
+from warpreg.timing.launch.engine import Engine
+from warpreg.timing.launch.sampling import Window
+from warpreg.timing.results.result import TimingResult, joined, result_of
+
+PLAIN = "mrf"
+"""The design that a run without one has."""
+
+
+class RecordedLaunch(Protocol):
+    """One launch of a kernel, run or read from a trace."""
+
+    @property
+    def kernel(self) -> Kernel: ...
+
+    @property
+    def block(self) -> tuple[int, int, int]: ...
+
+    @property
+    def shared_bytes(self) -> int: ...
+
+    @property
+    def trace(self) -> Any: ...
+
+
+def simulate(
+    launches: Sequence[RecordedLaunch],
+    machine: Machine | str,
+    *,
+    designs: Sequence[Design | str] | Chosen = (),
+    registers: int | None = None,
+    sms: int | None = None,
+    window: Window | None = None,
+    mode: Mode = "compiled",
+    **parameters: Any,
+) -> TimingResult:
+    """Time launches one after the other, each with empty caches; their paths and addresses must have been recorded.
+
+    ``designs``: one for each slot at most, by name, path or loaded; ``parameters`` are theirs, unless they have been
+    chosen with theirs before.  ``registers``: occupancy as if a thread demanded so many; ``sms``: on so many of the
+    machine's SMs; ``window``: only these thread blocks of each launch.  Raises TimingError for a launch that does not
+    fit an SM or was not recorded, and for a window that no launch has thread blocks in.
+    """
+    described = load(machine) if isinstance(machine, str) else machine
+    if not launches:
+        raise TimingError("nothing to time: no launch")
+    chosen = Chosen.of(designs, parameters)
+    found = joined([_result(timed(launch, described, chosen, registers, sms, window, mode)) for launch in launches])
+    if window is not None and not found.warp_instructions:
+        raise TimingError(f"nothing to time: no launch has {window.first + 1} thread blocks")
+    return found
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One launch that has been timed: what its core and its design's state are like at the end."""
+
+    launch: RecordedLaunch
+    machine: Machine
+    chosen: Chosen
+    engine: Engine
+    outside: Outside
+    visits: Visits
+
+    @property
+    def result(self) -> TimingResult:
+        design, cycles = self.chosen.design, self.engine.cycles
+        return result_of(
+            self.machine,
+            self.engine.core,
+            cycles,
+            memory.counters(self.outside.system),
+            counts_of(design, self.chosen.values, self.outside, self.visits),
+            plain_counts(self.launch.kernel, self.visits),
+            resources_of(design, self.outside, cycles),
+        )
+
+
+def timed(
+    launch: RecordedLaunch,
+    machine: Machine,
+    chosen: Chosen,
+    registers: int | None = None,
+    sms: int | None = None,
+    window: Window | None = None,
+    mode: Mode = "compiled",
+) -> Timed:
+    """Time one launch; parameters as of `simulate`."""
+    if launch.trace is None:
+        raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
+    place, kernel, behaviour = _prepared(launch, machine, chosen, registers)
+    outside = Outside(behaviour, machine, memory.for_machine(machine, sms, place.blocks * launch.shared_bytes))
+    end = ALL_BLOCKS if window is None else window.first + window.count
+    blocks: Iterable[ThreadBlocks] = feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks, end=end)
+    visits = Visits(kernel)
+    engine = Engine(
+        kernel,
+        machine,
+        visits.of(blocks if window is None else window.of(blocks)),
+        outside,
+        resident=place.blocks,
+        block_warps=-(-_threads(launch) // machine.sm.threads_per_warp),
+        mode=mode,
+    )
+    engine.run()
+    return Timed(launch, machine, chosen, engine, outside, visits)
+
+
+def _result(run: Timed) -> TimingResult:
+    """Its result; its room is left to the next launch."""
+    found, system = run.result, run.outside.system
+    keep((run.engine.core.table, system.nodes, system.events, system.returns))
+    return found
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A design, or several as one, and its parameters."""
+
+    design: Design
+    values: Any
+
+    @classmethod
+    def of(cls, designs: Sequence[Design | str] | Chosen, parameters: Mapping[str, Any]) -> Chosen:
+        """The plain MRF without a design; what was chosen before as it is."""
+        if isinstance(designs, Chosen):
+            return designs
+        loaded = [design if isinstance(design, Design) else load_design(design) for design in designs or (PLAIN,)]
+        one = loaded[0] if len(loaded) == 1 else compose(loaded)
+        return cls(one, one.configure(**parameters))
+
+
+def _prepared(
+    launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None
+) -> tuple[Room, Kernel, Behaviour]:
+    """What an SM has for a launch, the kernel as the design makes it, and what the design brings."""
+    design, values = chosen.design, chosen.values
+    place = room_of(launch, machine, chosen, registers)
+    kernel = design.rewrite(launch.kernel, values, place)
+    program = design.compile(program_table(kernel), values, kernel, place)
+    behaviour = Behaviour(
+        program,
+        design.hooks,
+        design.initial_state(values, program, place),
+        design.name,
+        len(design.levels),
+        len(design.events),
+        len(design.declaration.resources),
+        design.declaration.order,
+    )
+    return place, kernel, behaviour
+
+
+def room_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None = None) -> Room:
+    """What an SM has for a launch under a design.  Raises TimingError if not even one thread block fits."""
+    demanded = launch.kernel.register_demand if registers is None else registers
+    program = program_table(launch.kernel)._replace(register_count=demanded)
+    found = chosen.design.room(chosen.values, program, machine, Shape(_threads(launch), launch.shared_bytes))
+    if found.blocks == 0:
+        demanded = found.residency.registers
+        raise TimingError(
+            f"kernel {launch.kernel.name}: a thread block does not fit an SM of {machine.name}: {found.limiter} "
+            f"({_threads(launch)} threads of {demanded} registers, {launch.shared_bytes} bytes of shared memory)"
+        )
+    return found
+
+
+def _threads(launch: RecordedLaunch) -> int:
+    x, y, z = launch.block
+    return x * y * z

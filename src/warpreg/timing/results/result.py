@@ -1,0 +1,236 @@
+"""What a timing run tells: cycles, instructions a cycle, where the cycles of every warp slot went, what was busy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.gpu import Machine
+from warpreg.gpu.units import PIPES
+from warpreg.replay.counts import Counts, together
+from warpreg.timing.core import columns as at
+from warpreg.timing.core.columns import Core
+from warpreg.timing.results.bandwidth import Moved, moved
+
+CAUSES = (
+    "issued", "not selected", "fetch", "alu", "sfu", "dp", "shared", "memory", "operands", "unit", "memory queue",
+    "barrier", "fence", "token", "inactive", "swap", "drain", "empty", "other",
+)  # fmt: skip
+"""Of the stall account, in the order of docs/timing.md; every cycle of every warp slot has exactly one."""
+
+
+@dataclass(frozen=True, eq=False)
+class TimingResult:
+    """One kernel's launches on one machine, or several kernels' end to end.
+
+    ``issued`` int64[SMs] are warp-instructions; ``stalls`` int64[SMs x schedulers, causes] slot-cycles;
+    ``memory_cycles`` int64[warp slots of all SMs] those spent waiting for memory; ``dispatched`` by pipe.
+    ``bank_conflicts``: banks in which a read stayed ungranted, summed over steps; ``write_conflicts``: writes that
+    found others queued for their bank.
+    ``collected`` instructions spent ``collect_cycles`` in the ``collectors`` of all SMs, from the cycle in which they
+    entered to that of their dispatch; ``..._memory`` those that access memory, the others the rest.
+    ``memory_loads`` are loads and atomics that went to memory, which took ``memory_load_cycles``.  ``moved`` is by part
+    of the memory system, ``memory`` what that counted.  ``counts`` are the design's accesses, ``plain`` those of the
+    plain MRF on the same path, ``resources`` the design's quantities over time, summed over cycles and SMs.  Cycles are
+    those of the SM's clock.
+    """
+
+    machine: str
+    sms: int
+    slots: int
+    cycles: int
+    warp_instructions: int
+    issued: NDArray[np.int64]
+    stalls: NDArray[np.int64]
+    memory_cycles: NDArray[np.int64]
+    bank_conflicts: int
+    write_conflicts: int
+    collectors: int
+    collected: int
+    collect_cycles: int
+    collected_memory: int
+    collect_cycles_memory: int
+    transactions: int
+    memory_loads: int
+    memory_load_cycles: int
+    dispatched: Mapping[str, int]
+    units: Mapping[str, int]
+    memory: Mapping[str, int]
+    moved: Mapping[str, Moved]
+    counts: Counts
+    plain: Counts
+    resources: Mapping[str, int]
+
+    @property
+    def ipc(self) -> float:
+        """Warp-instructions a cycle of all SMs together."""
+        return self.warp_instructions / self.cycles if self.cycles else 0.0
+
+    @property
+    def ipc_per_sm(self) -> float:
+        """Warp-instructions a cycle of an SM, the mean of all."""
+        return self.ipc / self.sms
+
+    @property
+    def ipc_by_sm(self) -> NDArray[np.float64]:
+        """Warp-instructions a cycle of each SM."""
+        return self.issued / max(1, self.cycles)
+
+    @property
+    def stall_account(self) -> dict[str, int]:
+        """Slot-cycles by cause, over all SMs; they add up to cycles x slots x SMs."""
+        return dict(zip(CAUSES, self.stalls.sum(axis=0).tolist(), strict=True))
+
+    @property
+    def occupancy(self) -> float:
+        """Mean share of warp slots that hold a warp, over all SMs and cycles."""
+        total = self.stalls.sum()
+        return float(1 - self.stalls[:, at.EMPTY].sum() / total) if total else 0.0
+
+    @property
+    def collector_occupancy(self) -> float:
+        """Mean share of the collectors that hold an instruction; 0 without collectors."""
+        held = self.collect_cycles + self.collect_cycles_memory
+        return held / (self.collectors * max(1, self.cycles)) if self.collectors else 0.0
+
+    @property
+    def bandwidth_use(self) -> dict[str, float]:
+        """By part of the memory system (`warpreg.timing.results.bandwidth.moved`): moved over what could have been."""
+        return {part: one.use(self.cycles) for part, one in self.moved.items()}
+
+    @property
+    def load_latency(self) -> float:
+        """Mean cycles of loads and atomics that go to memory, from entering the load-store queue to their data."""
+        return self.memory_load_cycles / self.memory_loads if self.memory_loads else 0.0
+
+    @property
+    def memory_stall_share(self) -> NDArray[np.float64]:
+        """By warp slot of all SMs: the share of cycles that its warps waited for memory."""
+        return self.memory_cycles / max(1, self.cycles)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON."""
+        return {
+            "machine": self.machine,
+            "sms": self.sms,
+            "cycles": self.cycles,
+            "warp_instructions": self.warp_instructions,
+            "ipc": self.ipc,
+            "ipc_per_sm": self.ipc_per_sm,
+            "ipc_by_sm": self.ipc_by_sm.tolist(),
+            "occupancy": self.occupancy,
+            "stalls": self.stall_account,
+            "memory_stall_share": float(self.memory_stall_share.mean()),
+            "memory_stall_share_by_slot": self.memory_stall_share.reshape(self.sms, self.slots).mean(axis=0).tolist(),
+            "bank_conflicts": self.bank_conflicts,
+            "write_conflicts": self.write_conflicts,
+            "collector": {
+                "occupancy": self.collector_occupancy,
+                "memory": {"instructions": self.collected_memory, "cycles": self.collect_cycles_memory},
+                "others": {"instructions": self.collected, "cycles": self.collect_cycles},
+            },
+            "transactions": self.transactions,
+            "load_latency": self.load_latency,
+            "dispatched": dict(self.dispatched),
+            "unit_use": self.unit_use,
+            "bandwidth_use": self.bandwidth_use,
+            "memory": dict(self.memory),
+            "counts": self.counts.as_dict(),
+            "resources": dict(self.resources),
+        }
+
+    @property
+    def unit_use(self) -> dict[str, float]:
+        """By pipe: instructions dispatched for each unit and cycle."""
+        cycles = max(1, self.cycles)
+        return {name: self.dispatched[name] / (count * self.sms * cycles) for name, count in self.units.items()}
+
+
+def result_of(
+    machine: Machine,
+    core: Core,
+    cycles: int,
+    counters: Mapping[str, int],
+    counts: Counts,
+    plain: Counts,
+    resources: Mapping[str, int],
+) -> TimingResult:
+    """What the core's arrays say at the end of a run of ``cycles``; ``counters`` are those of the memory system."""
+    m, clock = core.machine, core.clock
+    sms, schedulers = int(m[at.SMS]), int(m[at.SCHEDULERS])
+    warps = core.table[m[at.FIRST_WARP] : m[at.FIRST_SCHEDULER]]
+    first = int(m[at.FIRST_SCHEDULER] + m[at.TO_ACCOUNT] // m[at.ROW])
+    stalls = core.table[first : first + sms * schedulers, : at.CAUSES].copy()
+    rest = cycles - warps[:, at.SINCE]
+    index = np.arange(len(warps))
+    owner = index // int(m[at.SLOTS]) * schedulers + index % int(m[at.SLOTS]) % schedulers
+    np.add.at(stalls, (owner, warps[:, at.CAUSE]), rest)
+    return TimingResult(
+        machine=machine.name,
+        sms=sms,
+        slots=int(m[at.SLOTS]),
+        cycles=cycles,
+        warp_instructions=int(clock[at.INSTRUCTIONS]),
+        issued=core.table[:sms, at.SEQ].copy(),
+        stalls=stalls,
+        memory_cycles=warps[:, at.MEMORY_CYCLES].copy(),
+        bank_conflicts=int(clock[at.BANK_WAITS]),
+        write_conflicts=int(clock[at.WRITE_WAITS]),
+        collectors=sms
+        * sum(one.collectors * (schedulers if one.private else 1) for one in machine.collectors.values()),
+        collected=int(clock[at.COLLECTED]),
+        collect_cycles=int(clock[at.COLLECT_CYCLES]),
+        collected_memory=int(clock[at.COLLECTED_MEMORY]),
+        collect_cycles_memory=int(clock[at.COLLECT_CYCLES_MEMORY]),
+        transactions=int(clock[at.TRANSACTIONS]),
+        memory_loads=int(clock[at.MEMORY_LOADS]),
+        memory_load_cycles=int(clock[at.MEMORY_LOAD_CYCLES]),
+        dispatched={name: int(clock[at.DISPATCHED + i]) for i, name in enumerate(PIPES)},
+        units={
+            name: pipe.units * (schedulers if pipe.private else 1)
+            for name, pipe in machine.pipes.items()
+            if name != "ctrl"
+        },
+        memory=dict(counters),
+        moved=moved(machine, sms, int(clock[at.TRANSACTIONS]), counters),
+        counts=counts,
+        plain=plain,
+        resources=dict(resources),
+    )
+
+
+def joined(results: Sequence[TimingResult]) -> TimingResult:
+    """Launches one after the other as one result; all on the same machine."""
+    first = results[0]
+
+    def total(name: str) -> Any:
+        return sum((getattr(one, name) for one in results[1:]), getattr(first, name))
+
+    def totals(name: str) -> dict[str, Any]:
+        rest = results[1:]
+        return {key: sum((getattr(one, name)[key] for one in rest), own) for key, own in getattr(first, name).items()}
+
+    summed = (
+        "cycles", "warp_instructions", "issued", "stalls", "memory_cycles", "bank_conflicts", "write_conflicts",
+        "collected", "collect_cycles", "collected_memory", "collect_cycles_memory", "transactions",
+        "memory_loads", "memory_load_cycles",
+    )  # fmt: skip
+    return TimingResult(
+        machine=first.machine,
+        sms=first.sms,
+        slots=first.slots,
+        units=first.units,
+        collectors=first.collectors,
+        dispatched=totals("dispatched"),
+        memory=totals("memory"),
+        moved=totals("moved"),
+        counts=reduce(together, (one.counts for one in results)),
+        plain=reduce(together, (one.plain for one in results)),
+        resources=totals("resources"),
+        **{name: total(name) for name in summed},
+    )

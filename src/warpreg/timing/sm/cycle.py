@@ -1,0 +1,169 @@
+"""The loop over cycles: an SM is stepped where something can happen; cycles in which nothing can are skipped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.timing.core import columns as at
+from warpreg.timing.core import ports
+from warpreg.timing.core.columns import Core
+from warpreg.timing.core.inflight import next_due
+from warpreg.timing.core.prefetch import soon
+from warpreg.timing.core.rows import scheduler_at
+from warpreg.timing.sm.block_dispatch import has_room, leave, place
+from warpreg.timing.sm.issue import release_barriers, take_turn
+from warpreg.timing.sm.load_store_unit import expect_head, send_one
+from warpreg.timing.sm.stall_account import blocked_warps
+from warpreg.timing.sm.wakeup import fill_active, look_again
+from warpreg.timing.sm.writeback import complete
+
+PATIENCE = 4_000_000
+"""Cycles without an instruction issued after which a run counts as stuck."""
+
+
+def run(c: Core, memory: Any, d: Any) -> int:
+    """Go on until all thread blocks are done (DONE), more of them or more room for instructions under way is needed,
+    or nothing can happen any more (STUCK).
+
+    SMs meet in memory and where they take thread blocks.  Memory says how far each SM may be stepped before the next
+    one is; so what an SM needs stays in the caches of the host for some cycles.
+    """
+    while True:
+        status = _step_all(c, memory, d)
+        if status != at.DONE or c.clock[at.ENDED_BLOCKS] == c.clock[at.TOTAL_BLOCKS]:
+            return status
+        before = c.clock[at.UNTIL]
+        until = ports.look_ahead(memory, _soonest(c, memory), before)
+        if until >= at.NEVER or until - c.clock[at.LAST_PROGRESS] > PATIENCE:
+            return at.STUCK
+        if c.machine[at.IN_STEP] != 0:
+            until = min(until, max(before, _soonest(c, memory)) + 1)
+        c.clock[at.UNTIL] = until
+
+
+def _soonest(c: Core, memory: Any) -> int:
+    """When an SM is to be stepped next, as far as is known."""
+    soonest = at.NEVER
+    for sm in range(c.machine[at.SMS]):
+        soonest = min(soonest, c.table[sm, at.DUE], ports.next_return(memory, sm))
+    return soonest
+
+
+def _step_all(c: Core, memory: Any, d: Any) -> int:
+    """Step each SM up to UNTIL; those that have room take thread blocks in the order of cycles, then of SMs."""
+    turn = at.NONE
+    while True:
+        for sm in range(c.machine[at.SMS]):
+            status = at.DONE
+            if turn != at.NONE:
+                if c.table[sm, at.PLACES_AT] != turn:
+                    continue
+                status = _place(c, d, sm)
+            if status == at.DONE:
+                status = _step_one(c, memory, d, sm)
+            if status == at.DONE and c.machine[at.IN_STEP] != 0 and c.table[sm, at.PLACES_AT] != at.NONE:
+                status = _place(c, d, sm)
+            if status != at.DONE:
+                return status
+        if c.clock[at.PLACING] == 0:
+            return at.DONE
+        turn = _first_to_place(c)
+
+
+def _place(c: Core, d: Any, sm: int) -> int:
+    """It is the SM's turn to take a thread block, if there is one."""
+    if c.clock[at.NEXT_BLOCK] != c.clock[at.TOTAL_BLOCKS]:
+        if c.clock[at.NEXT_BLOCK] == c.clock[at.LOADED_BLOCKS]:
+            return at.NEEDS_BLOCKS
+        if c.clock[at.FREE_OPS] < c.clock[at.LEAST_OPS]:
+            return at.NEEDS_ROOM
+        now = c.table[sm, at.PLACES_AT]
+        place(c, d, sm, now)
+        ports.queue_extras(c, sm)
+        c.table[sm, at.DUE] = now + 1
+    c.table[sm, at.PLACES_AT] = at.NONE
+    c.clock[at.PLACING] -= 1
+    return at.DONE
+
+
+def _first_to_place(c: Core) -> int:
+    """The first cycle at whose end an SM has room."""
+    first = at.NEVER
+    for sm in range(c.machine[at.SMS]):
+        if c.table[sm, at.PLACES_AT] != at.NONE:
+            first = min(first, c.table[sm, at.PLACES_AT])
+    return first
+
+
+def _step_one(c: Core, memory: Any, d: Any, sm: int) -> int:
+    """Step an SM where something can happen, up to UNTIL or until it waits for its turn to take a thread block."""
+    while c.table[sm, at.PLACES_AT] == at.NONE:
+        back = ports.next_return(memory, sm)
+        now = min(c.table[sm, at.DUE], back)
+        if now >= c.clock[at.UNTIL]:
+            break
+        if c.clock[at.FREE_OPS] < c.clock[at.LEAST_OPS]:
+            return at.NEEDS_ROOM
+        if back <= now:
+            ports.settle(memory, sm, now)
+            soon(c.rows, ports.awaited(memory, sm))
+            if c.table[sm, at.QUEUE_AT] == at.NEVER:
+                c.table[sm, at.QUEUE_AT] = now
+        c.table[sm, at.DUE] = _step(c, memory, d, sm, now)
+        c.clock[at.STEPS_TAKEN] += 1
+        if c.clock[at.OVERFLOW] != 0:
+            return at.OVERFLOWED
+        if c.clock[at.NEXT_BLOCK] != c.clock[at.TOTAL_BLOCKS] and has_room(c, sm):
+            c.table[sm, at.PLACES_AT] = now
+            c.clock[at.PLACING] += 1
+    return at.DONE
+
+
+def _step(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
+    """One cycle of an SM; returns when it is to be stepped next, memory's returns apart."""
+    schedulers = c.machine[at.SCHEDULERS]
+    gap = now - 1 - c.table[sm, at.STEPPED]
+    if gap > 0:
+        for scheduler in range(schedulers):
+            if c.rows[scheduler_at(c, sm, scheduler), at.READY_WARPS] != 0:
+                blocked_warps(c, sm, scheduler, gap, now - 1)
+    c.table[sm, at.STEPPED] = now
+    complete(c, memory, d, sm, now)
+    ports.queue_extras(c, sm)
+    send_one(c, memory, d, sm, now)
+    later = ports.collect(c, d, sm, now)
+    expect_head(c, memory, sm)
+    ports.queue_extras(c, sm)
+    again = _issue_phase(c, d, sm, now)
+    ports.queue_extras(c, sm)
+    later = min(later, c.table[sm, at.RETRY_AT])
+    if c.table[sm, at.ENDED_WARPS] != 0:
+        leave(c, d, sm, now)
+        ports.queue_extras(c, sm)
+    if again or c.machine[at.EVERY_CYCLE] != 0 or ports.is_collecting(c, sm):
+        return now + 1
+    if c.table[sm, at.QUEUED] != 0:
+        later = min(later, c.table[sm, at.QUEUE_AT])
+    return min(later, next_due(c, sm, now))
+
+
+def _issue_phase(c: Core, d: Any, sm: int, now: int) -> bool:
+    """Phase 3; whether a warp that is ready was left over, or one changed."""
+    schedulers = c.machine[at.SCHEDULERS]
+    c.table[sm, at.RETRY_AT] = at.NEVER
+    for scheduler in range(schedulers):
+        if c.rows[scheduler_at(c, sm, scheduler), at.DIRTY] != 0:
+            look_again(c, d, sm, scheduler, now)
+    again = False
+    for scheduler in range(schedulers):
+        if take_turn(c, d, sm, scheduler, now):
+            again = True
+    if c.table[sm, at.CHECK_BARRIER] != 0:
+        release_barriers(c, sm)
+    if ports.is_two_level(c):
+        for scheduler in range(schedulers):
+            fill_active(c, d, sm, scheduler, now)
+    for scheduler in range(schedulers):
+        if c.rows[scheduler_at(c, sm, scheduler), at.DIRTY] != 0:
+            again = True
+    return again
