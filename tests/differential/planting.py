@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from warpreg.ir.opcodes import OPCODES, Opcode
-from warpreg.simt import native, native_kernel
+from warpreg.simt.kernel import native_kernel
+from warpreg.simt.llvm import object_code
 
 
 class Garden:
@@ -50,11 +51,11 @@ class Garden:
 def planted(plant: Callable[[Garden], None]) -> Iterator[None]:
     """The bug is there inside; the driver and the memory operations are compiled anew, outside every cache."""
     garden = Garden()
-    libraries: dict[str, native.Library] = {}
+    libraries: dict[str, object_code.Library] = {}
 
-    def library(name: str, text: Callable[[], str]) -> native.Library:
+    def library(name: str, text: Callable[[], str]) -> object_code.Library:
         if name not in libraries:
-            libraries[name] = native.Library(native.object_code(text(), optimize=True))
+            libraries[name] = object_code.Library(object_code.object_code(text(), optimize=True))
         return libraries[name]
 
     try:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from llvmlite import binding
 from tests.differential.comparing import expected, run_on_device
 
-from warpreg.simt import Device, Record, native
+from warpreg.simt import Device, Record
+from warpreg.simt.llvm import object_code
 
 
 def test_generated_code_is_well_formed(monkeypatch, tmp_path):
     checked = []
-    compile_module = native.object_code
+    compile_module = object_code.object_code
 
     def verified(text: str, optimize: bool = False) -> bytes:
         binding.parse_assembly(text).verify()
@@ -18,8 +19,8 @@ def test_generated_code_is_well_formed(monkeypatch, tmp_path):
         return compile_module(text, optimize)
 
     monkeypatch.setenv("WARPREG_CACHE", str(tmp_path))
-    monkeypatch.setattr(native, "object_code", verified)
-    monkeypatch.setattr(native, "_LOADED", {})
+    monkeypatch.setattr(object_code, "object_code", verified)
+    monkeypatch.setattr(object_code, "_LOADED", {})
     case, _ = expected(5)
     run_on_device(case, Device(case.text, record=Record(path=True, addresses=True)))
     assert len(checked) > 2

@@ -24,9 +24,13 @@ from warpreg.ir.errors import WarpregError
 from warpreg.ir.opcodes import bits, compare, cross_lane, floating, half, video
 from warpreg.ir.opcodes.form import Form
 from warpreg.ir.types import U32
-from warpreg.simt import Device, blocks, driver, lanes_float, launch, native_kernel, values
-from warpreg.simt.emitter import I32, MASK
-from warpreg.simt.state import BlockKind
+from warpreg.simt import Device
+from warpreg.simt.block import block_values
+from warpreg.simt.block.records import BlockKind
+from warpreg.simt.kernel import block_compiler, native_kernel, warp_driver
+from warpreg.simt.lanes import float as lanes_float
+from warpreg.simt.launch import launch
+from warpreg.simt.llvm.emitter import I32, MASK
 
 PROGRAMS = 20
 """Programs that touch the bug, in which it must be caught."""
@@ -120,29 +124,29 @@ def votes_count_inactive_lanes(g: Garden) -> None:
 
 
 def inactive_lanes_are_written(g: Garden) -> None:
-    old = values.BlockValues.flush
+    old = block_values.BlockValues.flush
 
-    def flush(self: values.BlockValues, kept: Any) -> None:
+    def flush(self: block_values.BlockValues, kept: Any) -> None:
         self.mask = self.code.const(I32, 0xFFFFFFFF)
         self.active = self.mask.bitcast(MASK)
         old(self, kept)
 
-    g.set(values.BlockValues, "flush", flush)
+    g.set(block_values.BlockValues, "flush", flush)
 
 
 def guards_are_never_negated(g: Garden) -> None:
-    old = blocks._Body.guard
+    old = block_compiler._Body.guard
 
     def guard(self: Any, instruction: Any, pc: int) -> Any:
         plain = replace(instruction.guard, negated=False) if instruction.guard else None
         return old(self, replace(instruction, guard=plain), pc)
 
-    g.set(blocks._Body, "guard", guard)
+    g.set(block_compiler._Body, "guard", guard)
 
 
 def narrow_values_lose_their_sign(g: Garden) -> None:
-    old = values.BlockValues.resized
-    g.set(values.BlockValues, "resized", lambda self, value, width, signed: old(self, value, width, False))
+    old = block_values.BlockValues.resized
+    g.set(block_values.BlockValues, "resized", lambda self, value, width, signed: old(self, value, width, False))
 
 
 def lanes_never_meet_again(g: Garden) -> None:
@@ -156,9 +160,9 @@ def lanes_meet_one_block_too_late(g: Garden) -> None:
 
 @in_native_code
 def branch_runs_the_other_side_with_all_lanes(g: Garden) -> None:
-    old = driver._diverge
+    old = warp_driver._diverge
     g.set(
-        driver,
+        warp_driver,
         "_diverge",
         lambda c, s, target, fall, taken, stay, meet: old(c, s, target, fall, taken | stay, stay, meet),
     )

@@ -26,7 +26,7 @@ from tests.fuzz.record import written
 from tests.fuzz.slices import Counts
 
 import warpreg
-from warpreg.simt import native
+from warpreg.simt.llvm import object_code
 
 SLICE = 1000
 COVERED = 40
@@ -49,7 +49,7 @@ def campaign(inputs: int, first: int, state: Path) -> None:
         parts = [
             asdict(part) for part in _parts(start, min(SLICE, first + inputs - start), state, index % COVERED == 0)
         ]
-        about = {"date": str(datetime.date.today()), "code": native.identity().split("\n")[-1][:12]}
+        about = {"date": str(datetime.date.today()), "code": object_code.identity().split("\n")[-1][:12]}
         result.write_text(json.dumps({"parts": parts, "seconds": time.monotonic() - began, **about}))
         print(start, [part["stages"] for part in parts], sum(len(p["defects"]) for p in parts), flush=True)
 

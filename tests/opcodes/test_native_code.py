@@ -9,7 +9,7 @@ from llvmlite import binding
 from tests.opcodes.bench import Case, compile_case
 
 from warpreg.ir.operands import Immediate
-from warpreg.simt import llvm as ir
+from warpreg.simt.llvm import text as ir
 
 LANES = [0] * 32
 OPCODES = {

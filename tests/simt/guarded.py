@@ -22,10 +22,13 @@ from tests.fuzz.trial import RECORDS
 from tests.reference.generator import generate
 
 from warpreg.codegen import CompileOptions
-from warpreg.simt import Buffer, Device, MemoryFault, launch, memory, native_kernel, recorder
-from warpreg.simt.device import AS_COMPILED
-from warpreg.simt.launch import LONGEST_ROW
-from warpreg.simt.state import Slot
+from warpreg.simt import Buffer, Device, MemoryFault
+from warpreg.simt.block.records import Slot
+from warpreg.simt.kernel import native_kernel
+from warpreg.simt.launch import launch, recorder
+from warpreg.simt.launch.device import AS_COMPILED
+from warpreg.simt.launch.launch import LONGEST_ROW
+from warpreg.simt.memory import arena as memory
 
 PAGE = mmap.PAGESIZE
 MAPPED: list[mmap.mmap] = []

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from tests.simt.programs import COMPILED, Runner
 
-from warpreg.simt import Record, native
+from warpreg.simt import Record
+from warpreg.simt.llvm import object_code
 
 MOVES = "\n".join(
     f"""
@@ -66,5 +67,5 @@ def results() -> list[Any]:
 
 if __name__ == "__main__":
     cpu, features = sys.argv[1:]
-    native.host = lambda: (cpu, features)  # type: ignore[assignment]
-    print(json.dumps([native.vector_bits(), results()]))
+    object_code.host = lambda: (cpu, features)  # type: ignore[assignment]
+    print(json.dumps([object_code.vector_bits(), results()]))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from warpreg.ir.instruction import Instruction
 from warpreg.simt import Launch
-from warpreg.simt.access import MEMORY
+from warpreg.simt.memory.instructions import MEMORY
 from warpreg.trace import Visit, visits
 from warpreg.trace.addresses import AddressDecoder
 

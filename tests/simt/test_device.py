@@ -10,7 +10,7 @@ from warpreg import codegen, ptx
 from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.simt import Buffer, Device, GlobalMemory, Record
-from warpreg.simt.faults import LaunchError
+from warpreg.simt.launch.faults import LaunchError
 
 TRIPLE = "mul.lo.u32 %r1, %t, 3; st.global.u32 [%my_out], %r1;"
 OUT = np.zeros(32, np.uint32)

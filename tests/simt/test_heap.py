@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.simt.programs import COMPILED, VIRTUAL, module, words
 
 from warpreg.simt import Device, GlobalMemory, MemoryFault
-from warpreg.simt.heap import Heap
+from warpreg.simt.memory.heap import Heap
 
 EXTERNAL = """
 .extern .func (.param .b64 r) malloc(.param .b64 n);

@@ -11,7 +11,7 @@ import sys
 import pytest
 from tests.simt.host_probe import results
 
-from warpreg.simt import native
+from warpreg.simt.llvm import object_code
 
 PROCESSORS = [
     ("x86-64-v4", "+avx512f,+avx512bw,+avx512dq,+avx512vl", 512),
@@ -23,8 +23,8 @@ PROCESSORS = [
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the processors named here are x86-64")
 @pytest.mark.parametrize(("cpu", "features", "bits"), PROCESSORS)
 def test_another_processor_gives_the_same(cpu: str, features: str, bits: int) -> None:
-    if bits >= native.vector_bits() and bits > 128:
-        pytest.skip(f"this processor has {native.vector_bits()}-bit vectors")
+    if bits >= object_code.vector_bits() and bits > 128:
+        pytest.skip(f"this processor has {object_code.vector_bits()}-bit vectors")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-m", "tests.simt.host_probe", cpu, features]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

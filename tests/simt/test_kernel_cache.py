@@ -17,7 +17,9 @@ from tests.simt.programs import COMPILED, VIRTUAL, module
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
 from warpreg.jit import blob_cache
-from warpreg.simt import Device, Record, kernel_cache, native
+from warpreg.simt import Device, Record
+from warpreg.simt.kernel import kernel_cache
+from warpreg.simt.llvm import object_code
 
 TEXT = module("mul.lo.u32 %r1, %t, 3; st.global.u32 [%my_out], %r1;", {"out": np.zeros(32, np.uint32)})
 RESULT = [3 * t for t in range(32)]
@@ -36,7 +38,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache that this process has not loaded anything from."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("WARPREG_CACHE", str(folder))
-    monkeypatch.setattr(native, "_LOADED", {})
+    monkeypatch.setattr(object_code, "_LOADED", {})
     blob_cache._warn.cache_clear()
     return folder
 
@@ -45,20 +47,20 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is compiled from now on: the first line of each LLVM module."""
     made: list[str] = []
-    real = native.object_code
+    real = object_code.object_code
 
     def counting(text: str, optimize: bool = False) -> bytes:
         made.append(text.splitlines()[0])
         return real(text, optimize)
 
-    monkeypatch.setattr(native, "object_code", counting)
+    monkeypatch.setattr(object_code, "object_code", counting)
     return made
 
 
 def test_the_second_device_compiles_nothing(cache: Path, compiled: list[str]) -> None:
     assert result() == RESULT
     assert len(compiled) == 3  # the kernel, the driver and the store
-    native._LOADED.clear()
+    object_code._LOADED.clear()
     assert result() == RESULT
     assert len(compiled) == 3
     assert sorted(p.parent.name for p in cache.rglob("*.*")) == ["kernels", "objects", "objects"]
@@ -80,15 +82,15 @@ def test_text_options_and_recording_have_entries_of_their_own(cache: Path, compi
 
 def test_another_processor_or_compiler_has_entries_of_its_own(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result()
-    monkeypatch.setattr(native, "identity", lambda: "another")
-    native._LOADED.clear()
+    monkeypatch.setattr(object_code, "identity", lambda: "another")
+    object_code._LOADED.clear()
     result()
     assert len(list(cache.rglob("*.*"))) == 6
 
 
 def test_an_identity_names_processor_compiler_and_sources() -> None:
-    cpu, features, *versions = native.identity().split("\n")
-    assert (cpu, features) == native.host()
+    cpu, features, *versions = object_code.identity().split("\n")
+    assert (cpu, features) == object_code.host()
     assert len(versions) == 3
     assert len(versions[-1]) == 64
 
@@ -134,7 +136,7 @@ def test_damaged_entries_are_made_anew(cache: Path, compiled: list[str], damage:
     sound = {path: path.read_bytes() for path in files}
     for path in files:
         path.write_bytes(damage(sound[path]))
-    native._LOADED.clear()
+    object_code._LOADED.clear()
     assert result() == RESULT
     assert len(compiled) == 6
     assert all(blob_cache.read(path) is not None for path in files)
@@ -143,12 +145,12 @@ def test_damaged_entries_are_made_anew(cache: Path, compiled: list[str], damage:
 def test_a_cache_that_cannot_be_written_is_worth_one_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("WARPREG_CACHE", str(tmp_path / "file" / "cache"))
-    monkeypatch.setattr(native, "_LOADED", {})
+    monkeypatch.setattr(object_code, "_LOADED", {})
     blob_cache._warn.cache_clear()
     with pytest.warns(RuntimeWarning, match=r"^compiled code is not kept in .*/file/cache: Not a directory$") as seen:
         assert result() == RESULT
     assert len(seen) == 1
-    native._LOADED.clear()
+    object_code._LOADED.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert result() == RESULT

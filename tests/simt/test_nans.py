@@ -7,9 +7,10 @@ import pytest
 from tests.codegen.texts import kernel
 
 from warpreg.analysis.accesses import accesses
-from warpreg.simt import Device, storage
-from warpreg.simt import llvm as ir
-from warpreg.simt.blocks import BlockCompiler, Sites
+from warpreg.simt import Device
+from warpreg.simt.block import register_storage
+from warpreg.simt.kernel.block_compiler import BlockCompiler, Sites
+from warpreg.simt.llvm import text as ir
 
 START = (
     "ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1; ld.global.f32 %f1, [%rd2]; ld.global.f32 %f2, [%rd2+4];"
@@ -24,7 +25,7 @@ def code(body: str) -> str:
     program = kernel(f"{START} {body} ret;")
     accesses(program)
     module = ir.Module("k")
-    compiler = BlockCompiler(module, program, storage.assign(program), {}, Sites(False))
+    compiler = BlockCompiler(module, program, register_storage.assign(program), {}, Sites(False))
     compiler.compile(program.blocks[0], 0)
     return str(module)
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tests.simt.programs import Runner, prepare, words
 
-from warpreg.simt import Device, Record, launch
+from warpreg.simt import Device, Record
+from warpreg.simt.launch import launch
 
 
 @pytest.mark.parametrize("size", [8, 16, 32, 64])

@@ -9,7 +9,7 @@ import pytest
 from tests.simt.programs import Runner, words
 
 from warpreg.simt import MemoryFault, TrapFault
-from warpreg.simt.printf import formatted
+from warpreg.simt.launch.printf import formatted
 
 CASES = [
     ("%d|%5d|%-5d|%05d|%+d|% d", (42,) * 6, "42|   42|42   |00042|+42| 42"),

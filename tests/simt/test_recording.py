@@ -14,7 +14,8 @@ from tests.simt.programs import COMPILED, Outcome, Runner, words
 from tests.simt.recorded import accesses_of, path_of, widths_of
 
 from warpreg.ir.address_space import GLOBAL_BASE, SHARED_WINDOW
-from warpreg.simt import Record, launch, recorder
+from warpreg.simt import Record
+from warpreg.simt.launch import launch, recorder
 from warpreg.trace import Trace
 
 EVERYTHING = Record(path=True, addresses=True, widths=True)

@@ -22,11 +22,9 @@ from warpreg.simt import (
     Record,
     RunawayError,
     TrapFault,
-    launch,
-    native_kernel,
-    recorder,
-    reports,
 )
+from warpreg.simt.kernel import native_kernel
+from warpreg.simt.launch import fault_reports, launch, recorder
 
 OUT = np.zeros(64, np.uint32)
 
@@ -129,7 +127,7 @@ F: st.global.u32 [%my_out], %r1;
 def test_more_diverged_parts_than_the_stack_holds(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     # Three nested regions push two entries each.
     assert run(NESTED, out=OUT)["out"][[0, 16, 24, 28]].tolist() == [6, 16 + 9, 24 + 10, 28 + 9]
-    for module_ in (native_kernel, launch, reports):
+    for module_ in (native_kernel, launch, fault_reports):
         monkeypatch.setattr(module_, "STACK_ENTRIES", 5)
     with pytest.raises(ExecutionError, match=r"block \(0,0,0\), warp 0: more than 5 diverged parts at block"):
         run(NESTED, out=OUT)

@@ -9,7 +9,7 @@ from tests.tensor.forms import HEAD
 
 from warpreg.codegen import CompileOptions
 from warpreg.simt import Device
-from warpreg.simt.faults import DeadlockError, MemoryFault
+from warpreg.simt.launch.faults import DeadlockError, MemoryFault
 
 PROLOGUE = """
     .reg .b64 %x, %y, %a, %b, %rd<20>; .reg .b32 %t, %s, %r<40>; .reg .f32 %f<9>; .reg .pred %p<9>; .reg .b16 %h<5>;

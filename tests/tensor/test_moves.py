@@ -10,7 +10,7 @@ from tests.tensor.forms import HEAD
 from warpreg.codegen import CompileOptions
 from warpreg.ir.errors import UnsupportedError
 from warpreg.simt import Device
-from warpreg.simt.faults import ExecutionError, MemoryFault
+from warpreg.simt.launch.faults import ExecutionError, MemoryFault
 
 PROLOGUE = """
     .reg .b64 %x, %y, %a, %b, %rd<9>; .reg .b32 %t, %s, %r<40>; .reg .f32 %f<9>; .reg .pred %p<4>;

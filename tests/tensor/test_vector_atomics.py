@@ -11,7 +11,7 @@ from tests.tensor.forms import HEAD
 
 from warpreg.codegen import CompileOptions
 from warpreg.simt import Device
-from warpreg.simt.faults import MemoryFault
+from warpreg.simt.launch.faults import MemoryFault
 
 PROLOGUE = """
     .reg .b64 %x, %y, %a, %b, %rd<20>; .reg .b32 %t, %s, %r<40>; .reg .f32 %f<20>; .reg .b16 %h<20>; .reg .b128 %q<5>;

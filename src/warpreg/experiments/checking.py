@@ -14,7 +14,7 @@ from warpreg.experiments.runs import find_workload
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
-from warpreg.simt.native_kernel import NativeKernel
+from warpreg.simt.kernel.native_kernel import NativeKernel
 from warpreg.workloads import Workload
 
 Place = Callable[[Kernel], Program]

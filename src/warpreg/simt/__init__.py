@@ -1,7 +1,9 @@
 """Runs kernels natively: warps of 32 lanes on the host's SIMD units, memory checked lane by lane, paths recorded."""
 
-from warpreg.simt.device import Device
-from warpreg.simt.faults import (
+from warpreg.simt.block.taints import FILE, TaintEvent, Taints, TaintWrite
+from warpreg.simt.kernel.native_kernel import Record
+from warpreg.simt.launch.device import Device
+from warpreg.simt.launch.faults import (
     AssertionFault,
     DeadlockError,
     ExecutionError,
@@ -13,14 +15,12 @@ from warpreg.simt.faults import (
     TextureFault,
     TrapFault,
 )
-from warpreg.simt.heap import HEAP_BYTES
-from warpreg.simt.launch import STACK_BYTES, Launch
-from warpreg.simt.memory import Buffer, GlobalMemory
-from warpreg.simt.native_kernel import Record
-from warpreg.simt.taints import FILE, TaintEvent, Taints, TaintWrite
-from warpreg.simt.texture_arguments import SurfaceArgument, TextureArgument
-from warpreg.simt.texture_arrays import TextureError
-from warpreg.simt.textures import Sampler, Surface, Texture
+from warpreg.simt.launch.launch import STACK_BYTES, Launch
+from warpreg.simt.launch.texture_arguments import SurfaceArgument, TextureArgument
+from warpreg.simt.memory.arena import Buffer, GlobalMemory
+from warpreg.simt.memory.heap import HEAP_BYTES
+from warpreg.simt.texture.arrays import TextureError
+from warpreg.simt.texture.objects import Sampler, Surface, Texture
 
 __all__ = [
     "FILE",

@@ -40,7 +40,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
-from warpreg.simt.texture_arrays import Address, Filter, Kind, Read
+from warpreg.simt.texture.arrays import Address, Filter, Kind, Read
 from warpreg.workloads.workload import Array, Arrays, Buffer, Device, Size, Tolerance, Workload
 
 FILLS = ("zeros", "ones", "arange", "random")

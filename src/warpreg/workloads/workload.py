@@ -20,7 +20,7 @@ from warpreg.ptx import parse
 from warpreg.ptx.nvrtc import compile_cuda
 
 if TYPE_CHECKING:
-    from warpreg.simt.texture_arrays import Address, Filter, Kind, Read
+    from warpreg.simt.texture.arrays import Address, Filter, Kind, Read
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]

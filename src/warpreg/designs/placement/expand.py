@@ -18,7 +18,7 @@ from warpreg.ir.instruction import Guard, Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Operand, Register
 from warpreg.ir.types import B32, PRED
-from warpreg.simt.taints import FILE, TaintEvent, Taints, TaintWrite
+from warpreg.simt.block.taints import FILE, TaintEvent, Taints, TaintWrite
 
 MRF = 0
 Place = tuple[int, int]

@@ -19,7 +19,7 @@ from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Special
 from warpreg.jit.functions import compiled
-from warpreg.simt.launch import STACK_BYTES
+from warpreg.simt.launch.launch import STACK_BYTES
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed import decode
 from warpreg.timing.feed import split_warps as loop

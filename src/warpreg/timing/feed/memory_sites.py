@@ -14,7 +14,7 @@ from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.tensor.memory import matrix_in_memory
 from warpreg.sass import opcodes as sass
 from warpreg.sass.program import record_unit
-from warpreg.simt.access import MEMORY, elements
+from warpreg.simt.memory.instructions import MEMORY, elements
 from warpreg.timing.core import access_record as record
 
 SPACES = {

@@ -1,0 +1,233 @@
+"""The values that one basic block works with: operands as 32-lane vectors, results to cells, cells from and to
+memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from warpreg.codegen.layout import CONSTANT_BANK, PARAMETER_BANK
+from warpreg.ir.errors import UnsupportedError
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.operands import ConstantBank, Immediate, Not, Operand, Part, Register, Special
+from warpreg.ir.types import Type
+from warpreg.simt.block.records import Slot
+from warpreg.simt.block.register_storage import Cell
+from warpreg.simt.kernel.warp_driver import slot
+from warpreg.simt.lanes import instructions
+from warpreg.simt.llvm import text as ir
+from warpreg.simt.llvm.emitter import I8, I32, I64, LANES, MASK, Code, Value, lanes_of
+
+UNIFORM_SPECIALS = {
+    "%ntid.x": Slot.NTID_X,
+    "%ntid.y": Slot.NTID_Y,
+    "%ntid.z": Slot.NTID_Z,
+    "%nctaid.x": Slot.NCTAID_X,
+    "%nctaid.y": Slot.NCTAID_Y,
+    "%nctaid.z": Slot.NCTAID_Z,
+    "%ctaid.x": Slot.CTAID_X,
+    "%ctaid.y": Slot.CTAID_Y,
+    "%ctaid.z": Slot.CTAID_Z,
+    "%clusterid.x": Slot.CTAID_X,
+    "%clusterid.y": Slot.CTAID_Y,
+    "%clusterid.z": Slot.CTAID_Z,
+    "%nclusterid.x": Slot.NCTAID_X,
+    "%nclusterid.y": Slot.NCTAID_Y,
+    "%nclusterid.z": Slot.NCTAID_Z,
+    "%warpid": Slot.WARP,
+    "%nwarpid": Slot.WARP_COUNT,
+    "%clock": Slot.EXECUTED,
+    "%clock64": Slot.EXECUTED,
+    "%globaltimer": Slot.EXECUTED,
+    "%globaltimer_lo": Slot.EXECUTED,
+    "%dynamic_smem_size": Slot.DYNAMIC_SHARED,
+    "%total_smem_size": Slot.SHARED_BYTES,
+    "%stack_base": Slot.STACK_BASE,
+}
+"""Special registers that are equal in all lanes; clocks count the launch's warp-instructions before the basic block."""
+
+CLOCKS = frozenset(name for name, field in UNIFORM_SPECIALS.items() if field is Slot.EXECUTED)
+
+AXES = ("x", "y", "z")
+
+CONSTANT_SPECIALS = {
+    "%smid": 0,
+    "%nsmid": 1,
+    "%gridid": 0,
+    "%is_explicit_cluster": 0,
+    "%cluster_ctarank": 0,
+    "%cluster_nctarank": 1,
+    **{f"%cluster_ctaid.{axis}": 0 for axis in AXES},
+    **{f"%cluster_nctaid.{axis}": 1 for axis in AXES},
+    **{f"%{name}.w": 0 for name in ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid")},
+    **{f"%cluster_{name}.w": 0 for name in ("ctaid", "nctaid")},
+    "%clock_hi": 0,
+    "%globaltimer_hi": 0,
+    "%current_graph_exec": 0,
+    "%aggr_smem_size": 0,
+    "%reserved_smem_offset_begin": 0,
+    "%reserved_smem_offset_end": 0,
+    "%reserved_smem_offset_cap": 0,
+    **{f"%reserved_smem_offset_{number}": 0 for number in range(2)},
+    **{f"%envreg{number}": 0 for number in range(32)},
+    **{f"%pm{number}{width}": 0 for number in range(8) for width in ("", "_64")},
+}
+"""Special registers that are the same in every launch: one SM, clusters of one thread block, no performance counters,
+no environment, no shared memory reserved by a system."""
+
+LANE_SPECIALS: dict[str, Callable[[int], int]] = {
+    "%laneid": lambda lane: lane,
+    "%lanemask_eq": lambda lane: 1 << lane,
+    "%lanemask_lt": lambda lane: (1 << lane) - 1,
+    "%lanemask_le": lambda lane: (2 << lane) - 1,
+    "%lanemask_gt": lambda lane: ~((2 << lane) - 1) & 0xFFFFFFFF,
+    "%lanemask_ge": lambda lane: ~((1 << lane) - 1) & 0xFFFFFFFF,
+}
+
+
+class BlockValues:
+    """The cells and operands of one basic block under construction.
+
+    A cell is loaded at its first use and kept as an SSA value; ``flush`` stores what lives on, for the active lanes
+    only.
+    """
+
+    def __init__(self, code: Code, symbols: dict[str, int]) -> None:
+        self.code = code
+        self.symbols = symbols
+        self.launch, self.registers, self.mask = code.arguments
+        self.active = self.mask.bitcast(MASK)
+        self._values: dict[Cell, Value] = {}
+        self._places: dict[Cell, Value] = {}
+        self._dirty: dict[Cell, None] = {}
+        self._fields: dict[Slot, Value] = {}
+        self._scratch: Value | None = None
+        self._inverses: dict[int, tuple[Value, Value]] = {}
+        self.shapes: dict[tuple[int, int, int], Any] = {}
+
+    def scratch(self, bytes_: int) -> Value:
+        """The address (i64) of stack memory that one instruction may use; the same for all of the block."""
+        if self._scratch is None:
+            self._scratch = self.code.array(I8, bytes_)
+        return self._scratch
+
+    def field(self, field: Slot) -> Value:
+        """A field of the launch record that stays the same while the block runs, loaded once."""
+        if field not in self._fields:
+            self._fields[field] = slot(self.code, self.launch, field)
+        return self._fields[field]
+
+    def inverse(self, predicate: Value) -> Value:
+        """The negated predicate, computed once."""
+        key = id(predicate.llvm)
+        if key not in self._inverses:
+            self._inverses[key] = predicate, ~predicate
+        return self._inverses[key][1]
+
+    def get(self, cell: Cell) -> Value:
+        """The cell's value in all lanes."""
+        if cell not in self._values:
+            self._values[cell] = self._load(cell)
+        return self._values[cell]
+
+    def set(self, cell: Cell, value: Value) -> None:
+        """Give the cell a new value; inactive lanes may hold anything until ``flush``."""
+        self._values[cell] = value
+        self._dirty[cell] = None
+
+    def _load(self, cell: Cell) -> Value:
+        if cell.bits == 1:
+            return self._place(cell).load(I32, align=4).bitcast(MASK)
+        return self._place(cell).load(lanes_of(ir.IntType(cell.bits)), align=64)
+
+    def _place(self, cell: Cell) -> Value:
+        """The address of a cell, computed once."""
+        if cell not in self._places:
+            self._places[cell] = self.registers + cell.offset
+        return self._places[cell]
+
+    def flush(self, kept: frozenset[Cell]) -> None:
+        """Store the cells written here that are in ``kept``; inactive lanes keep what memory holds."""
+        for cell in self._dirty:
+            if cell in kept:
+                address, value = self._place(cell), self._values[cell]
+                if cell.bits == 1:
+                    old = address.load(I32, align=4)
+                    address.store((old & ~self.mask) | (value.bitcast(I32) & self.mask), align=4)
+                else:
+                    address.store(self.active.select(value, self._load(cell)), align=64)
+
+    def read(self, cells: tuple[Cell, ...], bits: int) -> Value:
+        """A register of one cell, or of several 32-bit cells with the lowest word first, as ``bits`` a lane."""
+        whole = self.get(cells[0])
+        if len(set(cells)) > 1:
+            wide = lanes_of(ir.IntType(32 * len(cells)))
+            whole = whole.zext(wide)
+            for position, cell in enumerate(cells[1:], 1):
+                whole = whole | (self.get(cell).zext(wide) << 32 * position)
+        return self.resized(whole, bits, signed=False)
+
+    def write(self, cells: tuple[Cell, ...], value: Value, signed: bool, guard: Value | None) -> None:
+        """Write a register; ``signed`` says how a narrow value fills it, ``guard`` in which lanes."""
+        if len(set(cells)) > 1:
+            value = self.resized(value, 32 * len(cells), signed)
+            parts = [(value >> 32 * position).trunc(lanes_of(I32)) for position in range(len(cells))]
+        else:
+            parts = [self.resized(value, cells[0].bits, signed)]
+        for cell, part in zip(dict.fromkeys(cells), parts, strict=True):
+            self.set(cell, guard.select(part, self.get(cell)) if guard else part)
+
+    def resized(self, value: Value, bits: int, signed: bool) -> Value:
+        """Truncated, or extended by sign or zeros, to ``bits`` a lane."""
+        width = value.type.element.width
+        if width == bits:
+            return value
+        type_ = lanes_of(ir.IntType(bits))
+        if width > bits:
+            return value.trunc(type_)
+        return value.sext(type_) if signed else value.zext(type_)
+
+    def operand(self, operand: Operand, type_: Type, cells: tuple[Cell, ...], instruction: Instruction) -> Value:
+        """A source operand as a vector of the width of ``type_``; ``cells`` are those of the register in it, if any."""
+        if isinstance(operand, Register):
+            return self.read(cells, type_.bits)
+        if isinstance(operand, Part) and instruction.opcode.startswith("v"):
+            return self.read(cells, type_.bits)
+        if isinstance(operand, Not):
+            return ~self.read(cells, 1)
+        if isinstance(operand, Immediate):
+            return Value(self.code, instructions.immediate(operand, type_))
+        if isinstance(operand, ConstantBank):
+            return self.bank(operand, type_, instruction).splat()
+        if isinstance(operand, Special):
+            return self.resized(self.special(operand, instruction), type_.bits, signed=False)
+        raise UnsupportedError(f"operand '{operand}' of '{instruction}'", instruction.location)
+
+    def bank(self, operand: ConstantBank, type_: Type, instruction: Instruction) -> Value:
+        """A scalar from a constant bank."""
+        scalar = ir.IntType(type_.bits)
+        if operand.bank == PARAMETER_BANK:
+            return (self.field(Slot.PARAMETERS) + operand.offset).load(scalar, align=1)
+        if operand.name not in self.symbols:
+            raise UnsupportedError(
+                f"variable '{operand.name}'", instruction.location, "is not in global or constant memory"
+            )
+        symbol = (self.field(Slot.SYMBOLS) + 8 * self.symbols[operand.name]).load(I64)
+        if operand.bank == CONSTANT_BANK:
+            return (symbol + self.field(Slot.GLOBAL_BIAS) + operand.offset).load(scalar, align=1)
+        return (symbol + operand.offset % (1 << 64)).trunc(scalar)
+
+    def special(self, operand: Special, instruction: Instruction) -> Value:
+        """A special register as a vector of its own width.  Raises UnsupportedError for those that have no meaning
+        here."""
+        name = operand.name
+        if name in UNIFORM_SPECIALS:
+            return self.field(UNIFORM_SPECIALS[name]).splat()
+        if name in LANE_SPECIALS:
+            return self.code.const(lanes_of(I32), [LANE_SPECIALS[name](lane) for lane in range(LANES)])
+        if name in CONSTANT_SPECIALS:
+            return self.code.const(lanes_of(I32), CONSTANT_SPECIALS[name])
+        if name in ("%tid.x", "%tid.y", "%tid.z"):
+            offset = 128 * "xyz".index(name[-1])
+            return (self.registers + offset).load(lanes_of(I32), align=64)
+        raise UnsupportedError(f"special register '{name}'", instruction.location)

@@ -1,0 +1,30 @@
+"""Native code that ends a launch: what went wrong, at which instruction, in which lane."""
+
+from __future__ import annotations
+
+from warpreg.simt.block.records import Fault, Slot
+from warpreg.simt.kernel.warp_driver import set_slot, slot
+from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, Code, Value
+
+
+def stop_if(code: Code, launch: Value, fault: Fault, site: Value, lanes: Value, address: Value | None = None) -> None:
+    """Leave a fault in the launch record unless ``lanes`` (i32) is empty; the first fault of a block stays.
+
+    ``address`` has the addresses of all lanes; that of the lowest faulting lane is reported.
+    """
+    with code.if_((lanes != 0) & (slot(code, launch, Slot.FAULT) == 0), likely=False):
+        lane = code.intrinsic("llvm.cttz.i32", I32, [lanes, code.const(I1, 0)]) & (LANES - 1)
+        set_slot(launch, Slot.FAULT, code.const(I64, fault))
+        set_slot(launch, Slot.FAULT_SITE, site)
+        set_slot(launch, Slot.FAULT_LANE, lane.zext(I64))
+        if address is not None:
+            set_slot(launch, Slot.FAULT_ADDRESS, address.lane(lane).zext(I64))
+
+
+def stop_unless_whole(code: Code, launch: Value, site: Value, mask: Value) -> None:
+    """Fault where some, but not all lanes of the warp execute an instruction that works on the whole warp.
+
+    The lane reported is the first that does not take part.
+    """
+    divided = (mask != 0) & (mask != 0xFFFFFFFF)
+    stop_if(code, launch, Fault.DIVIDED, site, divided.select(~mask, code.const(I32, 0)))

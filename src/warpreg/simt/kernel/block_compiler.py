@@ -1,0 +1,370 @@
+"""From a basic block to a native function ``lanes(launch, registers, mask)``.
+
+The function runs the block's instructions for one warp and returns the lanes for which its terminator's guard holds:
+those that take the branch, exit or arrive at the barrier.  Long blocks become a chain of functions, so that compiling
+stays linear.
+"""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from warpreg.analysis.accesses import accesses
+from warpreg.codegen.calls import Call
+from warpreg.codegen.services import reason
+from warpreg.ir import opcodes
+from warpreg.ir.errors import UnsupportedError
+from warpreg.ir.instruction import Instruction, registers_of
+from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, SERVICES, Block, Kernel
+from warpreg.ir.operands import Operand, Sink
+from warpreg.ir.types import U32, Type
+from warpreg.simt.block import widths
+from warpreg.simt.block.block_values import BlockValues
+from warpreg.simt.block.records import SITE_BYTES, Fault, Slot
+from warpreg.simt.block.register_storage import CARRY_CELL, Cell, Storage
+from warpreg.simt.block.taints import TaintCode, Taints
+from warpreg.simt.kernel.warp_driver import set_slot, slot
+from warpreg.simt.lanes import instructions
+from warpreg.simt.llvm import text as ir
+from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.memory.instructions import MEMORY, MemoryAccess
+from warpreg.simt.tensor.async_copy import ASYNCHRONOUS, AsynchronousInstruction
+from warpreg.simt.tensor.instructions import MATRIX, MatrixInstruction
+from warpreg.simt.texture.instructions import TEXTURE, TextureAccess
+
+SIGNATURE = ir.FunctionType(I32, [I64, I64, I32])
+
+SEGMENT = 96
+"""Instructions of one native function; longer blocks are chained."""
+
+NOTHING = frozenset({"membar", "fence", "nanosleep", "pmevent", "prefetch", "prefetchu", "discard", "applypriority"})
+
+
+class NativeOperation(Protocol):
+    """A function of a module of its own that kernels call: hashable, and told from others by its name."""
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        ...
+
+    def module(self) -> str:
+        """LLVM IR that defines the function."""
+        ...
+
+
+@dataclass
+class Sites:
+    """Memory instructions, traps and native operations of a kernel, numbered in order of appearance; the pcs in
+    ``inline`` are accesses to handle in the block itself where they are of the usual shape."""
+
+    record: bool
+    inline: frozenset[int] = frozenset()
+    sites: list[tuple[int, bool]] = field(default_factory=list)
+    operations: dict[NativeOperation, int] = field(default_factory=dict)
+
+    def site(self, pc: int, guarded: bool) -> int:
+        """The number of the instruction at ``pc``."""
+        self.sites.append((pc, guarded))
+        return len(self.sites) - 1
+
+    def operation(self, operation: NativeOperation) -> int:
+        """The number of a native operation in the launch's table."""
+        return self.operations.setdefault(operation, len(self.operations))
+
+
+@dataclass(frozen=True)
+class BlockCompiler:
+    """Compiles the blocks of one kernel into one LLVM module; ``record_widths`` adds the recording of value widths."""
+
+    module: Any
+    kernel: Kernel
+    storage: Storage
+    symbols: dict[str, int]
+    sites: Sites
+    record_widths: bool = False
+    taints: Taints | None = None
+
+    def compile(self, block: Block, first_pc: int) -> None:
+        """Define ``block_N`` (and what it chains to), and ``resume_N`` for a block that ends in ``bar.red`` or a
+        host service with a result."""
+        kept = [*self.storage.kept(self.kernel, block.index)]
+        count = len(block.instructions)
+        for start in range(0, max(count, 1), SEGMENT):
+            end = min(start + SEGMENT, count)
+            body = _Body(self, self._function(block, start))
+            for i in range(start, end):
+                body.emit(block.instructions[i], first_pc + i)
+            body.values.flush((kept[end - 1] if count else frozenset()) | {CARRY_CELL})
+            if end < count:
+                following = self._declared(block, end)
+                body.code.ret(body.code.call(following, body.code.arguments))
+            else:
+                body.code.ret(body.taken)
+
+    def _declared(self, block: Block, start: int) -> Any:
+        """The function that goes on at ``start``; its own turn defines it."""
+        return ir.Function(self.module, SIGNATURE, self._name(block, start))
+
+    def _name(self, block: Block, start: int) -> str:
+        return f"block_{block.index}" if start == 0 else f"block_{block.index}_{start}"
+
+    def _function(self, block: Block, start: int) -> Code:
+        return Code(self.module, self._name(block, start), I32, SIGNATURE.args)
+
+    def successors(self, pc: int) -> tuple[int, ...]:
+        """The successors of the block that holds ``pc``."""
+        return self.kernel.blocks[self._block_of(pc)].successors
+
+    def _block_of(self, pc: int) -> int:
+        return bisect.bisect_right(self.kernel.first_pcs(), pc) - 1
+
+    def define_resume(self, instruction: Instruction, pc: int) -> None:
+        """Define the function that gives a warp the result of its ``bar.red`` or host service."""
+        block = self._block_of(pc)
+        body = _Body(self, Code(self.module, f"resume_{block}", I32, SIGNATURE.args))
+        body.resume(instruction, pc)
+        body.values.flush(frozenset(self.storage.written[pc]))
+        body.code.ret(body.values.mask)
+
+
+class _Context:
+    """What `instructions.emit` sees of the block under construction."""
+
+    def __init__(self, values: BlockValues, guard: Value | None) -> None:
+        self._values, self._guard = values, guard
+        self.builder, self.module = values.code.builder, values.code.module
+
+    @property
+    def active(self) -> Any:
+        if self._guard is None:
+            return self._values.active.llvm
+        return (self._guard.bitcast(I32) & self._values.mask).bitcast(MASK).llvm
+
+    @property
+    def carry(self) -> Any:
+        return self._values.get(CARRY_CELL).llvm
+
+    @carry.setter
+    def carry(self, flags: Any) -> None:
+        flag = Value(self._values.code, flags)
+        self._values.set(CARRY_CELL, self._guard.select(flag, self._values.get(CARRY_CELL)) if self._guard else flag)
+
+
+class _Body:
+    """One native function under construction."""
+
+    def __init__(self, compiler: BlockCompiler, code: Code) -> None:
+        self.compiler = compiler
+        self.code = code
+        self.values = BlockValues(code, compiler.symbols)
+        self.launch = self.values.launch
+        self.taken = self.values.mask
+        self.record_widths = compiler.record_widths
+        self.form: opcodes.Form
+        """Of the instruction at hand."""
+
+    def emit(self, instruction: Instruction, pc: int) -> None:
+        """Add one instruction, and what happens to taints there.  Raises UnsupportedError if it cannot be run."""
+        taints = self.compiler.taints
+        event = taints.events.get(pc) if taints else None
+        if taints is None or event is None:
+            self._execute(instruction, pc)
+            return
+        code = TaintCode(self.values, taints, self.compiler.storage.bytes)
+        lanes = self.lanes_of_guard(instruction, pc)
+        code.arrive(event)
+        for place, register in event.reads:
+            bad = code.offenders(place, register, lanes)
+            with self.code.if_(bad != 0, likely=False):
+                site = self.compiler.sites.site(pc, instruction.guard is not None)
+                self._fault(Fault.TAINTED, site, self._first(bad), code.number(place, register))
+        self._execute(instruction, pc)
+        code.leave(event, lanes)
+
+    def _execute(self, instruction: Instruction, pc: int) -> None:
+        row, self.form = opcodes.resolve(instruction)
+        opcode = instruction.opcode
+        if opcode in BRANCHES | EXITS or opcode == "brkpt":
+            self._branch_or_exit(instruction, pc)
+        elif opcode in BARRIERS and "warp" not in instruction.modifiers:
+            self._barrier(instruction, pc)
+        elif opcode in MEMORY:
+            self._write(instruction, pc, self._memory(instruction, pc))
+        elif opcode in MATRIX:
+            self._write(instruction, pc, self._matrix(instruction, pc))
+        elif opcode in TEXTURE:
+            self._write(instruction, pc, self._texture(instruction, pc))
+        elif opcode in SERVICES:
+            self._service(instruction, pc)
+        elif opcode == "createpolicy":
+            self._write(instruction, pc, [self.code.const(lanes_of(I64), 0)])
+        elif opcode in ASYNCHRONOUS and row.meaning is None:
+            self._write(instruction, pc, self._asynchronous(instruction, pc))
+        elif opcode == "call":
+            call = Call.read(instruction)
+            raise UnsupportedError(f"'{instruction}'", instruction.location, reason(call) if call else "has no target")
+        elif opcode not in NOTHING and opcode not in BARRIERS:
+            self._write(instruction, pc, self._compute(instruction, pc))
+
+    def _sources(self, instruction: Instruction, pc: int) -> list[tuple[Operand, Type, tuple[Cell, ...]]]:
+        """Flattened source operands with their types and the cells of the register in each."""
+        operands = opcodes.flattened(instruction.sources)
+        cells = iter(self._cells(instruction, pc, self.compiler.storage.read[pc], instruction.sources))
+        return [
+            (operand, type_, next(cells) if any(registers_of(operand)) else ())
+            for operand, type_ in zip(operands, self.form.signature.sources, strict=True)
+        ]
+
+    def _cells(
+        self, instruction: Instruction, pc: int, words: tuple[Cell, ...], operands: tuple[Operand, ...]
+    ) -> list[tuple[Cell, ...]]:
+        """The cells of each register in some operands, in order."""
+        numbering = accesses(self.compiler.kernel).cells
+        at, rows = 0, []
+        for operand in operands:
+            for register in registers_of(operand):
+                count = len(numbering.of(register))
+                rows.append(words[at : at + count])
+                at += count
+        return rows
+
+    def guard(self, instruction: Instruction, pc: int) -> Value | None:
+        """The lanes for which the guard holds, active or not; None without a guard."""
+        if instruction.guard is None:
+            return None
+        held = self.values.get(self.compiler.storage.read[pc][-1])
+        return self.values.inverse(held) if instruction.guard.negated else held
+
+    def lanes_of_guard(self, instruction: Instruction, pc: int) -> Value:
+        """The active lanes for which the guard holds, as an i32 mask."""
+        held = self.guard(instruction, pc)
+        return self.values.mask if held is None else held.bitcast(I32) & self.values.mask
+
+    def _compute(self, instruction: Instruction, pc: int) -> list[Value]:
+        values = [self.values.operand(o, t, c, instruction) for o, t, c in self._sources(instruction, pc)]
+        context = _Context(self.values, self.guard(instruction, pc))
+        return [
+            Value(self.code, result) for result in instructions.emit(context, instruction, [v.llvm for v in values])
+        ]
+
+    def _memory(self, instruction: Instruction, pc: int) -> list[Value]:
+        access = MemoryAccess(self.values, self.compiler.sites, instruction, pc)
+        return access.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
+
+    def _asynchronous(self, instruction: Instruction, pc: int) -> list[Value]:
+        access = AsynchronousInstruction(self.values, self.compiler.sites, instruction, pc)
+        return access.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
+
+    def _matrix(self, instruction: Instruction, pc: int) -> list[Value]:
+        matrix = MatrixInstruction(self.values, self.compiler.sites, instruction, pc)
+        return matrix.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
+
+    def _texture(self, instruction: Instruction, pc: int) -> list[Value]:
+        access = TextureAccess(self.values, self.compiler.sites, instruction, pc)
+        return access.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
+
+    def _write(self, instruction: Instruction, pc: int, results: list[Value]) -> None:
+        operands = opcodes.flattened(instruction.results)
+        cells = iter(self._cells(instruction, pc, self.compiler.storage.written[pc], instruction.results))
+        guard = self.guard(instruction, pc)
+        for operand, type_, result in zip(operands, self.form.signature.results, results, strict=True):
+            if isinstance(operand, Sink):
+                continue
+            target = next(cells)
+            if self.record_widths:
+                widths.record(self.values, target, result, type_.is_signed, guard)
+            self.values.write(target, result, type_.is_signed, guard)
+
+    def _branch_or_exit(self, instruction: Instruction, pc: int) -> None:
+        self.taken = self.lanes_of_guard(instruction, pc)
+        if instruction.opcode == "brx":
+            self._indirect(instruction, pc)
+        elif instruction.opcode in ("trap", "brkpt"):
+            site = self.compiler.sites.site(pc, instruction.guard is not None)
+            with self.code.if_(self.taken != 0):
+                self._fault(Fault.TRAP, site, self._first(self.taken), self.code.const(I64, 0))
+
+    def _fault(self, fault: Fault, site: int, lane: Value, what: Value) -> None:
+        """Leave a fault in the launch record unless there is one."""
+        with self.code.if_(slot(self.code, self.launch, Slot.FAULT) == 0):
+            set_slot(self.launch, Slot.FAULT, self.code.const(I64, fault))
+            set_slot(self.launch, Slot.FAULT_SITE, self.site_address(site))
+            set_slot(self.launch, Slot.FAULT_LANE, lane.zext(I64))
+            set_slot(self.launch, Slot.FAULT_ADDRESS, what)
+
+    def _service(self, instruction: Instruction, pc: int) -> None:
+        """Leave the arguments of a host service in the launch record; the driver stops after the block."""
+        self.taken = self.lanes_of_guard(instruction, pc)
+        for position, (operand, type_, cells) in enumerate(self._sources(instruction, pc)):
+            value = self.values.operand(operand, type_, cells, instruction)
+            area = self.launch + (Slot.SERVICE + 32 * position) * 8
+            area.store(value.zext(lanes_of(I64)), align=8)
+        if instruction.has_result:
+            self.compiler.define_resume(instruction, pc)
+
+    def _first(self, mask: Value) -> Value:
+        """The lowest lane of a mask; 0 if it is empty."""
+        return self.code.intrinsic("llvm.cttz.i32", I32, [mask, self.code.const(I1, 0)]) & (LANES - 1)
+
+    def site_address(self, site: int) -> Value:
+        return slot(self.code, self.launch, Slot.SITES) + site * SITE_BYTES
+
+    def _indirect(self, instruction: Instruction, pc: int) -> None:
+        """Leave each lane's target block in the launch record; an index past the table is a fault."""
+        operand, _, cells = self._sources(instruction, pc)[0]
+        index = self.values.operand(operand, U32, cells, instruction)
+        *others, last = self.compiler.successors(pc)
+        beyond = (index > len(others)).bitcast(I32) & self.taken
+        with self.code.if_(beyond != 0, likely=False):
+            lane = self._first(beyond)
+            self._fault(Fault.BRANCH_INDEX, self.compiler.sites.site(pc, False), lane, index.lane(lane).zext(I64))
+        target = self.code.const(lanes_of(I32), last)
+        for position, block in enumerate(others):
+            target = (index == position).select(block, target)
+        (self.launch + Slot.TARGETS * 8).store(target, align=8)
+
+    def _barrier(self, instruction: Instruction, pc: int) -> None:
+        """Tell the driver which barrier, for how many threads, and what ``bar.red`` adds up."""
+        self.taken = self.lanes_of_guard(instruction, pc)
+        numbers = [(o, t, c) for o, t, c in self._sources(instruction, pc) if not t.is_predicate]
+        first = self._first(self.taken)
+        values = [self.values.operand(o, t, c, instruction).lane(first).zext(I64) for o, t, c in numbers]
+        arrive = "arrive" in instruction.modifiers
+        set_slot(self.launch, Slot.BARRIER, values[0] | (1 << 32) if arrive else values[0])
+        threads = values[1] if len(values) > 1 else self.code.const(I64, 0)
+        set_slot(self.launch, Slot.BARRIER_THREADS, threads)
+        if "red" in instruction.modifiers:
+            self._reduce(instruction, pc, values[0])
+
+    def _reduce(self, instruction: Instruction, pc: int, barrier: Value) -> None:
+        operand, type_, cells = self._sources(instruction, pc)[-1]
+        held = self.values.operand(operand, type_, cells, instruction).bitcast(I32) & self.taken
+        for first, lanes_ in ((Slot.REDUCED_COUNT, held), (Slot.REDUCED_THREADS, self.taken)):
+            field = self.launch + (barrier & 15) * 8 + first * 8
+            count = self.code.intrinsic("llvm.ctpop.i32", I32, [lanes_])
+            field.store(field.load(I64) + count.zext(I64))
+        self.compiler.define_resume(instruction, pc)
+
+    def resume(self, instruction: Instruction, pc: int) -> None:
+        """The body of ``resume_N``: the result of a ``bar.red`` once all have arrived, or of a host service; its width
+        is not recorded."""
+        self.record_widths, self.form = False, opcodes.form(instruction)
+        if instruction.opcode in SERVICES:
+            results = (self.launch + Slot.SERVICE * 8).load(lanes_of(I64), align=8)
+            kind = self.form.signature.results[0]
+            self._write(instruction, pc, [self.values.resized(results, kind.bits, signed=False)])
+            return
+        number = self.values.operand(*self._sources(instruction, pc)[0], instruction)
+        barrier = number.lane(self._first(self.lanes_of_guard(instruction, pc))).zext(I64)
+        field = self.launch + (barrier & 15) * 8
+        count = (field + Slot.REDUCED_COUNT * 8).load(I64)
+        if "popc" in instruction.modifiers:
+            result = count.trunc(I32).splat()
+        else:
+            threads = (field + Slot.REDUCED_THREADS * 8).load(I64)
+            holds = count == threads if "and" in instruction.modifiers else count != 0
+            result = holds.splat()
+        self._write(instruction, pc, [result])

@@ -1,0 +1,57 @@
+"""Compiled kernels on disk, so that a kernel seen before is ready in milliseconds.
+
+An entry's key covers the PTX text, the kernel's name, the options, what is recorded, and `object_code.identity`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+from warpreg import codegen, ptx
+from warpreg.codegen import CompileOptions
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Module
+from warpreg.jit import blob_cache
+from warpreg.jit.cache_directory import cache_directory
+from warpreg.jit.collector_pause import collector_paused
+from warpreg.simt.kernel.native_kernel import Image, NativeKernel, Record, compile_image, load
+from warpreg.simt.llvm import object_code
+
+
+def load_or_compile(module: Module, name: str, options: CompileOptions | None, record: Record) -> NativeKernel:
+    """A kernel of a module as native code, compiled only if the disk cache lacks it.
+
+    Raises UnknownNameError, UnsupportedError and what the compiler passes raise.
+    """
+    text = module.digest or hashlib.sha256(ptx.write(module).encode()).hexdigest()
+    key = "\n".join((text, name, repr(options), repr(record), object_code.identity()))
+    path = cache_directory() / "kernels" / f"{hashlib.sha256(key.encode()).hexdigest()}.pickle"
+    with collector_paused():
+        image = _read(path)
+        if image is None:
+            kernel = codegen.translate(module, name, options) if options else codegen.build(module, name)
+            image = compile_image(kernel, record)
+            blob_cache.write(path, pickle.dumps(_detached(image), pickle.HIGHEST_PROTOCOL))
+    return load(replace(image, kernel=_attached(image.kernel, module)), record)
+
+
+def _read(path: Path) -> Image | None:
+    """The entry, or None if there is none."""
+    data = blob_cache.read(path)
+    if data is None:
+        return None
+    image: Image = pickle.loads(data)
+    return image
+
+
+def _detached(image: Image) -> Image:
+    """Without what the reader has anyway: the module, and cached analyses."""
+    bare = Module(image.kernel.module.version, image.kernel.module.target, image.kernel.module.address_size, ())
+    return replace(image, kernel=_attached(image.kernel, bare))
+
+
+def _attached(kernel: Kernel, module: Module) -> Kernel:
+    return replace(kernel, module=module, analyses={})

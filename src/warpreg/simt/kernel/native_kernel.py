@@ -1,0 +1,176 @@
+"""A kernel as native code: its blocks compiled, its memory operations gathered, its tables laid out for the driver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.analysis.reconvergence import reconvergence
+from warpreg.codegen.stack import STACK_BASE
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import BARRIERS, EXITS, SERVICES, Block, Kernel
+from warpreg.ir.operands import Special
+from warpreg.simt.block import register_storage
+from warpreg.simt.block.block_values import CLOCKS
+from warpreg.simt.block.records import BLOCK_BYTES, NO_BLOCK, BlockField, BlockKind, Slot
+from warpreg.simt.block.taints import Taints
+from warpreg.simt.kernel.block_compiler import BlockCompiler, NativeOperation, Sites
+from warpreg.simt.kernel.warp_driver import Driver
+from warpreg.simt.llvm import object_code
+from warpreg.simt.llvm import text as ir
+from warpreg.simt.memory import coalesced_path
+
+STACK_ENTRIES = 256
+"""Depth of a warp's reconvergence stack; a deeper nest of diverged regions is a fault."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a run records: the ``path`` of warps, lane ``addresses`` of memory instructions, ``widths`` of values."""
+
+    path: bool = False
+    addresses: bool = False
+    widths: bool = False
+
+    @property
+    def any(self) -> bool:
+        return self.path or self.addresses or self.widths
+
+
+@dataclass(frozen=True)
+class Image:
+    """A compiled kernel as it lies in the disk cache: code and tables without addresses.
+
+    ``ends`` gives each block's kind, target, fall-through, reconvergence block, instruction count and whether it has a
+    resume function; ``sites`` each memory instruction's pc and whether it has a guard; ``has_stack`` is whether threads
+    need a stack; ``taints`` are those that it follows.
+    """
+
+    kernel: Kernel
+    code: bytes
+    register_bytes: int
+    symbols: tuple[str, ...]
+    sites: tuple[tuple[int, bool], ...]
+    operations: tuple[NativeOperation, ...]
+    ends: tuple[tuple[int, int, int, int, int, bool], ...]
+    reads_clock: bool
+    has_stack: bool
+    waits: bool
+    taints: Taints | None = None
+
+
+@dataclass(frozen=True)
+class NativeKernel:
+    """An image that has been loaded: the tables that a launch needs, and the code that they point to."""
+
+    image: Image
+    block_table: NDArray[np.uint8]
+    helpers: NDArray[np.uint64]
+    run: int
+    libraries: tuple[object_code.Library, ...]
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.image.kernel
+
+    @property
+    def longest_block(self) -> int:
+        """Instructions of the longest basic block."""
+        return max((len(block.instructions) for block in self.kernel.blocks), default=0)
+
+
+def compile_image(kernel: Kernel, record: Record, taints: Taints | None = None) -> Image:
+    """Native code for a kernel.  Raises UnsupportedError for the first instruction that cannot be run."""
+    cells = register_storage.assign(kernel)
+    symbols = tuple(sorted({p.variable.name for p in kernel.placements if p.space in ("global", "const", "tex")}))
+    sites = Sites(record.addresses, coalesced_path.worthwhile(kernel))
+    module = ir.Module(kernel.name)
+    numbers = {n: i for i, n in enumerate(symbols)}
+    compiler = BlockCompiler(module, kernel, cells, numbers, sites, record.widths, taints)
+    for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
+        compiler.compile(block, first)
+    code = object_code.object_code(str(module))
+    specials = {o.name for i in kernel.instructions() for o in i.operands if isinstance(o, Special)}
+    return Image(
+        kernel=kernel,
+        code=code,
+        register_bytes=cells.bytes + (taints.bytes if taints else 0),
+        symbols=symbols,
+        sites=tuple(sites.sites),
+        operations=tuple(sites.operations),
+        ends=_ends(kernel),
+        reads_clock=bool(specials & CLOCKS),
+        has_stack=STACK_BASE.name in specials,
+        waits=any(i.opcode == "mbarrier" and i.modifiers[0].endswith("_wait") for i in kernel.instructions()),
+        taints=taints,
+    )
+
+
+def load(image: Image, record: Record) -> NativeKernel:
+    """Make an image callable."""
+    library, driver = object_code.Library(image.code), _driver(record, image.reads_clock, image.waits)
+    operations = [_operation(operation) for operation in image.operations]
+    return NativeKernel(
+        image=image,
+        block_table=_block_table(image, library),
+        helpers=np.array([address for _, address in operations] or [0], np.uint64),
+        run=driver.address("run"),
+        libraries=(library, driver, *(library for library, _ in operations)),
+    )
+
+
+def _operation(operation: NativeOperation) -> tuple[object_code.Library, int]:
+    library = object_code.cached_library(operation.name, operation.module)
+    return library, library.address(operation.name)
+
+
+def _driver(record: Record, keep_clock: bool, yields: bool) -> object_code.Library:
+    streams = (
+        (record.addresses, Slot.ADDRESSES, Slot.ADDRESSES_LIMIT),
+        (record.widths, Slot.WIDTHS, Slot.WIDTHS_LIMIT),
+    )
+    watch = tuple((field, limit) for wanted, field, limit in streams if wanted)
+    driver = Driver(record.path, watch, STACK_ENTRIES, keep_clock, yields)
+    return object_code.cached_library(repr(driver), driver.module)
+
+
+def _ends(kernel: Kernel) -> tuple[tuple[int, int, int, int, int, bool], ...]:
+    meet = reconvergence(kernel)
+    rows = []
+    for block in kernel.blocks:
+        kind, target, fall = _end(block)
+        meeting = meet[block.index] if meet[block.index] >= 0 else NO_BLOCK
+        stops = kind in (BlockKind.BARRIER, BlockKind.SERVICE)
+        resumes = stops and block.instructions[-1].has_result
+        rows.append((int(kind), target, fall, meeting, len(block.instructions), resumes))
+    return tuple(rows)
+
+
+def _block_table(image: Image, library: object_code.Library) -> NDArray[np.uint8]:
+    table = np.zeros((max(1, len(image.ends)), BLOCK_BYTES), np.uint8)
+    for index, (*words, resumes) in enumerate(image.ends):
+        longs = table[index].view(np.uint64)
+        longs[BlockField.FUNCTION // 8] = library.address(f"block_{index}")
+        table[index].view(np.uint32)[BlockField.KIND // 4 : BlockField.INSTRUCTIONS // 4 + 1] = words
+        if resumes:
+            longs[BlockField.RESUME // 8] = library.address(f"resume_{index}")
+    return table.reshape(-1)
+
+
+def _end(block: Block) -> tuple[BlockKind, int, int]:
+    """How a block ends, its target and its fall-through."""
+    last: Instruction | None = block.terminator
+    first = block.successors[0] if block.successors else NO_BLOCK
+    if last is None or last.opcode == "bra" or "warp" in last.modifiers:
+        fall = block.successors[-1] if block.successors else NO_BLOCK
+        guarded = last is not None and last.opcode == "bra" and last.guard is not None
+        return (BlockKind.BRANCH if guarded else BlockKind.GOTO), first, fall
+    if last.opcode in EXITS:
+        return (BlockKind.GUARDED_EXIT if last.guard else BlockKind.EXIT), NO_BLOCK, first
+    if last.opcode in BARRIERS:
+        return BlockKind.BARRIER, NO_BLOCK, first
+    if last.opcode in SERVICES:
+        return BlockKind.SERVICE, NO_BLOCK, first
+    return BlockKind.INDIRECT, NO_BLOCK, NO_BLOCK

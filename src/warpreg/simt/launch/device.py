@@ -1,0 +1,264 @@
+"""A device: a loaded module, its global memory, and the launches made on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from warpreg import ptx
+from warpreg.codegen import CompileOptions
+from warpreg.codegen.functions import function_addresses
+from warpreg.codegen.layout import PARAMETER_COPY
+from warpreg.ir.errors import UnknownNameError, UnsupportedError
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Generic, Masked, Module, Variable
+from warpreg.ir.operands import Immediate, Symbol
+from warpreg.ir.types import Kind as TypeKind
+from warpreg.simt.block.taints import Taints
+from warpreg.simt.kernel.kernel_cache import load_or_compile
+from warpreg.simt.kernel.native_kernel import NativeKernel, Record, compile_image, load
+from warpreg.simt.lanes import instructions
+from warpreg.simt.launch.faults import LaunchError
+from warpreg.simt.launch.launch import MAX_INSTRUCTIONS, STACK_BYTES, Launch, LaunchRun, Progress, dimensions
+from warpreg.simt.memory.arena import ALIGNMENT, Buffer, GlobalMemory
+from warpreg.simt.memory.heap import HEAP_BYTES, Heap
+from warpreg.simt.texture.arrays import Address, Filter, Kind, Layout, Read, Sampling, TextureError
+from warpreg.simt.texture.objects import Sampler, Surface, Texture, TextureTable
+
+AS_COMPILED = CompileOptions()
+NOTHING = Record()
+
+
+class Device:
+    """Runs the kernels of one module.
+
+    ``options`` says how kernels are compiled to architected registers; None runs the virtual registers of the PTX as
+    they are.  ``record`` says what launches record.  ``launches`` keeps every finished launch in order.
+    ``stack_bytes`` is the stack of a thread for recursive calls and ``alloca``, ``heap_bytes`` what ``malloc`` may give
+    in all (cudaLimitStackSize, cudaLimitMallocHeapSize).  What kernels print goes to ``sys.stdout``.  Results do not
+    depend on anything but the module, its inputs and the order of launches: one host thread runs thread blocks in
+    linear order.
+    """
+
+    def __init__(
+        self,
+        module: Module | str,
+        options: CompileOptions | None = AS_COMPILED,
+        record: Record = NOTHING,
+        max_instructions: int = MAX_INSTRUCTIONS,
+        progress: Progress | None = None,
+        stack_bytes: int = STACK_BYTES,
+        heap_bytes: int = HEAP_BYTES,
+    ) -> None:
+        self.module = ptx.parse(module) if isinstance(module, str) else module
+        self.options = options
+        self.record = record
+        self.max_instructions = max_instructions
+        self.progress = progress
+        self.stack_bytes = stack_bytes
+        self.memory = GlobalMemory()
+        self.textures = TextureTable(self.module)
+        self.heap = Heap(self.memory, heap_bytes)
+        self.launches: list[Launch] = []
+        self._kernels: dict[str, NativeKernel] = {}
+        self._parameter_copies: dict[str, Buffer] = {}
+        self._variables = self._load_variables()
+
+    def upload(self, array: NDArray[Any], name: str = "") -> Buffer:
+        """A new buffer with the array's content."""
+        buffer = self.memory.allocate(array.shape, array.dtype, name)
+        buffer.write(array)
+        return buffer
+
+    def zeros(self, shape: int | Sequence[int], dtype: DTypeLike, name: str = "") -> Buffer:
+        """A new buffer filled with zeros."""
+        return self.memory.allocate(shape, dtype, name)
+
+    def texture(
+        self,
+        source: NDArray[Any] | Buffer | Sequence[NDArray[Any] | Buffer],
+        /,
+        kind: Kind = "2d",
+        *,
+        address: Address | Sequence[Address] = "clamp",
+        filter: Filter = "point",
+        normalized: bool = False,
+        read: Read = "element",
+    ) -> Texture:
+        """A texture over a copy of an array, or over a buffer, whose later content it shows; or over a sequence of
+        them, its levels of detail, each half as large as the one before.
+
+        Axes are (layer, z, y, x) as far as the kind has them, then 1, 2 or 4 channels if there is one more.
+        ``address`` is one mode, or one a dimension, x first.  ``normalized``: coordinates run from 0 to 1;
+        ``read="normalized"``: integers read as numbers from 0 or -1 to 1.  Raises TextureError.
+        """
+        sampling = Sampling.of(address, filter, normalized)
+        sources = [source] if isinstance(source, (np.ndarray, Buffer)) else list(source)
+        layouts = [Layout.of(level.shape, level.dtype, kind, read) for level in sources]
+        if not sources:
+            raise TextureError(f"a {kind} texture: expected a level at least")
+        first, *smaller = zip(map(self._buffer, sources), layouts, strict=True)
+        return self.textures.texture(*first, sampling, smaller)
+
+    def surface(self, source: NDArray[Any] | Buffer, /, kind: Kind = "2d") -> Surface:
+        """A surface over a copy of an array, or over a buffer; axes as those of a texture.  Raises TextureError."""
+        layout = Layout.of(source.shape, source.dtype, kind)
+        return self.textures.surface(self._buffer(source), layout)
+
+    def sampler(
+        self, *, address: Address | Sequence[Address] = "clamp", filter: Filter = "point", normalized: bool = True
+    ) -> Sampler:
+        """A sampler for textures in independent mode; without ``normalized`` coordinates count texels, whatever the
+        texture says.  Raises TextureError."""
+        return self.textures.sampler(Sampling.of(address, filter, normalized))
+
+    def bind(self, name: str, bound: Texture | Sampler | Surface) -> None:
+        """Let the module's ``.texref``, ``.samplerref`` or ``.surfref`` of that name stand for ``bound``.
+
+        Raises TextureError if there is none, or one of another type.
+        """
+        self.textures.bind(name, bound)
+
+    def _buffer(self, source: NDArray[Any] | Buffer) -> Buffer:
+        if isinstance(source, Buffer):
+            if source.memory is not self.memory:
+                raise LaunchError(f"buffer '{source.name}' belongs to another device")
+            return source
+        return self.upload(source)
+
+    def variable(self, name: str) -> Buffer:
+        """The bytes of a ``.global`` or ``.const`` variable.  Raises KeyError if there is none of that name."""
+        return self._variables[name]
+
+    def assign(self, name: str, array: NDArray[Any]) -> None:
+        """Copy the bytes of ``array`` to the start of a ``.global`` or ``.const`` variable.
+
+        Raises UnknownNameError for a name that is none, LaunchError for an array that is larger than the variable.
+        """
+        buffer = self._variables.get(name)
+        if buffer is None:
+            raise UnknownNameError("module variable", name, self._variables)
+        data = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
+        content = buffer.download()
+        if data.size > content.size:
+            raise LaunchError(f"variable '{name}' has {content.size} bytes, but the array has {data.size}")
+        content[: data.size] = data
+        buffer.write(content)
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel as it runs: compiled, or virtual if the device has no compile options."""
+        return self.native(name).kernel
+
+    def native(self, name: str) -> NativeKernel:
+        """The kernel's native code, compiled at first use.  Raises UnsupportedError and UnknownNameError."""
+        if name not in self._kernels:
+            self._kernels[name] = load_or_compile(self.module, name, self.options, self.record)
+        return self._kernels[name]
+
+    def install(self, kernel: Kernel, taints: Taints | None = None) -> None:
+        """Run this version of a kernel from now on, for example one that a compiler pass has just produced; with
+        ``taints`` a launch raises TaintFault where an operand is read from a place that need not hold it."""
+        self._kernels[kernel.name] = load(compile_image(kernel, self.record, taints), self.record)
+
+    def launch(
+        self,
+        kernel: str,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        *arguments: Any,
+        shared_bytes: int = 0,
+        max_instructions: int | None = None,
+    ) -> Launch:
+        """Run a kernel on a grid of thread blocks; ``shared_bytes`` is its dynamic shared memory.
+
+        ``kernel`` is its name in PTX or in the C++ source.  Pointer parameters take buffers, others numbers; parameters
+        that are structures take bytes or a NumPy record.
+        Raises LaunchError for a launch that is not possible and ExecutionError for one that goes wrong.
+        """
+        native = self.native(self.module.kernel_name(kernel))
+        symbols = {name: buffer.address for name, buffer in self._variables.items()} | self.textures.references
+        constants = [self._variables[v.name] for v in self.module.variables if v.space == "const" and v.name in symbols]
+        if PARAMETER_COPY in native.image.symbols:
+            constants.append(self._parameter_copy(native.kernel))
+            symbols[PARAMETER_COPY] = constants[-1].address
+        undefined = next((name for name in native.image.symbols if name not in symbols), None)
+        if undefined is not None:
+            raise LaunchError(f"kernel '{kernel}': this module does not define its external variable '{undefined}'")
+        run = LaunchRun(
+            native,
+            self.heap,
+            self.textures,
+            symbols,
+            constants,
+            dimensions(grid, "grid"),
+            dimensions(block, "block"),
+            arguments,
+            shared_bytes,
+            self.record,
+            self.max_instructions if max_instructions is None else max_instructions,
+            self.stack_bytes,
+        )
+        done = run.run(self.progress)
+        self.launches.append(done)
+        return done
+
+    def _parameter_copy(self, kernel: Kernel) -> Buffer:
+        """Where a kernel that indexes its parameters at run time finds them; written anew by each launch."""
+        if kernel.name not in self._parameter_copies:
+            size = max(8, kernel.parameter_bytes)
+            name = f"the parameters of '{kernel.name}'"
+            self._parameter_copies[kernel.name] = self.memory.allocate(size, np.uint8, name)
+        return self._parameter_copies[kernel.name]
+
+    def _load_variables(self) -> dict[str, Buffer]:
+        placed = [v for v in self.module.variables if v.space in ("global", "const") and v.linkage != "extern"]
+        wanted = [v for v in placed if v.name not in self.textures.references]
+        buffers = {
+            v.name: self.memory.allocate(max(1, v.bytes), np.uint8, v.name, max(ALIGNMENT, v.natural_alignment))
+            for v in wanted
+        }
+        addresses = function_addresses(self.module)
+        addresses |= {name: buffer.address for name, buffer in buffers.items()}
+        for variable in wanted:
+            if variable.initializer is not None and variable.type.kind is not TypeKind.OPAQUE:
+                content = buffers[variable.name].download()
+                _initialize(content, variable, addresses)
+                buffers[variable.name].write(content)
+        return buffers
+
+
+def _initialize(content: NDArray[np.uint8], variable: Variable, addresses: dict[str, int]) -> None:
+    """Fill a variable's bytes from its initialiser; what a list leaves out stays zero."""
+    size = variable.type.bytes
+
+    def fill(item: Any, extents: tuple[int, ...], first: int) -> None:
+        if isinstance(item, tuple):
+            inner = math.prod(extents[1:])
+            for position, part in enumerate(item):
+                fill(part, extents[1:], first + position * inner)
+        elif (first + 1) * size > len(content):
+            raise UnsupportedError(f"initialiser of variable '{variable.name}'", variable.location, "is too long")
+        else:
+            content[first * size : (first + 1) * size] = np.frombuffer(_scalar(item, variable, addresses), np.uint8)
+
+    fill(variable.initializer, (*variable.dimensions, *((variable.vector,) if variable.vector > 1 else ())), 0)
+
+
+def _scalar(item: Any, variable: Variable, addresses: dict[str, int]) -> bytes:
+    """One element: a number, a variable's address (generic or not, they are equal), or one byte of an address."""
+    size = variable.type.bytes
+    if isinstance(item, Immediate):
+        return instructions.immediate_bits(item, variable.type).to_bytes(size, "little")
+    mask = item.mask if isinstance(item, Masked) else 0
+    named = item.symbol if isinstance(item, Masked) else item
+    symbol = named.symbol if isinstance(named, Generic) else named
+    if not isinstance(symbol, Symbol) or symbol.name not in addresses:
+        raise UnsupportedError(f"initialiser '{symbol}' of variable '{variable.name}'", variable.location)
+    address = addresses[symbol.name] + symbol.offset
+    if mask:
+        address = (address & mask) >> ((mask & -mask).bit_length() - 1)
+    return (address % (1 << 8 * size)).to_bytes(size, "little")

@@ -1,0 +1,303 @@
+"""One launch: arguments packed, the launch record filled, the driver called until the grid is done."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.codegen.layout import PARAMETER_COPY
+from warpreg.ir.address_space import WINDOW_BYTES
+from warpreg.ir.kernel import Kernel
+from warpreg.simt.block.records import MAX_WARPS, SITE_BYTES, STACK_ENTRY_BYTES, SiteField, Slot, Stop, Warp
+from warpreg.simt.block.register_storage import THREAD_INDEX_BYTES
+from warpreg.simt.kernel.native_kernel import STACK_ENTRIES, NativeKernel, Record
+from warpreg.simt.launch.arguments import pack
+from warpreg.simt.launch.fault_reports import Report
+from warpreg.simt.launch.faults import LaunchError
+from warpreg.simt.launch.host_services import Services
+from warpreg.simt.launch.recorder import Recorder
+from warpreg.simt.memory.arena import Buffer
+from warpreg.simt.memory.heap import Heap
+from warpreg.simt.texture.objects import TextureTable
+from warpreg.trace import Trace
+
+MAX_INSTRUCTIONS = 100_000_000_000
+"""Warp-instructions after which a launch counts as a runaway, unless the caller says otherwise."""
+
+PAUSE_SECONDS = 0.1
+"""Host time between two looks at Ctrl-C and progress; results do not depend on it."""
+
+FIRST_PAUSE, LEAST_PAUSE, GREATEST_PAUSE = 1_000_000, 10_000, 100_000_000
+"""Warp-instructions until the first look, and bounds of what later ones are adapted to."""
+
+SLICE = 200_000
+"""Warp-instructions before the next warp of a thread block gets its turn."""
+
+LONGEST_ROW = 32 * 8
+"""Bytes of 32 lanes side by side."""
+
+MAX_SHARED_BYTES = WINDOW_BYTES
+
+MAX_LOCAL_BYTES = 512 * 1024
+"""Local memory of a thread (CUDA C++ Programming Guide, compute capabilities)."""
+
+STACK_BYTES = 16 * 1024
+"""Stack of a thread in a kernel that has recursive calls or ``alloca``, unless the caller says otherwise."""
+
+MAX_THREAD_BLOCKS = 2**31 - 1
+
+Dimensions = tuple[int, int, int]
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Launch:
+    """A finished launch.  ``block_visits[b]`` counts how often a warp ran basic block b; ``seconds`` is host time,
+    ``shared_bytes`` the shared memory of a block, dynamic included."""
+
+    kernel: Kernel
+    grid: Dimensions
+    block: Dimensions
+    arguments: tuple[Any, ...]
+    warp_instructions: int
+    block_visits: NDArray[np.uint64]
+    seconds: float
+    trace: Trace | None
+    shared_bytes: int = 0
+
+    @property
+    def warps(self) -> int:
+        """Warps of the whole grid."""
+        threads = self.block[0] * self.block[1] * self.block[2]
+        return self.grid[0] * self.grid[1] * self.grid[2] * -(-threads // 32)
+
+
+def dimensions(extent: int | Sequence[int], what: str) -> Dimensions:
+    """Three positive extents.  Raises LaunchError naming ``what`` otherwise."""
+    given: tuple[Any, ...] = tuple(extent) if isinstance(extent, Sequence | np.ndarray) else (extent,)
+    if not 1 <= len(given) <= 3 or not all(isinstance(n, int | np.integer) and n >= 1 for n in given):
+        raise LaunchError(f"{what}: expected one to three positive integers, found {extent!r}")
+    x, y, z = (*(int(n) for n in given), 1, 1)[:3]
+    return x, y, z
+
+
+class LaunchRun:
+    """The memory of one launch, kept alive while native code uses it."""
+
+    def __init__(
+        self,
+        native: NativeKernel,
+        heap: Heap,
+        textures: TextureTable,
+        symbols: Mapping[str, int],
+        constants: Sequence[Buffer],
+        grid: Dimensions,
+        block: Dimensions,
+        arguments: Sequence[Any],
+        shared_bytes: int,
+        record: Record,
+        max_instructions: int,
+        stack_bytes: int = STACK_BYTES,
+    ) -> None:
+        self._started = time.perf_counter()
+        memory = heap.memory
+        self.native, self.kernel, self.memory = native, native.kernel, memory
+        self.grid, self.block, self.arguments = grid, block, tuple(arguments)
+        self.max_instructions = max_instructions
+        self.stack_bytes = -(-stack_bytes // 16) * 16 if native.image.has_stack else 0
+        self.threads = block[0] * block[1] * block[2]
+        self.warps = -(-self.threads // 32)
+        self._check(shared_bytes)
+        self.launch = np.zeros(Slot.COUNT, np.uint64)
+        self.parameters = pack(self.kernel, memory, textures, self.arguments)
+        if PARAMETER_COPY in symbols:
+            memory.bytes_at(symbols[PARAMETER_COPY], len(self.parameters))[:] = self.parameters
+        self.visits = np.zeros(max(1, len(self.kernel.blocks)), np.uint64)
+        image = native.image
+        self.symbols = np.array([symbols[name] for name in image.symbols] or [0], np.uint64)
+        self.sites = np.zeros((max(1, len(image.sites)), SITE_BYTES // 8), np.uint64)
+        self.sites[: len(image.sites), SiteField.GUARDED // 8] = [guarded for _, guarded in image.sites]
+        self.registers = _aligned(self.warps * image.register_bytes)
+        self.warp_bytes = Warp.STACK + STACK_ENTRIES * STACK_ENTRY_BYTES
+        self.warp_records = np.zeros((self.warps, self.warp_bytes // 4), np.uint32)
+        self.shared_bytes = self.shared_total(shared_bytes)
+        self.shared = _aligned(self.shared_bytes)
+        self.local = _aligned(self.warps * 32 * self.local_bytes)
+        self.buffers = memory.table()
+        self.constants = np.array([(b.address, b.address + b.bytes) for b in constants], np.uint64).reshape(-1, 2)
+        self.textures = textures.table()
+        self._fill(shared_bytes)
+        self._thread_indices()
+        self.recorder = Recorder(native, record, self._header(), self.launch)
+        self.report = Report(
+            native, memory, textures, block, self.local_bytes, self.launch, self.warp_records, self.sites
+        )
+        self.services = Services(native, heap, self.report, self.launch, self.shared, self.local)
+
+    @property
+    def stack_base(self) -> int:
+        """Where a thread's stack begins in its local memory, a multiple of 16."""
+        return -(-self.kernel.local_bytes // 16) * 16
+
+    @property
+    def local_bytes(self) -> int:
+        """Bytes of one thread's local memory, its stack included; a multiple of 16."""
+        return self.stack_base + self.stack_bytes
+
+    def shared_total(self, dynamic: int) -> int:
+        """Shared memory of a block in bytes, static and dynamic."""
+        return max(self.kernel.shared_bytes, self.kernel.dynamic_shared_offset + dynamic if dynamic else 0)
+
+    def _check(self, shared_bytes: int) -> None:
+        if self.threads > 32 * MAX_WARPS:
+            raise LaunchError(
+                f"kernel '{self.kernel.name}': a block has at most {32 * MAX_WARPS} threads, not {self.threads}"
+            )
+        if math.prod(self.grid) > MAX_THREAD_BLOCKS:
+            raise LaunchError(
+                f"kernel '{self.kernel.name}': a grid has at most {MAX_THREAD_BLOCKS} thread blocks, "
+                f"not {math.prod(self.grid)}"
+            )
+        if self.kernel.address_bits == 32 and self.memory.end > 1 << 32:
+            raise LaunchError(
+                f"kernel '{self.kernel.name}': compiled for 32-bit addresses, but its buffers reach to address "
+                f"{self.memory.end:#x}, past 4 GB"
+            )
+        if self.stack_bytes < 0:
+            raise LaunchError(f"kernel '{self.kernel.name}': a stack of {self.stack_bytes} bytes is not possible")
+        if self.max_instructions < 0:
+            raise LaunchError(f"kernel '{self.kernel.name}': a limit of {self.max_instructions} warp-instructions")
+        for size, limit, what in (
+            (self.kernel.shared_bytes, MAX_SHARED_BYTES, "shared memory"),
+            (self.local_bytes, MAX_LOCAL_BYTES, "local memory a thread"),
+        ):
+            if size > limit:
+                raise LaunchError(
+                    f"kernel '{self.kernel.name}': {size} bytes of {what} are not possible, at most {limit}"
+                )
+        if shared_bytes < 0 or self.shared_total(shared_bytes) > MAX_SHARED_BYTES:
+            raise LaunchError(
+                f"kernel '{self.kernel.name}': {shared_bytes} bytes of dynamic shared memory are not possible"
+            )
+
+    def _header(self) -> dict[str, Any]:
+        return {"kernel": self.kernel.name, "grid": self.grid, "block": self.block, "blocks": len(self.kernel.blocks)}
+
+    def _fill(self, dynamic: int) -> None:
+        native, launch = self.native, self.launch
+        launch[Slot.GLOBAL_BIAS] = np.array(self.memory.bias, np.int64).view(np.uint64)
+        launch[Slot.SHARED_BYTES] = self.shared_total(dynamic)
+        launch[Slot.DYNAMIC_SHARED] = dynamic
+        launch[Slot.LOCAL_BYTES] = self.local_bytes
+        launch[Slot.STACK_BASE] = self.stack_base
+        launch[Slot.BUFFER_COUNT] = len(self.buffers)
+        launch[Slot.CONSTANT_COUNT] = len(self.constants)
+        launch[Slot.WARP_COUNT] = self.warps
+        launch[Slot.WARP_BYTES] = self.warp_bytes
+        launch[Slot.REGISTER_BYTES] = native.image.register_bytes
+        launch[Slot.NTID_X : Slot.NTID_Z + 1] = self.block
+        launch[Slot.NCTAID_X : Slot.NCTAID_Z + 1] = self.grid
+        launch[Slot.TEXTURE_BYTES] = self.textures.nbytes
+        launch[Slot.THREAD_BLOCKS] = self.grid[0] * self.grid[1] * self.grid[2]
+        launch[Slot.SLICE] = SLICE
+        for field, array in (
+            (Slot.BUFFERS, self.buffers),
+            (Slot.CONSTANTS, self.constants),
+            (Slot.TEXTURES, self.textures),
+            (Slot.SHARED, self.shared),
+            (Slot.LOCAL, self.local),
+            (Slot.PARAMETERS, self.parameters),
+            (Slot.SYMBOLS, self.symbols),
+            (Slot.SITES, self.sites),
+            (Slot.HELPERS, native.helpers),
+            (Slot.BLOCKS, native.block_table),
+            (Slot.VISITS, self.visits),
+            (Slot.WARPS, self.warp_records),
+            (Slot.REGISTERS, self.registers),
+        ):
+            launch[field] = array.ctypes.data
+
+    def _thread_indices(self) -> None:
+        indices, masks = _threads(self.block)
+        self.registers.reshape(self.warps, -1)[:, :THREAD_INDEX_BYTES] = indices
+        self.warp_records[:, Warp.FIRST_MASK // 4] = masks
+
+    def run(self, progress: Progress | None) -> Launch:
+        """Run to the end.  Raises ExecutionError (and what derives from it); a partial recording is deleted then."""
+        try:
+            self._drive(progress)
+            executed = int(self.launch[Slot.EXECUTED])
+            trace = self.recorder.finish({"warp_instructions": executed})
+        except BaseException:
+            self.recorder.abandon()
+            raise
+        finally:
+            self.services.flush()
+        seconds = time.perf_counter() - self._started
+        return Launch(
+            self.kernel,
+            self.grid,
+            self.block,
+            self.arguments,
+            executed,
+            self.visits,
+            seconds,
+            trace,
+            self.shared_bytes,
+        )
+
+    def _drive(self, progress: Progress | None) -> None:
+        run = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)(self.native.run)
+        launch, limit, pause = self.launch, self.max_instructions, FIRST_PAUSE
+        while True:
+            launch[Slot.PAUSE_AT] = min(int(launch[Slot.EXECUTED]) + pause, limit)
+            started = time.perf_counter()
+            stop = Stop(run(launch.ctypes.data))
+            pause = _adapted(pause, time.perf_counter() - started) if stop is Stop.PAUSED else pause
+            if progress is not None:
+                progress(int(launch[Slot.THREAD_BLOCK]) / int(launch[Slot.THREAD_BLOCKS]))
+            if stop is Stop.FINISHED and launch[Slot.EXECUTED] <= limit:
+                return
+            if stop is Stop.BUFFER_FULL:
+                self.recorder.flush()
+            elif stop is Stop.SERVICE:
+                self.services.serve()
+            elif stop is Stop.FAULT:
+                raise self.report.fault()
+            elif stop is Stop.DEADLOCK:
+                raise self.report.deadlock()
+            elif int(launch[Slot.EXECUTED]) >= limit:
+                raise self.report.runaway(limit)
+
+
+def _adapted(pause: int, seconds: float) -> int:
+    """Warp-instructions that take about `PAUSE_SECONDS`, if ``pause`` took ``seconds``."""
+    fitting = int(pause * PAUSE_SECONDS / max(seconds, 1e-4))
+    return min(max(fitting, LEAST_PAUSE), GREATEST_PAUSE)
+
+
+@functools.lru_cache(maxsize=64)
+def _threads(block: Dimensions) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+    """By warp of a thread block: tid.x, tid.y and tid.z of its lanes as bytes, and the mask of lanes that exist."""
+    x, y, z = block
+    threads = x * y * z
+    thread = np.arange(-(-threads // 32) * 32, dtype=np.uint32)
+    index = np.stack([thread % x, thread // x % y, thread // (x * y)]).reshape(3, -1, 32)
+    present = (thread < threads).reshape(-1, 32)
+    masks = (present * (np.uint64(1) << np.arange(32, dtype=np.uint64))).sum(axis=1).astype(np.uint32)
+    return index.transpose(1, 0, 2).reshape(len(masks), 96).view(np.uint8), masks
+
+
+def _aligned(size: int) -> NDArray[np.uint8]:
+    """Zeroed bytes that start at a multiple of 64; the host memory behind them goes on for the longest row of lanes."""
+    raw = np.zeros(size + 64 + LONGEST_ROW, np.uint8)
+    first = -raw.ctypes.data % 64
+    return raw[first : first + size]

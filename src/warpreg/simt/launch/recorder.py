@@ -1,0 +1,118 @@
+"""Where a launch's recording goes: fixed buffers that native code fills, written to a file whenever one is full."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.simt.block.records import Slot
+from warpreg.simt.kernel.native_kernel import NativeKernel, Record
+from warpreg.simt.launch.faults import ExecutionError
+from warpreg.trace import Stream, Trace, TraceWriter
+
+BUFFER_BYTES = 1 << 18
+IN_MEMORY_BYTES = 1 << 18
+"""A recording of at most this size never sees the disk."""
+
+LONGEST_VISIT_WORDS = 8
+"""Room for the words that begin a thread block, name a warp and record one visit."""
+
+WORDS_PER_ACCESS = 68
+"""Most words that one memory instruction appends to the recorded addresses."""
+
+WIDTHS_PER_INSTRUCTION = 8
+"""Most warp-registers that one instruction writes (a vector of four 64-bit values)."""
+
+_FIELDS = {
+    Stream.PATH: (Slot.PATH, Slot.PATH_LIMIT),
+    Stream.ADDRESSES: (Slot.ADDRESSES, Slot.ADDRESSES_LIMIT),
+    Stream.WIDTHS: (Slot.WIDTHS, Slot.WIDTHS_LIMIT),
+}
+
+
+@dataclass(frozen=True)
+class _Buffer:
+    """A stream's buffer: native code fills it from ``first`` and stops between records past ``limit``."""
+
+    stream: Stream
+    content: NDArray[np.uint8]
+    first: int
+    limit: int
+
+
+class Recorder:
+    """The recording of one launch."""
+
+    def __init__(
+        self, native: NativeKernel, record: Record, header: dict[str, Any], launch: NDArray[np.uint64]
+    ) -> None:
+        self._launch = launch
+        margins = (
+            (record.path, Stream.PATH, 4 * LONGEST_VISIT_WORDS),
+            (record.addresses, Stream.ADDRESSES, 4 * WORDS_PER_ACCESS * native.longest_block),
+            (record.widths, Stream.WIDTHS, WIDTHS_PER_INSTRUCTION * native.longest_block),
+        )
+        self._buffers = [_buffer(stream, margin) for wanted, stream, margin in margins if wanted]
+        self._file = _nameless_file() if record.any else None
+        self._writer = TraceWriter(self._file, header) if self._file is not None else None
+        self._rewind()
+
+    def _rewind(self) -> None:
+        for buffer in self._buffers:
+            field, limit = _FIELDS[buffer.stream]
+            self._launch[field] = buffer.first
+            self._launch[limit] = buffer.limit
+
+    def flush(self) -> None:
+        """Write out what the buffers hold and empty them.  Raises ExecutionError if the disk does not take it."""
+        if self._writer is None:
+            return
+        with _disk():
+            for buffer in self._buffers:
+                used = int(self._launch[_FIELDS[buffer.stream][0]]) - buffer.first
+                if used:
+                    self._writer.append(buffer.stream, buffer.content[:used])
+        self._rewind()
+
+    def finish(self, totals: dict[str, Any]) -> Trace | None:
+        """The finished trace, kept in a file without a name that goes with it."""
+        self.flush()
+        if self._writer is None or self._file is None:
+            return None
+        stored = {stream.name.lower(): size for stream, size in self._writer.stored_bytes.items()}
+        with _disk():
+            self._writer.finish({**totals, "stored_bytes": stored})
+        trace = Trace(self._file)
+        weakref.finalize(trace, self._file.close)
+        return trace
+
+    def abandon(self) -> None:
+        """Delete what was written of a launch that did not finish."""
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._file.close()
+
+
+@contextlib.contextmanager
+def _disk() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ExecutionError(f"the recording cannot be written to {tempfile.gettempdir()}: {error.strerror}") from error
+
+
+def _nameless_file() -> BinaryIO:
+    return cast(BinaryIO, tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES))
+
+
+def _buffer(stream: Stream, margin: int) -> _Buffer:
+    content = np.empty(BUFFER_BYTES + margin, np.uint8)
+    first = content.ctypes.data
+    return _Buffer(stream, content, first, first + BUFFER_BYTES)

@@ -1,0 +1,33 @@
+"""``select`` between vectors, kept clear of a defect of LLVM on AVX-512.
+
+LLVM up to 22 (llvm-project issue 157929, mended by pull request 209782) may fold a select into a masked ``vpternlog``
+whose truth table is that of other operands, where the select chooses between a bitwise operation and one of its
+operands.  An arithmetic fence, which costs no instruction, keeps the two apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.simt.llvm import text as ir
+
+BITWISE = ("and", "or", "xor")
+FLOATS = {32: ir.FloatType(), 64: ir.DoubleType()}
+
+
+def select(builder: Any, condition: Any, first: Any, second: Any) -> Any:
+    """``builder.select``, safe for vectors of any width."""
+    return builder.select(condition, _fenced(builder, first), _fenced(builder, second))
+
+
+def _fenced(builder: Any, value: Any) -> Any:
+    if not (isinstance(value, ir.Instruction) and value.opname in BITWISE and isinstance(value.type, ir.VectorType)):
+        return value
+    width = getattr(value.type.element, "width", 0)
+    if width not in FLOATS:
+        return value
+    numbers = ir.VectorType(FLOATS[width], value.type.count)
+    name = f"llvm.arithmetic.fence.v{value.type.count}f{width}"
+    known = builder.module.globals.get(name)
+    fence = known or ir.Function(builder.module, ir.FunctionType(numbers, [numbers]), name)
+    return builder.bitcast(builder.call(fence, [builder.bitcast(value, numbers)]), value.type)

@@ -1,0 +1,158 @@
+"""The usual shapes of an access, handled inside the basic block: all lanes active, side by side or all at one address.
+
+Whether the lanes of an address register have such a shape is worked out once a block, however many accesses with
+different offsets go through it.  What is not usual (inactive lanes, other strides, bounds, alignment) is left to the
+memory operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.operands import Address, Register
+from warpreg.simt.block import address_recording
+from warpreg.simt.block.block_values import BlockValues
+from warpreg.simt.block.records import SiteField, Slot
+from warpreg.simt.llvm import text as ir
+from warpreg.simt.llvm.emitter import I32, I64, LANES, Value, lanes_of
+from warpreg.simt.memory.load_store import Operation
+
+FULL = 0xFFFFFFFF
+MOST = 64
+"""Most accesses of a kernel that are handled inside blocks: each costs about a millisecond of compile time."""
+
+FEW = 8
+"""An access that shares its address register with no other in its block is handled inside only if a kernel has at most
+so many of them."""
+
+
+def worthwhile(kernel: Kernel) -> frozenset[int]:
+    """The pcs of loads and stores to handle inside blocks: those that share an address register first, within the
+    budget."""
+    shared: list[int] = []
+    alone: list[int] = []
+    for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
+        by_register: dict[str, list[int]] = {}
+        for pc, instruction in enumerate(block.instructions, first):
+            register = _address_register(instruction)
+            if register:
+                by_register.setdefault(register, []).append(pc)
+        for pcs in by_register.values():
+            (shared if len(pcs) > 1 else alone).extend(pcs)
+    return frozenset(shared[:MOST] + (alone if len(alone) <= FEW else []))
+
+
+def _address_register(instruction: Instruction) -> str:
+    """The address register of a scalar load or store of global or shared memory; empty for anything else."""
+    spaces = {modifier.split("::")[0] for modifier in instruction.modifiers}
+    if (
+        instruction.guard
+        or instruction.opcode not in ("ld", "st")
+        or not spaces & {"global", "shared"}
+        or spaces & {"v2", "v4", "v8"}
+    ):
+        return ""
+    address = next(operand for operand in instruction.operands if isinstance(operand, Address))
+    return address.base.name if isinstance(address.base, Register) else ""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Of 32 base addresses: that of lane 0; whether they are ``usual``, that is all active, aligned, and a ``row`` side
+    by side or a single one; ``stride`` (i64) is the distance from lane to lane, ``reach`` from the first to the
+    last."""
+
+    vector: Value
+    base: Value
+    usual: Value
+    row: Value
+    stride: Value
+    reach: Value
+
+
+def shape(values: BlockValues, address: Value, size: int, mask: Value) -> Shape:
+    """The shape of addresses of elements of ``size`` bytes under a mask (i32), computed once for equal arguments."""
+    key = (id(address.llvm), size, id(mask.llvm))
+    if key not in values.shapes:
+        base, code = address.lane(0), values.code
+        row = address.lane(1) != base
+        ramp = code.const(address.type, [size * lane for lane in range(LANES)])
+        expected = base.splat() + row.select(ramp, code.const(address.type, 0))
+        alike = (address == expected).bitcast(I32) == FULL
+        usual = alike & (mask == FULL) & ((base & (size - 1)) == 0)
+        zero = code.const(I64, 0)
+        stride, reach = row.select(size, zero), row.select(size * (LANES - 1), zero)
+        values.shapes[key] = Shape(address, base, usual, row, stride, reach)
+    found: Shape = values.shapes[key]
+    return found
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where lane 0 accesses: its address (i64), the host address, whether the access may be done inside the block, and
+    what records it then."""
+
+    address: Value
+    host: Value
+    sound: Value
+    record: Callable[[], None]
+
+
+def load(
+    values: BlockValues, operation: Operation, found: Shape, offset: int, site: Value, otherwise: Callable[[], Value]
+) -> Value:
+    """Load at ``found`` plus a byte offset; ``otherwise`` emits the call for what is not usual.
+
+    A single address is loaded as the first lane of a row too: the host memory behind every space goes on that far.
+    """
+    code, vector = values.code, lanes_of(ir.IntType(8 * operation.size))
+    place = _place(values, operation, found, offset, site)
+
+    def usual() -> Value:
+        place.record()
+        row = place.host.load(vector, align=operation.size)
+        return found.row.select(row, row.lane(0).splat())
+
+    return code.choose(found.usual & place.sound, usual, otherwise)
+
+
+def store(
+    values: BlockValues,
+    operation: Operation,
+    found: Shape,
+    offset: int,
+    site: Value,
+    value: Value,
+    otherwise: Callable[[], Value],
+) -> None:
+    """Store at ``found`` plus a byte offset; ``otherwise`` emits the call for what is not usual."""
+    place = _place(values, operation, found, offset, site)
+    with values.code.if_else(found.usual & found.row & place.sound) as (usual, rest):
+        with usual:
+            place.record()
+            place.host.store(value, align=operation.size)
+        with rest:
+            otherwise()
+
+
+def _place(values: BlockValues, operation: Operation, found: Shape, offset: int, site: Value) -> _Place:
+    size, code = operation.size, values.code
+    at = found.base + offset % (1 << found.base.type.width) if offset else found.base
+    address = at.zext(I64)
+    if operation.space == "shared":
+        sound = address + found.reach + size <= values.field(Slot.SHARED_BYTES)
+        host = values.field(Slot.SHARED) + address
+    else:
+        span = (site + SiteField.SPAN).load(I64)
+        distance = at - (site + SiteField.FIRST).load(I64)
+        sound = (distance < span) & (distance + found.reach < span)
+        host = at + values.field(Slot.GLOBAL_BIAS)
+    if offset % size:
+        sound = code.const(sound.type, 0)
+    if not operation.record:
+        return _Place(address, host, sound, lambda: None)
+    fits, append = address_recording.step(code, values.launch, site, address, found.stride)
+    return _Place(address, host, sound & fits, append)

@@ -1,0 +1,119 @@
+"""Loads and stores of a value a lane from and to scattered host addresses.
+
+The host's gather and scatter instructions cost the same for one lane as for all, so few lanes go one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from warpreg.simt.llvm import text as ir
+from warpreg.simt.llvm.emitter import I32, I64, LANES, Code, Value, lanes_of
+from warpreg.simt.llvm.object_code import vector_bits
+
+FEW_LANES = 20
+"""Up to so many lanes a loop is faster than the instruction (measured on Zen 4)."""
+
+
+def spilled(code: Code, vector: Value) -> Value:
+    """The stack address of a vector, so that lanes can be picked by a variable index."""
+    array = code.array(vector.type.element, LANES)
+    array.store(vector, align=64)
+    return array
+
+
+def gather(code: Code, base: Value, offsets: Value, mask: Value, lanes: Value, element: Any) -> Value:
+    """The values at host address ``base`` (i64) plus 32 offsets, 0 in inactive lanes; ``lanes`` is ``mask`` as a
+    vector.
+
+    Offsets are i64, or i32 below 2**31, for which the host's instruction takes half the time.
+    """
+    vector, size = lanes_of(element), element.width // 8
+    if vector_bits() == 512 and offsets.type.element == I32:
+        return _gather_halves(code, base, offsets, mask, element)
+    host = offsets.zext(lanes_of(I64)) + base.splat()
+    result = spilled(code, code.const(vector, 0))
+
+    def one_by_one() -> None:
+        addresses = spilled(code, host)
+        with code.each_set_bit(mask) as lane:
+            index = lane.zext(I64)
+            (result + index * size).store((addresses + index * 8).load(I64).load(element))
+
+    def at_once() -> None:
+        result.store(_gather_instruction(code, host, lanes, element), align=64)
+
+    _by_lanes(code, mask, vector_bits() == 512, one_by_one, at_once)
+    return result.load(vector, align=64)
+
+
+def _gather_halves(code: Code, base: Value, offsets: Value, mask: Value, element: Any) -> Value:
+    """By 16 lanes, the upper ones only if one of them is active."""
+    narrow = element.width < 32
+    whole = I32 if narrow else element
+    aligned = offsets & ~3 % (1 << 32) if narrow else offsets
+    low = _gather_half(code, base, aligned, mask, whole, 0)
+    upper = code.var(code.const(low.type, 0))
+    with code.if_((mask >> 16) != 0):
+        upper.set(_gather_half(code, base, aligned, mask, whole, 16))
+    both = code.const(lanes_of(I32), list(range(LANES)))
+    joined = Value(code, code.builder.shuffle_vector(low.llvm, upper.get().llvm, both.llvm))
+    return (joined >> ((offsets & 3) << 3)).trunc(lanes_of(element)) if narrow else joined
+
+
+def _gather_half(code: Code, base: Value, offsets: Value, mask: Value, element: Any, first: int) -> Value:
+    picked = code.const(ir.VectorType(I32, 16), list(range(first, first + 16)))
+    half = Value(code, code.builder.shuffle_vector(offsets.llvm, offsets.llvm, picked.llvm))
+    pointers = code.builder.offset_pointers(base.llvm, half.sext(ir.VectorType(I64, 16)).llvm, element)
+    lanes = (mask >> first).trunc(ir.IntType(16)).bitcast(ir.VectorType(ir.IntType(1), 16))
+    vector = ir.VectorType(element, 16)
+    arguments = [Value(code, pointers), code.const(I32, element.width // 8), lanes, code.const(vector, 0)]
+    return code.intrinsic(f"llvm.masked.gather.v16i{element.width}.v16p0", vector, arguments)
+
+
+def scatter(code: Code, host: Value, value: Value, mask: Value, lanes: Value) -> None:
+    """Store a value a lane at 32 host addresses (i64), the lowest lane first."""
+    element = value.type.element
+
+    def one_by_one() -> None:
+        addresses, values = spilled(code, host), spilled(code, value)
+        with code.each_set_bit(mask) as lane:
+            index = lane.zext(I64)
+            (addresses + index * 8).load(I64).store((values + index * (element.width // 8)).load(element))
+
+    def at_once() -> None:
+        name = f"llvm.masked.scatter.v32i{element.width}.v32p0"
+        align = code.const(I32, element.width // 8)
+        code.intrinsic(name, ir.VoidType(), [value, _pointers(code, host, element), align, lanes])
+
+    _by_lanes(code, mask, vector_bits() == 512 and element.width >= 32, one_by_one, at_once)
+
+
+def _by_lanes(
+    code: Code, mask: Value, has_instruction: bool, one_by_one: Callable[[], None], at_once: Callable[[], None]
+) -> None:
+    """Few lanes one by one, many at once where the host can."""
+    if not has_instruction:
+        one_by_one()
+        return
+    with code.if_else(code.intrinsic("llvm.ctpop.i32", I32, [mask]) <= FEW_LANES) as (few, many):
+        with few:
+            one_by_one()
+        with many:
+            at_once()
+
+
+def _gather_instruction(code: Code, host: Value, lanes: Value, element: Any) -> Value:
+    """A gather of whole words; a narrow value is cut out of the aligned word that holds it."""
+    vector = lanes_of(element)
+    if element.width < 32:
+        words = _gather_instruction(code, host & ~3 % (1 << 64), lanes, I32)
+        return (words >> ((host.trunc(lanes_of(I32)) & 3) << 3)).trunc(vector)
+    name = f"llvm.masked.gather.v32i{element.width}.v32p0"
+    align = code.const(I32, element.width // 8)
+    return code.intrinsic(name, vector, [_pointers(code, host, element), align, lanes, code.const(vector, 0)])
+
+
+def _pointers(code: Code, host: Value, element: Any) -> Value:
+    return Value(code, code.builder.inttoptr(host.llvm, ir.VectorType(element.as_pointer(), LANES)))

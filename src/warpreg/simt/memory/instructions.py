@@ -1,0 +1,199 @@
+"""Memory instructions inside a basic block: address, state space, elements, and the call of the native operation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from warpreg.ir.errors import UnsupportedError
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register
+from warpreg.ir.types import U32, U64, Type
+from warpreg.simt.block.block_values import BlockValues
+from warpreg.simt.block.records import SITE_BYTES, Slot
+from warpreg.simt.block.register_storage import Cell
+from warpreg.simt.kernel.warp_driver import set_slot, slot
+from warpreg.simt.llvm.emitter import I32, I64, Value, lanes_of
+from warpreg.simt.memory import coalesced_path
+from warpreg.simt.memory.load_store import Operation
+
+if TYPE_CHECKING:
+    from warpreg.simt.kernel.block_compiler import NativeOperation, Sites
+
+MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
+SPACES = {"global": "global", "const": "const", "shared": "shared", "local": "local", "param": "param"}
+"""State space of the instruction to state space of the operation."""
+
+Source = tuple[Operand, Type, tuple[Cell, ...]]
+
+
+class MemoryAccess:
+    """One load, store or atomic of a block."""
+
+    def __init__(self, values: BlockValues, sites: Sites, instruction: Instruction, pc: int) -> None:
+        self.values = values
+        self.sites = sites
+        self.instruction = instruction
+        self.pc = pc
+        self.code = values.code
+        named = [SPACES[m.split("::")[0]] for m in instruction.modifiers if m.split("::")[0] in SPACES]
+        self.space = named[0] if named else "generic"
+
+    @property
+    def type(self) -> Type:
+        """The type of an element."""
+        return self.instruction.types[-1]
+
+    def new_site(self) -> Value:
+        """The address of a record for the instruction."""
+        number = self.sites.site(self.pc, self.instruction.guard is not None)
+        return self.values.field(Slot.SITES) + number * SITE_BYTES
+
+    def located(self, source: Source, space: str) -> Value:
+        """The 32 addresses of a memory operand in a space that is not that of the instruction's other operands: offsets
+        (i32) in shared memory, else i64."""
+        operand, _, cells = source
+        if not isinstance(operand, Address) or not isinstance(operand.base, (Register, Immediate, ConstantBank)):
+            raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "has no address")
+        base = self.values.operand(operand.base, U32 if space == "shared" else U64, cells, self.instruction)
+        return base + operand.offset % (1 << base.type.element.width) if operand.offset else base
+
+    def update(
+        self, address: Value, site: Value, mask: Value, arrivals: Value | None = None, bytes_: Value | None = None
+    ) -> Value:
+        """Change mbarriers at ``address``: their arrivals and the bytes that they await (i64); returns what they
+        were."""
+        none = self.code.const(lanes_of(I64), 0)
+        space = "shared" if address.type.element == I32 else self.space
+        operation = Operation("mbarrier.update", space, 8)
+        set_slot(self.values.launch, Slot.FAILED_WAITS, self.code.const(I64, 0))
+        return self.call(operation, site, mask, [address, arrivals or none, bytes_ or none])
+
+    def operands(self, sources: list[Source]) -> list[Value]:
+        """Source operands as vectors."""
+        return [self.values.operand(o, t, c, self.instruction) for o, t, c in sources]
+
+    def address(self, source: Source) -> Value:
+        """The 32 addresses of a memory operand."""
+        operand, _, cells = source
+        if not isinstance(operand, Address):
+            raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "has no address")
+        base = self._base(operand, cells)
+        return base + operand.offset % (1 << base.type.element.width) if operand.offset else base
+
+    def emit(self, sources: list[Source], mask: Value) -> list[Value]:
+        """Perform the access in the lanes of ``mask`` (i32); returns what it loads."""
+        if "mbarrier::complete_tx::bytes" in self.instruction.modifiers:
+            return self._remote(sources, mask)
+        return self._access(sources[:-1] if "L2::cache_hint" in self.instruction.modifiers else sources, mask)
+
+    def _remote(self, sources: list[Source], mask: Value) -> list[Value]:
+        """``st.async`` and ``red.async`` on shared memory: the access, and its bytes counted at the mbarrier that the
+        last operand names."""
+        self._access(sources[:-1], mask)
+        size = self.code.const(lanes_of(I64), self.type.bytes * elements(self.instruction))
+        none = self.code.const(lanes_of(I64), 0)
+        self.update(self.located(sources[-1], "shared"), self.new_site(), mask, bytes_=none - size)
+        return []
+
+    def _access(self, sources: list[Source], mask: Value) -> list[Value]:
+        (operand, _, cells), *rest = sources
+        if not isinstance(operand, Address):
+            raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "has no address")
+        if self.space == "param":
+            return self._parameter(operand)
+        base = self._base(operand, cells)
+        site, given = self.new_site(), self.operands(rest)
+        count, atomic = elements(self.instruction), self.instruction.opcode in ("atom", "red")
+        if self.pc in self.sites.inline:
+            return self._inline(base, operand.offset, site, mask, given)
+        address = base + operand.offset % (1 << base.type.element.width) if operand.offset else base
+        if atomic:
+            return self._atomic(address, site, mask, given)
+        results = []
+        for element in range(count):
+            action = "store" if given else "load"
+            alignment = self.type.bytes * count if count > 1 and element == 0 else 0
+            recorded = self.sites.record and element == 0
+            operation = Operation(action, self.space, self.type.bytes, recorded, alignment)
+            at = address + element * self.type.bytes if element else address
+            results.append(self.call(operation, site, mask, [at, *given[element : element + 1]]))
+            if given and element == 0 and count > 1:  # the whole vector has been checked: a fault leaves it unwritten
+                mask = (slot(self.code, self.values.launch, Slot.FAULT) != 0).select(0, mask)
+        return [] if given else results
+
+    def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:
+        """The usual shapes inline, the rest by the memory operation."""
+        operation = Operation("store" if given else "load", self.space, self.type.bytes, self.sites.record)
+        found = coalesced_path.shape(self.values, base, operation.size, mask)
+        self.values.field(Slot.HELPERS)
+
+        def otherwise() -> Value:
+            address = base + offset % (1 << base.type.element.width) if offset else base
+            return self.call(operation, site, mask, [address, *given])
+
+        if given:
+            coalesced_path.store(self.values, operation, found, offset, site, given[0], otherwise)
+            return []
+        return [coalesced_path.load(self.values, operation, found, offset, site, otherwise)]
+
+    def _base(self, operand: Address, cells: tuple[Cell, ...]) -> Value:
+        """The 32 base addresses in the operation's width."""
+        type_ = U32 if self.space in ("shared", "local") else U64
+        if not isinstance(operand.base, (Register, Immediate, ConstantBank)):
+            raise UnsupportedError(f"address '{operand}'", self.instruction.location)
+        return self.values.operand(operand.base, type_, cells, self.instruction)
+
+    def _parameter(self, operand: Address) -> list[Value]:
+        """Kernel parameters are read from constant bank 0."""
+        if not isinstance(operand.base, ConstantBank) or self.instruction.opcode != "ld":
+            raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "indexes parameters at run time")
+        base = operand.base
+        offsets = (base.offset + operand.offset + i * self.type.bytes for i in range(elements(self.instruction)))
+        words = (ConstantBank(base.bank, offset, self.type) for offset in offsets)
+        return [self.values.operand(word, self.type, (), self.instruction) for word in words]
+
+    def _atomic(self, address: Value, site: Value, mask: Value, given: list[Value]) -> list[Value]:
+        """An atomic operation, or one for each element of a vector."""
+        names = [m for m in self.instruction.modifiers if m in ATOMICS]
+        returns = self.instruction.opcode == "atom"
+        action, count = f"{names[-1]}.{self.type}", elements(self.instruction)
+        before = []
+        for element in range(count):
+            first = element == 0
+            whole = self.type.bytes * count if count > 1 and first else 0
+            recorded = self.sites.record and first
+            operation = Operation(action, self.space, self.type.bytes, recorded, whole, returns=returns)
+            operands = given if count == 1 else given[element : element + 1]
+            at = address if first else address + element * self.type.bytes
+            before.append(self.call(operation, site, mask, [at, operands[0], operands[-1]]))
+        return before if returns else []
+
+    def call(self, operation: Operation, site: Value, mask: Value, arguments: list[Value]) -> Value:
+        """Call a memory operation for the lanes of ``mask``."""
+        return self.call_native(operation, operation.result, [self.values.launch, site, mask, *arguments])
+
+    def call_native(self, operation: NativeOperation, result: Any, arguments: list[Value]) -> Value:
+        """Call a native operation by the launch's table."""
+        table = self.values.field(Slot.HELPERS)
+        address = (table + 8 * self.sites.operation(operation)).load(I64)
+        return self.code.call_at(address, result, arguments)
+
+
+def elements(instruction: Instruction) -> int:
+    """Elements of the vector that each lane loads or stores; 1 for a scalar."""
+    return next((int(m[1:]) for m in instruction.modifiers if m in ("v2", "v4", "v8")), 1)
+
+
+def alignment(instruction: Instruction) -> int:
+    """What the addresses of a memory instruction must be multiples of, in bytes."""
+    if instruction.opcode in ("ldmatrix", "stmatrix"):
+        return 16
+    if instruction.opcode == "wmma":
+        return min(4, instruction.types[-1].bytes) if instruction.types else 4
+    if instruction.opcode == "cp":
+        small = instruction.operands[2] if "bulk" not in instruction.modifiers else None
+        return small.value if isinstance(small, Immediate) else 16
+    return instruction.types[-1].bytes * elements(instruction)
+
+
+ATOMICS = frozenset("add and or xor exch cas min max inc dec".split())

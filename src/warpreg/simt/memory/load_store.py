@@ -1,0 +1,359 @@
+"""Native memory operations on 32 lanes: loads, stores and atomics in every state space, each checked lane by lane.
+
+A memory operation is a function of its own module, generated and cached by its `Operation`; compiled kernels call it
+through a table in the launch record.  Signatures (launch and site: i64, mask: i32, address: 32 lanes of i64, or of i32
+for shared and local offsets):
+
+    load    values(launch, site, mask, address)
+    store   void(launch, site, mask, address, values)
+    atomic  values(launch, site, mask, address, values, values)     the third vector is that of ``cas``
+
+Lanes act in lane order where order matters: of several stores to one address the highest lane's stays, and atomics
+(floating point included) are carried out lane after lane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from warpreg.simt.block import address_recording
+from warpreg.simt.block.records import Fault, SiteField, Slot
+from warpreg.simt.kernel.warp_driver import set_slot, slot
+from warpreg.simt.llvm import text as ir
+from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.memory import atomics
+from warpreg.simt.memory.gather_scatter import gather, scatter, spilled
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One native memory operation.
+
+    ``action`` is ``load``, ``store`` or an atomic operation with its type (``add.f32``); ``space`` is ``global``,
+    ``const`` (which lies in global memory: only the buffers of constants may be accessed),
+    ``shared``, ``local`` or ``generic``; ``size`` the bytes of one lane; ``record`` whether it records addresses.
+    ``alignment`` is that of an address where it is more than ``size``, as for a vector, and all of so many bytes must
+    be inside; ``window`` is added to an
+    address that a fault reports. ``returns`` is whether an atomic gives back the old values.
+    """
+
+    action: str
+    space: str
+    size: int
+    record: bool = False
+    alignment: int = 0
+    window: int = 0
+    returns: bool = True
+
+    @property
+    def name(self) -> str:
+        aligned = f"_aligned_{self.alignment}" if self.alignment else ""
+        silent = "" if self.returns else "_silent"
+        recorded = "_recorded" if self.record else ""
+        return f"{self.action.replace('.', '_')}_{self.space}_{self.size}{aligned}{silent}{recorded}"
+
+    @property
+    def in_global_memory(self) -> bool:
+        return self.space in ("global", "const")
+
+    @property
+    def element(self) -> Any:
+        return ir.IntType(8 * self.size)
+
+    @property
+    def address(self) -> Any:
+        return lanes_of(I32 if self.space in ("shared", "local") else I64)
+
+    @property
+    def result(self) -> Any:
+        return lanes_of(self.element) if self.gives_values else ir.VoidType()
+
+    @property
+    def gives_values(self) -> bool:
+        """Whether it has a result."""
+        return self.action != "store" and self.returns
+
+    @property
+    def values(self) -> int:
+        """Vectors of values that it takes."""
+        return {"load": 0, "store": 1}.get(self.action, 2)
+
+    def module(self) -> str:
+        """LLVM IR that defines the operation under its name."""
+        module = ir.Module(self.name)
+        _define(module, self)
+        return str(module)
+
+
+def _define(module: Any, operation: Operation) -> Any:
+    arguments = [I64, I64, I32, operation.address, *[lanes_of(operation.element)] * operation.values]
+    code = Code(module, operation.name, operation.result, arguments)
+    launch, site, mask, address, *values = code.arguments
+    if operation.record:
+        address_recording.append(code, launch, site, mask, address, operation.size)
+    with code.if_(mask == 0, likely=False):
+        _return(code, operation, None)
+    if operation.space == "generic":
+        _return(code, operation, _generic(code, operation, launch, site, mask, address, values))
+    else:
+        access = _Access(code, operation, launch, site, mask, address)
+        _return(code, operation, access.perform(values))
+    return code.function
+
+
+def _return(code: Code, operation: Operation, result: Value | None) -> None:
+    if operation.gives_values:
+        code.ret(result if result is not None else code.const(operation.result, 0))
+    else:
+        code.ret()
+
+
+class _Access:
+    """One access to one state space: checks, then the fastest way that the addresses allow."""
+
+    def __init__(
+        self, code: Code, operation: Operation, launch: Value, site: Value, mask: Value, address: Value
+    ) -> None:
+        self.code, self.operation = code, operation
+        self.launch, self.site, self.mask, self.address = launch, site, mask, address
+        self.lanes = mask.bitcast(MASK)
+        self.size = operation.size
+        self.alignment = max(operation.size, operation.alignment)
+        self.scalar = operation.address.element
+        self.vector = lanes_of(operation.element)
+
+    def perform(self, values: list[Value]) -> Value | None:
+        if self.operation.space == "local":
+            return self._one_by_one(self._checked_local(), values)
+        base = self.address.lane(0)
+        distance = self.address - base.splat()
+        ramp = self.code.const(self.address.type, [self.size * lane for lane in range(LANES)])
+        contiguous = self._all(distance == ramp)
+        if self.operation.action in ("load", "store"):
+            self._usual_row(base, distance, contiguous, values)
+        self._check()
+        if self.operation.action == "load":
+            return self._load(base, distance, contiguous)
+        if self.operation.action == "store":
+            self._store(base, contiguous, values[0])
+            return None
+        return self._one_by_one(self._host(self.address), values)
+
+    def _all(self, condition: Value) -> Value:
+        """Whether a condition holds in all active lanes."""
+        return (condition.bitcast(I32) | ~self.mask) == 0xFFFFFFFF
+
+    def _usual_row(self, base: Value, distance: Value, contiguous: Value, values: list[Value]) -> None:
+        """The usual cases, which return from the operation: all lanes side by side, or all at one address."""
+        first, span = self._bounds()
+        full = (self.mask == 0xFFFFFFFF) & (base - first < span) & ((base & (self.alignment - 1)) == 0)
+        inside = base - first + self.size * (LANES - 1) < span
+        if self.alignment == self.size:
+            with self.code.if_(contiguous & full & inside, likely=True):
+                host = self._host(base)
+                if self.operation.action == "load":
+                    self.code.ret(host.load(self.vector, align=self.size))
+                else:
+                    host.store(values[0], align=self.size)
+                    self.code.ret()
+        if self.operation.action == "load":
+            with self.code.if_(self._all(distance == 0) & full):
+                self.code.ret(self._host(base).load(self.operation.element).splat())
+
+    def _bounds(self) -> tuple[Value, Value]:
+        """First valid address, and how far after it an access may begin."""
+        if self.operation.in_global_memory:
+            span, beyond = (self.site + SiteField.SPAN).load(I64), self.alignment - self.size
+            within = (span < beyond).select(0, span - beyond) if beyond else span
+            return (self.site + SiteField.FIRST).load(I64), within
+        return self.code.const(self.scalar, 0), self._space_span(Slot.SHARED_BYTES)
+
+    def _space_span(self, limit: Slot) -> Value:
+        size = slot(self.code, self.launch, limit)
+        span = (size < self.alignment).select(0, size - (self.alignment - 1))
+        return span.trunc(self.scalar)
+
+    def _host(self, address: Value) -> Value:
+        """Host addresses (i64) of device addresses or shared offsets; a scalar may be that of an inactive lane 0,
+        before the first byte."""
+        base = self._origin()
+        if isinstance(address.type, ir.VectorType):
+            return address.zext(lanes_of(I64)) + base.splat()
+        return address.sext(I64) + base
+
+    def _origin(self) -> Value:
+        """What to add to a device address or shared offset."""
+        first = Slot.GLOBAL_BIAS if self.operation.in_global_memory else Slot.SHARED
+        return slot(self.code, self.launch, first)
+
+    def _check(self) -> None:
+        """Fault unless every active lane is inside and aligned; leaves the operation on a fault."""
+        first, span = self._bounds()
+        inside = self._all(self.address - first.splat() < span.splat())
+        with self.code.if_(~(inside & self._aligned()), likely=False):
+            if self.operation.in_global_memory:
+                self._check_each_lane()
+            else:
+                self._fault(self.address, span)
+
+    def _aligned(self) -> Value:
+        return self._all((self.address & (self.alignment - 1)) == 0)
+
+    def _check_each_lane(self) -> None:
+        """Find the buffer of every lane; the last one found becomes the site's."""
+        code = self.code
+        array = code.array(I64, LANES)
+        array.store(self.address, align=64)
+        with code.each_set_bit(self.mask) as lane:
+            address = (array + lane.zext(I64) * 8).load(I64)
+            with code.if_((address & (self.alignment - 1)) != 0, likely=False):
+                self._stop(Fault.MISALIGNED, lane, address)
+            is_constant = self.operation.space == "const"
+            found = find_buffer(code, self.launch, self.site, address, self.size, self.operation.alignment, is_constant)
+            with code.if_(~found, likely=False):
+                self._stop(Fault.OUT_OF_BOUNDS, lane, address)
+
+    def _fault(self, address: Value, span: Value) -> None:
+        """Name the first lane that is outside ``span`` or misaligned."""
+        code = self.code
+        array = code.array(self.scalar, LANES)
+        array.store(address, align=64)
+        with code.each_set_bit(self.mask) as lane:
+            offset = (array + lane.zext(I64) * (self.scalar.width // 8)).load(self.scalar)
+            with code.if_((offset & (self.alignment - 1)) != 0):
+                self._stop(Fault.MISALIGNED, lane, offset.zext(I64))
+            with code.if_(offset >= span):
+                self._stop(Fault.OUT_OF_BOUNDS, lane, offset.zext(I64))
+        _return(code, self.operation, None)
+        code.builder.position_at_end(code.builder.append_basic_block("unreachable"))
+
+    def _stop(self, fault: Fault, lane: Value, address: Value) -> None:
+        code, launch = self.code, self.launch
+        with code.if_(slot(code, launch, Slot.FAULT) == 0):
+            set_slot(launch, Slot.FAULT, code.const(I64, fault))
+            set_slot(launch, Slot.FAULT_SITE, self.site)
+            set_slot(launch, Slot.FAULT_LANE, lane.zext(I64))
+            set_slot(launch, Slot.FAULT_ADDRESS, address + self.operation.window)
+        _return(code, self.operation, None)
+
+    def _load(self, base: Value, distance: Value, contiguous: Value) -> Value:
+        code = self.code
+        with code.if_(contiguous):
+            code.ret(self._masked("load", self._host(base)))
+        with code.if_(self._all(distance == 0)):
+            code.ret(self._host(base).load(self.operation.element).splat())
+        return gather(code, self._origin(), self.address, self.mask, self.lanes, self.operation.element)
+
+    def _store(self, base: Value, contiguous: Value, value: Value) -> None:
+        code = self.code
+        with code.if_(contiguous):
+            self._masked("store", self._host(base), value)
+            code.ret()
+        scatter(code, self._host(self.address), value, self.mask, self.lanes)
+
+    def _masked(self, action: str, host: Value, value: Value | None = None) -> Value:
+        code, bits = self.code, 8 * self.size
+        pointer = Value(code, code.pointer(host, self.vector))
+        align = code.const(I32, self.size)
+        name = f"llvm.masked.{action}.v32i{bits}.p0"
+        if value is None:
+            arguments = [pointer, align, self.lanes, code.const(self.vector, 0)]
+            return code.intrinsic(name, self.vector, arguments)
+        return code.intrinsic(name, ir.VoidType(), [value, pointer, align, self.lanes])
+
+    def _checked_local(self) -> Value:
+        """Host addresses of local offsets: frames of the block's threads lie one after the other."""
+        code, launch = self.code, self.launch
+        span = self._space_span(Slot.LOCAL_BYTES)
+        inside = self._all(self.address < span.splat())
+        with code.if_(~(inside & self._aligned()), likely=False):
+            self._fault(self.address, span)
+        frame = slot(code, launch, Slot.LOCAL_BYTES)
+        first = slot(code, launch, Slot.LOCAL) + slot(code, launch, Slot.WARP) * frame * LANES
+        ramp = code.const(lanes_of(I64), list(range(LANES)))
+        return self.address.zext(lanes_of(I64)) + ramp * frame.splat() + first.splat()
+
+    def _one_by_one(self, host: Value, values: list[Value]) -> Value | None:
+        """Lane after lane: local accesses and atomics."""
+        code, element, action = self.code, self.operation.element, self.operation.action
+        addresses = spilled(code, host)
+        operands = [spilled(code, value) for value in values]
+        returns = self.operation.gives_values
+        old = spilled(code, code.const(self.vector, 0)) if returns else addresses
+
+        def act(index: Value) -> None:
+            address = (addresses + index * 8).load(I64)
+            given = [(operand + index * self.size).load(element) for operand in operands]
+            if action == "store":
+                address.store(given[0], align=1)
+            else:
+                before = address.load(element, align=1)
+                if returns:
+                    (old + index * self.size).store(before)
+                if action != "load":
+                    address.store(atomics.combine(code, action, before, given[0], given[1], self.operation.space))
+
+        with code.if_else(self.mask == 0xFFFFFFFF) as (all_lanes, some_lanes):
+            with all_lanes:
+                for number in range(LANES):
+                    act(code.const(I64, number))
+            with some_lanes, code.each_set_bit(self.mask) as lane:
+                act(lane.zext(I64))
+        return old.load(self.vector, align=64) if returns else None
+
+
+def find_buffer(
+    code: Code, launch: Value, site: Value, address: Value, size: int, alignment: int = 1, is_constant: bool = False
+) -> Value:
+    """Whether a buffer holds the bytes; makes it the site's (binary search over ascending buffers)."""
+    reach = max(size, alignment)
+    table = slot(code, launch, Slot.CONSTANTS if is_constant else Slot.BUFFERS)
+    count = slot(code, launch, Slot.CONSTANT_COUNT if is_constant else Slot.BUFFER_COUNT)
+    low, high = code.var(code.const(I64, 0)), code.var(count)
+    with code.loop():
+        with code.if_(low.get() >= high.get()):
+            code.break_()
+        middle = (low.get() + high.get()) >> 1
+        with code.if_else((table + middle * 16).load(I64) <= address) as (at_or_after, before):
+            with at_or_after:
+                low.set(middle + 1)
+            with before:
+                high.set(middle)
+    found = code.var(code.const(I1, 0))
+    with code.if_(low.get() != 0):
+        row = table + (low.get() - 1) * 16
+        first, end = row.load(I64), (row + 8).load(I64)
+        with code.if_((address < end) & (end - address >= reach)):
+            (site + SiteField.FIRST).store(first)
+            (site + SiteField.SPAN).store(end - first - (size - 1))
+            found.set(code.const(I1, 1))
+    return found.get()
+
+
+def _generic(
+    code: Code, operation: Operation, launch: Value, site: Value, mask: Value, address: Value, values: list[Value]
+) -> Value | None:
+    """Send each lane to the space whose window holds its address."""
+    shared = _in_window(code, address, SHARED_WINDOW) & mask
+    local = _in_window(code, address, LOCAL_WINDOW) & mask
+    result: Value | None = None
+    for space, lanes, window in (
+        ("shared", shared, SHARED_WINDOW),
+        ("local", local, LOCAL_WINDOW),
+        ("global", mask & ~(shared | local), 0),
+    ):
+        part = replace(operation, space=space, record=False, window=window)
+        function = _define(code.module, part)
+        function.linkage = "internal"
+        offset = (address - window).trunc(part.address) if window else address
+        value = code.call(function, [launch, site, lanes, offset, *values])
+        if operation.gives_values:
+            result = value if result is None else lanes.bitcast(MASK).select(value, result)
+    return result
+
+
+def _in_window(code: Code, address: Value, first: int) -> Value:
+    """The lanes (i32) whose address lies in the window that begins at ``first``."""
+    return (address - code.const(address.type, first) < WINDOW_BYTES).bitcast(I32)

@@ -1,0 +1,137 @@
+"""Asynchronous copies and mbarriers inside a basic block.
+
+A copy happens where it stands.  A wait for an mbarrier whose phase is not complete ends the warp's turn, so that others
+can complete it; `PATIENCE` such waits in a row, with no mbarrier changed and none passed, end the launch.
+"""
+
+from __future__ import annotations
+
+from warpreg.ir.errors import UnsupportedError
+from warpreg.ir.opcodes import mbarrier
+from warpreg.simt.block.records import Fault, Slot
+from warpreg.simt.block.stops import stop_if
+from warpreg.simt.kernel.warp_driver import set_slot, slot
+from warpreg.simt.lanes import instructions
+from warpreg.simt.llvm import text as ir
+from warpreg.simt.llvm.emitter import I1, I32, I64, Value, lanes_of
+from warpreg.simt.memory.bulk_copy import Transfer
+from warpreg.simt.memory.instructions import ATOMICS, MemoryAccess, Source
+from warpreg.simt.memory.load_store import Operation
+
+ASYNCHRONOUS = frozenset({"cp", "mbarrier"})
+
+PATIENCE = 1_000_000
+"""Waits in a row that may fail before the launch counts as deadlocked."""
+
+BULK_ALIGNMENT = 16
+OBJECT_BYTES = 8
+
+
+class AsynchronousInstruction(MemoryAccess):
+    """One such instruction of a block."""
+
+    def emit(self, sources: list[Source], mask: Value) -> list[Value]:
+        """Execute it in the lanes of ``mask`` (i32); returns what it writes."""
+        if self.instruction.opcode == "mbarrier":
+            return self._mbarrier(sources, self.new_site(), mask)
+        if "prefetch" in self.instruction.modifiers:
+            return []
+        site, modifiers = self.new_site(), self.instruction.modifiers
+        if "arrive" in modifiers:
+            if "noinc" in modifiers:
+                self.update(self.address(sources[0]), site, mask, arrivals=self._constant(1))
+        elif "bulk" in modifiers:
+            self._bulk(sources, site, mask)
+        else:
+            self._small(sources, site, mask)
+        return []
+
+    def _constant(self, value: int) -> Value:
+        return self.code.const(lanes_of(I64), value)
+
+    def _small(self, sources: list[Source], site: Value, mask: Value) -> None:
+        """``cp.async``: 4, 8 or 16 bytes a lane, of which fewer may be read."""
+        size = self._size(sources[2])
+        rest = sources[3:-1] if "L2::cache_hint" in self.instruction.modifiers else sources[3:]
+        count = self.code.const(lanes_of(I32), size)
+        for operand in self.operands(rest):
+            if operand.type.element == I1:
+                count = operand.select(0, count)
+            else:
+                count = (operand < size).select(operand, count)
+        self._transfer(Transfer("shared", "global", size, size, record=self.sites.record), sources, count, site, mask)
+
+    def _size(self, source: Source) -> int:
+        operand = source[0]
+        size = getattr(operand, "value", 0)
+        if size not in (4, 8, 16):
+            raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "copies 4, 8 or 16 bytes")
+        return int(size)
+
+    def _bulk(self, sources: list[Source], site: Value, mask: Value) -> None:
+        """``cp.async.bulk`` and ``cp.reduce.async.bulk``."""
+        modifiers = self.instruction.modifiers
+        places = [m.split("::")[0] for m in modifiers if m.split("::")[0] in ("shared", "global")]
+        action = ""
+        if "reduce" in modifiers:
+            action = f"{next(m for m in modifiers if m in ATOMICS)}.{self.type}"
+        count = self.operands(sources[2:3])[0]
+        transfer = Transfer(places[0], places[1], BULK_ALIGNMENT, action=action)
+        self._transfer(transfer, sources, count, site, mask)
+        if len(sources) > 3 and "bulk_group" not in modifiers:
+            self.update(self._object(sources[3]), site, mask, bytes_=self._constant(0) - count.zext(lanes_of(I64)))
+
+    def _transfer(self, transfer: Transfer, sources: list[Source], count: Value, site: Value, mask: Value) -> None:
+        ends = [self.located(sources[0], transfer.target), self.located(sources[1], transfer.source)]
+        self.call_native(transfer, ir.VoidType(), [self.values.launch, site, mask, *ends, count])
+
+    def _object(self, source: Source) -> Value:
+        """The shared-memory offset of the mbarrier that counts the bytes of a copy."""
+        return self.located(source, "shared")
+
+    def _mbarrier(self, sources: list[Source], site: Value, mask: Value) -> list[Value]:
+        modifiers, given = self.instruction.modifiers, self.operands(sources[1:])
+        address, wide = self.address(sources[0]), [v.zext(lanes_of(I64)) for v in given]
+        action = modifiers[0]
+        if action == "inval":
+            return []
+        if action in ("test_wait", "try_wait"):
+            return [self._wait(address, given[0], site, mask)]
+        if action == "init":
+            algebra = instructions.algebra(self.code.builder, self.code.module)
+            content = Value(self.code, mbarrier.initial(algebra, given[0].llvm))
+            self.call(self._operation("store", site), site, mask, [address, content])
+            return []
+        one, none = self._constant(1), self._constant(0)
+        if action in ("expect_tx", "complete_tx"):
+            self.update(address, site, mask, bytes_=wide[0] if action == "expect_tx" else none - wide[0])
+            return []
+        expects = "expect_tx" in modifiers
+        arrivals = wide[0] if wide and not expects else one
+        if action == "arrive_drop":
+            arrivals = arrivals | (arrivals << mbarrier.DROPPED_SHIFT)
+        return [self.update(address, site, mask, arrivals, wide[0] if expects else none)]
+
+    def _operation(self, action: str, site: Value) -> Operation:
+        return Operation(action, self.space, OBJECT_BYTES, self.sites.record)
+
+    def _wait(self, address: Value, expected: Value, site: Value, mask: Value) -> Value:
+        """Whether the phase is complete that a state (i64) or a parity (i32) names."""
+        now = self.call(self._operation("load", site), site, mask, [address]) >> mbarrier.PHASE_SHIFT
+        before = expected >> mbarrier.PHASE_SHIFT if expected.type.element == I64 else (expected & 1).zext(now.type)
+        passed = now != before
+        self._note(mask & ~passed.bitcast(I32), site)
+        return passed
+
+    def _note(self, waiting: Value, site: Value) -> None:
+        """End the turn of a warp some of whose lanes wait, and the launch if that has happened too often."""
+        code, launch = self.code, self.values.launch
+        with code.if_else(waiting == 0) as (all_passed, some_wait):
+            with all_passed:
+                set_slot(launch, Slot.FAILED_WAITS, code.const(I64, 0))
+            with some_wait:
+                failed = slot(code, launch, Slot.FAILED_WAITS) + 1
+                set_slot(launch, Slot.FAILED_WAITS, failed)
+                set_slot(launch, Slot.YIELD, code.const(I64, 1))
+                hopeless = (failed > PATIENCE).select(waiting, code.const(I32, 0))
+                stop_if(code, launch, Fault.UNANSWERED, site, hopeless)

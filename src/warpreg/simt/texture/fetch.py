@@ -1,0 +1,232 @@
+"""Native texture fetches of 32 lanes: ``tex`` and ``tld4`` (CUDA C++ Programming Guide, "Texture Fetching").
+
+A fetch is a function of its own module, generated and cached by its `TextureFetch`; compiled kernels call it through
+the table of memory operations:
+
+    void(launch, site, mask, out, handle, [sampler,] coordinates...)
+
+``out`` is the host address of four rows of 32 words, of which the wanted ones are written in the active lanes.
+``handle`` and ``sampler`` are i64, or 32 lanes of i64; coordinates are 32 lanes of i32 that hold what PTX says.
+Lanes with different handles go one handle after the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from warpreg.ir.opcodes.texture import COORDINATES, CUBES, LAYERED
+from warpreg.simt.block.records import Slot
+from warpreg.simt.kernel.warp_driver import slot
+from warpreg.simt.lanes import single_precision as fp
+from warpreg.simt.lanes.single_precision import WORDS
+from warpreg.simt.llvm import text as ir
+from warpreg.simt.llvm.emitter import I32, I64, LANES, MASK, Code, Value
+from warpreg.simt.texture import texels
+from warpreg.simt.texture.axes import Axis, faces
+from warpreg.simt.texture.records import Descriptor, find
+from warpreg.simt.texture.scattered_handles import each_handle
+from warpreg.simt.texture.state import Field, Resource
+from warpreg.simt.texture.texel_addresses import leave_addresses
+
+ROW_BYTES = 4 * LANES
+ADDRESSES = 8 * ROW_BYTES
+"""Where recorded addresses stand behind ``out``."""
+
+
+@dataclass(frozen=True)
+class TextureFetch:
+    """One native fetch.
+
+    ``geometry`` is PTX's; ``whole`` says that coordinates are integers; ``wanted`` has a bit for each of the four
+    results that is used; ``gathered`` is the channel of ``tld4``, -1 for ``tex``; ``offsets`` whether coordinate
+    offsets follow the coordinates; ``sampler`` whether there is one; ``scattered`` whether lanes bring handles of their
+    own; ``record`` whether the addresses of the texels (of the lower left ones, where a filter mixes several) are left
+    behind the four rows, as 32 lanes of i64: that of the first texel of all where a lane reads none.
+    """
+
+    geometry: str
+    whole: bool
+    wanted: int
+    gathered: int = -1
+    offsets: bool = False
+    sampler: bool = False
+    scattered: bool = False
+    record: bool = False
+
+    @property
+    def name(self) -> str:
+        parts = [self.geometry, "s32" if self.whole else "f32", f"{self.wanted:x}"]
+        parts += [f"gather{self.gathered}"] if self.gathered >= 0 else []
+        parts += [word for word in ("offsets", "sampler", "scattered", "record") if getattr(self, word)]
+        return "_".join(("texture", *parts))
+
+    @property
+    def result(self) -> Any:
+        return ir.VoidType()
+
+    @property
+    def dimensions(self) -> int:
+        """Coordinates within a layer or face."""
+        return 2 if self.geometry in CUBES else COORDINATES[self.geometry] - (self.geometry in LAYERED)
+
+    def module(self) -> str:
+        """LLVM IR that defines the fetch under its name."""
+        module = ir.Module(self.name)
+        if self.scattered:
+            _define_scattered(module, self)
+        else:
+            _Fetch(module, self).define()
+        return str(module)
+
+
+def _define_scattered(module: Any, fetch: TextureFetch) -> None:
+    """A loop over the distinct handles (with their samplers) of the active lanes."""
+    inner = _Fetch(module, replace(fetch, scattered=False))
+    inner.define()
+    each_handle(module, fetch.name, inner.code.function, inner.coordinate_types, 1 + fetch.sampler)
+
+
+class _Fetch:
+    """The fetch from one texture."""
+
+    def __init__(self, module: Any, fetch: TextureFetch) -> None:
+        count = COORDINATES[fetch.geometry] + (fetch.dimensions if fetch.offsets else 0)
+        self.fetch = fetch
+        self.coordinate_types = [WORDS] * count
+        self.reader = texels.reader(module)
+        handles = [I64] * (1 + fetch.sampler)
+        self.code = Code(module, fetch.name, fetch.result, [I64, I64, I32, I64, *handles, *self.coordinate_types])
+
+    def define(self) -> None:
+        code, fetch = self.code, self.fetch
+        self.launch, self.site, self.mask, self.out, handle, *rest = code.arguments
+        with code.if_(self.mask == 0, likely=False):
+            code.ret()
+        place = (self.launch, self.site, self.mask)
+        self.texture = find(code, place, handle, Resource.TEXTURE, fetch.geometry)
+        self.sampler = find(code, place, rest.pop(0), Resource.SAMPLER, "") if fetch.sampler else self.texture
+        self.base = self.texture.base + slot(code, self.launch, Slot.GLOBAL_BIAS)
+        self.kind = self.texture.word(Field.FORMAT)
+        self.channels = self.texture.word(Field.CHANNELS)
+        self.one = self.texture.word(Field.ONE)
+        coordinates, layer = self._split(rest)
+        slice_ = self.texture.word(Field.SLICE)
+        self.first = code.const(WORDS, 0) if layer is None else layer * slice_.splat()
+        if fetch.whole:
+            self._point([Axis.whole(code, c, self._field(i)) for i, c in enumerate(coordinates)])
+        elif fetch.gathered >= 0:
+            self._footprint(coordinates)
+        else:
+            linear = (self.sampler.word(Field.FILTER) & self.texture.word(Field.FILTERABLE)) != 0
+            with code.if_else(linear) as (mixed, nearest):
+                with mixed:
+                    self._linear([Axis.linear(code, c, self._field(i)) for i, c in enumerate(coordinates)])
+                with nearest:
+                    self._point([Axis.point(code, c, self._field(i)) for i, c in enumerate(coordinates)])
+        code.ret()
+
+    def _field(self, axis: int) -> tuple[Descriptor, Descriptor, int]:
+        return self.texture, self.sampler, axis
+
+    def _split(self, given: list[Value]) -> tuple[list[Value], Value | None]:
+        """Coordinates within a layer, offsets added, and the layer, which stays within the array."""
+        code, geometry = self.code, self.fetch.geometry
+        count = COORDINATES[geometry]
+        points, offsets = given[:count], given[count:]
+        layer: Value | None = None
+        if geometry in LAYERED:
+            last = self.texture.word(Field.LAYERS) - 1
+            layer, *points = points
+            layer = (layer < last.splat()).select(layer, last.splat())
+        if geometry in CUBES:
+            face, points = faces(code, points)
+            layer = face if layer is None else layer * 6 + face
+        if not self.fetch.whole:
+            points = [p.bitcast(fp.FLOATS) for p in points]
+        for axis, offset in enumerate(offsets):
+            points[axis] = self._moved(points[axis], offset, axis)
+        return points, layer
+
+    def _moved(self, point: Value, offset: Value, axis: int) -> Value:
+        """A coordinate some texels on."""
+        if self.fetch.whole:
+            return point + offset
+        step = Axis.scale(self.code, *self._field(axis))
+        return fp.add(point, fp.div(fp.from_signed(offset), step.splat()))
+
+    def _point(self, axes: list[Axis]) -> None:
+        """One texel a lane."""
+        offsets, valid = self._place([axis.corner(0) for axis in axes])
+        self._record(offsets, valid)
+        for channel in range(4):
+            if self.fetch.wanted >> channel & 1:
+                self._put(channel, self._channel(channel, offsets, valid))
+
+    def _place(self, corners: list[tuple[Value, Value]]) -> tuple[Value, Value]:
+        """Byte offsets of texels, and the active lanes (i32) in which they exist."""
+        shift = self.texture.word(Field.TEXEL_SHIFT).splat()
+        offsets, valid = self.first + (corners[0][0] << shift), self.mask
+        for (index, _), field in zip(corners[1:], (Field.ROW, Field.SLICE), strict=False):
+            offsets = offsets + index * self.texture.word(field).splat()
+        for _, exists in corners:
+            valid = valid & exists.bitcast(I32)
+        return offsets, valid
+
+    def _channel(self, channel: int, offsets: Value, valid: Value) -> Value:
+        """A channel of a texel a lane; 0 where there is none, the default where the format lacks the channel."""
+        code = self.code
+        nothing = code.const(WORDS, 0)
+        absent = valid.bitcast(MASK).select(texels.default(code, channel, self.one), nothing)
+
+        def read() -> Value:
+            size = self.texture.word(Field.TEXEL_SHIFT)
+            bytes_ = (code.const(I32, 1) << size) // self.channels if channel else code.const(I32, 0)
+            at = offsets + (bytes_ * channel).splat() if channel else offsets
+            return code.call(self.reader, [self.base, at, valid, self.kind])
+
+        return code.choose(self.channels > channel, read, lambda: absent) if channel else read()
+
+    def _linear(self, axes: list[Axis]) -> None:
+        """The mean of the texels around, weighted; products and sums are rounded one after the other, x fastest."""
+        code = self.code
+        places = [
+            (self._place([axis.corner(bits >> n & 1) for n, axis in enumerate(axes)]), self._weight(axes, bits))
+            for bits in range(1 << len(axes))
+        ]
+        self._record(*places[0][0])
+        for channel in range(4):
+            if self.fetch.wanted >> channel & 1:
+                total: Value | None = None
+                for (offsets, valid), weight in places:
+                    value = self._channel(channel, offsets, valid).bitcast(fp.FLOATS)
+                    term = fp.mul(weight, value)
+                    total = term if total is None else fp.add(total, term)
+                self._put(channel, total.bitcast(WORDS) if total is not None else code.const(WORDS, 0))
+
+    def _weight(self, axes: list[Axis], corner: int) -> Value:
+        one, weight = fp.number(self.code, 1.0), fp.number(self.code, 1.0)
+        for n, axis in enumerate(axes):
+            upper = axis.fraction
+            assert upper is not None
+            weight = fp.mul(weight, upper if corner >> n & 1 else fp.sub(one, upper))
+        return weight
+
+    def _footprint(self, coordinates: list[Value]) -> None:
+        """The four texels that a linear filter would mix, counter-clockwise from the lower left."""
+        axes = [Axis.linear(self.code, c, self._field(i)) for i, c in enumerate(coordinates)]
+        self._record(*self._place([axis.corner(0) for axis in axes]))
+        for row, (right, below) in enumerate(((0, 1), (1, 1), (1, 0), (0, 0))):
+            if self.fetch.wanted >> row & 1:
+                offsets, valid = self._place([axes[0].corner(right), axes[1].corner(below)])
+                self._put(row, self._channel(self.fetch.gathered, offsets, valid))
+
+    def _record(self, offsets: Value, valid: Value) -> None:
+        if self.fetch.record:
+            leave_addresses(self.code, self.out + ADDRESSES, self.texture.base, offsets, valid, self.mask)
+
+    def _put(self, row: int, value: Value) -> None:
+        code = self.code
+        pointer = Value(code, code.pointer(self.out + row * ROW_BYTES, WORDS))
+        arguments = [value, pointer, code.const(I32, 4), self.mask.bitcast(MASK)]
+        code.intrinsic("llvm.masked.store.v32i32.p0", ir.VoidType(), arguments)
