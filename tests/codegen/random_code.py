@@ -10,7 +10,7 @@ from tests.codegen.texts import REGISTERS
 
 from warpreg import ptx
 from warpreg.codegen import build
-from warpreg.codegen.passes import Pass
+from warpreg.codegen.passes.base import Pass
 from warpreg.codegen.verify import verify
 from warpreg.ir.kernel import Kernel
 from warpreg.simt import Device

@@ -10,10 +10,10 @@ from tests.codegen.texts import after, kernel, listing, text
 from tests.reference.generator import KERNEL, generate
 
 from warpreg import ptx
-from warpreg.codegen.allocate import Allocated, AllocateRegisters, AllocationError
-from warpreg.codegen.build import build
+from warpreg.codegen.build.build import build
 from warpreg.codegen.pipeline import CompileOptions, pipeline
-from warpreg.codegen.vectors import IsolateVectors
+from warpreg.codegen.regalloc.allocator import Allocated, AllocateRegisters, AllocationError
+from warpreg.codegen.regalloc.vector_groups import IsolateVectors
 from warpreg.codegen.verify import verify
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel

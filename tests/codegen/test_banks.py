@@ -11,9 +11,9 @@ from tests.reference.generator import KERNEL, generate
 
 from warpreg import codegen, ptx, workloads
 from warpreg.codegen import CompileOptions
-from warpreg.codegen.allocate import AllocateRegisters
-from warpreg.codegen.banks import conflicts
-from warpreg.codegen.build import build
+from warpreg.codegen.build.build import build
+from warpreg.codegen.regalloc.allocator import AllocateRegisters
+from warpreg.codegen.regalloc.bank_assignment import conflicts
 from warpreg.simt import Device
 
 CROWDED = """

@@ -6,7 +6,7 @@ import pytest
 from tests.codegen.texts import kernel, listing, text
 
 from warpreg import ptx
-from warpreg.codegen.build import build
+from warpreg.codegen.build.build import build
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
 

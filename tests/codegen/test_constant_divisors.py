@@ -10,7 +10,7 @@ from tests.codegen.texts import after
 
 from warpreg import ptx
 from warpreg.codegen import build
-from warpreg.codegen.constant_divisors import DivideByConstants
+from warpreg.codegen.passes.divide_by_constant import DivideByConstants
 from warpreg.simt import Device
 
 EDGES = (0, 1, 2, 3, 6, 7, 9, 10, 0x7FFFFFFE, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF)

@@ -10,8 +10,8 @@ from tests.codegen.texts import REGISTERS, after, kernel, listing
 
 from warpreg import ptx
 from warpreg.codegen import CompileOptions, build, compile
-from warpreg.codegen.constant_loads import FoldConstantLoads
-from warpreg.codegen.passes import Pass
+from warpreg.codegen.passes.base import Pass
+from warpreg.codegen.passes.fold_constant_loads import FoldConstantLoads
 from warpreg.codegen.verify import verify
 from warpreg.ir.kernel import Kernel
 from warpreg.simt import Device

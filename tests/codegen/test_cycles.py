@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.codegen.texts import kernel, listing
 
 from warpreg import gpu
-from warpreg.codegen.cycles import DEFAULT_LATENCY, Cycles
-from warpreg.codegen.schedule import ScheduleInstructions
+from warpreg.codegen.schedule.latency_model import DEFAULT_LATENCY, Cycles
+from warpreg.codegen.schedule.list_scheduler import ScheduleInstructions
 from warpreg.ir.opcodes import Latency
 
 LOADS_AND_SUMS = """

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from tests.codegen import random_code
 from tests.codegen.texts import after
 
-from warpreg.codegen.deadlines import deadlines
-from warpreg.codegen.dependence import Dependences
-from warpreg.codegen.schedule import ScheduleInstructions
+from warpreg.codegen.schedule.deadlines import deadlines
+from warpreg.codegen.schedule.dependence_graph import Dependences
+from warpreg.codegen.schedule.list_scheduler import ScheduleInstructions
 
 
 def graph(count: int, *edges: tuple[int, int, int]) -> Dependences:

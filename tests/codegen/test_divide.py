@@ -14,8 +14,8 @@ from tests.codegen.texts import after, kernel
 
 from warpreg import codegen, ptx
 from warpreg.codegen import CompileOptions
-from warpreg.codegen.divide import ExpandDivision
-from warpreg.codegen.divide.sequence import Sequence, constant
+from warpreg.codegen.passes.divide import ExpandDivision
+from warpreg.codegen.passes.divide.sequence import Sequence, constant
 from warpreg.ir.operands import Operand, Register
 from warpreg.simt import Device
 

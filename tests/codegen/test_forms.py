@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from tests.codegen import random_code
 from tests.codegen.texts import after, kernel, listing
 
-from warpreg.codegen.constants import FoldConstants
-from warpreg.codegen.logic import FormLogic
-from warpreg.codegen.predicates import FuseTests
-from warpreg.codegen.sums import FormSums
-from warpreg.codegen.webs import SplitValues
+from warpreg.codegen.passes.fold_constants import FoldConstants
+from warpreg.codegen.passes.form_iadd3 import FormSums
+from warpreg.codegen.passes.form_lop3 import FormLogic
+from warpreg.codegen.passes.fuse_tests import FuseTests
+from warpreg.codegen.passes.split_webs import SplitValues
 
 SEEDS = st.integers(0, 1 << 20)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.codegen.texts import after, kernel, listing
 
-from warpreg.codegen.fuse import FuseMultiplyAdd
+from warpreg.codegen.passes.fuse_multiply_add import FuseMultiplyAdd
 
 
 @pytest.mark.parametrize(

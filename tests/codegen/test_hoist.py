@@ -9,9 +9,9 @@ from tests.codegen import random_code
 from tests.codegen.texts import after, kernel, listing
 
 from warpreg.analysis.pressure import pressure
-from warpreg.codegen.hoist import HoistInvariants
-from warpreg.codegen.parameters import FoldParameters
-from warpreg.codegen.webs import SplitValues
+from warpreg.codegen.passes.fold_parameters import FoldParameters
+from warpreg.codegen.passes.loop_invariants import HoistInvariants
+from warpreg.codegen.passes.split_webs import SplitValues
 
 START = "mov.u32 %r8, %tid.x; mov.u32 %r9, %tid.y; mov.u32 %r20, %laneid; mov.u32 %r21, %r20;"
 WIDE = "add.s32 %r30, %r8, %r9; add.s32 %r31, %r8, %r20; add.s32 %r32, %r9, %r20; add.s32 %r33, %r20, %r20;"

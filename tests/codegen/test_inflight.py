@@ -9,9 +9,9 @@ from tests.codegen import random_code
 from tests.codegen.texts import kernel, listing
 
 from warpreg.analysis.accesses import accesses
-from warpreg.codegen.allocate import AllocateRegisters
-from warpreg.codegen.inflight import STORE_WINDOW, WINDOW, in_flight
-from warpreg.codegen.targets import target
+from warpreg.codegen.machine.targets import target
+from warpreg.codegen.regalloc.allocator import AllocateRegisters
+from warpreg.codegen.regalloc.late_reads import STORE_WINDOW, WINDOW, in_flight
 
 FILLER = "".join(f"add.s32 %r{10 + i % 20}, %r8, {i};" for i in range(WINDOW + 4))
 

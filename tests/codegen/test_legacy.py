@@ -7,7 +7,7 @@ import pytest
 
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
-from warpreg.codegen.build import build
+from warpreg.codegen.build.build import build
 from warpreg.ir.errors import UnsupportedError
 from warpreg.simt import Device
 

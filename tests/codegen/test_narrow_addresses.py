@@ -9,7 +9,7 @@ import pytest
 from tests.codegen.texts import after, kernel, listing, text
 
 from warpreg.codegen import CompileOptions, compile
-from warpreg.codegen.narrow_addresses import NarrowAddresses
+from warpreg.codegen.passes.narrow_addresses import NarrowAddresses
 from warpreg.simt import Device
 from warpreg.simt.launch.launch import LaunchError
 

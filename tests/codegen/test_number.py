@@ -8,7 +8,7 @@ from tests.codegen.texts import kernel, listing
 
 from warpreg import codegen, designs, ptx, workloads
 from warpreg.codegen import CompileOptions
-from warpreg.codegen.number import NumberRegisters
+from warpreg.codegen.passes.number_registers import NumberRegisters
 from warpreg.codegen.verify import verify
 from warpreg.replay import replay
 from warpreg.simt import Device, Record

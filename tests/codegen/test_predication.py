@@ -10,7 +10,7 @@ from tests.codegen.texts import kernel, listing, text
 
 from warpreg import ptx
 from warpreg.codegen import build
-from warpreg.codegen.predication import predicated
+from warpreg.codegen.build.if_conversion import predicated
 from warpreg.codegen.verify import verify
 
 

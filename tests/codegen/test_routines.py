@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.codegen.texts import kernel, listing, text
 
 from warpreg import ptx
-from warpreg.codegen.functions import Functions, components
+from warpreg.codegen.build.functions import Functions, components
 from warpreg.codegen.pipeline import compile
 
 COUNT = """

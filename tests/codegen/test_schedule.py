@@ -9,8 +9,8 @@ from tests.reference.generator import KERNEL, generate
 
 from warpreg import ptx
 from warpreg.analysis.pressure import pressure
-from warpreg.codegen.build import build
-from warpreg.codegen.schedule import ScheduleInstructions
+from warpreg.codegen.build.build import build
+from warpreg.codegen.schedule.list_scheduler import ScheduleInstructions
 
 
 def order(body: str, **options: int) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from warpreg.codegen.scopes import Scope, UniqueNames
+from warpreg.codegen.build.scopes import Scope, UniqueNames
 from warpreg.ir.module import RegisterDeclaration
 from warpreg.ir.operands import Operand, Register, Vector
 from warpreg.ir.types import B32, F32, U32, U64

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from tests.codegen import random_code
 from tests.codegen.texts import after, kernel, listing
 
-from warpreg.codegen.constants import FoldConstants
-from warpreg.codegen.parameters import FoldParameters
-from warpreg.codegen.sharing import ShareValues
-from warpreg.codegen.webs import SplitValues
+from warpreg.codegen.passes.common_subexpressions import ShareValues
+from warpreg.codegen.passes.fold_constants import FoldConstants
+from warpreg.codegen.passes.fold_parameters import FoldParameters
+from warpreg.codegen.passes.split_webs import SplitValues
 
 START = "mov.u32 %r8, %tid.x; mov.u32 %r9, %tid.y; mov.u16 %rs1, 3; mov.u32 %r10, %laneid;"
 USE = "st.shared.u32 [%r7], %r2; st.shared.u32 [%r7+4], %r3; ret;"

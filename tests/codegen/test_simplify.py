@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from tests.codegen.texts import after, kernel, listing, text
 
-from warpreg.codegen.addresses import FoldAddresses
-from warpreg.codegen.constants import FoldConstants
-from warpreg.codegen.copies import PropagateCopies
-from warpreg.codegen.dead import EliminateDeadCode
-from warpreg.codegen.legalize import LegalizeOperands
-from warpreg.codegen.narrow import WidenLoads
-from warpreg.codegen.parameters import FoldParameters
-from warpreg.codegen.passes import Pass
-from warpreg.codegen.webs import SplitValues
+from warpreg.codegen.passes.base import Pass
+from warpreg.codegen.passes.copy_propagation import PropagateCopies
+from warpreg.codegen.passes.dead_code import EliminateDeadCode
+from warpreg.codegen.passes.fold_addresses import FoldAddresses
+from warpreg.codegen.passes.fold_constants import FoldConstants
+from warpreg.codegen.passes.fold_parameters import FoldParameters
+from warpreg.codegen.passes.legalize import LegalizeOperands
+from warpreg.codegen.passes.split_webs import SplitValues
+from warpreg.codegen.passes.widen_loads import WidenLoads
 
 
 def check(step: Pass, body: str, expected: str, **options: str) -> None:

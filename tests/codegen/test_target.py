@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.codegen.texts import kernel, listing
 
-from warpreg.codegen.allocate import AllocateRegisters, AllocationError
-from warpreg.codegen.targets import target
+from warpreg.codegen.machine.targets import target
+from warpreg.codegen.regalloc.allocator import AllocateRegisters, AllocationError
 from warpreg.ir.errors import UnknownNameError
 
 THREE_LIVE = """

@@ -6,11 +6,11 @@ import pytest
 from tests.codegen.texts import after, kernel, listing, text
 
 from warpreg.codegen import CompileOptions, compile
-from warpreg.codegen.constants import FoldConstants
-from warpreg.codegen.dead import EliminateDeadCode
-from warpreg.codegen.legalize import LegalizeOperands
-from warpreg.codegen.units import vectors
-from warpreg.codegen.vectors import IsolateVectors
+from warpreg.codegen.passes.dead_code import EliminateDeadCode
+from warpreg.codegen.passes.fold_constants import FoldConstants
+from warpreg.codegen.passes.legalize import LegalizeOperands
+from warpreg.codegen.regalloc.allocation_units import vectors
+from warpreg.codegen.regalloc.vector_groups import IsolateVectors
 from warpreg.ir.operands import Register
 
 STORED = "st.global.f32 [%rd2], %f1; ret;"

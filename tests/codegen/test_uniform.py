@@ -11,8 +11,8 @@ from tests.reference.generator import generate
 
 from warpreg import ptx, workloads
 from warpreg.codegen import CompileOptions, target
-from warpreg.codegen.allocate import AllocateRegisters
-from warpreg.codegen.uniform import uniform_values
+from warpreg.codegen.regalloc.allocator import AllocateRegisters
+from warpreg.codegen.regalloc.uniform import uniform_values
 from warpreg.designs.program import program_table
 from warpreg.simt import Device
 

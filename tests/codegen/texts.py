@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from warpreg import ptx
-from warpreg.codegen.build import build
-from warpreg.codegen.passes import Pass
+from warpreg.codegen.build.build import build
+from warpreg.codegen.passes.base import Pass
 from warpreg.codegen.verify import verify
 from warpreg.ir.kernel import Kernel
 

@@ -19,7 +19,10 @@ from tests.reference.generator import KERNEL, generate
 from warpreg import codegen
 from warpreg.analysis import liveness as liveness_module
 from warpreg.analysis.definitions import SingleDefinitions
-from warpreg.codegen import CompileOptions, assign, copies, dependence, spill
+from warpreg.codegen import CompileOptions
+from warpreg.codegen.passes import copy_propagation
+from warpreg.codegen.regalloc import first_fit, spill
+from warpreg.codegen.schedule import dependence_graph
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.opcodes import bits, compare, cross_lane, floating, half, video
 from warpreg.ir.opcodes.form import Form
@@ -196,7 +199,7 @@ def partial_warps_miss_their_last_lane(g: Garden) -> None:
 
 
 def scheduler_ignores_memory(g: Garden) -> None:
-    g.set(dependence, "_access", lambda graph, spaces, instruction, i: None)
+    g.set(dependence_graph, "_access", lambda graph, spaces, instruction, i: None)
 
 
 def spilled_values_share_a_place(g: Garden) -> None:
@@ -214,12 +217,12 @@ class _Everything(SingleDefinitions):
 
 
 def copies_outlive_their_source(g: Garden) -> None:
-    old = copies.single_definitions
-    g.set(copies, "single_definitions", lambda kernel: _Everything(old(kernel).defining, old(kernel).reads))
+    old = copy_propagation.single_definitions
+    g.set(copy_propagation, "single_definitions", lambda kernel: _Everything(old(kernel).defining, old(kernel).reads))
 
 
 def high_half_of_a_pair_is_not_reserved(g: Garden) -> None:
-    old = assign.Assignment._occupy
+    old = first_fit.Assignment._occupy
 
     def occupy(self: Any, unit: Any, base: int) -> None:
         old(self, unit, base)
@@ -227,7 +230,7 @@ def high_half_of_a_pair_is_not_reserved(g: Garden) -> None:
             if offset:
                 self._occupied[base + offset] &= ~live
 
-    g.set(assign.Assignment, "_occupy", occupy)
+    g.set(first_fit.Assignment, "_occupy", occupy)
 
 
 def pairs_take_the_lower_half_twice(g: Garden) -> None:

@@ -13,7 +13,7 @@ from warpreg import codegen
 from warpreg.api import load_module
 from warpreg.cli import output
 from warpreg.cli.options import compile_options, json_option
-from warpreg.codegen.banks import conflicts
+from warpreg.codegen.regalloc.bank_assignment import conflicts
 from warpreg.experiments.provenance import code_version, kernel_digest
 from warpreg.experiments.runs import CompileChoice, find_workload
 from warpreg.ir.kernel import Kernel

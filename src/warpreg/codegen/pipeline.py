@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warpreg.codegen.addresses import FoldAddresses
-from warpreg.codegen.allocate import AllocateRegisters
-from warpreg.codegen.build import build
-from warpreg.codegen.constant_divisors import DivideByConstants
-from warpreg.codegen.constant_loads import FoldConstantLoads
-from warpreg.codegen.constants import FoldConstants
-from warpreg.codegen.copies import PropagateCopies
-from warpreg.codegen.cycles import Cycles
-from warpreg.codegen.dead import EliminateDeadCode
-from warpreg.codegen.divide import ExpandDivision
-from warpreg.codegen.fuse import FuseMultiplyAdd
-from warpreg.codegen.hoist import HoistInvariants
-from warpreg.codegen.legalize import LegalizeOperands
-from warpreg.codegen.logic import FormLogic
-from warpreg.codegen.narrow import WidenLoads
-from warpreg.codegen.narrow_addresses import NarrowAddresses
-from warpreg.codegen.number import NumberRegisters
-from warpreg.codegen.parameters import FoldParameters
-from warpreg.codegen.passes import Pass
-from warpreg.codegen.predicates import FuseTests
-from warpreg.codegen.schedule import ScheduleInstructions
-from warpreg.codegen.sharing import ShareValues
-from warpreg.codegen.sums import FormSums
-from warpreg.codegen.targets import PLAIN, Target
+from warpreg.codegen.build.build import build
+from warpreg.codegen.machine.targets import PLAIN, Target
+from warpreg.codegen.passes.base import Pass
+from warpreg.codegen.passes.common_subexpressions import ShareValues
+from warpreg.codegen.passes.copy_propagation import PropagateCopies
+from warpreg.codegen.passes.dead_code import EliminateDeadCode
+from warpreg.codegen.passes.divide import ExpandDivision
+from warpreg.codegen.passes.divide_by_constant import DivideByConstants
+from warpreg.codegen.passes.fold_addresses import FoldAddresses
+from warpreg.codegen.passes.fold_constant_loads import FoldConstantLoads
+from warpreg.codegen.passes.fold_constants import FoldConstants
+from warpreg.codegen.passes.fold_parameters import FoldParameters
+from warpreg.codegen.passes.form_iadd3 import FormSums
+from warpreg.codegen.passes.form_lop3 import FormLogic
+from warpreg.codegen.passes.fuse_multiply_add import FuseMultiplyAdd
+from warpreg.codegen.passes.fuse_tests import FuseTests
+from warpreg.codegen.passes.legalize import LegalizeOperands
+from warpreg.codegen.passes.loop_invariants import HoistInvariants
+from warpreg.codegen.passes.narrow_addresses import NarrowAddresses
+from warpreg.codegen.passes.number_registers import NumberRegisters
+from warpreg.codegen.passes.split_webs import SplitValues
+from warpreg.codegen.passes.widen_loads import WidenLoads
+from warpreg.codegen.regalloc.allocator import AllocateRegisters
+from warpreg.codegen.schedule.latency_model import Cycles
+from warpreg.codegen.schedule.list_scheduler import ScheduleInstructions
 from warpreg.codegen.verify import verify
-from warpreg.codegen.webs import SplitValues
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 

@@ -1,7 +1,7 @@
 """``warpreg bench compiler``: the compiler against ``ptxas``, on every kernel of every workload, or of a folder of PTX.
 
 - registers: 32-bit registers that a thread is allocated: here the demand of the kernel compiled for that target
-  (`warpreg.codegen.targets`), of which ``used`` are named by its code, there what ``ptxas -v`` reports.  Predicates and
+  (`codegen.machine.targets`), of which ``used`` are named by its code, there what ``ptxas -v`` reports.  Predicates and
   uniform registers stand apart.
 - instructions: static, here those of the compiled kernel, there SASS without the padding after the kernel's end.
   The subroutines that ``ptxas`` links in for unusual operands of divisions and roots stand apart; here a guarded

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from warpreg.codegen.layout import CONSTANT_BANK, PARAMETER_BANK
+from warpreg.codegen.build.address_layout import CONSTANT_BANK, PARAMETER_BANK
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import ConstantBank, Immediate, Not, Operand, Part, Register, Special

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from warpreg.analysis.accesses import accesses
-from warpreg.codegen.calls import Call
-from warpreg.codegen.services import reason
+from warpreg.codegen.build.calls import Call
+from warpreg.codegen.build.services import reason
 from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.analysis.reconvergence import reconvergence
-from warpreg.codegen.stack import STACK_BASE
+from warpreg.codegen.build.stack import STACK_BASE
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import BARRIERS, EXITS, SERVICES, Block, Kernel
 from warpreg.ir.operands import Special

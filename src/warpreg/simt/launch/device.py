@@ -11,8 +11,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
-from warpreg.codegen.functions import function_addresses
-from warpreg.codegen.layout import PARAMETER_COPY
+from warpreg.codegen.build.address_layout import PARAMETER_COPY
+from warpreg.codegen.build.functions import function_addresses
 from warpreg.ir.errors import UnknownNameError, UnsupportedError
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Generic, Masked, Module, Variable

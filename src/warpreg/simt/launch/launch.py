@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.codegen.layout import PARAMETER_COPY
+from warpreg.codegen.build.address_layout import PARAMETER_COPY
 from warpreg.ir.address_space import WINDOW_BYTES
 from warpreg.ir.kernel import Kernel
 from warpreg.simt.block.records import MAX_WARPS, SITE_BYTES, STACK_ENTRY_BYTES, SiteField, Slot, Stop, Warp

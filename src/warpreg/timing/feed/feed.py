@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.analysis.cached import cached_analysis
-from warpreg.codegen.stack import STACK_BASE
+from warpreg.codegen.build.stack import STACK_BASE
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Special

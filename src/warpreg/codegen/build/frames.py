@@ -1,0 +1,152 @@
+"""The frame of one activation of a function that is not inlined: where its variables lie on the thread's stack.
+
+Addresses are relative to the top of the stack, which moves only at calls; a function with ``alloca`` keeps the address
+of its frame in a register instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from warpreg.codegen.build.address_layout import align
+from warpreg.codegen.build.split_blocks import Item
+from warpreg.codegen.build.stack import ALIGNMENT, STACK, emit
+from warpreg.codegen.machine.operand_rewriting import map_instruction
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.module import Function, Variable
+from warpreg.ir.operands import Address, Immediate, Operand, Register, Symbol
+from warpreg.ir.types import TYPES
+
+SPACES = frozenset({"param", "param::func", "local"})
+RETURN_BYTES = 4
+"""Size of the number of the place to return to, which lies right below a frame."""
+
+Fresh = Callable[[str, str], Register]
+"""Makes a new register of a name and a type."""
+
+
+@dataclass
+class Routine:
+    """One function of a group of mutual callers, laid out for one call from outside.
+
+    ``frame`` holds the variables of an activation by their unique names, ``parameters`` and ``results`` the names of
+    the formal ones; ``registers`` maps those that the function declares as registers to their register.  ``items``
+    end where the function returns.  ``is_dynamic``: the size of its frame is not known (``alloca``).
+    """
+
+    function: Function
+    label: str
+    items: list[Item] = field(default_factory=list)
+    frame: dict[str, Variable] = field(default_factory=dict)
+    parameters: list[str] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
+    registers: dict[str, Register] = field(default_factory=dict)
+    is_dynamic: bool = False
+
+
+class Frame:
+    """``offsets`` of a routine's variables in its frame of ``bytes`` bytes; parameters and results come first."""
+
+    def __init__(self, routine: Routine, in_registers: frozenset[str]) -> None:
+        self.routine = routine
+        self.offsets: dict[str, int] = {}
+        self.bytes = 0
+        for name, variable in routine.frame.items():
+            if name not in in_registers:
+                at = align(self.bytes, max(8, min(variable.natural_alignment, ALIGNMENT)))
+                self.offsets[name], self.bytes = at, at + variable.bytes
+        self.bytes = align(self.bytes, ALIGNMENT)
+        self.base = Register(f"{routine.label}$frame", STACK.type) if routine.is_dynamic else STACK
+        self.shift = 0 if routine.is_dynamic else -self.bytes
+
+    def address(self, name: str, offset: int = 0) -> Address:
+        """Where a variable lies while the function's own code runs."""
+        return Address(self.base, self.shift + self.offsets[name] + offset)
+
+    def enter(self, template: Instruction) -> Iterator[Instruction]:
+        """Take the frame, and load parameters that are registers."""
+        if self.routine.is_dynamic:
+            yield emit(template, "mov.b32", self.base, STACK)
+        if self.bytes:
+            yield emit(template, "add.u32", STACK, STACK, Immediate(self.bytes))
+        for name in self.routine.parameters:
+            if name in self.routine.registers:
+                yield from load(template, self.routine.registers[name], self.address(name))
+
+    def leave(self, template: Instruction, fresh: Fresh) -> Iterator[Instruction]:
+        """Store results that are registers, and give the frame back: its first byte is then the top of the stack."""
+        for name in self.routine.results:
+            if name in self.routine.registers:
+                yield from store(template, self.routine.registers[name], self.address(name), fresh)
+        if self.routine.is_dynamic:
+            yield emit(template, "mov.b32", STACK, self.base)
+        elif self.bytes:
+            yield emit(template, "add.u32", STACK, STACK, Immediate(-self.bytes))
+
+    def resolved(self, instruction: Instruction, fresh: Fresh) -> Iterator[Instruction]:
+        """The instruction with the frame's variables replaced by where they are."""
+        if instruction.opcode == "call":
+            yield instruction
+            return
+        before: list[Instruction] = []
+        wide = bool(instruction.types) and instruction.types[-1].bits == 64
+
+        def place(operand: Operand) -> Operand:
+            if not isinstance(operand, Symbol) or operand.name not in self.offsets:
+                return operand
+            at = self.address(operand.name, operand.offset)
+            narrow = fresh("%place", "b32")
+            before.append(emit(instruction, "add.u32", narrow, self.base, Immediate(at.offset)))
+            if not wide:
+                return narrow
+            before.append(emit(instruction, "cvt.u64.u32", fresh("%place", "b64"), narrow))
+            return before[-1].operands[0]
+
+        operands = tuple(self._direct(operand) for operand in instruction.operands)
+        if operands != instruction.operands or self._names_one(instruction):
+            modifiers = tuple("local" if m in SPACES else m for m in instruction.modifiers)
+            instruction = replace(instruction, operands=operands, modifiers=modifiers)
+        instruction = map_instruction(instruction, place)
+        yield from before
+        yield instruction
+
+    def _direct(self, operand: Operand) -> Operand:
+        if isinstance(operand, Address) and isinstance(operand.base, Symbol) and operand.base.name in self.offsets:
+            return self.address(operand.base.name, operand.base.offset + operand.offset)
+        return operand
+
+    def _names_one(self, instruction: Instruction) -> bool:
+        return any(isinstance(o, Symbol) and o.name in self.offsets for o in instruction.operands)
+
+
+def save_area(registers: Sequence[Register]) -> tuple[list[tuple[Register, int]], int]:
+    """Offsets of saved registers, the widest first, and the bytes of all with the return place, a multiple of 16."""
+    places, end = [], 0
+    for register in sorted(registers, key=lambda r: (-r.type.bits, r.name)):
+        size = 4 if register.is_predicate else register.type.bytes
+        end = align(end, size)
+        places.append((register, end))
+        end += size
+    return places, align(end + RETURN_BYTES, ALIGNMENT)
+
+
+def store(template: Instruction, value: Operand, at: Address, fresh: Fresh, kind: str = "") -> Iterator[Instruction]:
+    """Store a register, or a constant of type ``kind``; a predicate takes a word."""
+    if isinstance(value, Register) and value.is_predicate:
+        flag = fresh("%flag", "b32")
+        yield emit(template, "selp.b32", flag, Immediate(1), Immediate(0), value)
+        yield emit(template, "st.local.b32", at, flag)
+    else:
+        bits = value.type.bits if isinstance(value, Register) else TYPES[kind].bits
+        yield emit(template, f"st.local.b{bits}", at, value)
+
+
+def load(template: Instruction, register: Register, at: Address) -> Iterator[Instruction]:
+    """Load what `store` stored."""
+    if register.is_predicate:
+        flag = Register(f"{register.name}$flag", TYPES["b32"])
+        yield emit(template, "ld.local.b32", flag, at)
+        yield emit(template, "setp.ne.u32", register, flag, Immediate(0))
+    else:
+        yield emit(template, f"ld.local.b{register.type.bits}", register, at)

@@ -1,0 +1,1 @@
+"""What the target machine has: registers, legal operands, side effects, textures."""

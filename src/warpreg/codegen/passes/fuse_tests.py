@@ -1,0 +1,68 @@
+"""Comparisons that combine with a predicate: the machine's ISETP takes one more predicate and an operator.
+
+``setp.ge.s32 p, a, b; or.pred r, p, q`` becomes ``setp.ge.or.s32 r, a, b, q`` where nothing else reads p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from warpreg.analysis.definitions import single_definitions
+from warpreg.codegen.passes.base import Definition, Tracker, rewrite
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.operands import Operand, Register
+
+OPERATORS = frozenset({"and", "or", "xor"})
+
+
+@dataclass(frozen=True)
+class FuseTests:
+    """Predicate logic on a comparison's result moves into the comparison."""
+
+    def run(self, kernel: Kernel) -> Kernel:
+        return rewrite(kernel, _Tests(Tracker(single_definitions(kernel))))
+
+
+class _Tests:
+    def __init__(self, tracker: Tracker) -> None:
+        self.tracker = tracker
+        self.block = 0
+
+    def enter(self, block: int) -> None:
+        self.block = block
+        self.tracker.enter(block)
+
+    def visit(self, instruction: Instruction) -> Iterable[Instruction]:
+        if instruction.opcode in OPERATORS and instruction.modifiers == ("pred",) and instruction.guard is None:
+            instruction = self._fused(instruction)
+        self.tracker.add(instruction)
+        return (instruction,)
+
+    def _fused(self, logic: Instruction) -> Instruction:
+        target, *predicates = logic.operands
+        candidates = [(self._comparison(p), q) for p, q in (predicates, predicates[::-1])]
+        found = [(d, q) for d, q in candidates if d is not None]
+        if not found:
+            return logic
+        definition, other = max(found, key=lambda pair: pair[0].position)
+        compare = definition.instruction
+        relation, *rest = compare.modifiers
+        return replace(
+            logic,
+            opcode="setp",
+            modifiers=(relation, logic.opcode, *rest),
+            operands=(target, *compare.sources, other),
+        )
+
+    def _comparison(self, predicate: Operand) -> Definition | None:
+        """The comparison that only this instruction reads and that can be made here, later in the same block."""
+        definition = self.tracker.definition(predicate)
+        if definition is None or not isinstance(predicate, Register) or definition.block != self.block:
+            return None
+        compare = definition.instruction
+        plain = compare.opcode == "setp" and len(compare.sources) == 2 and isinstance(compare.operands[0], Register)
+        alone = self.tracker.single.reads[predicate.name] == 1
+        holds = plain and alone and all(self.tracker.holds(o, definition) for o in compare.sources)
+        return definition if holds else None

@@ -1,0 +1,55 @@
+"""Register banks: operands of one instruction that lie in one bank are fetched one after the other.
+
+Register r lies in bank ``r mod banks``.  The allocator may choose, among places that are free anyway, one whose banks
+the other operands of its readers do not use.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from warpreg.analysis.accesses import accesses
+from warpreg.analysis.loops import loops
+from warpreg.codegen.regalloc.allocation_units import Unit, Units
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+
+Company = dict[Unit, list[tuple[int, Unit, int, float]]]
+"""By unit: word of it, other unit, word of that, and how often an instruction reads both (tenfold for each loop)."""
+
+
+def conflicts(kernel: Kernel, banks: int) -> int:
+    """Fetches that wait for another operand's, over all instructions of a kernel with architected registers.
+
+    A register that an instruction reads twice is fetched once; k registers in one bank are k - 1 conflicts.
+    """
+    return sum(_waits(instruction, banks) for instruction in kernel.instructions())
+
+
+def _waits(instruction: Instruction, banks: int) -> int:
+    words = {word for register in instruction.used for word in register.words}
+    return sum(count - 1 for count in Counter(word % banks for word in words).values())
+
+
+def company(kernel: Kernel, units: Units, *, leading: bool = False) -> Company:
+    """Which units are read together; ``leading``: a 64-bit operand comes from the bank of its first word alone."""
+    table, forest = accesses(kernel), loops(kernel)
+    met: dict[tuple[Unit, int, Unit, int], float] = defaultdict(float)
+    for block in kernel.blocks:
+        weight = 10.0 ** min(forest.depth(block.index), 6)
+        for pc in table.block_pcs(block.index):
+            words = [
+                (unit, offset + word)
+                for cell in dict.fromkeys(table.read[pc])
+                if cell in units.at
+                for unit, offset in (units.at[cell],)
+                for word in range(1 if leading else table.cells.registers[cell].type.words)
+            ]
+            for one, here in words:
+                for other, there in words:
+                    if one is not other:
+                        met[one, here, other, there] += weight
+    found: Company = defaultdict(list)
+    for (one, here, other, there), weight in met.items():
+        found[one].append((here, other, there, weight))
+    return found

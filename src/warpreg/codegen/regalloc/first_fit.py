@@ -1,0 +1,140 @@
+"""First fit: each unit in order of its start takes the lowest registers that are free over its whole live range.
+
+Where none are, the cheapest of what is in the way (or the unit itself) goes to memory: the least accesses, weighted
+by loop depth, for the length that it frees (after Poletto and Sarkar, TOPLAS 1999, and Chaitin's spill metric).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from warpreg.codegen.regalloc.allocation_units import Unit
+from warpreg.codegen.regalloc.bank_assignment import Company
+
+
+@dataclass
+class Assignment:
+    """``base`` gives each placed unit its first register; ``spilled`` are those that must live elsewhere.
+
+    ``reserved`` registers are taken from beginning to end, and count as used.  With ``banks``, a unit takes that place
+    among the used ones, and those below ``spread``, that no instruction still has to read (``pending``) and whose banks
+    its ``company`` uses least; the lowest of several.  With ``rotate`` it takes that place among the used ones, and
+    those below ``rotate``, that has been free for longest.
+    """
+
+    limit: int
+    reserved: tuple[int, ...] = ()
+    banks: int = 0
+    spread: int = 0
+    company: Company = field(default_factory=dict)
+    pending: Mapping[Unit, Mapping[int, int]] = field(default_factory=dict)
+    rotate: int = 0
+    base: dict[Unit, int] = field(default_factory=dict)
+    spilled: list[Unit] = field(default_factory=list)
+    used: int = 0
+    _occupied: list[int] = field(default_factory=list)
+    _pending: list[int] = field(default_factory=list)
+    _holders: list[list[Unit]] = field(default_factory=list)
+
+    def place_all(self, units: list[Unit]) -> None:
+        """Place units in order of their start, the wider first among those that start together."""
+        self._occupied = [0] * self.limit
+        self._pending = [0] * self.limit
+        self._holders = [[] for _ in range(self.limit)]
+        for register in self.reserved:
+            self._occupy(Unit({0: -1}, [], [], math.inf), register)
+        for unit in sorted(units, key=lambda u: (u.start, -u.size)):
+            base = self._free_base(unit)
+            if base is None:
+                base = self._make_room(unit)
+            if base is None:
+                self.spilled.append(unit)
+            else:
+                self._occupy(unit, base)
+
+    def _free_base(self, unit: Unit) -> int | None:
+        first = next(self._free_bases(unit, self.limit), None)
+        if first is not None and self.rotate:
+            end = max(self.used, first + unit.size, min(self.rotate, self.limit))
+            return min(self._free_bases(unit, end), key=lambda base: self._freed(unit, base))
+        if first is None or not self.banks or not (unit in self.company or self.pending):
+            return first
+        end = max(self.used, first + unit.size, min(self.spread, self.limit))
+        return min(self._free_bases(unit, end), key=lambda base: self._cost(unit, base))
+
+    def _free_bases(self, unit: Unit, end: int) -> Iterator[int]:
+        """The places below ``end`` that are free over the whole live range, the lowest first."""
+        occupied = self._occupied
+        words = list(unit.words.items())
+        for base in range(0, end - unit.size + 1, unit.alignment):
+            for offset, live in words:
+                if occupied[base + offset] & live:
+                    break
+            else:
+                yield base
+
+    def _freed(self, unit: Unit, base: int) -> int:
+        """The last point before the unit's start at which a register of the place was taken."""
+        before = (1 << unit.start) - 1
+        return max((self._occupied[base + offset] & before).bit_length() for offset in unit.words)
+
+    def _cost(self, unit: Unit, base: int) -> tuple[bool, float]:
+        return self._waiting(unit, base), self._crowding(unit, base)
+
+    def _waiting(self, unit: Unit, base: int) -> bool:
+        """Whether the unit would have to wait for an instruction that still has to read a register of the place."""
+        return any(self._pending[base + offset] & live for offset, live in unit.words.items())
+
+    def _crowding(self, unit: Unit, base: int) -> float:
+        """How often the unit at ``base`` would be read together with another register of the same bank."""
+        return sum(
+            weight
+            for here, other, there, weight in self.company.get(unit, ())
+            if other in self.base and (base + here - self.base[other] - there) % self.banks == 0
+        )
+
+    def _make_room(self, unit: Unit) -> int | None:
+        """Evict what is cheapest to spill; None if that is the unit itself."""
+        best, victims, price = None, list[Unit](), density(unit)
+        for base in range(0, self.limit - unit.size + 1, unit.alignment):
+            blocking = self._blocking(unit, base)
+            cost = sum(density(b) for b in blocking)
+            if cost < price:
+                best, victims, price = base, blocking, cost
+        for victim in victims:
+            self._vacate(victim)
+            self.spilled.append(victim)
+        return best
+
+    def _blocking(self, unit: Unit, base: int) -> list[Unit]:
+        found: dict[Unit, None] = {}
+        for offset, live in unit.words.items():
+            register = base + offset
+            for holder in self._holders[register]:
+                if holder.words.get(register - self.base[holder], 0) & live:
+                    found[holder] = None
+        return list(found)
+
+    def _occupy(self, unit: Unit, base: int) -> None:
+        self.base[unit] = base
+        for offset, live in unit.words.items():
+            self._occupied[base + offset] |= live
+            self._holders[base + offset].append(unit)
+        for offset, points in self.pending.get(unit, {}).items():
+            self._pending[base + offset] |= points
+        self.used = max(self.used, base + unit.size)
+
+    def _vacate(self, unit: Unit) -> None:
+        base = self.base.pop(unit)
+        for offset, live in unit.words.items():
+            self._occupied[base + offset] &= ~live
+            self._holders[base + offset].remove(unit)
+
+
+def density(unit: Unit) -> float:
+    """Cost of spilling a unit for each program point that it would free; infinite if it must stay."""
+    if math.isinf(unit.weight):
+        return math.inf
+    return unit.weight / sum(live.bit_count() for live in unit.words.values())

@@ -1,0 +1,61 @@
+"""Registers that an instruction may still have to read after it has issued.
+
+Memory and texture instructions take their operands from the register file some time after they issue, so one that
+writes such a register would have to wait for them.  `ptxas` gives what comes next other registers, where they cost no
+warp, until the result is needed, and so does the allocator with these points.  How long the machine may take is not
+published: `WINDOW` instructions, and `STORE_WINDOW` for stores, make the workloads' registers most like those of
+`ptxas`, of the few lengths tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from warpreg.analysis.accesses import Accesses, accesses
+from warpreg.codegen.regalloc.allocation_units import Unit, Units
+from warpreg.codegen.regalloc.live_ranges import span
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+
+WINDOW = 24
+STORE_WINDOW = 8
+LATE = frozenset({"ld", "ldu", "st", "atom", "red", "tex", "tld4", "suld"})
+
+Points = dict[int, int]
+"""Sets of program points, as in `live_ranges`, by cell or by word of a unit."""
+
+
+def pending(kernel: Kernel, units: Units) -> dict[Unit, Points]:
+    """By unit and word of it, where an instruction may still have to read that word."""
+    cells = accesses(kernel).cells
+    found: dict[Unit, Points] = {}
+    for cell, points in in_flight(kernel).items():
+        if cell in units.at:
+            unit, first = units.at[cell]
+            words = found.setdefault(unit, {})
+            for word in range(first, first + cells.registers[cell].type.words):
+                words[word] = words.get(word, 0) | points
+    return found
+
+
+def in_flight(kernel: Kernel) -> Points:
+    """By cell, the points after an instruction in its block at which it may still have to read the cell; linear."""
+    table = accesses(kernel)
+    found: Points = {}
+    for block in kernel.blocks:
+        for pc, until in _late_readers(block.instructions, table, table.first_pcs[block.index]):
+            for cell in table.read[pc]:
+                found[cell] = found.get(cell, 0) | span(2 * pc + 1, 2 * until - 1)
+    return found
+
+
+def _late_readers(instructions: Sequence[Instruction], table: Accesses, first: int) -> Iterator[tuple[int, int]]:
+    """Each late reader of a block and the next pc that has to do with its result, or the end of its window."""
+    next_use: dict[int, int] = {}
+    end = first + len(instructions)
+    for pc in reversed(range(first, end)):
+        if instructions[pc - first].opcode in LATE:
+            results = table.written[pc]
+            window = min(end, pc + (WINDOW if results else STORE_WINDOW))
+            yield pc, min([window, *(next_use[cell] for cell in results if cell in next_use)])
+        next_use.update(dict.fromkeys((*table.read[pc], *table.written[pc]), pc))

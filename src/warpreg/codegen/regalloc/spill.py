@@ -1,0 +1,200 @@
+"""Rewrites a kernel so that chosen values live in memory, are computed again, or (predicates) sit in a register as 0
+or 1.
+
+Each access gets a short-lived register of its own; predicates that guard several instructions of a block are brought in
+once for them.  A guarded definition changes only some threads, so the old value is brought in first and the whole put
+back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from warpreg.analysis.accesses import accesses
+from warpreg.analysis.definitions import single_definitions
+from warpreg.codegen.build.address_layout import align
+from warpreg.codegen.machine.legality import BANK_SPECIALS
+from warpreg.codegen.machine.operand_rewriting import rename_registers
+from warpreg.codegen.passes.base import with_blocks
+from warpreg.codegen.regalloc.allocation_units import Unit
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register, Special
+from warpreg.ir.types import B32
+
+FIXED_SPECIALS = BANK_SPECIALS | {f"%{n}.{axis}" for n in ("tid", "ctaid") for axis in "xyz"} | {"%laneid"}
+
+MOST_PRESENT = 2
+"""Spilled guards that may sit in predicates at a time."""
+
+
+class Home(Protocol):
+    """Where a spilled value lives: how to bring it into a register and put it back."""
+
+    def fetch(self, target: Register, template: Instruction) -> Instruction:
+        """The instruction that brings the value in."""
+        ...
+
+    def store(self, source: Register, template: Instruction) -> tuple[Instruction, ...]:
+        """The instructions that put it back."""
+        ...
+
+
+@dataclass(frozen=True)
+class LocalSlot:
+    """A place in the thread's local memory, ``offset`` bytes into its frame."""
+
+    offset: int
+
+    def fetch(self, target: Register, template: Instruction) -> Instruction:
+        operands = (target, Address(Immediate(self.offset)))
+        return _made(template, "ld", ("local", f"b{target.type.bits}"), operands)
+
+    def store(self, source: Register, template: Instruction) -> tuple[Instruction, ...]:
+        operands = (Address(Immediate(self.offset)), source)
+        return (_made(template, "st", ("local", f"b{source.type.bits}"), operands),)
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """A constant, which a move brings in wherever it is needed."""
+
+    value: Operand
+    modifiers: tuple[str, ...]
+
+    def fetch(self, target: Register, template: Instruction) -> Instruction:
+        return _made(template, "mov", self.modifiers, (target, self.value))
+
+    def store(self, source: Register, template: Instruction) -> tuple[Instruction, ...]:
+        del source, template
+        return ()
+
+
+@dataclass(frozen=True)
+class PredicateBits:
+    """A predicate kept as 0 or 1 in a 32-bit register."""
+
+    register: Register
+
+    def fetch(self, target: Register, template: Instruction) -> Instruction:
+        return _made(template, "setp", ("ne", "u32"), (target, self.register, Immediate(0)))
+
+    def store(self, source: Register, template: Instruction) -> tuple[Instruction, ...]:
+        return (_made(template, "selp", ("b32",), (self.register, Immediate(1), Immediate(0), source)),)
+
+
+def _made(template: Instruction, opcode: str, modifiers: tuple[str, ...], operands: tuple[Operand, ...]) -> Instruction:
+    return replace(template, opcode=opcode, modifiers=modifiers, operands=operands, guard=None)
+
+
+def spill_registers(kernel: Kernel, units: list[Unit], temporaries: set[str]) -> Kernel:
+    """The kernel with the units' values in local memory; adds the new registers' names to ``temporaries``."""
+    names = accesses(kernel).cells.names
+    homes: dict[str, Home] = {}
+    frame = kernel.local_bytes
+    for unit in units:
+        constant = _recomputed(kernel, [names[cell] for cell, _ in unit.members])
+        if constant:
+            homes |= dict.fromkeys(constant[0], constant[1])
+            continue
+        base = align(frame, 4 * max(1, unit.alignment))
+        frame = base + 4 * unit.size
+        homes |= {names[cell]: LocalSlot(base + 4 * offset) for cell, offset in unit.members}
+    return replace(_Rewriter(homes, temporaries).run(kernel), local_bytes=frame)
+
+
+def spill_predicates(kernel: Kernel, units: list[Unit], temporaries: set[str], keep_guards: bool) -> Kernel:
+    """The kernel with the units' predicates in 32-bit registers.
+
+    ``keep_guards``: a guard stays in a predicate for the instructions behind the one that it was brought in for.
+    Predicates kept so cannot be spilled, so this is for one round.
+    """
+    names = accesses(kernel).cells.names
+    homes: dict[str, Home] = {}
+    for unit in units:
+        bits = Register(f"{names[unit.members[0][0]]}.bits", B32)
+        homes |= {names[cell]: PredicateBits(bits) for cell, _ in unit.members}
+    return _Rewriter(homes, temporaries, keep_guards).run(kernel)
+
+
+def _recomputed(kernel: Kernel, names: list[str]) -> tuple[list[str], Recomputed] | None:
+    single = single_definitions(kernel).defining.get(names[0]) if len(names) == 1 else None
+    if single is None or single.opcode != "mov" or not isinstance(single.operands[0], Register):
+        return None
+    value = single.operands[1]
+    fixed = isinstance(value, Special) and value.name in FIXED_SPECIALS
+    return (
+        (names, Recomputed(value, single.modifiers)) if fixed or isinstance(value, (Immediate, ConstantBank)) else None
+    )
+
+
+@dataclass
+class _Rewriter:
+    homes: Mapping[str, Home]
+    temporaries: set[str]
+    keep_guards: bool = False
+    serial: int = field(init=False)
+    present: dict[str, Register] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.serial = len(self.temporaries)
+
+    def run(self, kernel: Kernel) -> Kernel:
+        bodies: dict[int, list[Instruction]] = {}
+        for block in kernel.blocks:
+            self.present.clear()
+            bodies[block.index] = [new for old in block.instructions for new in self._visit(old)]
+        return with_blocks(kernel, bodies)
+
+    def _visit(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        read = {r.name: r for r in instruction.used if r.name in self.homes}
+        written = {r.name: r for r in instruction.defined if r.name in self.homes}
+        if not read and not written:
+            return (instruction,)
+        if instruction.opcode == "mov" and not instruction.guard and len(instruction.operands) == 2:
+            short = self._move(instruction)
+            if short is not None:
+                return short
+        if instruction.guard:
+            read = {**written, **read}
+        known = {n: self.present[n] for n in read if n in self.present and n not in written}
+        fresh = {name: self._temporary(register) for name, register in {**read, **written}.items() if name not in known}
+        before = [self.homes[name].fetch(fresh[name], instruction) for name in read if name not in known]
+        self._remember(instruction, fresh, written)
+        fresh |= known
+        after = [i for name in written for i in self.homes[name].store(fresh[name], instruction)]
+        renamed = rename_registers(instruction, lambda r: fresh.get(r.name, r))
+        return (*before, renamed, *after)
+
+    def _move(self, move: Instruction) -> tuple[Instruction, ...] | None:
+        """A move from or to a spilled value is one access, or nothing where both share a place or none is needed."""
+        target, source = move.operands
+        here = self.homes.get(target.name) if isinstance(target, Register) else None
+        there = self.homes.get(source.name) if isinstance(source, Register) else None
+        if isinstance(here, Recomputed) or (here is not None and here == there):
+            return ()
+        if isinstance(target, Register) and here is None and there is not None:
+            return (there.fetch(target, move),)
+        if isinstance(source, Register) and here is not None and there is None:
+            return here.store(source, move)
+        return None
+
+    def _remember(
+        self, instruction: Instruction, fresh: Mapping[str, Register], written: Mapping[str, Register]
+    ) -> None:
+        """Keep a guard that was brought in for the instructions behind; a write ends what shares its place."""
+        changed = [self.homes[name] for name in written]
+        self.present = {n: r for n, r in self.present.items() if self.homes[n] not in changed}
+        guard = instruction.guard
+        if self.keep_guards and guard and guard.register.name in fresh and guard.register.name not in written:
+            while len(self.present) >= MOST_PRESENT:
+                del self.present[next(iter(self.present))]
+            self.present[guard.register.name] = fresh[guard.register.name]
+
+    def _temporary(self, register: Register) -> Register:
+        name = f"{register.name}.t{self.serial}"
+        self.serial += 1
+        self.temporaries.add(name)
+        return replace(register, name=name)

@@ -1,0 +1,83 @@
+"""Values that are the same in all threads of a warp and fit the uniform datapath of sm_75 and later.
+
+That datapath has registers of its own, one a warp, and integer instructions of 32 bits, which read constants, block
+indices and uniform registers only.  An instruction of the ordinary datapath reads one uniform register, in the place of
+its one constant.  A value is uniform here if its instruction and all its readers can take it so, as in what `ptxas`
+makes for these machines; a value that would have to be copied back stays where it is.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from warpreg.analysis.definitions import single_definitions
+from warpreg.codegen.machine.legality import ARITHMETIC, is_charged, is_constant
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.opcodes import Unit, classify
+from warpreg.ir.operands import Operand, Register, Special
+
+COMPUTING = frozenset({"mov", "add", "sub", "mul", "mad", "and", "or", "xor", "not", "neg", "shl", "shr", "lop3"})
+BLOCK_INDICES = frozenset(f"%ctaid.{axis}" for axis in "xyz")
+WORD = 32
+
+
+def uniform_values(kernel: Kernel) -> frozenset[str]:
+    """The names of the virtual registers whose values can live in uniform registers; linear in reads.
+
+    Of several that one reader cannot take together one stays; always the same, since the search goes in the kernel's
+    order.
+    """
+    found: dict[str, Instruction] = {}
+    for name, instruction in single_definitions(kernel).defining.items():
+        if _computes(instruction):
+            found[name] = instruction
+    readers: dict[str, list[Instruction]] = defaultdict(list)
+    for instruction in kernel.instructions():
+        for register in dict.fromkeys(instruction.used):
+            if register.name in found:
+                readers[register.name].append(instruction)
+    pending = dict.fromkeys(found)
+    while pending:
+        name = next(iter(pending))
+        del pending[name]
+        if name not in found or _stays(name, found, readers[name]):
+            continue
+        gone = found.pop(name)
+        pending.update((r.name, None) for r in gone.used if r.name in found)
+        for reader in readers[name]:
+            pending.update((r.name, None) for r in (*reader.defined, *reader.used) if r.name in found)
+    return frozenset(found)
+
+
+def _computes(instruction: Instruction) -> bool:
+    """Whether the uniform datapath has the instruction, as far as its opcode and constants go."""
+    if instruction.opcode not in COMPUTING or {"hi", "wide", "cc", "sat"} & set(instruction.modifiers):
+        return False
+    if not instruction.types or any(t.bits != WORD or t.is_float for t in instruction.types):
+        return False
+    return isinstance(instruction.operands[0], Register) and not instruction.operands[0].is_predicate
+
+
+def _stays(name: str, found: dict[str, Instruction], readers: list[Instruction]) -> bool:
+    maker = found[name]
+    makes = all(_is_uniform(o, found, maker.opcode) for o in maker.sources)
+    return makes and bool(readers) and all(_takes(reader, found) for reader in readers)
+
+
+def _is_uniform(operand: Operand, found: dict[str, Instruction], opcode: str) -> bool:
+    if isinstance(operand, Register):
+        return operand.name in found
+    if isinstance(operand, Special) and operand.name in BLOCK_INDICES:
+        return opcode == "mov"
+    return is_constant(operand)
+
+
+def _takes(reader: Instruction, found: dict[str, Instruction]) -> bool:
+    """Whether a reader is uniform itself, or reads no constant and no other uniform register."""
+    if any(r.name in found for r in reader.defined):
+        return True
+    if reader.opcode not in ARITHMETIC or classify(reader)[0] is not Unit.ALU or reader.opcode == "cvt":
+        return False
+    uniform = {o.name for o in reader.sources if isinstance(o, Register) and o.name in found}
+    return len(uniform) + sum(map(is_charged, reader.sources)) == 1

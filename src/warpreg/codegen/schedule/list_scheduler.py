@@ -1,0 +1,209 @@
+"""List scheduling within blocks: long chains first, as long as registers last.
+
+Among instructions whose operands have arrived and whose unit is free, the one that starts the longest chain goes first
+(Gibbons and Muchnick, PLDI 1986). Where more than a few words are live, what takes more registers than it frees waits
+until it is due, so that a stall is not filled with what only holds registers. Where the live values reach the limit,
+the one that frees the most registers goes instead; a block that would still need more than before, and more than the
+limit, keeps its order.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from warpreg.analysis.accesses import Accesses, accesses
+from warpreg.analysis.liveness import liveness
+from warpreg.analysis.pressure import pressure
+from warpreg.codegen.passes.base import with_blocks
+from warpreg.codegen.schedule.deadlines import deadlines
+from warpreg.codegen.schedule.dependence_graph import Dependences, dependences
+from warpreg.codegen.schedule.latency_model import DEFAULT, ISSUE, Cycles
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Kernel
+
+Queue = list[tuple[int, int]]
+"""A heap of instructions, those with the longest chains first."""
+Queues = dict[str, Queue]
+"""By port."""
+
+CANDIDATES = 16
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class ScheduleInstructions:
+    """``max_registers`` bounds the live words; by default the kernel's own highest pressure, or ``free_registers``
+    if more; ``cycles``: of the machine; ``spare``: words that may be live before an instruction waits until it is due,
+    by default those of a thread where 65536 registers serve 2048."""
+
+    max_registers: int | None = None
+    free_registers: int = 32
+    cycles: Cycles = DEFAULT
+    spare: int = 32
+
+    def run(self, kernel: Kernel) -> Kernel:
+        demand = pressure(kernel)
+        limit = max(self.free_registers, *demand.highest, 0)
+        if self.max_registers is not None:
+            limit = min(limit, self.max_registers - 2)
+        bodies = {}
+        for block in kernel.blocks:
+            if len(block.instructions) > 2:
+                allowed = max(limit, demand.highest[block.index])
+                bodies[block.index] = _Schedule(kernel, block.index, self.cycles, self.spare).best(limit, allowed)
+        return with_blocks(kernel, bodies)
+
+
+class _Schedule:
+    """The state of one block's scheduling; positions are those before it."""
+
+    def __init__(self, kernel: Kernel, block: int, cycles: Cycles, spare: int) -> None:
+        self.spare = spare
+        self.instructions: Sequence[Instruction] = kernel.blocks[block].instructions
+        self.table: Accesses = accesses(kernel)
+        self.first = self.table.first_pcs[block]
+        self.graph: Dependences = dependences(self.instructions, self.table, self.first, cycles)
+        self.interval = cycles.interval
+        self.port = [cycles.port(i) if self.interval else ISSUE for i in self.instructions]
+        self.chain = self._chains()
+        self.due = deadlines(self.graph, self.port, self.interval)
+        self.live_in = liveness(kernel).live_in[block]
+        self.live_out = liveness(kernel).live_out[block]
+        self.words = pressure(kernel).words
+        self.at_start = pressure(kernel).at_start[block]
+
+    def _reset(self) -> None:
+        self.uses = Counter(c for i in range(len(self.instructions)) for c in set(self._read(i)))
+        self.live = self.live_in
+        self.demand = self.highest = self.at_start
+        self.free_at = dict.fromkeys(self.port, 0)
+
+    def _read(self, i: int) -> tuple[int, ...]:
+        return self.table.read[self.first + i]
+
+    def _written(self, i: int) -> tuple[int, ...]:
+        return self.table.written[self.first + i]
+
+    def _chains(self) -> list[int]:
+        """Cycles from each instruction to the end of the block along the longest dependence."""
+        chain = [0] * len(self.instructions)
+        for i in reversed(range(len(chain))):
+            chain[i] = max((cycles + chain[j] for j, cycles in self.graph.successors[i].items()), default=0)
+        return chain
+
+    def best(self, limit: int, allowed: int) -> Sequence[Instruction]:
+        """The new order, or the old one where the new needs more than ``allowed`` words.
+
+        Choices near the limit may go beyond it by a few words before any are freed, so a lower limit is tried as well.
+        """
+        for _ in range(ATTEMPTS):
+            order = self._order(limit)
+            if self.highest <= allowed:
+                return [self.instructions[i] for i in order]
+            limit -= self.highest - allowed
+        return self.instructions
+
+    def _order(self, limit: int) -> list[int]:
+        self._reset()
+        instructions = self.instructions
+        end = len(instructions)
+        if instructions[-1].opcode in BRANCHES | EXITS | STOPS:
+            end -= 1
+        waiting = list(self.graph.waiting)
+        arrival = [0] * len(instructions)
+        ready = {i for i in range(end) if waiting[i] == 0}
+        by_chain: Queues = {port: [] for port in self.free_at}
+        for i in ready:
+            heapq.heappush(by_chain[self.port[i]], (-self.chain[i], i))
+        by_position = sorted(ready)
+        order: list[int] = []
+        clock = 0
+        while len(order) < end:
+            if self.demand >= limit:
+                chosen = self._cheapest(by_position, ready)
+            else:
+                chosen = self._longest(by_chain, ready, arrival, clock)
+            ready.discard(chosen)
+            order.append(chosen)
+            port = self.port[chosen]
+            clock = max(clock, self._start(chosen, arrival), self.free_at[port]) + 1
+            self.free_at[port] = clock - 1 + self.interval.get(port, 1)
+            self._issue(chosen)
+            for follower, cycles in self.graph.successors[chosen].items():
+                arrival[follower] = max(arrival[follower], clock - 1 + cycles)
+                waiting[follower] -= 1
+                if waiting[follower] == 0 and follower < end:
+                    ready.add(follower)
+                    heapq.heappush(by_chain[self.port[follower]], (-self.chain[follower], follower))
+                    heapq.heappush(by_position, follower)
+        return [*order, *range(end, len(instructions))]
+
+    def _longest(self, queues: Queues, ready: set[int], arrival: list[int], clock: int) -> int:
+        """The instruction with the longest chain of those that can issue now, or else the first that can."""
+        found: list[tuple[int, int, int]] = []
+        for port, heap in queues.items():
+            first = self._first(heap, ready, arrival, clock)
+            if first is not None:
+                start = max(clock, self.free_at[port], self._start(first, arrival))
+                found.append((start, -self.chain[first], first))
+        return min(found)[2]
+
+    def _first(self, heap: Queue, ready: set[int], arrival: list[int], clock: int) -> int | None:
+        """The longest chain of one port whose operands have arrived, or else the first to arrive; it stays queued."""
+        looked: Queue = []
+        chosen = None
+        while heap and len(looked) < CANDIDATES:
+            item = heapq.heappop(heap)
+            if item[1] not in ready:
+                continue
+            looked.append(item)
+            if self._start(item[1], arrival) <= clock:
+                chosen = item[1]
+                break
+        for item in looked:
+            heapq.heappush(heap, item)
+        if chosen is None and looked:
+            chosen = min(looked, key=lambda item: (self._start(item[1], arrival), item))[1]
+        return chosen
+
+    def _start(self, i: int, arrival: list[int]) -> int:
+        """When its operands have arrived, or when it is due if it has to wait."""
+        waits = self.demand >= self.spare and self.due[i] > arrival[i] and self._change(i) > 0
+        return self.due[i] if waits else arrival[i]
+
+    def _cheapest(self, heap: list[int], ready: set[int]) -> int:
+        """Of the earliest ready instructions, the one after which fewest words are live."""
+        looked: list[int] = []
+        while heap and len(looked) < CANDIDATES:
+            i = heapq.heappop(heap)
+            if i in ready:
+                looked.append(i)
+        chosen = min(looked, key=lambda i: (self._change(i), i))
+        for i in looked:
+            if i != chosen:
+                heapq.heappush(heap, i)
+        return chosen
+
+    def _change(self, i: int) -> int:
+        """Words that an instruction makes live less those that it frees."""
+        freed = sum(self.words[c] for c in set(self._read(i)) if self.uses[c] == 1 and not self.live_out >> c & 1)
+        return sum(self.words[c] for c in set(self._written(i)) if not self.live >> c & 1) - freed
+
+    def _issue(self, i: int) -> None:
+        for cell in set(self._read(i)):
+            self.uses[cell] -= 1
+            if self.uses[cell] == 0 and not self.live_out >> cell & 1 and self.live >> cell & 1:
+                self.live &= ~(1 << cell)
+                self.demand -= self.words[cell]
+        for cell in set(self._written(i)):
+            if not self.live >> cell & 1:
+                self.live |= 1 << cell
+                self.demand += self.words[cell]
+        self.highest = max(self.highest, self.demand)
+        for cell in set(self._written(i)):
+            if self.uses[cell] == 0 and not self.live_out >> cell & 1:
+                self.live &= ~(1 << cell)
+                self.demand -= self.words[cell]
