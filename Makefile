@@ -39,10 +39,10 @@ docs: $(VENV)/.installed-docs ## the documentation as HTML in build/docs
 
 ptx: $(VENV)/.installed-cuda ## recompile the checked-in PTX of the workloads from their CUDA sources
 	$(BIN)/python -m warpreg.workloads.compile_ptx
-	$(BIN)/python -m warpreg.experiments.vendor_record
+	$(BIN)/python -m warpreg.experiments.compiler.vendor_record
 
 table: $(VENV)/.installed-core ## run every workload at every size and write the table of workloads
-	$(BIN)/python -m warpreg.experiments.suite_table $(ARGS)
+	$(BIN)/python -m warpreg.experiments.suite.table $(ARGS)
 
 clean: ## remove what the targets made, .venv included
 	rm -rf $(VENV) build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from warpreg import simt
 from warpreg.codegen import MACHINE, PLAIN
-from warpreg.experiments import comparison, runs, traces
-from warpreg.experiments.choices import Choice
-from warpreg.experiments.counting import Timed
-from warpreg.experiments.provenance import DIGITS
-from warpreg.experiments.result import Parameters
-from warpreg.experiments.runs import CompileChoice, Run
-from warpreg.experiments.traces import UnknownOpcodes
+from warpreg.experiments.runs import comparison, traces
+from warpreg.experiments.runs import run as runs
+from warpreg.experiments.runs.choices import Choice
+from warpreg.experiments.runs.counting import Timed
+from warpreg.experiments.runs.provenance import DIGITS
+from warpreg.experiments.runs.row import Parameters
+from warpreg.experiments.runs.run import CompileChoice, Run
+from warpreg.experiments.runs.traces import UnknownOpcodes
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.module import Module
 from warpreg.ptx import parse

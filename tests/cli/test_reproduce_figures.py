@@ -8,9 +8,9 @@ import pandas as pd
 from click.testing import CliRunner
 
 from warpreg.cli import reproduce
-from warpreg.experiments.figures import Axis, Figure
-from warpreg.experiments.runs import AS_COMPILED
-from warpreg.experiments.study import Study
+from warpreg.experiments.papers.figure import Axis, Figure
+from warpreg.experiments.runs.run import AS_COMPILED
+from warpreg.experiments.studies.study import Study
 from warpreg.report import paper_figures
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from warpreg.experiments.between_waits import InstructionsBetweenWaits
-from warpreg.experiments.runs import find_workload, run_workload
+from warpreg.experiments.measures.between_waits import InstructionsBetweenWaits
+from warpreg.experiments.runs.run import find_workload, run_workload
 
 
 def test_a_warp_that_waits_once_has_two_stretches() -> None:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import pytest
 
 from warpreg.designs import load
-from warpreg.experiments import orf_lrf, published, rfc
-from warpreg.experiments.causes.ablation import Ablation, ablated, selected, under
-from warpreg.experiments.causes.cause import Cause
-from warpreg.experiments.causes.rfc import TABLE_1, by_traces, to_the_oldest
-from warpreg.experiments.causes.shown import compare, find_ablation, shown
-from warpreg.experiments.ipc import Ipc
-from warpreg.experiments.reproduction import MODULES, explained, paper_module
-from warpreg.experiments.runs import AS_COMPILED, CompileChoice
-from warpreg.experiments.scheduled import Scheduled, Variant
-from warpreg.experiments.study import Replay, Study, study
+from warpreg.experiments.measures.ipc import Ipc
+from warpreg.experiments.papers.ablation import Ablation, ablated, selected, under
+from warpreg.experiments.papers.cause import Cause
+from warpreg.experiments.papers.orf_lrf import results as orf_lrf
+from warpreg.experiments.papers.reproduction import PAPERS as FOLDERS
+from warpreg.experiments.papers.reproduction import explained, paper_module
+from warpreg.experiments.papers.rfc import results as rfc
+from warpreg.experiments.papers.rfc.causes import TABLE_1, by_traces, to_the_oldest
+from warpreg.experiments.papers.shown import compare, find_ablation, shown
+from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice
+from warpreg.experiments.runs.scheduled import Scheduled, Variant
+from warpreg.experiments.studies import published
+from warpreg.experiments.studies.study import Replay, Study, study
 from warpreg.ir.errors import UnknownNameError
 
-PAPERS = list(MODULES)
+PAPERS = list(FOLDERS)
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -17,8 +17,14 @@ from warpreg.codegen import CompileOptions
 from warpreg.designs import Program, load, program_table
 from warpreg.designs.placement.check import findings
 from warpreg.designs.placement.expand import expanded
-from warpreg.experiments.checking import CheckingDevice, PlacementError, Reference, check_placement, placing
-from warpreg.experiments.corruption import MRF_DROPPED, READ_PLACE, Corruption, possible, trials
+from warpreg.experiments.checks.corruption import MRF_DROPPED, READ_PLACE, Corruption, possible, trials
+from warpreg.experiments.checks.placement_check import (
+    CheckingDevice,
+    PlacementError,
+    Reference,
+    check_placement,
+    placing,
+)
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Label, Special
 from warpreg.simt import Device, TaintFault

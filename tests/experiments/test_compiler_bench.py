@@ -11,8 +11,8 @@ import pytest
 
 from warpreg import codegen, ptx, workloads
 from warpreg.cli import main
-from warpreg.experiments import compiler_bench, vendor_compiler
-from warpreg.experiments.compiler_bench import (
+from warpreg.experiments.compiler import bench, vendor_compiler
+from warpreg.experiments.compiler.bench import (
     Compared,
     OurCode,
     compare_workload,
@@ -21,7 +21,7 @@ from warpreg.experiments.compiler_bench import (
     summary,
     verified,
 )
-from warpreg.experiments.vendor_compiler import (
+from warpreg.experiments.compiler.vendor_compiler import (
     MachineCode,
     VendorToolError,
     VendorToolMissingError,
@@ -191,9 +191,9 @@ def test_without_the_extra_one_message_says_what_to_install(
 
 @pytest.fixture
 def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler_bench, "ptxas_version", lambda: "13.0")
+    monkeypatch.setattr(bench, "ptxas_version", lambda: "13.0")
     monkeypatch.setattr(
-        compiler_bench, "compare_workload", lambda workload, bits: [compared(10, 30, True, (20, 60), workload.name)]
+        bench, "compare_workload", lambda workload, bits: [compared(10, 30, True, (20, 60), workload.name)]
     )
 
 

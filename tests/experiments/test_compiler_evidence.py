@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 from tests.codegen.texts import kernel
 
-from warpreg.experiments import compiler_page
-from warpreg.experiments.compiler_evidence import Evidence
-from warpreg.experiments.vendor_compiler import MachineCode, sections
+from warpreg.experiments.compiler import page as compiler_page
+from warpreg.experiments.compiler.evidence import Evidence
+from warpreg.experiments.compiler.vendor_compiler import MachineCode, sections
 
 THEIRS = sections("""
 .section .text.k,

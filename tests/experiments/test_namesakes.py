@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from warpreg import workloads
-from warpreg.experiments.namesakes import Likeness, likeness
+from warpreg.experiments.suite.namesakes import Likeness, likeness
 
 NAMED = [name for name in workloads.names() if workloads.find(name).originals]
 

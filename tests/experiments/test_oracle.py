@@ -13,8 +13,8 @@ from warpreg.designs import load, program_table
 from warpreg.designs.placement.costs import level_costs
 from warpreg.designs.placement.spent import spent
 from warpreg.energy import load as technology
-from warpreg.experiments.oracle import Gap, OracleGap, total
-from warpreg.experiments.runs import Run, find_workload, run_workload
+from warpreg.experiments.oracle.gap import Gap, OracleGap, total
+from warpreg.experiments.runs.run import Run, find_workload, run_workload
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ import pytest
 from warpreg import energy
 from warpreg.designs import load, program_table
 from warpreg.designs.placement.spent import spent
-from warpreg.experiments.choices import Choice
-from warpreg.experiments.counting import replayed
-from warpreg.experiments.orf_limits import LIMITS, limit
-from warpreg.experiments.runs import Run, find_workload, run_workload
-from warpreg.experiments.variable_orf import StrandChoice, VariableOrf, best_sizes
+from warpreg.experiments.papers.orf_lrf.limits import LIMITS, limit
+from warpreg.experiments.papers.orf_lrf.variable_orf import StrandChoice, VariableOrf, best_sizes
+from warpreg.experiments.runs.choices import Choice
+from warpreg.experiments.runs.counting import replayed
+from warpreg.experiments.runs.run import Run, find_workload, run_workload
 from warpreg.ir.errors import UnknownNameError
 
 TECHNOLOGY = energy.load("gebhart-40nm")

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from warpreg.cli import main
-from warpreg.experiments import placement_bench
-from warpreg.experiments.placement_bench import DESIGNS, PlacementTime
+from warpreg.experiments.bench import placement
+from warpreg.experiments.bench.placement import DESIGNS, PlacementTime
 from warpreg.ir.module import Module
 
 
@@ -16,8 +16,8 @@ def test_seconds_are_added(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     def timed(name: str, module: Module) -> PlacementTime:
         return PlacementTime(name, len(module.kernels), 10, {"orf-lrf": 0.5, "rsp": 0.25})
 
-    monkeypatch.setattr(placement_bench, "placement_time", timed)
-    monkeypatch.setattr(placement_bench.workloads, "names", lambda: ["vector-add", "reduction"])
+    monkeypatch.setattr(placement, "placement_time", timed)
+    monkeypatch.setattr(placement.workloads, "names", lambda: ["vector-add", "reduction"])
     assert main(["bench", "placement", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["placement_s"] == {"orf-lrf": 1.0, "rsp": 0.5}
@@ -26,7 +26,7 @@ def test_seconds_are_added(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 
 def test_a_workload_s_kernels_are_placed_by_each_design() -> None:
-    found = placement_bench.placements(["vector-add"])
+    found = placement.placements(["vector-add"])
     (row,) = found["workloads"]
     assert (found["kernels"], row["kernels"]) == (1, 1)
     assert all(row[design] == found["placement_s"][design] > 0 for design in DESIGNS)

@@ -7,9 +7,9 @@ import re
 import pytest
 
 import warpreg
-from warpreg.experiments.profile import added, register_profile
-from warpreg.experiments.provenance import code_version
-from warpreg.experiments.runs import RunError, find_workload, run_workload
+from warpreg.experiments.runs.profile import added, register_profile
+from warpreg.experiments.runs.provenance import code_version
+from warpreg.experiments.runs.run import RunError, find_workload, run_workload
 from warpreg.simt import Record
 
 

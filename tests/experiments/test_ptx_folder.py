@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from warpreg.cli import main
-from warpreg.experiments.ptx_folder import LaunchFileError, ptx_files, read_launches
+from warpreg.experiments.compiler.ptx_folder import LaunchFileError, ptx_files, read_launches
 
 
 def launches(folder: Path, text: str) -> None:

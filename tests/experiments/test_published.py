@@ -2,8 +2,8 @@
 
 import pytest
 
-from warpreg.experiments import published
-from warpreg.experiments.published import Published
+from warpreg.experiments.studies import published
+from warpreg.experiments.studies.published import Published
 from warpreg.ir.errors import UnknownNameError
 
 

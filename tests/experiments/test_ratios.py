@@ -1,6 +1,6 @@
 """Ratios of counts: a workload without anything to compare with has none."""
 
-from warpreg.experiments.ratios import mean_ratio, ratio
+from warpreg.experiments.studies.ratios import mean_ratio, ratio
 
 
 def test_a_workload_whose_whole_is_nothing_is_left_out_of_the_mean() -> None:

@@ -9,11 +9,12 @@ import pandas as pd
 import pytest
 
 from warpreg.energy.counts import Structure
-from warpreg.experiments import rc_rsp, rc_rsp_designs
-from warpreg.experiments.causes.rc_rsp import cache_results, figures_9_10_by_register, with_few_warps
-from warpreg.experiments.runs import AS_COMPILED
-from warpreg.experiments.scheduled import Scheduled, Variant
-from warpreg.experiments.study import Study
+from warpreg.experiments.papers.rc_rsp import designs
+from warpreg.experiments.papers.rc_rsp import results as rc_rsp
+from warpreg.experiments.papers.rc_rsp.causes import cache_results, figures_9_10_by_register, with_few_warps
+from warpreg.experiments.runs.run import AS_COMPILED
+from warpreg.experiments.runs.scheduled import Scheduled, Variant
+from warpreg.experiments.studies.study import Study
 from warpreg.replay import Counts
 
 
@@ -56,9 +57,9 @@ def test_named_workloads_are_held_against_the_order_that_the_paper_tells() -> No
 
 def test_capacities_become_lines_of_a_scheduler_and_registers_of_a_warp() -> None:
     """12 KB of an SM are 24 lines of each of 4 schedulers, or 6 registers of each of its 4 active warps."""
-    assert dict(rc_rsp_designs.rc(12).values)["lines"] == 24
-    assert dict(rc_rsp_designs.rsp(12).values)["entries"] == 6
-    assert {"lines": 16, "entries": 2}.items() <= dict(rc_rsp_designs.CHOSEN.values).items()
+    assert dict(designs.rc(12).values)["lines"] == 24
+    assert dict(designs.rsp(12).values)["entries"] == 6
+    assert {"lines": 16, "entries": 2}.items() <= dict(designs.CHOSEN.values).items()
 
 
 @pytest.mark.parametrize(("asked", "block", "warps"), [(None, 256, 64), (16, 256, 16), (16, 1024, 32), (80, 256, 64)])
@@ -69,24 +70,24 @@ def test_an_sm_may_hold_fewer_warps_but_a_thread_block(asked: int | None, block:
 
 
 def test_with_few_warps_the_cache_is_replayed_alone_and_in_the_hybrid() -> None:
-    few = with_few_warps(rc_rsp_designs.SCHEDULED)
-    assert few == Scheduled("gtx980-two-level", (rc_rsp_designs.rc(12), rc_rsp_designs.CHOSEN), 16)
-    assert with_few_warps(rc_rsp_designs.MRF) == rc_rsp_designs.MRF
+    few = with_few_warps(designs.SCHEDULED)
+    assert few == Scheduled("gtx980-two-level", (designs.rc(12), designs.CHOSEN), 16)
+    assert with_few_warps(designs.MRF) == designs.MRF
 
 
 def test_by_the_register_the_cache_is_replayed_alone_and_in_the_hybrid() -> None:
-    (alone, hybrid) = figures_9_10_by_register(rc_rsp_designs.SCHEDULED).variants
+    (alone, hybrid) = figures_9_10_by_register(designs.SCHEDULED).variants
     assert alone == Variant.of("rc", lines=24, private=False, sets_by="register")
-    assert dict(hybrid.values) == dict(rc_rsp_designs.CHOSEN.values) | {"sets_by": "register"}
-    assert figures_9_10_by_register(rc_rsp_designs.MRF) == rc_rsp_designs.MRF
+    assert dict(hybrid.values) == dict(designs.CHOSEN.values) | {"sets_by": "register"}
+    assert figures_9_10_by_register(designs.MRF) == designs.MRF
 
 
 def test_what_the_cache_does_is_a_geometric_mean() -> None:
     """Of 20 reads the cache serves 18 of one workload and 2 of the other: the root of 0.9 x 0.1."""
-    alone, hybrid, level = rc_rsp_designs.rc(12), rc_rsp_designs.CHOSEN, ("MRF", "RC")
+    alone, hybrid, level = designs.rc(12), designs.CHOSEN, ("MRF", "RC")
     found = {
-        rc_rsp_designs.MRF: {name: counted(("MRF",), [20], [10]) for name in ("hotspot", "lud")},
-        rc_rsp_designs.SCHEDULED: {
+        designs.MRF: {name: counted(("MRF",), [20], [10]) for name in ("hotspot", "lud")},
+        designs.SCHEDULED: {
             "hotspot": {alone: counted(level, [2, 18], [0, 10]), hybrid: counted(level, [10, 10], [5, 5])},
             "lud": {alone: counted(level, [18, 2], [0, 10]), hybrid: counted(level, [10, 10], [5, 5])},
         },
@@ -117,10 +118,8 @@ def test_the_parts_of_the_hybrid_add_up_to_what_it_elides() -> None:
     """Of 10 results 7 go to the scratchpad, 2 of them and 3 others to the cache, which writes 1 back: the cache elides
     4 of 10 writes and the scratchpad 5.  Of 20 reads they serve 6 and 9."""
     found = {
-        rc_rsp_designs.MRF: {"hotspot": counted(("MRF",), [20], [10])},
-        rc_rsp_designs.SCHEDULED: {
-            "hotspot": {rc_rsp_designs.CHOSEN: counted(("MRF", "RC", "RSP"), [5, 6, 9], [0, 5, 7], to_mrf=1)}
-        },
+        designs.MRF: {"hotspot": counted(("MRF",), [20], [10])},
+        designs.SCHEDULED: {"hotspot": {designs.CHOSEN: counted(("MRF", "RC", "RSP"), [5, 6, 9], [0, 5, 7], to_mrf=1)}},
     }
     frame = rc_rsp.figure_11(Study("tiny", AS_COMPILED, found))
     elided = frame.set_index(["panel", "part"])["elided"].to_dict()

@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from warpreg.experiments import rc_rsp, rc_rsp_cycles, rc_rsp_designs
-from warpreg.experiments.rc_rsp_cycles import GTO, TWO_LEVEL
-from warpreg.experiments.reuse_ages import CLASS_CYCLES, CLASSES
-from warpreg.experiments.runs import AS_COMPILED
-from warpreg.experiments.scheduled import Variant
-from warpreg.experiments.study import Study
-from warpreg.experiments.timed import Timed, TimedSample
+from warpreg.experiments.papers.rc_rsp import cycles as rc_rsp_cycles
+from warpreg.experiments.papers.rc_rsp import designs, results
+from warpreg.experiments.papers.rc_rsp.cycles import GTO, TWO_LEVEL
+from warpreg.experiments.runs.reuse_ages import CLASS_CYCLES, CLASSES
+from warpreg.experiments.runs.run import AS_COMPILED
+from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.runs.timed_sample import Timed, TimedSample
+from warpreg.experiments.studies.study import Study
 from warpreg.replay import Counts
 
 RC = Variant.of("rc", lines=24)
@@ -101,7 +102,5 @@ def test_cycles_are_the_schedulers_times_the_organisations() -> None:
 
 
 def test_designs_are_timed_under_both_schedulers() -> None:
-    machines = [(one.machine, one.variant) for one in rc_rsp.CYCLES if isinstance(one, Timed)]
-    assert machines == [
-        (machine, design) for machine in (GTO, TWO_LEVEL) for design in (None, *rc_rsp_designs.TIMED.values())
-    ]
+    machines = [(one.machine, one.variant) for one in results.CYCLES if isinstance(one, Timed)]
+    assert machines == [(machine, design) for machine in (GTO, TWO_LEVEL) for design in (None, *designs.TIMED.values())]

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from warpreg.cli import main
-from warpreg.experiments import replay_bench
-from warpreg.experiments.replay_bench import DESIGNS, ReplaySpeed
+from warpreg.experiments.bench import replay
+from warpreg.experiments.bench.replay import DESIGNS, ReplaySpeed
 
 
 def test_each_design_has_a_mean(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -18,11 +18,11 @@ def test_each_design_has_a_mean(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     def speed(name: str, size: str) -> ReplaySpeed:
         return ReplaySpeed(name, 10, dict.fromkeys(DESIGNS, next(speeds)))
 
-    monkeypatch.setattr(replay_bench, "replay_speed", speed)
+    monkeypatch.setattr(replay, "replay_speed", speed)
     assert main(["bench", "replay", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["replay_maccess_s"] == {design: pytest.approx(200) for design in DESIGNS}
-    assert [row["workload"] for row in found["workloads"]] == list(replay_bench.WORKLOADS)
+    assert [row["workload"] for row in found["workloads"]] == list(replay.WORKLOADS)
 
 
 def test_only_the_compiler_benchmark_takes_a_folder(capsys: pytest.CaptureFixture[str]) -> None:

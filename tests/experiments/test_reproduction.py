@@ -5,27 +5,37 @@ from __future__ import annotations
 import pytest
 
 from warpreg import workloads
-from warpreg.experiments import published, reproduction, rfc
-from warpreg.experiments.figures import figures_of
-from warpreg.experiments.reproduction import MODULES, NOT_AMONG_THEM, explained, paper_module, reproduced
-from warpreg.experiments.study import study
+from warpreg.experiments.papers import reproduction
+from warpreg.experiments.papers.reproduction import (
+    NOT_AMONG_THEM,
+    PAPERS,
+    explained,
+    figures_of,
+    paper_module,
+    reproduced,
+)
+from warpreg.experiments.papers.rfc import results
+from warpreg.experiments.studies import published
+from warpreg.experiments.studies.study import study
 from warpreg.ir.errors import UnknownNameError
 
 
 @pytest.fixture(scope="module")
 def replays():
     """The study of the register file cache without what takes cycles, on one workload of each class it tells apart."""
-    return study(["fft", "lighting"], [m for m in rfc.MEASURES if not isinstance(m, rfc.Ipc)], "tiny", processes=1)
+    return study(
+        ["fft", "lighting"], [m for m in results.MEASURES if not isinstance(m, results.Ipc)], "tiny", processes=1
+    )
 
 
 def test_unmeasurable_results_and_causes_are_of_printed_results() -> None:
-    for paper in MODULES:
+    for paper in PAPERS:
         printed = {one.id for one in published.results(paper)}
         assert {*paper_module(paper).UNMEASURABLE, *explained(paper).CAUSES} <= printed
 
 
 def test_every_printed_result_has_one_row(replays, monkeypatch) -> None:
-    monkeypatch.setattr(rfc, "scheduling", lambda study: {})
+    monkeypatch.setattr(results, "scheduling", lambda study: {})
     rows = list(reproduced("rfc", replays))
     assert [row.published.id for row in rows] == [one.id for one in published.results("rfc")]
     silent = {row.published.id for row in rows if row.cause == NOT_AMONG_THEM}
@@ -36,7 +46,7 @@ def test_every_printed_result_has_one_row(replays, monkeypatch) -> None:
 
 
 def test_findings_are_consistent_with_each_other(replays) -> None:
-    frame = rfc.figure_6(replays)
+    frame = results.figure_6(replays)
     for _, rows in frame.groupby(["workload", "design"]):
         assert rows.sort_values("entries")["reads avoided"].is_monotonic_increasing
     plain = frame[frame["design"] == "hardware"].set_index(["workload", "entries"])
@@ -46,7 +56,7 @@ def test_findings_are_consistent_with_each_other(replays) -> None:
 
 
 def test_figures_have_the_columns_that_they_declare(replays, monkeypatch) -> None:
-    monkeypatch.setattr(rfc, "scheduling", lambda study: {})
+    monkeypatch.setattr(results, "scheduling", lambda study: {})
     for figure in figures_of("rfc"):
         if figure.y.column != "ipc":
             columns = {figure.x.column, figure.y.column, figure.series, figure.groups, figure.panels, figure.texts}
@@ -61,4 +71,4 @@ def test_a_paper_that_is_not_implemented_is_an_error() -> None:
 
 
 def test_classes_follow_suites() -> None:
-    assert {rfc.class_of(name) for name in workloads.names()} == {"compute", "shader"}
+    assert {results.class_of(name) for name in workloads.names()} == {"compute", "shader"}

@@ -8,7 +8,7 @@ import pytest
 
 from warpreg import api, gpu
 from warpreg.cli import main
-from warpreg.experiments.runs import CompileChoice, find_workload, run_workload
+from warpreg.experiments.runs.run import CompileChoice, find_workload, run_workload
 from warpreg.ir.errors import UnknownNameError
 
 MACHINE = gpu.load("gebhart-rfc")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpreg.experiments.sample_accuracy import Accuracy, line
+from warpreg.experiments.suite.sample_accuracy import Accuracy, line
 
 
 def test_an_estimate_is_within_its_range_or_not() -> None:

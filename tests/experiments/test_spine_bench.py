@@ -11,10 +11,10 @@ import pytest
 import warpreg
 from warpreg import codegen, ptx
 from warpreg.cli import main
-from warpreg.experiments import spine_bench
-from warpreg.experiments.host import host
-from warpreg.experiments.probe_kernel import NAME, THREADS, probe_elements, probe_ptx
-from warpreg.experiments.spine_bench import Speed, probe_segments
+from warpreg.experiments.bench import spine
+from warpreg.experiments.bench.host import host
+from warpreg.experiments.bench.probe_kernel import NAME, THREADS, probe_elements, probe_ptx
+from warpreg.experiments.bench.spine import Speed, probe_segments
 
 KEYS = [
     "functional_mwi_s_geomean",
@@ -39,10 +39,10 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
         fast = next(speeds)
         return Speed(name, 1_000_000, fast, fast / 2, int(1000 * fast), 150.0)
 
-    monkeypatch.setattr(spine_bench, "workload_speed", speed)
-    monkeypatch.setattr(spine_bench, "compile_seconds", lambda: (0.2, 0.02))
-    monkeypatch.setattr(spine_bench, "parse_mb_s", lambda: 3.0)
-    monkeypatch.setattr(spine_bench, "start_seconds", lambda: (8.0, 1.5))
+    monkeypatch.setattr(spine, "workload_speed", speed)
+    monkeypatch.setattr(spine, "compile_seconds", lambda: (0.2, 0.02))
+    monkeypatch.setattr(spine, "parse_mb_s", lambda: 3.0)
+    monkeypatch.setattr(spine, "start_seconds", lambda: (8.0, 1.5))
 
 
 @pytest.mark.usefixtures("pretended")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from warpreg.experiments.runs import AS_COMPILED
-from warpreg.experiments.stall_account import Account, Accounted, table
-from warpreg.experiments.study import Study
+from warpreg.experiments.runs.run import AS_COMPILED
+from warpreg.experiments.studies.study import Study
+from warpreg.experiments.suite.stall_account import Account, Accounted, table
 from warpreg.timing import CAUSES
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from warpreg.analysis.strands import Segment, Strand, Strands
-from warpreg.experiments.runs import find_workload, run_workload
-from warpreg.experiments.strand_length import StrandLength, dynamic
+from warpreg.experiments.measures.strand_length import StrandLength, dynamic
+from warpreg.experiments.runs.run import find_workload, run_workload
 
 
 def test_each_visit_of_an_entry_begins_a_strand() -> None:

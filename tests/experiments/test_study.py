@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from warpreg.experiments import findings, runs
-from warpreg.experiments.runs import AS_COMPILED, Run
-from warpreg.experiments.scheduled import Scheduled, Variant
-from warpreg.experiments.study import Replay, StudyError, study
+from warpreg.experiments.runs import run as runs
+from warpreg.experiments.runs.run import AS_COMPILED, Run
+from warpreg.experiments.runs.scheduled import Scheduled, Variant
+from warpreg.experiments.studies import findings
+from warpreg.experiments.studies.study import Replay, StudyError, study
 from warpreg.ir.errors import WarpregError
 from warpreg.workloads import Workload
 
@@ -83,7 +84,7 @@ def test_a_workload_that_does_not_run_is_left_out_of_all(monkeypatch: pytest.Mon
             raise WarpregError("kernel nn: block 3 reads out of bounds")
         return runs.run_workload(workload)
 
-    monkeypatch.setattr("warpreg.experiments.study.run_workload", run_workload)
+    monkeypatch.setattr("warpreg.experiments.studies.study.run_workload", run_workload)
     found = study(["nn", "spmv"], [MRF], processes=1)
     assert list(found[MRF]) == ["spmv"]
     assert found.left_out[MRF] == {"nn": "it does not run: kernel nn: block 3 reads out of bounds"}

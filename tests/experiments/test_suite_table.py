@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from warpreg import workloads
-from warpreg.experiments import suite_table
-from warpreg.experiments.characteristics import characterise
+from warpreg.experiments.suite import table as suite_table
+from warpreg.experiments.suite.characteristics import characterise
 from warpreg.workloads import table, vendor
 
 PAGE = Path(__file__).parents[2] / "docs" / "workloads.md"

@@ -12,10 +12,10 @@ from tests.timing.vocabulary import timed
 from warpreg import gpu, simt, timing
 from warpreg.designs import load
 from warpreg.designs.composition import compose
-from warpreg.experiments import reuse_ages
-from warpreg.experiments.reuse_ages import CLASS_CYCLES
-from warpreg.experiments.runs import Run, find_workload, run_workload
-from warpreg.experiments.sampling import FILLINGS, LAUNCHES, sample, sampled, window
+from warpreg.experiments.runs import reuse_ages
+from warpreg.experiments.runs.reuse_ages import CLASS_CYCLES
+from warpreg.experiments.runs.run import Run, find_workload, run_workload
+from warpreg.experiments.runs.sampling import FILLINGS, LAUNCHES, sample, sampled, window
 
 WATCHER = load(Path(reuse_ages.__file__))
 EVERYTHING = simt.Record(path=True, addresses=True)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from warpreg.cli import main
-from warpreg.experiments import timing_bench
+from warpreg.experiments.bench import timing
 
 KEYS = [
     "timing_mwi_s_geomean",
@@ -24,14 +24,14 @@ KEYS = [
 @pytest.fixture
 def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workloads take turns at 2 and 8 M a second; with hooks all run at 1.6."""
-    speeds = {name: (2.0, 8.0)[i % 2] for i, name in enumerate(timing_bench.WORKLOADS)}
-    monkeypatch.setattr(timing_bench, "find_workload", str)
+    speeds = {name: (2.0, 8.0)[i % 2] for i, name in enumerate(timing.WORKLOADS)}
+    monkeypatch.setattr(timing, "find_workload", str)
     monkeypatch.setattr(
-        timing_bench, "run_workload", lambda name, size, record: SimpleNamespace(name=name, warp_instructions=1)
+        timing, "run_workload", lambda name, size, record: SimpleNamespace(name=name, warp_instructions=1)
     )
-    monkeypatch.setattr(timing_bench, "speed", lambda run, machine, designs=(): 1.6 if designs else speeds[run.name])
-    monkeypatch.setattr(timing_bench, "start_seconds", lambda: (12.0, 1.25))
-    monkeypatch.setattr(timing_bench, "traces", lambda: {"traceg_mb_s": 60.0})
+    monkeypatch.setattr(timing, "speed", lambda run, machine, designs=(): 1.6 if designs else speeds[run.name])
+    monkeypatch.setattr(timing, "start_seconds", lambda: (12.0, 1.25))
+    monkeypatch.setattr(timing, "traces", lambda: {"traceg_mb_s": 60.0})
 
 
 @pytest.mark.usefixtures("pretended")

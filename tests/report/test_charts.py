@@ -7,10 +7,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from warpreg.experiments import published
-from warpreg.experiments.figures import Axis, Figure, Mark, figures_of
-from warpreg.experiments.published import Published
-from warpreg.experiments.reproduction import MODULES
+from warpreg.experiments.papers.figure import Axis, Figure, Mark
+from warpreg.experiments.papers.reproduction import PAPERS, figures_of
+from warpreg.experiments.studies import published
+from warpreg.experiments.studies.published import Published
 from warpreg.ir.errors import UnknownNameError
 from warpreg.report.charts import picture
 from warpreg.report.marks import bounds
@@ -125,7 +125,7 @@ def test_a_frame_that_was_written_is_read_back_with_its_units_in_the_headings(tm
     pd.testing.assert_frame_equal(read_frame(declared, path), FRAME)
 
 
-@pytest.mark.parametrize("paper", MODULES)
+@pytest.mark.parametrize("paper", PAPERS)
 def test_figures_are_named_once_and_mark_printed_numbers(paper: str) -> None:
     printed = {result.id: result for result in published.results(paper)}
     declared = figures_of(paper)

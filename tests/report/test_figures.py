@@ -6,7 +6,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from warpreg.experiments.result import LevelUse, Provenance, Row
+from warpreg.experiments.runs.row import LevelUse, Provenance, Row
 from warpreg.report.figures import demo_figure, save
 
 PROVENANCE = Provenance("k", "machine", "m", "technology", "t", "d", "code", {})

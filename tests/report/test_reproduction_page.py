@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from warpreg.experiments.figures import figures_of
+from warpreg.experiments.papers.reproduction import figures_of
 from warpreg.report.paper_figures import frame_path, write_frame
 from warpreg.report.reproduction_page import PageError, ablations, left_out, main, reasons, table
 

@@ -13,8 +13,8 @@ from tests.simt.recorded import accesses_of
 from warpreg import api, workloads
 from warpreg.codegen import CompileOptions
 from warpreg.designs.program import classify
-from warpreg.experiments.runs import Run
-from warpreg.experiments.traces import export_run
+from warpreg.experiments.runs.run import Run
+from warpreg.experiments.runs.traces import export_run
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.operands import Operand
 from warpreg.ptx import parse

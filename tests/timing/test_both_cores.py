@@ -16,7 +16,7 @@ from tests.timing.reference.package_memory import PackageMemory
 from tests.timing.vocabulary import timed
 
 from warpreg import simt, workloads
-from warpreg.experiments.runs import run_workload
+from warpreg.experiments.runs.run import run_workload
 from warpreg.gpu import Machine, load
 from warpreg.timing.feed.feed import feed
 from warpreg.timing.launch.simulate import Chosen, room_of

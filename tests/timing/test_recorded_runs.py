@@ -22,8 +22,8 @@ from tests.timing.vocabulary import Timed, timed
 from warpreg import gpu, simt
 from warpreg.experiments.accelsim.files import write
 from warpreg.experiments.accelsim.kernels import KERNELS
-from warpreg.experiments.runs import find_workload, run_workload
-from warpreg.experiments.traces import recorded_run
+from warpreg.experiments.runs.run import find_workload, run_workload
+from warpreg.experiments.runs.traces import recorded_run
 from warpreg.timing.feed.feed import feed
 from warpreg.timing.launch.sampling import Window
 

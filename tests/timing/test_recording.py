@@ -15,7 +15,7 @@ import pytest
 
 from warpreg import gpu, simt, timing
 from warpreg.designs import program_table
-from warpreg.experiments.runs import find_workload, run_workload
+from warpreg.experiments.runs.run import find_workload, run_workload
 from warpreg.replay import replay
 from warpreg.timing.launch.simulate import Chosen, timed
 from warpreg.trace import visits

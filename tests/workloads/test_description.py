@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from warpreg.cli import main
-from warpreg.experiments.runs import run_workload
+from warpreg.experiments.runs.run import run_workload
 from warpreg.workloads import CheckError
 from warpreg.workloads.description import DescriptionError, load_description
 

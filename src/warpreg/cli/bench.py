@@ -41,7 +41,7 @@ COMPILER_UNITS = {
 
 
 def _spine(size: str, as_json: bool) -> None:
-    from warpreg.experiments.spine_bench import spine
+    from warpreg.experiments.bench.spine import spine
 
     with output.steps() as progress:
         measured = spine(size, progress.begin)
@@ -59,7 +59,7 @@ def _spine(size: str, as_json: bool) -> None:
 
 
 def _compiler(folder: Path | None, address_bits: int, as_json: bool) -> None:
-    from warpreg.experiments.compiler_bench import compiler
+    from warpreg.experiments.compiler.bench import compiler
 
     with output.steps() as progress:
         measured = compiler(progress.begin, folder, address_bits)
@@ -79,7 +79,7 @@ TRACE_UNITS = {
 
 
 def _traces(size: str, as_json: bool) -> None:
-    from warpreg.experiments.trace_bench import traces
+    from warpreg.experiments.bench.trace import traces
 
     with output.steps() as progress:
         measured = traces(progress.begin)
@@ -100,7 +100,7 @@ TIMING_UNITS = {
 
 
 def _timing(size: str, as_json: bool) -> None:
-    from warpreg.experiments.timing_bench import timing
+    from warpreg.experiments.bench.timing import timing
 
     with output.steps() as progress:
         measured = timing(size, progress.begin)
@@ -126,7 +126,7 @@ def _accelsim(size: str, as_json: bool) -> None:
 
 
 def _replay(size: str, as_json: bool) -> None:
-    from warpreg.experiments.replay_bench import replays
+    from warpreg.experiments.bench.replay import replays
 
     with output.steps() as progress:
         measured = replays(size, progress.begin)
@@ -139,7 +139,7 @@ def _replay(size: str, as_json: bool) -> None:
 
 
 def _placement(size: str, as_json: bool) -> None:
-    from warpreg.experiments.placement_bench import placements
+    from warpreg.experiments.bench.placement import placements
 
     with output.steps() as progress:
         measured = placements(begin=progress.begin)

@@ -13,11 +13,11 @@ from warpreg.cli import output
 from warpreg.cli.cycles import cycles_options, recorded
 from warpreg.cli.designs import design_choices
 from warpreg.cli.options import compile_options, json_option, limit_option, problem_options, trace_options
-from warpreg.experiments.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting, compare
-from warpreg.experiments.counting import AlongSchedule, How, Replayed, Timed
-from warpreg.experiments.result import Row, geometric_mean
-from warpreg.experiments.runs import CompileChoice, find_workload, run_workload
-from warpreg.experiments.traces import UnknownOpcodes, is_trace, recorded_run
+from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting, compare
+from warpreg.experiments.runs.counting import AlongSchedule, How, Replayed, Timed
+from warpreg.experiments.runs.row import Row, geometric_mean
+from warpreg.experiments.runs.run import CompileChoice, find_workload, run_workload
+from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace, recorded_run
 from warpreg.replay import Suspend
 
 ALL = "all"

@@ -12,11 +12,11 @@ from rich.table import Table
 
 from warpreg import simt
 from warpreg.cli import output
-from warpreg.experiments.choices import Choice
-from warpreg.experiments.comparison import BASELINE, Setting, row
-from warpreg.experiments.counting import Counted, Timed
-from warpreg.experiments.result import Row
-from warpreg.experiments.runs import PATH, Run
+from warpreg.experiments.runs.choices import Choice
+from warpreg.experiments.runs.comparison import BASELINE, Setting, row
+from warpreg.experiments.runs.counting import Counted, Timed
+from warpreg.experiments.runs.row import Row
+from warpreg.experiments.runs.run import PATH, Run
 from warpreg.timing import CAUSES, Sample, recorded_schedules
 from warpreg.timing.launch.estimate import whole
 from warpreg.timing.launch.simulate import Chosen

@@ -9,10 +9,10 @@ import click
 from warpreg.cli import output
 from warpreg.cli.compare import print_rows
 from warpreg.cli.options import compile_options, json_option, problem_options
-from warpreg.experiments.choices import Choice
-from warpreg.experiments.comparison import Setting, compare
-from warpreg.experiments.result import Row
-from warpreg.experiments.runs import CompileChoice, find_workload, run_workload
+from warpreg.experiments.runs.choices import Choice
+from warpreg.experiments.runs.comparison import Setting, compare
+from warpreg.experiments.runs.row import Row
+from warpreg.experiments.runs.run import CompileChoice, find_workload, run_workload
 
 WORKLOADS = (
     "vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "nw", "mandelbrot", "histogram",

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from warpreg.designs.composition import SEPARATOR
-from warpreg.experiments.choices import Choice
-from warpreg.experiments.result import Value
+from warpreg.experiments.runs.choices import Choice
+from warpreg.experiments.runs.row import Value
 from warpreg.ir.errors import UnknownNameError
 
 

@@ -14,8 +14,8 @@ from warpreg.api import load_module
 from warpreg.cli import output
 from warpreg.cli.options import compile_options, json_option
 from warpreg.codegen.regalloc.bank_assignment import conflicts
-from warpreg.experiments.provenance import code_version, kernel_digest
-from warpreg.experiments.runs import CompileChoice, find_workload
+from warpreg.experiments.runs.provenance import code_version, kernel_digest
+from warpreg.experiments.runs.run import CompileChoice, find_workload
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.ir.opcodes import classify
@@ -82,7 +82,7 @@ def _notes(kernel: Kernel, design_name: str | None, values: Mapping[str, str]) -
     """By pc, where the design reads and writes operands; only for designs that decide that at compile time."""
     if design_name is None:
         return {}
-    from warpreg.experiments.placement import placement_notes
+    from warpreg.experiments.runs.placement import placement_notes
 
     return placement_notes(kernel, design_name, values)
 

@@ -9,8 +9,8 @@ import click
 from warpreg import simt
 from warpreg.cli import output
 from warpreg.cli.options import compile_options, json_option, limit_option, problem_options
-from warpreg.experiments.runs import CompileChoice, find_workload, run_workload
-from warpreg.experiments.traces import export_run
+from warpreg.experiments.runs.run import CompileChoice, find_workload, run_workload
+from warpreg.experiments.runs.traces import export_run
 
 RECORD = simt.Record(path=True, addresses=True)
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from warpreg.codegen import LEVELS, MACHINE, PLAIN, TARGETS
-from warpreg.experiments.runs import CompileChoice
+from warpreg.experiments.runs.run import CompileChoice
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Option = Callable[[Function], Function]

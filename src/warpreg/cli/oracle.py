@@ -12,10 +12,10 @@ from warpreg import workloads
 from warpreg.cli import output
 from warpreg.cli.designs import design_choices
 from warpreg.cli.options import compile_options, json_option
-from warpreg.experiments.algorithms import DESIGNS
-from warpreg.experiments.oracle import Gap, OracleGap, gaps, total
-from warpreg.experiments.oracle_page import page
-from warpreg.experiments.runs import CompileChoice, find_workload
+from warpreg.experiments.oracle.gap import Gap, OracleGap, gaps, total
+from warpreg.experiments.oracle.greedy_steps import DESIGNS
+from warpreg.experiments.oracle.page import page
+from warpreg.experiments.runs.run import CompileChoice, find_workload
 from warpreg.ir.errors import UnknownNameError
 
 ALL = "all"

@@ -12,10 +12,10 @@ import click
 from warpreg import workloads
 from warpreg.cli import output
 from warpreg.cli.options import compile_options, json_option
-from warpreg.experiments.causes.shown import ALL, compare
-from warpreg.experiments.reproduction import MODULES, explained, measure, paper_module, reproduced
-from warpreg.experiments.runs import CompileChoice
-from warpreg.experiments.study import Study
+from warpreg.experiments.papers.reproduction import PAPERS, explained, measure, paper_module, reproduced
+from warpreg.experiments.papers.shown import ALL, compare
+from warpreg.experiments.runs.run import CompileChoice
+from warpreg.experiments.studies.study import Study
 
 COLUMNS = ("paper", "id", "published", "measured", "unit", "within", "cause")
 ABLATED = ("id", "published", "measured", "ablated", "share", "unit", "within", "cause")
@@ -64,7 +64,7 @@ def command(
     warpreg reproduce rc-rsp --figures out
     warpreg reproduce orf-lrf --ablation ptx-order --size tiny
     """
-    chosen = papers or tuple(MODULES)
+    chosen = papers or tuple(PAPERS)
     for paper in chosen:
         paper_module(paper)
     wanted = workloads.names() if names == "all" else [name for name in (names or "").split(",") if name]

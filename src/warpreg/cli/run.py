@@ -16,12 +16,12 @@ from warpreg.cli.arguments import Argument, parse_argument, parse_extent
 from warpreg.cli.cycles import cycles_options
 from warpreg.cli.designs import one_choice
 from warpreg.cli.options import compile_options, json_option, limit_option, problem_options, trace_options
-from warpreg.experiments.comparison import BASELINE, DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting
-from warpreg.experiments.counting import Timed
-from warpreg.experiments.profile import register_profile
-from warpreg.experiments.result import Row
-from warpreg.experiments.runs import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
-from warpreg.experiments.traces import UnknownOpcodes, is_trace, recorded_run
+from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting
+from warpreg.experiments.runs.counting import Timed
+from warpreg.experiments.runs.profile import register_profile
+from warpreg.experiments.runs.row import Row
+from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
+from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace, recorded_run
 from warpreg.gpu import Machine
 from warpreg.ir.module import Module
 from warpreg.replay import Profile
@@ -281,7 +281,7 @@ def _launch_rows(run: Run, machine: Machine) -> list[dict[str, Any]]:
 
 
 def _as_dict(run: Run, profile: Profile, machine: Machine) -> dict[str, Any]:
-    from warpreg.experiments.provenance import code_version
+    from warpreg.experiments.runs.provenance import code_version
 
     return {
         "run": run.name,

@@ -43,7 +43,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Run workloads (all, if none is named) and check their outputs; the exit status is 1 if one is wrong."""
-    from warpreg.experiments.verification import verify_all
+    from warpreg.experiments.checks.verification import verify_all
 
     if design is not None:
         designs.load(design)
@@ -91,7 +91,7 @@ def command(
 
 def _corrupt(names: list[str], size: str, seed: int, design: str, count: int, as_json: bool) -> int:
     """Corrupt placements; the status is 1 unless 95% are caught and the others proved equivalent."""
-    from warpreg.experiments.corruption import trials
+    from warpreg.experiments.checks.corruption import trials
 
     found = []
     with output.steps(count) as progress:

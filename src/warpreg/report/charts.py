@@ -1,4 +1,4 @@
-"""Draws the figures that `warpreg.experiments.figures` declares: one general way for each kind."""
+"""Draws the figures that `warpreg.experiments.papers.figures` declares: one general way for each kind."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import FixedLocator, FuncFormatter, PercentFormatter, ScalarFormatter
 
-from warpreg.experiments.figures import Figure, Kind
-from warpreg.experiments.published import Published
+from warpreg.experiments.papers.figure import Figure, Kind
+from warpreg.experiments.studies.published import Published
 from warpreg.report.marks import PRINTED, draw_marks
 from warpreg.report.panels import BAR, MEAN, Panel, panels_of, spread, text
 from warpreg.report.style import (

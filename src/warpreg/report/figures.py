@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
-from warpreg.experiments.result import Row, geometric_mean
+from warpreg.experiments.runs.row import Row, geometric_mean
 from warpreg.report.files import whole
 from warpreg.report.style import BLUE, GREEN, INK, LEVEL_COLOURS, QUIET, SKY, horizontal_grid, style
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from warpreg.experiments.figures import Mark
-from warpreg.experiments.published import Published
+from warpreg.experiments.papers.figure import Mark
+from warpreg.experiments.studies.published import Published
 from warpreg.report.panels import BAR, Panel
 from warpreg.report.style import INK
 

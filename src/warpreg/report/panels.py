@@ -10,7 +10,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from warpreg.experiments.figures import Figure, Mean
+from warpreg.experiments.papers.figure import Figure, Mean
 
 MEAN = "mean"
 """The place after the last workload."""

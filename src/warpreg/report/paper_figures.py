@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from warpreg.experiments import published
-from warpreg.experiments.figures import Figure, figures_of
-from warpreg.experiments.study import Study
+from warpreg.experiments.papers.figure import Figure
+from warpreg.experiments.papers.reproduction import figures_of
+from warpreg.experiments.studies import published
+from warpreg.experiments.studies.study import Study
 from warpreg.report.charts import picture
 from warpreg.report.figures import save
 from warpreg.report.files import whole

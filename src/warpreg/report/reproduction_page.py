@@ -16,10 +16,10 @@ from typing import Any
 import click
 import pandas as pd
 
-from warpreg.experiments import published
-from warpreg.experiments.causes.shown import ALL, compare
-from warpreg.experiments.figures import Figure, figures_of
-from warpreg.experiments.reproduction import MODULES, measure, reproduced
+from warpreg.experiments.papers.figure import Figure
+from warpreg.experiments.papers.reproduction import PAPERS, figures_of, measure, reproduced
+from warpreg.experiments.papers.shown import ALL, compare
+from warpreg.experiments.studies import published
 from warpreg.ir.errors import WarpregError
 from warpreg.report.charts import picture
 from warpreg.report.figures import save_drawing
@@ -63,7 +63,7 @@ class PageError(WarpregError):
 @click.option("--docs", type=click.Path(path_type=Path), default=Path("docs"), show_default=True)
 def main(papers: Sequence[str], size: str, saved: Path | None, processes: int | None, docs: Path) -> None:
     """Write the papers' pages (all, if none is named) and pictures."""
-    for paper in papers or MODULES:
+    for paper in papers or PAPERS:
         rows, ablated, frames = _read(paper, saved) if saved else _measured(paper, size, processes)
         pictures = [_draw(paper, figure, frame, docs) for figure, frame in frames if len(frame)]
         measured = {name for _, frame in frames if "workload" in frame for name in frame["workload"]}

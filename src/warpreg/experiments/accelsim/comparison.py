@@ -15,7 +15,7 @@ import pandas as pd
 from warpreg.experiments.accelsim.files import write
 from warpreg.experiments.accelsim.kernels import KERNELS
 from warpreg.experiments.contention.machines import contending
-from warpreg.experiments.traces import recorded_run
+from warpreg.experiments.runs.traces import recorded_run
 from warpreg.gpu import load
 from warpreg.timing import simulate
 

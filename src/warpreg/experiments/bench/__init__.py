@@ -1,0 +1,1 @@
+"""Speed of this machine and of the package: what `warpreg bench` measures, a file a benchmark."""

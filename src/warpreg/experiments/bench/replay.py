@@ -1,0 +1,79 @@
+"""``warpreg bench replay``: how fast the cache designs are replayed, M register accesses a second of processor time.
+
+Designs that depend on the order of warps follow the schedule of a timing run.  Each figure is the best of five, on one
+core, from the recorded path on disk; compiling is not in it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from warpreg import simt, timing
+from warpreg.experiments.runs.provenance import code_version
+from warpreg.experiments.runs.row import geometric_mean
+from warpreg.experiments.runs.run import find_workload, run_workload
+from warpreg.ir.kernel import Kernel
+from warpreg.replay.replay import replay_launches
+from warpreg.trace import Schedule
+from warpreg.trace.path import RecordedPath
+
+WORKLOADS = ("2dconv", "backprop", "spmv")
+"""Two to four million warp-instructions each at size small."""
+
+DESIGNS: Mapping[str, bool] = {"rfc": False, "rfc-lrf": False, "rsp": False, "rc": True, "rc-rsp": True}
+"""Whether each needs a schedule."""
+
+MACHINE = "gtx980-two-level"
+REPEATS = 5
+
+Begin = Callable[[str], None]
+Launch = tuple[RecordedPath, Schedule | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaySpeed:
+    """One workload: M accesses a second by design."""
+
+    workload: str
+    warp_instructions: int
+    maccess_s: Mapping[str, float]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"workload": self.workload, "warp_instructions": self.warp_instructions, **self.maccess_s}
+
+
+def replays(size: str = "small", begin: Begin = lambda what: None) -> dict[str, Any]:
+    """The geometric mean of each design, and a row for each workload; ``begin`` is told what is measured next."""
+    speeds = []
+    for name in WORKLOADS:
+        begin(f"replaying {name}")
+        speeds.append(replay_speed(name, size))
+    means = {design: geometric_mean(speed.maccess_s[design] for speed in speeds) for design in DESIGNS}
+    return {"replay_maccess_s": means, "code": code_version(), "workloads": [speed.as_dict() for speed in speeds]}
+
+
+def replay_speed(name: str, size: str) -> ReplaySpeed:
+    """The speeds on one workload; the first kernel counts."""
+    run = run_workload(find_workload(name), size, record=simt.Record(path=True, addresses=True))
+    kernel = run.kernels[0]
+    launches = run.launches_of(kernel)
+    scheduled: list[Launch] = [
+        (one.trace, timing.recorded_schedule(one, MACHINE)[1]) for one in launches if one.trace is not None
+    ]
+    plain: list[Launch] = [(path, None) for path, _ in scheduled]
+    found = {}
+    for design, is_scheduled in DESIGNS.items():
+        paths = scheduled if is_scheduled else plain
+        counts = replay_launches(paths, kernel, design)
+        accesses = counts.reads() + counts.writes()
+        found[design] = accesses / min(_seconds(paths, kernel, design) for _ in range(REPEATS)) / 1e6
+    return ReplaySpeed(name, sum(int(one.warp_instructions) for one in launches), found)
+
+
+def _seconds(paths: list[Launch], kernel: Kernel, design: str) -> float:
+    begin = time.process_time()
+    replay_launches(paths, kernel, design)
+    return time.process_time() - begin

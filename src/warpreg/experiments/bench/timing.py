@@ -1,0 +1,106 @@
+"""``warpreg bench timing``: how fast the timing core is on this machine, one core.
+
+- speed: warp-instructions a second of processor time over the first thread blocks of the recorded launches of the demo
+  kernels (about two million instructions each), decoding of path and addresses included, once the core is compiled;
+  by machine.  A kernel that demands more registers than a thread of the machine has counts with those.
+- hook overhead: the same with the register file cache, whose two hooks plan every operand, over the speed without; the
+  largest over the kernels.
+- first compile and later start: seconds of a whole process that times a tiny run, from its start to its result, with an
+  empty cache and with the one it left.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from warpreg import simt
+from warpreg.experiments.bench.host import host
+from warpreg.experiments.bench.processes import python
+from warpreg.experiments.bench.spine import WORKLOADS
+from warpreg.experiments.bench.trace import traces
+from warpreg.experiments.runs.demand import demand_on
+from warpreg.experiments.runs.provenance import code_version
+from warpreg.experiments.runs.row import geometric_mean
+from warpreg.experiments.runs.run import Run, find_workload, run_workload
+from warpreg.gpu import load as load_machine
+from warpreg.timing import Window, simulate
+
+MACHINES = ("gebhart", "gtx480", "titanx", "v100")
+REPEATS = 2
+SAMPLE = 2_000_000
+FEWEST_BLOCKS = 64
+HOOKED = "rfc"
+HOOKED_MACHINE = "gtx480"
+TINY = ("-m", "warpreg", "run", "vector-add", "--size", "tiny", "--cycles", "--json")
+LATER_STARTS = 3
+
+Begin = Callable[[str], None]
+
+
+def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, Any]:
+    """All figures by name; ``begin`` is told what is measured next."""
+    rows: list[dict[str, Any]] = []
+    for name in WORKLOADS:
+        begin(f"running {name}")
+        run = run_workload(find_workload(name), size, record=simt.Record(path=True, addresses=True))
+        row: dict[str, Any] = {"workload": name, "warp_instructions": run.warp_instructions}
+        for machine in MACHINES:
+            begin(f"timing {name} on {machine}")
+            row[machine] = speed(run, machine)
+        row["hooks"] = row[HOOKED_MACHINE] / speed(run, HOOKED_MACHINE, (HOOKED,))
+        rows.append(row)
+    begin("starting processes")
+    first, later = start_seconds()
+    begin("reading traces")
+    return {
+        "timing_mwi_s_geomean": {machine: geometric_mean(row[machine] for row in rows) for machine in MACHINES},
+        "timing_mwi_s_min": {machine: min(row[machine] for row in rows) for machine in MACHINES},
+        "hook_overhead_max": max(row["hooks"] for row in rows) - 1,
+        "first_compile_s": first,
+        "later_start_s": later,
+        "traceg_mb_s": traces()["traceg_mb_s"],
+        "machine": host() | {"code": code_version(), "size": size},
+        "workloads": rows,
+    }
+
+
+def speed(run: Run, machine: str, designs: Sequence[str] = ()) -> float:
+    """Million warp-instructions a second of processor time, the best of `REPEATS` after the core is compiled."""
+    described, window = load_machine(machine), sample(run)
+
+    def timed() -> float:
+        begin = time.process_time()
+        instructions = sum(
+            simulate(
+                [launch], described, designs=designs, window=window, registers=demand_on(launch, described)
+            ).warp_instructions
+            for launch in run.launches
+        )
+        return instructions / (time.process_time() - begin) / 1e6
+
+    timed()
+    return max(timed() for _ in range(REPEATS))
+
+
+def sample(run: Run) -> Window:
+    """The first thread blocks of each launch, so many that all launches have about `SAMPLE` warp-instructions."""
+    blocks = sum(math.prod(launch.grid) for launch in run.launches)
+    share = min(1.0, SAMPLE / run.warp_instructions)
+    return Window(max(FEWEST_BLOCKS, math.ceil(blocks * share / len(run.launches))))
+
+
+def start_seconds() -> tuple[float, float]:
+    """Seconds of the process ``warpreg run vector-add --cycles``: with an empty cache, and with the one it left."""
+    with tempfile.TemporaryDirectory(prefix="warpreg-bench-") as cache:
+        return _seconds(cache), statistics.median(_seconds(cache) for _ in range(LATER_STARTS))
+
+
+def _seconds(cache: str) -> float:
+    begin = time.perf_counter()
+    python(TINY, cache)
+    return time.perf_counter() - begin

@@ -1,0 +1,1 @@
+"""Whether results are right: workloads against references, placements by running, seeded corruptions."""

@@ -1,0 +1,127 @@
+"""Placements made wrong on purpose: how many of them the checking executor finds.
+
+A corruption changes where one operand of an executed instruction is read, kept or written.  It is *caught* if the run
+faults, does not end, or leaves other memory; one that survives is *equivalent* if a static proof, which knows nothing
+of the run, finds every read right all the same.  What makes wrong only reads that the run need not come to, in other
+blocks or under a guard, is not drawn: a run can tell nothing about it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from warpreg.designs import Design, Program, load
+from warpreg.designs.placement.check import findings
+from warpreg.experiments.checks.placement_check import PlacementError, Reference, placing
+from warpreg.ir.kernel import Kernel
+from warpreg.simt import ExecutionError
+
+READ_PLACE, RESULT_PLACE, MRF_DROPPED, FILL_PLACE = "read", "result", "mrf", "fill"
+
+
+@dataclass(frozen=True, slots=True)
+class Corruption:
+    """One change of one operand; ``row`` is its row of the program table, ``place`` the new level and entry."""
+
+    kind: str
+    row: int
+    place: tuple[int, int]
+
+    def apply(self, program: Program) -> Program:
+        """The program with the change."""
+        level, entry = self.place
+        if self.kind == READ_PLACE:
+            return _changed(program, self.row, source_level=level, source_entry=entry)
+        if self.kind == FILL_PLACE:
+            return _changed(program, self.row, fill_level=level, fill_entry=entry)
+        if self.kind == MRF_DROPPED:
+            return _changed(program, self.row, mrf_elided=1)
+        return _changed(program, self.row, result_level=level, result_entry=entry)
+
+
+def _changed(program: Program, row: int, **columns: int) -> Program:
+    copies = {name: getattr(program, name).copy() for name in columns}
+    for name, value in columns.items():
+        copies[name][row] = value
+    return program._replace(**copies)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What became of one corruption; ``message`` is what caught it, empty for a survivor."""
+
+    workload: str
+    kernel: str
+    corruption: Corruption
+    message: str
+    equivalent: bool
+
+
+def possible(program: Program, visits: np.ndarray[Any, Any]) -> list[Corruption]:
+    """Every corruption of a placed operand in code that was executed.
+
+    A read or a fill may go to any other place that the program uses, a result to any other place above the MRF, and a
+    result that is in both may lose the MRF.
+    """
+    per_pc = np.repeat(visits, np.diff(program.first_pc)) > 0
+    ran_source = np.repeat(per_pc, np.diff(program.source_start))
+    ran_result = np.repeat(per_pc, np.diff(program.result_start))
+    above = sorted({(int(level), int(entry)) for level, entry in _used(program) if level})
+    found: list[Corruption] = []
+    for row in np.flatnonzero(ran_source & (program.source_level > 0)).tolist():
+        own = int(program.source_level[row]), int(program.source_entry[row])
+        found += [Corruption(READ_PLACE, row, place) for place in [(0, 0), *above] if place != own]
+    for row in np.flatnonzero(ran_source & (program.fill_level > 0)).tolist():
+        own = int(program.fill_level[row]), int(program.fill_entry[row])
+        found += [Corruption(FILL_PLACE, row, place) for place in [(0, 0), *above] if place != own]
+    for row in np.flatnonzero(ran_result & (program.result_level > 0)).tolist():
+        own = int(program.result_level[row]), int(program.result_entry[row])
+        found += [Corruption(RESULT_PLACE, row, place) for place in [(0, 0), *above] if place != own]
+    for row in np.flatnonzero(ran_result & (program.mrf_elided == 0)).tolist():
+        found.append(Corruption(MRF_DROPPED, row, (0, 0)))
+    return found
+
+
+def _used(program: Program) -> Iterator[tuple[int, int]]:
+    yield from zip(program.source_level, program.source_entry, strict=True)
+    yield from zip(program.result_level, program.result_entry, strict=True)
+
+
+def trials(
+    names: Sequence[str], count: int, design: str = "orf-lrf", size: str = "tiny", seed: int = 0
+) -> Iterator[Trial]:
+    """``count`` corruptions drawn at random, in turn from each workload."""
+    chosen, rng = load(design), random.Random(seed)
+    references = [Reference.of(name, size) for name in names[:count]]
+    for index in range(count):
+        yield _trial(references[index % len(references)], chosen, rng)
+
+
+def _trial(reference: Reference, design: Design, rng: random.Random) -> Trial:
+    place = placing(design)
+    launch = rng.choice(reference.launches)
+    kernel, right = launch.kernel, place(launch.kernel)
+    visits = sum(one.block_visits.astype(np.int64) for one in reference.launches if one.kernel is kernel)
+    ran = np.repeat(np.asarray(visits), np.diff(right.first_pc)) > 0
+    corruptions = possible(right, np.asarray(visits))
+    while True:
+        corruption = rng.choice(corruptions)
+        wrong = corruption.apply(right)
+        found = findings(kernel, wrong)
+        if not found or any(ran[finding.pc] and not right.guarded[finding.pc] for finding in found):
+            break
+
+    def placed(one: Kernel) -> Program:
+        return wrong if one.name == kernel.name else place(one)
+
+    message = ""
+    try:
+        reference.check(placed, design.levels)
+    except (ExecutionError, PlacementError) as error:
+        message = str(error)
+    return Trial(reference.workload.name, kernel.name, corruption, message, not found)

@@ -1,0 +1,105 @@
+"""Every workload against its reference, in parallel processes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from warpreg.codegen import CompileOptions
+from warpreg.experiments.checks.placement_check import check_placement
+from warpreg.experiments.runs.run import find_workload
+from warpreg.ir.errors import WarpregError
+from warpreg.simt import Device, Launch
+
+VIRTUAL = "virtual"
+COMPILED = "compiled"
+FEW_REGISTERS = (16, 24, 32)
+"""Register bounds of the thorough check: spilling much, some and little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one workload: ``failure`` is the message of the first version that went wrong, or empty."""
+
+    workload: str
+    kernels: int
+    warp_instructions: int
+    seconds: float
+    failure: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return not self.failure
+
+
+def versions(thorough: bool) -> dict[str, CompileOptions | None]:
+    """How each workload is compiled: as usual; ``thorough`` adds virtual registers and bounds on registers."""
+    usual: dict[str, CompileOptions | None] = {COMPILED: CompileOptions()}
+    if not thorough:
+        return usual
+    bounded = {f"{bound} registers": CompileOptions(max_registers=bound) for bound in FEW_REGISTERS}
+    return usual | {VIRTUAL: None} | bounded
+
+
+def verify_placed(name: str, size: str, seed: int, design: str) -> Verdict:
+    """Run one workload as a design places it, on the checking executor, and compare its memory with a plain run's."""
+    began = time.perf_counter()
+    failure = ""
+    launches: Sequence[Launch] = ()
+    try:
+        launches = check_placement(name, size, design, seed).launches
+    except (WarpregError, MemoryError) as error:
+        failure = f"{design}: {str(error) or 'out of memory'}"
+    kernels = {launch.kernel.name for launch in launches}
+    instructions = sum(int(launch.warp_instructions) for launch in launches)
+    return Verdict(name, len(kernels), instructions, time.perf_counter() - began, failure)
+
+
+def verify(name: str, size: str, seed: int = 0, thorough: bool = False) -> Verdict:
+    """Run one workload in every version and check its outputs; whatever goes wrong is in the verdict."""
+    began = time.perf_counter()
+    kernels: set[str] = set()
+    instructions = 0
+    failure = ""
+    for version, options in versions(thorough).items():
+        try:
+            workload = find_workload(name)
+            problem = workload.problem(size, seed)
+            device = Device(workload.module(), options)
+            problem.check(problem.run(device))
+        except (WarpregError, MemoryError) as error:
+            failure = f"{version}: {str(error) or 'out of memory'}"
+            break
+        kernels |= {launch.kernel.name for launch in device.launches}
+        instructions += sum(int(launch.warp_instructions) for launch in device.launches)
+    return Verdict(name, len(kernels), instructions, time.perf_counter() - began, failure)
+
+
+def verify_all(
+    names: Sequence[str],
+    size: str,
+    seed: int = 0,
+    thorough: bool = False,
+    processes: int | None = None,
+    begun: Callable[[str], None] = lambda name: None,
+    design: str | None = None,
+) -> Iterator[Verdict]:
+    """Verdicts of the workloads ``names`` as they come; ``processes`` defaults to the number of processors.
+
+    With a ``design`` they run as it places them instead.
+    """
+    with ProcessPoolExecutor(processes or os.cpu_count()) as pool:
+        if design is None:
+            waiting = [pool.submit(verify, name, size, seed, thorough) for name in names]
+        else:
+            waiting = [pool.submit(verify_placed, name, size, seed, design) for name in names]
+        try:
+            for done in as_completed(waiting):
+                verdict = done.result()
+                begun(verdict.workload)
+                yield verdict
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,1 @@
+"""Measures that several papers use."""

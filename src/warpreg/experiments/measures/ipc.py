@@ -1,0 +1,57 @@
+"""Instructions a cycle of the Gebhart papers' SM under their schedulers (ISCA 2011, sections 4 and 5.2).
+
+One SM runs a sample of the run (`warpreg.experiments.runs.sampling`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from warpreg import gpu
+from warpreg.experiments.runs.run import Run
+from warpreg.experiments.runs.sampling import sampled
+from warpreg.gpu import Machine
+
+ALL_WARPS = 32
+UNLIMITED_BYTES = 4096
+"""In a cycle; more than an SM can ask for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ipc:
+    """The measure.  ``active`` warps (all 32: a single-level scheduler) issue by the ``inner`` policy; ``alu_cycles``
+    is the latency of ALUs.  With ``perfect_cache`` every access takes as long as one to shared memory, and bandwidth
+    is without limit."""
+
+    active: int = ALL_WARPS
+    inner: str = "greedy"
+    alu_cycles: int = 8
+    perfect_cache: bool = False
+
+    def __call__(self, run: Run) -> float:
+        return sampled(run, self.machine()).ipc
+
+    def machine(self) -> Machine:
+        """The machine ``gebhart`` with these values."""
+        machine = gpu.load("gebhart")
+        pipes = {
+            name: dataclasses.replace(pipe, latency=self.alu_cycles) if name == "int" else pipe
+            for name, pipe in machine.pipes.items()
+        }
+        changed = dataclasses.replace(
+            machine,
+            schedulers=dataclasses.replace(machine.schedulers, active_warps=self.active, inner=self.inner),
+            pipes=pipes,
+        )
+        return _with_perfect_cache(changed) if self.perfect_cache else changed
+
+
+def _with_perfect_cache(machine: Machine) -> Machine:
+    near = machine.latency.shared
+    model = dataclasses.replace(machine.memory.memory, bytes_per_cycle=UNLIMITED_BYTES)
+    return dataclasses.replace(
+        machine,
+        latency=dataclasses.replace(machine.latency, dram=near, texture=near),
+        memory=dataclasses.replace(machine.memory, memory=model),
+    )

@@ -1,0 +1,98 @@
+"""What of the register cache and scratchpad paper takes cycles: ages of what is read, and the scheduler's own effect.
+
+The paper's baseline issues greedily among all warps, its designs by two-level scheduling, so that its savings mix both
+(Table I).  Here the main register file alone is timed under either scheduler, and the designs too.  All on samples of
+the runs (`warpreg.experiments.runs.sampling`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from warpreg.experiments.runs.reuse_ages import CLASS_CYCLES
+from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.runs.timed_sample import Timed
+from warpreg.experiments.studies.study import Measure, Study
+from warpreg.replay import Counts
+
+GTO, TWO_LEVEL = "gtx980", "gtx980-two-level"
+PARTS = ("MRF", "RC", "RSP")
+Price = Callable[[Counts, Variant | None], float]
+"""Energy of counts in the structures of a design, or in the main register file alone, in pJ."""
+
+
+def measures(designs: Sequence[Variant]) -> Iterator[Measure[object]]:
+    """The main register file and some designs under both schedulers."""
+    for machine in (GTO, TWO_LEVEL):
+        yield Timed(machine)
+        for design in designs:
+            yield Timed(machine, design)
+
+
+def ages(study: Study, names: Sequence[str], design: Variant) -> pd.DataFrame:
+    """Shares of reads by cycles since the register was touched last and by the part that serves them, means over
+    workloads (Figure 12); of the hybrid.  The last class of ages has no end.
+    """
+    shares = []
+    for name in names:
+        counted = study[Timed(TWO_LEVEL, design)][name].ages
+        if counted is not None and counted.sum():
+            shares.append(counted / counted.sum())
+    means = np.mean(shares, axis=0) if shares else np.zeros((len(PARTS), 0))
+    rows = [
+        {"part": part, "cycles": age * CLASS_CYCLES, "reads": float(means[level, age])}
+        for level, part in enumerate(PARTS)
+        for age in range(means.shape[1])
+    ]
+    return pd.DataFrame(rows, columns=["part", "cycles", "reads"])
+
+
+def captured_within(frame: pd.DataFrame) -> float:
+    """The age in cycles up to which the scratchpad serves more reads than the cache: where its lead in reads of up to
+    that age is largest; 0 if it never leads.
+    """
+    if frame.empty:
+        return 0.0
+    by_part = frame.pivot_table(index="cycles", columns="part", values="reads").sort_index()
+    lead = (by_part["RSP"] - by_part["RC"]).cumsum()
+    return float(lead.idxmax() + CLASS_CYCLES) if lead.max() > 0 else 0.0
+
+
+def overtaken_at(frame: pd.DataFrame) -> float:
+    """The least age in cycles, as classes of ages go, at which the cache serves more reads than the scratchpad; 0 if it
+    never does."""
+    if frame.empty:
+        return 0.0
+    by_part = frame.pivot_table(index="cycles", columns="part", values="reads").sort_index()
+    more = by_part.index[by_part["RC"] > by_part["RSP"]]
+    return float(more[0]) if len(more) else 0.0
+
+
+def scheduler_effect(study: Study, names: Sequence[str], designs: Mapping[str, Variant], price: Price) -> pd.DataFrame:
+    """By workload and design: cycles and register energy of the paper's comparison, a design under two-level scheduling
+    against the main register file under greedy scheduling, and what of it is the scheduler's and the organisation's.
+
+    All are ratios.  ``cycles`` = ``scheduler's cycles`` x ``organisation's cycles``; ``greedy energy`` is what the
+    design would take if warps were scheduled as in the baseline.
+    """
+    rows = []
+    for name in names:
+        greedy, two_level = study[Timed(GTO)][name], study[Timed(TWO_LEVEL)][name]
+        alone = price(greedy.counts, None)
+        for label, design in designs.items():
+            slow, fast = study[Timed(TWO_LEVEL, design)][name], study[Timed(GTO, design)][name]
+            rows.append(
+                {
+                    "workload": name,
+                    "design": label,
+                    "cycles": slow.cycles / greedy.cycles,
+                    "scheduler's cycles": two_level.cycles / greedy.cycles,
+                    "organisation's cycles": slow.cycles / two_level.cycles,
+                    "energy": price(slow.counts, design) / alone,
+                    "greedy energy": price(fast.counts, design) / alone,
+                }
+            )
+    return pd.DataFrame(rows)

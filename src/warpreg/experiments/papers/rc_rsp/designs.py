@@ -1,0 +1,68 @@
+"""The designs that the figures of CASES 2018 compare: cache, scratchpad and hybrid of so many KB."""
+
+from __future__ import annotations
+
+from warpreg.experiments.runs.scheduled import Scheduled, Variant
+from warpreg.experiments.studies.study import Replay
+
+CAPACITIES_KB = (8, 12, 16, 20, 24)
+SPLITS_KB = (2, 4, 6, 8)
+"""Scratchpad of the 12 KB, in Figure 8."""
+CHOSEN_KB, HALF_KB, SCRATCHPAD_KB = 12, 6, 4
+LINES_PER_KB, ENTRIES_PER_KB = 2, 0.5
+"""Lines of a scheduler's cache and registers of an active warp for each KB of an SM: four schedulers of four active
+warps, lines of 128 bytes.
+"""
+ACTIVE_WARPS = 4
+MRF = Replay.of("mrf")
+
+
+def rc(kb: float, private: bool = False) -> Variant:
+    """Cache alone."""
+    return Variant.of("rc", lines=int(kb * LINES_PER_KB), private=private)
+
+
+def rsp(kb: float, **options: str | bool) -> Replay:
+    """Scratchpad alone; its counts do not depend on a schedule."""
+    return Replay.of("rsp", entries=int(kb * ENTRIES_PER_KB), **options)
+
+
+def hybrid(cache_kb: float, scratchpad_kb: float, organisation: str = "hierarchy") -> Variant:
+    """Both."""
+    return Variant.of(
+        "rc-rsp",
+        lines=int(cache_kb * LINES_PER_KB),
+        entries=int(scratchpad_kb * ENTRIES_PER_KB),
+        organisation=organisation,
+    )
+
+
+CHOSEN = hybrid(CHOSEN_KB - SCRATCHPAD_KB, SCRATCHPAD_KB)
+VARIANTS = tuple(
+    dict.fromkeys(
+        (
+            *(rc(kb) for kb in CAPACITIES_KB),
+            rc(CHOSEN_KB, private=True),
+            *(hybrid(kb / 2, kb / 2) for kb in CAPACITIES_KB),
+            *(hybrid(CHOSEN_KB - kb, kb) for kb in SPLITS_KB),
+            *(hybrid(8, 4, organisation) for organisation in ("parallel-evict", "parallel-apart")),
+        )
+    )
+)
+SCHEDULED = Scheduled("gtx980-two-level", VARIANTS)
+FIGURES_9_10 = Scheduled("gtx980-two-level", (rc(CHOSEN_KB), CHOSEN))
+"""What of it the comparison by workload needs."""
+ABLATIONS = {
+    "tail-only shortening": rsp(CHOSEN_KB, shortening="tail"),
+    "one write a range": rsp(CHOSEN_KB, several_writes=False),
+    "strands of orf-lrf": rsp(CHOSEN_KB, strands="orf-lrf"),
+    "no read allocations": rsp(CHOSEN_KB, operands=False),
+    "no live-out values": rsp(CHOSEN_KB, live_out=False),
+}
+TIMED = {
+    "RC": rc(CHOSEN_KB),
+    "RSP": Variant.of("rsp", entries=int(CHOSEN_KB * ENTRIES_PER_KB)),
+    "hybrid": CHOSEN,
+}
+"""Designs of which cycles are told."""
+Design = Variant | Replay

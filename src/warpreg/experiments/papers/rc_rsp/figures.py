@@ -1,0 +1,127 @@
+"""Figures of the register cache, the scratchpad and their hybrid (CASES 2018)."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from warpreg.experiments.papers.figure import WORKLOAD, Axis, Figure, Mark, columns_as_rows, marks_of, of_results
+from warpreg.experiments.papers.rc_rsp import results
+from warpreg.experiments.runs.reuse_ages import CLASS_CYCLES
+from warpreg.experiments.studies.study import Study
+
+ENERGY = Axis("normalized energy", "energy / energy of the MRF alone", "ratio")
+ELIDED = Axis("elided", "of all accesses", "fraction")
+DESIGNS = {"rc": "RC", "rsp": "RSP", "hybrid": "hybrid"}
+HALF = {"rc half-size energy": "RC, half-size power", "rsp half-size energy": "RSP, half-size power"}
+PANELS = ("(a) writes", "(b) reads")
+ORGANISATIONS = {
+    "rc-rsp-register-energy-hybrid": "hierarchy",
+    "rc-rsp-parallel-evict": "parallel, evicting first",
+    "rc-rsp-parallel-no-liveout": "parallel, no value in both",
+}
+GPU = {f"rc-rsp-gpu-energy-{label}": name for label, name in DESIGNS.items()}
+
+
+def strand_lengths(study: Study) -> pd.DataFrame:
+    """Figure 3: reads and writes that a scratchpad of 12 KB elides, and instructions of a strand."""
+    frame = results.figure_3(study)
+    columns = {"writes elided": "writes", "reads elided": "reads"}
+    return columns_as_rows(frame, ("workload", "instructions"), columns, "accesses", ELIDED.column)
+
+
+def energies(study: Study) -> pd.DataFrame:
+    """Figure 9: energy by workload and design."""
+    columns = {f"{label} energy": name for label, name in DESIGNS.items()} | HALF
+    return columns_as_rows(results.figures_9_10(study), ("workload",), columns, "design", ENERGY.column)
+
+
+def elided(study: Study) -> pd.DataFrame:
+    """Figure 10: writes and reads kept from the MRF."""
+    frame = results.figures_9_10(study)
+    parts = []
+    for panel, what in zip(PANELS, ("writes", "reads"), strict=True):
+        columns = {f"{label} {what} elided": name for label, name in DESIGNS.items()}
+        parts.append(columns_as_rows(frame, ("workload",), columns, "design", ELIDED.column).assign(panel=panel))
+    return pd.concat(parts)
+
+
+def ages(study: Study) -> pd.DataFrame:
+    """Figure 12: reads by age and part of the hybrid; without those older than all classes."""
+    frame = results.figure_12(study)
+    ended = frame[frame["cycles"] < frame["cycles"].max()]
+    return ended.assign(cycles=ended["cycles"] + CLASS_CYCLES)
+
+
+def scheduler_cycles(study: Study) -> pd.DataFrame:
+    """Cycles over those of the MRF alone under greedy scheduling: with two-level scheduling, and the designs."""
+    frame = results.scheduler_effect(study)
+    alone = frame[frame["design"] == "hybrid"].assign(what="two-level alone", ratio=frame["scheduler's cycles"])
+    designs = frame.assign(what=frame["design"], ratio=frame["cycles"])
+    return pd.concat([alone, designs])[["workload", "what", "ratio"]]
+
+
+def _at_the_mean(result: str) -> tuple[Mark, ...]:
+    panel = PANELS[0] if "writes" in result else PANELS[1] if "reads" in result else ""
+    return tuple(Mark(f"rc-rsp-{result}-{label}", "mean", name, panel) for label, name in DESIGNS.items())
+
+
+FIGURES = (
+    Figure(
+        "figure-3", "Figure 3", "Accesses that a scratchpad of 12 KB elides", strand_lengths, "scatter",
+        Axis("instructions", "instructions that a warp runs in a strand", "instructions"), ELIDED, series="accesses",
+    ),
+    Figure(
+        "figure-4", "Figure 4", "Energy of a cache of 12 KB, private and shared", results.figure_4, "bars", WORKLOAD,
+        ENERGY, series="cache", mean="geometric",
+    ),
+    Figure(
+        "figure-7", "Figure 7", "Energy by capacity", results.figure_7, "lines", Axis("KB", "KB of an SM", "KB"),
+        ENERGY, series="design",
+        marks=tuple(Mark(f"rc-rsp-register-energy-{label}", 12, name) for label, name in list(DESIGNS.items())[:2]),
+    ),
+    Figure(
+        "figure-8", "Figure 8", "Energy of 12 KB by the part that is scratchpad", results.figure_8, "bars",
+        Axis("RSP KB", "scratchpad, KB of an SM", "KB"), ENERGY, marks=(Mark("rc-rsp-register-energy-hybrid", 4),),
+    ),
+    Figure(
+        "figure-9", "Figure 9", "Register energy", energies, "bars", WORKLOAD, ENERGY, series="design",
+        mean="geometric",
+        marks=(
+            *_at_the_mean("register-energy"),
+            Mark("rc-rsp-register-energy-half-rc", "mean", HALF["rc half-size energy"]),
+            Mark("rc-rsp-register-energy-half-rsp", "mean", HALF["rsp half-size energy"]),
+        ),
+    ),
+    Figure(
+        "gpu-energy", "§IV-B1", "Energy of the whole GPU", of_results(results.findings, GPU, "design", "energy"),
+        "bars", Axis("design", ""), Axis("energy", "energy / energy of the baseline", "ratio"), marks=marks_of(GPU),
+    ),
+    Figure(
+        "figure-10", "Figure 10", "Accesses kept from the MRF", elided, "bars", WORKLOAD, ELIDED, series="design",
+        panels="panel", mean="geometric", marks=(*_at_the_mean("writes-elided"), *_at_the_mean("reads-elided")),
+    ),
+    Figure(
+        "figure-11", "Figure 11", "Accesses elided by the parts of the hybrid", results.figure_11, "stacks", WORKLOAD,
+        ELIDED, series="part", panels="panel",
+    ),
+    Figure(
+        "figure-12", "Figure 12", "Reads by the age of what is read", ages, "lines",
+        Axis("cycles", "cycles since the register was touched, up to", "cycles", logarithmic=True),
+        Axis("reads", "of all reads", "fraction"), series="part",
+        marks=(Mark("rc-rsp-rsp-captures-within", upright=True),),
+    ),
+    Figure(
+        "scheduler", "Table I", "Cycles of two-level scheduling alone and of the designs", scheduler_cycles, "bars",
+        WORKLOAD, Axis("ratio", "cycles / cycles of the MRF alone under greedy scheduling", "ratio"), series="what",
+        mean="geometric",
+    ),
+    Figure(
+        "organisations", "§IV-D", "Hierarchy and parallel organisations",
+        of_results(results.findings, ORGANISATIONS, "organisation", ENERGY.column), "bars", Axis("organisation", ""),
+        ENERGY, marks=marks_of(ORGANISATIONS),
+    ),
+    Figure(
+        "ablations", "§III-B", "The scratchpad's compiler without one part", results.ablations, "bars",
+        Axis("ablation", ""), Axis("energy over the full compiler's", "energy / energy with all parts", "ratio"),
+    ),
+)  # fmt: skip

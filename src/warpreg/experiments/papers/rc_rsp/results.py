@@ -1,0 +1,315 @@
+"""The register cache, the register scratchpad and their hybrid (CASES 2018): its figures on the workloads of Rodinia.
+
+Energies are those of the derived technology ``rc-rsp-28nm``; means are geometric, over the Rodinia workloads that were
+measured.  The baseline is the main register file alone; it has other scheduling in the paper, which changes no count
+here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from warpreg import energy, workloads
+from warpreg.energy import Technology
+from warpreg.energy.counts import Structure
+from warpreg.experiments.measures.strand_length import StrandLength
+from warpreg.experiments.papers.rc_rsp import cycles
+from warpreg.experiments.papers.rc_rsp.designs import (
+    ABLATIONS,
+    ACTIVE_WARPS,
+    CAPACITIES_KB,
+    CHOSEN,
+    CHOSEN_KB,
+    ENTRIES_PER_KB,
+    HALF_KB,
+    MRF,
+    SCHEDULED,
+    SCRATCHPAD_KB,
+    SPLITS_KB,
+    TIMED,
+    Design,
+    hybrid,
+    rc,
+    rsp,
+)
+from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.studies.published import Measured
+from warpreg.experiments.studies.ratios import ratio, with_structures
+from warpreg.experiments.studies.study import Measure, Study
+from warpreg.replay import Counts
+
+TECHNOLOGY = "rc-rsp-28nm"
+BALANCED = 0.1
+DIE_MM2, SMS, SCHEDULERS = 398.0, 16, 4
+"""Of a GTX 980, as NVIDIA states it, and its SMs and schedulers."""
+RODINIA = "rodinia"
+WORKLOADS = tuple(name for name in workloads.names() if workloads.find(name).suite == RODINIA)
+STRANDS = StrandLength()
+COUNTED: Sequence[Measure[object]] = (MRF, SCHEDULED, STRANDS, *(rsp(kb) for kb in CAPACITIES_KB), *ABLATIONS.values())
+CYCLES: Sequence[Measure[object]] = tuple(cycles.measures(tuple(TIMED.values())))
+MEASURES: Sequence[Measure[object]] = (*COUNTED, *CYCLES)
+
+
+def names(study: Study, measures: Sequence[Measure[object]] = COUNTED) -> list[str]:
+    """The Rodinia workloads of the study that all of these measures found something of; others, if it has none."""
+    measured = study.in_all(measures)
+    return [name for name in measured if name in WORKLOADS] or measured
+
+
+def counts(study: Study, design: Design, name: str) -> Counts:
+    """What a design counted on a workload."""
+    return study[SCHEDULED][name][design] if isinstance(design, Variant) else study[design][name]
+
+
+def figure_3(study: Study) -> pd.DataFrame:
+    """By workload: instructions that a warp runs in a strand, and what a scratchpad of 12 KB elides."""
+    rows = []
+    for name in names(study):
+        reads, writes = elided(study, rsp(CHOSEN_KB), name)
+        instructions = study[STRANDS][name]
+        rows.append({"workload": name, "instructions": instructions, "reads elided": reads, "writes elided": writes})
+    return pd.DataFrame(rows)
+
+
+def figure_4(study: Study) -> pd.DataFrame:
+    """Energy of the cache alone by workload, divided among warps and shared by them."""
+    rows = [
+        {"workload": name, "cache": label, "normalized energy": value}
+        for label, private in (("private parts", True), ("shared", False))
+        for name, value in energies(study, rc(CHOSEN_KB, private)).items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def figure_7(study: Study, technology: Technology | None = None) -> pd.DataFrame:
+    """Energy against capacity: cache, scratchpad, and the hybrid that halves it."""
+    kinds: Mapping[str, Callable[[int], Design]] = {
+        "RC": rc,
+        "RSP": rsp,
+        "hybrid": lambda kb: hybrid(kb / 2, kb / 2),
+    }
+    rows = [
+        {
+            "design": kind,
+            "KB": kb,
+            "normalized energy": mean(energies(study, design(kb), technology=technology).values()),
+        }
+        for kind, design in kinds.items()
+        for kb in CAPACITIES_KB
+    ]
+    return pd.DataFrame(rows)
+
+
+def figure_8(study: Study, technology: Technology | None = None) -> pd.DataFrame:
+    """Energy of 12 KB by the part of it that is scratchpad."""
+    rows = [
+        {
+            "RSP KB": kb,
+            "normalized energy": mean(energies(study, hybrid(CHOSEN_KB - kb, kb), technology=technology).values()),
+        }
+        for kb in SPLITS_KB
+    ]
+    return pd.DataFrame(rows)
+
+
+def figures_9_10(study: Study, technology: Technology | None = None, half_kb: float = HALF_KB) -> pd.DataFrame:
+    """By workload: energy of each design, with half-size power too, and reads and writes kept from the MRF."""
+    designs: Mapping[str, Design] = {"rc": rc(CHOSEN_KB), "rsp": rsp(CHOSEN_KB), "hybrid": CHOSEN}
+    rows = []
+    for name in names(study):
+        row: dict[str, object] = {"workload": name}
+        for label, design in designs.items():
+            row[f"{label} energy"] = energies(study, design, technology=technology)[name]
+            row[f"{label} reads elided"], row[f"{label} writes elided"] = elided(study, design, name)
+        for label in ("rc", "rsp"):
+            row[f"{label} half-size energy"] = energies(study, designs[label], half_kb, technology)[name]
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def figure_11(study: Study) -> pd.DataFrame:
+    """Writes and reads that each part of the hybrid elides, over all (section IV-C).
+
+    Writes are those that a part takes from above less those that it passes on; here the scratchpad passes a value that
+    leaves its strand on when it is written, so that it is written twice.  The parts add up to Figure 10.
+    """
+    rows = []
+    for name in names(study):
+        found, baseline = counts(study, CHOSEN, name), study[MRF][name]
+        passed = found.writes() - baseline.writes()
+        writes = {"RC": found.writes("RC") - found.moved("RC", "MRF"), "RSP": found.writes("RSP") - passed}
+        for part, taken in writes.items():
+            elided = {
+                "(a) writes": ratio(taken, baseline.writes()),
+                "(b) reads": ratio(found.reads(part), baseline.reads()),
+            }
+            rows += [{"workload": name, "part": part, "panel": what, "elided": share} for what, share in elided.items()]
+    return pd.DataFrame(rows)
+
+
+def figure_12(study: Study) -> pd.DataFrame:
+    """Reads by cycles since the register was touched last, and by the part of the hybrid that serves them."""
+    return cycles.ages(study, names(study, CYCLES), CHOSEN)
+
+
+def scheduler_effect(study: Study) -> pd.DataFrame:
+    """Cycles and energy against the baseline's, and what of them is the scheduler's own; by workload and design."""
+    return cycles.scheduler_effect(study, names(study, CYCLES), TIMED, _spent)
+
+
+def ablations(study: Study) -> pd.DataFrame:
+    """Energy of the scratchpad without one part of its compiler each, over that with all."""
+    whole = mean(energies(study, rsp(CHOSEN_KB)).values())
+    rows = [
+        {"ablation": label, "energy over the full compiler's": mean(energies(study, design).values()) / whole}
+        for label, design in ABLATIONS.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def energies(
+    study: Study, design: Design, priced_kb: float | None = None, technology: Technology | None = None
+) -> dict[str, float]:
+    """Register energy over the baseline's by workload; ``priced_kb``: at the energy of so much storage."""
+    return {
+        name: _spent(counts(study, design, name), design, priced_kb, technology) / _spent(study[MRF][name])
+        for name in names(study)
+    }
+
+
+def _spent(
+    counted: Counts,
+    design: Design | None = None,
+    priced_kb: float | None = None,
+    technology: Technology | None = None,
+) -> float:
+    """pJ of counts, with the stores at the sizes that the design gives them."""
+    prices = technology or energy.load(TECHNOLOGY)
+    values = dict(design.values) if design else {}
+    sizes = {
+        "RC": priced_kb * ENTRIES_PER_KB if priced_kb else int(values.get("lines", 0)) / ACTIVE_WARPS,
+        "RSP": priced_kb * ENTRIES_PER_KB if priced_kb else int(values.get("entries", 0)),
+    }
+    structures = {"MRF": Structure("MRF")} | {
+        level: Structure(level, entries=int(entries), warps=ACTIVE_WARPS) for level, entries in sizes.items()
+    }
+    return energy.account(with_structures(counted.energy_list(), structures), prices).total_pj
+
+
+def elided(study: Study, design: Design, name: str) -> tuple[float, float]:
+    """Reads served above the MRF, and writes that never reach it, over all (section IV-C)."""
+    found, baseline = counts(study, design, name), study[MRF][name]
+    writes = found.writes("MRF", moves=True)
+    return 1 - found.reads("MRF") / baseline.reads(), 1 - writes / baseline.writes()
+
+
+def mean(values: Iterable[float]) -> float:
+    """Geometric; of shares that are not positive nothing is left."""
+    logs = [math.log(max(value, 1e-6)) for value in values]
+    return math.exp(sum(logs) / len(logs))
+
+
+def findings(study: Study, technology: Technology | None = None) -> dict[str, Measured]:
+    """Measured values by the ids of the printed results; energies by another technology than the derived one, if
+    given."""
+    frame = figures_9_10(study, technology)
+    headline, sweeps = _headline(study, frame, technology), _sweeps(study, technology)
+    return {**headline, **synergy(frame), **sweeps, **_ages(study), **areas()}
+
+
+def _ages(study: Study) -> dict[str, Measured]:
+    if not names(study, CYCLES):
+        return {}
+    return {"rc-rsp-rsp-captures-within": cycles.captured_within(figure_12(study))}
+
+
+def _headline(study: Study, frame: pd.DataFrame, technology: Technology | None) -> dict[str, Measured]:
+    share = energy.load(TECHNOLOGY).chip.register_file
+    found: dict[str, Measured] = {}
+    for label in ("rc", "rsp", "hybrid"):
+        spent = mean(frame[f"{label} energy"])
+        found[f"rc-rsp-register-energy-{label}"] = spent
+        found[f"rc-rsp-gpu-energy-{label}"] = 1 - share * (1 - spent)
+        found[f"rc-rsp-reads-elided-{label}"] = mean(frame[f"{label} reads elided"])
+        found[f"rc-rsp-writes-elided-{label}"] = mean(frame[f"{label} writes elided"])
+    for label in ("rc", "rsp"):
+        found[f"rc-rsp-register-energy-half-{label}"] = mean(frame[f"{label} half-size energy"])
+    for organisation, result in (("parallel-evict", "evict"), ("parallel-apart", "no-liveout")):
+        found[f"rc-rsp-parallel-{result}"] = mean(
+            energies(study, hybrid(8, 4, organisation), technology=technology).values()
+        )
+
+    found["rc-rsp-rc-hit-rate-in-hybrid"] = hits(study, CHOSEN)
+    found["rc-rsp-rc-hit-rate-alone"] = hits(study, rc(CHOSEN_KB))
+    return found
+
+
+def hits(study: Study, design: Variant) -> float:
+    """Of the reads that reach the cache, those that it serves."""
+    each = [study[SCHEDULED][name][design] for name in names(study)]
+    return mean(one.reads("RC") / max(1, one.reads("RC") + one.reads("MRF")) for one in each)
+
+
+def synergy(frame: pd.DataFrame) -> dict[str, Measured]:
+    """How often the hybrid is better than both others, scaled to the paper's numbers of benchmarks."""
+    is_balanced = (frame["rc half-size energy"] - frame["rsp half-size energy"]).abs() < BALANCED
+    wins = {
+        "energy": (frame["hybrid energy"] < frame["rc half-size energy"])
+        & (frame["hybrid energy"] < frame["rsp half-size energy"]),
+        **{
+            what: (frame[f"hybrid {what}s elided"] > frame[f"rc {what}s elided"])
+            & (frame[f"hybrid {what}s elided"] > frame[f"rsp {what}s elided"])
+            for what in ("write", "read")
+        },
+    }
+    found: dict[str, Measured] = {}
+    if is_balanced.any():
+        for what, won in wins.items():
+            found[f"rc-rsp-balanced-{what}-wins"] = 13 * float(won[is_balanced].mean())
+    if not is_balanced.all():
+        found["rc-rsp-unbalanced-energy-wins"] = 8 * float(wins["energy"][~is_balanced].mean())
+    rows = frame.set_index("workload")
+    for name, better, worse in (("streamcluster", "rc", "rsp"), ("hotspot", "rsp", "rc")):
+        if name in rows.index:
+            row = rows.loc[name]
+            ordered = row[f"{better} energy"] < row["hybrid energy"] < row[f"{worse} energy"]
+            found[f"rc-rsp-{name}"] = bool(ordered)
+    return found
+
+
+def _sweeps(study: Study, technology: Technology | None) -> dict[str, Measured]:
+    capacities = figure_7(study, technology).pivot_table(index="KB", columns="design", values="normalized energy")
+    splits = figure_8(study, technology).set_index("RSP KB")["normalized energy"]
+    shared, private = (
+        mean(energies(study, rc(CHOSEN_KB, private), technology=technology).values()) for private in (False, True)
+    )
+    return {
+        "rc-rsp-hybrid-all-capacities": bool((capacities["hybrid"] <= capacities.min(axis=1)).all()),
+        "rc-rsp-rsp-size-optimum": float(capacities["RSP"].idxmin()),
+        "rc-rsp-best-split": bool(splits.idxmin() == SCRATCHPAD_KB),
+        "rc-rsp-dynamic-sharing": shared < private,
+    }
+
+
+def areas(larger: float = 1.0) -> dict[str, Measured]:
+    """Area of the stores over the die's, by the array model; control and wiring are not in it.
+
+    ``larger``: how many times as large as in the model.
+    """
+    technology = energy.load(TECHNOLOGY)
+
+    def share(level: str, entries: int) -> float:
+        spec = technology.levels[level].spec(entries * ACTIVE_WARPS)
+        return larger * technology.arrays.cost(spec).area_um2 * SCHEDULERS * SMS / 1e6 / DIE_MM2
+
+    return {
+        "rc-rsp-area-rc": share("RC", 6),
+        "rc-rsp-area-rsp": share("RSP", 6),
+        "rc-rsp-area-hybrid": share("RC", 4) + share("RSP", 2),
+    }
+
+
+UNMEASURABLE: dict[str, str] = {}

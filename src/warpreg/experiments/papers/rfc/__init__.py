@@ -1,0 +1,1 @@
+"""Register file cache and two-level scheduler (Gebhart et al., ISCA 2011)."""

@@ -1,0 +1,38 @@
+"""A design with the values of its parameters, as a comparison takes it."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpreg import designs
+from warpreg.designs import Design
+from warpreg.experiments.runs.provenance import DIGITS
+from warpreg.experiments.runs.row import Parameters, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A design with the values of its parameters; ``digest`` is the content hash of its file."""
+
+    design: Design
+    values: Parameters
+    digest: str
+
+    @staticmethod
+    def load(name_or_path: str | Path, values: Mapping[str, Value] | None = None) -> Choice:
+        """A design by name or path with checked values.
+
+        Raises UnknownNameError, DesignError, or ParameterError for a value outside its declared range.
+        """
+        design = designs.load(name_or_path)
+        return Choice(design, dataclasses.asdict(design.configure(**(values or {}))), design.digest[:DIGITS])
+
+    @staticmethod
+    def grid(name_or_path: str | Path, values: Mapping[str, Sequence[Value]]) -> list[Choice]:
+        """A choice for every combination of the given values, the last parameter changing fastest."""
+        combinations = itertools.product(*values.values())
+        return [Choice.load(name_or_path, dict(zip(values, one, strict=True))) for one in combinations]

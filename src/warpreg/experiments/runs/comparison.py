@@ -1,0 +1,106 @@
+"""Designs side by side: count what each accesses on a run, and account the energy of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warpreg import energy, gpu
+from warpreg.energy import LevelEnergy, Technology
+from warpreg.experiments.runs.choices import Choice
+from warpreg.experiments.runs.counting import Counted, How, Replayed
+from warpreg.experiments.runs.provenance import code_version
+from warpreg.experiments.runs.row import Cycles, LevelUse, Provenance, Row
+from warpreg.experiments.runs.run import Run
+from warpreg.gpu import Machine
+from warpreg.replay import Counts
+from warpreg.timing.launch.estimate import Estimate
+
+DEFAULT_MACHINE = "gebhart-rfc"
+DEFAULT_TECHNOLOGY = "gebhart-40nm"
+BASELINE = "mrf"
+"""The design that results are normalized to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The machine and technology of a comparison."""
+
+    machine: Machine
+    technology: Technology
+
+    @staticmethod
+    def load(machine: str | Path = DEFAULT_MACHINE, technology: str | Path = DEFAULT_TECHNOLOGY) -> Setting:
+        """Both by name or path; raises UnknownNameError, MachineError or TechnologyError."""
+        return Setting(gpu.load(machine), energy.load(technology))
+
+
+def compare(run: Run, choices: Sequence[Choice], setting: Setting, how: How | None = None) -> Iterator[Row]:
+    """One row for each choice, in order; each is normalized to the plain MRF on the same run.
+
+    ``how`` accesses are counted: by replay without it.  Raises RunError for a run that lacks what that needs.
+    """
+    way = Replayed() if how is None else how
+    plain = way.count(run, Choice.load(BASELINE), setting.machine)
+    for choice in choices:
+        found = plain if choice.design.name == BASELINE else way.count(run, choice, setting.machine)
+        yield row(run, choice, setting, found, plain, way.options)
+
+
+def row(
+    run: Run,
+    choice: Choice,
+    setting: Setting,
+    found: Counted,
+    plain: Counted,
+    options: Mapping[str, Any],
+) -> Row:
+    """What was ``found`` of a design beside what was of the ``plain`` MRF; ``options`` say how it was counted."""
+    provenance = Provenance(
+        kernel=run.digest,
+        machine=setting.machine.name,
+        machine_digest=setting.machine.digest,
+        technology=setting.technology.name,
+        technology_digest=setting.technology.digest,
+        design_digest=choice.digest,
+        code=code_version(),
+        options={**run.options, **options},
+    )
+    return Row(
+        workload=run.name,
+        design=choice.design.name,
+        parameters=choice.values,
+        warp_instructions=run.warp_instructions,
+        levels=_levels(found.counts, choice.design.levels, setting),
+        baseline=_levels(plain.counts, ("MRF",), setting)["MRF"],
+        provenance=provenance,
+        residency=run.residencies(setting.machine),
+        defaults={spec.name: spec.default for spec in choice.design.parameters},
+        timing=None if found.estimate is None else _cycles(found.estimate, plain.estimate),
+    )
+
+
+def _cycles(found: Estimate, plain: Estimate | None) -> Cycles:
+    details = found.timed.as_dict()
+    for name in ("cycles", "warp_instructions", "ipc"):
+        del details[name]
+    if found.is_sampled:
+        details["sample"] = found.as_dict()
+    return Cycles(found.cycles, found.margin, found.ipc, None if plain is None else plain.cycles, details)
+
+
+def _levels(counts: Sequence[Counts], levels: Sequence[str], setting: Setting) -> dict[str, LevelUse]:
+    items = [item for one in counts for item in one.energy_list()]
+    spent = energy.account(items, setting.technology).levels()
+    nothing = LevelEnergy(0.0, 0.0)
+    return {
+        level: LevelUse(
+            reads=sum(one.reads(level, moves=True) for one in counts),
+            writes=sum(one.writes(level, moves=True) for one in counts),
+            access_pj=spent.get(level, nothing).access,
+            wire_pj=spent.get(level, nothing).wire,
+        )
+        for level in levels
+    }

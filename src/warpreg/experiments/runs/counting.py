@@ -1,0 +1,117 @@
+"""How the accesses of a design on a run are counted: by replay, along the schedules of a timing run, or in one."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from warpreg import timing
+from warpreg.experiments.runs.choices import Choice
+from warpreg.experiments.runs.provenance import DIGITS
+from warpreg.experiments.runs.run import Run, RunError
+from warpreg.gpu import Machine
+from warpreg.ir.kernel import Kernel
+from warpreg.jit.options import Mode
+from warpreg.replay import Counts, Suspend, replay, replay_launches
+from warpreg.timing.launch.estimate import Estimate, Sample, estimate, whole
+from warpreg.timing.launch.simulate import Chosen
+from warpreg.trace.path import RecordedPath
+from warpreg.trace.schedule import Schedule
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Counts of a design on a run, one or more that add up; ``estimate`` of its cycles where they were timed."""
+
+    counts: Sequence[Counts]
+    estimate: Estimate | None = None
+
+
+class How(Protocol):
+    """A way of counting."""
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What a result row says of it beside the options of its run."""
+
+    def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
+        """What the design counts on the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """Replay without a schedule; ``suspend`` says where warps leave the active set."""
+
+    suspend: Suspend = "never"
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return {} if self.suspend == "never" else {"suspend": self.suspend}
+
+    def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
+        return Counted(replayed(run, choice, self.suspend))
+
+
+def replayed(run: Run, choice: Choice, suspend: Suspend = "never") -> list[Counts]:
+    """What the design counts on each kernel of the run, all launches of a kernel together."""
+    values: dict[str, Any] = dict(choice.values)
+    return [replay(run.path(kernel), kernel, choice.design, suspend=suspend, **values) for kernel in run.kernels]
+
+
+@dataclass(frozen=True)
+class AlongSchedule:
+    """Replay along the schedules that a file holds, one for each launch of the run."""
+
+    file: Path
+
+    @cached_property
+    def schedules(self) -> list[Schedule]:
+        """Raises TraceError for a file that holds none, OSError."""
+        return Schedule.open_all(self.file)
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return {"schedule": hashlib.sha256(self.file.read_bytes()).hexdigest()[:DIGITS]}
+
+    def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
+        values: dict[str, Any] = dict(choice.values)
+        return Counted(
+            [replay_launches(self._scheduled(run, kernel), kernel, choice.design, **values) for kernel in run.kernels]
+        )
+
+    def _scheduled(self, run: Run, kernel: Kernel) -> list[tuple[RecordedPath, Schedule]]:
+        """The launches of a kernel, each with its schedule."""
+        found, wanted = len(self.schedules), len(run.launches)
+        if found != wanted:
+            raise RunError(f"{self.file}: holds schedules of {found} launches, but {run.name} has {wanted}")
+        of_kernel = [one for launch, one in zip(run.launches, self.schedules, strict=True) if launch.kernel is kernel]
+        return list(zip(run.path(kernel).traces, of_kernel, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A timing run, of all of the run or of a sample; ``mode`` as in `warpreg.timing.launch.simulate`."""
+
+    sample: Sample | None = None
+    mode: Mode = "compiled"
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        if self.sample is None:
+            return {"cycles": True}
+        return {"cycles": True, "sample": dataclasses.asdict(self.sample)}
+
+    def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
+        chosen = Chosen(choice.design, choice.design.configure(**choice.values))
+        registers = run.options.get("registers")
+        if self.sample is None:
+            result = timing.simulate(run.launches, machine, designs=chosen, registers=registers, mode=self.mode)
+            found = whole(result, len(run.launches))
+        else:
+            found = estimate(run.launches, machine, self.sample, designs=chosen, registers=registers, mode=self.mode)
+        return Counted([found.timed.counts], found)

@@ -1,0 +1,170 @@
+"""The result row of a comparison: one run under one design, with everything needed to reproduce it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from warpreg.experiments.runs.residency import Residency
+
+Value = bool | int | float | str
+Parameters = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a number depends on: digests are hexadecimal content hashes."""
+
+    kernel: str
+    machine: str
+    machine_digest: str
+    technology: str
+    technology_digest: str
+    design_digest: str
+    code: str
+    options: Mapping[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: name and digest joined."""
+        return {
+            "kernel": self.kernel,
+            "machine": f"{self.machine}@{self.machine_digest[:12]}",
+            "technology": f"{self.technology}@{self.technology_digest[:12]}",
+            "design": self.design_digest,
+            "code": self.code,
+            **self.options,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LevelUse:
+    """One level of the register file: accesses in warp-registers, energy in pJ (arrays, wires)."""
+
+    reads: float
+    writes: float
+    access_pj: float
+    wire_pj: float
+
+    @property
+    def total_pj(self) -> float:
+        return self.access_pj + self.wire_pj
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles:
+    """What a timing run found: ``cycles`` of the whole run, give or take ``margin`` where it was sampled (else 0).
+
+    ``baseline`` are the cycles under the plain MRF, None where that was not timed; ``details`` what else is known.
+    """
+
+    cycles: float
+    margin: float
+    ipc: float
+    baseline: float | None
+    details: Mapping[str, Any]
+
+    @property
+    def speed(self) -> float | None:
+        """Cycles of the plain MRF over these: above 1 is faster."""
+        return None if self.baseline is None else _ratio(self.baseline, self.cycles)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        speed = {} if self.speed is None else {"speed": self.speed}
+        return {"cycles": self.cycles, "ipc": self.ipc, **speed, "timing": dict(self.details)}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run under one design.  ``levels`` and ``baseline`` (the plain MRF on the same run) are by level name.
+
+    ``defaults`` are the design's own values of its parameters, as far as they are known; ``timing`` is there where the
+    run was timed.
+    """
+
+    workload: str
+    design: str
+    parameters: Parameters
+    warp_instructions: int
+    levels: Mapping[str, LevelUse]
+    baseline: LevelUse
+    provenance: Provenance
+    residency: tuple[Residency, ...] = ()
+    defaults: Parameters = field(default_factory=dict)
+    timing: Cycles | None = None
+
+    @property
+    def label(self) -> str:
+        """The design as a reader would write it, ``rfc(entries=6)``: its first parameter and those that differ."""
+        told = [
+            name
+            for place, (name, value) in enumerate(self.parameters.items())
+            if place == 0 or name not in self.defaults or value != self.defaults[name]
+        ]
+        inside = ", ".join(f"{name}={self.parameters[name]}" for name in told)
+        return f"{self.design}({inside})" if inside else self.design
+
+    @property
+    def mrf(self) -> LevelUse:
+        return self.levels.get("MRF", LevelUse(0, 0, 0, 0))
+
+    @property
+    def energy_pj(self) -> float:
+        return math.fsum(level.total_pj for level in self.levels.values())
+
+    @property
+    def energy(self) -> float:
+        """Register file energy normalized to the plain MRF."""
+        return _ratio(self.energy_pj, self.baseline.total_pj)
+
+    @property
+    def reads_elided(self) -> float:
+        """Fraction of the baseline's MRF reads that do not happen; evictions and flushes read other levels."""
+        return 1 - _ratio(self.mrf.reads, self.baseline.reads)
+
+    @property
+    def writes_elided(self) -> float:
+        """Fraction of the baseline's MRF writes that do not happen; write-backs are counted as writes."""
+        return 1 - _ratio(self.mrf.writes, self.baseline.writes)
+
+    @property
+    def elided(self) -> float:
+        """Net: 1 - MRF accesses over those of the baseline, evictions and flushes included."""
+        accesses = self.mrf.reads + self.mrf.writes
+        return 1 - _ratio(accesses, self.baseline.reads + self.baseline.writes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The row for JSON and data frames: flat, in a fixed order, levels as ``rfc_reads``, ``rfc_writes``."""
+        flat: dict[str, Any] = {
+            "workload": self.workload,
+            "design": self.design,
+            "parameters": dict(self.parameters),
+            "warp_instructions": self.warp_instructions,
+        }
+        if self.timing is not None:
+            flat |= self.timing.as_dict()
+        for name, level in self.levels.items():
+            flat[f"{name.lower()}_reads"] = level.reads
+            flat[f"{name.lower()}_writes"] = level.writes
+        flat |= {"reads_elided": self.reads_elided, "writes_elided": self.writes_elided, "elided": self.elided}
+        flat["energy_pj"] = self.energy_pj
+        flat["energy_normalized"] = self.energy
+        for name, level in self.levels.items():
+            flat[f"{name.lower()}_access_normalized"] = _ratio(level.access_pj, self.baseline.total_pj)
+            flat[f"{name.lower()}_wire_normalized"] = _ratio(level.wire_pj, self.baseline.total_pj)
+        flat["residency"] = [one.as_dict() for one in self.residency]
+        return flat | {"provenance": self.provenance.as_dict()}
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """The geometric mean of positive numbers; NaN of none, 0 if one is 0."""
+    taken = list(values)
+    if not taken:
+        return math.nan
+    return 0.0 if min(taken) <= 0 else math.exp(math.fsum(map(math.log, taken)) / len(taken))
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,181 @@
+"""A run: a workload or a kernel executed on the device, its launches, outputs and what identifies it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg import codegen, gpu, simt, workloads
+from warpreg.codegen import CompileOptions
+from warpreg.experiments.runs.provenance import kernel_digest
+from warpreg.experiments.runs.residency import Residency, residency
+from warpreg.gpu import Machine
+from warpreg.ir.errors import UnknownNameError, WarpregError
+from warpreg.ir.kernel import Kernel
+from warpreg.replay import DistinctWarps, distinct_warps
+from warpreg.trace import Trace
+from warpreg.workloads import Workload
+
+Array = NDArray[Any]
+PATH = simt.Record(path=True)
+Progress = Callable[[float], None]
+
+
+class RunError(WarpregError):
+    """A run that lacks what is asked of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedPath:
+    """Several paths of one kernel end to end: a path may hold any number of thread blocks."""
+
+    traces: tuple[Trace, ...]
+
+    def path_chunks(self) -> Iterator[NDArray[np.uint32]]:
+        """The chunks of all paths."""
+        for trace in self.traces:
+            yield from trace.path_chunks()
+
+
+@dataclass(frozen=True)
+class Run:
+    """Launches in order, with their traces; ``options`` is what makes the run repeatable (size, seed, arguments).
+
+    ``checked`` tells of each output that was found right how closely it was compared with its reference.
+    """
+
+    name: str
+    launches: tuple[simt.Launch, ...]
+    outputs: Mapping[str, Array] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    checked: Mapping[str, str] = field(default_factory=dict)
+    _distinct: dict[Kernel, DistinctWarps] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The compiled kernels, each once, in the order of their first launch."""
+        return tuple(dict.fromkeys(launch.kernel for launch in self.launches))
+
+    @property
+    def warp_instructions(self) -> int:
+        return sum(int(launch.warp_instructions) for launch in self.launches)
+
+    @property
+    def seconds(self) -> float:
+        """Time in launches, path recording included."""
+        return sum(launch.seconds for launch in self.launches)
+
+    @property
+    def digest(self) -> str:
+        """Content hash of the compiled kernels."""
+        return kernel_digest(self.kernels)
+
+    def residencies(self, machine: Machine) -> tuple[Residency, ...]:
+        """The residency of each kernel at its first launch, with the registers that the run's options give, if any."""
+        registers = self.options.get("registers")
+        return tuple(residency(self.launches_of(kernel)[0], machine, registers) for kernel in self.kernels)
+
+    def launches_of(self, kernel: Kernel) -> tuple[simt.Launch, ...]:
+        """The launches of a kernel, in order."""
+        return tuple(launch for launch in self.launches if launch.kernel is kernel)
+
+    def path(self, kernel: Kernel) -> JoinedPath:
+        """The recorded paths of all launches of a kernel.  Raises RunError if one was not recorded."""
+        launches = self.launches_of(kernel)
+        traces = tuple(launch.trace for launch in launches if launch.trace is not None)
+        if len(traces) < len(launches):
+            raise RunError(f"{self.name}: the run has no recorded path; record one with Record(path=True)")
+        return JoinedPath(traces)
+
+    def distinct_path(self, kernel: Kernel) -> DistinctWarps:
+        """The different paths of the warps of a kernel, all its launches together, for what depends on a warp alone.
+        Raises RunError as `path`."""
+        if kernel not in self._distinct:
+            self._distinct[kernel] = distinct_warps(self.path(kernel).traces, len(kernel.blocks))
+        return self._distinct[kernel]
+
+
+@dataclass(frozen=True, slots=True)
+class CompileChoice:
+    """What a user chooses of the compiler; the same words as on the command line.
+
+    ``registers``: what a thread is taken to demand where occupancy is computed, whatever the kernel was compiled to.
+    ``latencies``: the machine that instructions are scheduled for, by name or path.
+    """
+
+    max_registers: int | None = None
+    schedule: bool = True
+    target: str = codegen.PLAIN.name
+    level: str = codegen.MACHINE
+    registers: int | None = None
+    banks: int = 0
+    latencies: str | None = None
+    address_bits: int = 64
+    rotate: int = 0
+
+    def options(self) -> CompileOptions:
+        """Raises UnknownNameError for a target, level or machine that does not exist, MachineError for a wrong file."""
+        if self.level not in codegen.LEVELS:
+            raise UnknownNameError("level", self.level, codegen.LEVELS)
+        return CompileOptions(
+            max_registers=self.max_registers,
+            schedule=self.schedule,
+            target=codegen.target(self.target),
+            level=self.level,
+            banks=self.banks,
+            cycles=codegen.Cycles.of(gpu.load(self.latencies)) if self.latencies else None,
+            address_bits=self.address_bits,
+            rotate=self.rotate,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+
+AS_COMPILED = CompileChoice()
+"""The compiler's defaults."""
+
+
+def find_workload(name: str) -> Workload:
+    """A built-in workload by name, or the one that a ``.py`` file defines or a ``.toml`` file describes."""
+    if name.endswith(".toml"):
+        from warpreg.workloads.description import load_description  # a tenth of a second that no other run waits for
+
+        return load_description(name)
+    return workloads.load(name) if name.endswith(".py") else workloads.find(name)
+
+
+def load_device(
+    workload: Workload,
+    choice: CompileChoice,
+    record: simt.Record = PATH,
+    max_instructions: int | None = None,
+    progress: Progress | None = None,
+) -> simt.Device:
+    """A device with the workload's PTX; ``progress`` is told the finished fraction of the launch under way."""
+    limit = {} if max_instructions is None else {"max_instructions": max_instructions}
+    return simt.Device(workload.module(), choice.options(), record, progress=progress, **limit)
+
+
+def run_workload(
+    workload: Workload,
+    size: str = "tiny",
+    seed: int = 0,
+    choice: CompileChoice = AS_COMPILED,
+    record: simt.Record = PATH,
+    max_instructions: int | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Run a workload and check its outputs against the NumPy reference; raises CheckError where they differ."""
+    problem = workload.problem(size, seed)
+    device = load_device(workload, choice, record, max_instructions, progress)
+    outputs = problem.run(device)
+    problem.check(outputs)
+    options = {"size": size, "seed": seed, **choice.as_dict()}
+    checked = {name: str(workload.tolerance_of(name)) for name in problem.expected}
+    return Run(workload.name, tuple(device.launches), outputs, options, checked)

@@ -1,0 +1,58 @@
+"""What is timed of a run where cycles of all of it would take too long: some launches, some thread blocks of each.
+
+The paper on the register file cache simulates a subset of its threads on one SM too (ISCA 2011, section 4).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg import timing
+from warpreg.experiments.runs.demand import demand_on
+from warpreg.experiments.runs.run import Run
+from warpreg.gpu import Machine
+from warpreg.simt import Launch
+from warpreg.timing import TimingResult
+
+LAUNCHES = 4
+"""Launches of a kernel that are timed, evenly spaced, the first among them."""
+INSTRUCTIONS = 300_000
+"""Warp-instructions of a launch that are enough."""
+FILLINGS = 4
+"""Thread blocks that are timed fill an SM so often at most, and once at least."""
+
+
+def sample(run: Run) -> list[Launch]:
+    """Launches of all kernels."""
+    taken: list[Launch] = []
+    for launches in map(run.launches_of, run.kernels):
+        count = min(LAUNCHES, len(launches))
+        taken += [launches[i * len(launches) // count] for i in range(count)]
+    return taken
+
+
+def window(launch: Launch, machine: Machine) -> timing.Window:
+    """The first thread blocks, as many as it takes for the instructions that are wanted."""
+    x, y, z = launch.block
+    warps = -(-x * y * z // machine.sm.threads_per_warp)
+    filling = max(1, min(machine.sm.blocks, machine.sm.warps // warps))
+    grid = launch.grid[0] * launch.grid[1] * launch.grid[2]
+    wanted = INSTRUCTIONS * grid // max(1, int(launch.warp_instructions))
+    return timing.Window(min(FILLINGS * filling, max(filling, wanted)))
+
+
+def sampled(run: Run, machine: Machine, **options: Any) -> TimingResult:
+    """The sample on one SM; ``options`` are those of `warpreg.timing.launch.simulate`."""
+    return timing.joined(
+        [
+            timing.simulate(
+                [launch],
+                machine,
+                sms=1,
+                window=window(launch, machine),
+                registers=demand_on(launch, machine),
+                **options,
+            )
+            for launch in sample(run)
+        ]
+    )

@@ -1,0 +1,69 @@
+"""Counts of designs along the schedule of a timing run: what depends on which warps share a structure, and when."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from warpreg import gpu, timing
+from warpreg.experiments.runs.row import Value
+from warpreg.experiments.runs.run import Run
+from warpreg.gpu import Machine
+from warpreg.replay import Counts, together
+from warpreg.replay.replay import replay_launches
+from warpreg.simt import Launch
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A design with some of its parameters."""
+
+    design: str
+    values: tuple[tuple[str, Value], ...] = ()
+
+    @staticmethod
+    def of(design: str, **values: Value) -> Variant:
+        return Variant(design, tuple(sorted(values.items())))
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """The measure: launches are timed once on the machine, then every variant is replayed along their schedules.
+
+    ``warps``: of so many places for warps an SM of the machine has at most, or as many as a thread block needs.
+    """
+
+    machine: str
+    variants: tuple[Variant, ...]
+    warps: int | None = None
+
+    def __call__(self, run: Run) -> Mapping[Variant, Counts]:
+        found: dict[Variant, list[Counts]] = {variant: [] for variant in self.variants}
+        for kernel in run.kernels:
+            launches = run.launches_of(kernel)
+            machine = self.machine_for(launches)
+            scheduled = [
+                (launch.trace, timing.recorded_schedule(launch, machine)[1])
+                for launch in launches
+                if launch.trace is not None
+            ]
+            for variant in self.variants:
+                values: dict[str, Any] = dict(variant.values)
+                found[variant].append(replay_launches(scheduled, kernel, variant.design, **values))
+            for _, schedule in scheduled:
+                schedule.close()
+        return {variant: reduce(together, counts) for variant, counts in found.items()}
+
+    def machine_for(self, launches: Sequence[Launch]) -> Machine:
+        """The machine that runs the launches of a kernel."""
+        machine = gpu.load(self.machine)
+        if self.warps is None:
+            return machine
+        needed = max(-(-math.prod(launch.block) // machine.sm.threads_per_warp) for launch in launches)
+        warps = min(machine.sm.warps, max(self.warps, needed))
+        sm = dataclasses.replace(machine.sm, warps=warps, threads=warps * machine.sm.threads_per_warp)
+        return dataclasses.replace(machine, sm=sm)

@@ -1,0 +1,56 @@
+"""Cycles and counts of a sample of a run on a machine, with a design or without, and ages of what is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg import gpu
+from warpreg.designs import load
+from warpreg.designs.composition import joined
+from warpreg.experiments.runs import reuse_ages
+from warpreg.experiments.runs.run import Run
+from warpreg.experiments.runs.sampling import sampled
+from warpreg.experiments.runs.scheduled import Variant
+from warpreg.replay import Counts
+
+WATCHER = Path(reuse_ages.__file__)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimedSample:
+    """What a sample took; ``ages`` int64[levels, classes] are reads by `reuse_ages`, None without a
+    design."""
+
+    cycles: int
+    warp_instructions: int
+    counts: Counts
+    ages: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """The measure; without a variant the main register file alone."""
+
+    machine: str
+    variant: Variant | None = None
+
+    def __call__(self, run: Run) -> TimedSample:
+        machine = gpu.load(self.machine)
+        if self.variant is None:
+            found = sampled(run, machine)
+            return TimedSample(found.cycles, found.warp_instructions, found.counts)
+        design = load(self.variant.design)
+        values: dict[str, Any] = {joined(design, name): value for name, value in self.variant.values}
+        found = sampled(run, machine, designs=[design, load(WATCHER)], **values)
+        return TimedSample(found.cycles, found.warp_instructions, found.counts, ages_of(found.counts))
+
+
+def ages_of(counts: Counts) -> NDArray[np.int64]:
+    """Reads by level and class of ages."""
+    events = [number for name, number in counts.events.items() if name.startswith("age_")]
+    return np.array(events, np.int64).reshape(reuse_ages.LEVELS, reuse_ages.CLASSES)

@@ -1,0 +1,92 @@
+"""Recorded hardware traces as runs: what the designs and cores make of them is what they make of any run."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warpreg.experiments.runs.provenance import DIGITS
+from warpreg.experiments.runs.run import CompileChoice, Run, RunError
+from warpreg.sass.listing import is_trace
+from warpreg.sass.opcodes import UnknownOpcodes
+from warpreg.simt import Launch
+
+if TYPE_CHECKING:
+    from warpreg.sass.reader import Recording
+
+__all__ = ["UnknownOpcodes", "export_run", "is_trace", "recorded_run"]
+
+
+def recorded_run(name: str, unknown: UnknownOpcodes = "error", choice: CompileChoice | None = None) -> Run:
+    """The run that a ``kernelslist.g`` or ``.traceg`` file recorded.
+
+    Of ``choice`` only ``registers`` means something: the code is compiled already.  Raises SassTraceError for a file
+    that is malformed or names opcodes that are in no table (unless ``unknown`` is ``"alu"``), RunError for another
+    choice, OSError.
+    """
+    from warpreg.sass.reader import read_recording  # half a second that only traces wait for
+
+    registers = _only_registers(name, choice)
+    started = time.perf_counter()
+    recording = read_recording(Path(name), unknown)
+    seconds = (time.perf_counter() - started) / len(recording.launches)
+    header = recording.launches[0].header
+    options = {
+        "binary_version": header.binary_version,
+        "tracer_version": header.tracer_version,
+        "trace": hashlib.sha256("".join(one.digest for one in recording.launches).encode()).hexdigest()[:DIGITS],
+        "registers": registers,
+    }
+    if recording.unknown:
+        options["unknown_opcodes_as_alu"] = dict(sorted(recording.unknown.items()))
+    return Run(recording.name, _launches(recording, seconds), options=options)
+
+
+def export_run(run: Run, folder: Path) -> Path:
+    """Write the launches of a run, recorded with addresses, as traces; returns the ``kernelslist.g``.
+
+    Raises RunError for a run without a recorded path, SassTraceError for one without addresses, OSError.
+    """
+    from warpreg.sass.export import ExportedLaunch, export
+    from warpreg.timing.feed.memory_sites import step_bytes
+
+    launches = []
+    for launch in run.launches:
+        if launch.trace is None:
+            raise RunError(
+                f"{run.name}: the run has no recorded path; record one with Record(path=True, addresses=True)"
+            )
+        launches.append(
+            ExportedLaunch(launch.kernel, launch.trace, launch.grid, launch.block, launch.shared_bytes, step_bytes)
+        )
+    return export(launches, folder)
+
+
+def _launches(recording: Recording, seconds: float) -> tuple[Launch, ...]:
+    return tuple(
+        Launch(
+            kernel=one.kernel,
+            grid=one.header.grid,
+            block=one.header.block,
+            arguments=(),
+            warp_instructions=one.warp_instructions,
+            block_visits=one.visits,
+            seconds=seconds,
+            trace=one.trace,
+            shared_bytes=one.header.shared_bytes,
+        )
+        for one in recording.launches
+    )
+
+
+def _only_registers(name: str, choice: CompileChoice | None) -> int | None:
+    if choice is None:
+        return None
+    if dataclasses.replace(choice, registers=None) != CompileChoice():
+        raise RunError(
+            f"{name}: a recorded trace is compiled already; of the compiler's options only --registers applies"
+        )
+    return choice.registers

@@ -1,0 +1,213 @@
+"""A study: measures of many workloads, each workload run once with all that the measures need recorded.
+
+A measure is a small frozen dataclass that is called with a run; what it returns is kept by workload.  Workloads are
+taken one at a time in worker processes, so neither memory nor open files grow with their number.  A workload that
+cannot be measured is left out, with the reason, and the study goes on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from functools import reduce
+from multiprocessing import get_context
+from typing import Any, Protocol, TypeVar, cast
+
+from warpreg import simt
+from warpreg.experiments.runs.profile import register_profile
+from warpreg.experiments.runs.row import Value
+from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
+from warpreg.experiments.studies import findings
+from warpreg.ir.errors import WarpregError
+from warpreg.replay import Counts, Profile, replay, together
+from warpreg.replay.replay import Suspend
+
+Found_co = TypeVar("Found_co", covariant=True)
+Found = TypeVar("Found")
+TASKS_OF_A_PROCESS = 16
+EVERYTHING = simt.Record(path=True, addresses=True)
+BREAKS = (WarpregError, ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
+"""Errors of one workload; with what is no error of ours the reason says its kind."""
+
+
+class StudyError(WarpregError):
+    """A study that could not go on."""
+
+
+class Measure(Protocol[Found_co]):
+    """What is measured of a run; hashable and picklable."""
+
+    def __call__(self, run: Run) -> Found_co:
+        """The finding for one workload."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The access counts of a design, all kernels of the run together; ``values`` are its parameters, ``suspend`` says
+    where a warp leaves the active set (see :func:`warpreg.replay.replay`)."""
+
+    design: str
+    values: tuple[tuple[str, Value], ...] = ()
+    suspend: Suspend = "never"
+
+    @staticmethod
+    def of(design: str, suspend: Suspend = "never", /, **values: Value) -> Replay:
+        """A design with some of its parameters."""
+        return Replay(design, tuple(sorted(values.items())), suspend)
+
+    def __call__(self, run: Run) -> Counts:
+        values: dict[str, Any] = dict(self.values)
+        counts = [
+            replay(run.distinct_path(kernel), kernel, self.design, suspend=self.suspend, **values)
+            for kernel in run.kernels
+        ]
+        return reduce(together, counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How values are used, all kernels of the run together."""
+
+    def __call__(self, run: Run) -> Profile:
+        return register_profile(run)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """In place of a finding: why a workload was not measured."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Study:
+    """What the measures found; by measure, then by workload in the order asked for.
+
+    ``left_out``: for the measures that do without some workloads, the reasons by workload.
+    """
+
+    size: str
+    choice: CompileChoice
+    found: Mapping[Any, Mapping[str, Any]]
+    left_out: Mapping[Any, Mapping[str, str]] = field(default_factory=dict)
+
+    def __getitem__(self, measure: Measure[Found]) -> Mapping[str, Found]:
+        """The findings of one measure by workload; raises KeyError for one that the study was not made with."""
+        return cast(Mapping[str, Found], self.found[measure])
+
+    def in_all(self, measures: Iterable[Measure[Any]]) -> list[str]:
+        """The workloads that each of these measures found something of, as far as the study was made with it."""
+        asked = [self.found[measure] for measure in measures if measure in self.found]
+        return [name for name in asked[0] if all(name in one for one in asked)] if asked else []
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """By workload that some measure does without: how many do, and why the first of them does."""
+        by_workload: dict[str, list[str]] = {}
+        for reasons in self.left_out.values():
+            for name, reason in reasons.items():
+                by_workload.setdefault(name, []).append(reason)
+        return {
+            name: f"left out of {len(reasons)} of {len(self.found)} measures: {reasons[0]}"
+            for name, reasons in by_workload.items()
+        }
+
+
+def study(
+    workloads: Sequence[str],
+    measures: Iterable[Measure[Any]],
+    size: str = "tiny",
+    choice: CompileChoice = AS_COMPILED,
+    processes: int | None = None,
+    progress: Callable[[str], None] = lambda name: None,
+    *,
+    keep: bool = False,
+) -> Study:
+    """Run each workload once, checked, and apply every measure; ``progress`` hears of each workload that is finished.
+
+    ``processes``: worker processes, by default one for each processor; 1 stays in this process.  With ``keep`` findings
+    are kept on disk, and those that are there already are taken from it (`warpreg.experiments.studies.findings`).
+    """
+    wanted = tuple(dict.fromkeys(measures))
+    tasks = [Task(name, wanted, size, choice, keep) for name in workloads]
+    found: dict[Any, dict[str, Any]] = {measure: {} for measure in wanted}
+    left_out: dict[Any, dict[str, str]] = {}
+    for name, each in _each(tasks, processes or os.cpu_count() or 1):
+        progress(name)
+        for measure, finding in zip(wanted, each, strict=True):
+            if isinstance(finding, LeftOut):
+                left_out.setdefault(measure, {})[name] = finding.reason
+            else:
+                found[measure][name] = finding
+    return Study(size, choice, found, left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One workload of a study."""
+
+    name: str
+    measures: tuple[Measure[Any], ...]
+    size: str
+    choice: CompileChoice
+    keep: bool
+
+
+def _each(tasks: Sequence[Task], processes: int) -> Iterable[tuple[str, list[Any]]]:
+    if processes == 1 or len(tasks) < 2:
+        yield from map(_measured, tasks)
+        return
+    for begin in range(0, len(tasks), batch := processes * TASKS_OF_A_PROCESS):
+        yield from _side_by_side(tasks[begin : begin + batch], processes)
+
+
+def _side_by_side(tasks: Sequence[Task], processes: int) -> Iterable[tuple[str, list[Any]]]:
+    """In fresh processes.  An executor that replaces its own, with ``max_tasks_per_child``, stops for good in some
+    versions of Python 3.11 and 3.12 (CPython issue 115634).
+    """
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        try:
+            yield from pool.map(_measured, tasks)
+        except BrokenProcessPool as error:
+            raise StudyError(
+                f"a worker process died under one of the {len(tasks)} workloads, for want of memory as a rule; "
+                f"expected {processes} at a time to fit, try fewer"
+            ) from error
+
+
+def _measured(task: Task) -> tuple[str, list[Any]]:
+    run: Run | LeftOut | None = None
+    each = []
+    for measure in task.measures:
+        file = findings.place(measure, task.name, task.size, task.choice) if task.keep else None
+        known = findings.kept(file) if file else None
+        if known is None:
+            run = _run(task) if run is None else run
+            finding = run if isinstance(run, LeftOut) else _finding(measure, run)
+            if file and not isinstance(finding, LeftOut):
+                findings.keep(file, finding)
+        else:
+            (finding,) = known
+        each.append(finding)
+    return task.name, each
+
+
+def _run(task: Task) -> Run | LeftOut:
+    try:
+        return run_workload(find_workload(task.name), task.size, choice=task.choice, record=EVERYTHING)
+    except BREAKS as error:
+        return LeftOut(f"it does not run: {_told(error)}")
+
+
+def _finding(measure: Measure[Any], run: Run) -> Any:
+    try:
+        return measure(run)
+    except BREAKS as error:
+        return LeftOut(_told(error))
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, WarpregError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,121 @@
+"""Where warps' cycles go over the suite, by machine: ``python -m warpreg.experiments.suite.stall_account [NAME]...``.
+
+Prints a table for docs/timing.md, and fails if an account does not add up or does not say a cause.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import click
+
+from warpreg import gpu, workloads
+from warpreg.experiments.runs.demand import demand_on
+from warpreg.experiments.runs.run import Run
+from warpreg.experiments.studies.study import Study, study
+from warpreg.timing import CAUSES, TimingResult, Window, joined, simulate
+
+MACHINES = ("gebhart", "corf-fermi", "gtx480", "gtx980", "titanx", "larf-gp102", "v100", "rtx3070")
+MOST_INSTRUCTIONS = 500_000
+"""Of a workload that are timed: the first thread blocks of each launch."""
+FEWEST_BLOCKS = 64
+LEAST_SHARE = 0.005
+"""A cause with less than this everywhere has no column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The stall account of one workload, in slot-cycles.
+
+    ``unaccounted``: by how much it misses cycles x warp slots x SMs.
+    """
+
+    causes: Mapping[str, int]
+    unaccounted: int
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Of the cycles of slots that hold a warp, by cause."""
+        occupied = {cause: cycles for cause, cycles in self.causes.items() if cause != "empty"}
+        total = sum(occupied.values())
+        return {cause: cycles / total if total else 0.0 for cause, cycles in occupied.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Accounted:
+    """The measure: the account on a machine, of as many thread blocks as `MOST_INSTRUCTIONS` are in."""
+
+    machine: str
+
+    def __call__(self, run: Run) -> Account:
+        return account_of(timed(run, gpu.load(self.machine)))
+
+
+def timed(run: Run, machine: gpu.Machine) -> TimingResult:
+    """The first thread blocks of each launch."""
+    share = min(1.0, MOST_INSTRUCTIONS / run.warp_instructions)
+    results = []
+    for launch in run.launches:
+        x, y, z = launch.grid
+        window = Window(max(FEWEST_BLOCKS, round(x * y * z * share)))
+        results.append(simulate([launch], machine, window=window, registers=demand_on(launch, machine)))
+    return joined(results)
+
+
+def account_of(result: TimingResult) -> Account:
+    """What a result says."""
+    causes = result.stall_account
+    return Account(causes, result.cycles * result.slots * result.sms - sum(causes.values()))
+
+
+def table(found: Study, machines: Sequence[str]) -> str:
+    """By machine: workloads, the worst of what has no cause, and mean shares of occupied slots' cycles in percent."""
+    means = {machine: _means(list(found[Accounted(machine)].values())) for machine in machines}
+    kept = [c for c in CAUSES if any(mean.get(c, 0.0) >= LEAST_SHARE for mean in means.values())]
+    head = ["machine", "workloads", "unaccounted", "`other`", *kept]
+    lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
+    for machine, mean in means.items():
+        accounts = found[Accounted(machine)].values()
+        worst = max(abs(one.unaccounted) for one in accounts)
+        other = max(one.shares["other"] for one in accounts)
+        cells = [machine, str(len(accounts)), str(worst), f"{other:.1%}", *(f"{100 * mean[c]:.1f}" for c in kept)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _means(accounts: Sequence[Account]) -> dict[str, float]:
+    return {c: sum(one.shares[c] for one in accounts) / len(accounts) for c in CAUSES if c != "empty"}
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--machine", "machines", multiple=True, help=f"Default: {', '.join(MACHINES)}.")
+@click.option("--size", type=click.Choice(("tiny", "small", "full")), default="tiny", show_default=True)
+@click.option("--processes", type=click.IntRange(min=1), help="Default: one a processor.")
+def main(names: tuple[str, ...], machines: tuple[str, ...], size: str, processes: int | None) -> None:
+    """Account for the cycles of workloads (all, if none is named)."""
+    on = machines or MACHINES
+    measures = [Accounted(machine) for machine in on]
+    found = study(names or workloads.names(), measures, size, processes=processes, progress=_tell, keep=True)
+    print(table(found, on))
+    for name, reason in found.reasons.items():
+        print(f"{name}: {reason}", file=sys.stderr)
+    wrong = [
+        f"{name} on {measure.machine}"
+        for measure in measures
+        for name, one in found[measure].items()
+        if one.unaccounted or one.causes["other"]
+    ]
+    sys.exit(f"not accounted for: {', '.join(wrong)}" if wrong else 0)
+
+
+def _tell(name: str) -> None:
+    print(name, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    from warpreg.experiments.suite import stall_account
+
+    stall_account.main()
