@@ -12,7 +12,7 @@ from tests.designs.kernels import kernel, op, r
 from tests.replay.paths import one_warp
 
 from warpreg.designs import DesignError, load, names
-from warpreg.designs.program import HINTS
+from warpreg.designs.interface.program import HINTS
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.replay import replay
 

@@ -9,7 +9,7 @@ import pytest
 
 from warpreg.designs import ParameterError
 from warpreg.designs.interface import parameter
-from warpreg.designs.parameters import Value, configure, specs
+from warpreg.designs.interface.parameters import Value, configure, specs
 
 
 @dataclass(frozen=True)

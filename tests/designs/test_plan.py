@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from warpreg.designs.interface import MRF, READ, WRITE, Plan, count, extra, level, move, now, read, wake, write
-from warpreg.designs.plan import (
+from warpreg.designs.interface.plan import (
     ALONE,
     ELSEWHERE,
     EXTRAS,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from warpreg import gpu
 from warpreg.designs import DesignError
-from warpreg.designs.residency import Launch, Residency, Room, room, unshared
+from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
 
 FERMI = gpu.load("regmutex-gtx480")
 

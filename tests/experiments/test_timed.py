@@ -11,7 +11,7 @@ from tests.timing.vocabulary import timed
 
 from warpreg import gpu, simt, timing
 from warpreg.designs import load
-from warpreg.designs.composition import compose
+from warpreg.designs.loading.composition import compose
 from warpreg.experiments.runs import reuse_ages
 from warpreg.experiments.runs.reuse_ages import CLASS_CYCLES
 from warpreg.experiments.runs.run import Run, find_workload, run_workload

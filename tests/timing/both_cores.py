@@ -12,7 +12,7 @@ from tests.timing.reference.package_memory import PackageMemory
 from tests.timing.vocabulary import Timed, behaviour_of, timed
 
 from warpreg.designs import Design, load
-from warpreg.designs.parameters import Value
+from warpreg.designs.interface.parameters import Value
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import MemorySystem, Model
 from warpreg.jit.options import Mode

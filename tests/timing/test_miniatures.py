@@ -19,7 +19,7 @@ from tests.timing.vocabulary import Timed, timed
 
 from warpreg import gpu
 from warpreg.designs import Design, load, program_table
-from warpreg.designs.residency import Launch
+from warpreg.designs.interface.residency import Launch
 from warpreg.timing.launch import engine
 from warpreg.timing.launch.deadlock import NoProgressError
 

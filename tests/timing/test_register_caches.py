@@ -14,7 +14,7 @@ from tests.timing.reference.machine import Banks, Sm
 from tests.timing.vocabulary import timed
 
 from warpreg.designs import load
-from warpreg.designs.plan import READ, WRITE
+from warpreg.designs.interface.plan import READ, WRITE
 
 CACHES: dict[str, tuple[str, dict[str, Any]]] = {
     "rfc": ("rfc", {"static_liveness": True, "around_long_latency": True, "idle_first": True}),

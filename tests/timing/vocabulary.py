@@ -18,7 +18,7 @@ from tests.timing.reference.program import steps
 from tests.timing.reference.simulation import Outcome, StandstillError, simulate
 
 from warpreg.designs import Design, program_table
-from warpreg.designs.parameters import Value
+from warpreg.designs.interface.parameters import Value
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.launch.deadlock import no_progress
 

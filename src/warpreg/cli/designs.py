@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from warpreg.designs.composition import SEPARATOR
+from warpreg.designs.loading.composition import SEPARATOR
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.row import Value
 from warpreg.ir.errors import UnknownNameError

@@ -4,9 +4,9 @@
 What a design's file imports is in :mod:`warpreg.designs.interface`.
 """
 
-from warpreg.designs.design import Design
 from warpreg.designs.errors import DesignError, ParameterError
-from warpreg.designs.loader import load, names
-from warpreg.designs.program import Program, program_table
+from warpreg.designs.interface.program import Program, program_table
+from warpreg.designs.loading.design import Design
+from warpreg.designs.loading.loader import load, names
 
 __all__ = ["Design", "DesignError", "ParameterError", "Program", "load", "names", "program_table"]

@@ -28,6 +28,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.hints.partial_results import partial_flags
+from warpreg.designs.hints.reads_ahead import brief_flags
 from warpreg.designs.interface import (
     MRF,
     READ,
@@ -50,9 +52,7 @@ from warpreg.designs.interface import (
     source_operands,
     write,
 )
-from warpreg.designs.partial_results import partial_flags
-from warpreg.designs.reads_ahead import brief_flags
-from warpreg.designs.warp_cache import ALL_LANES, MERGED_READS, NOBODY, lanes_after
+from warpreg.designs.storage.warp_cache import ALL_LANES, MERGED_READS, NOBODY, lanes_after
 from warpreg.energy.array import ArraySpec
 from warpreg.ir.kernel import Kernel
 

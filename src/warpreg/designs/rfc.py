@@ -26,6 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.hints.partial_results import partial_flags
+from warpreg.designs.hints.reads_ahead import backward_flags, idle_flags
 from warpreg.designs.interface import (
     MRF,
     WRITE,
@@ -42,9 +44,7 @@ from warpreg.designs.interface import (
     source_operands,
     write,
 )
-from warpreg.designs.partial_results import partial_flags
-from warpreg.designs.reads_ahead import backward_flags, idle_flags
-from warpreg.designs.warp_cache import (
+from warpreg.designs.storage.warp_cache import (
     ALL_LANES,
     EVENTS,
     FILLS,
@@ -90,7 +90,7 @@ class Parameters:
 
 
 class State(NamedTuple):
-    """Switches, and the warp's entries as :mod:`warpreg.designs.warp_cache` has them."""
+    """Switches, and the warp's entries as :mod:`warpreg.designs.storage.warp_cache` has them."""
 
     entries: int
     lru: bool

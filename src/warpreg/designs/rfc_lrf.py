@@ -21,6 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.hints.partial_results import partial_flags
+from warpreg.designs.hints.reads_ahead import shared_reader_flags
 from warpreg.designs.interface import (
     MRF,
     READ,
@@ -39,9 +41,7 @@ from warpreg.designs.interface import (
     source_operands,
     write,
 )
-from warpreg.designs.partial_results import partial_flags
-from warpreg.designs.reads_ahead import shared_reader_flags
-from warpreg.designs.warp_cache import (
+from warpreg.designs.storage.warp_cache import (
     DEAD,
     DIRTY,
     EVENTS,
@@ -80,7 +80,7 @@ class Parameters:
 
 class State(NamedTuple):
     """``last`` [warp] is the register in the LRF, NOBODY where empty, with its lanes and flags; the rest as in
-    :mod:`warpreg.designs.warp_cache`.
+    :mod:`warpreg.designs.storage.warp_cache`.
     """
 
     entries: int

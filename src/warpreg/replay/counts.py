@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.plan import PRIVATE, READ, SHARED, WRITE
-from warpreg.designs.program import Program
+from warpreg.designs.interface.plan import PRIVATE, READ, SHARED, WRITE
+from warpreg.designs.interface.program import Program
 from warpreg.energy.counts import Access, Action, Datapath, Move, Structure
 from warpreg.ir.errors import UnknownNameError
 

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.hooks import HOOKS, is_hook, place
+from warpreg.designs.interface.hooks import HOOKS, is_hook, place
 
 
 def types_of(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.program import REPLAY_SLOTS
+from warpreg.designs.interface.program import REPLAY_SLOTS
 from warpreg.jit.options import Mode
 from warpreg.replay.warp_streams import Splitter
 from warpreg.trace.path import PathWord, RecordedPath

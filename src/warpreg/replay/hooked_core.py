@@ -12,8 +12,8 @@ from typing import Any, cast
 import numpy as np
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.plan import Plan
-from warpreg.designs.program import Program
+from warpreg.designs.interface.plan import Plan
+from warpreg.designs.interface.program import Program
 from warpreg.jit.dependencies import Reach, rebuild
 from warpreg.jit.entry_points import entry
 from warpreg.jit.options import INLINED, OPTIONS

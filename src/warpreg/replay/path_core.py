@@ -19,8 +19,8 @@ from textwrap import indent
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.plan import Details
-from warpreg.designs.program import REPLAY_SLOTS, Program
+from warpreg.designs.interface.plan import Details
+from warpreg.designs.interface.program import REPLAY_SLOTS, Program
 
 OK, CUT, BAD_BLOCK, BAD_WARP, BAD_THREAD_BLOCK = range(5)
 POSITION = 1

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from warpreg.designs.design import Design
-from warpreg.designs.loader import load
-from warpreg.designs.program import Program, placed
+from warpreg.designs.interface.program import Program, placed
+from warpreg.designs.loading.design import Design
+from warpreg.designs.loading.loader import load
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay.counts import Counts, add_unplanned

@@ -12,7 +12,7 @@ from textwrap import indent
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.program import Program
+from warpreg.designs.interface.program import Program
 from warpreg.replay.path_core import (
     COUNTS,
     NO_SWITCHES,

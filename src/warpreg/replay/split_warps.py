@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.program import REPLAY_SLOTS
+from warpreg.designs.interface.program import REPLAY_SLOTS
 from warpreg.replay.path_core import BAD_BLOCK, BAD_THREAD_BLOCK, BAD_WARP, CUT, OK
 from warpreg.trace.path import PathWord
 

@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.plan import Plan, details
-from warpreg.designs.program import REPLAY_SLOTS, Program, operand_rows
-from warpreg.designs.state import Extent, Field, allocate
+from warpreg.designs.interface.plan import Plan, details
+from warpreg.designs.interface.program import REPLAY_SLOTS, Program, operand_rows
+from warpreg.designs.interface.state import Extent, Field, allocate
 from warpreg.jit.options import Mode
 from warpreg.replay import path_core, schedule_core
 from warpreg.replay.diagnostics import typical_arguments

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.program import REPLAY_SLOTS
+from warpreg.designs.interface.program import REPLAY_SLOTS
 from warpreg.jit.functions import compiled
 from warpreg.jit.options import Mode
 from warpreg.replay import path_core, split_warps

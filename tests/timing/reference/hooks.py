@@ -15,10 +15,10 @@ from tests.timing.reference.instruction import Result, Source, Step, UnderWay
 from tests.timing.reference.machine import Sm
 from tests.timing.reference.warp import Warp
 
-from warpreg.designs import plan as details
-from warpreg.designs.plan import GO, UNSET, Plan
-from warpreg.designs.program import Program
-from warpreg.designs.state import Extent, allocate
+from warpreg.designs.interface import plan as details
+from warpreg.designs.interface.plan import GO, UNSET, Plan
+from warpreg.designs.interface.program import Program
+from warpreg.designs.interface.state import Extent, allocate
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from warpreg.analysis.cfg import control_flow
+from warpreg.designs.interface.program import Program
 from warpreg.designs.placement.instances import KernelView
-from warpreg.designs.program import Program
 from warpreg.ir.kernel import Kernel
 
 Place = tuple[int, int]

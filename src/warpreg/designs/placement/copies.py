@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from warpreg.designs.interface.plan import PRIVATE
 from warpreg.designs.placement.allocate import Entries, Placed
 from warpreg.designs.placement.candidates import Candidate
 from warpreg.designs.placement.costs import LevelCost
 from warpreg.designs.placement.instances import Read
 from warpreg.designs.placement.lrf import BANKS, Lrf
-from warpreg.designs.plan import PRIVATE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from warpreg.analysis.strands import Start, strand_ends
+from warpreg.designs.interface.program import Program
 from warpreg.designs.placement.allocate import Placed
 from warpreg.designs.placement.candidates import Candidate
 from warpreg.designs.placement.copies import Copied
 from warpreg.designs.placement.hierarchy import LRF, Placement
 from warpreg.designs.placement.instances import Read, Write
-from warpreg.designs.program import Program
 from warpreg.ir.kernel import Kernel
 
 LEVELS = ("MRF", "ORF", "LRF")

@@ -6,7 +6,7 @@ Event 0 counts strands that begin, event 1 places where a warp is descheduled.
 from __future__ import annotations
 
 from warpreg.designs.interface import MRF, Plan, Program, count, extra, hook, read, write
-from warpreg.designs.plan import WRITE
+from warpreg.designs.interface.plan import WRITE
 
 STRANDS, WAITS = 0, 1
 EVENTS = ("strands", "waits")

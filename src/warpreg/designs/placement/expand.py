@@ -13,7 +13,7 @@ from warpreg.analysis.cfg import control_flow
 from warpreg.analysis.strands import Start
 from warpreg.codegen.machine.operand_rewriting import map_operand
 from warpreg.codegen.passes.base import with_blocks
-from warpreg.designs.program import Program
+from warpreg.designs.interface.program import Program
 from warpreg.ir.instruction import Guard, Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Operand, Register

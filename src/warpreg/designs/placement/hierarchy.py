@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from warpreg.analysis.dominators import dominators
 from warpreg.analysis.strands import Strand, StrandRules, Strands, strands
+from warpreg.designs.interface.program import Program
 from warpreg.designs.placement.allocate import Allocator, Entries, Outcome, Partial, Placed, Refused
 from warpreg.designs.placement.candidates import MRF, Candidate, operands, results
 from warpreg.designs.placement.copies import Copied, copies
 from warpreg.designs.placement.costs import LevelCost
 from warpreg.designs.placement.instances import KernelView, accesses_of
 from warpreg.designs.placement.lrf import Lrf, allocate_lrf
-from warpreg.designs.program import Program
 from warpreg.ir.kernel import Kernel
 
 ORF, LRF = 1, 2

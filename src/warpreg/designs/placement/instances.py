@@ -13,7 +13,7 @@ from functools import cached_property
 from warpreg.analysis.accesses import bit_set
 from warpreg.analysis.liveness import Liveness, liveness
 from warpreg.analysis.strands import Segment, Strand
-from warpreg.designs.program import Program, source_registers
+from warpreg.designs.interface.program import Program, source_registers
 from warpreg.ir.kernel import Kernel
 
 OUTSIDE = -1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from warpreg.designs.interface.plan import PRIVATE
 from warpreg.designs.placement.allocate import Allocator, Entries, Outcome, Placed
 from warpreg.designs.placement.candidates import Candidate
-from warpreg.designs.plan import PRIVATE
 
 Lrf = str
 """``none``, ``unified`` or ``split``."""

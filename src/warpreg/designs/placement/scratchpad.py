@@ -20,12 +20,12 @@ from itertools import groupby
 
 from warpreg.analysis.dominators import DominatorTree, dominators
 from warpreg.analysis.strands import Strand, StrandRules, strands
+from warpreg.designs.interface.program import Program
 from warpreg.designs.placement.allocate import Entries, Outcome, Placed, Refused
 from warpreg.designs.placement.candidates import Candidate, operands, precedes, results
 from warpreg.designs.placement.costs import LevelCost
 from warpreg.designs.placement.hierarchy import Placement
 from warpreg.designs.placement.instances import KernelView, Read, accesses_of
-from warpreg.designs.program import Program
 from warpreg.ir.kernel import Kernel
 
 RSP_LEVEL = 1

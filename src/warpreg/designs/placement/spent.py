@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.interface.program import Program
 from warpreg.designs.placement.costs import LevelCost
-from warpreg.designs.program import Program
 
 Column = NDArray[np.uint8]
 MRF = 0

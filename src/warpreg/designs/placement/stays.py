@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from warpreg.analysis.dominators import DominatorTree
+from warpreg.designs.interface.plan import PRIVATE
 from warpreg.designs.placement.candidates import Candidate, operands, precedes, results
 from warpreg.designs.placement.costs import LevelCost
 from warpreg.designs.placement.instances import Accesses, Read, Write
 from warpreg.designs.placement.lrf import BANKS, Lrf, bank_of
-from warpreg.designs.plan import PRIVATE
 
 
 @dataclass(frozen=True, slots=True)

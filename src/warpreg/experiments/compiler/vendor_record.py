@@ -1,4 +1,4 @@
-"""Record what ``ptxas`` makes of each workload: ``python -m warpreg.experiments.compiler.vendor_record``, with ``cuda``."""
+"""Record what ``ptxas`` makes of each workload: ``python -m warpreg.experiments.compiler.vendor_record``."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from warpreg import designs
 from warpreg.designs import Design, Program
-from warpreg.designs.parameters import Value
-from warpreg.designs.plan import SHARED
+from warpreg.designs.interface.parameters import Value
+from warpreg.designs.interface.plan import SHARED
 from warpreg.ir.kernel import Kernel
 
 

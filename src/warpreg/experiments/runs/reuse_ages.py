@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface import MRF, Declaration, Plan, Program, count, hook, now, per_warp, read
-from warpreg.designs.plan import LEVEL
+from warpreg.designs.interface.plan import LEVEL
 
 CLASS_CYCLES, CLASSES, LEVELS = 4, 64, 3
 DESIGN = Declaration(

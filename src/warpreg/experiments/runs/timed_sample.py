@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from warpreg import gpu
 from warpreg.designs import load
-from warpreg.designs.composition import joined
+from warpreg.designs.loading.composition import joined
 from warpreg.experiments.runs import reuse_ages
 from warpreg.experiments.runs.run import Run
 from warpreg.experiments.runs.sampling import sampled

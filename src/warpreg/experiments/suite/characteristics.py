@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.designs.plan import READ
+from warpreg.designs.interface.plan import READ
 from warpreg.experiments.runs.profile import register_profile
 from warpreg.experiments.runs.run import AS_COMPILED, Run, run_workload
 from warpreg.ir.kernel import Kernel

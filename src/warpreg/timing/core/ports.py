@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.designs.plan import GO
+from warpreg.designs.interface.plan import GO
 from warpreg.timing.core import columns as at
 from warpreg.timing.core.columns import Core
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.designs.plan import (
+from warpreg.designs.interface.plan import (
     BANK,
     CYCLES,
     ELSEWHERE,

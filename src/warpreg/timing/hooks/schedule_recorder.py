@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface import MRF, Declaration, Plan, Program, hook, parameter, read
-from warpreg.designs.plan import ALONE
+from warpreg.designs.interface.plan import ALONE
 from warpreg.trace.schedule import AMOUNT_SHIFT, MOST_AMOUNT, SLOT_SHIFT, ScheduleWord
 
 DESIGN = Declaration(slot="policy", order="sm", source="warpreg: the format of recorded schedules")

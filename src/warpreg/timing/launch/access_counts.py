@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.designs.design import Design
-from warpreg.designs.program import program_table
+from warpreg.designs.interface.program import program_table
+from warpreg.designs.loading.design import Design
 from warpreg.energy.counts import Structure
 from warpreg.ir.kernel import Kernel
 from warpreg.replay.counts import Counts, add_unplanned

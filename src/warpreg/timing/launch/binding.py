@@ -12,10 +12,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.interface import Order
-from warpreg.designs.plan import INTEGRAL, SINCE, VALUE, Details, details
-from warpreg.designs.program import Program
-from warpreg.designs.state import Extent, Row, allocate
+from warpreg.designs.interface.declaration import Order
+from warpreg.designs.interface.plan import INTEGRAL, SINCE, VALUE, Details, details
+from warpreg.designs.interface.program import Program
+from warpreg.designs.interface.state import Extent, Row, allocate
 from warpreg.gpu import Machine
 from warpreg.jit.options import Mode
 from warpreg.timing import memory

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from warpreg.designs.design import Design
+from warpreg.designs.loading.design import Design
 from warpreg.gpu import Machine, load
 from warpreg.gpu.memory import LINE_BYTES
 from warpreg.jit.options import Mode

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from warpreg.designs import Design
 from warpreg.designs import load as load_design
-from warpreg.designs.composition import compose, joined, parts_of
-from warpreg.designs.interface import SLOTS, Slot
+from warpreg.designs.interface.declaration import SLOTS, Slot
+from warpreg.designs.loading.composition import compose, joined, parts_of
 from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
 from warpreg.jit.options import Mode

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from warpreg.designs.composition import compose
-from warpreg.designs.design import Design
-from warpreg.designs.loader import load as load_design
-from warpreg.designs.program import program_table
-from warpreg.designs.residency import Launch as Shape
-from warpreg.designs.residency import Room
+from warpreg.designs.interface.program import program_table
+from warpreg.designs.interface.residency import Launch as Shape
+from warpreg.designs.interface.residency import Room
+from warpreg.designs.loading.composition import compose
+from warpreg.designs.loading.design import Design
+from warpreg.designs.loading.loader import load as load_design
 from warpreg.gpu import Machine, load
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode

@@ -9,9 +9,9 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.hooks import HOOKS, is_hook
 from warpreg.designs.interface import Declaration
-from warpreg.designs.returns import check_returns
+from warpreg.designs.interface.hooks import HOOKS, is_hook
+from warpreg.designs.interface.returns import check_returns
 
 FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "residency": (("parameters", "program", "machine"), ("launch",)),

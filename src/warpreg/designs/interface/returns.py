@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.hooks import HOOKS
+from warpreg.designs.interface.hooks import HOOKS
 
 WORDS = {True: "an integer", False: "nothing"}
 

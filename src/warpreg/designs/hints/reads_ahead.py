@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.analysis.cfg import control_flow
-from warpreg.designs.plan import SHARED
-from warpreg.designs.program import Program
+from warpreg.designs.interface.plan import SHARED
+from warpreg.designs.interface.program import Program
 from warpreg.ir.kernel import Kernel
 
 Flags = NDArray[np.uint8]

@@ -1,12 +1,4 @@
-"""Everything that the file of a design imports.
-
-A design is one file.  It declares ``DESIGN = Declaration(...)`` and, as far as it needs them: a frozen dataclass
-``Parameters`` whose fields are made by ``parameter``; ``class State(NamedTuple)`` and ``init(parameters, program) ->
-State``; ``compile(program, parameters) -> Program``, which fills hint columns; ``rewrite(kernel, parameters) ->
-Kernel``, which inserts or renames; ``residency(parameters, program, machine) -> Residency``, what a warp takes of the
-register file; ``structures(parameters)``, the storage behind each level; and functions under ``@hook``.  An operand
-goes to level 0, the MRF, where the hook that could plan it is not defined.
-"""
+"""What a design declares of itself: slot, order, levels, events, resources, source."""
 
 from __future__ import annotations
 
@@ -14,30 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.hooks import hook
-from warpreg.designs.parameters import NoParameters, parameter
-from warpreg.designs.plan import (
-    GO,
-    IRREGULAR,
-    PRIVATE,
-    READ,
-    SHARED,
-    UNSET,
-    WRITE,
-    Plan,
-    count,
-    extra,
-    level,
-    move,
-    now,
-    read,
-    wake,
-    write,
-)
-from warpreg.designs.program import Program, result_operands, source_operands
-from warpreg.designs.residency import Launch, Residency, Room
-from warpreg.designs.state import pair_of, per_pair, per_scheduler, per_sm, per_warp, scheduler_of, sm_of
-from warpreg.energy.counts import Structure
 
 Slot = Literal["mapping", "levels", "policy"]
 Order = Literal["static", "warp", "scheduler", "sm"]
@@ -75,11 +43,3 @@ class Declaration:
         for word, found in (("events", self.events), ("resources", self.resources)):
             if len(set(found)) < len(found):
                 raise DesignError(f"{word} expects distinct names, found {found!r}")
-
-
-__all__ = [
-    "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Declaration", "Launch", "NoParameters",
-    "Plan", "Program", "Residency", "Room", "Structure", "count", "extra", "hook", "level", "move", "now", "pair_of",
-    "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of",
-    "source_operands", "wake", "write",
-]  # fmt: skip

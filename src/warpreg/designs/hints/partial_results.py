@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.liveness import liveness
-from warpreg.designs.last_reads import waiting_lanes
+from warpreg.designs.hints.last_reads import waiting_lanes
 from warpreg.ir.kernel import Kernel
 
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from warpreg.analysis.cached import cached_analysis
 from warpreg.designs.errors import DesignError
-from warpreg.designs.last_reads import last_reads
-from warpreg.designs.long_latency import suspensions
-from warpreg.designs.plan import PRIVATE, SHARED
+from warpreg.designs.hints.last_reads import last_reads
+from warpreg.designs.hints.long_latency import suspensions
+from warpreg.designs.interface.plan import PRIVATE, SHARED
 from warpreg.ir import opcodes
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel

@@ -15,15 +15,16 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
-from warpreg.designs.checks import check
-from warpreg.designs.composition import SEPARATOR, compose
-from warpreg.designs.design import Design
+from warpreg import designs
 from warpreg.designs.errors import DesignError
-from warpreg.designs.hooks import hooks_of
-from warpreg.designs.parameters import NoParameters
+from warpreg.designs.interface.hooks import hooks_of
+from warpreg.designs.interface.parameters import NoParameters
+from warpreg.designs.loading.checks import check
+from warpreg.designs.loading.composition import SEPARATOR, compose
+from warpreg.designs.loading.design import Design
 from warpreg.ir.errors import UnknownNameError
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(designs.__file__).parent
 GROUP = "warpreg.designs"
 DECLARES = re.compile(r"^DESIGN(:.*)? = ", re.MULTILINE)
 
@@ -59,7 +60,7 @@ def _imported(name: str, path: Path, module: str) -> Design:
 @functools.cache
 def _packaged() -> dict[str, tuple[Path, str]]:
     files = (path for path in FOLDER.glob("*.py") if DECLARES.search(path.read_text(encoding="utf-8")))
-    return {_name(path): (path, f"{__package__}.{path.stem}") for path in files}
+    return {_name(path): (path, f"{designs.__name__}.{path.stem}") for path in files}
 
 
 def _installed() -> dict[str, tuple[Path, str]]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.program import Program
+from warpreg.designs.interface.program import Program
 
 Scope = Literal["warp", "pair", "scheduler", "sm"]
 Scalar = TypeVar("Scalar", bound=np.generic)

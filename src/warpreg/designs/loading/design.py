@@ -15,9 +15,9 @@ import numpy as np
 from warpreg.analysis.cached import cached_analysis
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface import Declaration
-from warpreg.designs.parameters import ParameterSpec, Value, configure, specs
-from warpreg.designs.program import HINTS, Program, program_table
-from warpreg.designs.residency import Launch, Residency, Room, room, unshared
+from warpreg.designs.interface.parameters import ParameterSpec, Value, configure, specs
+from warpreg.designs.interface.program import HINTS, Program, program_table
+from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel

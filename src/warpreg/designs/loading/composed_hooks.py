@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from warpreg.designs.hooks import HOOKS, hook
-from warpreg.designs.plan import ALONE, FIRST, LATER, Plan, forget
+from warpreg.designs.interface.hooks import HOOKS, hook
+from warpreg.designs.interface.plan import ALONE, FIRST, LATER, Plan, forget
 
 PLANNING = {"plan_reads": ("source", "sources"), "plan_write": ("result", "results")}
 """Hooks that plan operands, with the names of these in the program table and in the plan."""

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.designs.composed_hooks import Part, composed_hooks, composed_state
-from warpreg.designs.design import Design
 from warpreg.designs.errors import DesignError
-from warpreg.designs.hooks import HOOKS
 from warpreg.designs.interface import ORDERS, SLOTS, Declaration
-from warpreg.designs.program import HINTS, Program
-from warpreg.designs.residency import Launch, Room
+from warpreg.designs.interface.hooks import HOOKS
+from warpreg.designs.interface.program import HINTS, Program
+from warpreg.designs.interface.residency import Launch, Room
+from warpreg.designs.loading.composed_hooks import Part, composed_hooks, composed_state
+from warpreg.designs.loading.design import Design
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel

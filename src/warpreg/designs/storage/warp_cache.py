@@ -2,7 +2,7 @@
 
 A state that uses it has these fields.  Kernel-wide: ``entries``, and the switches ``lru``, ``elide_dead``,
 ``idle_first`` and ``fill_partial``.  Per warp: ``entry`` [warp, register] and ``register`` [warp, entry], inverse maps
-with NOBODY where empty; ``order`` [warp], see :mod:`warpreg.designs.entry_order`; ``lanes`` [warp, entry], the lanes
+with NOBODY where empty; ``order`` [warp], see `entry_order`; ``lanes`` [warp, entry], the lanes
 whose value the entry holds; ``flags`` [warp, entry].
 """
 
@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.designs.entry_order import IN_ORDER, make_oldest, make_youngest, next_older, oldest
-from warpreg.designs.plan import READ, Plan, count, extra, move, read, write
-from warpreg.designs.program import Program
+from warpreg.designs.interface.plan import READ, Plan, count, extra, move, read, write
+from warpreg.designs.interface.program import Program
+from warpreg.designs.storage.entry_order import IN_ORDER, make_oldest, make_youngest, next_older, oldest
 
 MRF, RFC = 0, 1
 NOBODY = -1

@@ -1,0 +1,44 @@
+"""Everything that the file of a design imports.
+
+A design is one file.  It declares ``DESIGN = Declaration(...)`` and, as far as it needs them: a frozen dataclass
+``Parameters`` whose fields are made by ``parameter``; ``class State(NamedTuple)`` and ``init(parameters, program) ->
+State``; ``compile(program, parameters) -> Program``, which fills hint columns; ``rewrite(kernel, parameters) ->
+Kernel``, which inserts or renames; ``residency(parameters, program, machine) -> Residency``, what a warp takes of the
+register file; ``structures(parameters)``, the storage behind each level; and functions under ``@hook``.  An operand
+goes to level 0, the MRF, where the hook that could plan it is not defined.
+"""
+
+from __future__ import annotations
+
+from warpreg.designs.interface.declaration import MRF, Declaration
+from warpreg.designs.interface.hooks import hook
+from warpreg.designs.interface.parameters import NoParameters, parameter
+from warpreg.designs.interface.plan import (
+    GO,
+    IRREGULAR,
+    PRIVATE,
+    READ,
+    SHARED,
+    UNSET,
+    WRITE,
+    Plan,
+    count,
+    extra,
+    level,
+    move,
+    now,
+    read,
+    wake,
+    write,
+)
+from warpreg.designs.interface.program import Program, result_operands, source_operands
+from warpreg.designs.interface.residency import Launch, Residency, Room
+from warpreg.designs.interface.state import pair_of, per_pair, per_scheduler, per_sm, per_warp, scheduler_of, sm_of
+from warpreg.energy.counts import Structure
+
+__all__ = [
+    "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Declaration", "Launch", "NoParameters",
+    "Plan", "Program", "Residency", "Room", "Structure", "count", "extra", "hook", "level", "move", "now", "pair_of",
+    "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of",
+    "source_operands", "wake", "write",
+]  # fmt: skip
