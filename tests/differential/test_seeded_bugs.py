@@ -24,7 +24,8 @@ from warpreg.codegen.passes import copy_propagation
 from warpreg.codegen.regalloc import first_fit, spill
 from warpreg.codegen.schedule import dependence_graph
 from warpreg.ir.errors import WarpregError
-from warpreg.ir.opcodes import bits, compare, cross_lane, floating, half, video
+from warpreg.ir.opcodes import cross_lane
+from warpreg.ir.opcodes.arithmetic import bits, compare, floating, half, video
 from warpreg.ir.opcodes.form import Form
 from warpreg.ir.types import U32
 from warpreg.simt import Device

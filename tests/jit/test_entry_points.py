@@ -17,8 +17,8 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import sys
 import numpy as np
-from tests.replay.test_entries import total
-from warpreg.replay.functions import compiled
+from tests.jit.test_entry_points import total
+from warpreg.jit.functions import compiled
 
 print(compiled(total, (np.arange(5),))(np.arange(5)))
 print(*(name for name in ("numba.np.arraymath", "scipy.linalg") if name in sys.modules))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.interface import ORDERS, SLOTS, Declaration
+from warpreg.designs.interface.declaration import ORDERS, SLOTS, Declaration
 from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.interface.program import HINTS, Program
 from warpreg.designs.interface.residency import Launch, Room

@@ -15,7 +15,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
-from warpreg import designs
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.hooks import hooks_of
 from warpreg.designs.interface.parameters import NoParameters
@@ -24,7 +23,7 @@ from warpreg.designs.loading.composition import SEPARATOR, compose
 from warpreg.designs.loading.design import Design
 from warpreg.ir.errors import UnknownNameError
 
-FOLDER = Path(designs.__file__).parent
+FOLDER = Path(__file__).parents[1]
 GROUP = "warpreg.designs"
 DECLARES = re.compile(r"^DESIGN(:.*)? = ", re.MULTILINE)
 
@@ -60,7 +59,7 @@ def _imported(name: str, path: Path, module: str) -> Design:
 @functools.cache
 def _packaged() -> dict[str, tuple[Path, str]]:
     files = (path for path in FOLDER.glob("*.py") if DECLARES.search(path.read_text(encoding="utf-8")))
-    return {_name(path): (path, f"{designs.__name__}.{path.stem}") for path in files}
+    return {_name(path): (path, f"warpreg.designs.{path.stem}") for path in files}
 
 
 def _installed() -> dict[str, tuple[Path, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.floating import NAN, canonical, is_nan, magnitude
+from warpreg.ir.opcodes.arithmetic.floating import NAN, canonical, is_nan, magnitude
 from warpreg.ir.opcodes.form import Form, Latency, Meaning, Opcode, Unit
 
 V = TypeVar("V")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from warpreg.ir.opcodes import half
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.floating import EXPONENT, canonical, sign_of
+from warpreg.ir.opcodes.arithmetic import half
+from warpreg.ir.opcodes.arithmetic.floating import EXPONENT, canonical, sign_of
+from warpreg.ir.opcodes.arithmetic.integer import less
 from warpreg.ir.opcodes.form import Form, Latency, Opcode, Unit
-from warpreg.ir.opcodes.integer import less
 
 V = TypeVar("V")
 

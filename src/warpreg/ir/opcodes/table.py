@@ -8,31 +8,20 @@ from dataclasses import replace
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of
-from warpreg.ir.opcodes import (
-    asynchronous,
+from warpreg.ir.opcodes import asynchronous, control, cross_lane, machine, mbarrier, memory, refused, tensor, texture
+from warpreg.ir.opcodes.arithmetic import (
     bits,
     compare,
-    control,
-    convert,
-    convert_byte,
-    convert_half,
-    convert_random,
-    convert_scale,
-    cross_lane,
     elementary,
     floating,
     half,
     integer,
-    machine,
-    mbarrier,
-    memory,
     packed,
-    refused,
-    tensor,
-    texture,
     video,
     video_simd,
 )
+from warpreg.ir.opcodes.conversion import byte, convert, random, scale
+from warpreg.ir.opcodes.conversion import half as convert_half
 from warpreg.ir.opcodes.form import Form, Latency, Opcode, Selection, Signature, Unit
 from warpreg.ir.operands import AddressTuple, Arguments, Operand, Pair, Part, Register, Vector
 from warpreg.ir.types import PRED
@@ -47,9 +36,9 @@ GROUPS = (
     compare,
     convert,
     convert_half,
-    convert_byte,
-    convert_random,
-    convert_scale,
+    byte,
+    random,
+    scale,
     video,
     video_simd,
     memory,

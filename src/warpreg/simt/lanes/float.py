@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.ir.opcodes.floating import number
+from warpreg.ir.opcodes.arithmetic.floating import number
 from warpreg.simt.lanes import nans, outlined
 from warpreg.simt.lanes.constants import FloatConstant, LaneConstant
 from warpreg.simt.lanes.division import DividingLanes

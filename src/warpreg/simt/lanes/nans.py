@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.ir.opcodes import Form
-from warpreg.ir.opcodes.floating import NAN
+from warpreg.ir.opcodes.arithmetic.floating import NAN
 from warpreg.ir.types import Type
 from warpreg.simt.lanes.constants import uniform
 from warpreg.simt.llvm import text as ir

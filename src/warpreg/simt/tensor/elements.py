@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.ir.opcodes.floating import number
-from warpreg.ir.opcodes.sixteen_bit import BF16, F16, widened
+from warpreg.ir.opcodes.arithmetic.floating import number
+from warpreg.ir.opcodes.arithmetic.sixteen_bit import BF16, F16, widened
 from warpreg.simt.lanes import instructions
 from warpreg.simt.lanes.float import VectorLanes
 from warpreg.simt.llvm import text as ir

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from warpreg.ir.opcodes.floating import canonical
-from warpreg.ir.opcodes.sixteen_bit import F16, joined, narrowed_double
+from warpreg.ir.opcodes.arithmetic.floating import canonical
+from warpreg.ir.opcodes.arithmetic.sixteen_bit import F16, joined, narrowed_double
 from warpreg.ir.tensor import Fragment, MatrixProduct
 from warpreg.simt.lanes import instructions, outlined
 from warpreg.simt.llvm import text as ir

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.floating import is_nan, magnitude, number, sign_of
+from warpreg.ir.opcodes.arithmetic.floating import is_nan, magnitude, number, sign_of
+from warpreg.ir.opcodes.arithmetic.sixteen_bit import NAN16, format_of, halves, joined, narrowed, widened
 from warpreg.ir.opcodes.form import Form, Opcode
-from warpreg.ir.opcodes.sixteen_bit import NAN16, format_of, halves, joined, narrowed, widened
 from warpreg.ir.types import Type
 
 V = TypeVar("V")

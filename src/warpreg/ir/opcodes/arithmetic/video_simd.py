@@ -10,8 +10,16 @@ from __future__ import annotations
 from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
+from warpreg.ir.opcodes.arithmetic.video import (
+    RELATIONS,
+    WORDS,
+    absolute_difference,
+    bounded,
+    greatest,
+    least,
+    related,
+)
 from warpreg.ir.opcodes.form import Form, Meaning, Opcode
-from warpreg.ir.opcodes.video import RELATIONS, WORDS, absolute_difference, bounded, greatest, least, related
 
 V = TypeVar("V")
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from warpreg.ir.opcodes import elementary, floating
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.compare import COMBINED, COMPARISONS, FLOAT, combined, compared, compared_numbers, inverse
-from warpreg.ir.opcodes.floating import ROUNDING, magnitude, negative, sign_of
-from warpreg.ir.opcodes.form import Form, Meaning, Opcode, Unit
-from warpreg.ir.opcodes.sixteen_bit import (
+from warpreg.ir.opcodes.arithmetic import elementary, floating
+from warpreg.ir.opcodes.arithmetic.compare import (
+    COMBINED,
+    COMPARISONS,
+    FLOAT,
+    combined,
+    compared,
+    compared_numbers,
+    inverse,
+)
+from warpreg.ir.opcodes.arithmetic.floating import ROUNDING, magnitude, negative, sign_of
+from warpreg.ir.opcodes.arithmetic.sixteen_bit import (
     F16,
     NAN16,
     Format,
@@ -24,6 +31,7 @@ from warpreg.ir.opcodes.sixteen_bit import (
     odd_sum,
     widened,
 )
+from warpreg.ir.opcodes.form import Form, Meaning, Opcode, Unit
 from warpreg.ir.types import Type
 
 V = TypeVar("V")

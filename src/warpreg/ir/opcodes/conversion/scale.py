@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.convert_byte import packed
-from warpreg.ir.opcodes.floating import magnitude
+from warpreg.ir.opcodes.arithmetic.floating import magnitude
+from warpreg.ir.opcodes.arithmetic.integer import clamp_signed
+from warpreg.ir.opcodes.arithmetic.sixteen_bit import BF16, NAN16, halves, joined, widened
+from warpreg.ir.opcodes.conversion.byte import packed
 from warpreg.ir.opcodes.form import Form, Opcode
-from warpreg.ir.opcodes.integer import clamp_signed
-from warpreg.ir.opcodes.sixteen_bit import BF16, NAN16, halves, joined, widened
 
 V = TypeVar("V")
 

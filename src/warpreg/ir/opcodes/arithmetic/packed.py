@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from warpreg.ir.opcodes import floating
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.floating import ROUNDING
+from warpreg.ir.opcodes.arithmetic import floating
+from warpreg.ir.opcodes.arithmetic.floating import ROUNDING
+from warpreg.ir.opcodes.arithmetic.integer import clamp_signed, less
+from warpreg.ir.opcodes.arithmetic.sixteen_bit import halves, joined
 from warpreg.ir.opcodes.form import Form, Meaning, Opcode
-from warpreg.ir.opcodes.integer import clamp_signed, less
-from warpreg.ir.opcodes.sixteen_bit import halves, joined
 
 V = TypeVar("V")
 

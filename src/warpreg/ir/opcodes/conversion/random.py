@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.convert_byte import CLAMPED, SATURATIONS, finished_small, packed, small_format
-from warpreg.ir.opcodes.convert_half import limited
-from warpreg.ir.opcodes.floating import is_nan, magnitude, sign_of
+from warpreg.ir.opcodes.arithmetic.floating import is_nan, magnitude, sign_of
+from warpreg.ir.opcodes.arithmetic.sixteen_bit import F16, NAN16, Format, format_of, joined
+from warpreg.ir.opcodes.conversion.byte import CLAMPED, SATURATIONS, finished_small, packed, small_format
+from warpreg.ir.opcodes.conversion.half import limited
 from warpreg.ir.opcodes.form import Form, Opcode
-from warpreg.ir.opcodes.sixteen_bit import F16, NAN16, Format, format_of, joined
 
 V = TypeVar("V")
 

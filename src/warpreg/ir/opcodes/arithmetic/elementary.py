@@ -11,7 +11,16 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.floating import EXPONENT, NAN, finished, flushed, is_nan, magnitude, number, sign_of
+from warpreg.ir.opcodes.arithmetic.floating import (
+    EXPONENT,
+    NAN,
+    finished,
+    flushed,
+    is_nan,
+    magnitude,
+    number,
+    sign_of,
+)
 from warpreg.ir.opcodes.form import Form, Opcode, Unit
 
 V = TypeVar("V")

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from warpreg.ir.address_space import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.floating import ROUNDING, finished, flushed, is_nan
+from warpreg.ir.opcodes.arithmetic.floating import ROUNDING, finished, flushed, is_nan
 from warpreg.ir.opcodes.form import Form, Opcode, Unit
 from warpreg.ir.types import TYPES, Type
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.floating import is_nan, magnitude, number, sign_of
+from warpreg.ir.opcodes.arithmetic.floating import is_nan, magnitude, number, sign_of
 from warpreg.ir.types import Type
 
 V = TypeVar("V")

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from warpreg.ir.opcodes import convert
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.convert import INTEGERS, TO_INTEGER
-from warpreg.ir.opcodes.convert_byte import SATURATIONS
-from warpreg.ir.opcodes.floating import ROUNDING, finished, flushed, is_nan, magnitude, sign_of
-from warpreg.ir.opcodes.form import Form, Opcode, Unit
-from warpreg.ir.opcodes.half import clamped
-from warpreg.ir.opcodes.sixteen_bit import (
+from warpreg.ir.opcodes.arithmetic.floating import ROUNDING, finished, flushed, is_nan, magnitude, sign_of
+from warpreg.ir.opcodes.arithmetic.half import clamped
+from warpreg.ir.opcodes.arithmetic.sixteen_bit import (
     NAN16,
     Format,
     format_of,
@@ -21,6 +17,10 @@ from warpreg.ir.opcodes.sixteen_bit import (
     narrowed_double,
     widened,
 )
+from warpreg.ir.opcodes.conversion import convert
+from warpreg.ir.opcodes.conversion.byte import SATURATIONS
+from warpreg.ir.opcodes.conversion.convert import INTEGERS, TO_INTEGER
+from warpreg.ir.opcodes.form import Form, Opcode, Unit
 
 V = TypeVar("V")
 

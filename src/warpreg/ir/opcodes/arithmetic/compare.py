@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TypeVar
 
 from warpreg.ir.opcodes.algebra import Algebra
-from warpreg.ir.opcodes.floating import flushed, number
+from warpreg.ir.opcodes.arithmetic.floating import flushed, number
+from warpreg.ir.opcodes.arithmetic.integer import less
 from warpreg.ir.opcodes.form import Form, Opcode, Unit
-from warpreg.ir.opcodes.integer import less
 
 V = TypeVar("V")
 

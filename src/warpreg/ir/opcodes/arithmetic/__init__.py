@@ -1,0 +1,1 @@
+"""Opcodes that compute: integers, floats, halves, packed and video types, comparisons, bits."""
