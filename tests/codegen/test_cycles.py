@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.codegen.texts import kernel, listing
 
 from warpreg import gpu
-from warpreg.codegen.schedule.latency_model import DEFAULT_LATENCY, Cycles
+from warpreg.codegen.machine.latency_model import DEFAULT_LATENCY, Cycles
 from warpreg.codegen.schedule.list_scheduler import ScheduleInstructions
 from warpreg.ir.opcodes import Latency
 

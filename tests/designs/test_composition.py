@@ -10,7 +10,7 @@ from tests.designs.kernels import kernel, op, r
 from tests.replay.paths import one_warp
 
 from warpreg.designs import DesignError, load
-from warpreg.designs.interface.program import program_table
+from warpreg.designs.hints.program_table import program_table
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay import Counts, replay

@@ -12,7 +12,7 @@ from tests.simt.recorded import accesses_of
 
 from warpreg import api, workloads
 from warpreg.codegen import CompileOptions
-from warpreg.designs.interface.program import classify
+from warpreg.designs.hints.program_table import classify
 from warpreg.experiments.runs.run import Run
 from warpreg.experiments.runs.traces import export_run
 from warpreg.ir.instruction import registers_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from warpreg.designs.interface.program import classify
+from warpreg.designs.hints.program_table import classify
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes import Latency, Unit
 from warpreg.sass import opcodes

@@ -9,7 +9,8 @@ from tests.codegen.texts import kernel
 from warpreg.analysis.accesses import accesses
 from warpreg.simt import Device
 from warpreg.simt.block import register_storage
-from warpreg.simt.kernel.block_compiler import BlockCompiler, Sites
+from warpreg.simt.block.sites import Sites
+from warpreg.simt.kernel.block_compiler import BlockCompiler
 from warpreg.simt.llvm import text as ir
 
 START = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpreg.codegen.build.build import build
+from warpreg.codegen.machine.latency_model import Cycles
 from warpreg.codegen.machine.targets import PLAIN, Target
 from warpreg.codegen.passes.base import Pass
 from warpreg.codegen.passes.common_subexpressions import ShareValues
@@ -27,7 +28,6 @@ from warpreg.codegen.passes.number_registers import NumberRegisters
 from warpreg.codegen.passes.split_webs import SplitValues
 from warpreg.codegen.passes.widen_loads import WidenLoads
 from warpreg.codegen.regalloc.allocator import AllocateRegisters
-from warpreg.codegen.schedule.latency_model import Cycles
 from warpreg.codegen.schedule.list_scheduler import ScheduleInstructions
 from warpreg.codegen.verify import verify
 from warpreg.ir.kernel import Kernel

@@ -5,7 +5,8 @@ What a design's file imports is in :mod:`warpreg.designs.interface`.
 """
 
 from warpreg.designs.errors import DesignError, ParameterError
-from warpreg.designs.interface.program import Program, program_table
+from warpreg.designs.hints.program_table import program_table
+from warpreg.designs.interface.program import Program
 from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.loader import load, names
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tests.timing.launches import Launched, WarpPath
 from tests.timing.reference.instruction import Instruction, Step
 
-from warpreg.designs.interface.program import classify, program_table
+from warpreg.designs.hints.program_table import classify, program_table
 from warpreg.ir import instruction as ir
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.kernel import Kernel

@@ -1,1 +1,1 @@
-"""What the target machine has: registers, legal operands, side effects, textures."""
+"""What the target machine has: registers, latencies, legal operands, side effects, textures."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from warpreg.codegen.schedule.latency_model import DEFAULT, DEFAULT_LATENCY, Cycles
+from warpreg.codegen.machine.latency_model import DEFAULT, DEFAULT_LATENCY, Cycles
 from warpreg.ir.errors import UnknownNameError
 
 

@@ -6,47 +6,13 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 
-from warpreg.codegen.machine.legality import ARITHMETIC
+from warpreg.codegen.machine.side_effects import PURE
 from warpreg.codegen.machine.textures import without_dead_results
 from warpreg.codegen.passes.base import with_blocks
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import writes_carry
 
-PURE = ARITHMETIC | frozenset(
-    {
-        "mov",
-        "cvta",
-        "isspacep",
-        "prmt",
-        "bfe",
-        "bfi",
-        "bmsk",
-        "lop3",
-        "add3",
-        "fns",
-        "dp4a",
-        "dp2a",
-        "testp",
-        "szext",
-        "activemask",
-        "getctarank",
-        "mapa",
-        "tex",
-        "tld4",
-        "txq",
-        "suq",
-        "istypep",
-        "vabsdiff4",
-        "vadd",
-        "vsub",
-        "vmin",
-        "vmax",
-        "vset",
-        "vadd4",
-        "vsub4",
-    }
-)
 FETCHES = frozenset({"tex", "tld4"})
 LOADS = frozenset({"ld", "ldu"})
 ORDERED = frozenset({"volatile", "relaxed", "acquire", "mmio"})

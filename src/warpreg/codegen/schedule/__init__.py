@@ -1,4 +1,4 @@
 """The order of instructions inside a block.
 
-Read `list_scheduler`; `dependence_graph` says what must stay in order, `latency_model` and `deadlines` what is urgent.
+Read `list_scheduler`; `dependence_graph` says what must stay in order, `deadlines` what is urgent.
 """

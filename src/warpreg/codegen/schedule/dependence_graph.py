@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from warpreg.analysis.accesses import Accesses
-from warpreg.codegen.schedule.latency_model import DEFAULT, Cycles
+from warpreg.codegen.machine.latency_model import DEFAULT, Cycles
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import STOPS
 from warpreg.ir.opcodes import Latency, classify, reads_carry, writes_carry

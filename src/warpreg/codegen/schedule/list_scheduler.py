@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from warpreg.analysis.accesses import Accesses, accesses
 from warpreg.analysis.liveness import liveness
 from warpreg.analysis.pressure import pressure
+from warpreg.codegen.machine.latency_model import DEFAULT, ISSUE, Cycles
 from warpreg.codegen.passes.base import with_blocks
 from warpreg.codegen.schedule.deadlines import deadlines
 from warpreg.codegen.schedule.dependence_graph import Dependences, dependences
-from warpreg.codegen.schedule.latency_model import DEFAULT, ISSUE, Cycles
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Kernel
 

@@ -14,9 +14,10 @@ import numpy as np
 
 from warpreg.analysis.cached import cached_analysis
 from warpreg.designs.errors import DesignError
+from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface import Declaration
 from warpreg.designs.interface.parameters import ParameterSpec, Value, configure, specs
-from warpreg.designs.interface.program import HINTS, Program, program_table
+from warpreg.designs.interface.program import HINTS, Program
 from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine

@@ -13,7 +13,8 @@ from functools import cached_property
 from warpreg.analysis.accesses import bit_set
 from warpreg.analysis.liveness import Liveness, liveness
 from warpreg.analysis.strands import Segment, Strand
-from warpreg.designs.interface.program import Program, source_registers
+from warpreg.designs.hints.program_table import source_registers
+from warpreg.designs.interface.program import Program
 from warpreg.ir.kernel import Kernel
 
 OUTSIDE = -1

@@ -11,9 +11,8 @@ from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import ConstantBank, Immediate, Not, Operand, Part, Register, Special
 from warpreg.ir.types import Type
-from warpreg.simt.block.records import Slot
+from warpreg.simt.block.records import Slot, slot
 from warpreg.simt.block.register_storage import Cell
-from warpreg.simt.kernel.warp_driver import slot
 from warpreg.simt.lanes import instructions
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I8, I32, I64, LANES, MASK, Code, Value, lanes_of

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import enum
 
+from warpreg.simt.llvm.emitter import I64, Code, Value
+
 MAX_WARPS = 32
 """Warps of a thread block (1024 threads)."""
 
@@ -175,3 +177,12 @@ class Fault(enum.IntEnum):
 
 
 NO_BLOCK = 0xFFFFFFFF
+
+
+def slot(code: Code, launch: Value, field: int) -> Value:
+    """Read a field of the launch record."""
+    return (launch + field * 8).load(I64)
+
+
+def set_slot(launch: Value, field: int, value: Value) -> None:
+    (launch + field * 8).store(value)

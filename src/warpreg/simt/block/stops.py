@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from warpreg.simt.block.records import Fault, Slot
-from warpreg.simt.kernel.warp_driver import set_slot, slot
+from warpreg.simt.block.records import Fault, Slot, set_slot, slot
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, Code, Value
 
 

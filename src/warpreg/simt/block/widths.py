@@ -8,9 +8,8 @@ one first; predicates and the count of ``bar.red``, which comes when the barrier
 from __future__ import annotations
 
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import Slot
+from warpreg.simt.block.records import Slot, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
-from warpreg.simt.kernel.warp_driver import set_slot, slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I8, I32, Value, lanes_of
 

@@ -8,8 +8,8 @@ stays linear.
 from __future__ import annotations
 
 import bisect
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 from warpreg.analysis.accesses import accesses
 from warpreg.codegen.build.calls import Call
@@ -22,10 +22,10 @@ from warpreg.ir.operands import Operand, Sink
 from warpreg.ir.types import U32, Type
 from warpreg.simt.block import widths
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import SITE_BYTES, Fault, Slot
+from warpreg.simt.block.records import SITE_BYTES, Fault, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import CARRY_CELL, Cell, Storage
+from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.taints import TaintCode, Taints
-from warpreg.simt.kernel.warp_driver import set_slot, slot
 from warpreg.simt.lanes import instructions
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
@@ -40,39 +40,6 @@ SEGMENT = 96
 """Instructions of one native function; longer blocks are chained."""
 
 NOTHING = frozenset({"membar", "fence", "nanosleep", "pmevent", "prefetch", "prefetchu", "discard", "applypriority"})
-
-
-class NativeOperation(Protocol):
-    """A function of a module of its own that kernels call: hashable, and told from others by its name."""
-
-    @property
-    def name(self) -> str:
-        """The name of the function."""
-        ...
-
-    def module(self) -> str:
-        """LLVM IR that defines the function."""
-        ...
-
-
-@dataclass
-class Sites:
-    """Memory instructions, traps and native operations of a kernel, numbered in order of appearance; the pcs in
-    ``inline`` are accesses to handle in the block itself where they are of the usual shape."""
-
-    record: bool
-    inline: frozenset[int] = frozenset()
-    sites: list[tuple[int, bool]] = field(default_factory=list)
-    operations: dict[NativeOperation, int] = field(default_factory=dict)
-
-    def site(self, pc: int, guarded: bool) -> int:
-        """The number of the instruction at ``pc``."""
-        self.sites.append((pc, guarded))
-        return len(self.sites) - 1
-
-    def operation(self, operation: NativeOperation) -> int:
-        """The number of a native operation in the launch's table."""
-        return self.operations.setdefault(operation, len(self.operations))
 
 
 @dataclass(frozen=True)

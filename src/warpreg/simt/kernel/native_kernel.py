@@ -15,8 +15,9 @@ from warpreg.ir.operands import Special
 from warpreg.simt.block import register_storage
 from warpreg.simt.block.block_values import CLOCKS
 from warpreg.simt.block.records import BLOCK_BYTES, NO_BLOCK, BlockField, BlockKind, Slot
+from warpreg.simt.block.sites import NativeOperation, Sites
 from warpreg.simt.block.taints import Taints
-from warpreg.simt.kernel.block_compiler import BlockCompiler, NativeOperation, Sites
+from warpreg.simt.kernel.block_compiler import BlockCompiler
 from warpreg.simt.kernel.warp_driver import Driver
 from warpreg.simt.llvm import object_code
 from warpreg.simt.llvm import text as ir

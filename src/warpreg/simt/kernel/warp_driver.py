@@ -21,6 +21,8 @@ from warpreg.simt.block.records import (
     Slot,
     Stop,
     Warp,
+    set_slot,
+    slot,
 )
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I32, I64, Code, Value, Variable
@@ -48,15 +50,6 @@ class Driver:
         warp = _run_warp(module, release, self)
         _run(module, warp, self.record_path)
         return str(module)
-
-
-def slot(code: Code, launch: Value, field: int) -> Value:
-    """Read a field of the launch record."""
-    return (launch + field * 8).load(I64)
-
-
-def set_slot(launch: Value, field: int, value: Value) -> None:
-    (launch + field * 8).store(value)
 
 
 def _run(module: Any, run_warp: Any, record_path: bool) -> None:

@@ -11,9 +11,8 @@ from typing import Any
 
 from warpreg.ir.types import TYPES
 from warpreg.simt.block import address_recording
-from warpreg.simt.block.records import Fault, SiteField, Slot
+from warpreg.simt.block.records import Fault, SiteField, Slot, slot
 from warpreg.simt.block.stops import stop_if
-from warpreg.simt.kernel.warp_driver import slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I8, I32, I64, Code, Value, lanes_of
 from warpreg.simt.memory import atomics

@@ -9,15 +9,14 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import U32, U64, Type
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.records import SITE_BYTES, Slot
+from warpreg.simt.block.records import SITE_BYTES, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import Cell
-from warpreg.simt.kernel.warp_driver import set_slot, slot
 from warpreg.simt.llvm.emitter import I32, I64, Value, lanes_of
 from warpreg.simt.memory import coalesced_path
 from warpreg.simt.memory.load_store import Operation
 
 if TYPE_CHECKING:
-    from warpreg.simt.kernel.block_compiler import NativeOperation, Sites
+    from warpreg.simt.block.sites import NativeOperation, Sites
 
 MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
 SPACES = {"global": "global", "const": "const", "shared": "shared", "local": "local", "param": "param"}

@@ -19,8 +19,7 @@ from typing import Any
 
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.simt.block import address_recording
-from warpreg.simt.block.records import Fault, SiteField, Slot
-from warpreg.simt.kernel.warp_driver import set_slot, slot
+from warpreg.simt.block.records import Fault, SiteField, Slot, set_slot, slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
 from warpreg.simt.memory import atomics

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.opcodes import mbarrier
-from warpreg.simt.block.records import Fault, Slot
+from warpreg.simt.block.records import Fault, Slot, set_slot, slot
 from warpreg.simt.block.stops import stop_if
-from warpreg.simt.kernel.warp_driver import set_slot, slot
 from warpreg.simt.lanes import instructions
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I32, I64, Value, lanes_of

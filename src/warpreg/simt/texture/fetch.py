@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpreg.ir.opcodes.texture import COORDINATES, CUBES, LAYERED
-from warpreg.simt.block.records import Slot
-from warpreg.simt.kernel.warp_driver import slot
+from warpreg.simt.block.records import Slot, slot
 from warpreg.simt.lanes import single_precision as fp
 from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm import text as ir

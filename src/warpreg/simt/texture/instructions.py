@@ -24,7 +24,7 @@ from warpreg.simt.texture.surfaces import SurfaceOperation
 from warpreg.simt.texture.texel_addresses import AddressRecord
 
 if TYPE_CHECKING:
-    from warpreg.simt.kernel.block_compiler import Sites
+    from warpreg.simt.block.sites import Sites
 
 TEXTURE = OPCODE_NAMES | {"istypep"}
 

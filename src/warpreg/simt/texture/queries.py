@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg.ir.address_space import TEXTURE_WINDOW
-from warpreg.simt.block.records import Fault, Slot
-from warpreg.simt.kernel.warp_driver import slot
+from warpreg.simt.block.records import Fault, Slot, slot
 from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I32, I64, Code, Value, lanes_of

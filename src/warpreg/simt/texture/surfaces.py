@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpreg.ir.opcodes.texture import COORDINATES, LAYERED
-from warpreg.simt.block.records import Fault, Slot
-from warpreg.simt.kernel.warp_driver import slot
+from warpreg.simt.block.records import Fault, Slot, slot
 from warpreg.simt.lanes.single_precision import WORDS
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I8, I16, I32, I64, LANES, MASK, Code, Value, lanes_of

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.analysis.cached import cached_analysis
-from warpreg.designs.interface.program import Program, classify, program_table
+from warpreg.designs.hints.program_table import classify, program_table
+from warpreg.designs.interface.program import Program
 from warpreg.gpu import Machine
 from warpreg.gpu.units import PIPES
 from warpreg.ir.instruction import Instruction, registers_of

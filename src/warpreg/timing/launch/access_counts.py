@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.designs.interface.program import program_table
+from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.loading.design import Design
 from warpreg.energy.counts import Structure
 from warpreg.ir.kernel import Kernel

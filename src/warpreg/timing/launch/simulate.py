@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from warpreg.designs.interface.program import program_table
+from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface.residency import Launch as Shape
 from warpreg.designs.interface.residency import Room
 from warpreg.designs.loading.composition import compose

@@ -1,0 +1,39 @@
+"""The memory instructions, traps and native operations of a kernel, numbered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+class NativeOperation(Protocol):
+    """A function of a module of its own that kernels call: hashable, and told from others by its name."""
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        ...
+
+    def module(self) -> str:
+        """LLVM IR that defines the function."""
+        ...
+
+
+@dataclass
+class Sites:
+    """Memory instructions, traps and native operations of a kernel, numbered in order of appearance; the pcs in
+    ``inline`` are accesses to handle in the block itself where they are of the usual shape."""
+
+    record: bool
+    inline: frozenset[int] = frozenset()
+    sites: list[tuple[int, bool]] = field(default_factory=list)
+    operations: dict[NativeOperation, int] = field(default_factory=dict)
+
+    def site(self, pc: int, guarded: bool) -> int:
+        """The number of the instruction at ``pc``."""
+        self.sites.append((pc, guarded))
+        return len(self.sites) - 1
+
+    def operation(self, operation: NativeOperation) -> int:
+        """The number of a native operation in the launch's table."""
+        return self.operations.setdefault(operation, len(self.operations))
