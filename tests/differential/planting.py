@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from warpreg.ir.opcodes import OPCODES, Opcode
-from warpreg.simt.kernel import native_kernel
 from warpreg.simt.llvm import object_code
 
 
@@ -61,7 +60,7 @@ def planted(plant: Callable[[Garden], None]) -> Iterator[None]:
     try:
         plant(garden)
         if getattr(plant, "is_native", False):
-            garden.set(native_kernel.native, "cached_library", library)
+            garden.set(object_code, "cached_library", library)
         yield
     finally:
         garden.restore()

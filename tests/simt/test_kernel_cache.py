@@ -97,10 +97,11 @@ def test_an_identity_names_processor_compiler_and_sources() -> None:
 
 SECOND = """
 import sys
-from warpreg.simt import Device, native
+from warpreg.simt import Device
+from warpreg.simt.llvm import object_code
 def refuse(*given):
     raise AssertionError("compiled again")
-native.object_code = refuse
+object_code.object_code = refuse
 device = Device(sys.argv[1])
 out = device.zeros(32, "u4")
 device.launch("k", 1, 32, out)

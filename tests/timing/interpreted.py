@@ -10,7 +10,8 @@ import pytest
 
 def interpret(monkeypatch: pytest.MonkeyPatch, sms: int | None = None) -> None:
     """From here on every timing run is, on so many SMs where it says nothing else."""
-    modules = [importlib.import_module(f"warpreg.timing.{name}") for name in ("simulate", "recording", "estimate")]
+    names = "simulate", "recording", "estimate"
+    modules = [importlib.import_module(f"warpreg.timing.launch.{name}") for name in names]
     compiled = modules[0].timed
 
     def timed(

@@ -29,7 +29,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(engine, "FEED_BLOCKS", 4)
     monkeypatch.setattr(
-        engine, "arrays", type("Arrays", (), {**vars(allocate), "more_blocks": staticmethod(more_blocks)})
+        engine, "allocate", type("Arrays", (), {**vars(allocate), "more_blocks": staticmethod(more_blocks)})
     )
     return found
 

@@ -39,7 +39,8 @@ SCRIPT = """
 import sys
 import warpreg
 from tests.timing import small_core
-from warpreg.timing import native, simulate
+from warpreg.timing import simulate
+from warpreg.timing.launch import compile as native
 
 native.run = small_core.run
 launches = warpreg.read_trace(sys.argv[1]).launches
