@@ -1,4 +1,4 @@
-"""The timing core against the cycles that Accel-Sim needs for the same traces (docs/timing.md, Validation)."""
+"""The timing core against the cycles of Accel-Sim on the same traces (docs/explanation/accelsim.md)."""
 
 from __future__ import annotations
 

@@ -2,5 +2,5 @@
 
 `corpus` gives the texts, `mutate` changes them, `trial` takes one mutant as far as it goes, `slices` runs many of them
 in a process of its own, and `campaign` runs slices, survives their crashes and writes the record in
-``docs/robustness.md``.
+``docs/explanation/robustness.md``.
 """

@@ -1,6 +1,6 @@
 """A long fuzzing campaign in slices, each in a process of its own, and its record for the documentation.
 
-    python -m tests.fuzz.campaign --inputs 100000 --state FOLDER --record docs/robustness.md
+    python -m tests.fuzz.campaign --inputs 100000 --state FOLDER --record docs/explanation/robustness.md
 
 The state folder keeps the result of each slice, so that a campaign can stop and go on, and several with other
 ``--first`` numbers can fill it at the same time.  A slice that crashes or hangs is taken up again behind the mutant it

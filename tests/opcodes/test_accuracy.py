@@ -11,7 +11,7 @@ from tests.opcodes.bench import LANES, Case, run
 from warpreg.ir.opcodes import OPCODES
 from warpreg.simt import Device
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "accuracy.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "accuracy.md"
 
 
 @pytest.fixture(scope="module")

@@ -64,7 +64,7 @@ def test_ablations_are_shown_of_results_outside_their_tolerance() -> None:
 def test_workloads_that_were_left_out_are_named() -> None:
     assert not list(left_out(ROWS))
     lines = list(left_out([{**ROWS[0], "left_out": {"wp": "left out of 2 of 9 measures: too large"}}]))
-    assert lines == ["\n## Left out\n", "- `wp`: left out of 2 of 9 measures: too large"]
+    assert lines == ["\n## Excluded workloads\n", "- `wp`: left out of 2 of 9 measures: too large"]
 
 
 def test_a_page_is_made_of_saved_results_and_tables(tmp_path: Path) -> None:
@@ -79,16 +79,16 @@ def test_a_page_is_made_of_saved_results_and_tables(tmp_path: Path) -> None:
     shown = {**ROWS[2], "ablated": 0.35, "share": None, "ablation": "no-input"}
     (tmp_path / "rc-rsp-ablations.json").write_text(json.dumps([shown]))
     docs = tmp_path / "docs"
-    docs.mkdir()
+    (docs / "reference").mkdir(parents=True)
     done = CliRunner().invoke(main, ["rc-rsp", "--from", str(tmp_path), "--docs", str(docs)], catch_exceptions=False)
     assert done.exit_code == 0
-    page = (docs / "reproduction-rc-rsp.md").read_text()
+    page = (docs / "reference" / "reproduction-rc-rsp.md").read_text()
     assert "| c | §1 |" in page
     assert "| c | 0.1 to 0.25 | 0.5 | 0.35 |  | no | no-input |" in page
     assert "on\n2 workloads" in page
     assert page.count("![") == 2
     assert (docs / "images" / "reproduction" / "rc-rsp-figure-8.svg").stat().st_size < 50_000
-    assert "](images/reproduction/rc-rsp-figure-8.svg)" in page
+    assert "](../images/reproduction/rc-rsp-figure-8.svg)" in page
 
 
 def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ COLUMNS = ("workload", "strands", "instructions", "greedy", "best", "bound", "sh
 @click.option("--steps", is_flag=True, help="What each freedom that the greedy algorithm lacks would save.")
 @click.option("--size", type=click.Choice(["tiny", "small", "full"]), default="small", show_default=True)
 @click.option("--processes", type=click.IntRange(min=1), metavar="N", help="Default: one for each processor.")
-@click.option("--markdown", is_flag=True, help="Print the tables of docs/oracle.md.")
+@click.option("--markdown", is_flag=True, help="Print the tables of docs/explanation/oracle.md.")
 @compile_options
 @json_option
 def command(

@@ -1,4 +1,4 @@
-"""The memory system of a GPU: sections of a machine file; docs/memory.md says what each number does."""
+"""The memory system of a GPU: sections of a machine file; docs/reference/memory.md says what each number does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How instructions get through an SM: pipes, collectors, the load-store unit; docs/timing.md says what they do."""
+"""How instructions pass through an SM: pipes, collectors, the load-store unit; rules in docs/reference/timing.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cycles: one streaming multiprocessor, many of them, the memory system (docs/timing.md).
+"""Cycles: one streaming multiprocessor, many of them, the memory system (docs/reference/timing.md).
 
 ``simulate(run.launches, "v100")`` gives a :class:`TimingResult`.  Read `launch` (a run), `core` (its state), `sm` (the
 phases of a cycle), `memory` (what answers), then `feed`, `hooks` and `results`.

@@ -1,4 +1,4 @@
-"""A design's hooks as the SMs call them, and what they say: docs/timing.md, "Designs in the core".
+"""A design's hooks as the SMs call them, and what they say: docs/reference/timing.md, "Designs in the core".
 
 The hooks run as the plain Python that they are written in.
 """

@@ -1,4 +1,4 @@
-"""What happened when; the tests ask it in the words of docs/timing.md."""
+"""What happened when; the tests ask it in the words of docs/reference/timing.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one SM is made of, as plain numbers; the words are those of docs/timing.md."""
+"""What one SM is made of, as plain numbers; the words are those of docs/reference/timing.md."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ NEVER = 1 << 60
 
 
 class Memory(Protocol):
-    """What docs/timing.md asks of a memory system."""
+    """What docs/reference/timing.md asks of a memory system."""
 
     def accepts(self, sm: int, now: int) -> bool: ...
 

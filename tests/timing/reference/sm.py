@@ -1,4 +1,4 @@
-"""One streaming multiprocessor: the phases of docs/timing.md, one method each."""
+"""One streaming multiprocessor: the phases of docs/reference/timing.md, one method each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a warp slot does not issue: one cause, the first of docs/timing.md's list that holds."""
+"""Why a warp slot does not issue: one cause, the first of docs/reference/timing.md's list that holds."""
 
 from __future__ import annotations
 

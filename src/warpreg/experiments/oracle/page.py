@@ -1,4 +1,4 @@
-"""The tables of docs/oracle.md."""
+"""The tables of docs/explanation/oracle.md."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from warpreg.experiments.oracle.gap import Gap
 
 STEP_WORDS = {
-    "orders": "greedy, the best of three orders of the queue for each strand",
-    "ORF": "the same ranges and LRF, ORF filled best",
-    "LRF with ORF": "the same ranges, LRF and ORF filled best together",
-    "all": "all that the encoding allows",
+    "orders": "greedy, best of three queue orders per strand",
+    "ORF": "same ranges and LRF, optimal ORF",
+    "LRF with ORF": "same ranges, LRF and ORF optimal together",
+    "all": "optimal within the encoding",
 }
 EXECUTED_WORDS = {
     "greedy": "greedy",
-    "best": "best for accesses executed once",
-    "knowing": "best for how often each is executed",
+    "best": "optimal for accesses executed once",
+    "knowing": "optimal for the executed frequencies",
 }
 
 
@@ -44,7 +44,7 @@ def _of_design(design: str, rows: Mapping[str, Gap]) -> Iterator[str]:
             )
         )
     yield from _table(
-        ("workload", "strands", "greedy", "best", "greedy saves of best", "proven"), [*lines, _mean(rows)]
+        ("workload", "strands", "greedy", "best", "share of optimal saving", "proven"), [*lines, _mean(rows)]
     )
     if whole.unproven:
         yield from _unproven(whole)
@@ -70,13 +70,13 @@ def _steps(whole: Gap) -> Iterator[str]:
             )
         )
         before = pj
-    yield from _table(("placement", "energy", "less", "saves of best"), lines)
+    yield from _table(("placement", "energy", "reduction", "share of optimal saving"), lines)
 
 
 def _executed(whole: Gap) -> Iterator[str]:
     most = whole.executed["knowing"]
     lines = [(EXECUTED_WORDS[name], f"{pj / most:.2%}") for name, pj in whole.executed.items()]
-    yield from _table(("placement, each access as often as it was executed", "saves of best"), lines)
+    yield from _table(("placement, accesses weighted by execution count", "share of optimal saving"), lines)
 
 
 def _unproven(whole: Gap) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Where warps' cycles go over the suite, by machine: ``python -m warpreg.experiments.suite.stall_account [NAME]...``.
 
-Prints a table for docs/timing.md, and fails if an account does not add up or does not say a cause.
+Prints a table for docs/reference/timing.md, and fails if an account does not add up or does not say a cause.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Splits a recorded run by warp, thread block by thread block, into what the core reads (docs/timing.md).
+"""Splits a recorded run by warp, thread block by thread block, into what the core reads (docs/reference/timing.md).
 
 Reading streams: it holds one chunk of the path, one of the addresses, and one batch of thread blocks with the one under
 way behind them.

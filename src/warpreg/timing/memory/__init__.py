@@ -1,7 +1,7 @@
-"""The memory system: three models behind the functions that docs/timing.md names.
+"""The memory system: three models behind the functions that docs/reference/timing.md names.
 
 `build` makes the arrays; `functions` gives the model's functions, plain ones in the numba subset of Python, which the
-core compiles into itself and which run as they are.  docs/memory.md says what each model does.
+core compiles into itself and which run as they are.  docs/reference/memory.md says what each model does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from warpreg.timing.memory.layout import ATOMIC, LOAD, NEVER, NONE, STORE, TEXTU
 
 
 class Functions(NamedTuple):
-    """What an SM asks of memory; signatures are those of docs/timing.md."""
+    """What an SM asks of memory; signatures are those of docs/reference/timing.md."""
 
     accepts: Callable[..., Any]
     expect: Callable[..., Any]

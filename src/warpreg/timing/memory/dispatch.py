@@ -1,4 +1,4 @@
-"""The functions of docs/timing.md for any model: which one is a number in the memory system."""
+"""The functions of docs/reference/timing.md for any model: which one is a number in the memory system."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ CAUSES = (
     "issued", "not selected", "fetch", "alu", "sfu", "dp", "shared", "memory", "operands", "unit", "memory queue",
     "barrier", "fence", "token", "inactive", "swap", "drain", "empty", "other",
 )  # fmt: skip
-"""Of the stall account, in the order of docs/timing.md; every cycle of every warp slot has exactly one."""
+"""Of the stall account, in the order of docs/reference/timing.md; every cycle of every warp slot has exactly one."""
 
 
 @dataclass(frozen=True, eq=False)

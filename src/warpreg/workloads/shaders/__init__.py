@@ -24,7 +24,8 @@ def sample(
     """What a texture returns at ``coordinates``, x first: float32, of their shape and then the channels, if any.
 
     ``texels`` has the axes ([[z,] y,] x [, channels]).  Coordinates are rounded to float32, scaled, wrapped or clamped,
-    and a linear filter's fraction is rounded to 256ths, as docs/python.md says; wrapping needs ``normalized``.
+    and a linear filter's fraction is rounded to 256ths, as docs/reference/python.md says; wrapping needs
+    ``normalized``.
     """
     rank = len(coordinates)
     extents = texels.shape[:rank]
