@@ -1,5 +1,8 @@
 """Sphinx configuration: Markdown pages, and the Python reference from docstrings."""
 
+import sys
+from pathlib import Path
+
 import warpreg
 
 project = "Warpreg"
@@ -7,9 +10,10 @@ author = "The Warpreg authors"
 copyright = "2026, The Warpreg authors"
 version = release = warpreg.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_click", "design_catalogue"]
 myst_heading_anchors = 3
-exclude_patterns = ["images"]
+exclude_patterns = ["images", "extensions"]
 html_theme = "furo"
 html_title = f"Warpreg {version}"
 autodoc_member_order = "bysource"

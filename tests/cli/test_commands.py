@@ -86,7 +86,7 @@ def test_run_says_what_a_kernel_needs_with_an_example(capsys: Output) -> None:
 
 
 def test_launch_options_belong_to_files(capsys: Output) -> None:
-    assert "taken as the name of a workload" in complaint(capsys, 2, "run", "vector-add", "--grid", "4")
+    assert "is a workload or a trace" in complaint(capsys, 2, "run", "vector-add", "--grid", "4")
 
 
 def test_a_fault_is_one_message_and_status_1(capsys: Output) -> None:
@@ -171,7 +171,7 @@ def test_explain_tells_places_and_reasons(capsys: Output) -> None:
 
 
 def test_explain_sets_parameters_of_a_design(capsys: Output) -> None:
-    assert "--set entries=4: expected PARAMETER=VALUE beside --design" in complaint(
+    assert "--set entries=4: expected PARAMETER=VALUE together with --design" in complaint(
         capsys, 2, "explain", "vector-add", "--set", "entries=4"
     )
 

@@ -187,16 +187,16 @@ def test_a_kernel_that_does_not_fit_is_one_line(capsys: Output) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "--design", "rfc"], "--design is of use with --cycles only"),
-        (["run", "--set", "rfc.entries=3"], "--set is of use with --cycles only"),
-        (["run", "--save-schedule", "a"], "--save-schedule is of use with --cycles only"),
-        (["run", "--sample-sms", "1"], "--sample-sms are of use with --cycles only"),
-        (["run", "--cycles", "--sample-sms", "1", "--save-schedule", "a"], "keeps the schedule of a whole run"),
+        (["run", "--design", "rfc"], "--design requires --cycles"),
+        (["run", "--set", "rfc.entries=3"], "--set requires --cycles"),
+        (["run", "--save-schedule", "a"], "--save-schedule requires --cycles"),
+        (["run", "--sample-sms", "1"], "--sample-sms require --cycles"),
+        (["run", "--cycles", "--sample-sms", "1", "--save-schedule", "a"], "requires a whole run"),
         (["run", "--cycles", "--sample-windows", "1"], "1 is not in the range x>=2"),
         (["run", "--cycles", "--set", "rfc.entries=3"], "no design in this comparison named 'rfc'"),
         (["run", "--cycles", "--design", "rfc", "--set", "rfc.entries=3,4"], "2 combinations of values, expected one"),
-        (["compare", "--cycles", "--suspend", "static"], "--cycles and --suspend: both say"),
-        (["compare", "bfs", "--schedule", __file__], "--schedule is of one run, found 2 workloads"),
+        (["compare", "--cycles", "--suspend", "static"], "--cycles and --suspend both determine"),
+        (["compare", "bfs", "--schedule", __file__], "--schedule requires exactly one workload, found 2"),
     ],
 )
 def test_options_that_do_not_fit_are_wrong_usage(capsys: Output, arguments: list[str], message: str) -> None:

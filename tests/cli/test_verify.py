@@ -29,7 +29,6 @@ WORKLOAD = Workload(
 def test_workloads_that_pass(capsys: Output) -> None:
     assert main(["verify", "bfs", "vector-add", "--json", "--thorough"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found.pop("seconds") > 0
     assert found == {"workloads": 2, "kernels": 3, "passed": 2, "failed": 0, "failures": {}}
 
 
@@ -86,4 +85,4 @@ def test_placements_are_made_wrong(capsys: Output) -> None:
 
 def test_corruptions_are_of_a_design(capsys: Output) -> None:
     assert main(["verify", "vector-add", "--corruptions", "4"]) == 2
-    assert "--corruptions needs the --design" in capsys.readouterr().err
+    assert "--corruptions requires --design" in capsys.readouterr().err

@@ -73,4 +73,4 @@ def test_a_folder_without_ptx_is_an_error(tmp_path: Path) -> None:
 
 def test_only_the_compiler_benchmark_takes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "spine", "--ptx", str(tmp_path)]) == 2
-    assert "--ptx and --address-bits belong to" in capsys.readouterr().err
+    assert "--ptx and --address-bits require" in capsys.readouterr().err

@@ -21,18 +21,18 @@ from warpreg.ir.errors import WarpregError
 from warpreg.jit.cache_directory import CacheWarning
 
 COMMANDS = {
-    "run": "run a kernel or workload, check it, print its register profile",
-    "compare": "register-file designs side by side on the same runs",
-    "reproduce": "the papers' results, measured beside printed",
-    "oracle": "the compiler's greedy placement against the best possible one",
-    "explain": "annotated listing of a compiled kernel, with live ranges",
-    "export": "write a run as a trace that Accel-Sim takes",
-    "verify": "check what workloads compute against their references",
-    "list": "what there is: workloads, designs, machines, technologies, opcodes",
-    "bench": "speed figures of this machine",
-    "demo": "eight kernels through two designs: a table and a figure",
+    "run": "Run a kernel or workload, check it, print its register profile",
+    "compare": "Compare register-file designs on the same runs",
+    "reproduce": "Measure the results of a paper and compare them with the published values",
+    "oracle": "Compare greedy operand placement with optimal placement",
+    "explain": "Print an annotated listing of a compiled kernel, with live ranges",
+    "export": "Write a run as a trace for Accel-Sim",
+    "verify": "Check the outputs of workloads against their references",
+    "list": "List workloads, designs, machines, technologies, opcodes",
+    "bench": "Measure the speed of Warpreg on this machine",
+    "demo": "Run eight kernels through two designs; print a table, draw a figure",
 }
-"""Each command with its one-line help; the command ``x`` is ``warpreg.cli.x.command``."""
+"""Each command with its summary; the command ``x`` is ``warpreg.cli.x.command``."""
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 
@@ -68,14 +68,14 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Each command has its own --help.",
+    epilog="Run 'warpreg COMMAND --help' for the options of a command.",
 )
 @click.version_option(warpreg.__version__, prog_name="warpreg")
 def command() -> None:
-    """A laboratory for GPU register files.
+    """Compare register-file organisations on real GPU kernels.
 
-    Takes a real GPU kernel (CUDA C++ or PTX), compiles it to architected registers, runs it, and tells what a
-    register-file organisation would make of it.
+    Warpreg compiles a kernel (CUDA C++ or PTX) to architected registers, runs it, and counts the accesses, the energy
+    and the cycles of each register-file design.
     """
 
 
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _cache_warnings_as_messages() -> Iterator[None]:
-    """A cache that cannot be written is one line of ours, without Python's category and source line."""
+    """Print the warning about an unwritable cache as one line, without Python's category and source line."""
     with warnings.catch_warnings():
         python_shows = warnings.showwarning
 
@@ -115,7 +115,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except WarpregError as error:
         return _complain(str(error), FAILURE)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nothing more to say to it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has closed the pipe
         return FAILURE
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

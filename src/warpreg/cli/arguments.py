@@ -1,4 +1,4 @@
-"""Kernel arguments and extents as they are written on the command line.
+"""Kernel arguments and extents in the syntax of the command line.
 
 --arg f32:2.0                      a scalar: PTX type and value
 --arg buffer:f32:1024              a buffer of zeros: element type and shape (1024, or 64x16)

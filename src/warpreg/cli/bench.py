@@ -1,4 +1,4 @@
-"""``warpreg bench``: speed figures of this machine, and the compiler against NVIDIA's."""
+"""``warpreg bench``: measure the speed of Warpreg, and compare its compiler and its cycles with other tools."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ UNITS = {
 
 
 COMPILER_UNITS = {
-    "registers_ratio_geomean": "registers a thread, max(r, 1/r) of ours over ptxas, geometric mean",
+    "registers_ratio_geomean": "registers per thread, max(r, 1/r) of Warpreg over ptxas, geometric mean",
     "registers_ratio_p90": "the same, 90th percentile",
-    "instructions_ratio_geomean": "static instructions, max(r, 1/r) of ours over ptxas, geometric mean",
+    "instructions_ratio_geomean": "static instructions, max(r, 1/r) of Warpreg over ptxas, geometric mean",
     "instructions_ratio_p90": "the same, 90th percentile",
-    "rolled_registers_ratio_geomean": "registers where ptxas may not unroll loops, geometric mean",
+    "rolled_registers_ratio_geomean": "registers, ptxas without unrolling, geometric mean",
     "rolled_registers_ratio_p90": "the same, 90th percentile",
-    "rolled_instructions_ratio_geomean": "static instructions where ptxas may not unroll loops, geometric mean",
+    "rolled_instructions_ratio_geomean": "static instructions, ptxas without unrolling, geometric mean",
     "rolled_instructions_ratio_p90": "the same, 90th percentile",
-    "verified_kernels": "kernels with the same bits compiled as with virtual registers, size tiny",
+    "verified_kernels": "kernels whose compiled code leaves the same memory as virtual registers, size tiny",
 }
 
 
@@ -73,7 +73,7 @@ def _compiler(folder: Path | None, address_bits: int, as_json: bool) -> None:
 
 
 TRACE_UNITS = {
-    "traceg_mb_s": "MB of trace text a second of processor time, read to kernel, path and addresses",
+    "traceg_mb_s": "MB of trace text read per second of processor time",
     "traceg_bytes": "bytes of trace text",
 }
 
@@ -92,10 +92,10 @@ def _traces(size: str, as_json: bool) -> None:
 TIMING_UNITS = {
     "timing_mwi_s_geomean": "M warp-instructions/s timed, geometric mean, by machine",
     "timing_mwi_s_min": "M warp-instructions/s timed, slowest workload, by machine",
-    "hook_overhead_max": "time that the hooks of a register file cache add, worst workload",
-    "first_compile_s": "s of a process that times a tiny run, with an empty cache",
-    "later_start_s": "s of a process that times a tiny run, with the cache that one left",
-    "traceg_mb_s": "MB of trace text a second of processor time",
+    "hook_overhead_max": "time added by the hooks of a register file cache, worst workload",
+    "first_compile_s": "s, process that times a tiny run, with an empty cache",
+    "later_start_s": "s, process that times a tiny run, with a warm cache",
+    "traceg_mb_s": "MB of trace text read per second of processor time",
 }
 
 
@@ -135,7 +135,7 @@ def _replay(size: str, as_json: bool) -> None:
         return
     means = {"workload": "geometric mean", **measured["replay_maccess_s"]}
     rows = [*measured["workloads"], means]
-    output.print_tables([output.table(rows, list(rows[0]), "M register accesses a second")])
+    output.print_tables([output.table(rows, list(rows[0]), "M register accesses per second")])
 
 
 def _placement(size: str, as_json: bool) -> None:
@@ -160,21 +160,33 @@ COMPILER = "compiler"
 
 @click.command()
 @click.argument("suite", metavar="|".join((*SUITES, COMPILER)))
-@click.option("--size", type=click.Choice(SIZES), default="small", show_default=True, help="Size of spine's workloads.")
+@click.option(
+    "--size",
+    type=click.Choice(SIZES),
+    default="small",
+    show_default=True,
+    help="Problem size of the workloads (spine, timing, replay).",
+)
 @click.option(
     "--ptx",
     "folder",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="For compiler: the .ptx files of a folder instead of the workloads; its launches.toml says how to check them.",
+    help="For compiler: use the .ptx files of this folder; its launches.toml describes how to check them.",
 )
 @address_option
 @json_option
 def command(suite: str, size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
-    """Measure how fast this machine runs, compiles, replays and parses (spine: medians of five; takes minutes), or
-    how the compiler's registers and instructions compare with those of ptxas (compiler: needs the cuda extra), or how
-    fast recorded traces are read (traces), or cycles beside those of Accel-Sim on the same traces (accelsim), or how
-    fast each cache design is replayed (replay), or how long compiling placements takes over the suite (placement).
+    """Run a benchmark of Warpreg on this machine.
+
+    \b
+    spine      speed of running, compiling, replaying and parsing; medians of five; takes minutes
+    timing     speed of the timing core
+    traces     speed of reading hardware traces
+    replay     speed of replaying each cache design
+    placement  time to compile the operand placements of the suite
+    accelsim   cycles compared with those of Accel-Sim on twelve traces
+    compiler   registers and instructions compared with those of ptxas; requires the cuda extra
     """
     if suite == COMPILER:
         _compiler(folder, address_bits, as_json)
@@ -182,18 +194,18 @@ def command(suite: str, size: str, folder: Path | None, address_bits: int, as_js
     if suite not in SUITES:
         raise click.UsageError(str(UnknownNameError("benchmark", suite, (*SUITES, COMPILER))))
     if folder is not None or address_bits != 64:
-        raise click.UsageError("--ptx and --address-bits belong to 'warpreg bench compiler'")
+        raise click.UsageError("--ptx and --address-bits require 'warpreg bench compiler'")
     SUITES[suite](size, as_json)
 
 
 def _figures(measured: Mapping[str, Any], units: Mapping[str, str]) -> Table:
-    """A table of single figures, with what each is."""
+    """A table of single figures with their units."""
     figures = [{"figure": name, "value": measured[name], "unit": unit} for name, unit in units.items()]
     return output.table(figures, ["figure", "value", "unit"])
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row whose groups of figures became columns: ``ours registers``."""
+    """Flatten groups of figures into columns such as ``ours registers``."""
     flat: dict[str, Any] = {}
     for name, value in row.items():
         flat |= {f"{name} {inner}": one for inner, one in value.items()} if isinstance(value, dict) else {name: value}

@@ -1,4 +1,4 @@
-"""``warpreg compare``: register-file designs side by side on the same runs."""
+"""``warpreg compare``: compare register-file designs on the same runs."""
 
 from __future__ import annotations
 
@@ -26,31 +26,42 @@ PERCENT = 100
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--designs", default="mrf,rfc", show_default=True, metavar="A,B", help="Designs to compare.")
 @click.option(
-    "--design", "files", multiple=True, metavar="FILE.py", help="A design in a file of one's own; may be given again."
+    "--designs", default="mrf,rfc", show_default=True, metavar="A,B", help="Comma-separated designs to compare."
+)
+@click.option(
+    "--design",
+    "files",
+    multiple=True,
+    metavar="FILE.py",
+    help="Also compare the design in this file. Repeat for more files.",
 )
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="DESIGN.PARAMETER=VALUE[,VALUE...]",
-    help="A parameter of a design; several values give a row each.",
+    help="Set a parameter of a design. Several values print one row each.",
 )
-@click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine, by name or .toml file.")
-@click.option("--technology", default=DEFAULT_TECHNOLOGY, show_default=True, help="Technology, by name or .toml file.")
+@click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine (name or .toml file).")
+@click.option(
+    "--technology",
+    default=DEFAULT_TECHNOLOGY,
+    show_default=True,
+    help="Technology for the energy (name or .toml file).",
+)
 @click.option(
     "--suspend",
     type=click.Choice(get_args(Suspend)),
     default="never",
     show_default=True,
-    help="Where warps leave the active set: nowhere, or wherever they may have to wait for memory.",
+    help="Points where warps leave the active set: never, or before each possible wait for memory (static).",
 )
 @click.option(
     "--schedule",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Replay in the order that 'warpreg run --cycles --save-schedule FILE' of the same run kept.",
+    help="Replay along the schedule that 'warpreg run --cycles --save-schedule FILE' saved for the same run.",
 )
 @cycles_options
 @problem_options("small")
@@ -75,7 +86,7 @@ def command(
     unknown_opcodes: UnknownOpcodes,
     as_json: bool,
 ) -> None:
-    """Compare register-file designs on workloads, or on traces recorded on hardware; 'all' is every workload.
+    """Compare register-file designs on workloads or hardware traces. The name 'all' stands for every workload.
 
     \b
     warpreg compare hotspot bfs --set rfc.entries=2,4,6
@@ -108,19 +119,19 @@ def command(
 
 def _way(timed: Timed | None, suspend: Suspend, schedule: Path | None, names: Sequence[str]) -> How:
     """How accesses are counted; raises click.UsageError for options that exclude each other."""
-    asked = [option for option, given in (("--cycles", timed), ("--schedule", schedule)) if given is not None]
-    asked += ["--suspend"] if suspend != "never" else []
-    if len(asked) > 1:
-        raise click.UsageError(f"{' and '.join(asked)}: both say when warps are suspended, expected one")
+    chosen = [option for option, given in (("--cycles", timed), ("--schedule", schedule)) if given is not None]
+    chosen += ["--suspend"] if suspend != "never" else []
+    if len(chosen) > 1:
+        raise click.UsageError(f"{' and '.join(chosen)} both determine when warps are suspended; give one of them")
     if schedule is not None and len(names) != 1:
-        raise click.UsageError(f"--schedule is of one run, found {len(names)} workloads")
+        raise click.UsageError(f"--schedule requires exactly one workload, found {len(names)}")
     if timed is not None:
         return timed
     return Replayed(suspend) if schedule is None else AlongSchedule(schedule)
 
 
 def print_rows(rows: Sequence[Row]) -> None:
-    """The comparison as a table, with means over the workloads where there are several."""
+    """Print the comparison as a table; several workloads add a row of means per design."""
     lines = [_line(row) for row in rows]
     labels = dict.fromkeys(row.label for row in rows)
     if len({row.workload for row in rows}) > 1:
@@ -151,7 +162,7 @@ def _line(row: Row) -> dict[str, Any]:
 
 
 def _timing(row: Row) -> dict[str, Any]:
-    """Cycles, instructions a cycle and speed, where the run was timed; of a sample with its error."""
+    """Cycles (of a sample, with its error), IPC and speed of a timed run; empty otherwise."""
     if row.timing is None:
         return {}
     margin = f" ± {row.timing.margin:,.0f}" if row.timing.margin else ""
@@ -163,7 +174,7 @@ def _timing(row: Row) -> dict[str, Any]:
 
 
 def _mean_line(label: str, rows: Sequence[Row]) -> dict[str, Any]:
-    """Arithmetic means of what is elided, geometric means of normalized energy and of speed."""
+    """Arithmetic means of elided shares, geometric means of normalized energy and speed."""
     speeds = [row.timing.speed for row in rows if row.timing is not None and row.timing.speed]
     speed = {"speed": f"{geometric_mean(speeds):.3f}"} if speeds else {}
     return (

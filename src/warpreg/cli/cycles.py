@@ -1,4 +1,4 @@
-"""What ``--cycles`` adds to a command: a run's cycles on a machine, under a design, of all of it or of a sample."""
+"""The option ``--cycles``: time a whole run or a sample of it on a machine, under a design."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SAMPLE = Sample()
 
 
 def cycles_options(function: Function) -> Function:
-    """``--cycles`` and the options of a sample; the command gets ``timed``, a way of counting, or None."""
+    """``--cycles`` and the sampling options; the command receives ``timed``, or None without ``--cycles``."""
 
     @functools.wraps(function)
     def command(
@@ -39,31 +39,33 @@ def cycles_options(function: Function) -> Function:
         sample_sms: int | None,
         **named: Any,
     ) -> Any:
-        asked = (sample_windows, sample_blocks, sample_sms)
-        if any(asked) and not cycles:
-            raise click.UsageError("--sample-windows, --sample-blocks and --sample-sms are of use with --cycles only")
-        sample = Sample(sample_windows or SAMPLE.windows, sample_blocks, sample_sms) if any(asked) else None
+        given = (sample_windows, sample_blocks, sample_sms)
+        if any(given) and not cycles:
+            raise click.UsageError("--sample-windows, --sample-blocks and --sample-sms require --cycles")
+        sample = Sample(sample_windows or SAMPLE.windows, sample_blocks, sample_sms) if any(given) else None
         return function(*arguments, timed=Timed(sample) if cycles else None, **named)
 
     options = (
-        click.option("--cycles", is_flag=True, help="Time the run on --machine: cycles, IPC, stall account."),
+        click.option(
+            "--cycles", is_flag=True, help="Time the run on the machine: print cycles, IPC and the stall account."
+        ),
         click.option(
             "--sample-windows",
             type=click.IntRange(min=2),
             metavar="N",
-            help="Time N windows of each launch instead of all of it, and estimate its cycles from them.",
+            help="Time N windows of each launch and estimate the cycles of the launch.",
         ),
         click.option(
             "--sample-blocks",
             type=click.IntRange(min=1),
             metavar="N",
-            help="Thread blocks of a window; by default as many as run at a time.",
+            help="Number of thread blocks in a window. Default: as many as the SMs hold at a time.",
         ),
         click.option(
             "--sample-sms",
             type=click.IntRange(min=1),
             metavar="N",
-            help="Time on N of the SMs, with their share of the memory system.",
+            help="Time N of the SMs with their share of the memory system.",
         ),
     )
     for option in reversed(options):
@@ -72,12 +74,12 @@ def cycles_options(function: Function) -> Function:
 
 
 def recorded(timed: Timed | None) -> simt.Record:
-    """What a run must record; timing needs addresses."""
+    """What a run must record; timing requires addresses."""
     return PATH if timed is None else ADDRESSES
 
 
 def timed_row(run: Run, choice: Choice, setting: Setting, timed: Timed, schedule: Path | None = None) -> Row:
-    """All launches of a run, one after the other; ``--registers`` decides occupancy where it is given.
+    """Time all launches of a run in order; ``--registers``, if given, determines occupancy.
 
     ``schedule`` is a file to save the schedules of the launches to.
     """
@@ -97,12 +99,12 @@ def timed_row(run: Run, choice: Choice, setting: Setting, timed: Timed, schedule
 
 
 def as_dict(found: Row) -> dict[str, Any]:
-    """For JSON: what a run reports beside its profile."""
-    told = found.as_dict()
-    stalls = {"stalls": told["timing"].pop("stalls")}
+    """The timing results of a run as JSON values."""
+    values = found.as_dict()
+    stalls = {"stalls": values["timing"].pop("stalls")}
     kept = ("cycles", "ipc", "timing", "design", "parameters", "energy_pj", "energy_normalized", "provenance")
-    levels = {name: told[name] for name in told if name.endswith(("_reads", "_writes", "_normalized"))}
-    return {name: told[name] for name in kept} | stalls | levels
+    levels = {name: values[name] for name in values if name.endswith(("_reads", "_writes", "_normalized"))}
+    return {name: values[name] for name in kept} | stalls | levels
 
 
 def tables(found: Row) -> list[Table]:

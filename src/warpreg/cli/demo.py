@@ -1,4 +1,4 @@
-"""``warpreg demo``: eight kernels through a plain register file and a register file cache: a table and a figure."""
+"""``warpreg demo``: compare two designs on eight kernels; print a table, draw a figure."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ SWEEP = (1, 2, 3, 4, 5, 6, 7, 8)
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("demo"),
     show_default=True,
-    help="Where the figure goes.",
+    help="Folder for the figure.",
 )
 @problem_options("small")
 @compile_options
 @json_option
 def command(folder: Path, size: str, seed: int, choice: CompileChoice, as_json: bool) -> None:
-    """Run the eight demo kernels, check them against NumPy, and compare register files: plain, and with a cache.
+    """Run the eight demo kernels and compare a plain register file with a register file cache.
 
-    Prints a table and writes rfc.png and rfc.svg.
+    Check the outputs against NumPy, print a table, and write the figure as rfc.png and rfc.svg.
     """
     setting = Setting.load()
     plain = Choice.load("mrf")

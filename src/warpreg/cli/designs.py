@@ -1,4 +1,4 @@
-"""Designs and values of their parameters, as the command line writes them."""
+"""Designs and parameter values in the syntax of the command line."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from warpreg.ir.errors import UnknownNameError
 
 
 def design_choices(names: Sequence[str], settings: Iterable[str]) -> list[Choice]:
-    """The designs with every combination of the values that ``DESIGN.PARAMETER=VALUE,...`` give.
+    """The designs with every combination of the values in ``DESIGN.PARAMETER=VALUE,...``.
 
-    A design file is meant by its stem, and a part of a composition like any design.  Raises click.UsageError for a
-    setting that fits no design.
+    ``DESIGN`` is a name or the stem of a design file, also of a part of a composition.  Raises click.UsageError for a
+    setting that matches no design.
     """
     parts = {name: _stems(name) for name in names}
     values: dict[str, dict[str, list[Value]]] = {name: {} for name in parts}
@@ -37,16 +37,16 @@ def design_choices(names: Sequence[str], settings: Iterable[str]) -> list[Choice
 
 
 def one_choice(names: Sequence[str], settings: Iterable[str]) -> Choice:
-    """The designs together as one; raises click.UsageError for a setting of several values."""
+    """The composition of the designs; raises click.UsageError for a setting with several values."""
     found = design_choices([SEPARATOR.join(names)], settings)
     if len(found) > 1:
         raise click.UsageError(
-            f"--set gives {len(found)} combinations of values, expected one; 'warpreg compare' takes more"
+            f"--set gives {len(found)} combinations of values, expected one; 'warpreg compare' accepts several"
         )
     return found[0]
 
 
 def _stems(name: str) -> tuple[str, ...]:
-    """What the designs of a composition are called, or a design by itself."""
+    """The names of the designs of a composition, or of a single design."""
     parts = name.split(SEPARATOR) if not Path(name).exists() else [name]
     return tuple(Path(part).stem.replace("_", "-") if part.endswith(".py") else part for part in parts)

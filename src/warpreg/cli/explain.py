@@ -1,4 +1,4 @@
-"""``warpreg explain``: the annotated listing of a compiled kernel, with live ranges."""
+"""``warpreg explain``: print an annotated listing of a compiled kernel, with live ranges."""
 
 from __future__ import annotations
 
@@ -26,10 +26,14 @@ FADE = "dim"
 
 @click.command()
 @click.argument("target", metavar="KERNEL.cu|.ptx|NAME")
-@click.option("--kernel", help="Only this kernel of the file.")
-@click.option("--design", "design_name", metavar="NAME|FILE.py", help="Show what this design's compile step decided.")
+@click.option("--kernel", help="Show only this kernel of the file.")
+@click.option("--design", "design_name", metavar="NAME|FILE.py", help="Show the placement decisions of this design.")
 @click.option(
-    "--set", "settings", multiple=True, metavar="PARAMETER=VALUE", help="A parameter of the design; may be given again."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="PARAMETER=VALUE",
+    help="Set a parameter of the design. Repeat for more parameters.",
 )
 @compile_options
 @json_option
@@ -41,7 +45,7 @@ def command(
     choice: CompileChoice,
     as_json: bool,
 ) -> None:
-    """Show a kernel after compilation: blocks, instructions, source lines, live ranges and register pressure."""
+    """Print a compiled kernel: blocks, instructions, source lines, live ranges and register pressure."""
     values = _values(design_name, settings)
     module = _module(target)
     names = [module.kernel_name(kernel)] if kernel else [found.name for found in module.kernels]
@@ -68,18 +72,20 @@ def _module(target: str) -> Module:
 
 
 def _values(design_name: str | None, settings: Iterable[str]) -> dict[str, str]:
-    """What ``--set`` gives.  Raises click.UsageError where there is no design or no value."""
+    """The values of ``--set``.  Raises click.UsageError without a design or a value."""
     values = {}
     for text in settings:
         name, equals, value = text.partition("=")
         if not (design_name and equals and name and value):
-            raise click.UsageError(f"--set {text}: expected PARAMETER=VALUE beside --design, for example entries=4")
+            raise click.UsageError(
+                f"--set {text}: expected PARAMETER=VALUE together with --design, for example entries=4"
+            )
         values[name] = value
     return values
 
 
 def _notes(kernel: Kernel, design_name: str | None, values: Mapping[str, str]) -> dict[int, str]:
-    """By pc, where the design reads and writes operands; only for designs that decide that at compile time."""
+    """By pc, where the design reads and writes operands; empty for designs that decide at run time."""
     if design_name is None:
         return {}
     from warpreg.experiments.runs.placement import placement_notes

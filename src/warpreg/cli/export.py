@@ -1,4 +1,4 @@
-"""``warpreg export``: a run of a workload as a trace that Accel-Sim takes."""
+"""``warpreg export``: write a run of a workload as a trace for Accel-Sim."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ RECORD = simt.Record(path=True, addresses=True)
 
 @click.command()
 @click.argument("name", metavar="NAME|LAUNCHES.toml|.py")
-@click.option(
-    "--out", "folder", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to fill."
-)
+@click.option("--out", "folder", required=True, type=click.Path(file_okay=False, path_type=Path), help="Output folder.")
 @problem_options("tiny")
 @compile_options
 @limit_option
@@ -33,7 +31,8 @@ def command(
     max_instructions: int | None,
     as_json: bool,
 ) -> None:
-    """Run a workload and write kernelslist.g and a .traceg file for each launch (Accel-Sim, tracer version 5, sm_70).
+    """Run a workload and write its trace for Accel-Sim (tracer version 5, sm_70): kernelslist.g and one .traceg file
+    per launch.
 
     \b
     warpreg export hotspot --out traces/hotspot

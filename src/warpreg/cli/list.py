@@ -1,4 +1,4 @@
-"""``warpreg list``: what there is to run, to compare and to run it on."""
+"""``warpreg list``: list workloads, designs, machines, technologies and opcodes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _workloads() -> Rows:
 
 
 def _measured(name: str) -> Mapping[str, Any]:
-    """What the table of workloads says of one: its rows by size."""
+    """The rows of the workload table for one workload, by size."""
     from warpreg.workloads import table
 
     return table.measured().get(name, {})
@@ -96,14 +96,14 @@ SUBJECTS: Mapping[str, Callable[[], Rows]] = {
     "opcodes": _opcodes,
 }
 BRIEF = ("workloads", "designs", "machines", "technologies")
-"""What is listed when no subject is named."""
+"""The subjects listed by default."""
 
 
 @click.command()
 @click.argument("subject", required=False, metavar=f"[{'|'.join(SUBJECTS)}]")
 @json_option
 def command(subject: str | None, as_json: bool) -> None:
-    """List what there is; without a subject, everything but the opcodes."""
+    """List workloads, designs, machines, technologies or opcodes. Default: all but the opcodes."""
     if subject is not None and subject not in SUBJECTS:
         raise click.UsageError(str(UnknownNameError("subject", subject, SUBJECTS)))
     chosen = (subject,) if subject else BRIEF

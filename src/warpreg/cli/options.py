@@ -17,12 +17,12 @@ Option = Callable[[Function], Function]
 
 SIZES = ("tiny", "small", "full")
 CHOICE = "choice_"
-"""Begins the names of parameters that make up a `CompileChoice`, so that a command's own may be called alike."""
+"""Prefix of the parameters of a `CompileChoice`; it keeps them apart from parameters of the command."""
 
 
 def json_option(function: Function) -> Function:
     """``--json``"""
-    text = "Print JSON; the same run prints the same bytes."
+    text = "Print JSON. The same run prints the same bytes."
     return click.option("--json", "as_json", is_flag=True, help=text)(function)
 
 
@@ -31,9 +31,13 @@ def problem_options(default_size: str) -> Option[Any]:
 
     def add(function: Function) -> Function:
         size = click.option(
-            "--size", type=click.Choice(SIZES), default=default_size, show_default=True, help="Size of a workload."
+            "--size",
+            type=click.Choice(SIZES),
+            default=default_size,
+            show_default=True,
+            help="Problem size of the workload.",
         )
-        seed = click.option("--seed", type=int, default=0, show_default=True, help="Seed of the inputs.")
+        seed = click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random inputs.")
         return size(seed(function))
 
     return add
@@ -47,17 +51,17 @@ def _address_bits(name: str) -> Option[Any]:
         callback=lambda context, parameter, value: int(value),
         default="64",
         show_default=True,
-        help="32: addresses take one register, not two, as on the papers' machines.",
+        help="Bits of an address: 32 takes one register, 64 takes two.",
     )
 
 
 def address_option(function: Function) -> Function:
-    """``--address-bits``, for a command that takes nothing else of what `compile_options` has."""
+    """``--address-bits`` alone, for a command without the other `compile_options`."""
     return cast("Function", _address_bits("address_bits")(function))
 
 
 def compile_options(function: Function) -> Function:
-    """What a user chooses of the compiler; the command gets it as one `CompileChoice` named ``choice``."""
+    """The compiler options; the command receives them as one `CompileChoice` named ``choice``."""
 
     @functools.wraps(function)
     def command(*arguments: Any, **named: Any) -> Any:
@@ -70,7 +74,7 @@ def compile_options(function: Function) -> Function:
             CHOICE + "max_registers",
             type=click.IntRange(8, 255),
             metavar="N",
-            help="Most 32-bit registers a thread may demand; the rest spills to local memory.",
+            help="Limit the 32-bit registers of a thread to N; spill other values to local memory.",
         ),
         click.option(
             "--no-schedule",
@@ -78,7 +82,7 @@ def compile_options(function: Function) -> Function:
             is_flag=True,
             flag_value=False,
             default=True,
-            help="Keep PTX instruction order.",
+            help="Keep the instruction order of the PTX.",
         ),
         click.option(
             "--target",
@@ -86,7 +90,7 @@ def compile_options(function: Function) -> Function:
             type=click.Choice(list(TARGETS)),
             default=PLAIN.name,
             show_default=True,
-            help="Whose reserved registers a thread's demand includes.",
+            help="GPU target whose reserved registers count towards the demand of a thread.",
         ),
         click.option(
             "--level",
@@ -94,13 +98,13 @@ def compile_options(function: Function) -> Function:
             type=click.Choice(LEVELS),
             default=MACHINE,
             show_default=True,
-            help="Apply designs before (ptx) or after (machine) register allocation.",
+            help="Code that designs see: before (ptx) or after (machine) register allocation.",
         ),
         click.option(
             "--latencies",
             CHOICE + "latencies",
             metavar="MACHINE",
-            help="Schedule with the latencies of this machine, by name or .toml file.",
+            help="Schedule instructions with the latencies of this machine (name or .toml file).",
         ),
         click.option(
             "--banks",
@@ -108,14 +112,14 @@ def compile_options(function: Function) -> Function:
             type=click.IntRange(0, 32),
             default=0,
             metavar="N",
-            help="Keep an instruction's operands in different ones of N register banks.",
+            help="Spread the operands of an instruction over N register banks; 0: ignore banks.",
         ),
         click.option(
             "--registers",
             CHOICE + "registers",
             type=click.IntRange(1, 255),
             metavar="N",
-            help="Occupancy as if a thread demanded N registers.",
+            help="Compute occupancy as if a thread demanded N registers.",
         ),
         _address_bits(CHOICE + "address_bits"),
         click.option(
@@ -124,7 +128,7 @@ def compile_options(function: Function) -> Function:
             type=click.IntRange(0, 255),
             default=0,
             metavar="N",
-            help="Values take the register free for longest, of those in use and the first N, not the lowest.",
+            help="Assign the register free for longest among those in use and the first N; 0: the lowest.",
         ),
     )
     for option in reversed(options):
@@ -133,13 +137,13 @@ def compile_options(function: Function) -> Function:
 
 
 def trace_options(function: Function) -> Function:
-    """``--unknown-opcodes``, for commands that take recorded traces."""
+    """``--unknown-opcodes``, for commands that read recorded traces."""
     return click.option(
         "--unknown-opcodes",
         type=click.Choice(["error", "alu"]),
         default="error",
         show_default=True,
-        help="What to do with opcodes of a recorded trace that are in no table.",
+        help="Treatment of trace opcodes that are in no table: stop with an error, or treat as integer arithmetic.",
     )(function)
 
 

@@ -1,4 +1,4 @@
-"""``warpreg oracle``: the greedy placements of compilers against the best possible ones."""
+"""``warpreg oracle``: compare greedy operand placement with optimal placement."""
 
 from __future__ import annotations
 
@@ -24,16 +24,35 @@ COLUMNS = ("workload", "strands", "instructions", "greedy", "best", "bound", "sh
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--designs", default=",".join(DESIGNS), show_default=True, help="Whose compilers.")
-@click.option("--set", "settings", multiple=True, metavar="DESIGN.PARAMETER=VALUE", help="A parameter of a design.")
+@click.option(
+    "--designs",
+    default=",".join(DESIGNS),
+    show_default=True,
+    help="Comma-separated designs whose placement to measure.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="DESIGN.PARAMETER=VALUE",
+    help="Set a parameter of a design. Repeat for more parameters.",
+)
 @click.option(
     "--limit", type=click.FloatRange(min=0), default=60.0, show_default=True, metavar="SECONDS",
-    help="Time of the solver for one strand; those that take longer are listed with bounds.",
+    help="Time limit of the solver per strand; a strand that exceeds it is listed with its bounds.",
 )  # fmt: skip
-@click.option("--steps", is_flag=True, help="What each freedom that the greedy algorithm lacks would save.")
-@click.option("--size", type=click.Choice(["tiny", "small", "full"]), default="small", show_default=True)
-@click.option("--processes", type=click.IntRange(min=1), metavar="N", help="Default: one for each processor.")
-@click.option("--markdown", is_flag=True, help="Print the tables of docs/explanation/oracle.md.")
+@click.option("--steps", is_flag=True, help="Also measure the saving of each step from greedy to optimal placement.")
+@click.option(
+    "--size",
+    type=click.Choice(["tiny", "small", "full"]),
+    default="small",
+    show_default=True,
+    help="Problem size of the workloads.",
+)
+@click.option(
+    "--processes", type=click.IntRange(min=1), metavar="N", help="Number of processes. Default: one per processor."
+)
+@click.option("--markdown", is_flag=True, help="Print Markdown tables.")
 @compile_options
 @json_option
 def command(
@@ -48,20 +67,21 @@ def command(
     choice: CompileChoice,
     as_json: bool,
 ) -> None:
-    """Energy of operands as the greedy algorithms place them, and as the best placement does, normalized to the main
-    register file alone; all workloads, if none is named.
+    """Compare the operand energy of greedy placement with that of optimal placement. Default: all workloads.
+
+    Energies are normalized to the main register file alone.
 
     \b
     warpreg oracle hotspot --set orf-lrf.entries=5
     warpreg oracle --designs rsp --size tiny --json
     """
-    wanted = designs.split(",")
-    for name in wanted:
+    names_of_designs = designs.split(",")
+    for name in names_of_designs:
         if name not in DESIGNS:
             raise click.UsageError(str(UnknownNameError("design with a greedy placement", name, DESIGNS)))
     measures = [
         OracleGap(one.design.name, tuple(sorted(one.values.items())), limit, steps)
-        for one in design_choices(wanted, settings)
+        for one in design_choices(names_of_designs, settings)
     ]
     chosen = list(names) or list(workloads.names())
     for name in chosen:
@@ -82,7 +102,7 @@ def command(
 def _found(
     names: Sequence[str], measures: Sequence[OracleGap], size: str, choice: CompileChoice, processes: int
 ) -> Mapping[str, list[Gap]]:
-    """The gaps by workload; each workload is a line on the error stream when it is finished."""
+    """The gaps by workload; prints a line on the error stream for each finished workload."""
     found: dict[str, list[Gap]] = {}
     for name, row in gaps(names, measures, size, choice, processes):
         found[name] = row

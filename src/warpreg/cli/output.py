@@ -1,4 +1,4 @@
-"""What the commands print: tables for people, JSON for programs, and progress on the error stream."""
+"""Output of the commands: tables, JSON, and progress on the error stream."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ PIPE_COLUMNS = 160
 NUMBER = re.compile(r"-?[\d.,]+(e[-+]?\d+)?%?")
 
 SHORT = 24
-"""A column whose cells are no longer than this is never folded."""
+"""Columns whose cells are at most this long are never folded."""
 
 UNBOUNDED = 10_000
 
 PATIENCE_S = 1.0
-"""Work that takes no longer than this shows no progress."""
+"""Delay before progress is shown."""
 
 
 def console() -> Console:
@@ -38,7 +38,7 @@ def console() -> Console:
 
 
 def print_tables(tables: Iterable[Table]) -> None:
-    """Tables one below the other, an empty line between them; wider than the console where numbers would be cut."""
+    """Print tables with an empty line between them; widen the console if numbers would be cut."""
     for place, one in enumerate(tables):
         out = console()
         if place:
@@ -48,7 +48,7 @@ def print_tables(tables: Iterable[Table]) -> None:
 
 
 def alone(as_json: bool) -> AbstractContextManager[Any]:
-    """Where JSON is to stand alone on standard output, what kernels print goes to the error stream meanwhile."""
+    """With JSON output, redirect the output of kernels to the error stream."""
     return redirect_stdout(sys.stderr) if as_json else nullcontext()
 
 
@@ -66,7 +66,7 @@ def _plain(value: Any) -> Any:
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], title: str | None = None) -> Table:
-    """A table with one line per row; numbers to the right under a heading of several lines, missing cells empty."""
+    """A table with one line per row; numbers are right-aligned, headings wrap, missing cells are empty."""
     rows = list(rows)
     result = Table(
         title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", show_edge=False, pad_edge=False
@@ -100,7 +100,7 @@ def _is_number(value: Any) -> bool:
 
 
 def cell(value: Any) -> str:
-    """A value as a reader wants it: thousands apart, three significant decimals."""
+    """Format a value: thousands separators, three significant digits."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -120,7 +120,7 @@ def cell(value: Any) -> str:
 
 
 class Steps:
-    """Progress through steps; shown on the error stream, if that is a terminal, once the work takes a second."""
+    """Progress through steps; shown on the error stream, if that is a terminal, after a second."""
 
     def __init__(self, progress: Progress, total: int | None) -> None:
         self._progress = progress
@@ -128,16 +128,16 @@ class Steps:
         self._doing = ""
 
     def begin(self, description: str) -> None:
-        """Say what is being done now."""
+        """Describe the current step."""
         self._doing = description
         self._progress.update(self._task, description=description)
 
     def fraction(self, done: float) -> None:
-        """How much of the launch under way is finished, from 0 to 1."""
+        """Report the finished fraction of the current launch, from 0 to 1."""
         self._progress.update(self._task, description=f"{self._doing} {done:4.0%}")
 
     def done(self) -> None:
-        """One step is finished."""
+        """Count one step as finished."""
         self._progress.advance(self._task)
 
 

@@ -1,4 +1,4 @@
-"""``warpreg reproduce``: the papers' results, measured beside printed."""
+"""``warpreg reproduce``: measure the results of papers and compare them with the published values."""
 
 from __future__ import annotations
 
@@ -23,23 +23,39 @@ ABLATED = ("id", "published", "measured", "ablated", "share", "unit", "within", 
 
 @click.command()
 @click.argument("papers", nargs=-1, metavar="[PAPER]...")
-@click.option("--size", type=click.Choice(["tiny", "small", "full"]), default="small", show_default=True)
-@click.option("--workloads", "names", metavar="A,B", help="Instead of the paper's own; all: the whole suite.")
 @click.option(
-    "--processes", "--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Default: one for each processor."
+    "--size",
+    type=click.Choice(["tiny", "small", "full"]),
+    default="small",
+    show_default=True,
+    help="Problem size of the workloads.",
 )
-@click.option("--fresh", is_flag=True, help="Measure anew what an earlier run has left, and leave nothing.")
+@click.option(
+    "--workloads",
+    "names",
+    metavar="A,B",
+    help="Comma-separated workloads; all: the whole suite. Default: the workloads of the paper.",
+)
+@click.option(
+    "--processes",
+    "--jobs",
+    "-j",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of processes. Default: one per processor.",
+)
+@click.option("--fresh", is_flag=True, help="Neither read nor write saved measurements.")
 @click.option(
     "--figures",
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Write the papers' figures: a picture (SVG, PNG) and a table (CSV) of each.",
+    help="Write each figure of the paper as a picture (SVG, PNG) and a table (CSV).",
 )
 @click.option(
     "--ablation",
     metavar="NAME",
-    help="Only results whose cause names it, with and without what it blames; all: of every ablation.",
+    help="Measure the results of this ablation with and without it; all: every ablation.",
 )
 @compile_options
 @json_option
@@ -54,9 +70,9 @@ def command(
     choice: CompileChoice,
     as_json: bool,
 ) -> None:
-    """Measure every printed result of the papers (all that are implemented, if none is named).
+    """Measure every published result of a paper and compare it with the published value. Default: all papers.
 
-    What was measured of a workload is kept in the cache directory, so a run that was cut short goes on where it was.
+    Measurements are saved in the cache directory, so an interrupted run resumes where it stopped.
 
     \b
     warpreg reproduce rfc --size tiny
@@ -67,16 +83,16 @@ def command(
     chosen = papers or tuple(PAPERS)
     for paper in chosen:
         paper_module(paper)
-    wanted = workloads.names() if names == "all" else [name for name in (names or "").split(",") if name]
-    for name in wanted:
+    selected = workloads.names() if names == "all" else [name for name in (names or "").split(",") if name]
+    for name in selected:
         workloads.find(name)
     if ablation is not None:
-        _print_ablation(chosen, ablation, size, wanted, choice, processes, fresh, as_json)
+        _print_ablation(chosen, ablation, size, selected, choice, processes, fresh, as_json)
         return
     rows: list[dict[str, object]] = []
     for paper in chosen:
-        with _progress(paper, len(wanted or paper_module(paper).WORKLOADS)) as finished:
-            found = measure(paper, size, wanted, choice, processes, finished, keep=not fresh)
+        with _progress(paper, len(selected or paper_module(paper).WORKLOADS)) as finished:
+            found = measure(paper, size, selected, choice, processes, finished, keep=not fresh)
         for name, reason in found.reasons.items():
             click.echo(f"{paper}: {name} {reason}", err=True)
         rows += [{"paper": paper, **one.as_dict(), "left_out": found.reasons} for one in reproduced(paper, found)]
@@ -89,7 +105,7 @@ def command(
 
 
 def _write_figures(paper: str, found: Study, folder: Path) -> None:
-    from warpreg.report.paper_figures import write_figures  # a second for matplotlib that no other command waits for
+    from warpreg.report.paper_figures import write_figures  # loads matplotlib, which takes a second
 
     for path in write_figures(paper, found, folder):
         click.echo(f"wrote {path}", err=True)
@@ -106,7 +122,7 @@ def _print_ablation(
     as_json: bool,
 ) -> None:
     if len(papers) != 1:
-        raise click.UsageError(f"an ablation is of one paper; name it, out of {', '.join(papers)}")
+        raise click.UsageError(f"--ablation requires exactly one paper, out of {', '.join(papers)}")
     runs = 1 + sum(one.needs_runs for name, one in explained(papers[0]).ABLATIONS.items() if ablation in (name, ALL))
     with output.steps(runs * len(names or paper_module(papers[0]).WORKLOADS)) as progress:
         found = compare(
@@ -121,7 +137,7 @@ def _print_ablation(
 
 @contextmanager
 def _progress(paper: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Hears of each finished workload: a bar on a terminal, else a line each on the error stream."""
+    """Report finished workloads: as a bar on a terminal, else as lines on the error stream."""
     done = 0
 
     def say(name: str) -> None:

@@ -1,4 +1,4 @@
-"""``warpreg run``: execute a workload or a kernel of one's own, check it, print its register profile."""
+"""``warpreg run``: run a workload or a kernel file, check it, print its register profile."""
 
 from __future__ import annotations
 
@@ -34,37 +34,59 @@ KERNEL_FILES = (".cu", ".ptx")
 @click.command()
 @click.argument("target", metavar="NAME|KERNEL.cu|.ptx|LAUNCHES.toml|.py|kernelslist.g")
 @problem_options("small")
-@click.option("--kernel", help="Which kernel of the file; may be left out if there is one.")
-@click.option("--grid", type=parse_extent, metavar="X[xYxZ]", help="Thread blocks in the grid.")
-@click.option("--block", type=parse_extent, metavar="X[xYxZ]", help="Threads in a block.")
-@click.option("--shared-bytes", type=click.IntRange(min=0), default=0, help="Dynamic shared memory of a block.")
+@click.option("--kernel", help="Name of the kernel, if the file has several.")
+@click.option("--grid", type=parse_extent, metavar="X[xYxZ]", help="Number of thread blocks in the grid.")
+@click.option("--block", type=parse_extent, metavar="X[xYxZ]", help="Number of threads in a thread block.")
+@click.option(
+    "--shared-bytes", type=click.IntRange(min=0), default=0, help="Bytes of dynamic shared memory per thread block."
+)
 @click.option(
     "--arg",
     "arguments",
     multiple=True,
     metavar="SPEC",
-    help="A kernel argument, in order: f32:2.0, buffer:f32:1024:arange (zeros, ones, arange, random or a number), "
-    "file:input.npy.",
+    help="Next kernel argument: TYPE:VALUE, buffer:TYPE:SHAPE[:FILL] or file:PATH.npy. FILL is zeros, ones, arange, "
+    "random or a number. Repeat for each argument.",
 )
-@click.option("--save", multiple=True, metavar="N=FILE.npy", help="Write argument N (from 0) to a file after the run.")
-@click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine whose occupancy is told.")
+@click.option(
+    "--save",
+    multiple=True,
+    metavar="N=FILE.npy",
+    help="Write buffer argument N (counted from 0) to a file after the run.",
+)
+@click.option(
+    "--machine",
+    default=DEFAULT_MACHINE,
+    show_default=True,
+    help="Machine for occupancy and cycles (name or .toml file).",
+)
 @cycles_options
 @click.option(
-    "--design", "designs", multiple=True, metavar="NAME|FILE.py", help="With --cycles: under this design; one a slot."
+    "--design",
+    "designs",
+    multiple=True,
+    metavar="NAME|FILE.py",
+    help="With --cycles: design to time. Repeat for designs of other slots.",
 )
-@click.option("--set", "settings", multiple=True, metavar="DESIGN.PARAMETER=VALUE", help="A parameter of a --design.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="DESIGN.PARAMETER=VALUE",
+    help="Set a parameter of a design. Repeat for more parameters.",
+)
 @click.option(
     "--technology",
     default=DEFAULT_TECHNOLOGY,
     show_default=True,
-    help="With --cycles: whose energies accesses cost, by name or .toml file.",
+    help="With --cycles: technology for the energy (name or .toml file).",
 )
 @click.option(
     "--save-schedule",
     "schedule",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="With --cycles: keep who issued when, for 'warpreg compare --schedule'.",
+    help="With --cycles: save the issue schedule for 'warpreg compare --schedule'.",
 )
 @compile_options
 @limit_option
@@ -91,8 +113,10 @@ def command(
     unknown_opcodes: UnknownOpcodes,
     as_json: bool,
 ) -> None:
-    """Run a workload by name (see 'warpreg list workloads') or a .toml or .py file, or a kernel of a .cu or .ptx file;
-    or read a trace recorded on hardware, a kernelslist.g or .traceg file of Accel-Sim.
+    """Run a kernel or workload, check its outputs, and print its register profile.
+
+    The target is a workload name (see 'warpreg list workloads'), a kernel file (.cu, .ptx), a launch description
+    (.toml, .py), or a hardware trace of Accel-Sim (kernelslist.g, .traceg).
 
     \b
     warpreg run hotspot
@@ -120,7 +144,7 @@ def command(
             progress.begin(f"reading {target}")
             run = recorded_run(target, unknown_opcodes, choice)
             profile = register_profile(run)
-        report = {"checked": "read to its end; what was computed is not in a trace"}
+        report = {"checked": "trace read completely; a trace contains no outputs to check"}
     else:
         _refuse_launch_options(target, kernel, grid, block, arguments, save)
         workload = find_workload(target)
@@ -136,8 +160,8 @@ def command(
             progress.begin(f"timing {target} on {machine}")
             timing = cli_cycles.timed_row(run, design, setting, timed, schedule)
     if as_json:
-        told = {} if timing is None else cli_cycles.as_dict(timing)
-        output.print_json(_as_dict(run, profile, described) | report | told)
+        timed_values = {} if timing is None else cli_cycles.as_dict(timing)
+        output.print_json(_as_dict(run, profile, described) | report | timed_values)
     else:
         _print(run, profile, described, report, timing)
 
@@ -148,17 +172,15 @@ def _refuse_without_cycles(
     if timed is None:
         for option, given in (("--design", designs), ("--set", settings), ("--save-schedule", schedule)):
             if given:
-                raise click.UsageError(
-                    f"{option} is of use with --cycles only; 'warpreg compare' counts accesses without"
-                )
+                raise click.UsageError(f"{option} requires --cycles; 'warpreg compare' counts accesses without timing")
     elif timed.sample is not None and schedule is not None:
-        raise click.UsageError("--save-schedule keeps the schedule of a whole run, not of a sample")
+        raise click.UsageError("--save-schedule requires a whole run; remove the --sample options")
 
 
 def _checked(run: Run) -> str:
-    """What the outputs of the run have been found to match."""
+    """The result of checking the outputs."""
     if not run.checked:
-        return "ran to its end; there is nothing to compare its outputs with"
+        return "finished; no reference outputs to compare with"
     if len(set(run.checked.values())) == 1:
         return f"matches the reference ({next(iter(run.checked.values()))})"
     return f"matches the reference ({'; '.join(f'{name}: {how}' for name, how in run.checked.items())})"
@@ -174,8 +196,8 @@ def _refuse_launch_options(
 ) -> None:
     if kernel or grid or block or arguments or save:
         raise click.UsageError(
-            f"--kernel, --grid, --block, --arg and --save launch a kernel of a .cu or .ptx file; "
-            f"'{target}' is taken as the name of a workload or a trace, which has its own launches"
+            f"--kernel, --grid, --block, --arg and --save require a .cu or .ptx file; "
+            f"'{target}' is a workload or a trace and defines its own launches"
         )
 
 
@@ -224,10 +246,10 @@ def _expect_launch(
         f"--arg {'buffer:f32:1024' if p.type.bits == 64 and not p.type.is_float else f'{p.type}:1'}" for p in parameters
     ]
     example = " ".join(["--grid 4", "--block 256", *specs])
-    wanted = ", ".join(f"{p.name.removeprefix(name + '_')} ({p.type})" for p in parameters) or "none"
+    expected = ", ".join(f"{p.name.removeprefix(name + '_')} ({p.type})" for p in parameters) or "none"
     raise click.UsageError(
-        f"{name} takes {len(parameters)} arguments: {wanted}; --grid, --block and that many --arg are needed, "
-        f"{arguments} given.\nFor example: warpreg run {target} --kernel {name} {example}"
+        f"{name} takes {len(parameters)} arguments: {expected}. Give --grid, --block and one --arg per argument; "
+        f"found {arguments}.\nExample: warpreg run {target} --kernel {name} {example}"
     )
 
 
@@ -329,7 +351,7 @@ def _shown(value: Any) -> str:
 
 
 def _profile_table(profile: Profile) -> Table:
-    """The register profile in the words of the papers' Figure 2; shares are of all values written."""
+    """The register profile as in Figure 2 of the papers; shares are of all values written."""
     found = profile.as_dict()
     rows = [
         {"register profile": "registers read per instruction", "share": f"{found['reads_per_instruction']:.2f}"},

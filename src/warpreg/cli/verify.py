@@ -1,4 +1,4 @@
-"""``warpreg verify``: run workloads and compare what they compute with their references."""
+"""``warpreg verify``: run workloads and check their outputs against their references."""
 
 from __future__ import annotations
 
@@ -12,25 +12,29 @@ from warpreg.cli.options import json_option, problem_options
 
 FAILED = 1
 CAUGHT = 0.95
-"""Share of corruptions that must be caught."""
+"""Share of corruptions that must be detected."""
 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @problem_options("tiny")
-@click.option("--thorough", is_flag=True, help="Also with virtual registers, and with at most 16, 24 and 32 registers.")
+@click.option(
+    "--thorough", is_flag=True, help="Also verify with virtual registers and with at most 16, 24 and 32 registers."
+)
 @click.option(
     "--design",
     metavar="NAME|FILE.py",
-    help="Place operands as this design does, each level with storage of its own, and compare memory with a plain run.",
+    help="Run with the operand placement of this design on the checking executor, and compare memory with a plain run.",
 )
 @click.option(
     "--corruptions",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With --design: make N placements wrong, one operand each, and count how many are caught.",
+    help="With --design: corrupt N placements, one operand each, and count the detected ones.",
 )
-@click.option("--processes", type=click.IntRange(min=1), metavar="N", help="Default: one for each processor.")
+@click.option(
+    "--processes", type=click.IntRange(min=1), metavar="N", help="Number of processes. Default: one per processor."
+)
 @json_option
 def command(
     names: tuple[str, ...],
@@ -42,15 +46,18 @@ def command(
     processes: int | None,
     as_json: bool,
 ) -> int:
-    """Run workloads (all, if none is named) and check their outputs; the exit status is 1 if one is wrong."""
+    """Run workloads and check their outputs against their references. Default: all workloads.
+
+    The exit status is 1 if an output is wrong.
+    """
     from warpreg.experiments.checks.verification import verify_all
 
     if design is not None:
         designs.load(design)
         if thorough:
-            raise click.UsageError("--thorough is about compiling, --design about placing: give one of them")
+            raise click.UsageError("--thorough and --design exclude each other; give one of them")
     if corruptions is not None and design is None:
-        raise click.UsageError("--corruptions needs the --design that places operands")
+        raise click.UsageError("--corruptions requires --design")
     chosen = list(names) or workloads.names()
     for name in chosen:
         if not name.endswith(".py"):
@@ -65,12 +72,11 @@ def command(
             progress.done()
     verdicts.sort(key=lambda verdict: verdict.workload)
     failed = [verdict for verdict in verdicts if not verdict.passed]
-    summary = {
+    summary: dict[str, float] = {
         "workloads": len(verdicts),
         "kernels": sum(verdict.kernels for verdict in verdicts),
         "passed": len(verdicts) - len(failed),
         "failed": len(failed),
-        "seconds": round(time.perf_counter() - began, 2),
     }
     if as_json:
         output.print_json(summary | {"failures": {verdict.workload: verdict.failure for verdict in failed}})
@@ -85,12 +91,13 @@ def command(
             }
             for verdict in verdicts
         ]
+        summary["seconds"] = round(time.perf_counter() - began, 2)
         output.print_tables([output.table(rows, list(rows[0])), output.table([summary], list(summary))])
     return FAILED if failed else 0
 
 
 def _corrupt(names: list[str], size: str, seed: int, design: str, count: int, as_json: bool) -> int:
-    """Corrupt placements; the status is 1 unless 95% are caught and the others proved equivalent."""
+    """Corrupt placements; the status is 0 if 95% are detected and the others are proved equivalent."""
     from warpreg.experiments.checks.corruption import trials
 
     found = []
