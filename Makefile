@@ -11,29 +11,29 @@ SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench lint docs ptx table format clean
 
-help: ## what the targets do
+help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: $(VENV)/.installed-core ## eight kernels through a plain register file and a register file cache: a table and a figure
+demo: $(VENV)/.installed-core ## run eight kernels through two designs; print a table, draw a figure
 	$(BIN)/warpreg demo --output $(DEMO_OUT)
 
-test: $(VENV)/.installed-dev ## the test suite, in parallel
+test: $(VENV)/.installed-dev ## run the test suite in parallel
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS)
 
-bench: $(VENV)/.installed-core ## speed figures of this machine; takes five minutes
+bench: $(VENV)/.installed-core ## measure the speed of this machine; takes five minutes
 	@for part in spine timing replay placement; do $(BIN)/warpreg bench $$part $(ARGS) || exit 1; done
 
-lint: $(VENV)/.installed-dev ## style, types and the order of the packages
+lint: $(VENV)/.installed-dev ## check style, types and import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/.installed-dev ## rewrite the sources in the house format
+format: $(VENV)/.installed-dev ## format the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.installed-docs ## the documentation as HTML in build/docs
+docs: $(VENV)/.installed-docs ## build the documentation as HTML in build/docs
 	$(BIN)/sphinx-build -W -q -b html docs build/docs
 	@echo "wrote build/docs/index.html"
 
@@ -44,7 +44,7 @@ ptx: $(VENV)/.installed-cuda ## recompile the checked-in PTX of the workloads fr
 table: $(VENV)/.installed-core ## run every workload at every size and write the table of workloads
 	$(BIN)/python -m warpreg.experiments.suite.table $(ARGS)
 
-clean: ## remove what the targets made, .venv included
+clean: ## remove all generated files, .venv included
 	rm -rf $(VENV) build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:

@@ -16,6 +16,6 @@ def test_the_design_in_the_readme_is_the_example_and_short() -> None:
 
 
 def test_the_picture_and_the_pages_that_it_names_exist() -> None:
-    named = re.findall(r"\]\(([\w/]+\.(?:md|png))\)", README)
+    named = re.findall(r"\]\(([\w/-]+\.(?:md|png))\)", README)
     assert len(named) >= 4
     assert [path for path in named if not (ROOT / path).exists()] == []
