@@ -11,9 +11,10 @@ copyright = "2026, The Warpreg authors"
 version = release = warpreg.__version__
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_click", "design_catalogue"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "command_line", "design_catalogue"]
 myst_heading_anchors = 3
-exclude_patterns = ["images", "extensions"]
+exclude_patterns = ["images", "extensions", "generated"]
+smartquotes = False
 html_theme = "furo"
 html_title = f"Warpreg {version}"
 autodoc_member_order = "bysource"

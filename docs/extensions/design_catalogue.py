@@ -9,14 +9,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
-
-from sphinx.application import Sphinx
+from typing import TYPE_CHECKING
 
 from warpreg import designs
 from warpreg.designs import Design
 from warpreg.designs.interface.parameters import ParameterSpec
 from warpreg.energy.counts import Structure
 from warpreg.experiments.runs.comparison import DEFAULT_TECHNOLOGY
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 BASELINE = "mrf"
 EXAMPLE = "hotspot"

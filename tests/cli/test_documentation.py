@@ -1,0 +1,58 @@
+"""The pages name files that exist, and the generated parts contain every design, parameter, command and option."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import click
+import pytest
+
+from warpreg import designs
+from warpreg.cli.app import COMMANDS, command
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+GENERATED = {DOCS / "designs" / f"{name}.md" for name in designs.names()} | {DOCS / "generated" / "commands.md"}
+PAGES = sorted({*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"} - GENERATED)
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+SOURCE = re.compile(r"`((?:src/warpreg|tests|examples|experiments|codegen|simt|timing|designs|jit|ir)/[\w./-]+\.\w+)`")
+
+
+def extension(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, DOCS / "extensions" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_and_paths_of_a_page_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    targets = [(page.parent / link).resolve() for link in LINK.findall(text)]
+    assert [target for target in targets if not target.exists() and target not in GENERATED] == []
+    named = SOURCE.findall(text)
+    assert [path for path in named if not any((root / path).exists() for root in (ROOT, ROOT / "src/warpreg"))] == []
+
+
+@pytest.mark.parametrize("name", designs.names())
+def test_the_catalogue_has_each_parameter_of_a_design(name: str) -> None:
+    design = designs.load(name)
+    page = "\n".join(extension("design_catalogue").page(design))
+    assert page.startswith(f"# {name}\n")
+    assert [spec.name for spec in design.parameters if f"| `{spec.name}` |" not in page] == []
+    assert all(f"\n| {level} | " in page for level in design.levels)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_reference_has_each_option_of_a_command(name: str) -> None:
+    page = "\n".join(extension("command_line").section(name))
+    found = command.get_command(click.Context(command), name)
+    assert found is not None
+    options = [option.opts[-1] for option in found.params if isinstance(option, click.Option)]
+    assert page.startswith(f"## warpreg {name}\n")
+    assert [option for option in options if option not in page] == []
