@@ -45,7 +45,7 @@ table: $(VENV)/.installed-core ## run every workload at every size and write the
 	$(BIN)/python -m warpreg.experiments.suite.table $(ARGS)
 
 clean: ## remove all generated files, .venv included
-	rm -rf $(VENV) build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist demo docs/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@for python in $(CANDIDATES); do \

@@ -40,9 +40,13 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def write_pages(app: Sphinx) -> None:
-    """One page per design; a page whose text has not changed is left as it is."""
+    """One page per design; unchanged pages keep their time stamp, pages of removed designs are deleted."""
+    folder = Path(app.srcdir) / "designs"
+    for path in folder.glob("*.md"):
+        if path.stem not in ("index", *designs.names()):
+            path.unlink()
     for name in designs.names():
-        path = Path(app.srcdir) / "designs" / f"{name}.md"
+        path = folder / f"{name}.md"
         text = "\n".join(page(designs.load(name))) + "\n"
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
@@ -80,7 +84,7 @@ def _parameters(specs: tuple[ParameterSpec, ...]) -> Iterator[str]:
     if not specs:
         return
     yield "## Parameters\n"
-    yield from ("| name | default | values | unit | source |", "|---|---|---|---|---|")
+    yield from ("| name | default | values | unit | source and meaning |", "|---|---|---|---|---|")
     for spec in specs:
         yield f"| `{spec.name}` | `{_shown(spec.default)}` | {_values(spec)} | {spec.unit} | {spec.source} |"
     yield ""

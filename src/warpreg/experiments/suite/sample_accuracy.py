@@ -41,7 +41,7 @@ class Accuracy:
 
     @property
     def is_within(self) -> bool:
-        """Whether the whole launch's cycles are in the range that was told."""
+        """Whether the whole launch's cycles are in the range of the estimate."""
         return abs(self.estimated - self.cycles) <= max(self.margin, 0.5)
 
 
@@ -57,14 +57,14 @@ def accuracies(workload: str, size: str, machine: str) -> Iterator[Accuracy]:
         yield Accuracy(workload, name, whole.cycles, found.cycles, found.margin, share)
 
 
-HEAD = ("| workload | cycles | sample | timed | error | told | within |", "|---|---:|---|---:|---:|---:|---|")
+HEAD = ("| workload | cycles | sample | timed | error | range | within |", "|---|---:|---|---:|---:|---:|---|")
 
 
 def line(row: Accuracy) -> str:
-    """Error and margin of a sample in percent, and whether the one is within the other: a line under `HEAD`."""
-    told, within = f"±{row.margin / row.cycles:.1%}", "yes" if row.is_within else "no"
+    """Error and half width of a sample in percent, and whether the error is inside the range: a line of `HEAD`."""
+    width, within = f"±{row.margin / row.cycles:.1%}", "yes" if row.is_within else "no"
     return (
-        f"| {row.workload} | {row.cycles:,} | {row.sample} | {row.share:.0%} | {row.error:+.1%} | {told} | {within} |"
+        f"| {row.workload} | {row.cycles:,} | {row.sample} | {row.share:.0%} | {row.error:+.1%} | {width} | {within} |"
     )
 
 
