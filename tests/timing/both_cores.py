@@ -17,7 +17,7 @@ from warpreg.gpu import Machine
 from warpreg.gpu.memory import MemorySystem, Model
 from warpreg.jit.options import Mode
 from warpreg.timing import memory
-from warpreg.timing.core import columns as at
+from warpreg.timing.core.columns import clock
 from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts, resources_of
 from warpreg.timing.launch.binding import Behaviour, Outside
 from warpreg.timing.launch.engine import Engine
@@ -92,7 +92,7 @@ def fast(
     counters = memory.counters(outside.system)
     plain = plain_counts(launched.kernel, visits)
     result = result_of(machine, engine.core, engine.cycles, counters, counts, plain, resources)
-    return Fast(result, outside, int(engine.core.clock[at.STEPS_TAKEN]))
+    return Fast(result, outside, int(engine.core.clock[clock.STEPS_TAKEN]))
 
 
 def compare(slow: Timed, quick: Fast) -> None:

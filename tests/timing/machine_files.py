@@ -8,6 +8,7 @@ from tests.timing.reference.machine import PIPES, Banks, Sm
 
 from warpreg.gpu import machine as gpu
 from warpreg.gpu import units
+from warpreg.gpu.pipes import UNTIMED
 
 
 def machine_of(sm: Sm, sms: int = 1, resident: int = 8) -> gpu.Machine:
@@ -44,7 +45,7 @@ def _schedulers(sm: Sm) -> gpu.Schedulers:
 
 def _pipe(sm: Sm, name: str) -> units.Pipe:
     pipe = sm.pipes[name]
-    return units.Pipe(pipe.units, pipe.per_scheduler, pipe.initiation, None if name in units.UNTIMED else pipe.latency)
+    return units.Pipe(pipe.units, pipe.per_scheduler, pipe.initiation, None if name in UNTIMED else pipe.latency)
 
 
 def _collectors(banks: Banks, working: list[str]) -> dict[str, units.CollectorSet]:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.timing.core import columns as at
 from warpreg.timing.core import ports
+from warpreg.timing.core.columns import clock
+from warpreg.timing.core.status import DONE
 
 FIRST, SECOND, BOTH = 1, 2, 3
 
 
 def run(c: Any, memory: Any, d: Any) -> int:
     """Asks ``priority`` of the first two warps of a scheduler; which of them go first is how long the run takes."""
-    c.clock[at.ENDED_BLOCKS] = 1
-    c.clock[at.LAST_LEFT] = ports.prefer(c, d, 0, 0, BOTH, 0) - 1
-    return at.DONE
+    c.clock[clock.ENDED_BLOCKS] = 1
+    c.clock[clock.LAST_LEFT] = ports.prefer(c, d, 0, 0, BOTH, 0) - 1
+    return DONE

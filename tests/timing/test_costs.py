@@ -12,7 +12,7 @@ from tests.timing.launches import FULL, Launched, WarpPath
 from tests.timing.reference.instruction import Access
 from tests.timing.reference.machine import Sm
 
-from warpreg.timing.launch import allocate, engine
+from warpreg.timing.launch import engine, load_blocks
 
 LOAD = WarpPath(((0, FULL),), (Access(FULL, "global", 0, ((0, 15),)),))
 
@@ -23,14 +23,12 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
 
     def more_blocks(*given: Any) -> Any:
-        core = allocate.more_blocks(*given)
+        core = load_blocks.more_blocks(*given)
         found.append(sum(column.nbytes for column in core if isinstance(column, np.ndarray)))
         return core
 
     monkeypatch.setattr(engine, "FEED_BLOCKS", 4)
-    monkeypatch.setattr(
-        engine, "allocate", type("Arrays", (), {**vars(allocate), "more_blocks": staticmethod(more_blocks)})
-    )
+    monkeypatch.setattr(engine, "more_blocks", more_blocks)
     return found
 
 

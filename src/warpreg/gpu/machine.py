@@ -8,6 +8,7 @@ from pathlib import Path
 
 from warpreg.gpu import memory, sourced
 from warpreg.gpu.memory import MemorySystem, read_memory
+from warpreg.gpu.scheduling import INNER, POLICIES, STALL, SUSPENDS, TWO_LEVEL
 from warpreg.gpu.sourced import DescriptionError, Document, Origin, quantity
 from warpreg.gpu.units import CollectorSet, LoadStoreUnit, OperandPath, Pipe, read_collectors, read_pipes
 
@@ -50,10 +51,10 @@ class Schedulers:
 
     count: int = quantity("warp schedulers", "schedulers", 1, 16)
     issue_width: int = quantity("instructions a scheduler issues in a cycle", "instructions", 1, 2)
-    policy: str = quantity("which ready warp goes first", choices=("lrr", "gto", "oldest", "two-level"))
+    policy: str = quantity("which ready warp goes first", choices=POLICIES)
     active_warps: int | None = quantity("active set of a scheduler", "warps", 1, 256, optional=True)
-    inner: str | None = quantity("which active warp goes first", choices=("greedy", "lrr", "gto"), optional=True)
-    suspend: str | None = quantity("what suspends a warp", choices=("static", "pending", "stall"), optional=True)
+    inner: str | None = quantity("which active warp goes first", choices=INNER, optional=True)
+    suspend: str | None = quantity("what suspends a warp", choices=SUSPENDS, optional=True)
     stall_threshold: int | None = quantity("without issue, for suspend stall", "cycles", 1, 100_000, optional=True)
     swap_cycles: int | None = quantity("from activation to the first issue", "cycles", 0, 1000, optional=True)
 
@@ -201,12 +202,12 @@ def _check_consistency(document: Document, machine: Machine) -> None:
 
 
 def _check_two_level(document: Document, schedulers: Schedulers, sm: Sm) -> None:
-    is_two_level = schedulers.policy == "two-level"
+    is_two_level = schedulers.policy == TWO_LEVEL
     for name in ("active_warps", "inner", "suspend", "swap_cycles"):
         value = getattr(schedulers, name)
         if is_two_level != (value is not None):
-            raise document.refusal(f"schedulers.{name}", "an entry with policy two-level, and only then", f"{value}")
-    if (schedulers.suspend == "stall") != (schedulers.stall_threshold is not None):
+            raise document.refusal(f"schedulers.{name}", f"an entry with policy {TWO_LEVEL}, and only then", f"{value}")
+    if (schedulers.suspend == SUSPENDS[STALL]) != (schedulers.stall_threshold is not None):
         found = f"{schedulers.stall_threshold}"
         raise document.refusal("schedulers.stall_threshold", "cycles with suspend stall, and only then", found)
     if schedulers.active_warps is not None and schedulers.active_warps * schedulers.count > sm.warps:

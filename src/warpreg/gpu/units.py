@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from warpreg.gpu.pipes import CTRL, PIPES, UNTIMED
 from warpreg.gpu.sourced import Document, quantity
-
-PIPES = ("int", "fp", "sfu", "dp", "tensor", "mem", "tex", "ctrl", "uniform")
-UNTIMED = ("mem", "tex")
-"""Pipes whose results come from the memory system, so they have no latency of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ def read_collectors(document: Document, path: OperandPath, work: Mapping[str, st
     sets = {name: document.section(f"collectors.{name}", CollectorSet) for name in names}
     for pipe in PIPES:
         serving = [name for name, one in sets.items() if pipe in one.pipes]
-        wanted = 1 if sets and pipe != "ctrl" and work[pipe] == pipe else 0
+        wanted = 1 if sets and pipe != PIPES[CTRL] and work[pipe] == pipe else 0
         if len(serving) != wanted:
             key = f"collectors.{serving[0]}.pipes" if serving else "collectors"
             raise document.refusal(key, f"pipe {pipe} in {wanted} of the sets", " and ".join(serving) or "none")

@@ -11,8 +11,10 @@ from __future__ import annotations
 GLOBAL, SHARED, LOCAL, TEXTURE, CONSTANT, GENERIC = range(6)
 """State spaces.  GENERIC stands in static tables only: a record has the space that its addresses lie in."""
 
-NO_ACCESS, LOAD, STORE, ATOMIC = range(4)
-"""What an instruction does to memory.  ATOMIC has a result; a reduction is a STORE to whoever waits, see Sites."""
+NO_ACCESS, LOAD, STORE, ATOMIC, TEXTURE_LOAD = range(5)
+"""What an instruction does to memory, and kinds of transactions.  ATOMIC has a result; a reduction is a STORE to
+whoever waits, see Sites.
+"""
 
 SPACE_SHIFT = 32
 TRANSACTIONS_SHIFT = 40

@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from warpreg.jit.bare_arrays import words_type
 from warpreg.timing.core import bitset
-from warpreg.timing.core import prefetch as soon_wanted
+from warpreg.timing.core.prefetch import prefetch as plain_prefetch
 
 
 def natives() -> Mapping[FunctionType, Any]:
@@ -34,7 +34,7 @@ def natives() -> Mapping[FunctionType, Any]:
         return types.int64(bits), generate
 
     @intrinsic
-    def soon(typing_context: Any, words: Any, index: Any) -> Any:
+    def prefetch(typing_context: Any, words: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             if isinstance(words, words_type()):
                 offset = context.cast(builder, arguments[1], signature.args[1], types.intp)
@@ -46,7 +46,7 @@ def natives() -> Mapping[FunctionType, Any]:
     return {
         cast(FunctionType, bitset.lowest): lowest,
         cast(FunctionType, bitset.count): count,
-        cast(FunctionType, soon_wanted.soon): soon,
+        cast(FunctionType, plain_prefetch): prefetch,
     }
 
 

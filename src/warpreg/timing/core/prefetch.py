@@ -8,5 +8,5 @@ HOST_LINE = 8
 """Words of 8 bytes in a cache line of the host."""
 
 
-def soon(words: Any, index: int) -> None:
+def prefetch(words: Any, index: int) -> None:
     """A word of a one-dimensional array is read soon; there need not be one.  Nothing but time depends on it."""

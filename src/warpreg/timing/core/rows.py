@@ -1,51 +1,100 @@
-"""Places of things in the core's rows: how many words lie in front of their row."""
+"""The rows of components, by their indices in an SM."""
 
 from __future__ import annotations
 
-from warpreg.timing.core import columns as at
-from warpreg.timing.core.columns import Core
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from warpreg.timing.core.columns import machine, sms
+from warpreg.timing.core.columns.typed import (
+    AccountRow,
+    BankRow,
+    BlockRow,
+    CollectorRow,
+    GroupRow,
+    OpRow,
+    SchedulerRow,
+    SmRow,
+    UnitsRow,
+    WarpRow,
+)
+from warpreg.timing.core.state import Core
+
+if TYPE_CHECKING:
+
+    def sm_rows(count: int) -> Iterable[SmRow]:
+        """The rows of the first SMs."""
+
+else:
+    sm_rows = range
 
 
-def warp_at(c: Core, sm: int, slot: int) -> int:
+def _row(c: Core, index: int) -> Any:
+    """The row of whatever has this index in ``table``."""
+    return index * c.machine[machine.ROW]
+
+
+def _further(c: Core, first: int, index: int) -> Any:
+    """The row so many rows behind another one, of the same component."""
+    return first + index * c.machine[machine.ROW]
+
+
+def warp_at(c: Core, sm: SmRow, slot: int) -> WarpRow:
     """The warp in a slot of an SM."""
-    return (c.machine[at.FIRST_WARP] + sm * c.machine[at.SLOTS] + slot) * c.machine[at.ROW]
+    return _row(c, c.machine[machine.FIRST_WARP] + sm * c.machine[machine.SLOTS] + slot)
 
 
-def warp_of(c: Core, sm: int, scheduler: int, position: int) -> int:
+def warp_of(c: Core, sm: SmRow, scheduler: int, position: int) -> WarpRow:
     """The warp at a position among those of a scheduler."""
-    return warp_at(c, sm, position * c.machine[at.SCHEDULERS] + scheduler)
+    return warp_at(c, sm, position * c.machine[machine.SCHEDULERS] + scheduler)
 
 
-def slot_of(c: Core, sm: int, warp: int) -> int:
+def numbered_warp(c: Core, number: int) -> WarpRow:
+    """The warp that hooks know by a number."""
+    return _row(c, c.machine[machine.FIRST_WARP] + number)
+
+
+def slot_of(c: Core, sm: SmRow, warp: WarpRow) -> int:
     """The slot of a warp in its SM."""
-    return (warp - warp_at(c, sm, 0)) // c.machine[at.ROW]
+    return (warp - warp_at(c, sm, 0)) // c.machine[machine.ROW]
 
 
-def number_of(c: Core, warp: int) -> int:
+def number_of(c: Core, warp: WarpRow) -> int:
     """A warp as hooks know it: its slot, counted over all SMs."""
-    return warp // c.machine[at.ROW] - c.machine[at.FIRST_WARP]
+    return warp // c.machine[machine.ROW] - c.machine[machine.FIRST_WARP]
 
 
-def scheduler_at(c: Core, sm: int, scheduler: int) -> int:
-    return (c.machine[at.FIRST_SCHEDULER] + sm * c.machine[at.SCHEDULERS] + scheduler) * c.machine[at.ROW]
+def scheduler_at(c: Core, sm: SmRow, scheduler: int) -> SchedulerRow:
+    return _row(c, c.machine[machine.FIRST_SCHEDULER] + sm * c.machine[machine.SCHEDULERS] + scheduler)
 
 
-def group_at(c: Core, sm: int, group: int) -> int:
-    return (c.machine[at.FIRST_GROUP] + sm * c.machine[at.GROUPS] + group) * c.machine[at.ROW]
+def account_of(c: Core, scheduler: SchedulerRow) -> AccountRow:
+    """The stall account of a scheduler."""
+    account: Any = scheduler + c.machine[machine.TO_ACCOUNT]
+    return account
 
 
-def units_at(c: Core, sm: int, units: int) -> int:
-    return (c.machine[at.FIRST_UNITS] + sm * c.machine[at.UNITS] + units) * c.machine[at.ROW]
+def group_at(c: Core, sm: SmRow, group: int) -> GroupRow:
+    return _row(c, c.machine[machine.FIRST_GROUP] + sm * c.machine[machine.GROUPS] + group)
 
 
-def collector_at(c: Core, sm: int, collector: int) -> int:
-    return c.table[sm, at.COLLECTORS_AT] + collector * c.machine[at.ROW]
+def units_at(c: Core, sm: SmRow, units: int) -> UnitsRow:
+    return _row(c, c.machine[machine.FIRST_UNITS] + sm * c.machine[machine.UNITS] + units)
 
 
-def bank_at(c: Core, sm: int, bank: int) -> int:
-    return c.table[sm, at.BANKS_AT] + bank * c.machine[at.ROW]
+def collector_at(c: Core, sm: SmRow, collector: int) -> CollectorRow:
+    return _further(c, c.table[sm, sms.FIRST_COLLECTOR], collector)
 
 
-def block_at(c: Core, sm: int, block: int) -> int:
+def bank_at(c: Core, sm: SmRow, bank: int) -> BankRow:
+    return _further(c, c.table[sm, sms.FIRST_BANK], bank)
+
+
+def block_at(c: Core, sm: SmRow, block: int) -> BlockRow:
     """A thread block that is resident in an SM."""
-    return c.table[sm, at.BLOCKS_AT] + block * c.machine[at.ROW]
+    return _further(c, c.table[sm, sms.FIRST_BLOCK], block)
+
+
+def op_after(c: Core, op: OpRow) -> OpRow:
+    """The operation in the next row."""
+    return _further(c, op, 1)

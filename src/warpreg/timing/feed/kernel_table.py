@@ -13,13 +13,16 @@ from warpreg.analysis.cached import cached_analysis
 from warpreg.designs.hints.program_table import classify, program_table
 from warpreg.designs.interface.program import Program
 from warpreg.gpu import Machine
-from warpreg.gpu.units import PIPES
+from warpreg.gpu.pipes import PIPES, TEX
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
 from warpreg.ir.operands import Immediate, Operand, Register
 from warpreg.sass import opcodes as sass
-from warpreg.timing.core import columns as at
+from warpreg.timing.core import access_record as record
+from warpreg.timing.core import operand_word
+from warpreg.timing.core.columns import code, warps
+from warpreg.timing.core.columns.typed import NONE, SET_SIZE
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.barriers import barrier_of
 from warpreg.timing.feed.memory_sites import access_kinds, is_copy
@@ -70,7 +73,7 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
     cells = _Cells(int(program.register_count))
     kinds = access_kinds(kernel)
     lists: list[tuple[int, int]] = []
-    code, needs = [], []
+    instructions, needs = [], []
     most_reads = most_writes = 1
     for pc, instruction in enumerate(kernel.instructions()):
         reads = _reads(program, pc)
@@ -78,29 +81,29 @@ def _table(kernel: Kernel, machine: Machine) -> Table:
         written = {cell for cell, _ in writes}
         touched = {register for register, _ in reads} | set(cells.apart(instruction.used))
         row = _row(program, pc, instruction, machine, int(kinds[pc]))
-        row[at.READS], row[at.READS_END] = len(lists), len(lists) + len(reads)
+        row[code.READS], row[code.READS_END] = len(lists), len(lists) + len(reads)
         lists += reads
-        row[at.WRITES], row[at.WRITES_END] = len(lists), len(lists) + len(writes)
+        row[code.WRITES], row[code.WRITES_END] = len(lists), len(lists) + len(writes)
         lists += writes
-        row[at.ALL_READS] = len(lists)
+        row[code.ALL_READS] = len(lists)
         lists += _operands(program, pc)
-        row[at.ALL_READS_END] = len(lists)
-        code.append(row)
+        row[code.ALL_READS_END] = len(lists)
+        instructions.append(row)
         needs.append((touched | written, written))
-        most_reads = max(most_reads, row[at.ALL_READS_END] - row[at.ALL_READS])
+        most_reads = max(most_reads, row[code.ALL_READS_END] - row[code.ALL_READS])
         most_writes = max(most_writes, len(writes))
-    if most_writes > at.WORD_MASK:
+    if most_writes > operand_word.WORD_MASK:
         raise TimingError(
-            f"kernel {kernel.name}: an instruction has {most_writes} results, at most {at.WORD_MASK} can be"
+            f"kernel {kernel.name}: an instruction has {most_writes} results, at most {operand_word.WORD_MASK} can be"
         )
-    words = 2 * max(1, -(-cells.count // (2 * at.SET_SIZE)))
+    words = 2 * max(1, -(-cells.count // (2 * SET_SIZE)))
     sets = _sets(needs, words)
     rows = [*lists, *pairwise(kernel.first_pcs())]
     listed = np.zeros((len(rows), 3), np.int64)
     listed[:, :2] = np.array(rows, np.int64).reshape(-1, 2)
     listed[: len(lists), 2] = _banks(listed[: len(lists), 0], machine)
     return Table(
-        np.concatenate((np.array(code, np.int64).reshape(-1, at.NEED), sets), axis=1),
+        np.concatenate((np.array(instructions, np.int64).reshape(-1, code.COUNT), sets), axis=1),
         listed,
         len(lists),
         words,
@@ -140,21 +143,21 @@ def barrier_flags(instruction: Instruction) -> int:
     found = barrier_of(instruction)
     if found is None:
         return 0
-    return at.BARRIER * found.waits | found.number << at.NUMBER_SHIFT | found.warps << at.COUNT_SHIFT
+    return code.BARRIER * found.waits | found.number << code.NUMBER_SHIFT | found.warps << code.COUNT_SHIFT
 
 
 def copy_flags(instruction: Instruction) -> int:
     """What the core knows of an asynchronous copy, of what groups copies, and of what waits for them."""
     if is_copy(instruction):
-        return at.COPIES_ONE
+        return code.COPIES_ONE
     modifiers = instruction.modifiers
     if instruction.opcode != "cp" or "bulk" in modifiers:
         return 0
     if "wait_group" in modifiers:
         allowed = instruction.sources[0]
-        groups = min(allowed.value, at.COMMITS_KEPT - 1) if isinstance(allowed, Immediate) else 0
-        return at.AWAITS | groups << at.NUMBER_SHIFT
-    return at.COMMITS * ("commit_group" in modifiers) | (at.COMMITS | at.AWAITS) * ("wait_all" in modifiers)
+        groups = min(allowed.value, warps.COMMITS_KEPT - 1) if isinstance(allowed, Immediate) else 0
+        return code.AWAITS | groups << code.NUMBER_SHIFT
+    return code.COMMITS * ("commit_group" in modifiers) | (code.COMMITS | code.AWAITS) * ("wait_all" in modifiers)
 
 
 class _Cells:
@@ -191,7 +194,7 @@ def _reads(program: Program, pc: int) -> list[tuple[int, int]]:
 def _writes(program: Program, pc: int, instruction: Instruction, cells: _Cells) -> list[tuple[int, int]]:
     rows = range(program.result_start[pc], program.result_start[pc + 1])
     words = {int(program.result[row]): row for row in rows}
-    return [*words.items(), *((cell, at.NONE) for cell in dict.fromkeys(cells.apart(_results(instruction.results))))]
+    return [*words.items(), *((cell, NONE) for cell in dict.fromkeys(cells.apart(_results(instruction.results))))]
 
 
 def _results(operands: Sequence[Operand]) -> list[Register]:
@@ -199,25 +202,25 @@ def _results(operands: Sequence[Operand]) -> list[Register]:
 
 
 def _row(program: Program, pc: int, instruction: Instruction, machine: Machine, kind: int) -> list[int]:
-    row = [0] * at.NEED
+    row = [0] * code.COUNT
     name = machine.worker[pipe_of(instruction)]
     pipe = machine.pipes[name]
-    row[at.PIPE] = PIPES.index(name)
-    row[at.LATENCY], row[at.INITIATION] = pipe.latency or 0, pipe.initiation
-    row[at.KIND] = at.TEXTURE if kind and name == "tex" else kind
-    row[at.FLAGS] = (
+    row[code.PIPE] = PIPES.index(name)
+    row[code.LATENCY], row[code.INITIATION] = pipe.latency or 0, pipe.initiation
+    row[code.KIND] = record.TEXTURE_LOAD if kind and name == PIPES[TEX] else kind
+    row[code.FLAGS] = (
         (barrier_flags(instruction) or copy_flags(instruction))
-        + at.FENCE * (instruction.opcode in FENCES)
-        + at.SUSPENDS * int(program.suspends[pc])
+        + code.FENCE * (instruction.opcode in FENCES)
+        + code.SUSPENDS * int(program.suspends[pc])
     )
-    row[at.WAIT_CLASS] = WAIT_CLASSES.get(classify(instruction)[1], 0) + at.LONG_BIT * int(program.long_latency[pc])
+    row[code.WAIT_CLASS] = WAIT_CLASSES.get(classify(instruction)[1], 0) + code.LONG_BIT * int(program.long_latency[pc])
     return row
 
 
 def _sets(needs: list[tuple[set[int], set[int]]], words: int) -> NDArray[np.int64]:
-    table = np.zeros((len(needs), 2 * words + -(at.NEED + 2 * words) % CODE_WIDTH), np.uint64)
+    table = np.zeros((len(needs), 2 * words + -(code.COUNT + 2 * words) % CODE_WIDTH), np.uint64)
     for pc, pair in enumerate(needs):
         for side, members in enumerate(pair):
             for cell in members:
-                table[pc, side * words + cell // at.SET_SIZE] |= np.uint64(1) << np.uint64(cell % at.SET_SIZE)
+                table[pc, side * words + cell // SET_SIZE] |= np.uint64(1) << np.uint64(cell % SET_SIZE)
     return table.view(np.int64)

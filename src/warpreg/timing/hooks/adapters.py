@@ -1,4 +1,4 @@
-"""What the core calls in place of `calls` where a design defines a hook: plans are made, hooks called, answers kept.
+"""What the core calls in place of a port where a design defines a hook: plans are made, hooks called, answers kept.
 
 The functions of this module that are named like hooks stand for the design's own and are replaced by them.  Of what a
 plan says of an operand one number stays in the instruction's row until it is needed: of a source its bank and the
@@ -28,22 +28,23 @@ from warpreg.designs.interface.plan import (
 )
 from warpreg.jit.noinline import seldom
 from warpreg.timing.core import access_record as record
-from warpreg.timing.core import columns as at
-from warpreg.timing.core import ports
+from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit
-from warpreg.timing.core.columns import Core
+from warpreg.timing.core.columns import clock, code, collectors, machine, ops, sms, warps
+from warpreg.timing.core.columns.typed import NONE, SET_SIZE, CollectorRow, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.core.inflight import mark, take_op
-from warpreg.timing.core.rows import number_of, warp_at, warp_of
+from warpreg.timing.core.rows import number_of, numbered_warp, warp_at, warp_of
+from warpreg.timing.core.state import Core
 from warpreg.timing.sm.wakeup import know_eligible, slowest
 from warpreg.timing.sm.writeback import queue_write
 
 
-def plan_of(c: Core, d: Any, sm: int, number: int, pc: int, mask: int, base: int, stride: int, now: int) -> Plan:
+def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, base: int, stride: int, now: int) -> Plan:
     """A plan for a hook; ``pc`` NONE where the hook is for no instruction."""
     datapath = 0
     first_source = 0
     first_result = 0
-    if pc != at.NONE:
+    if pc != NONE:
         datapath = d.program.datapath[pc]
         first_source = d.program.source_start[pc]
         first_result = d.program.result_start[pc]
@@ -53,27 +54,27 @@ def plan_of(c: Core, d: Any, sm: int, number: int, pc: int, mask: int, base: int
     )  # fmt: skip
 
 
-def record_base(c: Core, place: int) -> int:
+def record_base(c: Core, access: int) -> int:
     """The base address of an access record, 0 without one."""
-    return c.slab[place + 1] if place != at.NONE else 0
+    return c.slab[access + 1] if access != NONE else 0
 
 
-def record_stride(c: Core, place: int) -> int:
+def record_stride(c: Core, access: int) -> int:
     """Its stride."""
-    return c.slab[place + 2] if place != at.NONE else 0
+    return c.slab[access + 2] if access != NONE else 0
 
 
-def settle(c: Core, d: Any, sm: int, now: int) -> None:
+def settle(c: Core, d: Any, sm: SmRow, now: int) -> None:
     """What a hook asked for besides its answer: accesses wait for the end of the phase, tokens wake their warps."""
     if d.queued[EXTRAS] != 0 or d.queued[WOKEN] != 0:
         _settle_queued(c, d, sm, now)
 
 
 @seldom
-def _settle_queued(c: Core, d: Any, sm: int, now: int) -> None:
+def _settle_queued(c: Core, d: Any, sm: SmRow, now: int) -> None:
     extras = d.queued[EXTRAS]
     if extras > d.extras.shape[0] or d.queued[WOKEN] > d.woken.shape[0]:
-        c.clock[at.OVERFLOW] = 1
+        c.clock[clock.OVERFLOW] = 1
         extras = 0
     if not ports.is_ideal(c):
         for row in range(extras):
@@ -84,41 +85,41 @@ def _settle_queued(c: Core, d: Any, sm: int, now: int) -> None:
     d.queued[WOKEN] = 0
 
 
-def _keep_extra(c: Core, d: Any, sm: int, row: int) -> None:
-    warp = (c.machine[at.FIRST_WARP] + d.extras[row, EXTRA_WARP]) * c.machine[at.ROW]
+def _keep_extra(c: Core, d: Any, sm: SmRow, row: int) -> None:
+    warp = numbered_warp(c, d.extras[row, EXTRA_WARP])
     bank = d.extras[row, EXTRA_BANK]
     if bank == UNSET:
         bank = ports.bank_of(c, warp, d.extras[row, EXTRA_REGISTER])
-    if c.clock[at.FREE_OPS] < 2:
-        c.clock[at.OVERFLOW] = 1
+    if c.clock[clock.FREE_OPS] < 2:
+        c.clock[clock.OVERFLOW] = 1
         return
-    op = take_op(c, sm, warp, at.EXTRA)
-    c.rows[op, at.OP_PLACE] = bank
-    c.rows[op, at.OP_NEXT] = at.NONE
-    if c.table[sm, at.EXTRA_FIRST] == at.NONE:
-        c.table[sm, at.EXTRA_FIRST] = op
+    op = take_op(c, sm, warp, ops.EXTRA)
+    c.rows[op, ops.CURSOR] = bank
+    c.rows[op, ops.NEXT] = NONE
+    if c.table[sm, sms.EXTRA_FIRST] == NONE:
+        c.table[sm, sms.EXTRA_FIRST] = op
     else:
-        c.rows[c.table[sm, at.EXTRA_LAST], at.OP_NEXT] = op
-    c.table[sm, at.EXTRA_LAST] = op
+        c.rows[c.table[sm, sms.EXTRA_LAST], ops.NEXT] = op
+    c.table[sm, sms.EXTRA_LAST] = op
 
 
-def _wake(c: Core, sm: int, token: int, now: int) -> None:
-    for slot in range(c.machine[at.SLOTS]):
+def _wake(c: Core, sm: SmRow, token: int, now: int) -> None:
+    for slot in range(c.machine[machine.SLOTS]):
         warp = warp_at(c, sm, slot)
-        if c.rows[warp, at.STOP] == at.AT_TOKEN and c.rows[warp, at.TOKEN] == token:
-            c.rows[warp, at.STOP] = at.GOING
-            c.rows[warp, at.ASKS_FROM] = now + 1
+        if c.rows[warp, warps.STOP] == warps.AT_TOKEN and c.rows[warp, warps.TOKEN] == token:
+            c.rows[warp, warps.STOP] = warps.GOING
+            c.rows[warp, warps.ASKS_FROM] = now + 1
             mark(c, warp)
             if ports.is_two_level(c):
                 know_eligible(c, warp, slowest(c, warp))
 
 
-def queue_extras(c: Core, sm: int) -> None:
-    op = c.table[sm, at.EXTRA_FIRST]
-    c.table[sm, at.EXTRA_FIRST] = at.NONE
-    while op != at.NONE:
-        following = c.rows[op, at.OP_NEXT]
-        queue_write(c, sm, c.rows[op, at.OP_PLACE], op, 0)
+def queue_extras(c: Core, sm: SmRow) -> None:
+    op = c.table[sm, sms.EXTRA_FIRST]
+    c.table[sm, sms.EXTRA_FIRST] = NONE
+    while op != NONE:
+        following = c.rows[op, ops.NEXT]
+        queue_write(c, sm, c.rows[op, ops.CURSOR], op, 0)
         op = following
 
 
@@ -133,19 +134,19 @@ def plan_write(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
     """The design's."""
 
 
-def call_plan_reads(c: Core, d: Any, sm: int, warp: int, pc: int, op: int, now: int) -> None:
-    place = c.rows[op, at.OP_RECORD]
-    mask = c.rows[op, at.OP_MASK]
-    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, place), record_stride(c, place), now)
+def call_plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
+    access = c.rows[op, ops.RECORD]
+    mask = c.rows[op, ops.MASK]
+    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, access), record_stride(c, access), now)
     forget(d.sources, d.program.source_start[pc + 1] - d.program.source_start[pc])
     plan_reads(d.state, d.program, number_of(c, warp), pc, plan)
     settle(c, d, sm, now)
-    for row in range(c.code[pc, at.ALL_READS], c.code[pc, at.ALL_READS_END]):
-        k = row - c.code[pc, at.ALL_READS]
-        c.rows[op, c.machine[at.OP_READS] + k] = _source(c, d, warp, k, c.lists[row, 0])
+    for row in range(c.code[pc, code.ALL_READS], c.code[pc, code.ALL_READS_END]):
+        k = row - c.code[pc, code.ALL_READS]
+        c.rows[op, c.machine[machine.OP_READS] + k] = _source(c, d, warp, k, c.lists[row, 0])
 
 
-def _source(c: Core, d: Any, warp: int, k: int, register: int) -> int:
+def _source(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
     level = d.sources[k, LEVEL]
     cycles = d.sources[k, CYCLES] if d.sources[k, CYCLES] != UNSET else 1
     if level == UNSET or d.sources[k, MERGED] != UNSET:
@@ -155,73 +156,73 @@ def _source(c: Core, d: Any, warp: int, k: int, register: int) -> int:
         if level != 0:
             return -1 - cycles
         bank = ports.bank_of(c, warp, register) if not ports.is_ideal(c) else 0
-    return bank | max(0, cycles - 1) << at.CYCLE_SHIFT
+    return bank | max(0, cycles - 1) << operand_word.CYCLE_SHIFT
 
 
-def first_read(c: Core, pc: int) -> int:
-    return c.code[pc, at.ALL_READS]
+def first_read(c: Core, pc: Pc) -> int:
+    return c.code[pc, code.ALL_READS]
 
 
-def end_of_reads(c: Core, pc: int) -> int:
-    return c.code[pc, at.ALL_READS_END]
+def end_of_reads(c: Core, pc: Pc) -> int:
+    return c.code[pc, code.ALL_READS_END]
 
 
-def source_word(c: Core, d: Any, warp: int, op: int, k: int, row: int) -> int:
-    return c.rows[op, c.machine[at.OP_READS] + k]
+def source_word(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, row: int) -> int:
+    return c.rows[op, c.machine[machine.OP_READS] + k]
 
 
-def same_word(c: Core, first: int, k: int, place: int, word: int) -> int:
+def same_word(c: Core, first: int, k: int, row: CollectorRow, word: int) -> int:
     """The earlier source of the same register and bank, whose grant serves this one too; NONE without."""
     for other in range(k):
-        earlier = c.rows[place, at.WORD + other]
-        asks = earlier >= 0 and earlier & at.SAYS_BANK == word & at.SAYS_BANK
+        earlier = c.rows[row, collectors.WORD + other]
+        asks = earlier >= 0 and earlier & operand_word.SAYS_BANK == word & operand_word.SAYS_BANK
         if asks and c.lists[first + other, 0] == c.lists[first + k, 0]:
             return other
-    return at.NONE
+    return NONE
 
 
-def ideal_cycles(c: Core, d: Any, op: int, pc: int) -> int:
+def ideal_cycles(c: Core, d: Any, op: OpRow, pc: Pc) -> int:
     cycles = 0
-    for k in range(c.code[pc, at.ALL_READS_END] - c.code[pc, at.ALL_READS]):
-        word = c.rows[op, c.machine[at.OP_READS] + k]
-        cycles = max(cycles, word >> at.CYCLE_SHIFT if word >= 0 else -2 - word)
+    for k in range(c.code[pc, code.ALL_READS_END] - c.code[pc, code.ALL_READS]):
+        word = c.rows[op, c.machine[machine.OP_READS] + k]
+        cycles = max(cycles, word >> operand_word.CYCLE_SHIFT if word >= 0 else -2 - word)
     return cycles
 
 
-def call_plan_write(c: Core, d: Any, sm: int, warp: int, pc: int, op: int, now: int) -> None:
-    place = c.rows[op, at.OP_RECORD]
-    mask = c.rows[op, at.OP_MASK]
-    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, place), record_stride(c, place), now)
+def call_plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
+    access = c.rows[op, ops.RECORD]
+    mask = c.rows[op, ops.MASK]
+    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, access), record_stride(c, access), now)
     first = d.program.result_start[pc]
     forget(d.results, d.program.result_start[pc + 1] - first)
     plan_write(d.state, d.program, number_of(c, warp), pc, plan)
     settle(c, d, sm, now)
-    for row in range(c.code[pc, at.WRITES], c.code[pc, at.WRITES_END]):
-        if c.lists[row, 1] != at.NONE:
-            k = row - c.code[pc, at.WRITES]
-            c.rows[op, c.machine[at.OP_WRITES] + k] = _result(c, d, warp, c.lists[row, 1] - first, c.lists[row, 0])
+    for row in range(c.code[pc, code.WRITES], c.code[pc, code.WRITES_END]):
+        if c.lists[row, 1] != NONE:
+            k = row - c.code[pc, code.WRITES]
+            c.rows[op, c.machine[machine.OP_WRITES] + k] = _result(c, d, warp, c.lists[row, 1] - first, c.lists[row, 0])
 
 
-def _result(c: Core, d: Any, warp: int, k: int, register: int) -> int:
+def _result(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
     elsewhere = d.results[k, ELSEWHERE, LEVEL] != UNSET
     quick = d.results[k, ELSEWHERE, CYCLES]
     if d.results[k, IN_BANKS, LEVEL] == UNSET:
         cycles = quick if elsewhere and quick != UNSET else 1
-        return at.SAYS_BANK | max(1, cycles) << at.RESULT_SHIFT
+        return operand_word.SAYS_BANK | max(1, cycles) << operand_word.RESULT_SHIFT
     bank = d.results[k, IN_BANKS, BANK]
     if ports.is_ideal(c):
-        bank = at.SAYS_BANK
+        bank = operand_word.SAYS_BANK
     elif bank == UNSET:
         bank = ports.bank_of(c, warp, register)
     cycles = quick if elsewhere else d.results[k, IN_BANKS, CYCLES]
     if cycles == UNSET:
         cycles = 1
-    return bank | (at.ALSO_ELSEWHERE if elsewhere else 0) | max(1, cycles) << at.RESULT_SHIFT
+    return bank | (operand_word.ALSO_ELSEWHERE if elsewhere else 0) | max(1, cycles) << operand_word.RESULT_SHIFT
 
 
-def result_word(c: Core, d: Any, warp: int, op: int, row: int) -> int:
-    k = row - c.code[c.rows[op, at.OP_PC], at.WRITES]
-    return c.rows[op, c.machine[at.OP_WRITES] + k]
+def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, row: int) -> int:
+    k = row - c.code[c.rows[op, ops.PC], code.WRITES]
+    return c.rows[op, c.machine[machine.OP_WRITES] + k]
 
 
 # Who goes, and when.
@@ -232,10 +233,10 @@ def admit(state: Any, program: Any, warp: int, pc: int, plan: Any) -> int:
     return -1
 
 
-def call_admit(c: Core, d: Any, sm: int, warp: int, pc: int, now: int) -> int:
-    place = c.rows[warp, at.ACCESS] if c.code[pc, at.KIND] != at.NO_ACCESS else at.NONE
-    mask = c.rows[warp, at.MASK]
-    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, place), record_stride(c, place), now)
+def call_admit(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> int:
+    access = c.rows[warp, warps.ACCESS] if c.code[pc, code.KIND] != record.NO_ACCESS else NONE
+    mask = c.rows[warp, warps.MASK]
+    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, access), record_stride(c, access), now)
     answer = admit(d.state, d.program, number_of(c, warp), pc, plan)
     settle(c, d, sm, now)
     return answer
@@ -246,14 +247,14 @@ def priority(state: Any, program: Any, warp: int, pc: int) -> int:
     return 0
 
 
-def call_priority(c: Core, d: Any, sm: int, scheduler: int, ready: int, now: int) -> int:
+def call_priority(c: Core, d: Any, sm: SmRow, scheduler: int, ready: int, now: int) -> int:
     """Of the ready warps those with the highest priority."""
     best = 0
     chosen = 0
-    for position in range(at.SET_SIZE):
+    for position in range(SET_SIZE):
         if ready >> position & 1 != 0:
             warp = warp_of(c, sm, scheduler, position)
-            found = priority(d.state, d.program, number_of(c, warp), c.rows[warp, at.HEAD])
+            found = priority(d.state, d.program, number_of(c, warp), c.rows[warp, warps.HEAD])
             if chosen == 0 or found > best:
                 best = found
                 chosen = bit(position)
@@ -266,8 +267,8 @@ def activated(state: Any, program: Any, warp: int, plan: Any) -> None:
     """The design's."""
 
 
-def call_activated(c: Core, d: Any, sm: int, warp: int, now: int) -> None:
-    plan = plan_of(c, d, sm, number_of(c, warp), at.NONE, 0, 0, 0, now)
+def call_activated(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
+    plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, 0, 0, now)
     activated(d.state, d.program, number_of(c, warp), plan)
     settle(c, d, sm, now)
 
@@ -276,8 +277,8 @@ def suspended(state: Any, program: Any, warp: int, plan: Any) -> None:
     """The design's."""
 
 
-def call_suspended(c: Core, d: Any, sm: int, warp: int, now: int) -> None:
-    plan = plan_of(c, d, sm, number_of(c, warp), at.NONE, 0, 0, 0, now)
+def call_suspended(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
+    plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, 0, 0, now)
     suspended(d.state, d.program, number_of(c, warp), plan)
     settle(c, d, sm, now)
 
@@ -286,8 +287,8 @@ def warp_end(state: Any, program: Any, warp: int, plan: Any) -> None:
     """The design's."""
 
 
-def call_warp_end(c: Core, d: Any, sm: int, warp: int, now: int) -> None:
-    plan = plan_of(c, d, sm, number_of(c, warp), at.NONE, 0, 0, 0, now)
+def call_warp_end(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
+    plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, 0, 0, now)
     warp_end(d.state, d.program, number_of(c, warp), plan)
     settle(c, d, sm, now)
 
@@ -296,8 +297,8 @@ def block_start(state: Any, program: Any, sm: int, plan: Any) -> None:
     """The design's."""
 
 
-def call_block_start(c: Core, d: Any, sm: int, now: int) -> None:
-    plan = plan_of(c, d, sm, at.NONE, at.NONE, 0, 0, 0, now)
+def call_block_start(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    plan = plan_of(c, d, sm, NONE, NONE, 0, 0, 0, now)
     block_start(d.state, d.program, sm, plan)
     settle(c, d, sm, now)
 
@@ -306,8 +307,8 @@ def block_end(state: Any, program: Any, sm: int, plan: Any) -> None:
     """The design's."""
 
 
-def call_block_end(c: Core, d: Any, sm: int, now: int) -> None:
-    plan = plan_of(c, d, sm, at.NONE, at.NONE, 0, 0, 0, now)
+def call_block_end(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    plan = plan_of(c, d, sm, NONE, NONE, 0, 0, 0, now)
     block_end(d.state, d.program, sm, plan)
     settle(c, d, sm, now)
 
@@ -320,15 +321,15 @@ def load_lookup(state: Any, program: Any, warp: int, pc: int, base: int, stride:
     return 0
 
 
-def call_load_lookup(c: Core, d: Any, sm: int, op: int, now: int) -> int:
-    place = c.rows[op, at.OP_RECORD]
-    pc = c.rows[op, at.OP_PC]
-    head = c.slab[place]
-    if c.code[pc, at.KIND] != at.LOAD or head >> record.SPACE_SHIFT & 255 != record.GLOBAL:
+def call_load_lookup(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
+    access = c.rows[op, ops.RECORD]
+    pc = c.rows[op, ops.PC]
+    head = c.slab[access]
+    if c.code[pc, code.KIND] != record.LOAD or head >> record.SPACE_SHIFT & 255 != record.GLOBAL:
         return 0
-    number = number_of(c, c.rows[op, at.OP_WARP])
-    base, stride = c.slab[place + 1], c.slab[place + 2]
-    plan = plan_of(c, d, sm, number, pc, c.rows[op, at.OP_MASK], base, stride, now)
+    number = number_of(c, c.rows[op, ops.WARP])
+    base, stride = c.slab[access + 1], c.slab[access + 2]
+    plan = plan_of(c, d, sm, number, pc, c.rows[op, ops.MASK], base, stride, now)
     answer = load_lookup(d.state, d.program, number, pc, base, stride, head & 0xFFFFFFFF, plan)
     settle(c, d, sm, now)
     return answer
@@ -338,11 +339,11 @@ def memory_issued(state: Any, program: Any, warp: int, pc: int, plan: Any) -> No
     """The design's."""
 
 
-def call_memory_issued(c: Core, d: Any, sm: int, op: int, now: int) -> None:
-    place = c.rows[op, at.OP_RECORD]
-    pc = c.rows[op, at.OP_PC]
-    number = number_of(c, c.rows[op, at.OP_WARP])
-    plan = plan_of(c, d, sm, number, pc, c.rows[op, at.OP_MASK], c.slab[place + 1], c.slab[place + 2], now)
+def call_memory_issued(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    access = c.rows[op, ops.RECORD]
+    pc = c.rows[op, ops.PC]
+    number = number_of(c, c.rows[op, ops.WARP])
+    plan = plan_of(c, d, sm, number, pc, c.rows[op, ops.MASK], c.slab[access + 1], c.slab[access + 2], now)
     memory_issued(d.state, d.program, number, pc, plan)
     settle(c, d, sm, now)
 
@@ -351,12 +352,12 @@ def memory_returned(state: Any, program: Any, warp: int, pc: int, cycles: int, p
     """The design's."""
 
 
-def call_memory_returned(c: Core, d: Any, sm: int, op: int, now: int) -> None:
-    place = c.rows[op, at.OP_RECORD]
-    pc = c.rows[op, at.OP_PC]
-    number = number_of(c, c.rows[op, at.OP_WARP])
-    plan = plan_of(c, d, sm, number, pc, c.rows[op, at.OP_MASK], c.slab[place + 1], c.slab[place + 2], now)
-    memory_returned(d.state, d.program, number, pc, now - c.rows[op, at.OP_SENT_AT], plan)
+def call_memory_returned(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    access = c.rows[op, ops.RECORD]
+    pc = c.rows[op, ops.PC]
+    number = number_of(c, c.rows[op, ops.WARP])
+    plan = plan_of(c, d, sm, number, pc, c.rows[op, ops.MASK], c.slab[access + 1], c.slab[access + 2], now)
+    memory_returned(d.state, d.program, number, pc, now - c.rows[op, ops.SENT_AT], plan)
     settle(c, d, sm, now)
 
 
@@ -364,11 +365,11 @@ def arrived(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
     """The design's."""
 
 
-def call_arrived(c: Core, d: Any, sm: int, op: int, now: int) -> None:
-    pc = c.rows[op, at.OP_PC]
+def call_arrived(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    pc = c.rows[op, ops.PC]
     if d.program.long_latency[pc] != 0:
-        number = number_of(c, c.rows[op, at.OP_WARP])
-        arrived(d.state, d.program, number, pc, plan_of(c, d, sm, number, pc, c.rows[op, at.OP_MASK], 0, 0, now))
+        number = number_of(c, c.rows[op, ops.WARP])
+        arrived(d.state, d.program, number, pc, plan_of(c, d, sm, number, pc, c.rows[op, ops.MASK], 0, 0, now))
         settle(c, d, sm, now)
 
 
@@ -378,19 +379,19 @@ def written_back(
     """The design's."""
 
 
-def call_written_back(c: Core, d: Any, sm: int, op: int, now: int) -> None:
-    pc = c.rows[op, at.OP_PC]
-    if c.code[pc, at.WRITES] == c.code[pc, at.WRITES_END]:
+def call_written_back(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    pc = c.rows[op, ops.PC]
+    if c.code[pc, code.WRITES] == c.code[pc, code.WRITES_END]:
         return
-    warp = c.rows[op, at.OP_WARP]
-    place = c.rows[op, at.OP_RECORD]
-    mask = c.rows[op, at.OP_MASK]
-    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, place), record_stride(c, place), now)
-    head = c.rows[warp, at.HEAD]
-    following = at.NONE
-    if head != at.NONE and c.code[head, at.KIND] != at.NO_ACCESS:
-        following = c.rows[warp, at.ACCESS]
-    lanes = c.slab[following] & 0xFFFFFFFF if following != at.NONE else 0
+    warp = c.rows[op, ops.WARP]
+    access = c.rows[op, ops.RECORD]
+    mask = c.rows[op, ops.MASK]
+    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, access), record_stride(c, access), now)
+    head = c.rows[warp, warps.HEAD]
+    following = NONE
+    if head != NONE and c.code[head, code.KIND] != record.NO_ACCESS:
+        following = c.rows[warp, warps.ACCESS]
+    lanes = c.slab[following] & 0xFFFFFFFF if following != NONE else 0
     base, stride = record_base(c, following), record_stride(c, following)
     written_back(d.state, d.program, number_of(c, warp), pc, head, base, stride, lanes, plan)
     settle(c, d, sm, now)

@@ -19,8 +19,8 @@ from warpreg.designs.interface.state import Extent, Row, allocate
 from warpreg.gpu import Machine
 from warpreg.jit.options import Mode
 from warpreg.timing import memory
-from warpreg.timing.core import columns as at
 from warpreg.timing.core import ports
+from warpreg.timing.core.columns import machine
 from warpreg.timing.hooks import adapters
 from warpreg.timing.launch.compile import CoreRecipe, Entry
 from warpreg.timing.memory import Memory
@@ -171,7 +171,7 @@ class Outside:
 
     def _warp_start(self) -> FunctionType:
         """Resets the rows of a fresh warp and calls the hook, if there is one."""
-        lines = [_START.format(row=at.ROW, first_warp=at.FIRST_WARP)]
+        lines = [_START.format(row=machine.ROW, first_warp=machine.FIRST_WARP)]
         for one in self.fields:
             if one.reset:
                 lines.append(f"    for i in range(d.t_{one.name}.size):\n")

@@ -19,8 +19,9 @@ from warpreg.jit.entry_points import entry
 from warpreg.jit.options import INLINED, OPTIONS, Mode
 from warpreg.jit.type_keys import kind
 from warpreg.replay.diagnostics import author_line, authors_files, brief, check_return_types
-from warpreg.timing.core import columns as at
+from warpreg.timing.core.columns.machine import STRUCTURE
 from warpreg.timing.core.intrinsics import natives
+from warpreg.timing.core.state import IN_FRONT
 from warpreg.timing.memory import layout
 from warpreg.timing.sm.cycle import run
 
@@ -65,7 +66,7 @@ class CoreRecipe:
         parts = tuple((one, instead if _is_own(instead) else None) for one, instead in self.replaced.items())
         fields = tuple((name, getattr(record, "_fields", ())) for name, record in self.names.items())
         core, memory = arguments[:2]
-        machine, system = _numbers(core.machine, at.STRUCTURE), _numbers(memory.parameters, layout.STRUCTURE)
+        machine, system = _numbers(core.machine, STRUCTURE), _numbers(memory.parameters, layout.STRUCTURE)
         shape = widths(core), widths(memory), machine, system
         key = self.text, self.mode, parts, fields, self._reach_outside(), kind(arguments), shape
         if key not in _loaded:
@@ -97,9 +98,7 @@ class CoreRecipe:
         versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
         processor = (llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten())
         reach = Reach(self.replaced)
-        reach.text(
-            "key", repr((versions, processor, str(signature), shape, at.IN_FRONT, self.mode, self.text, OPTIONS))
-        )
+        reach.text("key", repr((versions, processor, str(signature), shape, IN_FRONT, self.mode, self.text, OPTIONS)))
         for file in (natives.__code__.co_filename, WORDS, INLINED):
             reach.text("natives", Path(file).read_text(encoding="utf-8"))
         reach.function(plain)
@@ -112,7 +111,7 @@ class CoreRecipe:
 
         options = OPTIONS | {"boundscheck": self.mode == "checked"}
         built = rebuild({"run": plain, **self.hooks}, inlined(options), {**natives(), **self.replaced})
-        opened = [bare(shape[0], at.IN_FRONT, shape[2]), bare(shape[1], (), shape[3])]
+        opened = [bare(shape[0], IN_FRONT, shape[2]), bare(shape[1], (), shape[3])]
         if self.mode == "checked":
             opened = 2 * [inlined(options)(_as_it_is)]
         vars(module).update(self.names, run=built.pop("run"), bare_core=opened[0], bare_memory=opened[1])

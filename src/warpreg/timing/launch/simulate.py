@@ -17,6 +17,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.timing import memory
 from warpreg.timing.core.buffer_pool import keep
+from warpreg.timing.core.columns.typed import array_of
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.feed import ALL_BLOCKS, ThreadBlocks, feed
 from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts, resources_of
@@ -131,7 +132,7 @@ def timed(
 def _result(run: Timed) -> TimingResult:
     """Its result; its room is left to the next launch."""
     found, system = run.result, run.outside.system
-    keep((run.engine.core.table, system.nodes, system.events, system.returns))
+    keep((array_of(run.engine.core.table), system.nodes, system.events, system.returns))
     return found
 
 

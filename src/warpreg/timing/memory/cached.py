@@ -8,7 +8,7 @@ SMs meet only where their requests arrive, so each may be stepped for some cycle
 
 from __future__ import annotations
 
-from warpreg.timing.core.prefetch import HOST_LINE, soon
+from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.memory import first_level, network, second_level
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.agenda import first_of_day, next_planned, plan, take
@@ -115,8 +115,8 @@ def _expect(memory: Memory, node: int) -> None:
     if node == at.NONE:
         return
     following = memory.nodes[node, at.NEXT] * at.NODE_FIELDS
-    soon(memory.nodes, following)
-    soon(memory.nodes, following + HOST_LINE)
+    prefetch(memory.nodes, following)
+    prefetch(memory.nodes, following + HOST_LINE)
     second_level.expect(memory, memory.nodes[node, at.LINE])
 
 

@@ -9,7 +9,7 @@ front of the cache, and the SM sends none until it has been taken.
 from __future__ import annotations
 
 from warpreg.timing.core.access_record import LOCAL_BASE
-from warpreg.timing.core.prefetch import HOST_LINE, soon
+from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory import network, tags
 from warpreg.timing.memory.heap import free_node, give_back, new_node, next_return, sectors_in, wake
@@ -95,10 +95,10 @@ def deliver(memory: Memory, node: int, now: int) -> None:
 def expect_answer(memory: Memory, node: int) -> None:
     """An answer is delivered soon, to the line and the transaction that it is for; then the one after it."""
     nodes = memory.nodes
-    soon(nodes, nodes[node, at.NEXT] * at.NODE_FIELDS)
-    soon(nodes, nodes[node, at.NEXT] * at.NODE_FIELDS + HOST_LINE)
-    soon(memory.lines1, nodes[node, at.FILLS] * at.LINE_FIELDS)
-    soon(nodes, nodes[node, at.ASKED_BY] * at.NODE_FIELDS)
+    prefetch(nodes, nodes[node, at.NEXT] * at.NODE_FIELDS)
+    prefetch(nodes, nodes[node, at.NEXT] * at.NODE_FIELDS + HOST_LINE)
+    prefetch(memory.lines1, nodes[node, at.FILLS] * at.LINE_FIELDS)
+    prefetch(nodes, nodes[node, at.ASKED_BY] * at.NODE_FIELDS)
 
 
 def _take(memory: Memory, sm: int, node: int, now: int) -> int:

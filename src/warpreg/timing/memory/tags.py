@@ -7,7 +7,7 @@ one costs nothing until it is used: buckets, and lines' HASH_NEXT, name one more
 
 from __future__ import annotations
 
-from warpreg.timing.core.prefetch import soon
+from warpreg.timing.core.prefetch import prefetch
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.layout import Array, Halves
 
@@ -28,7 +28,7 @@ def find(lines: Halves, buckets: Halves, count: int, which: int, line: int) -> i
 
 def expect(buckets: Halves, count: int, which: int, line: int) -> None:
     """A line of cache ``which`` is looked up soon."""
-    soon(buckets, which * count + _bucket(line >> LINE_SHIFT, count))
+    prefetch(buckets, which * count + _bucket(line >> LINE_SHIFT, count))
 
 
 def line_at(lines: Halves, place: int) -> int:

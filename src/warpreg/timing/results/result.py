@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.gpu import Machine
-from warpreg.gpu.units import PIPES
+from warpreg.gpu.pipes import CTRL, PIPES
 from warpreg.replay.counts import Counts, together
-from warpreg.timing.core import columns as at
-from warpreg.timing.core.columns import Core
+from warpreg.timing.core.columns import causes, clock, machine, sms, warps
+from warpreg.timing.core.columns.typed import array_of
+from warpreg.timing.core.state import Core
+from warpreg.timing.core.whole_columns import accounts_of, sms_of, warps_of
 from warpreg.timing.results.bandwidth import Moved, moved
 
-CAUSES = (
-    "issued", "not selected", "fetch", "alu", "sfu", "dp", "shared", "memory", "operands", "unit", "memory queue",
-    "barrier", "fence", "token", "inactive", "swap", "drain", "empty", "other",
-)  # fmt: skip
+CAUSES = tuple(causes.NAMES)
 """Of the stall account, in the order of docs/reference/timing.md; every cycle of every warp slot has exactly one."""
 
 
@@ -90,7 +89,7 @@ class TimingResult:
     def occupancy(self) -> float:
         """Mean share of warp slots that hold a warp, over all SMs and cycles."""
         total = self.stalls.sum()
-        return float(1 - self.stalls[:, at.EMPTY].sum() / total) if total else 0.0
+        return float(1 - self.stalls[:, causes.EMPTY].sum() / total) if total else 0.0
 
     @property
     def collector_occupancy(self) -> float:
@@ -152,7 +151,7 @@ class TimingResult:
 
 
 def result_of(
-    machine: Machine,
+    gpu: Machine,
     core: Core,
     cycles: int,
     counters: Mapping[str, int],
@@ -161,43 +160,41 @@ def result_of(
     resources: Mapping[str, int],
 ) -> TimingResult:
     """What the core's arrays say at the end of a run of ``cycles``; ``counters`` are those of the memory system."""
-    m, clock = core.machine, core.clock
-    sms, schedulers = int(m[at.SMS]), int(m[at.SCHEDULERS])
-    warps = core.table[m[at.FIRST_WARP] : m[at.FIRST_SCHEDULER]]
-    first = int(m[at.FIRST_SCHEDULER] + m[at.TO_ACCOUNT] // m[at.ROW])
-    stalls = core.table[first : first + sms * schedulers, : at.CAUSES].copy()
-    rest = cycles - warps[:, at.SINCE]
-    index = np.arange(len(warps))
-    owner = index // int(m[at.SLOTS]) * schedulers + index % int(m[at.SLOTS]) % schedulers
-    np.add.at(stalls, (owner, warps[:, at.CAUSE]), rest)
+    m, table = core.machine, array_of(core.table)
+    sm_count, schedulers, slots = int(m[machine.SMS]), int(m[machine.SCHEDULERS]), int(m[machine.SLOTS])
+    own = warps_of(table, m)
+    stalls = accounts_of(table, m).rows[:, : causes.COUNT].copy()
+    index = np.arange(sm_count * slots)
+    owner = index // slots * schedulers + index % slots % schedulers
+    np.add.at(stalls, (owner, own[warps.CAUSE]), cycles - own[warps.SINCE])
     return TimingResult(
-        machine=machine.name,
-        sms=sms,
-        slots=int(m[at.SLOTS]),
+        machine=gpu.name,
+        sms=sm_count,
+        slots=slots,
         cycles=cycles,
-        warp_instructions=int(clock[at.INSTRUCTIONS]),
-        issued=core.table[:sms, at.SEQ].copy(),
+        warp_instructions=int(core.clock[clock.INSTRUCTIONS]),
+        issued=sms_of(table, m)[sms.SEQ].copy(),
         stalls=stalls,
-        memory_cycles=warps[:, at.MEMORY_CYCLES].copy(),
-        bank_conflicts=int(clock[at.BANK_WAITS]),
-        write_conflicts=int(clock[at.WRITE_WAITS]),
-        collectors=sms
-        * sum(one.collectors * (schedulers if one.private else 1) for one in machine.collectors.values()),
-        collected=int(clock[at.COLLECTED]),
-        collect_cycles=int(clock[at.COLLECT_CYCLES]),
-        collected_memory=int(clock[at.COLLECTED_MEMORY]),
-        collect_cycles_memory=int(clock[at.COLLECT_CYCLES_MEMORY]),
-        transactions=int(clock[at.TRANSACTIONS]),
-        memory_loads=int(clock[at.MEMORY_LOADS]),
-        memory_load_cycles=int(clock[at.MEMORY_LOAD_CYCLES]),
-        dispatched={name: int(clock[at.DISPATCHED + i]) for i, name in enumerate(PIPES)},
+        memory_cycles=own[warps.MEMORY_CYCLES].copy(),
+        bank_conflicts=int(core.clock[clock.BANK_WAITS]),
+        write_conflicts=int(core.clock[clock.WRITE_WAITS]),
+        collectors=sm_count
+        * sum(one.collectors * (schedulers if one.private else 1) for one in gpu.collectors.values()),
+        collected=int(core.clock[clock.COLLECTED]),
+        collect_cycles=int(core.clock[clock.COLLECT_CYCLES]),
+        collected_memory=int(core.clock[clock.COLLECTED_MEMORY]),
+        collect_cycles_memory=int(core.clock[clock.COLLECT_CYCLES_MEMORY]),
+        transactions=int(core.clock[clock.TRANSACTIONS]),
+        memory_loads=int(core.clock[clock.MEMORY_LOADS]),
+        memory_load_cycles=int(core.clock[clock.MEMORY_LOAD_CYCLES]),
+        dispatched={name: int(core.clock[clock.DISPATCHED + i]) for i, name in enumerate(PIPES)},
         units={
             name: pipe.units * (schedulers if pipe.private else 1)
-            for name, pipe in machine.pipes.items()
-            if name != "ctrl"
+            for name, pipe in gpu.pipes.items()
+            if name != PIPES[CTRL]
         },
         memory=dict(counters),
-        moved=moved(machine, sms, int(clock[at.TRANSACTIONS]), counters),
+        moved=moved(gpu, sm_count, int(core.clock[clock.TRANSACTIONS]), counters),
         counts=counts,
         plain=plain,
         resources=dict(resources),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.timing.core import columns as at
 from warpreg.timing.core import ports
-from warpreg.timing.core.columns import Core
+from warpreg.timing.core.columns import clock, machine, schedulers, sms
+from warpreg.timing.core.columns.typed import NEVER, NONE, SmRow
 from warpreg.timing.core.inflight import next_due
-from warpreg.timing.core.prefetch import soon
-from warpreg.timing.core.rows import scheduler_at
+from warpreg.timing.core.prefetch import prefetch
+from warpreg.timing.core.rows import scheduler_at, sm_rows
+from warpreg.timing.core.state import Core
+from warpreg.timing.core.status import DONE, NEEDS_BLOCKS, NEEDS_ROOM, OVERFLOWED, STUCK
 from warpreg.timing.sm.block_dispatch import has_room, leave, place
 from warpreg.timing.sm.issue import release_barriers, take_turn
 from warpreg.timing.sm.load_store_unit import expect_head, send_one
@@ -30,104 +32,104 @@ def run(c: Core, memory: Any, d: Any) -> int:
     """
     while True:
         status = _step_all(c, memory, d)
-        if status != at.DONE or c.clock[at.ENDED_BLOCKS] == c.clock[at.TOTAL_BLOCKS]:
+        if status != DONE or c.clock[clock.ENDED_BLOCKS] == c.clock[clock.TOTAL_BLOCKS]:
             return status
-        before = c.clock[at.UNTIL]
+        before = c.clock[clock.UNTIL]
         until = ports.look_ahead(memory, _soonest(c, memory), before)
-        if until >= at.NEVER or until - c.clock[at.LAST_PROGRESS] > PATIENCE:
-            return at.STUCK
-        if c.machine[at.IN_STEP] != 0:
+        if until >= NEVER or until - c.clock[clock.LAST_PROGRESS] > PATIENCE:
+            return STUCK
+        if c.machine[machine.IN_STEP] != 0:
             until = min(until, max(before, _soonest(c, memory)) + 1)
-        c.clock[at.UNTIL] = until
+        c.clock[clock.UNTIL] = until
 
 
 def _soonest(c: Core, memory: Any) -> int:
     """When an SM is to be stepped next, as far as is known."""
-    soonest = at.NEVER
-    for sm in range(c.machine[at.SMS]):
-        soonest = min(soonest, c.table[sm, at.DUE], ports.next_return(memory, sm))
+    soonest = NEVER
+    for sm in sm_rows(c.machine[machine.SMS]):
+        soonest = min(soonest, c.table[sm, sms.DUE], ports.next_return(memory, sm))
     return soonest
 
 
 def _step_all(c: Core, memory: Any, d: Any) -> int:
     """Step each SM up to UNTIL; those that have room take thread blocks in the order of cycles, then of SMs."""
-    turn = at.NONE
+    turn: int = NONE
     while True:
-        for sm in range(c.machine[at.SMS]):
-            status = at.DONE
-            if turn != at.NONE:
-                if c.table[sm, at.PLACES_AT] != turn:
+        for sm in sm_rows(c.machine[machine.SMS]):
+            status = DONE
+            if turn != NONE:
+                if c.table[sm, sms.PLACES_AT] != turn:
                     continue
                 status = _place(c, d, sm)
-            if status == at.DONE:
+            if status == DONE:
                 status = _step_one(c, memory, d, sm)
-            if status == at.DONE and c.machine[at.IN_STEP] != 0 and c.table[sm, at.PLACES_AT] != at.NONE:
+            if status == DONE and c.machine[machine.IN_STEP] != 0 and c.table[sm, sms.PLACES_AT] != NONE:
                 status = _place(c, d, sm)
-            if status != at.DONE:
+            if status != DONE:
                 return status
-        if c.clock[at.PLACING] == 0:
-            return at.DONE
+        if c.clock[clock.PLACING] == 0:
+            return DONE
         turn = _first_to_place(c)
 
 
-def _place(c: Core, d: Any, sm: int) -> int:
+def _place(c: Core, d: Any, sm: SmRow) -> int:
     """It is the SM's turn to take a thread block, if there is one."""
-    if c.clock[at.NEXT_BLOCK] != c.clock[at.TOTAL_BLOCKS]:
-        if c.clock[at.NEXT_BLOCK] == c.clock[at.LOADED_BLOCKS]:
-            return at.NEEDS_BLOCKS
-        if c.clock[at.FREE_OPS] < c.clock[at.LEAST_OPS]:
-            return at.NEEDS_ROOM
-        now = c.table[sm, at.PLACES_AT]
+    if c.clock[clock.NEXT_BLOCK] != c.clock[clock.TOTAL_BLOCKS]:
+        if c.clock[clock.NEXT_BLOCK] == c.clock[clock.LOADED_BLOCKS]:
+            return NEEDS_BLOCKS
+        if c.clock[clock.FREE_OPS] < c.clock[clock.LEAST_OPS]:
+            return NEEDS_ROOM
+        now = c.table[sm, sms.PLACES_AT]
         place(c, d, sm, now)
         ports.queue_extras(c, sm)
-        c.table[sm, at.DUE] = now + 1
-    c.table[sm, at.PLACES_AT] = at.NONE
-    c.clock[at.PLACING] -= 1
-    return at.DONE
+        c.table[sm, sms.DUE] = now + 1
+    c.table[sm, sms.PLACES_AT] = NONE
+    c.clock[clock.PLACING] -= 1
+    return DONE
 
 
 def _first_to_place(c: Core) -> int:
     """The first cycle at whose end an SM has room."""
-    first = at.NEVER
-    for sm in range(c.machine[at.SMS]):
-        if c.table[sm, at.PLACES_AT] != at.NONE:
-            first = min(first, c.table[sm, at.PLACES_AT])
+    first = NEVER
+    for sm in sm_rows(c.machine[machine.SMS]):
+        if c.table[sm, sms.PLACES_AT] != NONE:
+            first = min(first, c.table[sm, sms.PLACES_AT])
     return first
 
 
-def _step_one(c: Core, memory: Any, d: Any, sm: int) -> int:
+def _step_one(c: Core, memory: Any, d: Any, sm: SmRow) -> int:
     """Step an SM where something can happen, up to UNTIL or until it waits for its turn to take a thread block."""
-    while c.table[sm, at.PLACES_AT] == at.NONE:
+    while c.table[sm, sms.PLACES_AT] == NONE:
         back = ports.next_return(memory, sm)
-        now = min(c.table[sm, at.DUE], back)
-        if now >= c.clock[at.UNTIL]:
+        now = min(c.table[sm, sms.DUE], back)
+        if now >= c.clock[clock.UNTIL]:
             break
-        if c.clock[at.FREE_OPS] < c.clock[at.LEAST_OPS]:
-            return at.NEEDS_ROOM
+        if c.clock[clock.FREE_OPS] < c.clock[clock.LEAST_OPS]:
+            return NEEDS_ROOM
         if back <= now:
             ports.settle(memory, sm, now)
-            soon(c.rows, ports.awaited(memory, sm))
-            if c.table[sm, at.QUEUE_AT] == at.NEVER:
-                c.table[sm, at.QUEUE_AT] = now
-        c.table[sm, at.DUE] = _step(c, memory, d, sm, now)
-        c.clock[at.STEPS_TAKEN] += 1
-        if c.clock[at.OVERFLOW] != 0:
-            return at.OVERFLOWED
-        if c.clock[at.NEXT_BLOCK] != c.clock[at.TOTAL_BLOCKS] and has_room(c, sm):
-            c.table[sm, at.PLACES_AT] = now
-            c.clock[at.PLACING] += 1
-    return at.DONE
+            prefetch(c.rows, ports.awaited(memory, sm))
+            if c.table[sm, sms.QUEUE_AT] == NEVER:
+                c.table[sm, sms.QUEUE_AT] = now
+        c.table[sm, sms.DUE] = _step(c, memory, d, sm, now)
+        c.clock[clock.STEPS_TAKEN] += 1
+        if c.clock[clock.OVERFLOW] != 0:
+            return OVERFLOWED
+        if c.clock[clock.NEXT_BLOCK] != c.clock[clock.TOTAL_BLOCKS] and has_room(c, sm):
+            c.table[sm, sms.PLACES_AT] = now
+            c.clock[clock.PLACING] += 1
+    return DONE
 
 
-def _step(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
+def _step(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> int:
     """One cycle of an SM; returns when it is to be stepped next, memory's returns apart."""
-    schedulers = c.machine[at.SCHEDULERS]
-    gap = now - 1 - c.table[sm, at.STEPPED]
+    scheduler_count = c.machine[machine.SCHEDULERS]
+    gap = now - 1 - c.table[sm, sms.STEPPED]
     if gap > 0:
-        for scheduler in range(schedulers):
-            if c.rows[scheduler_at(c, sm, scheduler), at.READY_WARPS] != 0:
+        for scheduler in range(scheduler_count):
+            if c.rows[scheduler_at(c, sm, scheduler), schedulers.READY] != 0:
                 blocked_warps(c, sm, scheduler, gap, now - 1)
-    c.table[sm, at.STEPPED] = now
+    c.table[sm, sms.STEPPED] = now
     complete(c, memory, d, sm, now)
     ports.queue_extras(c, sm)
     send_one(c, memory, d, sm, now)
@@ -136,34 +138,34 @@ def _step(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
     ports.queue_extras(c, sm)
     again = _issue_phase(c, d, sm, now)
     ports.queue_extras(c, sm)
-    later = min(later, c.table[sm, at.RETRY_AT])
-    if c.table[sm, at.ENDED_WARPS] != 0:
+    later = min(later, c.table[sm, sms.RETRY_AT])
+    if c.table[sm, sms.ENDED_WARPS] != 0:
         leave(c, d, sm, now)
         ports.queue_extras(c, sm)
-    if again or c.machine[at.EVERY_CYCLE] != 0 or ports.is_collecting(c, sm):
+    if again or c.machine[machine.EVERY_CYCLE] != 0 or ports.is_collecting(c, sm):
         return now + 1
-    if c.table[sm, at.QUEUED] != 0:
-        later = min(later, c.table[sm, at.QUEUE_AT])
+    if c.table[sm, sms.QUEUED] != 0:
+        later = min(later, c.table[sm, sms.QUEUE_AT])
     return min(later, next_due(c, sm, now))
 
 
-def _issue_phase(c: Core, d: Any, sm: int, now: int) -> bool:
+def _issue_phase(c: Core, d: Any, sm: SmRow, now: int) -> bool:
     """Phase 3; whether a warp that is ready was left over, or one changed."""
-    schedulers = c.machine[at.SCHEDULERS]
-    c.table[sm, at.RETRY_AT] = at.NEVER
-    for scheduler in range(schedulers):
-        if c.rows[scheduler_at(c, sm, scheduler), at.DIRTY] != 0:
+    scheduler_count = c.machine[machine.SCHEDULERS]
+    c.table[sm, sms.RETRY_AT] = NEVER
+    for scheduler in range(scheduler_count):
+        if c.rows[scheduler_at(c, sm, scheduler), schedulers.DIRTY] != 0:
             look_again(c, d, sm, scheduler, now)
     again = False
-    for scheduler in range(schedulers):
+    for scheduler in range(scheduler_count):
         if take_turn(c, d, sm, scheduler, now):
             again = True
-    if c.table[sm, at.CHECK_BARRIER] != 0:
+    if c.table[sm, sms.CHECK_BARRIER] != 0:
         release_barriers(c, sm)
     if ports.is_two_level(c):
-        for scheduler in range(schedulers):
+        for scheduler in range(scheduler_count):
             fill_active(c, d, sm, scheduler, now)
-    for scheduler in range(schedulers):
-        if c.rows[scheduler_at(c, sm, scheduler), at.DIRTY] != 0:
+    for scheduler in range(scheduler_count):
+        if c.rows[scheduler_at(c, sm, scheduler), schedulers.DIRTY] != 0:
             again = True
     return again

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from warpreg.timing.core import columns as at
-from warpreg.timing.core.columns import Core
+from warpreg.timing.core.columns import function_units, schedulers
+from warpreg.timing.core.columns.typed import NEVER, SchedulerRow, SmRow, UnitsRow
+from warpreg.timing.core.state import Core
 from warpreg.timing.sm.load_store_unit import has_room
 
 
-def units_of(c: Core, row: int, pipe: int) -> int:
+def units_of(c: Core, row: SchedulerRow, pipe: int) -> UnitsRow:
     """The row of the units that a scheduler's instructions of a pipe go to; ``row`` is the scheduler's."""
-    return c.rows[row, at.UNITS_FOR + pipe]
+    return c.rows[row, schedulers.UNITS_FOR + pipe]
 
 
-def free_at(c: Core, sm: int, units: int) -> int:
+def free_at(c: Core, sm: SmRow, units: UnitsRow) -> int:
     """When one takes an instruction: now or earlier, a later cycle, or NEVER while it would have to enter the queue of
     the load-store unit and that is full.
     """
-    if c.rows[units, at.FEEDS_QUEUE] != 0 and not has_room(c, sm):
-        return at.NEVER
-    return c.rows[units, at.FREE_AT]
+    if c.rows[units, function_units.FEEDS_QUEUE] != 0 and not has_room(c, sm):
+        return NEVER
+    return c.rows[units, function_units.FREE_AT]
 
 
-def take_unit(c: Core, units: int, until: int) -> None:
+def take_unit(c: Core, units: UnitsRow, until: int) -> None:
     """The one that has been free the longest takes an instruction."""
-    if c.rows[units, at.UNIT_COUNT] == 1:
-        c.rows[units, at.FREE_AT] = until
+    if c.rows[units, function_units.SIZE] == 1:
+        c.rows[units, function_units.FREE_AT] = until
         return
-    first = c.rows[units, at.FIRST_UNIT]
-    last = first + c.rows[units, at.UNIT_COUNT]
+    first = c.rows[units, function_units.FIRST]
+    last = first + c.rows[units, function_units.SIZE]
     free = first
     for unit in range(first + 1, last):
         if c.units[unit] < c.units[free]:
@@ -36,4 +37,4 @@ def take_unit(c: Core, units: int, until: int) -> None:
     soonest = until
     for unit in range(first, last):
         soonest = min(soonest, c.units[unit])
-    c.rows[units, at.FREE_AT] = soonest
+    c.rows[units, function_units.FREE_AT] = soonest

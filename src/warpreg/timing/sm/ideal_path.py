@@ -4,41 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.timing.core import columns as at
-from warpreg.timing.core import ports
-from warpreg.timing.core.columns import Core
+from warpreg.gpu import pipes
+from warpreg.timing.core import operand_word, ports
+from warpreg.timing.core.columns import code, sms
+from warpreg.timing.core.columns.typed import NEVER, OpRow, Pc, SchedulerRow, SmRow, UnitsRow, WarpRow
+from warpreg.timing.core.state import Core
 from warpreg.timing.sm.function_units import free_at, take_unit, units_of
 from warpreg.timing.sm.load_store_unit import begin
 
 
-def collect(c: Core, d: Any, sm: int, now: int) -> int:
-    return at.NEVER
+def collect(c: Core, d: Any, sm: SmRow, now: int) -> int:
+    return NEVER
 
 
-def is_collecting(c: Core, sm: int) -> bool:
+def is_collecting(c: Core, sm: SmRow) -> bool:
     return False
 
 
-def may_refuse(c: Core, row: int) -> int:
-    return (1 << at.PIPES) - 1 - (1 << at.CTRL)
+def may_refuse(c: Core, row: SchedulerRow) -> int:
+    return (1 << len(pipes.PIPES)) - 1 - (1 << pipes.CTRL)
 
 
-def refuses(c: Core, sm: int, row: int, pipe: int, now: int) -> bool:
+def refuses(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> bool:
     free = free_at(c, sm, units_of(c, row, pipe))
     if free <= now:
         return False
-    c.table[sm, at.RETRY_AT] = min(c.table[sm, at.RETRY_AT], free)
+    c.table[sm, sms.RETRY_AT] = min(c.table[sm, sms.RETRY_AT], free)
     return True
 
 
-def waits_for(c: Core, sm: int, row: int, pipe: int, now: int) -> int:
+def waits_for(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> UnitsRow:
     return units_of(c, row, pipe)
 
 
-def take(c: Core, d: Any, sm: int, row: int, pipe: int, pc: int, op: int, now: int) -> None:
-    take_unit(c, units_of(c, row, pipe), now + c.code[pc, at.INITIATION])
+def take(c: Core, d: Any, sm: SmRow, row: SchedulerRow, pipe: int, pc: Pc, op: OpRow, now: int) -> None:
+    take_unit(c, units_of(c, row, pipe), now + c.code[pc, code.INITIATION])
     begin(c, d, sm, op, ports.ideal_cycles(c, d, op, pc), now)
 
 
-def result_word(c: Core, d: Any, warp: int, op: int, row: int) -> int:
-    return at.SAYS_BANK | 1 << at.RESULT_SHIFT
+def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, row: int) -> int:
+    return operand_word.SAYS_BANK | 1 << operand_word.RESULT_SHIFT

@@ -5,26 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.designs.interface.plan import GO
+from warpreg.gpu import pipes, scheduling
 from warpreg.timing.core import access_record as record
-from warpreg.timing.core import columns as at
 from warpreg.timing.core import ports
 from warpreg.timing.core.bitset import bit, count, lowest, round_after, round_from
-from warpreg.timing.core.columns import Core
+from warpreg.timing.core.columns import blocks, causes, clock, code, machine, ops, schedulers, sms, warps
+from warpreg.timing.core.columns.typed import NONE, BlockRow, OpRow, Pc, SchedulerRow, SmRow, WarpRow
 from warpreg.timing.core.inflight import mark, take_op, wake_at
-from warpreg.timing.core.prefetch import HOST_LINE, soon
-from warpreg.timing.core.rows import block_at, scheduler_at, warp_at, warp_of
+from warpreg.timing.core.prefetch import HOST_LINE, prefetch
+from warpreg.timing.core.rows import account_of, block_at, scheduler_at, warp_at, warp_of
+from warpreg.timing.core.state import Core
 from warpreg.timing.sm.stall_account import blocked_warps
 from warpreg.timing.sm.wakeup import know_eligible, slowest, take_from_ready, watch_for_stall
 from warpreg.timing.sm.writeback import end_warp
 
 
-def take_turn(c: Core, d: Any, sm: int, scheduler: int, now: int) -> bool:
+def take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
     """A scheduler's turn: issue what the policy picks, account for all who are ready.
 
     Returns whether a warp is left that could issue in the next cycle as far as is known now.
     """
     row = scheduler_at(c, sm, scheduler)
-    ready = c.rows[row, at.READY_WARPS]
+    ready = c.rows[row, schedulers.READY]
     if ready == 0:
         return False
     able = ready & ~blocked_warps(c, sm, scheduler, 1, now)
@@ -35,236 +37,245 @@ def take_turn(c: Core, d: Any, sm: int, scheduler: int, now: int) -> bool:
         position = _pick(c, sm, row, scheduler, ports.prefer(c, d, sm, scheduler, left, now))
         left ^= bit(position)
         warp = warp_of(c, sm, scheduler, position)
-        token = ports.admit(c, d, sm, warp, c.rows[warp, at.HEAD], now)
+        token = ports.admit(c, d, sm, warp, c.rows[warp, warps.HEAD], now)
         if token == GO:
             _issue_from(c, d, sm, row, scheduler, position, warp, now)
             issued = 1
             break
         refused += 1
         _wait_for_token(c, row, position, warp, token)
-    c.rows[row + c.machine[at.TO_ACCOUNT], at.ISSUED] += issued
-    c.rows[row + c.machine[at.TO_ACCOUNT], at.TOKEN_WAIT] += refused
-    c.rows[row + c.machine[at.TO_ACCOUNT], at.NOT_SELECTED] += count(able) - issued - refused
+    account = account_of(c, row)
+    c.rows[account, causes.ISSUED] += issued
+    c.rows[account, causes.TOKEN] += refused
+    c.rows[account, causes.NOT_SELECTED] += count(able) - issued - refused
     return left != 0
 
 
-def _pick(c: Core, sm: int, row: int, scheduler: int, able: int) -> int:
+def _pick(c: Core, sm: SmRow, row: SchedulerRow, scheduler: int, able: int) -> int:
     """The position of the warp that goes first."""
-    policy = c.machine[at.POLICY]
-    last = c.rows[row, at.LAST]
-    if policy == at.LRR:
+    policy = c.machine[machine.POLICY]
+    last = c.rows[row, schedulers.LAST]
+    if policy == scheduling.LRR:
         return round_after(able, last)
-    if policy == at.GREEDY:
+    if policy == scheduling.GREEDY:
         return round_from(able, last)
-    if policy == at.GTO and able & bit(last) != 0 and c.rows[warp_of(c, sm, scheduler, last), at.LAST_ISSUE] >= 0:
+    if (
+        policy == scheduling.GTO
+        and able & bit(last) != 0
+        and c.rows[warp_of(c, sm, scheduler, last), warps.LAST_ISSUE] >= 0
+    ):
         return last
     oldest = lowest(able)
-    youth = c.rows[warp_of(c, sm, scheduler, oldest), at.AGE]
+    youth = c.rows[warp_of(c, sm, scheduler, oldest), warps.AGE]
     rest = able ^ bit(oldest)
     while rest != 0:
         other = lowest(rest)
         rest ^= bit(other)
-        age = c.rows[warp_of(c, sm, scheduler, other), at.AGE]
+        age = c.rows[warp_of(c, sm, scheduler, other), warps.AGE]
         if age < youth:
             oldest = other
             youth = age
     return oldest
 
 
-def _wait_for_token(c: Core, row: int, position: int, warp: int, token: int) -> None:
+def _wait_for_token(c: Core, row: SchedulerRow, position: int, warp: WarpRow, token: int) -> None:
     """Out of the ready warps until a hook wakes the token."""
     take_from_ready(c, row, warp, bit(position))
-    c.rows[row, at.DIRTY] |= bit(position)
-    c.rows[warp, at.STOP] = at.AT_TOKEN
-    c.rows[warp, at.TOKEN] = token
+    c.rows[row, schedulers.DIRTY] |= bit(position)
+    c.rows[warp, warps.STOP] = warps.AT_TOKEN
+    c.rows[warp, warps.TOKEN] = token
 
 
-def _issue_from(c: Core, d: Any, sm: int, row: int, scheduler: int, position: int, warp: int, now: int) -> None:
+def _issue_from(
+    c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, position: int, warp: WarpRow, now: int
+) -> None:
     """Issue the head of a warp, and with dual issue what may follow it."""
     take_from_ready(c, row, warp, bit(position))
-    c.rows[row, at.DIRTY] |= bit(position)
-    c.rows[row, at.LAST] = position
-    c.rows[warp, at.LAST_ISSUE] = now
+    c.rows[row, schedulers.DIRTY] |= bit(position)
+    c.rows[row, schedulers.LAST] = position
+    c.rows[warp, warps.LAST_ISSUE] = now
     watch_for_stall(c, sm, warp, now)
-    pipe = at.NONE
-    for _ in range(c.machine[at.WIDTH]):
-        if pipe != at.NONE and not _may_follow(c, d, sm, row, scheduler, warp, pipe, now):
+    pipe = NONE
+    for _ in range(c.machine[machine.WIDTH]):
+        if pipe != NONE and not _may_follow(c, d, sm, row, scheduler, warp, pipe, now):
             break
-        pipe = c.code[c.rows[warp, at.HEAD], at.PIPE]
+        pipe = c.code[c.rows[warp, warps.HEAD], code.PIPE]
         _issue(c, d, sm, row, scheduler, warp, pipe, now)
 
 
-def _may_follow(c: Core, d: Any, sm: int, row: int, scheduler: int, warp: int, pipe: int, now: int) -> bool:
+def _may_follow(
+    c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, warp: WarpRow, pipe: int, now: int
+) -> bool:
     """Whether the new head may issue in the same cycle as the one before it, which went to ``pipe``."""
-    head = c.rows[warp, at.HEAD]
-    if pipe == at.CTRL or head == at.NONE or c.rows[warp, at.STOP] != at.GOING:
+    head = c.rows[warp, warps.HEAD]
+    if pipe == pipes.CTRL or head == NONE or c.rows[warp, warps.STOP] != warps.GOING:
         return False
-    other = c.code[head, at.PIPE]
+    other = c.code[head, code.PIPE]
     if other == pipe or slowest(c, warp) >= 0:
         return False
-    if other != at.CTRL and ports.refuses(c, sm, row, other, now):
+    if other != pipes.CTRL and ports.refuses(c, sm, row, other, now):
         return False
     token = ports.admit(c, d, sm, warp, head, now)
     if token != GO:
-        c.rows[warp, at.STOP] = at.AT_TOKEN
-        c.rows[warp, at.TOKEN] = token
+        c.rows[warp, warps.STOP] = warps.AT_TOKEN
+        c.rows[warp, warps.TOKEN] = token
     return token == GO
 
 
-def _issue(c: Core, d: Any, sm: int, row: int, scheduler: int, warp: int, pipe: int, now: int) -> None:
-    pc = c.rows[warp, at.HEAD]
-    c.clock[at.INSTRUCTIONS] += 1
-    c.clock[at.LAST_PROGRESS] = now
+def _issue(c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, warp: WarpRow, pipe: int, now: int) -> None:
+    pc = c.rows[warp, warps.HEAD]
+    c.clock[clock.INSTRUCTIONS] += 1
+    c.clock[clock.LAST_PROGRESS] = now
     op = take_op(c, sm, warp, pc)
-    c.rows[op, at.OP_SEQUENCE] = c.table[sm, at.SEQ]
-    c.table[sm, at.SEQ] += 1
-    c.rows[op, at.OP_ISSUED] = now
-    c.rows[op, at.OP_MASK] = c.rows[warp, at.MASK]
-    c.rows[op, at.OP_RECORD] = at.NONE
-    if c.code[pc, at.KIND] != at.NO_ACCESS:
-        c.rows[op, at.OP_RECORD] = c.rows[warp, at.ACCESS]
-        following = c.rows[warp, at.ACCESS] + record_words(c, c.rows[warp, at.ACCESS])
-        c.rows[warp, at.ACCESS] = following
-        soon(c.slab, following)
-    c.rows[warp, at.FLIGHT] += 1
-    if c.code[pc, at.FLAGS] & at.COPIES_ONE != 0:
-        c.rows[warp, at.COPIES] += 1
+    c.rows[op, ops.SEQUENCE] = c.table[sm, sms.SEQ]
+    c.table[sm, sms.SEQ] += 1
+    c.rows[op, ops.ISSUED] = now
+    c.rows[op, ops.MASK] = c.rows[warp, warps.MASK]
+    c.rows[op, ops.RECORD] = NONE
+    if c.code[pc, code.KIND] != record.NO_ACCESS:
+        c.rows[op, ops.RECORD] = c.rows[warp, warps.ACCESS]
+        following = c.rows[warp, warps.ACCESS] + record_words(c, c.rows[warp, warps.ACCESS])
+        c.rows[warp, warps.ACCESS] = following
+        prefetch(c.slab, following)
+    c.rows[warp, warps.FLIGHT] += 1
+    if c.code[pc, code.FLAGS] & code.COPIES_ONE != 0:
+        c.rows[warp, warps.COPIES] += 1
     ports.plan_reads(c, d, sm, warp, pc, op, now)
     ports.plan_write(c, d, sm, warp, pc, op, now)
     move_on(c, warp)
-    if pipe == at.CTRL:
+    if pipe == pipes.CTRL:
         _control(c, sm, warp, pc, op, now)
     else:
         _enter_scoreboard(c, warp, pc, op)
         ports.take(c, d, sm, row, pipe, pc, op, now)
-    if c.rows[warp, at.HEAD] == at.NONE:
-        c.rows[c.rows[warp, at.BLOCK], at.HEADS_LEFT] -= 1
-        c.table[sm, at.CHECK_BARRIER] |= c.rows[c.rows[warp, at.BLOCK], at.OWN_BLOCK]
+    if c.rows[warp, warps.HEAD] == NONE:
+        c.rows[c.rows[warp, warps.BLOCK], blocks.HEADS_LEFT] -= 1
+        c.table[sm, sms.CHECK_BARRIER] |= c.rows[c.rows[warp, warps.BLOCK], blocks.OWN]
 
 
-def record_words(c: Core, place: int) -> int:
-    """Length of the access record at a place."""
-    head = c.slab[place]
+def record_words(c: Core, access: int) -> int:
+    """Length of the access record that begins at ``access``."""
+    head = c.slab[access]
     space = head >> record.SPACE_SHIFT & 255
     if space == record.SHARED or space == record.CONSTANT:
         return record.HEADER_WORDS
     return record.HEADER_WORDS + (head >> record.TRANSACTIONS_SHIFT)
 
 
-def move_on(c: Core, warp: int) -> None:
+def move_on(c: Core, warp: WarpRow) -> None:
     """The next instruction of the warp's path becomes its head, NONE after the last."""
-    head = c.rows[warp, at.HEAD] + 1
-    c.rows[warp, at.SUSPENDED] = 0
-    while head == c.rows[warp, at.BLOCK_END]:
-        visit = c.rows[warp, at.VISIT]
-        if visit == c.rows[warp, at.VISIT_END]:
-            head = at.NONE
+    head: Any = c.rows[warp, warps.HEAD] + 1
+    c.rows[warp, warps.SUSPENDED] = 0
+    while head == c.rows[warp, warps.BLOCK_END]:
+        visit = c.rows[warp, warps.VISIT]
+        if visit == c.rows[warp, warps.VISIT_END]:
+            head = NONE
             break
-        c.rows[warp, at.VISIT] = visit + 1
-        soon(c.slab, visit + HOST_LINE)
+        c.rows[warp, warps.VISIT] = visit + 1
+        prefetch(c.slab, visit + HOST_LINE)
         word = c.slab[visit]
         block = word >> 32
-        c.rows[warp, at.MASK] = word & 0xFFFFFFFF
-        c.rows[warp, at.BLOCK_END] = c.lists[c.machine[at.FIRST_PCS] + block, 1]
-        head = c.lists[c.machine[at.FIRST_PCS] + block, 0]
-    c.rows[warp, at.HEAD] = head
+        c.rows[warp, warps.MASK] = word & 0xFFFFFFFF
+        c.rows[warp, warps.BLOCK_END] = c.lists[c.machine[machine.FIRST_PCS] + block, 1]
+        head = c.lists[c.machine[machine.FIRST_PCS] + block, 0]
+    c.rows[warp, warps.HEAD] = head
 
 
-def _control(c: Core, sm: int, warp: int, pc: int, op: int, now: int) -> None:
+def _control(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
     """Branches, barriers and fences are complete when they issue."""
-    c.rows[op, at.OP_NEXT] = c.clock[at.FREE_OP]
-    c.clock[at.FREE_OP] = op
-    c.clock[at.FREE_OPS] += 1
-    c.rows[warp, at.FLIGHT] -= 1
-    flags = c.code[pc, at.FLAGS]
-    block = c.rows[warp, at.BLOCK]
-    if flags >> at.COUNT_SHIFT != 0:
+    c.rows[op, ops.NEXT] = c.clock[clock.FREE_OP]
+    c.clock[clock.FREE_OP] = op
+    c.clock[clock.FREE_OPS] += 1
+    c.rows[warp, warps.FLIGHT] -= 1
+    flags = c.code[pc, code.FLAGS]
+    block = c.rows[warp, warps.BLOCK]
+    if flags >> code.COUNT_SHIFT != 0:
         _arrive(c, sm, block, flags)
-    if c.rows[warp, at.HEAD] == at.NONE:
-        if c.rows[warp, at.FLIGHT] == 0:
+    if c.rows[warp, warps.HEAD] == NONE:
+        if c.rows[warp, warps.FLIGHT] == 0:
             end_warp(c, sm, warp)
         return
-    fetched = now + c.machine[at.CTRL_LATENCY]
-    c.rows[warp, at.FETCHED] = fetched
+    fetched = now + c.machine[machine.CTRL_LATENCY]
+    c.rows[warp, warps.FETCHED] = fetched
     if fetched > now + 1:
         wake_at(c, sm, warp, fetched, now)
-    if flags & at.BARRIER != 0:
-        c.rows[warp, at.STOP] = at.AT_BARRIER
-        c.rows[warp, at.TOKEN] = flags >> at.NUMBER_SHIFT & 15 if flags >> at.COUNT_SHIFT != 0 else at.NONE
-        c.rows[block, at.WAITING] += 1
-        c.table[sm, at.CHECK_BARRIER] |= c.rows[block, at.OWN_BLOCK]
-    if flags & at.FENCE != 0:
-        c.rows[warp, at.STOP] = at.AT_FENCE
-        c.rows[warp, at.AWAITED] = at.NONE
-    if flags & at.COMMITS != 0:
-        group = c.rows[warp, at.COPY_GROUPS]
-        c.rows[warp, at.COPIES_AT + group % at.COMMITS_KEPT] = c.rows[warp, at.COPIES]
-        c.rows[warp, at.COPY_GROUPS] = group + 1
-    if flags & at.AWAITS != 0:
-        group = c.rows[warp, at.COPY_GROUPS] - 1 - (flags >> at.NUMBER_SHIFT & 15)
-        c.rows[warp, at.STOP] = at.AT_FENCE
-        c.rows[warp, at.AWAITED] = c.rows[warp, at.COPIES_AT + group % at.COMMITS_KEPT] if group >= 0 else 0
+    if flags & code.BARRIER != 0:
+        c.rows[warp, warps.STOP] = warps.AT_BARRIER
+        c.rows[warp, warps.TOKEN] = flags >> code.NUMBER_SHIFT & 15 if flags >> code.COUNT_SHIFT != 0 else NONE
+        c.rows[block, blocks.WAITING] += 1
+        c.table[sm, sms.CHECK_BARRIER] |= c.rows[block, blocks.OWN]
+    if flags & code.FENCE != 0:
+        c.rows[warp, warps.STOP] = warps.AT_FENCE
+        c.rows[warp, warps.AWAITED] = NONE
+    if flags & code.COMMITS != 0:
+        group = c.rows[warp, warps.COPY_GROUPS]
+        c.rows[warp, warps.COPIES_AT + group % warps.COMMITS_KEPT] = c.rows[warp, warps.COPIES]
+        c.rows[warp, warps.COPY_GROUPS] = group + 1
+    if flags & code.AWAITS != 0:
+        group = c.rows[warp, warps.COPY_GROUPS] - 1 - (flags >> code.NUMBER_SHIFT & 15)
+        c.rows[warp, warps.STOP] = warps.AT_FENCE
+        c.rows[warp, warps.AWAITED] = c.rows[warp, warps.COPIES_AT + group % warps.COMMITS_KEPT] if group >= 0 else 0
 
 
-def _arrive(c: Core, sm: int, block: int, flags: int) -> None:
+def _arrive(c: Core, sm: SmRow, block: BlockRow, flags: int) -> None:
     """A warp comes to a barrier with a count."""
-    number = flags >> at.NUMBER_SHIFT & 15
-    c.rows[block, at.ARRIVED + number] += 1
-    if c.rows[block, at.ARRIVED + number] >= flags >> at.COUNT_SHIFT:
-        c.rows[block, at.COMPLETE] |= bit(number)
-        c.table[sm, at.CHECK_BARRIER] |= c.rows[block, at.OWN_BLOCK]
+    number = flags >> code.NUMBER_SHIFT & 15
+    c.rows[block, blocks.ARRIVED + number] += 1
+    if c.rows[block, blocks.ARRIVED + number] >= flags >> code.COUNT_SHIFT:
+        c.rows[block, blocks.COMPLETE] |= bit(number)
+        c.table[sm, sms.CHECK_BARRIER] |= c.rows[block, blocks.OWN]
 
 
-def _enter_scoreboard(c: Core, warp: int, pc: int, op: int) -> None:
-    words = c.machine[at.WORDS]
-    kind = c.code[pc, at.WAIT_CLASS]
-    c.rows[op, at.OP_LEFT] = c.code[pc, at.WRITES_END] - c.code[pc, at.WRITES]
+def _enter_scoreboard(c: Core, warp: WarpRow, pc: Pc, op: OpRow) -> None:
+    words = c.machine[machine.WORDS]
+    kind = c.code[pc, code.WAIT_CLASS]
+    c.rows[op, ops.LEFT] = c.code[pc, code.WRITES_END] - c.code[pc, code.WRITES]
     for word in range(words):
-        written = c.code[pc, at.NEED + words + word]
-        c.rows[warp, at.BUSY + word] |= written
+        written = c.code[pc, code.NEED + words + word]
+        c.rows[warp, warps.BUSY + word] |= written
         if kind != 0:
-            c.rows[warp, at.BUSY + at.SLOW_SET * words + word] |= written
-            c.rows[warp, at.BUSY + (at.SLOW_SET + (kind & at.CLASS_BITS)) * words + word] |= written
-            if kind & at.LONG_BIT != 0:
-                c.rows[warp, at.BUSY + at.LONG_SET * words + word] |= written
+            c.rows[warp, warps.BUSY + warps.SLOW_SET * words + word] |= written
+            c.rows[warp, warps.BUSY + (warps.SLOW_SET + (kind & code.CLASS_BITS)) * words + word] |= written
+            if kind & code.LONG_BIT != 0:
+                c.rows[warp, warps.BUSY + warps.LONG_SET * words + word] |= written
 
 
-def release_barriers(c: Core, sm: int) -> None:
+def release_barriers(c: Core, sm: SmRow) -> None:
     """At the end of phase 3: let the warps go on whose barrier is complete, or all of a thread block if each of them
     waits at some barrier or has issued everything.
     """
-    blocks = c.table[sm, at.CHECK_BARRIER]
-    c.table[sm, at.CHECK_BARRIER] = 0
-    while blocks != 0:
-        block = block_at(c, sm, lowest(blocks))
-        blocks ^= bit(lowest(blocks))
-        complete = c.rows[block, at.COMPLETE]
+    unchecked = c.table[sm, sms.CHECK_BARRIER]
+    c.table[sm, sms.CHECK_BARRIER] = 0
+    while unchecked != 0:
+        block = block_at(c, sm, lowest(unchecked))
+        unchecked ^= bit(lowest(unchecked))
+        complete = c.rows[block, blocks.COMPLETE]
         if complete != 0:
-            c.rows[block, at.COMPLETE] = 0
+            c.rows[block, blocks.COMPLETE] = 0
             _release(c, sm, block, complete)
-        if c.rows[block, at.WAITING] == c.rows[block, at.HEADS_LEFT] and c.rows[block, at.WAITING] > 0:
-            _release(c, sm, block, at.NONE)
+        if c.rows[block, blocks.WAITING] == c.rows[block, blocks.HEADS_LEFT] and c.rows[block, blocks.WAITING] > 0:
+            _release(c, sm, block, NONE)
 
 
-def _release(c: Core, sm: int, block: int, complete: int) -> None:
+def _release(c: Core, sm: SmRow, block: BlockRow, complete: int) -> None:
     """The warps at these barriers, or at any (NONE); those barriers begin anew."""
-    for number in range(at.BARRIERS):
-        if complete != at.NONE and complete >> number & 1 != 0:
-            c.rows[block, at.ARRIVED + number] = 0
-    for slot in range(c.machine[at.SLOTS]):
+    for number in range(code.BARRIERS):
+        if complete != NONE and complete >> number & 1 != 0:
+            c.rows[block, blocks.ARRIVED + number] = 0
+    for slot in range(c.machine[machine.SLOTS]):
         warp = warp_at(c, sm, slot)
-        if c.rows[warp, at.BLOCK] == block and c.rows[warp, at.STOP] == at.AT_BARRIER:
-            number = c.rows[warp, at.TOKEN]
-            if complete == at.NONE or (number != at.NONE and complete >> number & 1 != 0):
-                if number != at.NONE:
-                    c.rows[block, at.ARRIVED + number] = 0
-                c.rows[block, at.WAITING] -= 1
+        if c.rows[warp, warps.BLOCK] == block and c.rows[warp, warps.STOP] == warps.AT_BARRIER:
+            number = c.rows[warp, warps.TOKEN]
+            if complete == NONE or (number != NONE and complete >> number & 1 != 0):
+                if number != NONE:
+                    c.rows[block, blocks.ARRIVED + number] = 0
+                c.rows[block, blocks.WAITING] -= 1
                 _go_on(c, warp)
 
 
-def _go_on(c: Core, warp: int) -> None:
+def _go_on(c: Core, warp: WarpRow) -> None:
     """A warp is released from its barrier."""
-    c.rows[warp, at.STOP] = at.GOING
+    c.rows[warp, warps.STOP] = warps.GOING
     mark(c, warp)
     if ports.is_two_level(c):
         know_eligible(c, warp, slowest(c, warp))

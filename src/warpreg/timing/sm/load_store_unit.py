@@ -4,59 +4,61 @@ from __future__ import annotations
 
 from typing import Any
 
+from warpreg.gpu import pipes
 from warpreg.timing.core import access_record as record
-from warpreg.timing.core import columns as at
 from warpreg.timing.core import ports
-from warpreg.timing.core.columns import Core
+from warpreg.timing.core.columns import clock, code, machine, ops, sms
+from warpreg.timing.core.columns.typed import NONE, OpRow, SmRow
 from warpreg.timing.core.inflight import schedule
+from warpreg.timing.core.state import Core
 from warpreg.timing.sm.writeback import finish
 
 
-def has_room(c: Core, sm: int) -> bool:
+def has_room(c: Core, sm: SmRow) -> bool:
     """Whether the queue takes another instruction."""
-    return c.table[sm, at.QUEUED] < c.machine[at.QUEUE]
+    return c.table[sm, sms.QUEUED] < c.machine[machine.QUEUE]
 
 
-def begin(c: Core, d: Any, sm: int, op: int, later: int, now: int) -> None:
+def begin(c: Core, d: Any, sm: SmRow, op: OpRow, later: int, now: int) -> None:
     """An instruction is dispatched: into the queue if it has something to send, else into its pipe.
 
     ``later``: cycles that its operands come later.
     """
-    pc = c.rows[op, at.OP_PC]
-    pipe = c.code[pc, at.PIPE]
+    pc = c.rows[op, ops.PC]
+    pipe = c.code[pc, code.PIPE]
     ready = now + later
-    dispatch = c.machine[at.DISPATCH_CYCLES]
-    c.clock[at.DISPATCHED + pipe] += 1
-    if pipe != at.MEM and pipe != at.TEX:
-        schedule(c, sm, op, ready + c.code[pc, at.LATENCY] + dispatch, now)
+    dispatch = c.machine[machine.DISPATCH_CYCLES]
+    c.clock[clock.DISPATCHED + pipe] += 1
+    if pipe != pipes.MEM and pipe != pipes.TEX:
+        schedule(c, sm, op, ready + c.code[pc, code.LATENCY] + dispatch, now)
         return
     to_send = _to_send(c, op)
     cycles = ports.load_lookup(c, d, sm, op, now) if to_send > 0 else max(1, dispatch)
     if cycles > 0:
         schedule(c, sm, op, ready + cycles, now)
         return
-    c.rows[op, at.OP_TO_SEND] = to_send
-    c.rows[op, at.OP_PLACE] = c.rows[op, at.OP_RECORD] + record.HEADER_WORDS
-    c.rows[op, at.OP_NEXT] = at.NONE
-    c.rows[op, at.OP_READY] = ready
-    c.rows[op, at.OP_SENT_AT] = now
-    if c.table[sm, at.QUEUED] == 0:
-        c.table[sm, at.QUEUE_HEAD] = op
-        c.table[sm, at.QUEUE_AT] = _first_turn(c, op, now)
+    c.rows[op, ops.TO_SEND] = to_send
+    c.rows[op, ops.CURSOR] = c.rows[op, ops.RECORD] + record.HEADER_WORDS
+    c.rows[op, ops.NEXT] = NONE
+    c.rows[op, ops.READY_AT] = ready
+    c.rows[op, ops.SENT_AT] = now
+    if c.table[sm, sms.QUEUED] == 0:
+        c.table[sm, sms.QUEUE_HEAD] = op
+        c.table[sm, sms.QUEUE_AT] = _first_turn(c, op, now)
     else:
-        c.rows[c.table[sm, at.QUEUE_TAIL], at.OP_NEXT] = op
-    c.table[sm, at.QUEUE_TAIL] = op
-    c.table[sm, at.QUEUED] += 1
+        c.rows[c.table[sm, sms.QUEUE_TAIL], ops.NEXT] = op
+    c.table[sm, sms.QUEUE_TAIL] = op
+    c.table[sm, sms.QUEUED] += 1
     if not _is_local(c, op):
         ports.memory_issued(c, d, sm, op, now)
 
 
-def _to_send(c: Core, op: int) -> int:
+def _to_send(c: Core, op: OpRow) -> int:
     """Transactions, or cycles at the head of the queue; 0 for an instruction that sends nothing."""
-    place = c.rows[op, at.OP_RECORD]
-    if place == at.NONE:
+    access = c.rows[op, ops.RECORD]
+    if access == NONE:
         return 0
-    head = c.slab[place]
+    head = c.slab[access]
     if head & 0xFFFFFFFF == 0:
         return 0
     if head >> record.SPACE_SHIFT & 255 == record.CONSTANT:
@@ -64,69 +66,69 @@ def _to_send(c: Core, op: int) -> int:
     return head >> record.TRANSACTIONS_SHIFT
 
 
-def _first_turn(c: Core, op: int, now: int) -> int:
+def _first_turn(c: Core, op: OpRow, now: int) -> int:
     """When the head acts first after ``now``: it sends, or has its last cycle if memory inside the SM serves it."""
-    start = max(now, c.rows[op, at.OP_READY])
-    return start + c.rows[op, at.OP_TO_SEND] if _is_local(c, op) else start + 1
+    start = max(now, c.rows[op, ops.READY_AT])
+    return start + c.rows[op, ops.TO_SEND] if _is_local(c, op) else start + 1
 
 
-def send_one(c: Core, memory: Any, d: Any, sm: int, now: int) -> None:
+def send_one(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
     """The head's turn in this cycle."""
-    if c.table[sm, at.QUEUED] == 0 or c.table[sm, at.QUEUE_AT] > now:
+    if c.table[sm, sms.QUEUED] == 0 or c.table[sm, sms.QUEUE_AT] > now:
         return
-    op = c.table[sm, at.QUEUE_HEAD]
+    op = c.table[sm, sms.QUEUE_HEAD]
     if _is_local(c, op):
         _leave(c, sm, op, now)
         _end_local(c, d, sm, op, now)
     elif ports.accepts(memory, sm, now):
         _send(c, memory, sm, op, now)
     else:
-        c.table[sm, at.QUEUE_AT] = ports.retry(memory, sm, now)
+        c.table[sm, sms.QUEUE_AT] = ports.retry(memory, sm, now)
 
 
-def expect_head(c: Core, memory: Any, sm: int) -> None:
+def expect_head(c: Core, memory: Any, sm: SmRow) -> None:
     """Say what the head sends next."""
-    if c.table[sm, at.QUEUED] != 0:
-        ports.expect(memory, sm, c.slab[c.rows[c.table[sm, at.QUEUE_HEAD], at.OP_PLACE]] & -record.LINE_BYTES)
+    if c.table[sm, sms.QUEUED] != 0:
+        ports.expect(memory, sm, c.slab[c.rows[c.table[sm, sms.QUEUE_HEAD], ops.CURSOR]] & -record.LINE_BYTES)
 
 
-def _is_local(c: Core, op: int) -> bool:
+def _is_local(c: Core, op: OpRow) -> bool:
     """Whether memory inside the SM serves it: all its cycles are known when it becomes the head."""
-    space = c.slab[c.rows[op, at.OP_RECORD]] >> record.SPACE_SHIFT & 255
+    space = c.slab[c.rows[op, ops.RECORD]] >> record.SPACE_SHIFT & 255
     return space == record.SHARED or space == record.CONSTANT
 
 
-def _end_local(c: Core, d: Any, sm: int, op: int, now: int) -> None:
+def _end_local(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     """Its last conflict cycle: stores are complete, loads follow after the latency."""
-    c.rows[op, at.OP_TO_SEND] = 0
-    pc = c.rows[op, at.OP_PC]
-    if c.code[pc, at.KIND] == at.STORE:
+    c.rows[op, ops.TO_SEND] = 0
+    pc = c.rows[op, ops.PC]
+    if c.code[pc, code.KIND] == record.STORE:
         finish(c, d, sm, op, now)
         return
-    space = c.slab[c.rows[op, at.OP_RECORD]] >> record.SPACE_SHIFT & 255
+    space = c.slab[c.rows[op, ops.RECORD]] >> record.SPACE_SHIFT & 255
     constant = space == record.CONSTANT
-    latency = c.machine[at.CONSTANT_LATENCY] if constant else c.machine[at.SHARED_LATENCY]
+    latency = c.machine[machine.CONSTANT_LATENCY] if constant else c.machine[machine.SHARED_LATENCY]
     schedule(c, sm, op, now + latency, now)
 
 
-def _send(c: Core, memory: Any, sm: int, op: int, now: int) -> None:
-    place = c.rows[op, at.OP_PLACE]
-    word = c.slab[place]
-    pc = c.rows[op, at.OP_PC]
-    c.rows[op, at.OP_PLACE] = place + 1
-    c.rows[op, at.OP_TO_SEND] -= 1
-    c.rows[op, at.OP_TICKETS] += 1
-    c.clock[at.TRANSACTIONS] += 1
-    ports.send(memory, sm, c.code[pc, at.KIND], word & -record.LINE_BYTES, word & record.ALL_SECTORS, op, now)
-    c.table[sm, at.QUEUE_AT] = now + 1
-    if c.rows[op, at.OP_TO_SEND] == 0:
+def _send(c: Core, memory: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    cursor = c.rows[op, ops.CURSOR]
+    word = c.slab[cursor]
+    pc = c.rows[op, ops.PC]
+    c.rows[op, ops.CURSOR] = cursor + 1
+    c.rows[op, ops.TO_SEND] -= 1
+    c.rows[op, ops.TICKETS] += 1
+    c.clock[clock.TRANSACTIONS] += 1
+    ports.send(memory, sm, c.code[pc, code.KIND], word & -record.LINE_BYTES, word & record.ALL_SECTORS, op, now)
+    c.table[sm, sms.QUEUE_AT] = now + 1
+    if c.rows[op, ops.TO_SEND] == 0:
         _leave(c, sm, op, now)
 
 
-def _leave(c: Core, sm: int, op: int, now: int) -> None:
+def _leave(c: Core, sm: SmRow, op: OpRow, now: int) -> None:
     """The head leaves; the next one begins in the next cycle, and one inside the SM acts in its last."""
-    following = c.rows[op, at.OP_NEXT]
-    c.table[sm, at.QUEUE_HEAD] = following
-    c.table[sm, at.QUEUED] -= 1
-    if following != at.NONE:
-        c.table[sm, at.QUEUE_AT] = _first_turn(c, following, now)
+    following = c.rows[op, ops.NEXT]
+    c.table[sm, sms.QUEUE_HEAD] = following
+    c.table[sm, sms.QUEUED] -= 1
+    if following != NONE:
+        c.table[sm, sms.QUEUE_AT] = _first_turn(c, following, now)

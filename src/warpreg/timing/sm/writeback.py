@@ -4,188 +4,192 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.timing.core import columns as at
-from warpreg.timing.core import ports
+from warpreg.timing.core import access_record as record
+from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit, lowest
-from warpreg.timing.core.columns import Core
+from warpreg.timing.core.columns import banks, blocks, clock, code, machine, ops, sms, warps
+from warpreg.timing.core.columns.typed import NONE, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.core.inflight import give_op, mark, schedule, take_due, take_op
+from warpreg.timing.core.operand_word import op_of
 from warpreg.timing.core.rows import bank_at, slot_of
+from warpreg.timing.core.state import Core
 
 
-def complete(c: Core, memory: Any, d: Any, sm: int, now: int) -> None:
+def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
     """Tickets in order of return, then what is due; then one write in each bank that has any."""
     op = _back(c, memory, d, sm, now)
-    while op != at.NONE:
-        following = c.rows[op, at.OP_NEXT]
-        if c.rows[op, at.OP_DUE] > now:
-            schedule(c, sm, op, c.rows[op, at.OP_DUE], now)
-        elif c.rows[op, at.OP_PC] == at.TIMER:
-            mark(c, c.rows[op, at.OP_WARP])
+    while op != NONE:
+        following = c.rows[op, ops.NEXT]
+        if c.rows[op, ops.DUE] > now:
+            schedule(c, sm, op, c.rows[op, ops.DUE], now)
+        elif c.rows[op, ops.PC] == ops.TIMER:
+            mark(c, c.rows[op, ops.WARP])
             give_op(c, op)
-        elif c.rows[op, at.OP_PC] == at.LEAVES:
+        elif c.rows[op, ops.PC] == ops.LEAVES:
             _leaves_late(c, d, sm, op, now)
         else:
             _results(c, d, sm, op, now)
         op = following
-    c.table[sm, at.WRITTEN_BANKS] = c.table[sm, at.WRITE_BANKS]
-    if c.table[sm, at.WRITE_BANKS] != 0:
+    c.table[sm, sms.WRITTEN_BANKS] = c.table[sm, sms.WRITE_BANKS]
+    if c.table[sm, sms.WRITE_BANKS] != 0:
         _write_banks(c, d, sm, now)
 
 
-def _back(c: Core, memory: Any, d: Any, sm: int, now: int) -> int:
+def _back(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> OpRow:
     """The list of what is complete in this cycle: memory's before all else."""
-    first, last = at.NONE, at.NONE
+    first: OpRow = NONE
+    last: OpRow = NONE
     if ports.next_return(memory, sm) <= now:
         op = ports.returned(memory, sm, now)
-        while op != at.NONE:
-            c.rows[op, at.OP_TICKETS] -= 1
-            if c.rows[op, at.OP_TICKETS] == 0 and c.rows[op, at.OP_TO_SEND] == 0:
-                c.rows[op, at.OP_DUE] = now
-                c.rows[op, at.OP_NEXT] = at.NONE
-                if first == at.NONE:
+        while op != NONE:
+            c.rows[op, ops.TICKETS] -= 1
+            if c.rows[op, ops.TICKETS] == 0 and c.rows[op, ops.TO_SEND] == 0:
+                c.rows[op, ops.DUE] = now
+                c.rows[op, ops.NEXT] = NONE
+                if first == NONE:
                     first = op
                 else:
-                    c.rows[last, at.OP_NEXT] = op
+                    c.rows[last, ops.NEXT] = op
                 last = op
-                if c.code[c.rows[op, at.OP_PC], at.KIND] != at.STORE:
-                    c.clock[at.MEMORY_LOADS] += 1
-                    c.clock[at.MEMORY_LOAD_CYCLES] += now - c.rows[op, at.OP_SENT_AT]
+                if c.code[c.rows[op, ops.PC], code.KIND] != record.STORE:
+                    c.clock[clock.MEMORY_LOADS] += 1
+                    c.clock[clock.MEMORY_LOAD_CYCLES] += now - c.rows[op, ops.SENT_AT]
                 ports.memory_returned(c, d, sm, op, now)
             op = ports.returned(memory, sm, now)
     due = take_due(c, sm, now)
-    if first == at.NONE:
+    if first == NONE:
         return due
-    c.rows[last, at.OP_NEXT] = due
+    c.rows[last, ops.NEXT] = due
     return first
 
 
-def _results(c: Core, d: Any, sm: int, op: int, now: int) -> None:
+def _results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     """The results of ``op`` are there: those that need a bank join its queue, the others are written."""
-    pc = c.rows[op, at.OP_PC]
-    warp = c.rows[op, at.OP_WARP]
-    first = c.code[pc, at.WRITES]
-    for row in range(first, c.code[pc, at.WRITES_END]):
-        word = at.SAYS_BANK | 1 << at.RESULT_SHIFT
-        if c.lists[row, 1] != at.NONE:
+    pc = c.rows[op, ops.PC]
+    warp = c.rows[op, ops.WARP]
+    first = c.code[pc, code.WRITES]
+    for row in range(first, c.code[pc, code.WRITES_END]):
+        word = operand_word.SAYS_BANK | 1 << operand_word.RESULT_SHIFT
+        if c.lists[row, 1] != NONE:
             word = ports.result_word(c, d, warp, op, row)
-        if word & at.SAYS_BANK != at.SAYS_BANK:
-            queue_write(c, sm, word & at.SAYS_BANK, op, row - first)
-            if word & at.ALSO_ELSEWHERE == 0:
+        if word & operand_word.SAYS_BANK != operand_word.SAYS_BANK:
+            queue_write(c, sm, word & operand_word.SAYS_BANK, op, row - first)
+            if word & operand_word.ALSO_ELSEWHERE == 0:
                 continue
-            c.rows[op, at.OP_LEFT] += 1
-        _leave_scoreboard(c, sm, op, row - first, word >> at.RESULT_SHIFT, now)
+            c.rows[op, ops.LEFT] += 1
+        _leave_scoreboard(c, sm, op, row - first, word >> operand_word.RESULT_SHIFT, now)
     mark(c, warp)
-    if c.rows[op, at.OP_LEFT] == 0:
+    if c.rows[op, ops.LEFT] == 0:
         finish(c, d, sm, op, now)
 
 
-def _leave_scoreboard(c: Core, sm: int, op: int, index: int, cycles: int, now: int) -> None:
+def _leave_scoreboard(c: Core, sm: SmRow, op: OpRow, index: int, cycles: int, now: int) -> None:
     """The cell of a result leaves, now or ``cycles`` - 1 cycles on."""
     if cycles > 1:
-        entry = take_op(c, sm, c.rows[op, at.OP_WARP], at.LEAVES)
-        c.rows[entry, at.OP_RECORD] = op
-        c.rows[entry, at.OP_PLACE] = index
+        entry = take_op(c, sm, c.rows[op, ops.WARP], ops.LEAVES)
+        c.rows[entry, ops.LATE] = op
+        c.rows[entry, ops.CURSOR] = index
         schedule(c, sm, entry, now + cycles - 1, now)
     else:
-        pc = c.rows[op, at.OP_PC]
-        _write(c, c.rows[op, at.OP_WARP], pc, c.lists[c.code[pc, at.WRITES] + index, 0])
-        c.rows[op, at.OP_LEFT] -= 1
+        pc = c.rows[op, ops.PC]
+        _write(c, c.rows[op, ops.WARP], pc, c.lists[c.code[pc, code.WRITES] + index, 0])
+        c.rows[op, ops.LEFT] -= 1
 
 
-def _leaves_late(c: Core, d: Any, sm: int, entry: int, now: int) -> None:
+def _leaves_late(c: Core, d: Any, sm: SmRow, entry: OpRow, now: int) -> None:
     """The cycles of a slow result are over."""
-    op = c.rows[entry, at.OP_RECORD]
-    _leave_scoreboard(c, sm, op, c.rows[entry, at.OP_PLACE], 1, now)
+    op = c.rows[entry, ops.LATE]
+    _leave_scoreboard(c, sm, op, c.rows[entry, ops.CURSOR], 1, now)
     give_op(c, entry)
-    mark(c, c.rows[op, at.OP_WARP])
-    if c.rows[op, at.OP_LEFT] == 0:
+    mark(c, c.rows[op, ops.WARP])
+    if c.rows[op, ops.LEFT] == 0:
         finish(c, d, sm, op, now)
 
 
-def queue_write(c: Core, sm: int, bank: int, op: int, index: int) -> None:
+def queue_write(c: Core, sm: SmRow, bank: int, op: OpRow, index: int) -> None:
     """The result of that index joins the write queue of a bank."""
-    word = op << at.WORD_BITS | index
-    c.rows[op, at.OP_LINK + index] = at.NONE
+    word = op << operand_word.WORD_BITS | index
+    c.rows[op, ops.LINK + index] = NONE
     row = bank_at(c, sm, bank)
-    if c.rows[row, at.WRITES_HEAD] == at.NONE:
-        c.rows[row, at.WRITES_HEAD] = word
-        c.table[sm, at.WRITE_BANKS] |= bit(bank)
+    if c.rows[row, banks.WRITES_HEAD] == NONE:
+        c.rows[row, banks.WRITES_HEAD] = word
+        c.table[sm, sms.WRITE_BANKS] |= bit(bank)
     else:
-        last = c.rows[row, at.WRITES_TAIL]
-        c.rows[last >> at.WORD_BITS, at.OP_LINK + (last & at.WORD_MASK)] = word
-        c.clock[at.WRITE_WAITS] += 1
-    c.rows[row, at.WRITES_TAIL] = word
+        last = c.rows[row, banks.WRITES_TAIL]
+        c.rows[op_of(last), ops.LINK + (last & operand_word.WORD_MASK)] = word
+        c.clock[clock.WRITE_WAITS] += 1
+    c.rows[row, banks.WRITES_TAIL] = word
 
 
-def _write_banks(c: Core, d: Any, sm: int, now: int) -> None:
+def _write_banks(c: Core, d: Any, sm: SmRow, now: int) -> None:
     """Every bank with a queue serves its first write."""
-    waiting = c.table[sm, at.WRITE_BANKS]
+    waiting = c.table[sm, sms.WRITE_BANKS]
     still = waiting
     while waiting != 0:
         bank = lowest(waiting)
         waiting ^= bit(bank)
         row = bank_at(c, sm, bank)
-        word = c.rows[row, at.WRITES_HEAD]
-        op = word >> at.WORD_BITS
-        index = word & at.WORD_MASK
-        following = c.rows[op, at.OP_LINK + index]
-        c.rows[row, at.WRITES_HEAD] = following
-        if following == at.NONE:
+        word = c.rows[row, banks.WRITES_HEAD]
+        op = op_of(word)
+        index = word & operand_word.WORD_MASK
+        following = c.rows[op, ops.LINK + index]
+        c.rows[row, banks.WRITES_HEAD] = following
+        if following == NONE:
             still ^= bit(bank)
-        if c.rows[op, at.OP_PC] == at.EXTRA:
+        if c.rows[op, ops.PC] == ops.EXTRA:
             give_op(c, op)
         else:
             _written(c, d, sm, op, index, now)
-    c.table[sm, at.WRITE_BANKS] = still
+    c.table[sm, sms.WRITE_BANKS] = still
 
 
-def _written(c: Core, d: Any, sm: int, op: int, index: int, now: int) -> None:
+def _written(c: Core, d: Any, sm: SmRow, op: OpRow, index: int, now: int) -> None:
     """A bank has taken a result; its cell leaves unless that is another's matter."""
-    row = c.code[c.rows[op, at.OP_PC], at.WRITES] + index
-    word = ports.result_word(c, d, c.rows[op, at.OP_WARP], op, row)
-    if word & at.ALSO_ELSEWHERE != 0:
-        c.rows[op, at.OP_LEFT] -= 1
+    row = c.code[c.rows[op, ops.PC], code.WRITES] + index
+    word = ports.result_word(c, d, c.rows[op, ops.WARP], op, row)
+    if word & operand_word.ALSO_ELSEWHERE != 0:
+        c.rows[op, ops.LEFT] -= 1
     else:
-        _leave_scoreboard(c, sm, op, index, word >> at.RESULT_SHIFT, now)
-    mark(c, c.rows[op, at.OP_WARP])
-    if c.rows[op, at.OP_LEFT] == 0:
+        _leave_scoreboard(c, sm, op, index, word >> operand_word.RESULT_SHIFT, now)
+    mark(c, c.rows[op, ops.WARP])
+    if c.rows[op, ops.LEFT] == 0:
         finish(c, d, sm, op, now)
 
 
-def _write(c: Core, warp: int, pc: int, cell: int) -> None:
+def _write(c: Core, warp: WarpRow, pc: Pc, cell: int) -> None:
     """A cell leaves the scoreboard."""
-    words = c.machine[at.WORDS]
-    column = at.BUSY + (cell >> 6)
+    words = c.machine[machine.WORDS]
+    column = warps.BUSY + (cell >> 6)
     others = ~bit(cell & 63)
-    kind = c.code[pc, at.WAIT_CLASS]
+    kind = c.code[pc, code.WAIT_CLASS]
     c.rows[warp, column] &= others
     if kind != 0:
-        c.rows[warp, column + at.SLOW_SET * words] &= others
-        c.rows[warp, column + (at.SLOW_SET + (kind & at.CLASS_BITS)) * words] &= others
-        if kind & at.LONG_BIT != 0:
-            c.rows[warp, column + at.LONG_SET * words] &= others
+        c.rows[warp, column + warps.SLOW_SET * words] &= others
+        c.rows[warp, column + (warps.SLOW_SET + (kind & code.CLASS_BITS)) * words] &= others
+        if kind & code.LONG_BIT != 0:
+            c.rows[warp, column + warps.LONG_SET * words] &= others
 
 
-def finish(c: Core, d: Any, sm: int, op: int, now: int) -> None:
+def finish(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     """An instruction is complete; with the last one of a warp that has issued all the warp ends."""
-    warp = c.rows[op, at.OP_WARP]
+    warp = c.rows[op, ops.WARP]
     ports.arrived(c, d, sm, op, now)
     ports.written_back(c, d, sm, op, now)
     give_op(c, op)
-    c.rows[warp, at.FLIGHT] -= 1
-    if c.code[c.rows[op, at.OP_PC], at.FLAGS] & at.COPIES_ONE != 0:
-        c.rows[warp, at.COPIED] += 1
+    c.rows[warp, warps.FLIGHT] -= 1
+    if c.code[c.rows[op, ops.PC], code.FLAGS] & code.COPIES_ONE != 0:
+        c.rows[warp, warps.COPIED] += 1
         mark(c, warp)
-    if c.rows[warp, at.FLIGHT] == 0:
+    if c.rows[warp, warps.FLIGHT] == 0:
         mark(c, warp)
-        if c.rows[warp, at.HEAD] == at.NONE:
+        if c.rows[warp, warps.HEAD] == NONE:
             end_warp(c, sm, warp)
 
 
-def end_warp(c: Core, sm: int, warp: int) -> None:
+def end_warp(c: Core, sm: SmRow, warp: WarpRow) -> None:
     """Count a warp that has ended; its thread block leaves with the last one."""
-    block = c.rows[warp, at.BLOCK]
-    c.table[sm, at.ENDED_WARPS] |= bit(slot_of(c, sm, warp))
-    c.rows[block, at.WARPS_LEFT] -= 1
-    if c.rows[block, at.WARPS_LEFT] == 0:
-        c.table[sm, at.BLOCK_ENDED] |= c.rows[block, at.OWN_BLOCK]
+    block = c.rows[warp, warps.BLOCK]
+    c.table[sm, sms.ENDED_WARPS] |= bit(slot_of(c, sm, warp))
+    c.rows[block, blocks.WARPS_LEFT] -= 1
+    if c.rows[block, blocks.WARPS_LEFT] == 0:
+        c.table[sm, sms.BLOCK_ENDED] |= c.rows[block, blocks.OWN]

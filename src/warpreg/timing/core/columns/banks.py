@@ -1,0 +1,11 @@
+"""Banks of the register file.  A write is a word of `warpreg.timing.core.operand_word.write_of`."""
+
+from __future__ import annotations
+
+from warpreg.timing.core.columns.typed import BankRow, Column
+
+_Word = Column[BankRow, int]
+
+REQUESTS = _Word(0)  # the collectors that wait for a read
+WRITES_HEAD = _Word(1)  # the first write of its queue, NONE without
+WRITES_TAIL = _Word(2)

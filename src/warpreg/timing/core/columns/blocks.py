@@ -1,0 +1,15 @@
+"""Thread blocks that are resident."""
+
+from __future__ import annotations
+
+from warpreg.timing.core.columns.typed import BlockRow, Column
+
+_Word = Column[BlockRow, int]
+
+INDEX = _Word(0)  # in the grid
+WARPS_LEFT = _Word(1)  # warps that have not ended
+HEADS_LEFT = _Word(2)  # warps that have not issued everything
+WAITING = _Word(3)  # warps at a barrier
+COMPLETE = _Word(4)  # set of barriers with a count that are to be released
+OWN = _Word(5)  # the set of its index in its SM alone
+ARRIVED = _Word(6)  # + number: warps that have come to a barrier with a count

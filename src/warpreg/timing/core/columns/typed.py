@@ -1,0 +1,89 @@
+"""Rows, columns and views of the core's arrays, for the type checker.
+
+A row is known by a number whose type says what the row is of.  A `Column` belongs to one type of row and says what its
+words mean.  The views are what the core's arrays look like: they take a column only with a row, or an array, of its
+own.  All of this costs nothing: rows and columns are plain ints when the code runs, and views are int64 arrays.
+
+A *list* is chained through a column that names the next row; NONE ends it.  A *set* is the bits of one word.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, NewType, Protocol, TypeAlias, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.int64]
+
+NONE: Any = -1
+"""No row, and no number, of whatever type."""
+NEVER = 1 << 60
+"""A cycle after all others."""
+SET_SIZE = 64
+
+Row = NewType("Row", int)
+"""A row of ``Core.rows``: how many words lie in front of it."""
+WarpRow = NewType("WarpRow", Row)
+SchedulerRow = NewType("SchedulerRow", Row)
+AccountRow = NewType("AccountRow", Row)
+UnitsRow = NewType("UnitsRow", Row)
+GroupRow = NewType("GroupRow", Row)
+CollectorRow = NewType("CollectorRow", Row)
+BankRow = NewType("BankRow", Row)
+BlockRow = NewType("BlockRow", Row)
+OpRow = NewType("OpRow", Row)
+
+SmRow = NewType("SmRow", int)
+"""A row of ``Core.table``: the index of an SM."""
+Pc = NewType("Pc", int)
+"""A row of ``Core.code``: the index of an instruction in its kernel."""
+Machine = NewType("Machine", int)
+Clock = NewType("Clock", int)
+"""Stand for the one row of ``Core.machine`` and ``Core.clock``."""
+
+R = TypeVar("R")
+V = TypeVar("V")
+RowT = TypeVar("RowT", bound=Row)
+
+
+class Column(Generic[R, V]):
+    """A column of the rows ``R`` whose words are ``V``.  At run time the call gives its plain number."""
+
+    def __new__(cls, number: int) -> Column[R, V]:
+        return cast("Column[R, V]", number)
+
+    if TYPE_CHECKING:
+
+        def __index__(self) -> int: ...
+
+        def __add__(self, further: int) -> Column[R, V]: ...
+
+
+class Rows(Protocol):
+    """Rows of many components, each known by a `Row`."""
+
+    def __getitem__(self, key: tuple[RowT, Column[RowT, V]], /) -> V: ...
+
+    def __setitem__(self, key: tuple[RowT, Column[RowT, V]], value: V, /) -> None: ...
+
+
+class Table(Protocol[R]):
+    """Rows of one component, known by their index."""
+
+    def __getitem__(self, key: tuple[R, Column[R, V]], /) -> V: ...
+
+    def __setitem__(self, key: tuple[R, Column[R, V]], value: V, /) -> None: ...
+
+
+class Words(Protocol[R]):
+    """A single row."""
+
+    def __getitem__(self, column: Column[R, V], /) -> V: ...
+
+    def __setitem__(self, column: Column[R, V], value: V, /) -> None: ...
+
+
+def array_of(view: Rows | Table[R] | Words[R]) -> Array:
+    """The array that a view is, for code that reads whole columns."""
+    return cast("Array", view)

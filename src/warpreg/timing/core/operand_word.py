@@ -1,0 +1,22 @@
+"""Words about one operand of an instruction under way.
+
+An operand word says what is known of a source or a result, see `ports.source_word` and `ports.result_word`.  A write
+word stands in the queue of a bank: ``op << WORD_BITS | k``, the k-th result of an operation.
+"""
+
+from __future__ import annotations
+
+from warpreg.timing.core.columns.typed import OpRow
+
+SAYS_BANK = 255
+ALSO_ELSEWHERE = 256
+CYCLE_SHIFT = 8
+RESULT_SHIFT = 9
+
+WORD_BITS = 6
+WORD_MASK = 63
+
+
+def op_of(write: int) -> OpRow:
+    """The operation of a write word."""
+    return write >> WORD_BITS  # type: ignore[return-value]

@@ -1,0 +1,5 @@
+"""What a run of the core returns: why it stopped."""
+
+from __future__ import annotations
+
+DONE, NEEDS_BLOCKS, NEEDS_ROOM, STUCK, OVERFLOWED = range(5)

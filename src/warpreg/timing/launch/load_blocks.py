@@ -1,0 +1,71 @@
+"""Gives the core more thread blocks on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from warpreg.timing.core.columns import clock, machine, ops, warps
+from warpreg.timing.core.columns.typed import Array, array_of
+from warpreg.timing.core.state import Core
+from warpreg.timing.core.whole_columns import ops_of, warps_of
+from warpreg.timing.feed.feed import ThreadBlocks
+
+
+def more_blocks(core: Core, batches: Sequence[ThreadBlocks]) -> Core:
+    """The thread blocks of ``batches`` follow those that wait to be placed; what resident warps still need is kept."""
+    pieces: list[Array] = []
+    size = _keep_resident(core, pieces)
+    starts = []
+    for begins, visits, accesses in (_waiting(core), *map(_of_batch, batches)):
+        starts.append(begins + np.array([size, size, size + visits.size, size + visits.size], np.int64))
+        pieces += [visits, accesses]
+        size += visits.size + accesses.size
+    core.clock[clock.FIRST_LOADED] = core.clock[clock.NEXT_BLOCK]
+    core.clock[clock.LOADED_BLOCKS] += sum(batch.count for batch in batches)
+    core.clock[clock.STARTS] = size
+    return core._replace(slab=np.concatenate((*pieces, *(one.reshape(-1) for one in starts))))
+
+
+def _of_batch(batch: ThreadBlocks) -> tuple[Array, Array, Array]:
+    """Where each warp's visits begin and end, and its records, int64[warps, 4]; then the visits and the records."""
+    begins = (batch.visit_start[:-1], batch.visit_start[1:], batch.access_start[:-1], batch.access_start[1:])
+    return np.stack(begins, axis=1), batch.visits, batch.accesses
+
+
+def _waiting(core: Core) -> tuple[Array, Array, Array]:
+    """The same of the thread blocks that are loaded and not yet placed."""
+    begin, block_warps = int(core.clock[clock.STARTS]), int(core.machine[machine.BLOCK_WARPS])
+    placed = int(core.clock[clock.NEXT_BLOCK] - core.clock[clock.FIRST_LOADED]) * block_warps
+    loaded = int(core.clock[clock.LOADED_BLOCKS] - core.clock[clock.FIRST_LOADED]) * block_warps
+    begins = core.slab[begin : begin + 4 * loaded].reshape(-1, 4)[placed:]
+    if not begins.size:
+        return begins, core.slab[:0], core.slab[:0]
+    first, last = begins[0], begins[-1]
+    visits, records = core.slab[first[0] : last[1]], core.slab[first[2] : last[3]]
+    return begins - first[[0, 0, 2, 2]], visits, records
+
+
+def _keep_resident(core: Core, pieces: list[Array]) -> int:
+    """What the warps in the SMs have still to do, and the records of what they have under way; returns its size."""
+    size, width = 0, core.machine[machine.ROW]
+    table = array_of(core.table)
+    slots = warps_of(table, core.machine)
+    moved = np.zeros(len(slots.rows), np.int64)
+    for slot in np.flatnonzero(slots[warps.PRESENT]):
+        pieces.append(core.slab[slots[warps.VISIT][slot] : slots[warps.VISIT_END][slot]])
+        further = size - slots[warps.VISIT][slot]
+        for column in (warps.VISIT, warps.VISIT_END):
+            slots[column][slot] += further
+        size += pieces[-1].size
+        pieces.append(core.slab[slots[warps.RECORDS][slot] : slots[warps.RECORDS_END][slot]])
+        moved[slot] = size - slots[warps.RECORDS][slot]
+        for column in (warps.ACCESS, warps.RECORDS, warps.RECORDS_END):
+            slots[column][slot] += moved[slot]
+        size += pieces[-1].size
+    taken = ops_of(table, core.machine, core.clock[clock.FRESH_OP] // width)
+    by = moved[taken[ops.WARP] // width - core.machine[machine.FIRST_WARP]]
+    for column_of_op in (ops.RECORD, ops.CURSOR):
+        taken[column_of_op] += np.where((taken[ops.PC] >= 0) & (taken[column_of_op] >= 0), by, 0)
+    return size

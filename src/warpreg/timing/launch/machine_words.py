@@ -1,0 +1,83 @@
+"""The machine as numbers that the core reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+import numpy as np
+
+from warpreg.gpu import Machine
+from warpreg.gpu.pipes import CTRL, PIPES
+from warpreg.gpu.scheduling import PRIORITIES, SUSPENDS
+from warpreg.timing.core.columns import machine
+from warpreg.timing.core.columns import typed as columns
+from warpreg.timing.core.columns.typed import SET_SIZE, Words
+from warpreg.timing.errors import TimingError
+from warpreg.timing.feed.kernel_table import own_banks
+
+LEAST_WHEEL = 128
+
+
+def machine_words(gpu: Machine, sm_count: int, resident: int, block_warps: int) -> Words[columns.Machine]:
+    """The machine as the core reads it; ``resident`` thread blocks of ``block_warps`` warps fit an SM.
+
+    Raises TimingError for more warps, banks, collectors or thread blocks in an SM than a set holds.
+    """
+    m = cast("Words[columns.Machine]", np.zeros(machine.COUNT, np.int64))
+    m[machine.SMS], m[machine.SLOTS] = sm_count, gpu.sm.warps
+    m[machine.BLOCKS], m[machine.BLOCK_WARPS] = resident, block_warps
+    m[machine.DISPATCH_CYCLES], m[machine.QUEUE] = gpu.operand_path.dispatch_cycles, gpu.load_store.entries
+    m[machine.SHARED_LATENCY], m[machine.CONSTANT_LATENCY] = gpu.latency.shared, gpu.latency.constant
+    m[machine.CTRL_LATENCY] = gpu.pipes[gpu.worker[PIPES[CTRL]]].latency or 0
+    m[machine.WHEEL] = wheel_size(gpu)
+    m[machine.UNITS] = sum(copies(gpu, pipe.private) for pipe in gpu.pipes.values())
+    _schedule(m, gpu)
+    m[machine.IDEAL] = gpu.operand_path.kind == "ideal"
+    m[machine.BANKS], m[machine.OWN_BANKS] = 1, own_banks(gpu)
+    if not m[machine.IDEAL]:
+        _read_operands(m, gpu)
+    for what, found in _sets(m):
+        if found > SET_SIZE:
+            raise TimingError(f"machine {gpu.name}: {what} of an SM: expected at most {SET_SIZE}, found {found}")
+    return m
+
+
+def _schedule(m: Words[columns.Machine], gpu: Machine) -> None:
+    schedulers = gpu.schedulers
+    m[machine.SCHEDULERS], m[machine.WIDTH] = schedulers.count, schedulers.issue_width
+    m[machine.POLICY] = PRIORITIES.index(schedulers.inner or schedulers.policy)
+    m[machine.ACTIVE_WARPS] = schedulers.active_warps or 0
+    m[machine.SUSPEND] = SUSPENDS.index(schedulers.suspend) if schedulers.suspend else 0
+    m[machine.STALL_THRESHOLD], m[machine.SWAP_CYCLES] = schedulers.stall_threshold or 0, schedulers.swap_cycles or 0
+
+
+def _read_operands(m: Words[columns.Machine], gpu: Machine) -> None:
+    """Through banks and collectors."""
+    file = gpu.register_file
+    m[machine.BANKS], m[machine.STEPS] = file.banks, file.steps_per_cycle
+    m[machine.SINGLE_PORTED] = file.is_single_ported
+    m[machine.OPERAND_PORTS] = gpu.operand_path.operand_ports
+    m[machine.BY_REGISTER], m[machine.BY_SLOT] = file.mapping != "warp", file.mapping != "register"
+    m[machine.COLLECTORS] = sum(one.collectors * copies(gpu, one.private) for one in gpu.collectors.values())
+    m[machine.GROUPS] = sum(copies(gpu, one.private) for one in gpu.collectors.values())
+
+
+def _sets(m: Words[columns.Machine]) -> Iterator[tuple[str, int]]:
+    """What the core has sets of, and how many there are in an SM."""
+    yield "warps", m[machine.SLOTS]
+    yield "banks", m[machine.BANKS]
+    yield "collectors", m[machine.COLLECTORS]
+    yield "blocks", m[machine.BLOCKS]
+
+
+def wheel_size(gpu: Machine) -> int:
+    """Buckets enough for every latency of the SM, a power of two."""
+    latencies = [pipe.latency or 0 for pipe in gpu.pipes.values()]
+    longest = max(*latencies, gpu.latency.shared, gpu.latency.constant) + gpu.operand_path.dispatch_cycles
+    return max(LEAST_WHEEL, 1 << (longest + 2).bit_length())
+
+
+def copies(gpu: Machine, private: bool) -> int:
+    """How often an SM has something that may be private to a scheduler."""
+    return gpu.schedulers.count if private else 1
