@@ -1,4 +1,4 @@
-"""Room that one launch leaves to the next: what the host has given once need not be given, and cleared, again."""
+"""Buffer pool reused across launches: what the host has given once need not be given, and cleared, again."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.int64]
 
-_kept: list[Array] = []
+_pool: list[Array] = []
 
 
 def room(words: int) -> Array:
-    """So many words, of any value: the least of what is kept that is enough, or fresh ones."""
-    enough = [index for index, one in enumerate(_kept) if one.size >= words]
+    """So many words, of any value: the smallest buffer of the pool that is large enough, or fresh ones."""
+    enough = [index for index, one in enumerate(_pool) if one.size >= words]
     if not enough:
         return np.empty(words, np.int64)
-    return _kept.pop(min(enough, key=lambda index: _kept[index].size))
+    return _pool.pop(min(enough, key=lambda index: _pool[index].size))
 
 
 def keep(arrays: Iterable[Array]) -> None:
     """Keep the room that these arrays are parts of and that nobody uses any more, in place of what was kept before."""
-    _kept[:] = [array.base for array in arrays if isinstance(array.base, np.ndarray)]
+    _pool[:] = [array.base for array in arrays if isinstance(array.base, np.ndarray)]

@@ -69,6 +69,10 @@ def retry(memory: Any, sm: SmRow, now: int) -> int:
     return now + 1
 
 
+MEMORY: tuple[Any, ...] = (accepts, expect, send, look_ahead, settle, awaited, next_return, returned, retry)
+"""The ports that a memory model fills, all of them."""
+
+
 def is_two_level(c: Core) -> bool:
     """Whether schedulers have active sets."""
     return c.machine[machine.ACTIVE_WARPS] != 0

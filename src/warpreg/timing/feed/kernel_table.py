@@ -155,7 +155,7 @@ def copy_flags(instruction: Instruction) -> int:
         return 0
     if "wait_group" in modifiers:
         allowed = instruction.sources[0]
-        groups = min(allowed.value, warps.COMMITS_KEPT - 1) if isinstance(allowed, Immediate) else 0
+        groups = min(allowed.value, warps.COMMIT_SLOTS - 1) if isinstance(allowed, Immediate) else 0
         return code.AWAITS | groups << code.NUMBER_SHIFT
     return code.COMMITS * ("commit_group" in modifiers) | (code.COMMITS | code.AWAITS) * ("wait_all" in modifiers)
 

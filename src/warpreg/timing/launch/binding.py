@@ -130,12 +130,7 @@ class Outside:
 
     def entry(self, core: Any, mode: Mode) -> Entry:
         """The core's entry for these arguments."""
-        replaced = {
-            getattr(ports, name): function
-            for name, function in memory.functions(self.system)._asdict().items()
-            if name in vars(ports)
-        }
-        replaced |= self._path()
+        replaced: dict[Any, Any] = {**memory.in_place_of_ports(self.system), **self._path()}
         if not self.has_design:
             return CoreRecipe(PLAIN, replaced=replaced, mode=mode).build((core, self.system))
         called = {name: hook for name, hook in self.behaviour.hooks.items() if name in adapters.HOOKED}

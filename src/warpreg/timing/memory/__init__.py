@@ -6,9 +6,11 @@ core compiles into itself and which run as they are.  docs/reference/memory.md s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any, NamedTuple
 
+from warpreg.timing.core import ports
 from warpreg.timing.memory import cached, contention, first_level, fixed, heap, network
 from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.build import build, counters, for_machine
@@ -68,9 +70,32 @@ _CONTENTION = _CACHED._replace(
 )
 
 
+BY_CYCLE = ("advance", "next_event")
+"""What only callers use that let cycles pass themselves; the others take the places of ports of the core."""
+
+
 def functions(memory: Memory) -> Functions:
     """The functions of a memory system's model."""
     return (_FIXED, _CACHED, _CONTENTION)[memory.parameters[at.MODEL]]
+
+
+def in_place_of_ports(memory: Memory) -> dict[FunctionType, FunctionType]:
+    """By port of the core, what takes its place."""
+    found = functions(memory)._asdict()
+    return port_functions({name: function for name, function in found.items() if name not in BY_CYCLE})
+
+
+def port_functions(given: Mapping[str, FunctionType]) -> dict[FunctionType, FunctionType]:
+    """By port of the core, the function of its name.
+
+    Raises TypeError for a name that is no memory port, and for a port without a function: neither may fall back to what
+    holds without a memory system.
+    """
+    names = {port.__name__: port for port in ports.MEMORY}
+    if names.keys() != given.keys():
+        unknown, missing = sorted(given.keys() - names.keys()), sorted(names.keys() - given.keys())
+        raise TypeError(f"memory functions: expected {', '.join(names)}; unknown: {unknown}, missing: {missing}")
+    return {names[name]: function for name, function in given.items()}
 
 
 __all__ = [
@@ -86,4 +111,6 @@ __all__ = [
     "counters",
     "for_machine",
     "functions",
+    "in_place_of_ports",
+    "port_functions",
 ]

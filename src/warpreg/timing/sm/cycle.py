@@ -58,12 +58,12 @@ def _step_all(c: Core, memory: Any, d: Any) -> int:
         for sm in sm_rows(c.machine[machine.SMS]):
             status = DONE
             if turn != NONE:
-                if c.table[sm, sms.PLACES_AT] != turn:
+                if c.table[sm, sms.TAKES_BLOCK_AT] != turn:
                     continue
                 status = _place(c, d, sm)
             if status == DONE:
                 status = _step_one(c, memory, d, sm)
-            if status == DONE and c.machine[machine.IN_STEP] != 0 and c.table[sm, sms.PLACES_AT] != NONE:
+            if status == DONE and c.machine[machine.IN_STEP] != 0 and c.table[sm, sms.TAKES_BLOCK_AT] != NONE:
                 status = _place(c, d, sm)
             if status != DONE:
                 return status
@@ -79,11 +79,11 @@ def _place(c: Core, d: Any, sm: SmRow) -> int:
             return NEEDS_BLOCKS
         if c.clock[clock.FREE_OPS] < c.clock[clock.LEAST_OPS]:
             return NEEDS_ROOM
-        now = c.table[sm, sms.PLACES_AT]
+        now = c.table[sm, sms.TAKES_BLOCK_AT]
         place(c, d, sm, now)
         ports.queue_extras(c, sm)
         c.table[sm, sms.DUE] = now + 1
-    c.table[sm, sms.PLACES_AT] = NONE
+    c.table[sm, sms.TAKES_BLOCK_AT] = NONE
     c.clock[clock.PLACING] -= 1
     return DONE
 
@@ -92,14 +92,14 @@ def _first_to_place(c: Core) -> int:
     """The first cycle at whose end an SM has room."""
     first = NEVER
     for sm in sm_rows(c.machine[machine.SMS]):
-        if c.table[sm, sms.PLACES_AT] != NONE:
-            first = min(first, c.table[sm, sms.PLACES_AT])
+        if c.table[sm, sms.TAKES_BLOCK_AT] != NONE:
+            first = min(first, c.table[sm, sms.TAKES_BLOCK_AT])
     return first
 
 
 def _step_one(c: Core, memory: Any, d: Any, sm: SmRow) -> int:
     """Step an SM where something can happen, up to UNTIL or until it waits for its turn to take a thread block."""
-    while c.table[sm, sms.PLACES_AT] == NONE:
+    while c.table[sm, sms.TAKES_BLOCK_AT] == NONE:
         back = ports.next_return(memory, sm)
         now = min(c.table[sm, sms.DUE], back)
         if now >= c.clock[clock.UNTIL]:
@@ -116,7 +116,7 @@ def _step_one(c: Core, memory: Any, d: Any, sm: SmRow) -> int:
         if c.clock[clock.OVERFLOW] != 0:
             return OVERFLOWED
         if c.clock[clock.NEXT_BLOCK] != c.clock[clock.TOTAL_BLOCKS] and has_room(c, sm):
-            c.table[sm, sms.PLACES_AT] = now
+            c.table[sm, sms.TAKES_BLOCK_AT] = now
             c.clock[clock.PLACING] += 1
     return DONE
 

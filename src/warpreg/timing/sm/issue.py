@@ -209,12 +209,12 @@ def _control(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> 
         c.rows[warp, warps.AWAITED] = NONE
     if flags & code.COMMITS != 0:
         group = c.rows[warp, warps.COPY_GROUPS]
-        c.rows[warp, warps.COPIES_AT + group % warps.COMMITS_KEPT] = c.rows[warp, warps.COPIES]
+        c.rows[warp, warps.COPIES_AT + group % warps.COMMIT_SLOTS] = c.rows[warp, warps.COPIES]
         c.rows[warp, warps.COPY_GROUPS] = group + 1
     if flags & code.AWAITS != 0:
         group = c.rows[warp, warps.COPY_GROUPS] - 1 - (flags >> code.NUMBER_SHIFT & 15)
         c.rows[warp, warps.STOP] = warps.AT_FENCE
-        c.rows[warp, warps.AWAITED] = c.rows[warp, warps.COPIES_AT + group % warps.COMMITS_KEPT] if group >= 0 else 0
+        c.rows[warp, warps.AWAITED] = c.rows[warp, warps.COPIES_AT + group % warps.COMMIT_SLOTS] if group >= 0 else 0
 
 
 def _arrive(c: Core, sm: SmRow, block: BlockRow, flags: int) -> None:

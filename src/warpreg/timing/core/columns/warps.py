@@ -42,10 +42,10 @@ COPIED = _Word(28)  # and complete
 COPY_GROUPS = _Word(29)  # groups of them committed
 AWAITED = _Word(30)  # copies that must be complete to go on from its fence (NONE: everything)
 AT_WORK = _Word(31)  # cycle of its last issue or activation, where a stall suspends warps
-COPIES_AT = _Word(32)  # + group modulo COMMITS_KEPT: copies issued at that commit
+COPIES_AT = _Word(32)  # + group modulo COMMIT_SLOTS: copies issued at that commit
 BUSY = _Word(40)  # sets of scoreboard cells, BUSY_SETS of them
 
-COMMITS_KEPT = 4
+COMMIT_SLOTS = 4
 BUSY_SETS = 7
 """All cells in the scoreboard, those of any wait class but 0, those of classes 1 to 4, those with a long latency."""
 SLOW_SET, LONG_SET = 1, 6

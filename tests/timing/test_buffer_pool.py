@@ -1,4 +1,4 @@
-"""Room that launches leave to each other: what stands in it does not matter."""
+"""The buffer pool reused across launches: what stands in its buffers does not matter."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def test_what_a_launch_leaves_changes_nothing_of_the_next(machine: str) -> None:
     run = run_workload(find_workload("bfs"), "tiny", record=simt.Record(path=True, addresses=True))
     before = simulate(run.launches, machine).as_dict()
     generator = np.random.default_rng(7)
-    assert buffer_pool._kept
-    for words in buffer_pool._kept:
+    assert buffer_pool._pool
+    for words in buffer_pool._pool:
         words[:] = generator.integers(-(2**62), 2**62, words.size)
     assert simulate(run.launches, machine).as_dict() == before
 
 
-def test_the_least_room_that_is_enough_is_given() -> None:
+def test_the_smallest_large_enough_buffer_is_given() -> None:
     small, large = np.empty(10, np.int64), np.empty(100, np.int64)
     buffer_pool.keep((large[1:], small[1:]))
     assert buffer_pool.room(101).size == 101

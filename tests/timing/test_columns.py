@@ -1,0 +1,58 @@
+"""Columns of the core: those of a component lie side by side, and none passes the type checker at another's row."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from warpreg.gpu.pipes import PIPES
+from warpreg.timing.core import columns
+from warpreg.timing.core.columns import causes
+
+ROOT = Path(__file__).parents[2]
+WRONG = Path(__file__).with_name("wrong_pairings.py")
+SERIES = {"DISPATCHED": len(PIPES), "WANTS": len(PIPES), "UNITS_FOR": len(PIPES), "GROUP_FOR": len(PIPES)}
+"""Columns that others follow, one a pipe."""
+SAME_WORD = {("ops", "LATE")}
+COMPONENTS = sorted({module.name for module in pkgutil.iter_modules(columns.__path__)} - {"typed"})
+
+
+def test_the_type_checker_refuses_wrong_pairings_line_by_line() -> None:
+    mypy = pytest.importorskip("mypy.api")
+    out, errors, _ = mypy.run(["--config-file", str(ROOT / "pyproject.toml"), str(WRONG)])
+    assert not errors
+    refused = {int(line) for line in re.findall(r"wrong_pairings\.py:(\d+): error", out)}
+    lines = WRONG.read_text(encoding="utf-8").splitlines()
+    marked = {number for number, line in enumerate(lines, 1) if line.endswith("# wrong")}
+    assert len(marked) > 40
+    assert refused == marked, out
+    assert len(out.splitlines()) > len(marked)
+
+
+@pytest.mark.parametrize("component", COMPONENTS)
+def test_columns_of_a_component_are_apart(component: str) -> None:
+    """Each has a number of its own, from 0 on; a series takes one for each pipe."""
+    source = Path(columns.__path__[0], f"{component}.py").read_text(encoding="utf-8")
+    names = re.findall(r"^([A-Z_]+) = (?:_Word|_cause|Column\[.*\])\(", source, re.M)
+    module = importlib.import_module(f"{columns.__name__}.{component}")
+    taken: dict[int, list[str]] = defaultdict(list)
+    for name in names:
+        if (component, name) not in SAME_WORD:
+            first = getattr(module, name)
+            assert type(first) is int
+            for number in range(first, first + SERIES.get(name, 1)):
+                taken[number].append(name)
+    assert all(len(owners) == 1 for owners in taken.values()), taken
+    assert min(taken) == 0
+
+
+def test_causes_have_a_name_each() -> None:
+    """Their numbers are positions in the stall account."""
+    assert causes.NAMES[causes.NOT_SELECTED] == "not selected"
+    assert causes.NAMES[causes.OTHER] == "other"
+    assert len(set(causes.NAMES)) == causes.COUNT == causes.READY
