@@ -13,13 +13,19 @@ import pytest
 from warpreg.gpu.pipes import PIPES
 from warpreg.timing.core import columns
 from warpreg.timing.core.columns import causes
+from warpreg.timing.memory import columns as memory_columns
 
 ROOT = Path(__file__).parents[2]
 WRONG = Path(__file__).with_name("wrong_pairings.py")
 SERIES = {"DISPATCHED": len(PIPES), "WANTS": len(PIPES), "UNITS_FOR": len(PIPES), "GROUP_FOR": len(PIPES)}
 """Columns that others follow, one a pipe."""
 SAME_WORD = {("ops", "LATE")}
-COMPONENTS = sorted({module.name for module in pkgutil.iter_modules(columns.__path__)} - {"typed"})
+COMPONENTS = sorted(
+    f"{package.__name__}.{module.name}"
+    for package in (columns, memory_columns)
+    for module in pkgutil.iter_modules(package.__path__)
+    if module.name != "typed"
+)
 
 
 def test_the_type_checker_refuses_wrong_pairings_line_by_line() -> None:
@@ -37,12 +43,12 @@ def test_the_type_checker_refuses_wrong_pairings_line_by_line() -> None:
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_columns_of_a_component_are_apart(component: str) -> None:
     """Each has a number of its own, from 0 on; a series takes one for each pipe."""
-    source = Path(columns.__path__[0], f"{component}.py").read_text(encoding="utf-8")
-    names = re.findall(r"^([A-Z_]+) = (?:_Word|_cause|Column\[.*\])\(", source, re.M)
-    module = importlib.import_module(f"{columns.__name__}.{component}")
+    module = importlib.import_module(component)
+    source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    names = re.findall(r"^([A-Z_0-9]+) = (?:_Word|_cause|_counter|Column\[.*\])\(", source, re.M)
     taken: dict[int, list[str]] = defaultdict(list)
     for name in names:
-        if (component, name) not in SAME_WORD:
+        if (module.__name__.rpartition(".")[2], name) not in SAME_WORD:
             first = getattr(module, name)
             assert type(first) is int
             for number in range(first, first + SERIES.get(name, 1)):

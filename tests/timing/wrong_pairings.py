@@ -39,6 +39,9 @@ from warpreg.timing.core.inflight import mark, take_op
 from warpreg.timing.core.rows import account_of, bank_at, scheduler_at, warp_at
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.whole_columns import warps_of
+from warpreg.timing.memory import Memory
+from warpreg.timing.memory.columns import cache_sets, nodes, parameters, queues, scalars
+from warpreg.timing.memory.columns import sms as memory_sms
 
 
 def right(c: Core, sm: SmRow, warp: WarpRow, op: OpRow) -> None:
@@ -95,6 +98,21 @@ def columns_of_another_array(c: Core, sm: SmRow, warp: WarpRow, pc: Pc) -> None:
     _ = c.rows[pc, code.PIPE]  # wrong
     c.clock[machine.SLOTS] = 1  # wrong
     c.table[sm, clock.UNTIL] = 1  # wrong
+
+
+def columns_of_the_memory_system(memory: Memory, c: Core, sm: SmRow, node: int, warp: WarpRow) -> None:
+    memory.sms[sm, memory_sms.BLOCKED] = node
+    memory.queues[memory.parameters[parameters.BANK_QUEUES] + 1, queues.LENGTH] += 1
+    _ = memory.sms[sm, sms.DUE]  # wrong
+    _ = memory.nodes[node, queues.HEAD]  # wrong
+    _ = memory.queues[node, nodes.NEXT]  # wrong
+    _ = memory.lines1[node, cache_sets.OLDEST]  # wrong
+    _ = memory.slices[node, memory_sms.FREE_AT]  # wrong
+    _ = memory.parameters[scalars.QUEUED]  # wrong
+    _ = memory.scalars[clock.UNTIL]  # wrong
+    memory.scalars[parameters.SLICES] = 1  # wrong
+    _ = c.table[sm, memory_sms.BLOCKED]  # wrong
+    _ = c.rows[warp, nodes.NEXT]  # wrong
 
 
 def numbers_that_are_no_rows(c: Core, warp: WarpRow, slot: int) -> None:

@@ -8,13 +8,16 @@ from warpreg.gpu.sourced import Document, quantity
 
 LINE_BYTES = 128
 SECTIONS = ("memory", "l1", "l2", "network", "dram")
+MODELS = ("fixed", "cached", "contention")
+WRITES = ("evict", "through")
+SPREADS = ("consecutive", "folded", "random")
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
     """Which of the models of memory describes the machine."""
 
-    model: str = quantity("model of the memory system", choices=("fixed", "cached", "contention"))
+    model: str = quantity("model of the memory system", choices=MODELS)
     segment_bytes: int = quantity("smallest part of a line that a load fetches", "bytes", 32, LINE_BYTES)
     outstanding: int = quantity("transactions of one SM under way", "transactions", 1, 1 << 16)
     bytes_per_cycle: float | None = quantity(
@@ -31,9 +34,7 @@ class FirstLevel:
     latency: int = quantity("of a load that hits", "cycles", 1, 10_000)
     miss_lines: int = quantity("lines that it can wait for", "lines", 1, 1 << 16)
     sectors_per_cycle: int = quantity("sectors that it looks up in a cycle", "sectors", 1, 4)
-    write: str = quantity(
-        "what a store does to a line: removes its sectors or updates them", choices=("evict", "through")
-    )
+    write: str = quantity("what a store does to a line: removes its sectors or updates them", choices=WRITES)
     skip_global: bool = quantity("whether loads from global memory pass it by")
     unified_bytes: int | None = quantity(
         "capacity together with shared memory: what a kernel leaves of it adds to the cache",
@@ -53,7 +54,7 @@ class SecondLevel:
     miss_lines: int = quantity("contention model: lines that a slice can wait for", "lines", 1, 1 << 16)
     queue: int = quantity("contention model: requests that wait in front of a slice", "requests", 1, 1 << 16)
     interleave_bytes: int = quantity("consecutive bytes of one slice", "bytes", LINE_BYTES, 1 << 20)
-    spread: str = quantity("how such pieces find their slice", choices=("consecutive", "folded", "random"))
+    spread: str = quantity("how such pieces find their slice", choices=SPREADS)
     merged: int | None = quantity(
         "contention model: requests that may wait for one missing sector", "requests", 1, 1 << 16, optional=True
     )

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from tests.timing.memory.systems import CACHED
 
 from warpreg.timing import memory as m
+from warpreg.timing.core.columns.typed import NEVER
 from warpreg.timing.memory import agenda, heap
-from warpreg.timing.memory import layout as at
+from warpreg.timing.memory.columns import nodes
 
 SMS = 4
 distances = st.one_of(st.integers(0, 5), st.integers(60, 70), st.integers(4090, 4100), st.integers(0, 20_000))
@@ -29,15 +30,15 @@ def test_events_are_taken_in_order_whenever_they_were_planned(rounds: list[list[
                 continue
             node = heap.new_node(memory, sm or 0, m.LOAD, 0, 15, m.NONE)
             if sm is None:
-                agenda.plan(memory, time, at.REPLY, node)
+                agenda.plan(memory, time, nodes.REPLY, node)
                 waiting.append((time, 0, planned, node))
             else:
-                agenda.plan_by_sm(memory, time, at.ARRIVE, node)
+                agenda.plan_by_sm(memory, time, nodes.ARRIVE, node)
                 waiting.append((time, 1, sm, node))
         now = taken(memory, waiting, now)
     while waiting:
         now = taken(memory, waiting, now)
-    assert agenda.next_planned(memory) == at.NEVER
+    assert agenda.next_planned(memory) == NEVER
 
 
 def taken(memory: m.Memory, waiting: list[tuple[int, int, int, int]], now: int) -> int:

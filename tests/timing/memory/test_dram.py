@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from tests.timing.memory.systems import CONTENTION
 
 from warpreg.timing import memory as m
+from warpreg.timing.core.columns.typed import NEVER
 from warpreg.timing.memory import agenda, dram, heap
-from warpreg.timing.memory import layout as at
+from warpreg.timing.memory.columns import channels
+from warpreg.timing.memory.layout import TICKS
 
 RCD, RP, RAS, RRD, CL, WL, WR, CDLR = 12, 12, 28, 6, 12, 4, 12, 5
 LATENCY, SECTOR, BANKS, LINES = 100, 2, 4, 16
@@ -35,14 +37,14 @@ class Controller:
 
     def _enter(self, kind: int, line: int, sectors: int) -> int:
         node = heap.new_node(self.memory, 0, kind, 128 * line, (1 << sectors) - 1, m.NONE)
-        self.memory.channels[0, at.BURSTS] += 1
+        self.memory.channels[0, channels.BURSTS] += 1
         dram.enter(self.memory, 0, node, self.now)
         return node
 
     def to(self, cycle: int) -> None:
         """Step the cycles before ``cycle``, the present one included."""
         while self.now < cycle:
-            if self.memory.channels[0, at.STEP_AT] <= self.now * at.TICKS:
+            if self.memory.channels[0, channels.STEP_AT] <= self.now * TICKS:
                 dram.step(self.memory, 0, self.now)
             self.now += 1
 
@@ -50,7 +52,7 @@ class Controller:
         """When each read's data have been moved, by node."""
         self.to(self.now + 2000)
         found = {}
-        while (time := agenda.next_planned(self.memory)) < at.NEVER:
+        while (time := agenda.next_planned(self.memory)) < NEVER:
             found[agenda.take(self.memory, time)] = int(time) - LATENCY
         return found
 

@@ -12,7 +12,7 @@ from tests.timing.memory.systems import CACHED, CONTENTION, FIXED, MESH, Driver,
 
 from warpreg.gpu.memory import MemorySystem
 from warpreg.timing import memory as m
-from warpreg.timing.memory import layout as at
+from warpreg.timing.memory.columns import cache_lines, channels, nodes, scalars, sms
 from warpreg.timing.memory.traffic import Traffic, drive, measure
 
 TINY = {"queue": 1}
@@ -51,19 +51,20 @@ def test_each_transaction_comes_back_once_and_nothing_is_left(
     driver.to(driver.now + 300)
     memory = driver.memory
     assert driver.count("sent") == driver.count("returned") == len(traffic)
-    assert (memory.sms[:, [at.UNDER_WAY, at.MISSES, at.RETURNS]] == 0).all()
-    assert (memory.scalars[[at.EVENTS, at.IN_DAYS, at.QUEUED]] == 0).all()
-    assert (memory.channels[:, at.BURSTS] == 0).all()
-    assert (memory.lines1[:, at.BITS] & at.PENDING == 0).all()
-    assert (memory.lines2[:, at.BITS] & at.PENDING == 0).all()
+    for sm in range(len(memory.sms)):
+        assert memory.sms[sm, sms.UNDER_WAY] == memory.sms[sm, sms.MISSES] == memory.sms[sm, sms.RETURNS] == 0
+    assert memory.scalars[scalars.EVENTS] == memory.scalars[scalars.IN_DAYS] == memory.scalars[scalars.QUEUED] == 0
+    assert not any(memory.channels[channel, channels.BURSTS] for channel in range(len(memory.channels)))
+    for lines in (memory.lines1, memory.lines2):
+        assert not any(lines[line, cache_lines.BITS] & cache_lines.PENDING for line in range(len(lines)))
     assert free_nodes(memory) == len(memory.nodes)
 
 
 def free_nodes(memory: m.Memory) -> int:
-    node = int(memory.scalars[at.FREE_NODE])
-    count = len(memory.nodes) - int(memory.scalars[at.FRESH_NODE])
+    node = int(memory.scalars[scalars.FREE_NODE])
+    count = len(memory.nodes) - int(memory.scalars[scalars.FRESH_NODE])
     while node != m.NONE:
-        count, node = count + 1, int(memory.nodes[node, at.NEXT])
+        count, node = count + 1, int(memory.nodes[node, nodes.NEXT])
     return count
 
 

@@ -132,7 +132,7 @@ def timed(
 def _result(run: Timed) -> TimingResult:
     """Its result; its room is left to the next launch."""
     found, system = run.result, run.outside.system
-    keep((array_of(run.engine.core.table), system.nodes, system.events, system.returns))
+    keep((array_of(run.engine.core.table), array_of(system.nodes), system.events, system.returns))
     return found
 
 

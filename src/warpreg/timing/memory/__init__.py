@@ -11,10 +11,13 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from warpreg.timing.core import ports
+from warpreg.timing.core.access_record import ATOMIC, LOAD, STORE
+from warpreg.timing.core.access_record import TEXTURE_LOAD as TEXTURE
+from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.memory import cached, contention, first_level, fixed, heap, network
-from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.build import build, counters, for_machine
-from warpreg.timing.memory.layout import ATOMIC, LOAD, NEVER, NONE, STORE, TEXTURE, Memory
+from warpreg.timing.memory.columns import parameters
+from warpreg.timing.memory.layout import Memory
 
 
 class Functions(NamedTuple):
@@ -76,7 +79,7 @@ BY_CYCLE = ("advance", "next_event")
 
 def functions(memory: Memory) -> Functions:
     """The functions of a memory system's model."""
-    return (_FIXED, _CACHED, _CONTENTION)[memory.parameters[at.MODEL]]
+    return (_FIXED, _CACHED, _CONTENTION)[memory.parameters[parameters.MODEL]]
 
 
 def in_place_of_ports(memory: Memory) -> dict[FunctionType, FunctionType]:

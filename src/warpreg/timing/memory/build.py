@@ -5,16 +5,40 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpreg.gpu import Machine
-from warpreg.gpu.memory import LINE_BYTES, Dram, FirstLevel, MemorySystem, Network, SecondLevel
+from warpreg.gpu.memory import LINE_BYTES, MODELS, SPREADS, WRITES, Dram, FirstLevel, MemorySystem, Network, SecondLevel
 from warpreg.timing.core.buffer_pool import room
+from warpreg.timing.core.columns.typed import NEVER, NONE, Array, Words
 from warpreg.timing.core.prefetch import HOST_LINE
-from warpreg.timing.memory import layout as at
-from warpreg.timing.memory.layout import TICKS, Array, Halves, Memory
+from warpreg.timing.memory.columns import (
+    cache_lines,
+    cache_sets,
+    channels,
+    counts,
+    days,
+    dram_banks,
+    nodes,
+    parameters,
+    queues,
+    scalars,
+    slices,
+    sms,
+)
+from warpreg.timing.memory.columns.parameters import Parameters
+from warpreg.timing.memory.layout import (
+    CACHED,
+    DAYS,
+    FIXED,
+    ROUTER_FIELDS,
+    TICKS,
+    WEEK,
+    Memory,
+)
 
 SECTOR_BYTES = 32
 SMALLEST_CARVEOUT = 8192
@@ -46,15 +70,15 @@ def build(system: MemorySystem, sms: int, clock_mhz: float, latency: int, textur
 
     ``latency`` and ``texture_latency`` are those of the fixed model, in cycles.
     """
-    p = np.zeros(at.PARAMETERS, np.int64)
+    p = cast("Words[Parameters]", np.zeros(parameters.COUNT, np.int64))
     model = system.memory
-    p[at.MODEL] = at.MODELS.index(model.model)
-    p[at.SMS] = sms
-    p[at.SEGMENT] = 15 if model.segment_bytes == LINE_BYTES else 0
-    p[at.OUTSTANDING] = model.outstanding
-    p[at.LATENCY], p[at.TEXTURE_LATENCY] = latency, texture_latency
+    p[parameters.MODEL] = MODELS.index(model.model)
+    p[parameters.SMS] = sms
+    p[parameters.SEGMENT] = 15 if model.segment_bytes == LINE_BYTES else 0
+    p[parameters.OUTSTANDING] = model.outstanding
+    p[parameters.LATENCY], p[parameters.TEXTURE_LATENCY] = latency, texture_latency
     if model.bytes_per_cycle is not None:
-        p[at.SECTOR_TICKS] = _ticks(SECTOR_BYTES / model.bytes_per_cycle)
+        p[parameters.SECTOR_TICKS] = _ticks(SECTOR_BYTES / model.bytes_per_cycle)
     is_fixed = model.model == "fixed"
     _first_level(p, None if is_fixed else system.l1)
     if not is_fixed and system.l2 is not None and system.network is not None and system.dram is not None:
@@ -64,99 +88,109 @@ def build(system: MemorySystem, sms: int, clock_mhz: float, latency: int, textur
     return _arrays(p)
 
 
-def _first_level(p: Array, cache: FirstLevel | None) -> None:
-    p[at.BY_SECTOR] = 1 if p[at.SEGMENT] == 0 else 0
-    p[at.BUCKETS1], p[at.BITS1] = 1, -1
-    p[at.L1_LATENCY] = 1
+def _first_level(p: Words[Parameters], cache: FirstLevel | None) -> None:
+    p[parameters.BY_SECTOR] = 1 if p[parameters.SEGMENT] == 0 else 0
+    p[parameters.BUCKETS1], p[parameters.BITS1] = 1, -1
+    p[parameters.L1_LATENCY] = 1
     if cache is None:
         return
-    p[at.HAS_L1] = 1
-    p[at.SETS1], p[at.WAYS1] = cache.bytes // LINE_BYTES // cache.ways, cache.ways
-    p[at.BITS1], p[at.BUCKETS1] = _bits(int(p[at.SETS1])), _buckets(cache.bytes // LINE_BYTES)
-    p[at.L1_LATENCY], p[at.MSHRS1] = cache.latency, cache.miss_lines
-    p[at.L1_SECTOR_TICKS] = _ticks(1 / cache.sectors_per_cycle)
-    p[at.WRITE1], p[at.SKIP_GLOBAL] = at.WRITES.index(cache.write), cache.skip_global
+    p[parameters.HAS_L1] = 1
+    p[parameters.SETS1], p[parameters.WAYS1] = cache.bytes // LINE_BYTES // cache.ways, cache.ways
+    p[parameters.BITS1], p[parameters.BUCKETS1] = _bits(int(p[parameters.SETS1])), _buckets(cache.bytes // LINE_BYTES)
+    p[parameters.L1_LATENCY], p[parameters.MSHRS1] = cache.latency, cache.miss_lines
+    p[parameters.L1_SECTOR_TICKS] = _ticks(1 / cache.sectors_per_cycle)
+    p[parameters.WRITE1], p[parameters.SKIP_GLOBAL] = WRITES.index(cache.write), cache.skip_global
 
 
-def _second_level(p: Array, cache: SecondLevel) -> None:
-    p[at.SLICES], p[at.SLICE_BITS] = cache.slices, _bits(cache.slices)
-    p[at.SETS2], p[at.WAYS2] = cache.bytes // LINE_BYTES // cache.ways, cache.ways
-    p[at.BITS2], p[at.BUCKETS2] = _bits(int(p[at.SETS2])), _buckets(cache.bytes // LINE_BYTES)
-    p[at.L2_LATENCY], p[at.L2_SECTOR_TICKS] = cache.latency, _ticks(1 / cache.sectors_per_cycle)
-    p[at.MSHRS2], p[at.QUEUE2] = cache.miss_lines, cache.queue
-    p[at.MERGED2] = at.NEVER if cache.merged is None or p[at.MODEL] == at.CACHED else cache.merged
-    p[at.INTERLEAVE_SHIFT], p[at.SPREAD] = _bits(cache.interleave_bytes), at.SPREADS.index(cache.spread)
+def _second_level(p: Words[Parameters], cache: SecondLevel) -> None:
+    p[parameters.SLICES], p[parameters.SLICE_BITS] = cache.slices, _bits(cache.slices)
+    p[parameters.SETS2], p[parameters.WAYS2] = cache.bytes // LINE_BYTES // cache.ways, cache.ways
+    p[parameters.BITS2], p[parameters.BUCKETS2] = _bits(int(p[parameters.SETS2])), _buckets(cache.bytes // LINE_BYTES)
+    p[parameters.L2_LATENCY], p[parameters.L2_SECTOR_TICKS] = cache.latency, _ticks(1 / cache.sectors_per_cycle)
+    p[parameters.MSHRS2], p[parameters.QUEUE2] = cache.miss_lines, cache.queue
+    p[parameters.MERGED2] = NEVER if cache.merged is None or p[parameters.MODEL] == CACHED else cache.merged
+    p[parameters.INTERLEAVE_SHIFT], p[parameters.SPREAD] = _bits(cache.interleave_bytes), SPREADS.index(cache.spread)
 
 
-def _network(p: Array, network: Network) -> None:
-    p[at.NETWORK_LATENCY], p[at.FLIT_BYTES] = network.latency, network.flit_bytes
-    p[at.QUEUE_NETWORK], p[at.VIRTUAL_CHANNELS] = network.queue, network.virtual_channels
-    p[at.IS_MESH] = network.kind == "mesh"
+def _network(p: Words[Parameters], network: Network) -> None:
+    p[parameters.NETWORK_LATENCY], p[parameters.FLIT_BYTES] = network.latency, network.flit_bytes
+    p[parameters.QUEUE_NETWORK], p[parameters.VIRTUAL_CHANNELS] = network.queue, network.virtual_channels
+    p[parameters.IS_MESH] = network.kind == "mesh"
 
 
-def _dram(p: Array, dram: Dram, clock_mhz: float) -> None:
+def _dram(p: Words[Parameters], dram: Dram, clock_mhz: float) -> None:
     scale = clock_mhz / dram.clock_mhz
-    p[at.CHANNELS], p[at.DRAM_LATENCY], p[at.BANKS] = dram.channels, dram.latency, dram.banks
-    if p[at.MODEL] == at.CACHED:
-        p[at.DRAM_LATENCY] += round((dram.rcd + dram.cl) * scale)
-    p[at.DRAM_SECTOR_TICKS] = _ticks(SECTOR_BYTES / dram.bytes_per_clock * scale)
-    p[at.ROW_SHIFT], p[at.QUEUE_DRAM] = _bits(dram.row_bytes), dram.queue
-    for place, clocks in (
-        (at.T_RCD, dram.rcd), (at.T_RP, dram.rp), (at.T_RAS, dram.ras), (at.T_RRD, dram.rrd),
-        (at.T_CL, dram.cl), (at.T_WL, dram.wl), (at.T_WR, dram.wr), (at.T_WTR, dram.cdlr),
-    ):  # fmt: skip
-        p[place] = _ticks(clocks * scale)
+    p[parameters.CHANNELS], p[parameters.DRAM_LATENCY], p[parameters.BANKS] = dram.channels, dram.latency, dram.banks
+    if p[parameters.MODEL] == CACHED:
+        p[parameters.DRAM_LATENCY] += round((dram.rcd + dram.cl) * scale)
+    p[parameters.DRAM_SECTOR_TICKS] = _ticks(SECTOR_BYTES / dram.bytes_per_clock * scale)
+    p[parameters.ROW_SHIFT], p[parameters.QUEUE_DRAM] = _bits(dram.row_bytes), dram.queue
+    for parameter, clocks in (
+        (parameters.T_RCD, dram.rcd),
+        (parameters.T_RP, dram.rp),
+        (parameters.T_RAS, dram.ras),
+        (parameters.T_RRD, dram.rrd),
+        (parameters.T_CL, dram.cl),
+        (parameters.T_WL, dram.wl),
+        (parameters.T_WR, dram.wr),
+        (parameters.T_WTR, dram.cdlr),
+    ):
+        p[parameter] = _ticks(clocks * scale)
 
 
-def _arrays(p: Array) -> Memory:
-    sms, slices, channels = int(p[at.SMS]), int(p[at.SLICES]), int(p[at.CHANNELS])
-    outstanding = sms * int(p[at.OUTSTANDING])
-    nodes = _unset(NODES_PER_TRANSACTION * outstanding if p[at.MODEL] != at.FIXED else 1, at.NODE_FIELDS)
-    lines1, sets1 = _cache(sms if p[at.HAS_L1] else 0, int(p[at.SETS1]), int(p[at.WAYS1]))
-    lines2, sets2 = _cache(slices, int(p[at.SETS2]), int(p[at.WAYS2]))
-    queues = _zeros(_place_queues(p), at.QUEUE_FIELDS)
-    memory = Memory(
-        parameters=p,
-        scalars=np.zeros(at.SCALARS, np.int64),
-        sms=_zeros(sms, at.SM_FIELDS),
-        slices=_zeros(slices, at.SLICE_FIELDS),
-        channels=_zeros(channels, at.CHANNEL_FIELDS),
-        banks=_zeros(channels * int(p[at.BANKS]), at.BANK_FIELDS),
-        lines1=lines1,
-        sets1=sets1,
-        buckets1=np.zeros(max(1, sms * int(p[at.BUCKETS1])), np.int32),
-        lines2=lines2,
-        sets2=sets2,
-        buckets2=np.zeros(max(1, slices * int(p[at.BUCKETS2])), np.int32),
-        nodes=nodes,
-        events=_unset(len(nodes), 2),
-        days=_zeros(at.DAYS, at.DAY_FIELDS),
-        weeks=np.zeros(at.DAYS // at.WEEK, np.int64),
-        returns=_unset(outstanding, 2),
-        queues=queues,
-        routers=_zeros(2 * int(p[at.ROUTERS]), at.ROUTER_FIELDS),
-        counts=_zeros(sms, at.COUNTS),
-    )
-    memory.sms[:, [at.BLOCKED, at.FIRST_ANSWER, at.LAST_ANSWER]] = at.NONE
-    memory.banks[:, at.OPEN_ROW] = at.NONE
-    memory.channels[:, at.STEP_AT] = at.NEVER
-    memory.scalars[at.DRAM_AT] = at.NEVER
-    memory.scalars[at.FREE_NODE] = at.NONE
+def _arrays(p: Words[Parameters]) -> Memory:
+    sm_count, slice_count, channel_count = p[parameters.SMS], p[parameters.SLICES], p[parameters.CHANNELS]
+    outstanding = sm_count * p[parameters.OUTSTANDING]
+    lines1, sets1 = _cache(sm_count if p[parameters.HAS_L1] else 0, p[parameters.SETS1], p[parameters.WAYS1])
+    lines2, sets2 = _cache(slice_count, p[parameters.SETS2], p[parameters.WAYS2])
+    node_rows = _unset(NODES_PER_TRANSACTION * outstanding if p[parameters.MODEL] != FIXED else 1, nodes.COUNT)
+    made: dict[str, Any] = {
+        "parameters": p,
+        "scalars": np.zeros(scalars.COUNT, np.int64),
+        "sms": _zeros(sm_count, sms.COUNT),
+        "slices": _zeros(slice_count, slices.COUNT),
+        "channels": _zeros(channel_count, channels.COUNT),
+        "banks": _zeros(channel_count * p[parameters.BANKS], dram_banks.COUNT),
+        "lines1": lines1,
+        "sets1": sets1,
+        "buckets1": np.zeros(max(1, sm_count * p[parameters.BUCKETS1]), np.int32),
+        "lines2": lines2,
+        "sets2": sets2,
+        "buckets2": np.zeros(max(1, slice_count * p[parameters.BUCKETS2]), np.int32),
+        "nodes": node_rows,
+        "events": _unset(len(node_rows), 2),
+        "days": _zeros(DAYS, days.COUNT),
+        "weeks": np.zeros(DAYS // WEEK, np.int64),
+        "returns": _unset(outstanding, 2),
+        "queues": _zeros(_place_queues(p), queues.COUNT),
+        "routers": _zeros(2 * p[parameters.ROUTERS], ROUTER_FIELDS),
+        "counts": _zeros(sm_count, counts.COUNT),
+    }
+    memory = Memory(**made)
+    for sm in range(len(memory.sms)):
+        memory.sms[sm, sms.BLOCKED] = NONE
+        memory.sms[sm, sms.FIRST_ANSWER] = memory.sms[sm, sms.LAST_ANSWER] = NONE
+    for bank in range(len(memory.banks)):
+        memory.banks[bank, dram_banks.OPEN_ROW] = NONE
+    for channel in range(len(memory.channels)):
+        memory.channels[channel, channels.STEP_AT] = NEVER
+    memory.scalars[scalars.DRAM_AT] = NEVER
+    memory.scalars[scalars.FREE_NODE] = NONE
     return memory
 
 
-def _place_queues(p: Array) -> int:
+def _place_queues(p: Words[Parameters]) -> int:
     """Where the queues of each kind begin; how many there are."""
-    channels, slices = int(p[at.VIRTUAL_CHANNELS]), int(p[at.SLICES])
-    p[at.SLICE_QUEUES] = p[at.SMS] * channels
-    p[at.REPLY_QUEUES] = p[at.SLICE_QUEUES] + slices
-    p[at.BANK_QUEUES] = p[at.REPLY_QUEUES] + slices * channels
-    p[at.MESH_QUEUES] = p[at.BANK_QUEUES] + p[at.CHANNELS] * p[at.BANKS]
-    if p[at.IS_MESH]:
-        nodes = int(p[at.SMS]) + slices
-        p[at.MESH_WIDTH] = width = math.ceil(math.sqrt(nodes))
-        p[at.ROUTERS] = width * -(-nodes // width)
-    return int(p[at.MESH_QUEUES] + 2 * p[at.ROUTERS] * 5 * channels)
+    width, slice_count = p[parameters.VIRTUAL_CHANNELS], p[parameters.SLICES]
+    p[parameters.SLICE_QUEUES] = p[parameters.SMS] * width
+    p[parameters.REPLY_QUEUES] = p[parameters.SLICE_QUEUES] + slice_count
+    p[parameters.BANK_QUEUES] = p[parameters.REPLY_QUEUES] + slice_count * width
+    p[parameters.MESH_QUEUES] = p[parameters.BANK_QUEUES] + p[parameters.CHANNELS] * p[parameters.BANKS]
+    if p[parameters.IS_MESH]:
+        corners = int(p[parameters.SMS]) + int(slice_count)
+        p[parameters.MESH_WIDTH] = in_row = math.ceil(math.sqrt(corners))
+        p[parameters.ROUTERS] = in_row * -(-corners // in_row)
+    return int(p[parameters.MESH_QUEUES] + 2 * p[parameters.ROUTERS] * 5 * width)
 
 
 def _zeros(rows: int, columns: int) -> Array:
@@ -180,10 +214,10 @@ def _rows(rows: int, columns: int, make: Callable[[int], Array]) -> Array:
     return words[begin:][:size].reshape(-1, columns)
 
 
-def _cache(caches: int, sets: int, ways: int) -> tuple[Halves, Array]:
+def _cache(caches: int, sets: int, ways: int) -> tuple[NDArray[np.int32], Array]:
     """Empty lines, and their sets."""
-    lines = _zeros(caches * sets * ways, at.LINE_FIELDS // 2)
-    return lines.view(np.int32), _zeros(caches * sets, at.SET_FIELDS)
+    lines = _zeros(caches * sets * ways, cache_lines.COUNT // 2)
+    return lines.view(np.int32), _zeros(caches * sets, cache_sets.COUNT)
 
 
 def _ticks(cycles: float) -> int:
@@ -201,4 +235,4 @@ def _buckets(lines: int) -> int:
 
 def counters(memory: Memory) -> dict[str, Any]:
     """What was counted, summed over the SMs."""
-    return dict(zip(at.COUNTERS, memory.counts.sum(axis=0).tolist(), strict=True))
+    return dict(zip(counts.NAMES, cast(Array, memory.counts).sum(axis=0).tolist(), strict=True))

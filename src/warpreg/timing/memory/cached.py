@@ -8,10 +8,12 @@ SMs meet only where their requests arrive, so each may be stepped for some cycle
 
 from __future__ import annotations
 
+from warpreg.timing.core import access_record as record
+from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.memory import first_level, network, second_level
-from warpreg.timing.memory import layout as at
 from warpreg.timing.memory.agenda import first_of_day, next_planned, plan, take
+from warpreg.timing.memory.columns import channels, counts, nodes, parameters, scalars, slices, sms
 from warpreg.timing.memory.heap import free_node, sectors_in
 from warpreg.timing.memory.heap import next_return as next_in_heap
 from warpreg.timing.memory.layout import TICKS, Memory
@@ -20,7 +22,7 @@ from warpreg.timing.memory.layout import TICKS, Memory
 def advance(memory: Memory, now: int) -> None:
     """Do all that is due by ``now``."""
     _do_before(memory, now + 1)
-    for sm in range(memory.parameters[at.SMS]):
+    for sm in range(memory.parameters[parameters.SMS]):
         settle(memory, sm, now)
 
 
@@ -31,14 +33,14 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
     A request that leaves an SM is looked up after the latencies of the first-level cache, if it comes through that, of
     the network and of the second-level cache; an answer is at its SM after that of the network.
     """
-    parameters = memory.parameters
-    way = parameters[at.NETWORK_LATENCY]
+    p = memory.parameters
+    way = p[parameters.NETWORK_LATENCY]
     first = min(soonest, next_planned(memory) + way)
-    if first >= at.NEVER:
-        return at.NEVER
-    around = parameters[at.HAS_L1] == 0 or parameters[at.SKIP_GLOBAL] == 1
-    leaves = first_level.BYPASS_CYCLES if around else parameters[at.L1_LATENCY]
-    before = max(first, until) + leaves + way + parameters[at.L2_LATENCY]
+    if first >= NEVER:
+        return NEVER
+    around = p[parameters.HAS_L1] == 0 or p[parameters.SKIP_GLOBAL] == 1
+    leaves = first_level.BYPASS_CYCLES if around else p[parameters.L1_LATENCY]
+    before = max(first, until) + leaves + way + p[parameters.L2_LATENCY]
     _do_before(memory, before)
     return before + way
 
@@ -46,7 +48,7 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
 def next_event(memory: Memory, now: int) -> int:
     """The earliest at which `advance` is due."""
     soonest = next_planned(memory)
-    for sm in range(memory.parameters[at.SMS]):
+    for sm in range(memory.parameters[parameters.SMS]):
         soonest = min(soonest, _next_answer(memory, sm))
     return soonest
 
@@ -58,97 +60,99 @@ def next_return(memory: Memory, sm: int) -> int:
 
 def retry(memory: Memory, sm: int, now: int) -> int:
     """When `accepts` may hold after a refusal; NEVER: not before something comes back."""
-    if memory.sms[sm, at.BLOCKED] != at.NONE or memory.sms[sm, at.UNDER_WAY] >= memory.parameters[at.OUTSTANDING]:
-        return at.NEVER
-    return max(now + 1, memory.sms[sm, at.FREE_AT] // TICKS)
+    if (
+        memory.sms[sm, sms.BLOCKED] != NONE
+        or memory.sms[sm, sms.UNDER_WAY] >= memory.parameters[parameters.OUTSTANDING]
+    ):
+        return NEVER
+    return max(now + 1, memory.sms[sm, sms.FREE_AT] // TICKS)
 
 
 def settle(memory: Memory, sm: int, now: int) -> None:
     """Take the answers that are at an SM by ``now``."""
     while _next_answer(memory, sm) <= now:
-        node = memory.sms[sm, at.FIRST_ANSWER]
-        following = memory.nodes[node, at.NEXT]
-        memory.sms[sm, at.FIRST_ANSWER] = following
+        node = memory.sms[sm, sms.FIRST_ANSWER]
+        following = memory.nodes[node, nodes.NEXT]
+        memory.sms[sm, sms.FIRST_ANSWER] = following
         first_level.deliver(memory, node, now)
-        if following != at.NONE:
+        if following != NONE:
             first_level.expect_answer(memory, following)
     first_level.unblock_one(memory, sm, now)
 
 
 def awaited(memory: Memory, sm: int) -> int:
     """A ticket that comes back soon, or NONE."""
-    node = memory.sms[sm, at.FIRST_ANSWER]
-    return at.NONE if node == at.NONE else memory.nodes[node, at.TICKET]
+    node = memory.sms[sm, sms.FIRST_ANSWER]
+    return NONE if node == NONE else memory.nodes[node, nodes.TICKET]
 
 
 def _next_answer(memory: Memory, sm: int) -> int:
-    node = memory.sms[sm, at.FIRST_ANSWER]
-    return at.NEVER if node == at.NONE else memory.nodes[node, at.FREE_FROM]
+    node = memory.sms[sm, sms.FIRST_ANSWER]
+    return NEVER if node == NONE else memory.nodes[node, nodes.FREE_FROM]
 
 
 def _do_before(memory: Memory, end: int) -> None:
     """Do all that is due before ``end``, in order of time."""
-    nodes = memory.nodes
     while True:
         time = next_planned(memory)
         if time >= end:
             break
         node = take(memory, time)
         _expect(memory, first_of_day(memory, time))
-        stage = nodes[node, at.STAGE]
-        which = second_level.slice_of(memory, nodes[node, at.LINE])
-        if stage == at.ARRIVE:
+        stage = memory.nodes[node, nodes.STAGE]
+        which = second_level.slice_of(memory, memory.nodes[node, nodes.LINE])
+        if stage == nodes.ARRIVE:
             _arrive(memory, which, node, time)
             continue
         chain = node
-        if stage == at.FILLED:
+        if stage == nodes.FILLED:
             chain = second_level.fill(memory, node)
             free_node(memory, node)
-        while chain != at.NONE:
-            following = nodes[chain, at.NEXT]
+        while chain != NONE:
+            following = memory.nodes[chain, nodes.NEXT]
             network.reply(memory, which, chain, time)
             chain = following
 
 
 def _expect(memory: Memory, node: int) -> None:
     """A node's event is next, if it is not NONE; then that of the node behind it."""
-    if node == at.NONE:
+    if node == NONE:
         return
-    following = memory.nodes[node, at.NEXT] * at.NODE_FIELDS
+    following = memory.nodes[node, nodes.NEXT] * nodes.COUNT
     prefetch(memory.nodes, following)
     prefetch(memory.nodes, following + HOST_LINE)
-    second_level.expect(memory, memory.nodes[node, at.LINE])
+    second_level.expect(memory, memory.nodes[node, nodes.LINE])
 
 
 def _arrive(memory: Memory, which: int, node: int, now: int) -> None:
     """A request at its slice: look it up, and find when the slice answers or DRAM has what is lacking."""
-    parameters, nodes, scalars = memory.parameters, memory.nodes, memory.scalars
-    start = max(now * TICKS, memory.slices[which, at.SLICE_FREE])
-    busy = sectors_in(nodes[node, at.SECTORS]) * parameters[at.L2_SECTOR_TICKS]
-    memory.slices[which, at.SLICE_FREE] = start + busy
+    p = memory.parameters
+    start = max(now * TICKS, memory.slices[which, slices.FREE_AT])
+    busy = sectors_in(memory.nodes[node, nodes.SECTORS]) * p[parameters.L2_SECTOR_TICKS]
+    memory.slices[which, slices.FREE_AT] = start + busy
     found = second_level.look_up(memory, which, node)
     if found == second_level.ASKS or found == second_level.WAITS:
         second_level.wait(memory, node)
     later = start // TICKS
-    sm = nodes[node, at.SM]
-    written = sectors_in(scalars[at.EVICTED])
-    read = sectors_in(scalars[at.ASKED])
-    stage = at.REPLY
+    sm = memory.nodes[node, nodes.SM]
+    written = sectors_in(memory.scalars[scalars.EVICTED])
+    read = sectors_in(memory.scalars[scalars.ASKED])
+    stage = nodes.REPLY
     if found == second_level.ASKS:
         node = second_level.request(memory, node)
-        stage = at.FILLED
-    elif found == second_level.NO_PLACE:
-        nodes[node, at.NEXT] = at.NONE
-        count = sectors_in(nodes[node, at.SECTORS])
-        if nodes[node, at.KIND] == at.STORE:
+        stage = nodes.FILLED
+    elif found == second_level.NO_SLOT:
+        memory.nodes[node, nodes.NEXT] = NONE
+        count = sectors_in(memory.nodes[node, nodes.SECTORS])
+        if memory.nodes[node, nodes.KIND] == record.STORE:
             written += count
         else:
             read = count
-    memory.counts[sm, at.DRAM_WRITES] += written
-    memory.counts[sm, at.DRAM_READS] += read
+    memory.counts[sm, counts.DRAM_WRITES] += written
+    memory.counts[sm, counts.DRAM_READS] += read
     at_dram = later
     if read > 0:
-        later = _move(memory, which, read, at_dram) + parameters[at.DRAM_LATENCY]
+        later = _move(memory, which, read, at_dram) + p[parameters.DRAM_LATENCY]
     if written > 0:
         _move(memory, which, written, at_dram)
     if found == second_level.HIT and later == now:
@@ -160,7 +164,7 @@ def _arrive(memory: Memory, which: int, node: int, now: int) -> None:
 def _move(memory: Memory, which: int, sectors: int, now: int) -> int:
     """Occupy the data bus of the slice's channel; the cycle at whose beginning the last byte has been moved."""
     channel = second_level.channel_of(memory, which)
-    start = max(now * TICKS, memory.channels[channel, at.CHANNEL_FREE])
-    end = start + sectors * memory.parameters[at.DRAM_SECTOR_TICKS]
-    memory.channels[channel, at.CHANNEL_FREE] = end
+    start = max(now * TICKS, memory.channels[channel, channels.FREE_AT])
+    end = start + sectors * memory.parameters[parameters.DRAM_SECTOR_TICKS]
+    memory.channels[channel, channels.FREE_AT] = end
     return (end + TICKS - 1) // TICKS

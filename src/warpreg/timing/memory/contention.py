@@ -7,38 +7,40 @@ their first-level caches.
 
 from __future__ import annotations
 
-from warpreg.timing.memory import crossbar, dram, first_level, mesh, network, queues, second_level
-from warpreg.timing.memory import layout as at
+from warpreg.timing.core import access_record as record
+from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.memory import crossbar, dram, first_level, linked_queues, mesh, network, second_level
 from warpreg.timing.memory.agenda import next_planned, take
+from warpreg.timing.memory.columns import channels, nodes, parameters, queues, scalars, slices
 from warpreg.timing.memory.heap import free_node, new_node, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
 
 
 def advance(memory: Memory, now: int) -> None:
     """One cycle: what is due, then slices, DRAM controllers and networks."""
+    p = memory.parameters
     time = next_planned(memory)
     while time <= now:
         _due(memory, take(memory, time), now)
         time = next_planned(memory)
-    parameters, channels, scalars = memory.parameters, memory.channels, memory.scalars
-    if scalars[at.QUEUED] > 0:
-        for which in range(parameters[at.SLICES]):
-            queue = parameters[at.SLICE_QUEUES] + which
-            if memory.queues[queue, at.LENGTH] > 0:
+    if memory.scalars[scalars.QUEUED] > 0:
+        for which in range(p[parameters.SLICES]):
+            queue = p[parameters.SLICE_QUEUES] + which
+            if memory.queues[queue, queues.LENGTH] > 0:
                 _serve(memory, which, queue, now)
-    soonest = at.NEVER
-    for channel in range(parameters[at.CHANNELS]):
-        if channels[channel, at.STEP_AT] <= now * TICKS:
+    soonest = NEVER
+    for channel in range(p[parameters.CHANNELS]):
+        if memory.channels[channel, channels.STEP_AT] <= now * TICKS:
             dram.step(memory, channel, now)
-        soonest = min(soonest, channels[channel, at.STEP_AT])
-    scalars[at.DRAM_AT] = (soonest + TICKS - 1) // TICKS if soonest < at.NEVER else at.NEVER
-    if scalars[at.QUEUED] > 0:
-        if parameters[at.IS_MESH] == 1:
+        soonest = min(soonest, memory.channels[channel, channels.STEP_AT])
+    memory.scalars[scalars.DRAM_AT] = (soonest + TICKS - 1) // TICKS if soonest < NEVER else NEVER
+    if memory.scalars[scalars.QUEUED] > 0:
+        if p[parameters.IS_MESH] == 1:
             mesh.step(memory, now)
         else:
             crossbar.replies(memory, now)
             crossbar.requests(memory, now)
-    scalars[at.STEPPED] = now
+    memory.scalars[scalars.STEPPED] = now
     first_level.unblock(memory, now)
 
 
@@ -47,8 +49,8 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
     ``until``; then they go on by one cycle.
     """
     now = min(soonest, network.next_event(memory, until))
-    if now >= at.NEVER:
-        return at.NEVER
+    if now >= NEVER:
+        return NEVER
     now = max(now, until)
     if network.next_event(memory, now) <= now:
         advance(memory, now)
@@ -61,67 +63,69 @@ def settle(memory: Memory, sm: int, now: int) -> None:
 
 def _due(memory: Memory, node: int, now: int) -> None:
     """A node's event."""
-    nodes = memory.nodes
-    stage = nodes[node, at.STAGE]
-    which = second_level.slice_of(memory, nodes[node, at.LINE])
-    if stage == at.DELIVER:
+    stage = memory.nodes[node, nodes.STAGE]
+    which = second_level.slice_of(memory, memory.nodes[node, nodes.LINE])
+    if stage == nodes.DELIVER:
         first_level.deliver(memory, node, now)
-    elif stage == at.LEAVE:
+    elif stage == nodes.LEAVE:
         network.leave(memory, node, now)
-    elif stage == at.ARRIVE:
-        queues.append(memory, memory.parameters[at.SLICE_QUEUES] + which, node)
+    elif stage == nodes.ARRIVE:
+        linked_queues.append(memory, memory.parameters[parameters.SLICE_QUEUES] + which, node)
     else:
-        memory.slices[which, at.MISSES2] -= 1
+        memory.slices[which, slices.MISSES] -= 1
         chain = second_level.fill(memory, node)
         free_node(memory, node)
-        while chain != at.NONE:
-            following = nodes[chain, at.NEXT]
+        while chain != NONE:
+            following = memory.nodes[chain, nodes.NEXT]
             network.reply(memory, which, chain, now)
             chain = following
 
 
 def _serve(memory: Memory, which: int, queue: int, now: int) -> None:
     """Let a slice take the first request of its queue, if it can."""
-    parameters, nodes, scalars = memory.parameters, memory.nodes, memory.scalars
-    node = memory.queues[queue, at.HEAD]
+    p = memory.parameters
+    node = memory.queues[queue, queues.HEAD]
     channel = second_level.channel_of(memory, which)
     if (
-        memory.slices[which, at.SLICE_FREE] >= (now + 1) * TICKS
-        or memory.slices[which, at.MISSES2] >= parameters[at.MSHRS2]
-        or memory.channels[channel, at.BURSTS] + 2 > parameters[at.QUEUE_DRAM]
-        or _replies(memory, which) >= parameters[at.QUEUE2]
+        memory.slices[which, slices.FREE_AT] >= (now + 1) * TICKS
+        or memory.slices[which, slices.MISSES] >= p[parameters.MSHRS2]
+        or memory.channels[channel, channels.BURSTS] + 2 > p[parameters.QUEUE_DRAM]
+        or _replies(memory, which) >= p[parameters.QUEUE2]
     ):
         return
     found = second_level.look_up(memory, which, node)
-    if found == second_level.NO_PLACE:
+    if found == second_level.NO_SLOT:
         return
-    queues.take(memory, queue)
+    linked_queues.take(memory, queue)
     if found != second_level.HIT:
         second_level.wait(memory, node)
-    start = max(now * TICKS, memory.slices[which, at.SLICE_FREE])
-    busy = sectors_in(nodes[node, at.SECTORS]) * parameters[at.L2_SECTOR_TICKS]
-    memory.slices[which, at.SLICE_FREE] = start + busy
-    burst = at.NONE
+    start = max(now * TICKS, memory.slices[which, slices.FREE_AT])
+    busy = sectors_in(memory.nodes[node, nodes.SECTORS]) * p[parameters.L2_SECTOR_TICKS]
+    memory.slices[which, slices.FREE_AT] = start + busy
+    burst = NONE
     if found == second_level.ASKS:
-        memory.slices[which, at.MISSES2] += 1
+        memory.slices[which, slices.MISSES] += 1
         burst = second_level.request(memory, node)
     elif found == second_level.HIT:
         network.reply(memory, which, node, now)
-    sm = nodes[node, at.SM]
-    while burst != at.NONE or scalars[at.EVICTED] != 0:
-        if burst == at.NONE:
-            burst = new_node(memory, sm, at.STORE, scalars[at.EVICTED_LINE], scalars[at.EVICTED], at.NONE)
-            scalars[at.EVICTED] = 0
-        memory.channels[channel, at.BURSTS] += 1
+    sm = memory.nodes[node, nodes.SM]
+    while burst != NONE or memory.scalars[scalars.EVICTED] != 0:
+        if burst == NONE:
+            burst = new_node(
+                memory, sm, record.STORE, memory.scalars[scalars.EVICTED_LINE], memory.scalars[scalars.EVICTED], NONE
+            )
+            memory.scalars[scalars.EVICTED] = 0
+        memory.channels[channel, channels.BURSTS] += 1
         dram.enter(memory, channel, burst, now)
-        burst = at.NONE
+        burst = NONE
 
 
 def _replies(memory: Memory, which: int) -> int:
     """Answers that wait at a slice's ports."""
-    channels = memory.parameters[at.VIRTUAL_CHANNELS]
-    first = memory.parameters[at.REPLY_QUEUES] + which * channels
+    p = memory.parameters
+    width = p[parameters.VIRTUAL_CHANNELS]
+    first = p[parameters.REPLY_QUEUES] + which * width
     total = 0
-    for queue in range(first, first + channels):
-        total += memory.queues[queue, at.LENGTH]
+    for queue in range(first, first + width):
+        total += memory.queues[queue, queues.LENGTH]
     return total

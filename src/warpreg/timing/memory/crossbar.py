@@ -8,9 +8,10 @@ is busy holds up only those of its own queue.
 
 from __future__ import annotations
 
-from warpreg.timing.memory import layout as at
-from warpreg.timing.memory import queues
+from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.memory import linked_queues
 from warpreg.timing.memory.agenda import plan
+from warpreg.timing.memory.columns import nodes, parameters, queues, slices, sms
 from warpreg.timing.memory.heap import wake
 from warpreg.timing.memory.layout import Memory
 from warpreg.timing.memory.packets import reply_flits, request_flits
@@ -19,78 +20,82 @@ from warpreg.timing.memory.second_level import slice_of
 
 def requests(memory: Memory, now: int) -> None:
     """Move requests from SMs to slices whose queues have room."""
-    parameters, nodes, sms, slices = memory.parameters, memory.nodes, memory.sms, memory.slices
-    for which in range(parameters[at.SLICES]):
-        slices[which, at.CHOSEN] = at.NONE
-    for sm in range(parameters[at.SMS]):
-        if sms[sm, at.INJECT_AT] <= now:
+    p = memory.parameters
+    for which in range(p[parameters.SLICES]):
+        memory.slices[which, slices.CHOSEN] = NONE
+    for sm in range(p[parameters.SMS]):
+        if memory.sms[sm, sms.INJECT_AT] <= now:
             _offer_request(memory, sm, now)
-    for which in range(parameters[at.SLICES]):
-        queue = slices[which, at.CHOSEN]
-        if queue != at.NONE:
-            node = queues.take(memory, queue)
-            sm = nodes[node, at.SM]
+    for which in range(p[parameters.SLICES]):
+        queue = memory.slices[which, slices.CHOSEN]
+        if queue != NONE:
+            node = linked_queues.take(memory, queue)
+            sm = memory.nodes[node, nodes.SM]
             flits = request_flits(memory, node)
-            sms[sm, at.INJECT_AT] = now + flits
-            slices[which, at.TAKE_AT] = now + flits
-            there = now + flits - 1 + parameters[at.NETWORK_LATENCY]
-            plan(memory, there + parameters[at.L2_LATENCY], at.ARRIVE, node)
+            memory.sms[sm, sms.INJECT_AT] = now + flits
+            memory.slices[which, slices.TAKE_AT] = now + flits
+            there = now + flits - 1 + p[parameters.NETWORK_LATENCY]
+            plan(memory, there + p[parameters.L2_LATENCY], nodes.ARRIVE, node)
             wake(memory, sm)
 
 
 def _offer_request(memory: Memory, sm: int, now: int) -> None:
     """Offer the oldest request of an SM that can be taken, unless its slice is offered an older one."""
-    parameters, nodes, slices = memory.parameters, memory.nodes, memory.slices
-    channels = parameters[at.VIRTUAL_CHANNELS]
-    oldest = at.NEVER
-    best, goal = at.NONE, 0
+    p = memory.parameters
+    channels = p[parameters.VIRTUAL_CHANNELS]
+    oldest = NEVER
+    best, goal = NONE, 0
     for queue in range(sm * channels, (sm + 1) * channels):
-        if memory.queues[queue, at.LENGTH] == 0:
+        if memory.queues[queue, queues.LENGTH] == 0:
             continue
-        node = memory.queues[queue, at.HEAD]
-        which = slice_of(memory, nodes[node, at.LINE])
-        waiting = memory.queues[parameters[at.SLICE_QUEUES] + which, at.LENGTH]
-        if nodes[node, at.ORDER] < oldest and slices[which, at.TAKE_AT] <= now and waiting < parameters[at.QUEUE2]:
-            oldest, best, goal = nodes[node, at.ORDER], queue, which
-    if best != at.NONE:
-        other = slices[goal, at.CHOSEN]
-        if other == at.NONE or oldest < nodes[memory.queues[other, at.HEAD], at.ORDER]:
-            slices[goal, at.CHOSEN] = best
+        node = memory.queues[queue, queues.HEAD]
+        which = slice_of(memory, memory.nodes[node, nodes.LINE])
+        waiting = memory.queues[p[parameters.SLICE_QUEUES] + which, queues.LENGTH]
+        if (
+            memory.nodes[node, nodes.ORDER] < oldest
+            and memory.slices[which, slices.TAKE_AT] <= now
+            and waiting < p[parameters.QUEUE2]
+        ):
+            oldest, best, goal = memory.nodes[node, nodes.ORDER], queue, which
+    if best != NONE:
+        other = memory.slices[goal, slices.CHOSEN]
+        if other == NONE or oldest < memory.nodes[memory.queues[other, queues.HEAD], nodes.ORDER]:
+            memory.slices[goal, slices.CHOSEN] = best
 
 
 def replies(memory: Memory, now: int) -> None:
     """Move replies from slices to SMs, which always take them."""
-    parameters, nodes, sms, slices = memory.parameters, memory.nodes, memory.sms, memory.slices
-    for sm in range(parameters[at.SMS]):
-        sms[sm, at.CHOSEN_BY] = at.NONE
-    for which in range(parameters[at.SLICES]):
-        if slices[which, at.REPLY_AT] <= now:
+    p = memory.parameters
+    for sm in range(p[parameters.SMS]):
+        memory.sms[sm, sms.CHOSEN_BY] = NONE
+    for which in range(p[parameters.SLICES]):
+        if memory.slices[which, slices.REPLY_AT] <= now:
             _offer_reply(memory, which, now)
-    for sm in range(parameters[at.SMS]):
-        queue = sms[sm, at.CHOSEN_BY]
-        if queue != at.NONE:
-            node = queues.take(memory, queue)
+    for sm in range(p[parameters.SMS]):
+        queue = memory.sms[sm, sms.CHOSEN_BY]
+        if queue != NONE:
+            node = linked_queues.take(memory, queue)
             flits = reply_flits(memory, node)
-            slices[slice_of(memory, nodes[node, at.LINE]), at.REPLY_AT] = now + flits
-            sms[sm, at.EJECT_AT] = now + flits
-            plan(memory, now + flits - 1 + parameters[at.NETWORK_LATENCY], at.DELIVER, node)
+            memory.slices[slice_of(memory, memory.nodes[node, nodes.LINE]), slices.REPLY_AT] = now + flits
+            memory.sms[sm, sms.EJECT_AT] = now + flits
+            plan(memory, now + flits - 1 + p[parameters.NETWORK_LATENCY], nodes.DELIVER, node)
 
 
 def _offer_reply(memory: Memory, which: int, now: int) -> None:
     """Offer the oldest reply of a slice that can be taken, unless its SM is offered an older one."""
-    nodes, sms = memory.nodes, memory.sms
-    channels = memory.parameters[at.VIRTUAL_CHANNELS]
-    first = memory.parameters[at.REPLY_QUEUES] + which * channels
-    oldest = at.NEVER
-    best, goal = at.NONE, 0
+    p = memory.parameters
+    channels = p[parameters.VIRTUAL_CHANNELS]
+    first = p[parameters.REPLY_QUEUES] + which * channels
+    oldest = NEVER
+    best, goal = NONE, 0
     for queue in range(first, first + channels):
-        if memory.queues[queue, at.LENGTH] == 0:
+        if memory.queues[queue, queues.LENGTH] == 0:
             continue
-        node = memory.queues[queue, at.HEAD]
-        sm = nodes[node, at.SM]
-        if nodes[node, at.ORDER] < oldest and sms[sm, at.EJECT_AT] <= now:
-            oldest, best, goal = nodes[node, at.ORDER], queue, sm
-    if best != at.NONE:
-        other = sms[goal, at.CHOSEN_BY]
-        if other == at.NONE or oldest < nodes[memory.queues[other, at.HEAD], at.ORDER]:
-            sms[goal, at.CHOSEN_BY] = best
+        node = memory.queues[queue, queues.HEAD]
+        sm = memory.nodes[node, nodes.SM]
+        if memory.nodes[node, nodes.ORDER] < oldest and memory.sms[sm, sms.EJECT_AT] <= now:
+            oldest, best, goal = memory.nodes[node, nodes.ORDER], queue, sm
+    if best != NONE:
+        other = memory.sms[goal, sms.CHOSEN_BY]
+        if other == NONE or oldest < memory.nodes[memory.queues[other, queues.HEAD], nodes.ORDER]:
+            memory.sms[goal, sms.CHOSEN_BY] = best

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from warpreg.timing.core.columns.typed import NEVER
 from warpreg.timing.memory import cached, contention, first_level, fixed, network
-from warpreg.timing.memory import layout as at
-from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.columns import parameters
+from warpreg.timing.memory.layout import CACHED, CONTENTION, FIXED, Memory
 
 
 def accepts(memory: Memory, sm: int, now: int) -> bool:
     """Whether memory takes a transaction of this SM now."""
-    if memory.parameters[at.MODEL] == at.FIXED:
+    if memory.parameters[parameters.MODEL] == FIXED:
         return fixed.accepts(memory, sm, now)
     return first_level.accepts(memory, sm, now)
 
 
 def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
     """Take a transaction."""
-    if memory.parameters[at.MODEL] == at.FIXED:
+    if memory.parameters[parameters.MODEL] == FIXED:
         fixed.send(memory, sm, kind, line, sectors, ticket, now)
     else:
         first_level.send(memory, sm, kind, line, sectors, ticket, now)
@@ -24,16 +25,18 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
 
 def advance(memory: Memory, now: int) -> None:
     """Do what is due."""
-    if memory.parameters[at.MODEL] == at.CACHED:
+    p = memory.parameters
+    if p[parameters.MODEL] == CACHED:
         cached.advance(memory, now)
-    elif memory.parameters[at.MODEL] == at.CONTENTION:
+    elif p[parameters.MODEL] == CONTENTION:
         contention.advance(memory, now)
 
 
 def next_event(memory: Memory, now: int) -> int:
     """The earliest at which `advance` is due."""
-    if memory.parameters[at.MODEL] == at.FIXED:
-        return at.NEVER
-    if memory.parameters[at.MODEL] == at.CACHED:
+    p = memory.parameters
+    if p[parameters.MODEL] == FIXED:
+        return NEVER
+    if p[parameters.MODEL] == CACHED:
         return cached.next_event(memory, now)
     return network.next_event(memory, now)

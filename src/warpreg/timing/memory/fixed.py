@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from warpreg.timing.memory import layout as at
+from warpreg.timing.core import access_record as record
+from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.memory.columns import counts, parameters, sms
 from warpreg.timing.memory.heap import give_back, next_return, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
 
@@ -12,15 +14,15 @@ AHEAD = 4096
 
 def accepts(memory: Memory, sm: int, now: int) -> bool:
     """Whether the port is free in this cycle and the ticket has room."""
-    free = memory.sms[sm, at.FREE_AT] < (now + 1) * TICKS
-    return free and memory.sms[sm, at.UNDER_WAY] < memory.parameters[at.OUTSTANDING]
+    free = memory.sms[sm, sms.FREE_AT] < (now + 1) * TICKS
+    return free and memory.sms[sm, sms.UNDER_WAY] < memory.parameters[parameters.OUTSTANDING]
 
 
 def retry(memory: Memory, sm: int, now: int) -> int:
     """When `accepts` may hold after a refusal."""
-    if memory.sms[sm, at.UNDER_WAY] >= memory.parameters[at.OUTSTANDING]:
+    if memory.sms[sm, sms.UNDER_WAY] >= memory.parameters[parameters.OUTSTANDING]:
         return max(now + 1, next_return(memory, sm))
-    return max(now + 1, memory.sms[sm, at.FREE_AT] // TICKS)
+    return max(now + 1, memory.sms[sm, sms.FREE_AT] // TICKS)
 
 
 def expect(memory: Memory, sm: int, line: int) -> None:
@@ -29,15 +31,15 @@ def expect(memory: Memory, sm: int, line: int) -> None:
 
 def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
     """Occupy the port, one cycle at least; the ticket is back after the latency, which counts from the port's start."""
-    parameters = memory.parameters
-    start = max(now * TICKS, memory.sms[sm, at.FREE_AT])
-    moved = sectors | parameters[at.SEGMENT] if kind == at.LOAD else sectors
-    busy = max(TICKS, sectors_in(moved) * parameters[at.SECTOR_TICKS])
-    memory.sms[sm, at.FREE_AT] = start + busy
-    memory.sms[sm, at.UNDER_WAY] += 1
-    memory.counts[sm, at.PORT_TICKS] += busy
-    memory.counts[sm, at.SENT] += 1
-    latency = parameters[at.TEXTURE_LATENCY] if kind == at.TEXTURE else parameters[at.LATENCY]
+    p = memory.parameters
+    start = max(now * TICKS, memory.sms[sm, sms.FREE_AT])
+    moved = sectors | p[parameters.SEGMENT] if kind == record.LOAD else sectors
+    busy = max(TICKS, sectors_in(moved) * p[parameters.SECTOR_TICKS])
+    memory.sms[sm, sms.FREE_AT] = start + busy
+    memory.sms[sm, sms.UNDER_WAY] += 1
+    memory.counts[sm, counts.PORT_TICKS] += busy
+    memory.counts[sm, counts.SENT] += 1
+    latency = p[parameters.TEXTURE_LATENCY] if kind == record.TEXTURE_LOAD else p[parameters.LATENCY]
     give_back(memory, sm, start // TICKS + latency, ticket)
 
 
@@ -56,9 +58,9 @@ def settle(memory: Memory, sm: int, now: int) -> None:
 
 def next_event(memory: Memory, now: int) -> int:
     """Nothing happens by itself."""
-    return at.NEVER
+    return NEVER
 
 
 def awaited(memory: Memory, sm: int) -> int:
     """Not known."""
-    return at.NONE
+    return NONE

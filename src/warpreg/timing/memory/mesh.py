@@ -8,9 +8,10 @@ the link is busy for a cycle a flit, and the packet may go on after the network'
 
 from __future__ import annotations
 
-from warpreg.timing.memory import layout as at
-from warpreg.timing.memory import queues
+from warpreg.timing.core.columns.typed import NEVER, NONE
+from warpreg.timing.memory import linked_queues
 from warpreg.timing.memory.agenda import plan
+from warpreg.timing.memory.columns import nodes, parameters, queues
 from warpreg.timing.memory.heap import wake
 from warpreg.timing.memory.layout import Memory
 from warpreg.timing.memory.packets import reply_flits, request_flits
@@ -24,32 +25,32 @@ PACKETS = 5
 
 def step(memory: Memory, now: int) -> None:
     """Let both networks move packets, from their entries too."""
-    parameters = memory.parameters
+    p = memory.parameters
     for net in range(2):
         _enter(memory, net, now)
-        for router in range(parameters[at.ROUTERS]):
-            if memory.routers[net * parameters[at.ROUTERS] + router, PACKETS] > 0:
+        for router in range(p[parameters.ROUTERS]):
+            if memory.routers[net * p[parameters.ROUTERS] + router, PACKETS] > 0:
                 _route(memory, net, router, now)
 
 
 def _enter(memory: Memory, net: int, now: int) -> None:
     """The local queues take what SMs or slices have to send: one packet of each in a cycle."""
-    parameters = memory.parameters
-    channels, sms = parameters[at.VIRTUAL_CHANNELS], parameters[at.SMS]
-    count = sms if net == REQUESTS else parameters[at.SLICES]
+    p = memory.parameters
+    channels, sms = p[parameters.VIRTUAL_CHANNELS], p[parameters.SMS]
+    count = sms if net == REQUESTS else p[parameters.SLICES]
     for source in range(count):
         router = source if net == REQUESTS else sms + source
-        first = source * channels if net == REQUESTS else parameters[at.REPLY_QUEUES] + source * channels
+        first = source * channels if net == REQUESTS else p[parameters.REPLY_QUEUES] + source * channels
         for turn in range(channels):
             channel = (turn + now) % channels
-            if memory.queues[first + channel, at.LENGTH] == 0:
+            if memory.queues[first + channel, queues.LENGTH] == 0:
                 continue
-            node = memory.queues[first + channel, at.HEAD]
+            node = memory.queues[first + channel, queues.HEAD]
             to = _queue(memory, net, router, LOCAL, channel)
-            if memory.nodes[node, at.FREE_FROM] <= now and _has_room(memory, to):
-                queues.append(memory, to, queues.take(memory, first + channel))
-                memory.nodes[node, at.FREE_FROM] = now + 1
-                memory.routers[net * parameters[at.ROUTERS] + router, PACKETS] += 1
+            if memory.nodes[node, nodes.FREE_FROM] <= now and _has_room(memory, to):
+                linked_queues.append(memory, to, linked_queues.take(memory, first + channel))
+                memory.nodes[node, nodes.FREE_FROM] = now + 1
+                memory.routers[net * p[parameters.ROUTERS] + router, PACKETS] += 1
                 if net == REQUESTS:
                     wake(memory, source)
                 break
@@ -57,28 +58,28 @@ def _enter(memory: Memory, net: int, now: int) -> None:
 
 def _route(memory: Memory, net: int, router: int, now: int) -> None:
     """Let each output of a router take the oldest packet that wants it, at most one of each input."""
-    parameters, nodes, routers = memory.parameters, memory.nodes, memory.routers
-    channels = parameters[at.VIRTUAL_CHANNELS]
-    row = net * parameters[at.ROUTERS] + router
+    p = memory.parameters
+    channels = p[parameters.VIRTUAL_CHANNELS]
+    row = net * p[parameters.ROUTERS] + router
     first = _queue(memory, net, router, 0, 0)
     used = 0
     for out in range(PORTS):
-        if routers[row, out] > now:
+        if memory.routers[row, out] > now:
             continue
-        oldest, best = at.NEVER, at.NONE
+        oldest, best = NEVER, NONE
         for place in range(PORTS * channels):
             queue = first + place
-            if memory.queues[queue, at.LENGTH] == 0 or used >> (place // channels) & 1:
+            if memory.queues[queue, queues.LENGTH] == 0 or used >> (place // channels) & 1:
                 continue
-            node = memory.queues[queue, at.HEAD]
+            node = memory.queues[queue, queues.HEAD]
             if (
-                nodes[node, at.ORDER] < oldest
-                and nodes[node, at.FREE_FROM] <= now
-                and _direction(parameters[at.MESH_WIDTH], router, _goal(memory, net, node)) == out
+                memory.nodes[node, nodes.ORDER] < oldest
+                and memory.nodes[node, nodes.FREE_FROM] <= now
+                and _direction(p[parameters.MESH_WIDTH], router, _goal(memory, net, node)) == out
                 and _goes_on(memory, net, router, out, place % channels, node)
             ):
-                oldest, best = nodes[node, at.ORDER], place
-        if best != at.NONE:
+                oldest, best = memory.nodes[node, nodes.ORDER], place
+        if best != NONE:
             used |= 1 << (best // channels)
             _forward(memory, net, router, out, first + best, best % channels, now)
 
@@ -86,46 +87,46 @@ def _route(memory: Memory, net: int, router: int, now: int) -> None:
 def _goal(memory: Memory, net: int, node: int) -> int:
     """The router that a packet goes to."""
     if net == REPLIES:
-        return memory.nodes[node, at.SM]
-    return memory.parameters[at.SMS] + slice_of(memory, memory.nodes[node, at.LINE])
+        return memory.nodes[node, nodes.SM]
+    return memory.parameters[parameters.SMS] + slice_of(memory, memory.nodes[node, nodes.LINE])
 
 
 def _goes_on(memory: Memory, net: int, router: int, out: int, channel: int, node: int) -> bool:
     """Whether there is room behind an output."""
-    parameters = memory.parameters
+    p = memory.parameters
     if out != LOCAL:
-        other = _neighbour(parameters[at.MESH_WIDTH], router, out)
+        other = _neighbour(p[parameters.MESH_WIDTH], router, out)
         return _has_room(memory, _queue(memory, net, other, (out + 2) % 4, channel))
-    entry = parameters[at.SLICE_QUEUES] + slice_of(memory, memory.nodes[node, at.LINE])
-    return net == REPLIES or memory.queues[entry, at.LENGTH] < parameters[at.QUEUE2]
+    entry = p[parameters.SLICE_QUEUES] + slice_of(memory, memory.nodes[node, nodes.LINE])
+    return net == REPLIES or memory.queues[entry, queues.LENGTH] < p[parameters.QUEUE2]
 
 
 def _forward(memory: Memory, net: int, router: int, out: int, queue: int, channel: int, now: int) -> None:
     """Send the first packet of a queue through an output."""
-    parameters, nodes, routers = memory.parameters, memory.nodes, memory.routers
-    row = net * parameters[at.ROUTERS] + router
-    node = queues.take(memory, queue)
+    p = memory.parameters
+    row = net * p[parameters.ROUTERS] + router
+    node = linked_queues.take(memory, queue)
     flits = request_flits(memory, node) if net == REQUESTS else reply_flits(memory, node)
     if out == LOCAL:
-        later = parameters[at.L2_LATENCY] if net == REQUESTS else 0
-        plan(memory, now + flits + later, at.ARRIVE if net == REQUESTS else at.DELIVER, node)
+        later = p[parameters.L2_LATENCY] if net == REQUESTS else 0
+        plan(memory, now + flits + later, nodes.ARRIVE if net == REQUESTS else nodes.DELIVER, node)
     else:
-        other = _neighbour(parameters[at.MESH_WIDTH], router, out)
-        nodes[node, at.FREE_FROM] = now + parameters[at.NETWORK_LATENCY]
-        queues.append(memory, _queue(memory, net, other, (out + 2) % 4, channel), node)
-        routers[net * parameters[at.ROUTERS] + other, PACKETS] += 1
-    routers[row, out] = now + flits
-    routers[row, PACKETS] -= 1
+        other = _neighbour(p[parameters.MESH_WIDTH], router, out)
+        memory.nodes[node, nodes.FREE_FROM] = now + p[parameters.NETWORK_LATENCY]
+        linked_queues.append(memory, _queue(memory, net, other, (out + 2) % 4, channel), node)
+        memory.routers[net * p[parameters.ROUTERS] + other, PACKETS] += 1
+    memory.routers[row, out] = now + flits
+    memory.routers[row, PACKETS] -= 1
 
 
 def _queue(memory: Memory, net: int, router: int, port: int, channel: int) -> int:
-    parameters = memory.parameters
-    number = (net * parameters[at.ROUTERS] + router) * PORTS + port
-    return parameters[at.MESH_QUEUES] + number * parameters[at.VIRTUAL_CHANNELS] + channel
+    p = memory.parameters
+    number = (net * p[parameters.ROUTERS] + router) * PORTS + port
+    return p[parameters.MESH_QUEUES] + number * p[parameters.VIRTUAL_CHANNELS] + channel
 
 
 def _has_room(memory: Memory, queue: int) -> bool:
-    return memory.queues[queue, at.LENGTH] < memory.parameters[at.QUEUE_NETWORK]
+    return memory.queues[queue, queues.LENGTH] < memory.parameters[parameters.QUEUE_NETWORK]
 
 
 def _direction(width: int, router: int, goal: int) -> int:

@@ -2,85 +2,87 @@
 
 from __future__ import annotations
 
-from warpreg.timing.memory import layout as at
-from warpreg.timing.memory import queues
+from warpreg.timing.core.columns.typed import NONE
+from warpreg.timing.memory import linked_queues
 from warpreg.timing.memory.agenda import next_planned, plan, plan_by_sm
-from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.columns import nodes, parameters, queues, scalars, slices, sms
+from warpreg.timing.memory.layout import CACHED, Memory
 from warpreg.timing.memory.packets import reply_flits, request_flits
 from warpreg.timing.memory.second_level import slice_of
 
 
 def has_room(memory: Memory, sm: int, node: int) -> int:
     """Whether the network takes a request of an SM."""
-    if memory.parameters[at.MODEL] == at.CACHED:
+    p = memory.parameters
+    if p[parameters.MODEL] == CACHED:
         return 1
-    queue = _entry(memory, sm, memory.nodes[node, at.LINE])
-    taken = memory.queues[queue, at.LENGTH] + memory.queues[queue, at.EXPECTED]
-    return 1 if taken < memory.parameters[at.QUEUE_NETWORK] else 0
+    queue = _entry(memory, sm, memory.nodes[node, nodes.LINE])
+    taken = memory.queues[queue, queues.LENGTH] + memory.queues[queue, queues.EXPECTED]
+    return 1 if taken < p[parameters.QUEUE_NETWORK] else 0
 
 
 def inject(memory: Memory, node: int, time: int) -> None:
     """A request leaves its SM at ``time`` or when the port is free."""
-    sm, parameters = memory.nodes[node, at.SM], memory.parameters
-    if parameters[at.MODEL] == at.CACHED:
+    sm, p = memory.nodes[node, nodes.SM], memory.parameters
+    if p[parameters.MODEL] == CACHED:
         flits = request_flits(memory, node)
-        start = max(time, memory.sms[sm, at.INJECT_AT])
-        memory.sms[sm, at.INJECT_AT] = start + flits
-        there = start + flits - 1 + parameters[at.NETWORK_LATENCY]
-        plan_by_sm(memory, there + parameters[at.L2_LATENCY], at.ARRIVE, node)
+        start = max(time, memory.sms[sm, sms.INJECT_AT])
+        memory.sms[sm, sms.INJECT_AT] = start + flits
+        there = start + flits - 1 + p[parameters.NETWORK_LATENCY]
+        plan_by_sm(memory, there + p[parameters.L2_LATENCY], nodes.ARRIVE, node)
     else:
-        memory.queues[_entry(memory, sm, memory.nodes[node, at.LINE]), at.EXPECTED] += 1
-        plan(memory, time, at.LEAVE, node)
+        memory.queues[_entry(memory, sm, memory.nodes[node, nodes.LINE]), queues.EXPECTED] += 1
+        plan(memory, time, nodes.LEAVE, node)
 
 
 def leave(memory: Memory, node: int, now: int) -> None:
     """A request has come through its first-level cache: into the queue that has kept room for it."""
-    queue = _entry(memory, memory.nodes[node, at.SM], memory.nodes[node, at.LINE])
-    memory.queues[queue, at.EXPECTED] -= 1
-    memory.nodes[node, at.FREE_FROM] = now
-    queues.number(memory, node)
-    queues.append(memory, queue, node)
+    queue = _entry(memory, memory.nodes[node, nodes.SM], memory.nodes[node, nodes.LINE])
+    memory.queues[queue, queues.EXPECTED] -= 1
+    memory.nodes[node, nodes.FREE_FROM] = now
+    linked_queues.number(memory, node)
+    linked_queues.append(memory, queue, node)
 
 
 def reply(memory: Memory, which: int, node: int, now: int) -> None:
     """A slice answers: through its port, and through that of the SM."""
-    sm = memory.nodes[node, at.SM]
-    if memory.parameters[at.MODEL] == at.CACHED:
+    p = memory.parameters
+    sm = memory.nodes[node, nodes.SM]
+    if p[parameters.MODEL] == CACHED:
         flits = reply_flits(memory, node)
-        start = max(now, memory.slices[which, at.REPLY_AT])
-        memory.slices[which, at.REPLY_AT] = start + flits
-        there = start + flits - 1 + memory.parameters[at.NETWORK_LATENCY]
-        at_sm = max(there, memory.sms[sm, at.EJECT_AT])
-        memory.sms[sm, at.EJECT_AT] = at_sm + flits
+        start = max(now, memory.slices[which, slices.REPLY_AT])
+        memory.slices[which, slices.REPLY_AT] = start + flits
+        there = start + flits - 1 + p[parameters.NETWORK_LATENCY]
+        at_sm = max(there, memory.sms[sm, sms.EJECT_AT])
+        memory.sms[sm, sms.EJECT_AT] = at_sm + flits
         _answer(memory, sm, node, at_sm)
     else:
-        channels = memory.parameters[at.VIRTUAL_CHANNELS]
-        memory.nodes[node, at.FREE_FROM] = now
-        queues.number(memory, node)
-        queues.append(memory, memory.parameters[at.REPLY_QUEUES] + which * channels + sm % channels, node)
+        channels = p[parameters.VIRTUAL_CHANNELS]
+        memory.nodes[node, nodes.FREE_FROM] = now
+        linked_queues.number(memory, node)
+        linked_queues.append(memory, p[parameters.REPLY_QUEUES] + which * channels + sm % channels, node)
 
 
 def _answer(memory: Memory, sm: int, node: int, time: int) -> None:
     """An answer is at its SM at ``time``, later than all before it."""
-    nodes, sms = memory.nodes, memory.sms
-    nodes[node, at.FREE_FROM] = time
-    nodes[node, at.NEXT] = at.NONE
-    if sms[sm, at.FIRST_ANSWER] == at.NONE:
-        sms[sm, at.FIRST_ANSWER] = node
+    memory.nodes[node, nodes.FREE_FROM] = time
+    memory.nodes[node, nodes.NEXT] = NONE
+    if memory.sms[sm, sms.FIRST_ANSWER] == NONE:
+        memory.sms[sm, sms.FIRST_ANSWER] = node
     else:
-        nodes[sms[sm, at.LAST_ANSWER], at.NEXT] = node
-    sms[sm, at.LAST_ANSWER] = node
+        memory.nodes[memory.sms[sm, sms.LAST_ANSWER], nodes.NEXT] = node
+    memory.sms[sm, sms.LAST_ANSWER] = node
 
 
 def next_event(memory: Memory, now: int) -> int:
     """The earliest at which something happens in the memory system; every cycle while requests are in queues."""
-    soonest = min(next_planned(memory), memory.scalars[at.DRAM_AT])
-    if memory.scalars[at.QUEUED] > 0:
-        return min(soonest, memory.scalars[at.STEPPED] + 1)
+    soonest = min(next_planned(memory), memory.scalars[scalars.DRAM_AT])
+    if memory.scalars[scalars.QUEUED] > 0:
+        return min(soonest, memory.scalars[scalars.STEPPED] + 1)
     return soonest
 
 
 def _entry(memory: Memory, sm: int, line: int) -> int:
     """The queue of an SM that a line's requests enter."""
-    channels = memory.parameters[at.VIRTUAL_CHANNELS]
+    channels = memory.parameters[parameters.VIRTUAL_CHANNELS]
     return sm * channels + slice_of(memory, line) % channels

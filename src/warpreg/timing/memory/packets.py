@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from warpreg.timing.memory import layout as at
+from warpreg.timing.core import access_record as record
+from warpreg.timing.memory.columns import nodes, parameters
 from warpreg.timing.memory.heap import sectors_in
 from warpreg.timing.memory.layout import Memory
 
@@ -12,19 +13,19 @@ SECTOR_BYTES = 32
 
 def request_flits(memory: Memory, node: int) -> int:
     """Flits of a request: stores and atomics carry data."""
-    kind = memory.nodes[node, at.KIND]
-    return _flits(memory, node, 1 if kind == at.STORE or kind == at.ATOMIC else 0)
+    kind = memory.nodes[node, nodes.KIND]
+    return _flits(memory, node, 1 if kind == record.STORE or kind == record.ATOMIC else 0)
 
 
 def reply_flits(memory: Memory, node: int) -> int:
     """Flits of an answer: all but stores' carry data."""
-    return _flits(memory, node, 0 if memory.nodes[node, at.KIND] == at.STORE else 1)
+    return _flits(memory, node, 0 if memory.nodes[node, nodes.KIND] == record.STORE else 1)
 
 
 def _flits(memory: Memory, node: int, with_data: int) -> int:
     """One packet, or one for each sector where first-level caches fetch sectors."""
-    parameters = memory.parameters
-    count = sectors_in(memory.nodes[node, at.SECTORS])
-    packets = count if parameters[at.BY_SECTOR] == 1 else 1
+    p = memory.parameters
+    count = sectors_in(memory.nodes[node, nodes.SECTORS])
+    packets = count if p[parameters.BY_SECTOR] == 1 else 1
     data = SECTOR_BYTES * count // packets if with_data == 1 else 0
-    return packets * ((HEADER_BYTES + data + parameters[at.FLIT_BYTES] - 1) // parameters[at.FLIT_BYTES])
+    return packets * ((HEADER_BYTES + data + p[parameters.FLIT_BYTES] - 1) // p[parameters.FLIT_BYTES])

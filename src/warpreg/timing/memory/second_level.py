@@ -6,23 +6,25 @@ business of the model.
 
 from __future__ import annotations
 
-from warpreg.timing.memory import layout as at
+from warpreg.timing.core import access_record as record
+from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.memory import tags
+from warpreg.timing.memory.columns import cache_lines, counts, nodes, parameters, scalars
 from warpreg.timing.memory.heap import new_node
-from warpreg.timing.memory.layout import Memory
+from warpreg.timing.memory.layout import FOLDED, RANDOM, Memory
 
-HIT, WAITS, ASKS, NO_PLACE = range(4)
+HIT, WAITS, ASKS, NO_SLOT = range(4)
 """What a look-up found: the sectors; that others have asked for them; that DRAM is to be asked for ``ASKED``; no line
 that could be replaced, or as many requests for one of the sectors as may wait."""
 
 
 def slice_of(memory: Memory, line: int) -> int:
     """The slice that a line belongs to."""
-    parameters = memory.parameters
-    chunk = line >> parameters[at.INTERLEAVE_SHIFT]
-    if parameters[at.SPREAD] == at.FOLDED:
-        return tags.set_of(chunk, parameters[at.SLICES], parameters[at.SLICE_BITS])
-    return (_mixed(chunk) if parameters[at.SPREAD] == at.RANDOM else chunk) % parameters[at.SLICES]
+    p = memory.parameters
+    chunk = line >> p[parameters.INTERLEAVE_SHIFT]
+    if p[parameters.SPREAD] == FOLDED:
+        return tags.set_of(chunk, p[parameters.SLICES], p[parameters.SLICE_BITS])
+    return (_mixed(chunk) if p[parameters.SPREAD] == RANDOM else chunk) % p[parameters.SLICES]
 
 
 def _mixed(number: int) -> int:
@@ -35,107 +37,113 @@ def _mixed(number: int) -> int:
 
 def channel_of(memory: Memory, which: int) -> int:
     """The DRAM channel behind a slice."""
-    return which % memory.parameters[at.CHANNELS]
+    return which % memory.parameters[parameters.CHANNELS]
 
 
-def place_in_slice(memory: Memory, line: int) -> int:
+def index_in_slice(memory: Memory, line: int) -> int:
     """A line's number among those of its slice, in the order of addresses."""
-    parameters = memory.parameters
-    chunk = line >> parameters[at.INTERLEAVE_SHIFT]
-    bits = parameters[at.SLICE_BITS]
-    above = chunk >> bits if bits >= 0 else chunk // parameters[at.SLICES]
-    within = parameters[at.INTERLEAVE_SHIFT] - 7
+    p = memory.parameters
+    chunk = line >> p[parameters.INTERLEAVE_SHIFT]
+    bits = p[parameters.SLICE_BITS]
+    above = chunk >> bits if bits >= 0 else chunk // p[parameters.SLICES]
+    within = p[parameters.INTERLEAVE_SHIFT] - 7
     return above << within | line >> 7 & ((1 << within) - 1)
 
 
-def place_in_channel(memory: Memory, line: int) -> int:
+def index_in_channel(memory: Memory, line: int) -> int:
     """A line's number among those of its DRAM channel, in the order of addresses."""
-    parameters = memory.parameters
-    within = parameters[at.INTERLEAVE_SHIFT] - 7
-    chunk = line >> parameters[at.INTERLEAVE_SHIFT]
-    return chunk // parameters[at.CHANNELS] << within | line >> 7 & ((1 << within) - 1)
+    p = memory.parameters
+    within = p[parameters.INTERLEAVE_SHIFT] - 7
+    chunk = line >> p[parameters.INTERLEAVE_SHIFT]
+    return chunk // p[parameters.CHANNELS] << within | line >> 7 & ((1 << within) - 1)
 
 
 def expect(memory: Memory, line: int) -> None:
     """A line is looked up soon."""
-    tags.expect(memory.buckets2, memory.parameters[at.BUCKETS2], slice_of(memory, line), line)
+    tags.expect(memory.buckets2, memory.parameters[parameters.BUCKETS2], slice_of(memory, line), line)
 
 
 def look_up(memory: Memory, which: int, node: int) -> int:
     """Find a request's sectors in its slice, or make room for them; what to do for it stands in the scalars."""
-    parameters, nodes, lines = memory.parameters, memory.nodes, memory.lines2
-    scalars = memory.scalars
-    line = nodes[node, at.LINE]
-    kind = nodes[node, at.KIND]
-    sm = nodes[node, at.SM]
-    scalars[at.EVICTED] = 0
-    scalars[at.ASKED] = 0
-    need = nodes[node, at.SECTORS]
-    place = tags.find(lines, memory.buckets2, parameters[at.BUCKETS2], which, line)
-    if place != at.NONE and kind != at.STORE and _is_crowded(memory, place, need):
-        return NO_PLACE
-    if place == at.NONE:
-        group = which * parameters[at.SETS2] + tags.set_of(
-            place_in_slice(memory, line), parameters[at.SETS2], parameters[at.BITS2]
+    p = memory.parameters
+    lines = memory.lines2
+    line = memory.nodes[node, nodes.LINE]
+    kind = memory.nodes[node, nodes.KIND]
+    sm = memory.nodes[node, nodes.SM]
+    memory.scalars[scalars.EVICTED] = 0
+    memory.scalars[scalars.ASKED] = 0
+    need = memory.nodes[node, nodes.SECTORS]
+    slot = tags.find(lines, memory.buckets2, p[parameters.BUCKETS2], which, line)
+    if slot != NONE and kind != record.STORE and _is_crowded(memory, slot, need):
+        return NO_SLOT
+    if slot == NONE:
+        group = which * p[parameters.SETS2] + tags.set_of(
+            index_in_slice(memory, line), p[parameters.SETS2], p[parameters.BITS2]
         )
-        ways = parameters[at.WAYS2]
-        place = tags.victim(lines, memory.sets2, group, ways)
-        if place == at.NONE:
-            return NO_PLACE
-        scalars[at.EVICTED] = lines[place, at.BITS] >> at.DIRTY_SHIFT & at.VALID
-        scalars[at.EVICTED_LINE] = tags.line_at(lines, place)
-        count = parameters[at.BUCKETS2]
-        tags.replace(lines, memory.sets2, memory.buckets2, count, which, group, ways, place, line)
-    tags.touch(lines, memory.sets2, place)
-    if kind == at.STORE:
-        memory.counts[sm, at.L2_HITS] += 1
-        lines[place, at.BITS] |= need | need << at.DIRTY_SHIFT
+        ways = p[parameters.WAYS2]
+        slot = tags.victim(lines, memory.sets2, group, ways)
+        if slot == NONE:
+            return NO_SLOT
+        memory.scalars[scalars.EVICTED] = lines[slot, cache_lines.BITS] >> cache_lines.DIRTY_SHIFT & cache_lines.VALID
+        memory.scalars[scalars.EVICTED_LINE] = tags.line_at(lines, slot)
+        count = p[parameters.BUCKETS2]
+        tags.replace(lines, memory.sets2, memory.buckets2, count, which, group, ways, slot, line)
+    tags.touch(lines, memory.sets2, slot)
+    if kind == record.STORE:
+        memory.counts[sm, counts.L2_HITS] += 1
+        lines[slot, cache_lines.BITS] |= need | need << cache_lines.DIRTY_SHIFT
         return HIT
-    if kind == at.ATOMIC:
-        lines[place, at.BITS] |= need << at.DIRTY_SHIFT
-    missing = need & ~lines[place, at.BITS]
+    if kind == record.ATOMIC:
+        lines[slot, cache_lines.BITS] |= need << cache_lines.DIRTY_SHIFT
+    missing = need & ~lines[slot, cache_lines.BITS]
     if missing == 0:
-        memory.counts[sm, at.L2_HITS] += 1
+        memory.counts[sm, counts.L2_HITS] += 1
         return HIT
-    memory.counts[sm, at.L2_MISSES] += 1
-    asked = missing & ~(lines[place, at.BITS] >> at.PENDING_SHIFT)
-    lines[place, at.BITS] |= asked << at.PENDING_SHIFT
-    nodes[node, at.NEED] = missing
-    scalars[at.ASKED] = asked
-    scalars[at.PLACE] = place
+    memory.counts[sm, counts.L2_MISSES] += 1
+    asked = missing & ~(lines[slot, cache_lines.BITS] >> cache_lines.PENDING_SHIFT)
+    lines[slot, cache_lines.BITS] |= asked << cache_lines.PENDING_SHIFT
+    memory.nodes[node, nodes.NEED] = missing
+    memory.scalars[scalars.ASKED] = asked
+    memory.scalars[scalars.FOUND] = slot
     return ASKS if asked else WAITS
 
 
-def _is_crowded(memory: Memory, place: int, need: int) -> bool:
+def _is_crowded(memory: Memory, slot: int, need: int) -> bool:
     """Whether as many requests wait for one of these sectors of a line as may."""
-    bits = memory.lines2[place, at.BITS]
-    sought = need & ~bits & bits >> at.PENDING_SHIFT
-    room = memory.parameters[at.MERGED2]
-    if sought == 0 or room == at.NEVER:
+    bits = memory.lines2[slot, cache_lines.BITS]
+    sought = need & ~bits & bits >> cache_lines.PENDING_SHIFT
+    room = memory.parameters[parameters.MERGED2]
+    if sought == 0 or room == NEVER:
         return False
-    node = memory.lines2[place, at.CHAIN]
-    while node != at.NONE and room > 0:
-        if memory.nodes[node, at.NEED] & sought:
+    node = memory.lines2[slot, cache_lines.CHAIN]
+    while node != NONE and room > 0:
+        if memory.nodes[node, nodes.NEED] & sought:
             room -= 1
-        node = memory.nodes[node, at.NEXT]
+        node = memory.nodes[node, nodes.NEXT]
     return room == 0
 
 
 def wait(memory: Memory, node: int) -> None:
     """Chain a request to the line that it has just been found to wait for."""
-    place = memory.scalars[at.PLACE]
-    memory.nodes[node, at.NEXT] = memory.lines2[place, at.CHAIN]
-    memory.lines2[place, at.CHAIN] = node
+    slot = memory.scalars[scalars.FOUND]
+    memory.nodes[node, nodes.NEXT] = memory.lines2[slot, cache_lines.CHAIN]
+    memory.lines2[slot, cache_lines.CHAIN] = node
 
 
 def request(memory: Memory, node: int) -> int:
     """What asks DRAM for the sectors that a request has just been found to lack."""
-    scalars, nodes = memory.scalars, memory.nodes
-    made = new_node(memory, nodes[node, at.SM], at.LOAD, nodes[node, at.LINE], scalars[at.ASKED], at.NONE)
-    nodes[made, at.FILLS] = scalars[at.PLACE]
+    made = new_node(
+        memory,
+        memory.nodes[node, nodes.SM],
+        record.LOAD,
+        memory.nodes[node, nodes.LINE],
+        memory.scalars[scalars.ASKED],
+        NONE,
+    )
+    memory.nodes[made, nodes.FILLS] = memory.scalars[scalars.FOUND]
     return made
 
 
 def fill(memory: Memory, node: int) -> int:
     """DRAM has given the sectors of a request; returns a chain of those that have all they need, first come first."""
-    return tags.fill(memory.lines2, memory.nodes, memory.nodes[node, at.FILLS], memory.nodes[node, at.SECTORS])
+    return tags.fill(memory.lines2, memory.nodes, memory.nodes[node, nodes.FILLS], memory.nodes[node, nodes.SECTORS])

@@ -2,28 +2,32 @@
 
 Functions take the arrays of one level (``lines``, ``sets``, ``buckets``); several caches of the same shape lie one
 after the other, cache ``which`` of them beginning at ``which * sets * ways``.  All zeros is an empty cache, so a large
-one costs nothing until it is used: buckets, and lines' HASH_NEXT, name one more than the place.
+one costs nothing until it is used: buckets, and lines' HASH_NEXT, name one more than the slot.
 """
 
 from __future__ import annotations
 
+from warpreg.timing.core.columns.typed import NONE
 from warpreg.timing.core.prefetch import prefetch
-from warpreg.timing.memory import layout as at
-from warpreg.timing.memory.layout import Array, Halves
+from warpreg.timing.memory.columns import cache_lines, cache_sets, nodes
+from warpreg.timing.memory.columns.cache_lines import CacheLines
+from warpreg.timing.memory.columns.cache_sets import CacheSets
+from warpreg.timing.memory.columns.nodes import Nodes
+from warpreg.timing.memory.columns.typed import Halves, Records
 
 LINE_SHIFT = 7
 TAG_BITS = 31
 TAG_MASK = (1 << TAG_BITS) - 1
 
 
-def find(lines: Halves, buckets: Halves, count: int, which: int, line: int) -> int:
-    """The place of a line in cache ``which``, or NONE; ``count`` buckets for each cache, a power of two."""
+def find(lines: Records[CacheLines], buckets: Halves, count: int, which: int, line: int) -> int:
+    """The slot of a line in cache ``which``, or NONE; ``count`` buckets for each cache, a power of two."""
     number = line >> LINE_SHIFT
     tag, above = number & TAG_MASK, number >> TAG_BITS
-    place = int(buckets[which * count + _bucket(number, count)]) - 1
-    while place != at.NONE and (lines[place, at.TAG] != tag or lines[place, at.TAG_ABOVE] != above):
-        place = int(lines[place, at.HASH_NEXT]) - 1
-    return place
+    slot = int(buckets[which * count + _bucket(number, count)]) - 1
+    while slot != NONE and (lines[slot, cache_lines.TAG] != tag or lines[slot, cache_lines.TAG_ABOVE] != above):
+        slot = int(lines[slot, cache_lines.HASH_NEXT]) - 1
+    return slot
 
 
 def expect(buckets: Halves, count: int, which: int, line: int) -> None:
@@ -31,109 +35,117 @@ def expect(buckets: Halves, count: int, which: int, line: int) -> None:
     prefetch(buckets, which * count + _bucket(line >> LINE_SHIFT, count))
 
 
-def line_at(lines: Halves, place: int) -> int:
-    """The address of the line that has a place."""
-    return (int(lines[place, at.TAG_ABOVE]) << TAG_BITS | lines[place, at.TAG]) << LINE_SHIFT
+def line_at(lines: Records[CacheLines], slot: int) -> int:
+    """The address of the line in a slot."""
+    return (int(lines[slot, cache_lines.TAG_ABOVE]) << TAG_BITS | lines[slot, cache_lines.TAG]) << LINE_SHIFT
 
 
-def touch(lines: Halves, sets: Array, place: int) -> None:
+def touch(lines: Records[CacheLines], sets: Records[CacheSets], slot: int) -> None:
     """Make a line the youngest of its set."""
-    newer = lines[place, at.NEWER]
-    if newer == at.NONE:
+    newer = lines[slot, cache_lines.NEWER]
+    if newer == NONE:
         return
-    older = lines[place, at.OLDER]
-    group = lines[place, at.SET]
-    lines[newer, at.OLDER] = older
-    if older == at.NONE:
-        sets[group, at.OLDEST] = newer
+    older = lines[slot, cache_lines.OLDER]
+    group = lines[slot, cache_lines.SET]
+    lines[newer, cache_lines.OLDER] = older
+    if older == NONE:
+        sets[group, cache_sets.OLDEST] = newer
     else:
-        lines[older, at.NEWER] = newer
-    _make_newest(lines, sets, group, place)
+        lines[older, cache_lines.NEWER] = newer
+    _make_newest(lines, sets, group, slot)
 
 
-def _make_newest(lines: Halves, sets: Array, group: int, place: int) -> None:
-    newest = sets[group, at.NEWEST]
-    lines[newest, at.NEWER] = place
-    lines[place, at.OLDER] = newest
-    lines[place, at.NEWER] = at.NONE
-    sets[group, at.NEWEST] = place
+def _make_newest(lines: Records[CacheLines], sets: Records[CacheSets], group: int, slot: int) -> None:
+    newest = sets[group, cache_sets.NEWEST]
+    lines[newest, cache_lines.NEWER] = slot
+    lines[slot, cache_lines.OLDER] = newest
+    lines[slot, cache_lines.NEWER] = NONE
+    sets[group, cache_sets.NEWEST] = slot
 
 
-def victim(lines: Halves, sets: Array, group: int, ways: int) -> int:
-    """A place of a set that was never used, or its oldest line that waits for nothing, or NONE."""
-    if sets[group, at.USED] < ways:
-        return group * ways + sets[group, at.USED]
-    place = sets[group, at.OLDEST]
-    while place != at.NONE and lines[place, at.BITS] & at.PENDING:
-        place = lines[place, at.NEWER]
-    return place
+def victim(lines: Records[CacheLines], sets: Records[CacheSets], group: int, ways: int) -> int:
+    """A slot of a set that was never used, or its oldest line that waits for nothing, or NONE."""
+    if sets[group, cache_sets.USED] < ways:
+        return group * ways + sets[group, cache_sets.USED]
+    slot = sets[group, cache_sets.OLDEST]
+    while slot != NONE and lines[slot, cache_lines.BITS] & cache_lines.PENDING:
+        slot = lines[slot, cache_lines.NEWER]
+    return slot
 
 
-def fill(lines: Halves, nodes: Array, place: int, sectors: int) -> int:
+def fill(lines: Records[CacheLines], chained: Records[Nodes], slot: int, sectors: int) -> int:
     """Sectors of a line are there; returns a chain of the nodes that have all they need now, first come first."""
-    lines[place, at.BITS] = (lines[place, at.BITS] | sectors) & ~(sectors << at.PENDING_SHIFT)
-    ready = at.NONE
-    waiting = at.NONE
-    last = at.NONE
-    node = lines[place, at.CHAIN]
-    while node != at.NONE:
-        following = nodes[node, at.NEXT]
-        nodes[node, at.NEED] &= ~sectors
-        if nodes[node, at.NEED] == 0:
-            nodes[node, at.NEXT] = ready
+    lines[slot, cache_lines.BITS] = (lines[slot, cache_lines.BITS] | sectors) & ~(sectors << cache_lines.PENDING_SHIFT)
+    ready = NONE
+    waiting = NONE
+    last = NONE
+    node = lines[slot, cache_lines.CHAIN]
+    while node != NONE:
+        following = chained[node, nodes.NEXT]
+        chained[node, nodes.NEED] &= ~sectors
+        if chained[node, nodes.NEED] == 0:
+            chained[node, nodes.NEXT] = ready
             ready = node
         else:
-            nodes[node, at.NEXT] = at.NONE
-            if waiting == at.NONE:
+            chained[node, nodes.NEXT] = NONE
+            if waiting == NONE:
                 waiting = node
             else:
-                nodes[last, at.NEXT] = node
+                chained[last, nodes.NEXT] = node
             last = node
         node = following
-    lines[place, at.CHAIN] = waiting
+    lines[slot, cache_lines.CHAIN] = waiting
     return ready
 
 
 def replace(
-    lines: Halves, sets: Array, buckets: Halves, count: int, which: int, group: int, ways: int, place: int, line: int
+    lines: Records[CacheLines],
+    sets: Records[CacheSets],
+    buckets: Halves,
+    count: int,
+    which: int,
+    group: int,
+    ways: int,
+    slot: int,
+    line: int,
 ) -> None:
-    """Give a place of a set, which `victim` has found, to another line, with no sectors."""
-    used = sets[group, at.USED]
-    if place == group * ways + used:
-        _use(lines, sets, group, used, place)
+    """Give a slot of a set, which `victim` has found, to another line, with no sectors."""
+    used = sets[group, cache_sets.USED]
+    if slot == group * ways + used:
+        _use(lines, sets, group, used, slot)
     else:
-        _unlink(lines, buckets, which * count + _bucket(line_at(lines, place) >> LINE_SHIFT, count), place)
+        _unlink(lines, buckets, which * count + _bucket(line_at(lines, slot) >> LINE_SHIFT, count), slot)
     number = line >> LINE_SHIFT
     bucket = which * count + _bucket(number, count)
-    lines[place, at.TAG] = number & TAG_MASK
-    lines[place, at.TAG_ABOVE] = number >> TAG_BITS
-    lines[place, at.BITS] = 0
-    lines[place, at.CHAIN] = at.NONE
-    lines[place, at.HASH_NEXT] = buckets[bucket]
-    buckets[bucket] = place + 1
+    lines[slot, cache_lines.TAG] = number & TAG_MASK
+    lines[slot, cache_lines.TAG_ABOVE] = number >> TAG_BITS
+    lines[slot, cache_lines.BITS] = 0
+    lines[slot, cache_lines.CHAIN] = NONE
+    lines[slot, cache_lines.HASH_NEXT] = buckets[bucket]
+    buckets[bucket] = slot + 1
 
 
-def _use(lines: Halves, sets: Array, group: int, used: int, place: int) -> None:
-    """A place is used for the first time: as the newest of its set."""
-    sets[group, at.USED] = used + 1
-    lines[place, at.SET] = group
+def _use(lines: Records[CacheLines], sets: Records[CacheSets], group: int, used: int, slot: int) -> None:
+    """A slot is used for the first time: as the newest of its set."""
+    sets[group, cache_sets.USED] = used + 1
+    lines[slot, cache_lines.SET] = group
     if used != 0:
-        _make_newest(lines, sets, group, place)
+        _make_newest(lines, sets, group, slot)
         return
-    sets[group, at.OLDEST] = place
-    sets[group, at.NEWEST] = place
-    lines[place, at.OLDER] = at.NONE
-    lines[place, at.NEWER] = at.NONE
+    sets[group, cache_sets.OLDEST] = slot
+    sets[group, cache_sets.NEWEST] = slot
+    lines[slot, cache_lines.OLDER] = NONE
+    lines[slot, cache_lines.NEWER] = NONE
 
 
-def _unlink(lines: Halves, buckets: Halves, bucket: int, place: int) -> None:
+def _unlink(lines: Records[CacheLines], buckets: Halves, bucket: int, slot: int) -> None:
     before = buckets[bucket] - 1
-    if before == place:
-        buckets[bucket] = lines[place, at.HASH_NEXT]
+    if before == slot:
+        buckets[bucket] = lines[slot, cache_lines.HASH_NEXT]
         return
-    while lines[before, at.HASH_NEXT] != place + 1:
-        before = lines[before, at.HASH_NEXT] - 1
-    lines[before, at.HASH_NEXT] = lines[place, at.HASH_NEXT]
+    while lines[before, cache_lines.HASH_NEXT] != slot + 1:
+        before = lines[before, cache_lines.HASH_NEXT] - 1
+    lines[before, cache_lines.HASH_NEXT] = lines[slot, cache_lines.HASH_NEXT]
 
 
 def _bucket(number: int, count: int) -> int:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpreg.jit.functions import compiled
+from warpreg.timing.core import access_record as record
+from warpreg.timing.core.columns.typed import NEVER, NONE, Array
 from warpreg.timing.memory import dispatch, heap
-from warpreg.timing.memory import layout as at
-from warpreg.timing.memory.layout import Array, Memory
+from warpreg.timing.memory.layout import Memory
 
 READY, SENT_AT, NUMBER, STREAM_FIELDS = range(4)
 """Of a place for a load under way: when it may send (NEVER while it waits), when it sent; of the first place of a
@@ -87,7 +88,7 @@ def drive(memory: Memory, streams: Array, settings: Array, results: Array, start
 
 def _take_back(memory: Memory, streams: Array, settings: Array, results: Array, sm: int, now: int) -> None:
     ticket = heap.returned(memory, sm, now)
-    while ticket != at.NONE:
+    while ticket != NONE:
         results[LATENCY_SUM] += now - streams[ticket, SENT_AT]
         results[LOADS] += 1
         streams[ticket, READY] = now + settings[GAP]
@@ -106,9 +107,9 @@ def _send_one(memory: Memory, streams: Array, settings: Array, sm: int, now: int
     first = chosen // settings[DEPTH] * settings[DEPTH]
     line = _line(settings, sm, first // settings[DEPTH], streams[first, NUMBER])
     streams[first, NUMBER] += 1
-    streams[chosen, READY] = at.NEVER
+    streams[chosen, READY] = NEVER
     streams[chosen, SENT_AT] = now
-    dispatch.send(memory, sm, at.LOAD, line, settings[SECTORS], chosen, now)
+    dispatch.send(memory, sm, record.LOAD, line, settings[SECTORS], chosen, now)
 
 
 def _line(settings: Array, sm: int, stream: int, number: int) -> int:

@@ -84,6 +84,6 @@ class Words(Protocol[R]):
     def __setitem__(self, column: Column[R, V], value: V, /) -> None: ...
 
 
-def array_of(view: Rows | Table[R] | Words[R]) -> Array:
+def array_of(view: Any) -> Array:
     """The array that a view is, for code that reads whole columns."""
     return cast("Array", view)

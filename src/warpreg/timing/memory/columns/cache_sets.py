@@ -1,0 +1,15 @@
+"""Sets of the caches."""
+
+from __future__ import annotations
+
+from typing import NewType
+
+from warpreg.timing.core.columns.typed import Column
+
+CacheSets = NewType("CacheSets", int)
+_Word = Column[CacheSets, int]
+
+OLDEST = _Word(0)  # its oldest line
+NEWEST = _Word(1)
+USED = _Word(2)  # how many of its lines have ever been used
+COUNT = 4  # a multiple of a cache line of the host, or a part of one

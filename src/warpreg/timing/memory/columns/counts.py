@@ -1,0 +1,33 @@
+"""What is counted, by SM."""
+
+from __future__ import annotations
+
+from typing import NewType
+
+from warpreg.timing.core.columns.typed import Column
+
+Counts = NewType("Counts", int)
+_Word = Column[Counts, int]
+
+NAMES: list[str] = []
+"""Of the counters, by column."""
+
+
+def _counter(name: str) -> Column[Counts, int]:
+    NAMES.append(name)
+    return _Word(len(NAMES) - 1)
+
+
+L1_HITS = _counter("l1_hits")  # transactions that the first-level cache had (loads only)
+L1_MISSES = _counter("l1_misses")
+L2_HITS = _counter("l2_hits")  # requests that the second level had
+L2_MISSES = _counter("l2_misses")
+DRAM_READS = _counter("dram_reads")  # sectors moved from DRAM
+DRAM_WRITES = _counter("dram_writes")
+BURSTS = _counter("dram_bursts")
+ROWS_OPENED = _counter("rows_opened")  # for bursts
+SENT = _counter("sent")  # transactions
+RETURNED = _counter("returned")
+BLOCKS = _counter("blocks")  # times that a transaction had to wait in front of the first-level cache
+PORT_TICKS = _counter("port_ticks")  # that the ports of the fixed model were busy
+COUNT = len(NAMES)

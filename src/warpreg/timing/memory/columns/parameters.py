@@ -1,0 +1,71 @@
+"""Parameters: numbers of the memory system that a run does not change."""
+
+from __future__ import annotations
+
+from typing import NewType
+
+from warpreg.timing.core.columns.typed import Column
+
+Parameters = NewType("Parameters", int)
+_Word = Column[Parameters, int]
+
+MODEL = _Word(0)  # one of `warpreg.gpu.memory.MODELS`
+SMS = _Word(1)
+SEGMENT = _Word(2)  # sectors that every load fetches besides its own; 0: none
+LATENCY = _Word(3)  # of the fixed model
+TEXTURE_LATENCY = _Word(4)
+SECTOR_TICKS = _Word(5)  # ticks of a port to move a sector
+OUTSTANDING = _Word(6)  # transactions that an SM may have under way
+HAS_L1 = _Word(7)
+SETS1 = _Word(8)  # sets of a first-level cache
+WAYS1 = _Word(9)
+L1_LATENCY = _Word(10)
+L1_SECTOR_TICKS = _Word(11)
+MSHRS1 = _Word(12)  # lines that it may wait for
+WRITE1 = _Word(13)  # one of `warpreg.gpu.memory.WRITES`
+SKIP_GLOBAL = _Word(14)  # whether global loads pass it by
+SLICES = _Word(15)  # of the second level
+SETS2 = _Word(16)  # sets of a slice
+WAYS2 = _Word(17)
+L2_LATENCY = _Word(18)
+L2_SECTOR_TICKS = _Word(19)
+MSHRS2 = _Word(20)  # lines that a slice may wait for
+QUEUE2 = _Word(21)  # requests in the queue of a slice, and replies in front of its ports
+INTERLEAVE_SHIFT = _Word(22)  # log2 of the bytes after which the next slice follows
+NETWORK_LATENCY = _Word(23)  # of a mesh, that of a link
+FLIT_BYTES = _Word(24)
+BY_SECTOR = _Word(25)  # whether a packet holds one sector
+QUEUE_NETWORK = _Word(26)  # packets in a queue of the network
+MESH_WIDTH = _Word(27)  # routers in a row
+VIRTUAL_CHANNELS = _Word(28)
+CHANNELS = _Word(29)  # DRAM channels
+DRAM_LATENCY = _Word(30)
+DRAM_SECTOR_TICKS = _Word(31)
+BANKS = _Word(32)  # of a channel
+ROW_SHIFT = _Word(33)  # log2 of the bytes of a DRAM row
+QUEUE_DRAM = _Word(34)  # bursts in a controller
+T_RCD = _Word(35)  # in ticks, as those that follow
+T_RP = _Word(36)
+T_RAS = _Word(37)
+T_CL = _Word(38)
+T_WL = _Word(39)
+T_WR = _Word(40)
+T_WTR = _Word(41)
+T_RRD = _Word(42)
+BUCKETS1 = _Word(43)  # where looking a line up begins, of a first-level cache
+BUCKETS2 = _Word(44)
+BITS1 = _Word(45)  # log2 of SETS1, -1 where it is no power of two
+BITS2 = _Word(46)
+SLICE_BITS = _Word(47)  # the same of SLICES
+IS_MESH = _Word(48)
+ROUTERS = _Word(49)
+SLICE_QUEUES = _Word(50)  # the first queue of requests in front of slices
+REPLY_QUEUES = _Word(51)
+BANK_QUEUES = _Word(52)
+MESH_QUEUES = _Word(53)
+SPREAD = _Word(54)  # one of `warpreg.gpu.memory.SPREADS`
+MERGED2 = _Word(55)  # requests that may wait for the same sector in a slice
+COUNT = 56
+
+STRUCTURE = tuple(map(int, (MODEL, HAS_L1, WRITE1, SKIP_GLOBAL, SPREAD, IS_MESH)))
+"""What a core is compiled for."""
