@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import LINE_BYTES, MODELS, SPREADS, WRITES, Dram, FirstLevel, MemorySystem, Network, SecondLevel
 from warpreg.timing.core.buffer_pool import room
-from warpreg.timing.core.columns.typed import NEVER, NONE, Array, Words
+from warpreg.timing.core.columns.typed import NEVER, NONE, Array, Words, array_of
 from warpreg.timing.core.prefetch import HOST_LINE
+from warpreg.timing.core.whole_columns import WholeColumns
 from warpreg.timing.memory.columns import (
     cache_lines,
     cache_sets,
@@ -29,7 +30,10 @@ from warpreg.timing.memory.columns import (
     slices,
     sms,
 )
+from warpreg.timing.memory.columns.channels import Channels
+from warpreg.timing.memory.columns.dram_banks import DramBanks
 from warpreg.timing.memory.columns.parameters import Parameters
+from warpreg.timing.memory.columns.sms import Sms
 from warpreg.timing.memory.layout import (
     CACHED,
     DAYS,
@@ -167,13 +171,10 @@ def _arrays(p: Words[Parameters]) -> Memory:
         "counts": _zeros(sm_count, counts.COUNT),
     }
     memory = Memory(**made)
-    for sm in range(len(memory.sms)):
-        memory.sms[sm, sms.BLOCKED] = NONE
-        memory.sms[sm, sms.FIRST_ANSWER] = memory.sms[sm, sms.LAST_ANSWER] = NONE
-    for bank in range(len(memory.banks)):
-        memory.banks[bank, dram_banks.OPEN_ROW] = NONE
-    for channel in range(len(memory.channels)):
-        memory.channels[channel, channels.STEP_AT] = NEVER
+    own = WholeColumns[Sms](array_of(memory.sms))
+    own[sms.BLOCKED] = own[sms.FIRST_ANSWER] = own[sms.LAST_ANSWER] = NONE
+    WholeColumns[DramBanks](array_of(memory.banks))[dram_banks.OPEN_ROW] = NONE
+    WholeColumns[Channels](array_of(memory.channels))[channels.STEP_AT] = NEVER
     memory.scalars[scalars.DRAM_AT] = NEVER
     memory.scalars[scalars.FREE_NODE] = NONE
     return memory
@@ -235,4 +236,4 @@ def _buckets(lines: int) -> int:
 
 def counters(memory: Memory) -> dict[str, Any]:
     """What was counted, summed over the SMs."""
-    return dict(zip(counts.NAMES, cast(Array, memory.counts).sum(axis=0).tolist(), strict=True))
+    return dict(zip(counts.NAMES, array_of(memory.counts).sum(axis=0).tolist(), strict=True))
