@@ -9,7 +9,7 @@ from warpreg.timing.core.columns.typed import AccountRow, Column
 Cause: TypeAlias = Column[AccountRow, int]
 
 NAMES: list[str] = []
-"""Of the causes, by column, in the order of docs/reference/timing.md; every cycle of every warp slot has exactly one."""
+"""By column, in the order of docs/reference/timing.md; every cycle of every warp slot has exactly one cause."""
 
 
 def _cause(name: str) -> Cause:
