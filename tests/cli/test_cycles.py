@@ -209,7 +209,7 @@ def test_options_that_do_not_fit_are_wrong_usage(capsys: Output, arguments: list
     [
         (["--design", "rfc", "--set", "rfc.entry=3"], "did you mean 'entries'?"),
         (["--design", "rfc", "--set", "rfc.entries=many"], "parameter entries expects int from 0"),
-        (["--design", "rfc", "--design", "orf-lrf"], "are both of the slot levels"),
+        (["--design", "rfc", "--design", "orf-lrf"], "both have slot levels"),
         (["--sample-sms", "16"], "machine gtx480 has 15 SMs, a sample takes 1 to so many, found 16"),
         (["--technology", "gebhart-41nm"], "did you mean 'gebhart-40nm'?"),
     ],

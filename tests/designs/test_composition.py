@@ -138,7 +138,7 @@ def residency(parameters, program, machine):
 
 def test_two_designs_of_one_slot(tmp_path: Path) -> None:
     assert refusal(tmp_path, POLICY, POLICY) == (
-        "one+other: one and other are both of the slot policy, which takes one design"
+        "one+other: one and other both have slot policy, which takes one design"
     )
 
 
@@ -149,11 +149,11 @@ def test_two_designs_that_both_decide(tmp_path: Path) -> None:
 
 def test_two_designs_that_both_say_what_a_warp_takes(tmp_path: Path) -> None:
     message = refusal(tmp_path, f"{LEVELS}\n{RESIDENCY}", f"{POLICY}\n{RESIDENCY}")
-    assert message == "one+other: both one and other say what a warp takes of the register file"
+    assert message == "one+other: both one and other define residency, and only one can decide"
 
 
 def test_two_levels_of_one_name(tmp_path: Path) -> None:
-    assert refusal(tmp_path, LEVELS, MAPPING) == "other+one: two of the designs have levels of the name SLOW"
+    assert refusal(tmp_path, LEVELS, MAPPING) == "other+one: two of the designs have levels named SLOW"
 
 
 def test_two_designs_that_fill_one_column(tmp_path: Path) -> None:

@@ -281,7 +281,7 @@ def test_structures_are_those_of_the_levels(tmp_path: Path) -> None:
     text = """
     def structures(parameters): return (Structure("MRF"),)
     """
-    assert replayed(tmp_path, text) == "mine.py: structures returned MRF, expected one of each level: MRF, X"
+    assert replayed(tmp_path, text) == "mine.py: structures returned MRF, expected one per level: MRF, X"
 
 
 def test_hints_reach_the_hooks(tmp_path: Path) -> None:

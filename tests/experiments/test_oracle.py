@@ -11,7 +11,7 @@ from warpreg import simt
 from warpreg.cli import main
 from warpreg.designs import load, program_table
 from warpreg.designs.placement.costs import level_costs
-from warpreg.designs.placement.spent import spent
+from warpreg.designs.placement.operand_energy import operand_energy
 from warpreg.energy import load as technology
 from warpreg.experiments.oracle.gap import Gap, OracleGap, total
 from warpreg.experiments.runs.run import Run, find_workload, run_workload
@@ -33,7 +33,7 @@ def test_savings_as_executed_are_those_of_the_compiled_kernel(run: Run) -> None:
     costs = level_costs(technology("gebhart-40nm"), design.structures(values))
     visits = sum(launch.block_visits.astype(np.int64) for launch in run.launches)
     often = np.repeat(visits, np.diff(plain.first_pc))
-    saved = float(often @ (spent(plain, costs) - spent(hinted, costs)))
+    saved = float(often @ (operand_energy(plain, costs) - operand_energy(hinted, costs)))
     assert gap.executed["greedy"] == pytest.approx(saved)
     assert gap.executed["greedy"] <= gap.executed["best"] <= gap.executed["knowing"] * (1 + 1e-9)
     assert gap.instructions == int(often.sum())

@@ -7,7 +7,7 @@ import pytest
 
 from warpreg import energy
 from warpreg.designs import load, program_table
-from warpreg.designs.placement.spent import spent
+from warpreg.designs.placement.operand_energy import operand_energy
 from warpreg.experiments.papers.orf_lrf.limits import LIMITS, limit
 from warpreg.experiments.papers.orf_lrf.variable_orf import StrandChoice, VariableOrf, best_sizes
 from warpreg.experiments.runs.choices import Choice
@@ -37,7 +37,7 @@ def test_what_instructions_spend_adds_up_to_what_the_counts_cost(run: Run) -> No
         program = design.compile(program_table(kernel), parameters, kernel)
         visits = sum(launch.block_visits for launch in run.launches_of(kernel))
         executed = np.repeat(np.asarray(visits), np.diff(program.first_pc))
-        whole += float(spent(program, design.module.options(parameters).costs) @ executed)
+        whole += float(operand_energy(program, design.module.options(parameters).costs) @ executed)
     assert joules(run, both=True, lrf="unified") == pytest.approx(whole)
 
 

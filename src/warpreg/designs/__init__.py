@@ -1,7 +1,7 @@
 """Register-file organisations: the interface of a design, and the designs, one file each.
 
-``load("rfc")`` or ``load("path/to/mine.py")`` gives a :class:`Design`; ``names()`` lists what is found without a path.
-What a design's file imports is in :mod:`warpreg.designs.interface`.
+``load("rfc")`` or ``load("path/to/mine.py")`` returns a :class:`Design`; ``names()`` lists the designs that need no
+path.  A design's file imports from :mod:`warpreg.designs.interface`.
 """
 
 from warpreg.designs.errors import DesignError, ParameterError

@@ -6,7 +6,7 @@ from warpreg.ir.errors import WarpregError
 
 
 class DesignError(WarpregError):
-    """A design that is wrong; one line, ``file:line: what is wrong``."""
+    """An invalid design; one line, ``file:line: what is wrong``."""
 
 
 class ParameterError(DesignError):

@@ -1,8 +1,7 @@
 """Compiler-managed hierarchy: operand register file, last result file and MRF (Gebhart et al., MICRO 2011).
 
-The compiler cuts the kernel into strands and says of every operand where it is read and where it goes.  Nothing depends
-on the path, so counts follow from block frequencies; the hooks say the same for cores that run instruction by
-instruction.
+The compiler splits the kernel into strands and fixes the level of every operand.  Nothing depends on the path, so
+counts follow from block frequencies; the hooks report the same levels to cores that run instruction by instruction.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ DESIGN = Declaration(
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a warp has above the MRF, and what the compiler may do with it."""
+    """Storage of a warp above the MRF, and options of the compiler."""
 
     entries: int = parameter(3, unit="ORF entries per thread", low=0, high=16, source="orf-lrf §6.4")
     lrf: str = parameter("split", choices=("none", "unified", "split"), source="orf-lrf §3.2, §6.3")
@@ -90,14 +89,14 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
 
 
 def placement(program: Program, parameters: Parameters, kernel: Kernel) -> Placement:
-    """Where the compiler puts each value, and why."""
+    """The compiler's placement of each value, with reasons."""
     if parameters.lrf_for_all:
         program = program._replace(datapath=np.zeros_like(program.datapath))
     return place(kernel, program, options(parameters))
 
 
 def options(parameters: Parameters) -> Options:
-    """What the parameters mean to the compiler.  Raises the errors of loading a technology."""
+    """The parameters as compiler options.  Raises the errors of loading a technology."""
     technology = energy.load(parameters.technology)
     return Options(
         costs=level_costs(technology, structures(parameters), parameters.wires),
@@ -123,7 +122,7 @@ def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program
 
 
 def everything_in(program: Program, level: int) -> Program:
-    """Every operand in one level, as if it were large enough and never lost anything."""
+    """Every operand in one level of unlimited size that no event flushes."""
     return program._replace(
         source_level=np.full_like(program.source_level, level),
         result_level=np.full_like(program.result_level, level),
@@ -132,5 +131,5 @@ def everything_in(program: Program, level: int) -> Program:
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:
-    """Per pc, why a strand begins and what became of the values that are written or kept there."""
+    """Per pc, why a strand begins, and the decisions about values that are written or filled there."""
     return reasons(placement(program, parameters, kernel)) if parameters.ideal == "none" else {}

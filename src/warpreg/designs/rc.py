@@ -1,24 +1,22 @@
 """Register cache that the warps of a scheduler share (Bailey et al., CASES 2018, section III-A).
 
 Each scheduler has ``lines`` lines of one warp-register, two to a set, replaced by LRU and shared by all of its warps.
-Every result enters, that of a long-latency instruction when it arrives; a source that is present is read from the RC,
-any other from the MRF, and a miss does not fill.  A value that is read for the last time leaves the cache with that
-read.  What is evicted moves to the MRF.  With ``private`` every active warp has an equal part of the lines to itself
-instead (Figure 4).
+Every result is allocated, that of a long-latency instruction when it arrives; a source that hits is read from the RC,
+any other from the MRF, and a miss does not fill.  The last read of a value frees its line.  Evicted values move to the
+MRF.  With ``private`` every active warp has its own equal part of the lines (Figure 4).
 
 Where the paper is silent:
-- results of other instructions are there after a few cycles, and enter in the order of issue;
+- results of other instructions take a few cycles, and are allocated in the order of issue;
 - the set is that of the register's number plus the warp's number in its scheduler, modulo the sets (``sets_by``);
-- lines of a warp that leaves the active set stay until others need them, as LRU does it; private parts are flushed,
-  for the next active warp gets them, and a warp that is not active has none, so that what arrives for it goes to the
-  MRF;
-- a result under a guard or in divergent code holds only some lanes; if an instruction reads others, they come from the
-  MRF beside the read of the RC (``partial``);
-- what a warp leaves behind when it ends is dropped: nothing can read it;
-- with ``allocate_sources``, sources that missed enter clean, in operand order, after all sources of the instruction are
-  read, but for values that have just died;
+- lines of a warp that leaves the active set stay until LRU replaces them; private parts are flushed, because the next
+  active warp uses them, and a warp that is not active has none, so results that arrive for it go to the MRF;
+- a result under a guard or in divergent code fills only some lanes; if an instruction reads others, the MRF is read in
+  addition to the RC (``partial``);
+- lines of a warp that has ended are dropped: nothing can read them;
+- with ``allocate_sources``, sources that missed are allocated clean, in operand order, after all sources of the
+  instruction are read, except values that have just died;
 - ``brief_first`` applies to the cache what the paper tries on the scratchpad (section III-A2): a value that only the
-  next instruction reads enters as the least recently used of its set.
+  next instruction reads is inserted as the least recently used of its set.
 """
 
 from dataclasses import dataclass
@@ -52,7 +50,7 @@ from warpreg.designs.interface import (
     source_operands,
     write,
 )
-from warpreg.designs.storage.warp_cache import ALL_LANES, MERGED_READS, NOBODY, lanes_after
+from warpreg.designs.storage.warp_cache import ALL_LANES, MERGED_READS, NONE, lanes_after
 from warpreg.energy.array import ArraySpec
 from warpreg.ir.kernel import Kernel
 
@@ -68,15 +66,15 @@ FILLS, FLUSHED, WITHOUT_PART = 1, 2, 3
 WAYS = 2
 SETS_BY = ("register-and-warp", "register")
 DIRTY, LACKING = 1, 2
-"""Flags of a line, the lowest bits of its word: the MRF has not its value; it has not all lanes that may be read."""
+"""Flags of a line, the lowest bits of its word: the MRF does not hold its value; lanes that may be read are missing."""
 FLAGS, FLAG_BITS, REGISTER_BITS = DIRTY | LACKING, 2, 16
-EMPTY = NOBODY << FLAG_BITS
+EMPTY = NONE << FLAG_BITS
 """The word of a line without a register."""
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What one may choose."""
+    """Parameters of the register cache."""
 
     lines: int = parameter(
         24,
@@ -107,14 +105,14 @@ class Parameters:
 
 
 class State(NamedTuple):
-    """Kernel-wide: ``sets`` of the whole or of a part, ``miss_cycles`` of a source that is not there, and switches
-    (``shifted``: a warp's number counts in the set; ``backs_scratchpad`` is for the hybrid design); ``brief``
-    [result] as in `brief_flags`; ``dies`` [source] where the operand is the last of its instruction to read a value
+    """Kernel-wide: ``sets`` of the cache or of a part, ``miss_cycles`` of a source that misses, and switches
+    (``shifted``: the warp's number is part of the index; ``backs_scratchpad`` is for the hybrid design); ``brief``
+    [result] as in `brief_flags`; ``dies`` [source] if the operand is the last of its instruction to read a value
     that nothing else reads; ``place`` [shift + register], the first of the two lines of a set.
 
-    Per scheduler: ``line`` [line], the owner of each line and its flags, in a set first the line that was used last;
-    ``taken`` [part].  Per warp: its ``scheduler``; its ``part``, NOBODY without one; its ``shift``; ``lanes``
-    [register] that a LACKING line of the register has; ``coming`` [register], the lanes of a result that is under way.
+    Per scheduler: ``line`` [line], the owner of each line and its flags, in a set the most recently used line first;
+    ``taken`` [part].  Per warp: its ``scheduler``; its ``part``, NONE without one; its ``shift``; ``lanes`` [register]
+    held by a LACKING line of the register; ``coming`` [register], the lanes of an outstanding result.
     """
 
     sets: int
@@ -137,16 +135,14 @@ class State(NamedTuple):
 
 
 class Cache(NamedTuple):
-    """What a warp sees of its scheduler's cache: all ``lines``, and how its sets are shifted."""
+    """A warp's view of its scheduler's cache: all ``lines``, and the shift of its set index."""
 
     lines: NDArray[np.int64]
     shift: int
 
 
 class Set(NamedTuple):
-    """Two lines, from number ``place`` on: ``line`` is that of the register if it ``hits``, else the one that was used
-    last.
-    """
+    """Two lines, from number ``place`` on: ``line`` is the register's if it ``hits``, else the most recent one."""
 
     place: int
     line: int
@@ -155,12 +151,12 @@ class Set(NamedTuple):
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Which results leave lanes that are needed."""
+    """Fill the hint column of partial results."""
     return program if parameters.partial == "ignore" else program._replace(result_partial=partial_flags(kernel))
 
 
 def init(parameters: Parameters, program: Program) -> State:
-    """Empty lines; the warps of a scheduler share them."""
+    """An empty cache for each scheduler."""
     parts = parameters.active_warps if parameters.private else 1
     sets = parameters.lines // parts // WAYS
     rows = max(1, sets * parts)
@@ -178,7 +174,7 @@ def init(parameters: Parameters, program: Program) -> State:
         line=per_scheduler(np.full(rows * WAYS, EMPTY, np.int64)),
         taken=per_scheduler(np.zeros(parts, np.uint8)),
         scheduler=per_warp(np.uint32(0)),
-        part=per_warp(np.int16(NOBODY)),
+        part=per_warp(np.int16(NONE)),
         shift=per_warp(np.uint32(0)),
         lanes=per_warp(np.zeros(program.register_count, np.uint32)),
         coming=per_warp(np.zeros(program.register_count, np.uint32)),
@@ -186,8 +182,8 @@ def init(parameters: Parameters, program: Program) -> State:
 
 
 def places(registers: int, sets: int, parts: int) -> NDArray[np.uint32]:
-    """The first line of a register's set, by its number and its warp's shift: some sets, or whole parts if there are
-    any.
+    """The first line of a register's set, indexed by warp shift + register; the shift selects a set, or, if there are
+    ``parts``, a part.
     """
     numbers = np.arange(registers + sets) % sets
     if parts:
@@ -197,7 +193,7 @@ def places(registers: int, sets: int, parts: int) -> NDArray[np.uint32]:
 
 
 def dying_operands(program: Program) -> NDArray[np.uint8]:
-    """Per source operand, whether its value is gone once it is read: a last read, and no later operand of the same
+    """Per source operand, whether its value is dead once it is read: a last read, and no later operand of the same
     instruction reads the register."""
     flags = program.last_read.copy()
     for first, end in pairwise(program.source_start.tolist()):
@@ -209,7 +205,7 @@ def dying_operands(program: Program) -> NDArray[np.uint8]:
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
-    """Storage of each level; a line lies in eight banks of 128 bits beside the lanes, as far from them as an RFC."""
+    """Storage of each level; a line spans eight banks of 128 bits at the distance of an RFC from the lanes."""
     if parameters.lines == 0:
         return Structure("MRF"), Structure("RC", entries=0)
     bank = ArraySpec("sram", words=parameters.lines, word_bits=128, read_ports=6, write_ports=2, banks=8)
@@ -237,7 +233,7 @@ def activated(state: State, program: Program, warp: int, plan: Plan) -> None:
 
 @hook
 def suspended(state: State, program: Program, warp: int, plan: Plan) -> None:
-    if state.part[warp] != NOBODY:
+    if state.part[warp] != NONE:
         scheduler, first = state.scheduler[warp], state.part[warp] * state.sets * WAYS
         for line in range(first, first + state.sets * WAYS):
             if state.line[scheduler, line] & DIRTY:
@@ -286,8 +282,8 @@ def arrived(state: State, program: Program, warp: int, pc: int, plan: Plan) -> N
 
 
 def has_lines(state: State, warp: int) -> bool:
-    """Whether there are lines that the warp may use."""
-    return state.sets > 0 and (not state.private or state.part[warp] != NOBODY)
+    """Whether the warp has lines that it may use."""
+    return state.sets > 0 and (not state.private or state.part[warp] != NONE)
 
 
 def cache_of(state: State, warp: int) -> Cache:
@@ -296,7 +292,7 @@ def cache_of(state: State, warp: int) -> Cache:
 
 
 def read_operand(state: State, program: Program, cache: Cache, warp: int, operand: int, plan: Plan) -> None:
-    """A source operand, from its line if it has one; its last reader takes it out of the cache."""
+    """Read a source operand, from its line if it hits; the last read frees the line."""
     register = program.source[operand]
     found = look_up(state, cache, warp, register)
     read(plan, operand, RC if found.hits else MRF, cycles=UNSET if found.hits else 1 + state.miss_cycles)
@@ -308,7 +304,7 @@ def read_operand(state: State, program: Program, cache: Cache, warp: int, operan
 
 
 def take_result(state: State, program: Program, cache: Cache, warp: int, pc: int, operand: int, plan: Plan) -> None:
-    """A result of an instruction that issues: it enters, or will when it arrives; without lines it goes to the MRF."""
+    """Allocate a result at issue, or record it until it arrives if long-latency; without lines it goes to the MRF."""
     if program.long_latency[pc]:
         state.coming[warp, program.result[operand]] = plan.mask
     elif has_lines(state, warp):
@@ -320,7 +316,7 @@ def take_result(state: State, program: Program, cache: Cache, warp: int, pc: int
 
 
 def land(state: State, program: Program, cache: Cache, warp: int, pc: int, operand: int, plan: Plan) -> None:
-    """A result arrives; without lines it goes to the MRF."""
+    """Allocate a long-latency result on arrival; without lines it goes to the MRF."""
     register = program.result[operand]
     if has_lines(state, warp):
         extra(plan, RC, WRITE, register)
@@ -333,7 +329,7 @@ def land(state: State, program: Program, cache: Cache, warp: int, pc: int, opera
 def write_line(
     state: State, program: Program, cache: Cache, warp: int, pc: int, operand: int, lanes: int | np.uint32, plan: Plan
 ) -> None:
-    """Some lanes of a result into its line, or into one of its own."""
+    """Write lanes of a result to its line, or allocate one."""
     register = program.result[operand]
     found = look_up(state, cache, warp, register)
     other = make_room(found, plan)
@@ -350,7 +346,7 @@ def write_line(
 
 
 def fill(state: State, cache: Cache, warp: int, register: int, plan: Plan) -> None:
-    """A source that was read from the MRF enters clean."""
+    """Allocate a clean line for a source that was read from the MRF."""
     found = look_up(state, cache, warp, register)
     if not found.hits:
         put(cache, found.place, word_of(warp, register), make_room(found, plan))
@@ -365,34 +361,35 @@ def word_of(warp: int, register: int) -> int:
 
 def look_up(state: State, cache: Cache, warp: int, register: int) -> Set:
     """The set of a register."""
-    place, wanted = int(state.place[cache.shift + register]), word_of(warp, register)
+    place, tag = int(state.place[cache.shift + register]), word_of(warp, register)
     line, other = cache.lines[place], cache.lines[place + 1]
-    if other & ~FLAGS == wanted:
+    if other & ~FLAGS == tag:
         line, other = other, line
-    return Set(place, line, other, line & ~FLAGS == wanted)
+    return Set(place, line, other, line & ~FLAGS == tag)
 
 
 def put(cache: Cache, place: int, line: int, other: int) -> None:
-    """The lines of a set, first the one that was used last."""
+    """Store the lines of a set, the most recently used one first."""
     cache.lines[place] = line
     cache.lines[place + 1] = other
 
 
 def make_room(found: Set, plan: Plan) -> int:
-    """The line of a set that stays when its register enters: the other one has it, is empty or was used longest ago."""
+    """Free a line of a set for a register; returns the line that stays.  The register's own line, an empty one or the
+    least recently used one is freed."""
     has_room = found.hits | (found.line == EMPTY)
     write_back(found.other, plan, not has_room)
     return found.other if has_room else found.line
 
 
 def write_back(line: int, plan: Plan, goes: bool = True) -> None:
-    """A line that ``goes`` moves to the MRF if that has not its value."""
+    """Write a line back to the MRF if it is dirty and ``goes``."""
     register, warp = line >> FLAG_BITS & (1 << REGISTER_BITS) - 1, line >> FLAG_BITS + REGISTER_BITS
     move(plan, RC, MRF, register, warp, amount=line & DIRTY & goes)
 
 
 def release(state: State, warp: int) -> None:
-    """The warp gives up its part."""
-    if state.part[warp] != NOBODY:
+    """Release the warp's part."""
+    if state.part[warp] != NONE:
         state.taken[state.scheduler[warp], state.part[warp]] = 0
-        state.part[warp] = NOBODY
+        state.part[warp] = NONE

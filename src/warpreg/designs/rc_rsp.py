@@ -1,15 +1,15 @@
 """Hybrid of register cache and register scratchpad (Bailey et al., CASES 2018, section III-A1).
 
 The compiler maps registers to the scratchpad strand by strand, as for ``rsp``; all other accesses go to the cache of
-``rc``, then to the MRF.  In the ``hierarchy`` the cache backs the scratchpad: what the scratchpad fetches comes from
-there, and results that live longer than their stay go there as well.  The two ``parallel`` variants of section IV-D let
-both be backed by the MRF: with ``parallel-evict`` the cache gives up its copy of a register before that goes to the
-scratchpad, with ``parallel-apart`` only values that live and die in the scratchpad go there.
+``rc``, then to the MRF.  In the ``hierarchy`` the cache backs the scratchpad: fills read the cache, and results that
+outlive their range are also written to it.  In the two ``parallel`` variants of section IV-D the MRF backs both: with
+``parallel-evict`` the cache evicts its copy of a register before the scratchpad gets it; with ``parallel-apart`` only
+values that live entirely in the scratchpad are placed there.
 
 Where the paper is silent:
-- an access to the backing store is priced as ``backing_hits`` of it going to the cache when the compiler weighs ranges;
-- a value that is read for the last time from the scratchpad leaves the cache too;
-- a full write to the scratchpad makes the cache's copy stale, which is dropped; a partial one has it evicted.
+- to weigh ranges, the compiler prices an access of the backing store as if a share ``backing_hits`` hit the cache;
+- the last read of a value from the scratchpad frees its cache line too;
+- a full write to the scratchpad drops the stale copy in the cache; a partial write evicts it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ORGANISATIONS = ("hierarchy", "parallel-evict", "parallel-apart")
 
 @dataclass(frozen=True)
 class Parameters:
-    """What one may choose."""
+    """Parameters of the hybrid."""
 
     lines: int = parameter(
         16, unit="warp-registers per scheduler", low=0, high=512, source="rc-rsp §III-A4: 8 KB per SM of 4 schedulers"
@@ -105,7 +105,7 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
 
 
 def placement(program: Program, parameters: Parameters, kernel: Kernel) -> Placement:
-    """What the compiler maps to the scratchpad, and why."""
+    """The compiler's mapping to the scratchpad, with reasons."""
     mrf, cache, scratchpad = level_costs(energy.load(parameters.technology), structures(parameters))
     options = ScratchpadOptions(
         cost=scratchpad,
@@ -127,13 +127,13 @@ def _mixed(cache: LevelCost, mrf: LevelCost, hits: float) -> LevelCost:
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Fill the hint columns of the scratchpad, and which results leave lanes that are needed."""
+    """Fill the hint columns of the scratchpad and of partial results."""
     hinted = encode(program, kernel, placement(program, parameters, kernel))
     return rc.compile(hinted, rc.Parameters(partial=parameters.partial), kernel)
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:
-    """Per pc, why a strand begins and what became of the values that are written or kept there."""
+    """Per pc, why a strand begins, and the decisions about values that are written or filled there."""
     return reasons(placement(program, parameters, kernel), DESIGN.levels)
 
 
@@ -155,9 +155,9 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
         if program.source_level[operand] == RSP:
             read(plan, operand, RSP)
             if state.dies[operand]:
-                give_up(state, cache, warp, register, plan, False)
+                drop_copy(state, cache, warp, register, plan, False)
         elif program.fill_level[operand] == RSP and not state.backs_scratchpad:
-            give_up(state, cache, warp, register, plan, True)
+            drop_copy(state, cache, warp, register, plan, True)
             read(plan, operand, MRF)
         else:
             rc.read_operand(state, program, cache, warp, operand, plan)
@@ -176,7 +176,7 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
             rc.take_result(state, program, cache, warp, pc, operand, plan)
             continue
         if above:
-            give_up(state, cache, warp, program.result[operand], plan, program.result_partial[operand] != 0)
+            drop_copy(state, cache, warp, program.result[operand], plan, program.result_partial[operand] != 0)
         if below:
             write(plan, operand, MRF)
 
@@ -190,13 +190,13 @@ def arrived(state: State, program: Program, warp: int, pc: int, plan: Plan) -> N
 
 
 def goes_to_cache(state: State, program: Program, operand: int) -> bool:
-    """Whether the cache takes a result."""
+    """Whether a result is written to the cache."""
     above, below = program.result_level[operand] == RSP, program.mrf_elided[operand] == 0
     return below and (state.backs_scratchpad or not above) and state.sets > 0
 
 
-def give_up(state: State, cache: rc.Cache, warp: int, register: int, plan: Plan, is_needed: bool) -> None:
-    """The cache loses its copy of a register, which goes to the MRF if it is needed and not there."""
+def drop_copy(state: State, cache: rc.Cache, warp: int, register: int, plan: Plan, is_needed: bool) -> None:
+    """Drop the cache's copy of a register; write it back first if it is dirty and ``is_needed``."""
     found = rc.look_up(state, cache, warp, register)
     if found.hits:
         if is_needed:

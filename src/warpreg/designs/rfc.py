@@ -1,23 +1,23 @@
-"""Register file cache in hardware: a few entries for each warp, that results enter (Gebhart et al., ISCA 2011).
+"""Register file cache in hardware: a few entries for each warp, allocated on write (Gebhart et al., ISCA 2011).
 
 Each warp owns ``entries`` entries of one warp-register; its 32 lanes move together and the register number is the tag.
-A source that is present is read from the RFC, any other from the MRF, and a miss does not fill.  Every result goes to
-the RFC: over the old content if the register is present, else into an entry of its own, whose content first moves to
-the MRF (sections 3.1, 5.1).  When the warp leaves the active set its entries are flushed (section 3.3).  The parameters
-add what the paper tries besides.  Its combined architecture (section 5.3) is ``static_liveness`` and
-``around_long_latency``; its extension is ``bypass_idle`` and ``idle_first`` besides.
+A source that hits is read from the RFC, any other from the MRF, and a miss does not fill.  Every result is written to
+the RFC: in place if the register is present, else to a new entry, whose old content first moves to the MRF (sections
+3.1, 5.1).  When the warp leaves the active set its entries are flushed (section 3.3).  The parameters add the paper's
+variants.  Its combined architecture (section 5.3) is ``static_liveness`` and ``around_long_latency``; its extension
+adds ``bypass_idle`` and ``idle_first``.
 
 Where the paper is silent:
-- an overwrite in place keeps the entry's FIFO age; with LRU it renews it;
-- an empty entry is taken before any other; of several dead or idle ones the oldest goes first;
-- a dead value stays in its entry until that is needed, and is no preferred victim without ``idle_first``;
-- entries left when the warp ends are dropped: nothing can read them;
-- a result under a guard or in divergent code holds only some lanes.  If an instruction reads others, they come from the
-  MRF beside the read of the RFC (``partial``);
-- with ``allocate_sources``, sources that missed enter in operand order after all sources of the instruction are read;
-  a value that was read for the last time does not enter if the hardware knows (``static_liveness``);
-- results that pass by the cache write the MRF, and an older entry of the register is dropped;
-- the results of one instruction (the halves of a pair, the elements of a vector) enter in register order.
+- an overwrite in place does not change the entry's FIFO age; with LRU the entry becomes the youngest;
+- an empty entry is used before any other; of several dead or idle ones the oldest is evicted first;
+- a dead value stays in its entry until the entry is reused, and is a preferred victim only with ``idle_first``;
+- entries of a warp that has ended are dropped: nothing can read them;
+- a result under a guard or in divergent code fills only some lanes.  If an instruction reads others, the MRF is read in
+  addition to the RFC (``partial``);
+- with ``allocate_sources``, sources that missed are allocated in operand order after all sources of the instruction are
+  read; with ``static_liveness`` a value that was read for the last time is not allocated;
+- results that bypass the cache write the MRF, and an older entry of the register is dropped;
+- the results of one instruction (the halves of a pair, the elements of a vector) are allocated in register order.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ from warpreg.designs.storage.warp_cache import (
     ALL_LANES,
     EVENTS,
     FILLS,
-    NOBODY,
+    NONE,
     RFC,
     entry_for,
     flush,
@@ -64,7 +64,7 @@ DESIGN = Declaration(slot="levels", levels=("MRF", "RFC"), events=EVENTS, source
 
 @dataclass(frozen=True)
 class Parameters:
-    """What one may choose."""
+    """Parameters of the register file cache."""
 
     entries: int = parameter(
         6, unit="entries per thread", low=0, high=16, source="rfc §5.1: swept, 6 chosen; 0 is the MRF alone"
@@ -90,7 +90,7 @@ class Parameters:
 
 
 class State(NamedTuple):
-    """Switches, and the warp's entries as :mod:`warpreg.designs.storage.warp_cache` has them."""
+    """Switches, and the warp's entries as in :mod:`warpreg.designs.storage.warp_cache`."""
 
     entries: int
     lru: bool
@@ -137,9 +137,7 @@ def init(parameters: Parameters, program: Program) -> State:
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
-    """Storage of each level; how many warps share a bank of the RFC is the technology's (8, the active warps of the
-    paper).
-    """
+    """Storage of each level; the technology sets how many warps share an RFC bank (8, the paper's active warps)."""
     return Structure("MRF"), Structure("RFC", entries=parameters.entries)
 
 
@@ -150,7 +148,7 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
     if state.allocate_sources:
         for operand in source_operands(program, pc):
             dying = state.elide_dead and program.last_read[operand]
-            if state.entry[warp, program.source[operand]] == NOBODY and not dying:
+            if state.entry[warp, program.source[operand]] == NONE and not dying:
                 fill(state, warp, program.source[operand], plan)
 
 
@@ -159,7 +157,7 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
     for operand in result_operands(program, pc):
         if state.entries == 0:
             write(plan, operand, MRF)
-        elif goes_around(state, program, pc, operand):
+        elif bypasses(state, program, pc, operand):
             write_around(state, program, warp, operand, plan)
         else:
             write_entry(state, program, warp, pc, operand, plan)
@@ -172,14 +170,14 @@ def suspended(state: State, program: Program, warp: int, plan: Plan) -> None:
     flush(state, warp, plan)
 
 
-def goes_around(state: State, program: Program, pc: int, operand: int) -> bool:
-    """Whether a result passes by the cache."""
+def bypasses(state: State, program: Program, pc: int, operand: int) -> bool:
+    """Whether a result bypasses the cache."""
     late = state.around_long_latency and program.long_latency[pc] != 0
     return late or (state.bypass_idle and program.result_idle[operand] != 0)
 
 
 def fill(state: State, warp: int, register: int, plan: Plan) -> None:
-    """A source that was read from the MRF enters clean."""
+    """Allocate a clean entry for a source that was read from the MRF."""
     entry = entry_for(state, warp, register, plan)
     state.lanes[warp, entry] = ALL_LANES
     extra(plan, RFC, WRITE, register)

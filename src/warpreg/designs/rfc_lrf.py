@@ -1,18 +1,18 @@
 """Register file cache behind a last result file, both in hardware (Gebhart et al., MICRO 2011, section 6.2).
 
-Every result of the private datapath enters the warp's one-entry LRF; what the entry held moves to the RFC, whose victim
-moves to the MRF.  When the warp leaves the active set both are written back.  Static liveness keeps dead values from
-being moved.  The SFU, memory and texture units cannot read the LRF.
+Every result of the private datapath is written to the warp's one-entry LRF; the previous value moves to the RFC, whose
+victim moves to the MRF.  When the warp leaves the active set both are written back.  With static liveness, dead values
+are not moved.  The SFU, memory and texture units cannot read the LRF.
 
 Where the paper is silent:
-- a value that the shared datapath may read skips the LRF and goes to the RFC, as its compiler arranges somehow; so do
-  results of the shared datapath and results of several words, which one entry cannot hold;
+- a value that the shared datapath may read is written to the RFC instead of the LRF (the paper leaves this to its
+  compiler); so are results of the shared datapath and results of several words, which one entry cannot hold;
 - results of long-latency operations go to the MRF, as in the register file cache of ISCA 2011 (section 3.3);
-- a register of the LRF that the shared datapath reads nevertheless was written by the lanes of another side of a
-  branch: the lanes that read it have theirs in the RFC or MRF;
-- a result that leaves lanes of the register as they were is written where the register is: in the LRF, else in the RFC,
-  else it enters the LRF with the lanes it has, and others are read from the MRF beside it;
-- the RFC replaces its oldest entry, and a value is as old there as its move.
+- if the shared datapath reads a register that is in the LRF, lanes of the other side of a branch wrote it: the reading
+  lanes have their value in the RFC or MRF;
+- a partial result is written where the register is (LRF, else RFC); else it is allocated in the LRF with the lanes that
+  it has, and reads of other lanes read the MRF in addition;
+- the RFC replaces its oldest entry; the age of a value counts from its move into the RFC.
 """
 
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ from warpreg.designs.storage.warp_cache import (
     EVENTS,
     FLUSHED,
     MERGED_READS,
-    NOBODY,
+    NONE,
     RFC,
     drop,
     entry_for,
@@ -66,7 +66,7 @@ LRF = 2
 
 @dataclass(frozen=True)
 class Parameters:
-    """What one may choose."""
+    """Parameters of the hierarchy."""
 
     entries: int = parameter(
         6, unit="entries of the RFC per thread", low=0, high=16, source="orf-lrf §6.2: 6 is best; 0 is no RFC"
@@ -79,7 +79,7 @@ class Parameters:
 
 
 class State(NamedTuple):
-    """``last`` [warp] is the register in the LRF, NOBODY where empty, with its lanes and flags; the rest as in
+    """``last`` [warp] is the register in the LRF, NONE if empty, with its lanes and flags; the other fields are as in
     :mod:`warpreg.designs.storage.warp_cache`.
     """
 
@@ -100,7 +100,7 @@ class State(NamedTuple):
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Which values the shared datapath reads, and which results leave lanes that are needed."""
+    """Fill the hint columns of shared readers and partial results."""
     program = program._replace(shared_reader=shared_reader_flags(program, kernel))
     return program if parameters.partial == "ignore" else program._replace(result_partial=partial_flags(kernel))
 
@@ -114,7 +114,7 @@ def init(parameters: Parameters, program: Program) -> State:
         idle_first=False,
         fill_partial=False,
         around_long_latency=parameters.around_long_latency,
-        last=per_warp(np.int32(NOBODY)),
+        last=per_warp(np.int32(NONE)),
         last_lanes=per_warp(np.uint32(0)),
         last_flags=per_warp(np.uint8(0)),
         **{name: per_warp(row) for name, row in no_entries(program, parameters.entries).items()},
@@ -122,7 +122,7 @@ def init(parameters: Parameters, program: Program) -> State:
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
-    """Storage of each level; how many warps share a bank is the technology's."""
+    """Storage of each level; the technology sets how many warps share a bank."""
     return Structure("MRF"), Structure("RFC", entries=parameters.entries), Structure("LRF", entries=1)
 
 
@@ -145,7 +145,7 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
             write_around(state, program, warp, operand, plan)
         elif end - first > 1 or plan.datapath == SHARED or program.shared_reader[operand]:
             write_below(state, program, warp, pc, operand, plan)
-        elif partial and state.entry[warp, program.result[operand]] != NOBODY:
+        elif partial and state.entry[warp, program.result[operand]] != NONE:
             write_entry(state, program, warp, pc, operand, plan)
         else:
             write_last(state, program, warp, pc, operand, plan)
@@ -153,16 +153,16 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
 
 @hook
 def suspended(state: State, program: Program, warp: int, plan: Plan) -> None:
-    if state.last[warp] != NOBODY:
+    if state.last[warp] != NONE:
         if last_is_needed(state, warp):
             count(plan, FLUSHED)
             move(plan, LRF, MRF, state.last[warp])
-        state.last[warp] = NOBODY
+        state.last[warp] = NONE
     flush(state, warp, plan)
 
 
 def read_last(state: State, program: Program, warp: int, operand: int, plan: Plan) -> None:
-    """A source operand that the LRF holds."""
+    """Read a source operand that the LRF holds."""
     read(plan, operand, LRF)
     if plan.mask & ~state.last_lanes[warp]:
         extra(plan, MRF, READ, program.source[operand])
@@ -172,7 +172,7 @@ def read_last(state: State, program: Program, warp: int, operand: int, plan: Pla
 
 
 def write_below(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
-    """A result that the LRF may not hold, to the RFC, or to the MRF if there is none."""
+    """Write a result that the LRF may not hold to the RFC, or to the MRF if there is no RFC."""
     below = RFC if state.entries > 0 else MRF
     leave_last(state, warp, program.result[operand], program.result_partial[operand] != 0, below, plan)
     if state.entries > 0:
@@ -182,12 +182,12 @@ def write_below(state: State, program: Program, warp: int, pc: int, operand: int
 
 
 def write_last(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
-    """A result to the LRF."""
+    """Write a result to the LRF."""
     register = program.result[operand]
     if state.last[warp] != register:
         displace_last(state, warp, RFC if state.entries > 0 else MRF, plan)
         state.last_lanes[warp] = 0
-        if state.entry[warp, register] != NOBODY:
+        if state.entry[warp, register] != NONE:
             drop(state, warp, state.entry[warp, register])
     write(plan, operand, LRF)
     state.last[warp] = register
@@ -196,17 +196,17 @@ def write_last(state: State, program: Program, warp: int, pc: int, operand: int,
 
 
 def leave_last(state: State, warp: int, register: int, partial: bool, below: int, plan: Plan) -> None:
-    """The LRF gives up a register that is about to be written elsewhere; its value moves if lanes of it stay."""
+    """Remove a register from the LRF before it is written elsewhere; after a partial write its value moves."""
     if state.last[warp] == register:
         if partial:
             displace_last(state, warp, below, plan)
-        state.last[warp] = NOBODY
+        state.last[warp] = NONE
 
 
 def displace_last(state: State, warp: int, below: int, plan: Plan) -> None:
-    """What the LRF holds moves to the next level if somebody may read it."""
+    """Move the LRF's value to the next level if it may still be read."""
     register = state.last[warp]
-    if register == NOBODY or not last_is_needed(state, warp):
+    if register == NONE or not last_is_needed(state, warp):
         return
     move(plan, LRF, below, register)
     if below == RFC:
@@ -216,5 +216,5 @@ def displace_last(state: State, warp: int, below: int, plan: Plan) -> None:
 
 
 def last_is_needed(state: State, warp: int) -> bool:
-    """Whether somebody may read the value in the LRF."""
+    """Whether the value in the LRF may still be read."""
     return not (state.elide_dead and state.last_flags[warp] & DEAD != 0)

@@ -1,7 +1,8 @@
 """Register scratchpad: the compiler maps registers to a small store of each active warp (CASES 2018).
 
 Each scheduler has a store that its active warps divide evenly; every datapath reaches it.  The compiler forms strands
-by rules of its own, and shortens ranges from both ends.  Where the paper is silent, see the modules of the placement.
+by its own rules and shortens ranges from both ends.  Choices that the paper leaves open are listed in the modules of
+the placement.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ RULES: dict[str, Callable[..., StrandRules]] = {"rc-rsp": FirstDependenceRules, 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What an active warp has, and what the compiler may do with it."""
+    """Storage of an active warp, and options of the compiler."""
 
     entries: int = parameter(
         6, unit="registers per active warp", low=0, high=16, source="rc-rsp §III-A4: 2 KB of an SM each, 12 KB in all"
@@ -55,12 +56,12 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
 
 
 def placement(program: Program, parameters: Parameters, kernel: Kernel) -> Placement:
-    """Where the compiler puts each value, and why."""
+    """The compiler's placement of each value, with reasons."""
     return place_in_scratchpad(kernel, program, options(parameters))
 
 
 def options(parameters: Parameters) -> ScratchpadOptions:
-    """What the parameters mean to the compiler.  Raises the errors of loading a technology."""
+    """The parameters as compiler options.  Raises the errors of loading a technology."""
     costs = level_costs(energy.load(parameters.technology), structures(parameters))
     return ScratchpadOptions(
         cost=costs[RSP],
@@ -80,5 +81,5 @@ def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:
-    """Per pc, why a strand begins and what became of the values that are written or kept there."""
+    """Per pc, why a strand begins, and the decisions about values that are written or filled there."""
     return reasons(placement(program, parameters, kernel), DESIGN.levels)

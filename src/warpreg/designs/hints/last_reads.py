@@ -15,10 +15,10 @@ def last_reads(kernel: Kernel, sources: Sequence[Sequence[Register]]) -> list[bo
     """Per warp-register of ``sources`` (registers by pc, flattened to words), whether its value is dead once the
     instruction has read it.
 
-    Dead for every lane: on no path is the register read before it is written again, and no lane that waits elsewhere in
-    divergent code, on the other side of a branch or at its reconvergence point, still needs its own copy.  An unguarded
-    write of the reading instruction itself ends the old value.  All operands of one instruction that name a dying
-    register carry the flag.
+    A value is dead if it is dead in every lane: no path reads the register before writing it again, and no inactive
+    lane (on the other side of a divergent branch or at its reconvergence point) still needs its own copy.  An unguarded
+    write by the reading instruction itself ends the old value.  If an instruction names a dying register several times,
+    all these operands carry the flag.
     """
     live = liveness(kernel)
     waiting = waiting_lanes(kernel, live.live_in)
@@ -35,10 +35,10 @@ def last_reads(kernel: Kernel, sources: Sequence[Sequence[Register]]) -> list[bo
 
 
 def waiting_lanes(kernel: Kernel, live_in: Sequence[int]) -> list[int]:
-    """Per block, the cells that lanes may need which wait elsewhere while the block runs, as bit sets.
+    """Per block, the cells that inactive lanes may still need while the block runs, as bit sets.
 
-    Lanes wait at the other targets of a branch that the warp is inside of, or where they meet again; any branch with
-    two targets may diverge.
+    Inactive lanes wait at the other targets of an enclosing branch or at its reconvergence point.  Any branch with two
+    targets may diverge.
     """
     flow, meeting = control_flow(kernel), reconvergence(kernel)
     waiting = [0] * len(kernel.blocks)
@@ -55,7 +55,7 @@ def waiting_lanes(kernel: Kernel, live_in: Sequence[int]) -> list[int]:
 
 
 def _region(successors: Sequence[Sequence[int]], targets: Sequence[int], end: int) -> set[int]:
-    """Blocks that the targets of a branch reach without passing its end."""
+    """Blocks reachable from the targets of a branch without passing its reconvergence point ``end``."""
     region: set[int] = set()
     work = [target for target in targets if target != end]
     while work:

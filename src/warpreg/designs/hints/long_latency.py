@@ -10,7 +10,7 @@ from warpreg.ir.kernel import Kernel
 def suspensions(
     kernel: Kernel, sources: list[list[int]], results: list[list[int]], long_latency: list[bool]
 ) -> list[bool]:
-    """Per pc, whether it may touch a result that is still under way on some path.
+    """Per pc, whether it may read or overwrite a long-latency result that is outstanding on some path.
 
     Forward may-analysis: a long-latency result is pending until the first instruction that reads or overwrites it.  An
     overwrite waits too, because results must arrive in order (assumed; the paper speaks of sources only).

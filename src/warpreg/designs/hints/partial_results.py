@@ -1,8 +1,8 @@
-"""Which writes leave lanes of a register as they were and needed, so that they do not stand for the whole register.
+"""Partial writes: writes that leave some lanes of a register unchanged whose old value may still be read.
 
-A cache entry holds one register of a warp.  A write under a guard, or in divergent code, fills some of its lanes.  That
-matters only if the old value of another lane may still be read: by the lanes that the guard leaves out, or by lanes
-that wait elsewhere.
+A cache entry holds one register of a warp.  A write under a guard, or in divergent code, fills only some of its lanes.
+That matters only if the old value of another lane may still be read, by lanes that the guard disables or by inactive
+lanes of divergent code.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from warpreg.ir.kernel import Kernel
 
 @cached_analysis
 def partial_flags(kernel: Kernel) -> NDArray[np.uint8]:
-    """Per result warp-register, whether a lane that the write leaves out may still need its old value.
+    """Per result warp-register, whether a lane that is not written may still need its old value.
 
-    A write in divergent code is flagged though its lanes may be all that the warp has: that depends on the run.
+    Every write in possibly divergent code is flagged: whether all lanes are active there depends on the run.
     """
     live = liveness(kernel)
     waiting = waiting_lanes(kernel, live.live_in)

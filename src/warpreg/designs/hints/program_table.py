@@ -23,8 +23,7 @@ from warpreg.sass import opcodes as sass
 UNITS: tuple[Unit, ...] = tuple(Unit)
 LATENCIES: tuple[Latency, ...] = tuple(Latency)
 SHARED_UNITS = frozenset({Unit.SFU, Unit.MEM, Unit.TEX})
-"""The shared datapath of both Gebhart papers; f64 units, which they do not name, count with the private ALUs (assumed).
-"""
+"""The shared datapath of both Gebhart papers; they do not mention f64 units, which count as private ALUs (assumed)."""
 
 
 @cached_analysis
@@ -83,7 +82,7 @@ def classify(instruction: Instruction) -> tuple[Unit, Latency]:
 
 
 def source_registers(instruction: Instruction) -> tuple[Register, ...]:
-    """Registers of the register file that source operands name: no predicates, no uniform registers, no guard."""
+    """Register-file registers named by source operands: no predicates, no uniform registers, no guard."""
     return tuple(r for operand in instruction.sources for r in registers_of(operand) if r.words)
 
 

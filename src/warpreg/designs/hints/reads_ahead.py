@@ -1,7 +1,7 @@
-"""Which values are read again before something happens: hints for caches that look ahead in the code.
+"""Which values are read again before a given event: hints for cache replacement and allocation.
 
-Backward may-analyses over the threads' control flow.  Lanes that wait on the other side of a branch are not looked at,
-so a hint can be wrong in divergent code; what relies on it stays correct, because a value always has a home.
+Backward may-analyses over the threads' control flow.  They ignore inactive lanes of a divergent branch, so a hint can
+be wrong there.  A wrong hint costs accesses, not correctness: the MRF or a cache always holds the value.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Flags = NDArray[np.uint8]
 
 
 def idle_flags(program: Program, kernel: Kernel) -> tuple[Flags, Flags]:
-    """Per source and per result: after the instruction nothing reads the value before the warp may next suspend.
+    """Per source and per result: no later instruction reads the value before the warp may next suspend.
 
-    ISCA 2011, section 5.3.  The warp suspends before it reads the operands of an instruction that ``suspends``.
+    ISCA 2011, section 5.3.  The warp suspends before it reads the operands of an instruction with ``suspends`` set.
     """
     reads, kills = operand_bits(program)
     after = reads_after(kernel, reads, kills, program.suspends)
@@ -34,7 +34,7 @@ def idle_flags(program: Program, kernel: Kernel) -> tuple[Flags, Flags]:
 
 
 def shared_reader_flags(program: Program, kernel: Kernel) -> Flags:
-    """Per result: the shared datapath may read the value before it is surely overwritten."""
+    """Per result: the shared datapath may read the value before it is overwritten on all paths."""
     reads, kills = operand_bits(program)
     shared = [bits if datapath == SHARED else 0 for bits, datapath in zip(reads, program.datapath, strict=True)]
     after = reads_after(kernel, shared, kills, np.zeros_like(program.suspends))
@@ -43,7 +43,7 @@ def shared_reader_flags(program: Program, kernel: Kernel) -> Flags:
 
 
 def brief_flags(program: Program) -> Flags:
-    """Per result: the next instruction of its block reads the value, for the last time."""
+    """Per result: the next instruction of the same block is the value's last read."""
     flags = []
     ends = set(program.first_pc.tolist())
     for pc in range(program.guarded.size):
@@ -53,7 +53,7 @@ def brief_flags(program: Program) -> Flags:
 
 
 def backward_flags(kernel: Kernel) -> Flags:
-    """Per pc, whether it ends a block from which control may go back, to the block itself or one before."""
+    """Per pc, whether it ends a block with a backward branch (to the block itself or an earlier one)."""
     flags = np.zeros(kernel.first_pcs()[-1], np.uint8)
     for block, end in zip(kernel.blocks, kernel.first_pcs()[1:], strict=True):
         if block.instructions and any(successor <= block.index for successor in block.successors):
@@ -64,8 +64,8 @@ def backward_flags(kernel: Kernel) -> Flags:
 def reads_after(kernel: Kernel, reads: Sequence[int], kills: Sequence[int], stops: Flags) -> list[int]:
     """Per pc, the registers that may be read after it, as bit sets.
 
-    ``reads`` are those that instructions read, ``kills`` those whose value they end; looking ahead ends before an
-    instruction that ``stops``.
+    ``reads`` and ``kills`` are the registers that each instruction reads and overwrites; the search stops before an
+    instruction with ``stops`` set.
     """
     first = kernel.first_pcs()
     flow = control_flow(kernel)
@@ -87,7 +87,7 @@ def reads_after(kernel: Kernel, reads: Sequence[int], kills: Sequence[int], stop
 
 
 def operand_bits(program: Program) -> tuple[list[int], list[int]]:
-    """Per pc, the registers that it reads and those that it surely overwrites, as bit sets."""
+    """Per pc, the registers that it reads and those that it overwrites in all lanes, as bit sets."""
     pcs = range(program.guarded.size)
     reads = [_bits(_sources(program, pc)) for pc in pcs]
     kills = [0 if program.guarded[pc] else _bits(_results(program, pc)) for pc in pcs]
@@ -100,7 +100,7 @@ def _sources(program: Program, pc: int) -> list[int]:
 
 
 def _dying(program: Program, pc: int) -> set[int]:
-    """Registers whose value an instruction reads for the last time."""
+    """Registers whose last read is this instruction."""
     first, end = program.source_start[pc], program.source_start[pc + 1]
     dying: set[int] = set(program.source[first:end][program.last_read[first:end] != 0].tolist())
     return dying

@@ -1,11 +1,11 @@
 """Everything that the file of a design imports.
 
-A design is one file.  It declares ``DESIGN = Declaration(...)`` and, as far as it needs them: a frozen dataclass
-``Parameters`` whose fields are made by ``parameter``; ``class State(NamedTuple)`` and ``init(parameters, program) ->
-State``; ``compile(program, parameters) -> Program``, which fills hint columns; ``rewrite(kernel, parameters) ->
-Kernel``, which inserts or renames; ``residency(parameters, program, machine) -> Residency``, what a warp takes of the
-register file; ``structures(parameters)``, the storage behind each level; and functions under ``@hook``.  An operand
-goes to level 0, the MRF, where the hook that could plan it is not defined.
+A design is one file.  It declares ``DESIGN = Declaration(...)`` and, where needed: a frozen dataclass ``Parameters``
+whose fields are made by ``parameter``; ``class State(NamedTuple)`` and ``init(parameters, program) -> State``;
+``compile(program, parameters) -> Program``, which fills hint columns; ``rewrite(kernel, parameters) -> Kernel``, which
+inserts or renames instructions; ``residency(parameters, program, machine) -> Residency``, the register-file share of a
+warp; ``structures(parameters)``, the storage of each level; and functions under ``@hook``.  Without a hook that plans
+it, an operand goes to level 0, the MRF.
 """
 
 from __future__ import annotations

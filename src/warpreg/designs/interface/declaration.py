@@ -1,4 +1,4 @@
-"""What a design declares of itself: slot, order, levels, events, resources, source."""
+"""The declaration of a design: slot, order, levels, events, resources, source."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MRF = 0
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a design is.
+    """The kind of a design, and the names it adds.
 
-    ``slot``: ``mapping`` (which physical register), ``levels`` (what stands before the MRF) or ``policy`` (who issues);
-    a composition takes at most one of each.  ``order``: how far behaviour depends on other warps; ``static``: what an
-    instruction does depends on the program table alone, so counts follow from block visits; ``warp`` lets replay take
-    warps one by one.  ``levels`` starts with MRF.  ``events`` are the design's own counters, ``resources`` its own
-    quantities that a timing run sums over cycles, by name.  ``source`` is a paper and section.
+    ``slot``: ``mapping`` (which physical register), ``levels`` (storage above the MRF) or ``policy`` (which warp
+    issues); a composition takes at most one of each.  ``order``: the scope on which behaviour depends.  ``static``: the
+    program table alone, so counts follow from block visits; ``warp``: one warp, so replay can run warps one by one;
+    ``scheduler``, ``sm``: other warps too.  ``levels`` starts with MRF.  ``events`` names the design's own counters,
+    ``resources`` its own quantities that a timing run sums over cycles.  ``source`` is a paper and section.
     """
 
     slot: Slot

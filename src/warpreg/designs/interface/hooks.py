@@ -1,7 +1,7 @@
-"""Which hooks a design may define, and the check of a hook's name and parameters where it is written.
+"""The hooks that a design may define, and the decorator that checks a hook's name and parameters.
 
-A hook is a plain function in the numba subset of Python.  The core that drives it compiles it into its own loop, so a
-hook that a design does not define costs nothing, and undecorated functions that a hook calls are compiled with it.
+A hook is a plain function in the numba subset of Python.  The core compiles hooks, and the undecorated functions they
+call, into its own loop.  A hook that a design does not define costs nothing.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class HookSpec:
-    """What a hook decides, the parameters it must take, by name and in this order, and whether it returns an integer
-    (nothing otherwise).
-    """
+    """What a hook decides, its required parameter names in order, and whether it returns an integer or nothing."""
 
     parameters: tuple[str, ...]
     decides: str
@@ -36,9 +34,9 @@ _INSTRUCTION = ("state", "program", "warp", "pc", "plan")
 _ADDRESSES = ("base", "stride", "mask", "plan")
 
 HOOKS: dict[str, HookSpec] = {
-    "block_start": HookSpec(_SM, "what a thread block finds that is about to start on an SM, before its warps start"),
+    "block_start": HookSpec(_SM, "the state of an SM before a thread block starts there, before its warps start"),
     "warp_start": HookSpec(
-        ("state", "program", "warp"), "what a fresh warp finds, beyond the rows that per_warp declares"
+        ("state", "program", "warp"), "the initial state of a warp, beyond the rows that per_warp declares"
     ),
     "activated": HookSpec(_WARP, "what happens when a warp enters its scheduler's active set"),
     "priority": HookSpec(
@@ -47,47 +45,43 @@ HOOKS: dict[str, HookSpec] = {
         True,
     ),
     "admit": HookSpec(
-        _INSTRUCTION, "whether instruction pc, which could issue now, does so: GO, or a token to wait for", True
+        _INSTRUCTION, "whether instruction pc, which is ready, may issue: GO, or a token to wait for", True
     ),
     "plan_reads": HookSpec(
-        _INSTRUCTION, "for each source operand of instruction pc, once, which level serves it; and moves between levels"
+        _INSTRUCTION, "which level serves each source operand of instruction pc (one each), and moves between levels"
     ),
     "plan_write": HookSpec(
         _INSTRUCTION,
-        "for each result of instruction pc, which levels take it; called after plan_reads of the same instruction",
+        "which levels each result of instruction pc is written to; called after plan_reads of the same instruction",
     ),
     "load_lookup": HookSpec(
         ("state", "program", "warp", "pc", *_ADDRESSES),
-        "after how many cycles a global load is complete that need not go to memory; 0: it goes there",
+        "the cycles until a global load completes without accessing memory; 0: it accesses memory",
         True,
     ),
-    "memory_issued": HookSpec(_INSTRUCTION, "what follows from a memory instruction that goes to memory"),
+    "memory_issued": HookSpec(_INSTRUCTION, "how state changes when an instruction accesses memory"),
     "memory_returned": HookSpec(
-        ("state", "program", "warp", "pc", "cycles", "plan"), "what follows from how long memory took for it"
+        ("state", "program", "warp", "pc", "cycles", "plan"), "how state changes given the cycles that memory took"
     ),
-    "arrived": HookSpec(
-        _INSTRUCTION, "what becomes of the results of a long-latency instruction pc, which are there now"
-    ),
+    "arrived": HookSpec(_INSTRUCTION, "where the results of long-latency instruction pc go when they arrive"),
     "written_back": HookSpec(
         ("state", "program", "warp", "pc", "next_pc", *_ADDRESSES),
-        "what follows from the results of pc and from the warp's next instruction and its addresses",
+        "how state changes at writeback of pc, given the warp's next instruction and its addresses",
     ),
     "suspended": HookSpec(_WARP, "what happens when a warp leaves its scheduler's active set"),
-    "warp_end": HookSpec(
-        _WARP, "what becomes of the state of a warp that has ended (in a replay: whose thread block has)"
-    ),
-    "block_end": HookSpec(_SM, "what a thread block leaves behind, after all its warps have ended"),
+    "warp_end": HookSpec(_WARP, "how state changes when a warp has ended (in a replay: when its thread block has)"),
+    "block_end": HookSpec(_SM, "how state changes when a thread block ends, after all its warps have ended"),
     "owner": HookSpec(
         ("state", "program", "warp", "token"),
-        "which warp holds what warp waits for, -1 if none; for messages only",
+        "which warp holds the token that warp waits for, -1 if none; for messages only",
         True,
     ),
 }
-"""In the order in which the life of a warp meets them."""
+"""In the order in which they are called during a warp's life."""
 
 
 def hook(function: Function) -> Function:
-    """Mark ``function`` as a hook.  Raises DesignError for a name or parameters that are no hook's."""
+    """Mark ``function`` as a hook.  Raises DesignError for an unknown name or wrong parameters."""
     checked = cast(FunctionType, function)
     name, code = checked.__name__, checked.__code__
     if name not in HOOKS:
@@ -118,7 +112,7 @@ def place(code: CodeType) -> str:
 
 
 def _parameters(function: FunctionType) -> tuple[str, ...]:
-    """Names in order, starred as written."""
+    """Parameter names in order, with the stars of variadic ones."""
     empty = inspect.Parameter.empty
     return tuple(
         str(p.replace(annotation=empty, default=empty)) for p in inspect.signature(function).parameters.values()

@@ -15,12 +15,12 @@ Value = int | float | bool | str
 
 @dataclass(frozen=True)
 class NoParameters:
-    """For a design that has nothing to choose."""
+    """For a design without parameters."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterSpec:
-    """One parameter as declared; ``low`` and ``high`` are inclusive, ``choices`` the values of a text parameter."""
+    """One declared parameter; ``low`` and ``high`` are inclusive, ``choices`` the values of a text parameter."""
 
     name: str
     type: type
@@ -58,10 +58,9 @@ def _spec(declared: dataclasses.Field[Any], kind: type) -> ParameterSpec:
 
 
 def configure(design: str, parameters: type, values: Mapping[str, Value]) -> Any:
-    """An instance of ``parameters`` with ``values`` over the defaults; text is read as the declared type.
+    """An instance of ``parameters`` with ``values`` overriding the defaults; text is parsed as the declared type.
 
-    Raises UnknownNameError for a name that the design does not declare and ParameterError for a value outside its type
-    or range.
+    Raises UnknownNameError for an undeclared name and ParameterError for a value outside its type or range.
     """
     known = {spec.name: spec for spec in specs(parameters)}
     for name in values:

@@ -1,4 +1,4 @@
-"""What a design makes of the register file's capacity: what each resident warp takes, and what warps have in common."""
+"""Register-file capacity under a design: registers of each resident warp, and registers shared by warps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warpreg.gpu.occupancy import Occupancy, occupancy
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A kernel launch as far as occupancy asks: threads and bytes of shared memory of a thread block."""
+    """The launch parameters that determine occupancy: threads and bytes of shared memory of a thread block."""
 
     block_threads: int
     shared_bytes: int = 0
@@ -19,10 +19,10 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Residency:
-    """What warps take of the register file while they are resident, in warp-registers (registers of a thread).
+    """Registers that resident warps allocate, in warp-registers (registers of a thread).
 
-    ``registers``: of each warp by itself.  ``shared``: of each group of ``group`` warps together, beside that.
-    ``pool``: how many of an SM must stay free of both, for all its warps; what is left over joins the pool.
+    ``registers``: private to each warp.  ``shared``: allocated in addition by each group of ``group`` warps.
+    ``pool``: registers of an SM reserved for all its warps; registers left over are added to the pool.
     """
 
     registers: int
@@ -38,10 +38,10 @@ class Residency:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What one SM has for a kernel under a design: the design's residency and what the machine makes of it.
+    """Capacity of one SM for a kernel under a design: the design's residency, and the occupancy that results.
 
-    ``blocks`` and ``warps`` resident at most, ``slots`` places for warps, ``schedulers``, ``registers`` warp-registers
-    of the register file, ``pool`` those that no resident warp or group owns, ``banks`` of the file.
+    ``blocks`` and ``warps``: most resident at a time; ``slots``: warp slots; ``schedulers``; ``registers``: all
+    warp-registers of the register file; ``pool``: those that no resident warp or group owns; ``banks`` of the file.
     """
 
     residency: Residency
@@ -55,23 +55,23 @@ class Room:
 
     @property
     def pool(self) -> int:
-        """Warp-registers of an SM that belong to no warp or group once all places are taken."""
+        """Warp-registers of an SM that no warp or group owns at full occupancy."""
         groups = -(-self.warps // self.residency.group)
         return self.registers - self.warps * self.residency.registers - groups * self.residency.shared
 
 
 def unshared(machine: Machine, registers: int) -> Residency:
-    """Each warp takes ``registers`` of a thread for itself, rounded up to the machine's allocation unit."""
+    """Each warp allocates ``registers`` per thread, rounded up to the machine's allocation unit; none are shared."""
     width, unit = machine.sm.threads_per_warp, machine.register_file.allocation_unit
     return Residency(-(-(-(-registers * width // unit) * unit) // width))
 
 
 def room(machine: Machine, residency: Residency, launch: Launch, registers: int) -> Room:
-    """Resident blocks by the machine's occupancy rule, but that registers are taken as the residency says.
+    """Resident blocks by the machine's occupancy rule, with registers allocated according to the residency.
 
-    ``registers`` is how many of a thread the kernel names.  The residency of ``unshared`` gives what
-    :func:`warpreg.gpu.occupancy` gives.  Raises OccupancyError for impossible sizes and DesignError for a pool that the
-    register file cannot hold.
+    ``registers`` is the number per thread that the kernel names.  With the residency of ``unshared`` the result equals
+    that of :func:`warpreg.gpu.occupancy`.  Raises OccupancyError for impossible sizes and DesignError for a pool that
+    the register file cannot hold.
     """
     found = occupancy(machine, 0, launch.shared_bytes, launch.block_threads)
     block_warps = -(-launch.block_threads // machine.sm.threads_per_warp)
@@ -93,7 +93,7 @@ def room(machine: Machine, residency: Residency, launch: Launch, registers: int)
 
 
 def _warps_by_registers(machine: Machine, residency: Residency) -> int:
-    """Warps that fit beside the pool, in whole groups."""
+    """Warps that fit in the registers outside the pool, in whole groups."""
     left = machine.warp_registers - residency.pool
     if left < 0:
         raise DesignError(f"residency: pool expects at most {machine.warp_registers}, found {residency.pool}")

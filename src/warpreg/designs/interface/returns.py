@@ -1,7 +1,7 @@
-"""What a hook returns, checked where it is written: an integer, or nothing, as its specification says.
+"""Static check of a hook's return statements: an integer or nothing, according to its specification.
 
-Before anything runs only the text is there, so this finds what the text alone shows: a wrong annotation, a missing
-value, a path that ends without one, a value that cannot be an integer.  The rest is found when the hook is compiled.
+The check reads the source only.  It finds a wrong annotation, a missing value, a path without a return, and a value
+that cannot be an integer.  Other errors are found when the hook is compiled.
 """
 
 from __future__ import annotations
@@ -18,20 +18,22 @@ WORDS = {True: "an integer", False: "nothing"}
 
 def check_returns(path: Path, name: str, node: ast.FunctionDef) -> None:
     """Raises DesignError with the line of the first return that does not fit hook ``name``."""
-    wanted = HOOKS[name].returns_int
+    returns_int = HOOKS[name].returns_int
     declared = "" if node.returns is None else ast.unparse(node.returns)
-    if declared and declared != ("int" if wanted else "None"):
-        raise DesignError(f"{path}:{node.lineno}: hook {name} returns {WORDS[wanted]}, found -> {declared}")
+    if declared and declared != ("int" if returns_int else "None"):
+        raise DesignError(f"{path}:{node.lineno}: hook {name} returns {WORDS[returns_int]}, found -> {declared}")
     for statement in _returns(node.body):
-        if not _fits(statement.value, wanted):
+        if not _fits(statement.value, returns_int):
             found = ast.unparse(statement)
-            raise DesignError(f"{path}:{statement.lineno}: hook {name} returns {WORDS[wanted]}, found {found}")
-    if wanted and not _always_returns(node.body):
-        raise DesignError(f"{path}:{node.lineno}: hook {name} returns {WORDS[wanted]}, found a path without return")
+            raise DesignError(f"{path}:{statement.lineno}: hook {name} returns {WORDS[returns_int]}, found {found}")
+    if returns_int and not _always_returns(node.body):
+        raise DesignError(
+            f"{path}:{node.lineno}: hook {name} returns {WORDS[returns_int]}, found a path without return"
+        )
 
 
 def _returns(body: Sequence[ast.stmt]) -> list[ast.Return]:
-    """Returns of a function, those of functions inside it left out."""
+    """Return statements of a function, without those of nested functions."""
     found: list[ast.Return] = []
     for statement in body:
         if isinstance(statement, ast.Return):
@@ -41,10 +43,10 @@ def _returns(body: Sequence[ast.stmt]) -> list[ast.Return]:
     return found
 
 
-def _fits(value: ast.expr | None, wanted: bool) -> bool:
+def _fits(value: ast.expr | None, returns_int: bool) -> bool:
     is_nothing = value is None or (isinstance(value, ast.Constant) and value.value is None)
-    if not wanted or is_nothing:
-        return is_nothing and not wanted
+    if not returns_int or is_nothing:
+        return is_nothing and not returns_int
     return not _is_no_integer(value)
 
 

@@ -1,5 +1,5 @@
-"""From a file to a design that a core can run.
+"""Loads a design from a file.
 
-Read `loader` (finds and runs the file), `checks` (what is wrong with it), `design` (the result), then `composition`
-and `composed_hooks` (several designs as one).
+Read `loader` (finds and runs the file), `checks` (reports errors in it), `design` (the result), then `composition` and
+`composed_hooks` (several designs as one).
 """

@@ -1,4 +1,4 @@
-"""What is checked of a design's file when it is loaded; each finding is one line with the author's file and line."""
+"""Checks of a design's file when it is loaded; each error is one line that names the author's file and line."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "structures": (("parameters",), ()),
     "explain": (("program", "parameters", "kernel"), ()),
 }
-"""The plain functions of a design: what each must take, and what it may take after that."""
+"""The plain functions of a design: required parameters, then optional ones."""
 
 
 def check(path: Path, text: str, module: ModuleType) -> Declaration:
-    """The declaration of a well-formed design; raises DesignError for anything else."""
+    """The declaration of a valid design; raises DesignError for an invalid one."""
     tree = ast.parse(text)
     definitions = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     declaration = getattr(module, "DESIGN", None)
@@ -68,7 +68,7 @@ def _check_function(path: Path, name: str, node: ast.FunctionDef, value: object)
 
 
 def _takes(found: tuple[str, ...], needed: tuple[str, ...], offered: tuple[str, ...]) -> bool:
-    """Whether the parameters are the needed ones, then some of those offered, in order."""
+    """Whether the parameters are the required ones, then some of the optional ones, in order."""
     rest = found[len(needed) :]
     return found[: len(needed)] == needed and rest == tuple(name for name in offered if name in rest)
 

@@ -1,9 +1,9 @@
-"""Several designs on one core, at most one for each slot, as one design.
+"""Composition: several designs, at most one per slot, as one design.
 
-Kernels are rewritten and hint columns filled in the order mapping, levels, policy, each design after what those before
-it made of the kernel.  At run time, the design of the levels plans operands first; one that maps registers then places
-what the levels leave to the register file.  What cannot work together is refused when the designs are put together, or,
-for hint columns, when both have filled one.
+Kernels are rewritten and hint columns filled in the order mapping, levels, policy; each design works on the output of
+the one before.  At run time the design of the levels plans operands first; the mapping then places the accesses that
+the levels leave to the register file.  Conflicts between designs are errors when the composition is made, or, for hint
+columns, when two designs have filled the same one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SEPARATOR = "+"
 
 @dataclass(frozen=True, eq=False)
 class Composition(Design):
-    """Designs of different slots as one; a parameter bears its design's name before its own (``rfc_entries``)."""
+    """Designs of different slots as one; parameter names are prefixed with the design's name (``rfc_entries``)."""
 
     parts: tuple[Design, ...]
 
@@ -43,12 +43,12 @@ class Composition(Design):
         return hashlib.sha256("".join(part.digest for part in self.parts).encode()).hexdigest()
 
     def room(self, parameters: Any, program: Program, machine: Machine, launch: Launch) -> Room:
-        """As the one design says that decides it."""
+        """The capacity of an SM according to the one part that defines a residency."""
         deciding = next((i for i, part in enumerate(self.parts) if hasattr(part.module, "residency")), 0)
         return self.parts[deciding].room(self._values(parameters)[deciding], program, machine, launch)
 
     def rewrite(self, kernel: Kernel, parameters: Any, room: Room | None = None) -> Kernel:
-        """What one part after the other makes of the kernel."""
+        """The kernel rewritten by one part after the other."""
         for part, values in self._each(parameters):
             kernel = part.rewrite(kernel, values, room)
         return kernel
@@ -84,7 +84,7 @@ class Composition(Design):
         return state
 
     def structures(self, parameters: Any) -> tuple[Structure, ...]:
-        """The register file as the mapping has it, if there is one, and the levels of all parts."""
+        """The register file of the mapping if there is one, and the levels of all parts."""
         all_of_them = [part.structures(values) for part, values in self._each(parameters)]
         return (all_of_them[0][0], *(one for storage in all_of_them for one in storage[1:]))
 
@@ -129,7 +129,7 @@ def compose(designs: Sequence[Design]) -> Composition:
 
 
 def _numbered(parts: Sequence[Design]) -> tuple[Part, ...]:
-    """The parts with where their levels, events and resources begin among all."""
+    """The parts with the offsets of their levels, events and resources."""
     found: list[Part] = []
     first = (0, 0, 0)
     for part in parts:
@@ -145,18 +145,18 @@ def _check(name: str, parts: Sequence[Design]) -> None:
     for slot in SLOTS:
         same = [part.name for part in parts if part.declaration.slot == slot]
         if len(same) > 1:
-            raise DesignError(f"{name}: {' and '.join(same)} are both of the slot {slot}, which takes one design")
+            raise DesignError(f"{name}: {' and '.join(same)} both have slot {slot}, which takes one design")
     for hook, spec in HOOKS.items():
         deciding = [part.name for part in parts if hook in part.hooks]
         if spec.returns_int and len(deciding) > 1:
             raise DesignError(f"{name}: both {' and '.join(deciding)} define {hook}, and only one can decide")
     deciding = [part.name for part in parts if hasattr(part.module, "residency")]
     if len(deciding) > 1:
-        raise DesignError(f"{name}: both {' and '.join(deciding)} say what a warp takes of the register file")
+        raise DesignError(f"{name}: both {' and '.join(deciding)} define residency, and only one can decide")
     for word in ("levels", "events", "resources"):
         names = [one for part in parts for one in getattr(part.declaration, word) if one != "MRF"]
         if twice := next((one for one in names if names.count(one) > 1), None):
-            raise DesignError(f"{name}: two of the designs have {word} of the name {twice}")
+            raise DesignError(f"{name}: two of the designs have {word} named {twice}")
 
 
 def _parameters(parts: Sequence[Design]) -> type:
@@ -170,7 +170,7 @@ def _parameters(parts: Sequence[Design]) -> type:
 
 
 def parts_of(design: Design) -> tuple[Design, ...]:
-    """The designs that a composition is made of; any other design by itself."""
+    """The designs of a composition; for any other design, that design alone."""
     return design.parts if isinstance(design, Composition) else (design,)
 
 

@@ -26,9 +26,7 @@ from warpreg.ir.kernel import Kernel
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """One register-file organisation.  ``summary`` the first sentence of
-    its docstring.
-    """
+    """One register-file organisation.  ``summary`` is the first sentence of its docstring."""
 
     name: str
     path: Path
@@ -63,9 +61,9 @@ class Design:
         return configure(self.name, self.parameter_type, values)
 
     def room(self, parameters: Any, program: Program, machine: Machine, launch: Launch) -> Room:
-        """What an SM has for the kernel; by default each warp takes the kernel's registers for itself.
+        """Capacity of an SM for the kernel; by default each warp allocates the kernel's registers, unshared.
 
-        Raises DesignError for a residency that is none, OccupancyError for an impossible launch.
+        Raises DesignError if ``residency`` returns another type, OccupancyError for an impossible launch.
         """
         plain = unshared(machine, program.register_count)
         found = self._call("residency", (parameters, program, machine), {"launch": launch}, plain)
@@ -74,7 +72,7 @@ class Design:
         return room(machine, found, launch, program.register_count)
 
     def rewrite(self, kernel: Kernel, parameters: Any, room: Room | None = None) -> Kernel:
-        """The kernel with what the design inserts or renames; its blocks and their order stay."""
+        """The kernel with the design's insertions and renamings; blocks and their order do not change."""
         rewritten = self._call("rewrite", (kernel, parameters), {"room": room}, kernel)
         if not isinstance(rewritten, Kernel):
             raise DesignError(f"{self.path}: rewrite returned a {type(rewritten).__name__}, expected a Kernel")
@@ -85,9 +83,9 @@ class Design:
     def compile(
         self, program: Program, parameters: Any, kernel: Kernel | None = None, room: Room | None = None
     ) -> Program:
-        """The program with the design's hint columns; the design may fill those and change nothing else.
+        """The program with the design's hint columns; the design may change no other column.
 
-        ``kernel`` is the one that the program is the table of, None where a design does without.
+        ``kernel`` is the kernel of the program table, None if the design does not need it.
         """
         if not hasattr(self.module, "compile"):
             return program
@@ -103,46 +101,46 @@ class Design:
         return compiled
 
     def program(self, kernel: Kernel, parameters: Any) -> Program:
-        """The table of a kernel with the design's hint columns, made once for each kernel and parameters."""
+        """The table of a kernel with the design's hint columns, computed once per kernel and parameters."""
         known = _programs(kernel)
         if (self, parameters) not in known:
             known[self, parameters] = self.compile(program_table(kernel), parameters, kernel)
         return known[self, parameters]
 
     def explain(self, program: Program, parameters: Any, kernel: Kernel) -> Mapping[int, str]:
-        """Per pc, why the compile step decided as it did; empty for a design that does not say."""
+        """Per pc, the reason of the compile step's decision; empty for a design without ``explain``."""
         reasons: Mapping[int, str] = self._call("explain", (program, parameters, kernel), {}, {})
         return reasons
 
     def initial_state(self, parameters: Any, program: Program, room: Room | None = None) -> tuple[Any, ...]:
-        """The state as ``init`` returns it; empty for a design without one."""
+        """The state returned by ``init``; empty for a design without one."""
         state: tuple[Any, ...] = self._call("init", (parameters, program), {"room": room}, ())
         return state
 
     def _call(self, name: str, needed: tuple[Any, ...], offered: Mapping[str, Any], default: Any) -> Any:
-        """One of the design's plain functions with as much as it takes, ``default`` where it has none."""
+        """Call a plain function of the design with the arguments it takes; ``default`` if it is not defined."""
         function: Callable[..., Any] | None = getattr(self.module, name, None)
         if function is None:
             return default
         taken = inspect.signature(function).parameters
         chosen = {key: value for key, value in offered.items() if key in taken}
         if missing := [key for key, value in chosen.items() if value is None]:
-            raise DesignError(f"{self.path}: {name} asks for {missing[0]}, which needs a machine and a kernel's launch")
+            raise DesignError(f"{self.path}: {name} takes {missing[0]}, which needs a machine and a kernel's launch")
         return function(*needed, **chosen)
 
     def structures(self, parameters: Any) -> tuple[Structure, ...]:
-        """The storage behind each level, in order of levels."""
+        """The storage of each level, in order of levels."""
         declared: Callable[[Any], tuple[Structure, ...]] | None = getattr(self.module, "structures", None)
         storage = tuple(Structure(level) for level in self.levels) if declared is None else tuple(declared(parameters))
         if tuple(s.level for s in storage) != self.levels:
             found = ", ".join(s.level for s in storage)
             raise DesignError(
-                f"{self.path}: structures returned {found}, expected one of each level: {', '.join(self.levels)}"
+                f"{self.path}: structures returned {found}, expected one per level: {', '.join(self.levels)}"
             )
         return storage
 
 
 @cached_analysis
 def _programs(kernel: Kernel) -> dict[tuple[Design, Any], Program]:
-    """Those of designs that were asked for."""
+    """Cache of a kernel's program tables, by design and parameters."""
     return {}

@@ -34,7 +34,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name_or_path: str | Path) -> Design:
-    """The design of that name, or in that file if it ends in ``.py``; several with ``+`` between them are one.
+    """The design of that name, or in that file if it ends in ``.py``; names joined by ``+`` make a composition.
 
     Raises UnknownNameError with the nearest name, and DesignError with file and line for a file that is not a design.
     """
@@ -52,7 +52,7 @@ def load(name_or_path: str | Path) -> Design:
 
 @functools.cache
 def _imported(name: str, path: Path, module: str) -> Design:
-    """A design in a module that Python imports once, like any other."""
+    """A design in an importable module."""
     return _design(path, partial(importlib.import_module, module), name)
 
 
@@ -103,7 +103,7 @@ def _design(path: Path, run: Callable[[], ModuleType], name: str | None = None) 
 
 
 def _from_file(path: Path) -> ModuleType:
-    """Run a file as a module of its own; modules beside it can be imported, as from a script."""
+    """Run a file as a separate module; it can import modules of its folder, like a script."""
     code = compile(path.read_text(encoding="utf-8"), str(path), "exec")
     linecache.checkcache(str(path))
     name = f"warpreg_design_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"

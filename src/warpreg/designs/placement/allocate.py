@@ -10,18 +10,18 @@ from warpreg.designs.placement.candidates import Candidate
 from warpreg.designs.placement.costs import LevelCost
 
 Partial = str
-"""``none``, ``immediate`` or ``after``: whether a candidate that finds no room is shortened, as its turn comes or after
-all full ranges."""
+"""When a candidate that does not fit is shortened: ``none`` (never), ``immediate`` (when it is tried) or ``after`` (all
+full ranges have been tried)."""
 
 
 class Entries:
-    """The entries of one level in one strand; time is that of `Candidate.span`."""
+    """Occupancy of the entries of one level in one strand, in the time units of `Candidate.span`."""
 
     def __init__(self, count: int) -> None:
         self._taken = [0] * count
 
     def fit(self, candidate: Candidate) -> int | None:
-        """The first of the lowest entries side by side that are free for all of the candidate's span."""
+        """The first of the lowest adjacent entries that are free for the candidate's whole span, or None."""
         span = _bits(candidate)
         for first in range(len(self._taken) - candidate.width + 1):
             if not any(taken & span for taken in self._taken[first : first + candidate.width]):
@@ -29,7 +29,7 @@ class Entries:
         return None
 
     def take(self, candidate: Candidate, first: int) -> None:
-        """Give the entries from ``first`` on to the candidate."""
+        """Assign entries to the candidate, from ``first`` on."""
         for entry in range(first, first + candidate.width):
             self._taken[entry] |= _bits(candidate)
 
@@ -41,7 +41,7 @@ def _bits(candidate: Candidate) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A candidate with the first of its entries in a level, and the pJ that this saves each time."""
+    """A candidate with the first of its entries in a level, and the pJ saved per execution."""
 
     candidate: Candidate
     level: int
@@ -51,7 +51,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A candidate that no level took, and why."""
+    """A candidate that was placed in no level, and the reason."""
 
     candidate: Candidate
     reason: str
@@ -59,7 +59,7 @@ class Refused:
 
 @dataclass
 class Outcome:
-    """What came of some candidates."""
+    """The placed and the refused candidates."""
 
     placed: list[Placed] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
@@ -67,9 +67,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Allocator:
-    """Gives the entries of one level to candidates that save more than ``threshold``, in pJ for each slot occupied.
+    """Assigns the entries of one level to candidates that save more than ``threshold``, in pJ per occupied slot.
 
-    ``slots_weigh``: the power of the slots that divides savings where candidates are put in order; 1 in the paper.
+    ``slots_weigh``: candidates are ordered by savings / slots ** ``slots_weigh``; 1 in the paper.
     """
 
     level: int
@@ -84,11 +84,11 @@ class Allocator:
         return candidate.savings(self.cost, self.mrf)
 
     def priority(self, candidate: Candidate) -> float:
-        """pJ saved for each slot that the candidate would occupy."""
+        """pJ saved per slot that the candidate would occupy."""
         return self.savings(candidate) / candidate.slots
 
     def allocate(self, candidates: Iterable[Candidate], entries: Entries) -> Outcome:
-        """Place candidates, the best first; of equals the one that comes first."""
+        """Place candidates, the best first; ties go to the earlier one."""
         outcome, waiting = Outcome(), list[Candidate]()
         for candidate in self._by_priority(candidates, outcome):
             entry = entries.fit(candidate)
@@ -126,7 +126,7 @@ class Allocator:
         outcome.refused.append(Refused(candidate, f"no entry is free, it would save {self.savings(candidate):.1f} pJ"))
 
     def _ranges(self, candidate: Candidate) -> Iterator[Candidate]:
-        """Shorter and shorter ranges, as long as they pay."""
+        """Successively shorter ranges, while they save energy."""
         shorter = candidate.shortened() if self.partial != "none" else None
         while shorter is not None and self.priority(shorter) > self.threshold:
             yield shorter

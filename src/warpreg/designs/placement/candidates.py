@@ -1,8 +1,8 @@
-"""What could be kept above the main register file in a strand, and what that would save (sections 4.2 to 4.5).
+"""Values that a strand could hold above the main register file, and the energy each would save (sections 4.2 to 4.5).
 
-A candidate is a *result* (writes that reach common reads, so they must go to one place: Figure 10 (c)) or an *operand*
-that comes from before the strand, which its first read fetches and keeps for later ones (section 4.4).  It may be wider
-than a register: parts that one instruction names together stay together, in entries side by side (section 3.2).
+A candidate is a *result* (writes that reach common reads, so they must use one place: Figure 10 (c)) or an *operand*
+from before the strand, which its first read fetches for later reads (section 4.4).  It may be wider than a register:
+registers that one instruction accesses as one operand occupy adjacent entries (section 3.2).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ ONCE: Mapping[int, float] = {}
 
 @dataclass(frozen=True)
 class Candidate:
-    """``reads`` are those that would be served from above, in the order of the strand.  A result has ``writes``; an
-    operand has the read that would ``fill`` the entry instead.  ``loops`` are those of the strand, by position."""
+    """``reads`` are those that the upper level would serve, in the order of the strand.  A result has ``writes``; an
+    operand instead has the read that would ``fill`` the entry.  ``loops`` are those of the strand, by position."""
 
     reads: tuple[Read, ...]
     writes: tuple[Write, ...] = ()
@@ -31,13 +31,13 @@ class Candidate:
 
     @cached_property
     def words(self) -> tuple[int, ...]:
-        """The registers, ascending; each takes an entry, in this order."""
+        """The registers in ascending order; each occupies an entry, in this order."""
         accesses: Iterable[Read | Write] = (*self.reads, *self.writes, *((self.fill,) if self.fill else ()))
         return tuple(sorted({word for access in accesses for word in access.words}))
 
     @property
     def width(self) -> int:
-        """Entries that it takes."""
+        """The number of entries that it occupies."""
         return len(self.words)
 
     @property
@@ -47,10 +47,10 @@ class Candidate:
 
     @cached_property
     def span(self) -> tuple[int, int]:
-        """When it occupies its entries, in half instructions of the strand: an instruction at position p reads at 2 p
-        and writes at 2 p + 1, a fill happens with the reads.  Both ends are included.
+        """When it occupies its entries, both ends included, in half instructions of the strand: an instruction at
+        position p reads at 2 p and writes at 2 p + 1, and a fill happens with the reads.
 
-        A value that crosses a loop's end or is carried round it occupies them for all of the loop.
+        A value that is live across a loop's end, or loop-carried, occupies them during the whole loop.
         """
         begin = 2 * self.fill.at if self.fill else 2 * min(write.at for write in self.writes) + 1
         end = 2 * max(read.at for read in self.reads)
@@ -68,16 +68,15 @@ class Candidate:
 
     @property
     def slots(self) -> int:
-        """Entries times instructions for which it occupies them."""
+        """Entries times the instructions during which they are occupied."""
         begin, end = self.span
         return self.width * max(1, (end - begin + 1) // 2)
 
-    def savings(self, level: LevelCost, mrf: LevelCost, often: Mapping[int, float] = ONCE) -> float:
-        """pJ that it saves, were it kept in ``level``, with each of its accesses executed as ``often`` as its pc says
-        (once, where that says nothing)."""
+    def savings(self, level: LevelCost, mrf: LevelCost, frequency: Mapping[int, float] = ONCE) -> float:
+        """pJ that placing it in ``level`` saves; ``frequency`` is the number of executions by pc (default 1)."""
 
         def cost(access: Read | Write, pj: tuple[float, float]) -> float:
-            return len(access.words) * pj[access.datapath] * often.get(access.pc, 1.0)
+            return len(access.words) * pj[access.datapath] * frequency.get(access.pc, 1.0)
 
         kept = sum(cost(read, mrf.read) - cost(read, level.read) for read in self.reads)
         if self.fill:
@@ -87,8 +86,8 @@ class Candidate:
         return kept - written + elided
 
     def shortened(self) -> Candidate | None:
-        """Without the reads of the last reading instruction, which go to the main register file, and the writes with
-        them; None if nothing is left (section 4.3)."""
+        """The candidate without the reads of the last reading instruction, which then use the main register file, and
+        without writes that only they need; None if nothing is left (section 4.3)."""
         last = max(read.at for read in self.reads)
         reads = tuple(read for read in self.reads if read.at < last)
         if not reads:
@@ -104,7 +103,7 @@ class Candidate:
 
 
 def results(accesses: Accesses) -> Iterator[Candidate]:
-    """One candidate for each set of writes with common reads; writes without a read that may be served are none."""
+    """One candidate for each set of writes with common reads; writes need at least one read that can be served."""
     groups = _Groups(accesses.writes)
     served = [read for read in accesses.reads if read.is_inside]
     for read in served:
@@ -122,8 +121,7 @@ def results(accesses: Accesses) -> Iterator[Candidate]:
 def operands(accesses: Accesses, blocks: Sequence[int], tree: DominatorTree) -> Iterator[Candidate]:
     """Operands from before the strand that are read again; ``blocks`` by pc, ``tree`` the kernel's dominators.
 
-    The first unguarded read fills the entry for those that it dominates; what it does not dominate gets a candidate of
-    its own.
+    The first unguarded read fills the entry for the reads that it dominates; the others form further candidates.
     """
     rows: dict[tuple[int, ...], list[Read]] = {}
     for read in accesses.reads:
@@ -144,7 +142,7 @@ def precedes(fill: Read, read: Read, blocks: Sequence[int], tree: DominatorTree)
 
 
 class _Groups:
-    """Writes joined where they must go to one place."""
+    """Union-find of writes that must use one place."""
 
     def __init__(self, writes: Sequence[Write]) -> None:
         self._parent = {write.key: write.key for write in writes}

@@ -1,8 +1,8 @@
-"""Whether hint columns are right: a read must name a place that holds its register's value on every path.
+"""Verifies hint columns: a read must name a place that holds its register's current value on every path.
 
-A forward analysis that knows nothing of how placements are made.  Each place above the MRF holds the present value of
-at most one register; of each register it is known whether the MRF holds its present value.  Where paths meet, what
-they agree on stays; where a strand begins, nothing above the MRF stays.
+A forward must-analysis that shares no code with the placement.  Each place above the MRF holds the current value of at
+most one register; for each register the state records whether the MRF holds its current value.  The meet of paths is
+the intersection; the start of a strand clears all places above the MRF.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MRF = 0
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A read of a place that need not hold the register's value."""
+    """A read of a place that may not hold the register's value."""
 
     pc: int
     register: int
@@ -36,7 +36,7 @@ class Finding:
 
 @dataclass
 class _State:
-    """``holds`` maps places above the MRF to registers; ``stale`` are registers whose value the MRF need not have."""
+    """``holds`` maps places above the MRF to registers; ``stale`` are registers whose value the MRF may not hold."""
 
     holds: dict[Place, int] = field(default_factory=dict)
     stale: frozenset[int] = frozenset()
@@ -46,7 +46,7 @@ class _State:
 
 
 def findings(kernel: Kernel, program: Program) -> list[Finding]:
-    """The reads that may find something else than their register's value, in order of pc."""
+    """The reads that may not find their register's current value, in order of pc."""
     view = KernelView(kernel, program)
     flow = control_flow(kernel)
     entering: dict[int, _State] = {0: _State()}
@@ -65,7 +65,7 @@ def findings(kernel: Kernel, program: Program) -> list[Finding]:
 
 
 def _through(view: KernelView, block: int, state: _State) -> Iterator[Finding]:
-    """Run a block's instructions on a state; yields what is wrong."""
+    """Apply a block's instructions to a state; yields the wrong reads."""
     program = view.program
     for pc in view.live.accesses.block_pcs(block):
         if program.strand_start[pc]:
@@ -85,7 +85,7 @@ def _reads(program: Program, pc: int, state: _State) -> Iterator[Finding]:
 
 
 def _fills(program: Program, pc: int, state: _State) -> None:
-    """What was read right is now there too; under a guard only some lanes have it."""
+    """Apply fills of values that were read correctly; a guarded fill covers only some lanes and does not count."""
     for row in range(program.source_start[pc], program.source_start[pc + 1]):
         if program.fill_level[row]:
             place = int(program.fill_level[row]), int(program.fill_entry[row])
@@ -96,9 +96,9 @@ def _fills(program: Program, pc: int, state: _State) -> None:
 
 
 def _writes(view: KernelView, pc: int, state: _State) -> None:
-    """A write makes the register's other places old, and what was in the place that it takes is gone.
+    """Apply writes: they make the register's other places stale and replace the content of the places written.
 
-    Under a guard that leaves the old value to some lanes, a place that is written goes on holding the value if it did.
+    If a guarded write leaves the old value in some lanes, a written place holds the value only if it did before.
     """
     program, kept = view.program, view.merging.get(pc, 0)
     for row in range(program.result_start[pc], program.result_start[pc + 1]):

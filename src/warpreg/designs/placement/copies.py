@@ -1,6 +1,6 @@
-"""Values in LRF and ORF at once: the first reads come from the LRF, later ones and the shared datapath's from the ORF.
+"""Values in LRF and ORF at once: the LRF serves the first reads, the ORF later ones and those of the shared datapath.
 
-The paper found that this rarely pays (section 4.6); it is an option here so that it can be measured.
+The paper found that this is rarely profitable (section 4.6); it is an option so that it can be measured.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from warpreg.designs.placement.lrf import BANKS, Lrf
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """Writes of a value in the ORF that go to an LRF bank too, and the reads that it serves; ``savings`` in pJ."""
+    """Writes of a value in the ORF that also go to an LRF bank, and the reads served there; ``savings`` in pJ."""
 
     candidate: Candidate
     bank: int
@@ -28,7 +28,7 @@ class Copied:
 def copies(
     in_orf: Sequence[Placed], in_lrf: Sequence[Placed], lrf: LevelCost, orf: LevelCost, kind: Lrf
 ) -> list[Copied]:
-    """Copies that save energy, those first that save most for the time they take, in what the LRF has left."""
+    """Copies that save energy, by savings per occupied slot, in the free entries of the LRF."""
     free = [Entries(1) for _ in range(BANKS[kind])]
     for placed in in_lrf:
         free[placed.entry].take(placed.candidate, 0)
@@ -46,7 +46,7 @@ def copies(
 
 
 def _offers(candidate: Candidate, lrf: LevelCost, orf: LevelCost, kind: Lrf) -> list[Copied]:
-    """The best way to serve the first reads of a value from each bank."""
+    """For each bank, the best number of first reads to serve from it."""
     if candidate.fill or candidate.width > 1 or any(write.datapath != PRIVATE for write in candidate.writes):
         return []
     offers = []

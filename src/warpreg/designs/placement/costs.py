@@ -1,4 +1,4 @@
-"""What an access costs: array and wire, by level and datapath, for one warp-register."""
+"""Energy of an access to one warp-register, array and wire, by level and datapath."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ DATAPATHS: tuple[Datapath, ...] = ("private", "shared")
 
 @dataclass(frozen=True, slots=True)
 class LevelCost:
-    """pJ of a read and of a write, each by datapath (private, shared); infinite where there is no way."""
+    """pJ of a read and of a write, each by datapath (private, shared); infinite where no wire connects them."""
 
     read: tuple[float, float]
     write: tuple[float, float]
 
 
 def level_costs(technology: Technology, structures: Sequence[Structure], wires: bool = True) -> tuple[LevelCost, ...]:
-    """The costs of each level, in the order of ``structures``; ``wires=False`` leaves the wires out.
+    """The costs of each level, in the order of ``structures``; ``wires=False`` omits wire energy.
 
     Raises EnergyError for a structure that the technology cannot price.
     """
@@ -34,17 +34,17 @@ def level_costs(technology: Technology, structures: Sequence[Structure], wires: 
 def _level(technology: Technology, structure: Structure, wires: bool) -> LevelCost:
     def both(action: Action) -> tuple[float, float]:
         array = access_cost(technology, structure, action).pj
-        private, shared = (array + _way(technology, structure, datapath, wires) for datapath in DATAPATHS)
+        private, shared = (array + _wire_pj(technology, structure, datapath, wires) for datapath in DATAPATHS)
         return private, shared
 
     return LevelCost(read=both("read"), write=both("write"))
 
 
-def _way(technology: Technology, structure: Structure, datapath: Datapath, wires: bool) -> float:
+def _wire_pj(technology: Technology, structure: Structure, datapath: Datapath, wires: bool) -> float:
     if structure.is_empty:
         return 0.0
     try:
-        way = distance(technology, structure, datapath)
+        length_mm = distance(technology, structure, datapath)
     except EnergyError:
         return math.inf
-    return way * wire_pj_per_mm(technology) if wires else 0.0
+    return length_mm * wire_pj_per_mm(technology) if wires else 0.0

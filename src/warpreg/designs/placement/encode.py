@@ -1,4 +1,4 @@
-"""Decisions as hint columns of the program table, and in words."""
+"""Writes placement decisions to hint columns of the program table, and describes them in text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEVELS = ("MRF", "ORF", "LRF")
 
 
 def encode(program: Program, kernel: Kernel, placement: Placement) -> Program:
-    """The program with all hint columns filled; every other operand comes from the MRF and goes there."""
+    """The program with all hint columns filled; operands that are not placed use the MRF."""
     start = np.array(placement.strands.start, np.uint8)
     hinted = program._replace(
         source_level=np.zeros_like(program.source_level),
@@ -69,8 +69,8 @@ def _entries(candidate: Candidate, first: int, access: Read | Write) -> Iterable
 
 
 def reasons(placement: Placement, levels: Sequence[str] = LEVELS) -> Mapping[int, str]:
-    """Per pc, what was decided about the values that are written or kept there, and why a strand begins; ``levels``
-    are their names."""
+    """Per pc, why a strand begins, and the decisions about values that are written or filled there; ``levels`` are the
+    names of the levels."""
     words: dict[int, list[str]] = {pc: [f"strand: {reason}"] for pc, reason in placement.strands.reasons.items()}
     for placed in placement.placed:
         text = f"{_name(placed.candidate)} in {_place(placed, levels)}: saves {placed.savings:.1f} pJ"

@@ -1,6 +1,6 @@
-"""Hooks of designs whose hint columns say everything: each operand's level, fills, copies, strands and waits.
+"""Hooks of designs that hint columns describe completely: each operand's level, fills, copies, strands and waits.
 
-Event 0 counts strands that begin, event 1 places where a warp is descheduled.
+Event 0 counts strand starts, event 1 points where a warp is descheduled.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ EVENTS = ("strands", "waits")
 
 @hook
 def plan_reads(state: int, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    """Reads from above, and what is kept there besides."""
+    """Reads from the encoded levels, and fills."""
     for operand in range(program.source_start[pc], program.source_start[pc + 1]):
         read(plan, operand, program.source_level[operand])
         if program.fill_level[operand] != MRF:
@@ -27,7 +27,7 @@ def plan_reads(state: int, program: Program, warp: int, pc: int, plan: Plan) -> 
 
 @hook
 def plan_write(state: int, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    """Results above, in the MRF unless it is elided, and copies."""
+    """Results to the encoded levels, to the MRF unless elided, and copies."""
     for operand in range(program.result_start[pc], program.result_start[pc + 1]):
         if program.mrf_elided[operand] == 0:
             write(plan, operand, MRF)

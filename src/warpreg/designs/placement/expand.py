@@ -1,7 +1,8 @@
-"""A placed kernel as one that runs: places above the MRF become registers of their own, and taints say what holds.
+"""Expands a placed kernel into an executable one: entries above the MRF become registers, and taints mark stale places.
 
-Where a placement does not write the MRF, nothing does.  A read of a place that need not hold the register's present
-value is found, and so is one after the warp may have been descheduled, in lanes that waited too.
+If a placement elides the MRF write, the expanded kernel does not write the MRF register.  Execution detects a read of a
+place that may not hold the register's current value, also after the warp may have been descheduled, and also in lanes
+that were inactive.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from warpreg.simt.block.taints import FILE, TaintEvent, Taints, TaintWrite
 
 MRF = 0
 Place = tuple[int, int]
-"""Level and entry; (0, r) is register r of the MRF, (-1, i) a register that only the expansion uses."""
+"""Level and entry; (0, r) is register r of the MRF, (-1, i) a temporary register of the expansion."""
 TEMPORARY = -1
 
 
 @dataclass(frozen=True)
 class Expanded:
-    """A kernel with the same blocks, and the taints to follow while it runs."""
+    """A kernel with the same blocks, and the taint events to track while it runs."""
 
     kernel: Kernel
     taints: Taints
@@ -71,7 +72,7 @@ class _Expansion:
         }
 
     def _bases(self) -> dict[int, int]:
-        """The first register that stands for each level's entries; temporary ones come last."""
+        """The first register that represents each level's entries; temporary registers come last."""
         base, bases = self.program.register_count, {}
         for level, size in self.sizes.items():
             bases[level] = base
@@ -86,7 +87,7 @@ class _Expansion:
         return int(self.program.fill_level[row]), int(self.program.fill_entry[row])
 
     def _targets(self, row: int) -> list[Place]:
-        """The places that a result goes to, above first."""
+        """The places that a result is written to, upper levels first."""
         table = self.program
         places = [
             (int(level), int(entry))
@@ -108,7 +109,7 @@ class _Expansion:
         return Register(name, B32, self._index(place))
 
     def block(self, block: int) -> list[Instruction]:
-        """The block's instructions with the moves that places need; notes the events of each."""
+        """The block's instructions with the moves that places need; records the taint events of each."""
         body: list[Instruction] = []
         for pc in range(self.first[block], self.first[block + 1]):
             before, itself, after = self._instruction(pc)
@@ -146,8 +147,8 @@ class _Expansion:
         return replace(guard, register=copy), [Instruction("mov", ("pred",), (copy, guard.register))]
 
     def _named(self, operands: Sequence[Operand], places: Sequence[Place], spare: int) -> _Named:
-        """Operands that name places instead of registers, in order; a wide operand whose places do not lie side by side
-        takes temporary registers from ``spare`` on, to be moved from or to its places."""
+        """Operands renamed to places, in order; a wide operand whose places are not adjacent uses temporary registers
+        from ``spare`` on, which are moved from or to its places."""
         left = iter(places)
         moves: list[tuple[Place, Place]] = []
 
@@ -189,7 +190,7 @@ class _Expansion:
         )
 
     def _number(self, place: Place) -> int:
-        """A place's number among the taints'."""
+        """A place's index in the taints."""
         return FILE if place[0] == MRF else self._index(place) - self.program.register_count
 
     def taints(self) -> Taints:

@@ -21,9 +21,9 @@ ORF, LRF = 1, 2
 
 @dataclass(frozen=True)
 class Options:
-    """What the compiler may do.  ``entries`` of the ORF for a warp; ``costs`` by level (MRF, ORF, LRF); ``threshold``
-    in pJ a slot; ``operands``: keep operands that are read again; ``both``: a value may be in LRF and ORF at once;
-    ``slots_weigh``: how much the slots of the ORF count in the order of candidates (`Allocator`)."""
+    """Options of the compiler.  ``entries`` of the ORF per warp; ``costs`` by level (MRF, ORF, LRF); ``threshold`` in
+    pJ per slot; ``operands``: place operands that are read again; ``both``: a value may be in LRF and ORF at once;
+    ``slots_weigh``: exponent of the ORF slots in the order of candidates (`Allocator`)."""
 
     costs: tuple[LevelCost, ...]
     rules: StrandRules
@@ -38,7 +38,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Placement:
-    """What was decided; ``copied`` are values that are in the LRF besides the ORF."""
+    """The decisions; ``copied`` are values in the LRF and the ORF at once."""
 
     strands: Strands
     placed: tuple[Placed, ...]
@@ -47,7 +47,7 @@ class Placement:
 
 
 def place(kernel: Kernel, program: Program, options: Options) -> Placement:
-    """Place what a kernel writes and reads; linear in its strands."""
+    """Place the values of a kernel; linear in its strands."""
     whole = strands_of(kernel, program, options)
     view = KernelView(kernel, program)
     outcome, copied = Outcome(), list[Copied]()
@@ -65,7 +65,7 @@ def strands_of(kernel: Kernel, program: Program, options: Options) -> Strands:
 
 
 def candidates(view: KernelView, strand: Strand, options: Options) -> list[Candidate]:
-    """All that a strand could keep above the MRF, results first."""
+    """All values that a strand could hold above the MRF, results first."""
     found = accesses_of(view, strand)
     kept = list(results(found))
     if options.operands:
@@ -74,7 +74,7 @@ def candidates(view: KernelView, strand: Strand, options: Options) -> list[Candi
 
 
 def allocate(all_: Sequence[Candidate], options: Options) -> tuple[Outcome, list[Copied]]:
-    """The LRF takes what it can, then the ORF the rest, shortened where it must be."""
+    """Allocate the LRF, then the ORF for the remaining candidates, shortened where necessary."""
     lower = Allocator(
         ORF, options.costs[ORF], options.costs[MRF], options.threshold, options.partial, options.slots_weigh
     )

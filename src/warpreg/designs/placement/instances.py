@@ -1,7 +1,7 @@
-"""What a strand writes and reads, and which writes reach which reads inside it.
+"""The writes and reads of a strand, and which writes reach which reads inside it.
 
-A read that only writes of its own strand reach can be served from above; one that also, or only, something from before
-the strand reaches cannot know where its value is, so that value must be in the main register file.
+An upper level can serve a read that only writes of its own strand reach.  If a value from before the strand also
+reaches the read, its place is not known statically, so the value must be in the main register file.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from warpreg.designs.interface.program import Program
 from warpreg.ir.kernel import Kernel
 
 OUTSIDE = -1
-"""Stands for whatever a register held when the strand began."""
+"""The definition of every register's value at the start of the strand."""
 
 Reaching = dict[int, frozenset[int]]
-"""By register, the writes that reach a point; a register that is not there holds what is from outside."""
+"""By register, the writes that reach a point; a missing register holds its value from before the strand."""
 
 FROM_OUTSIDE = frozenset((OUTSIDE,))
 
@@ -29,8 +29,8 @@ FROM_OUTSIDE = frozenset((OUTSIDE,))
 @dataclass(frozen=True, slots=True)
 class Write:
     """A result operand.  ``at`` is its position in the strand, ``rows`` are its rows of the program table and ``words``
-    the registers of those; ``needs_mrf`` where a later strand, or a read that cannot know better, needs it there.
-    ``shared_reader``: a read of this strand on the shared datapath, served from above or not."""
+    their registers.  ``needs_mrf``: a later strand, or a read that other values reach too, needs it in the MRF.
+    ``shared_reader``: the shared datapath reads it in this strand, from whatever level."""
 
     pc: int
     at: int
@@ -42,14 +42,14 @@ class Write:
 
     @property
     def key(self) -> int:
-        """Tells it from all other writes of the kernel."""
+        """A key unique among the writes of the kernel."""
         return self.rows[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A source operand; ``slot`` is its place among the sources, ``reaching`` the keys of the writes that reach it,
-    OUTSIDE among them where something from before the strand does."""
+    """A source operand; ``slot`` is its position among the sources, ``reaching`` the keys of the writes that reach it,
+    with OUTSIDE for a value from before the strand."""
 
     pc: int
     at: int
@@ -83,7 +83,7 @@ class Accesses:
 
 @dataclass(frozen=True)
 class KernelView:
-    """A kernel with its table, and what is looked up in it again and again."""
+    """A kernel with its program table, and cached analyses of it."""
 
     kernel: Kernel
     program: Program
@@ -130,7 +130,7 @@ class KernelView:
         return found
 
     def live_before(self, block: int, pc: int) -> int:
-        """What is live before an instruction of a block, as a bit set of cells."""
+        """The cells live before an instruction of a block, as a bit set."""
         if pc == self.live.accesses.first_pcs[block]:
             return self.live.live_in[block]
         return next(before for at, before, _ in self.live.backward(block) if at == pc)
@@ -148,13 +148,13 @@ def _split(widths: Sequence[int], first: int) -> list[tuple[int, ...]]:
 def accesses_of(view: KernelView, strand: Strand) -> Accesses:
     """The accesses of a strand of a kernel."""
     walk = _Walk(view, strand)
-    walk.settle()
+    walk.solve()
     return walk.result()
 
 
 @dataclass
 class _Walk:
-    """Reaching writes, segment by segment; strands without loops need one round."""
+    """Reaching-writes dataflow, segment by segment; strands without loops need one iteration."""
 
     view: KernelView
     strand: Strand
@@ -168,7 +168,8 @@ class _Walk:
             self.first.append(at)
             at += segment.end - segment.first
 
-    def settle(self) -> None:
+    def solve(self) -> None:
+        """Iterate to the fixed point."""
         changed = True
         while changed:
             changed = False
@@ -209,7 +210,7 @@ class _Walk:
                 reads += self._reads(pc, at, reaching)
                 self._write(pc, reaching)
                 writes.update({write.key: write for write in self._writes(pc, at)})
-            self._leave(segment, reaching, writes)
+            self._mark_live_out(segment, reaching, writes)
         for read in reads:
             if not read.is_outside:
                 _mark(read, writes)
@@ -228,8 +229,8 @@ class _Walk:
             words = tuple(int(self.view.program.result[row]) for row in rows)
             yield Write(pc, at, rows, words, int(self.view.program.datapath[pc]))
 
-    def _leave(self, segment: Segment, reaching: Reaching, writes: dict[int, Write]) -> None:
-        """What is live where control leaves the strand must be in the main register file."""
+    def _mark_live_out(self, segment: Segment, reaching: Reaching, writes: dict[int, Write]) -> None:
+        """Mark values that are live where control leaves the strand: the main register file needs them."""
         live = 0
         for block, pc in segment.leaves:
             live |= self.view.live_before(block, pc)
@@ -249,7 +250,7 @@ class _Walk:
 
 
 def _mark(read: Read, writes: dict[int, Write]) -> None:
-    """Tell the writes that reach a read what it asks of them."""
+    """Set ``needs_mrf`` and ``shared_reader`` of the writes that reach a read."""
     for key in read.reaching - FROM_OUTSIDE:
         write = writes[key]
         writes[key] = replace(

@@ -1,7 +1,7 @@
-"""Integer programs of the packing kind: yes-or-no variables with gains, and rows that bound weighted sums of them.
+"""0-1 packing programs: binary variables with gains, and rows that bound weighted sums of them.
 
-A program falls into parts without common rows, and the same part turns up again and again in the strands of kernels, so
-each is solved once and remembered.  The solver is HiGHS.
+A program is decomposed into independent components (no common rows).  The same component occurs in many strands, so its
+solution is cached.  The solver is HiGHS.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 GAP = 1e-7
-"""A choice whose gain is this close to the bound, relatively, counts as proven best."""
+"""Relative gap to the bound below which a solution counts as proven optimal."""
 NODES = 500
-"""Branches of the search after which a part counts as not proven, so that this does not depend on the host alone."""
-REMEMBERED = 200_000
+"""Search nodes after which a component counts as not proven; unlike time, it does not depend on the host."""
+CACHE_SIZE = 200_000
 
 Row = tuple[tuple[tuple[int, int], ...], int]
-"""(variable, weight) of each term, and what their sum may be at most."""
+"""(variable, weight) of each term, and the upper bound of their sum."""
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The variables that are taken, their gain, a bound of what any choice gains, and whether it is reached."""
+    """The variables that are 1, their gain, an upper bound of the gain, and whether optimality is proven."""
 
     taken: tuple[int, ...]
     gain: float
@@ -37,39 +37,39 @@ class Solution:
 
 @dataclass
 class Packing:
-    """A program in the making."""
+    """A program under construction."""
 
     gains: list[float] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
 
     def variable(self, gain: float) -> int:
-        """A new variable."""
+        """Add a variable; returns its index."""
         self.gains.append(gain)
         return len(self.gains) - 1
 
     def at_most(self, bound: int, terms: Sequence[tuple[int, int]]) -> None:
-        """The weighted sum of some variables is at most ``bound``."""
+        """Add a row: the weighted sum of some variables is at most ``bound``."""
         self.rows.append((tuple(terms), bound))
 
 
-_known: dict[object, Solution] = {}
+_cache: dict[object, Solution] = {}
 
 
 def solve(program: Packing, limit_s: float) -> Solution:
-    """The choice that gains most; parts of it that take longer than what is left of ``limit_s`` are not proven."""
+    """The solution of maximum gain; components that exceed the remaining time of ``limit_s`` are not proven."""
     deadline = time.monotonic() + limit_s
     taken: list[int] = []
     gain = bound = 0.0
     proven = True
-    for variables, rows in _parts(program):
-        part = _remembered([program.gains[v] for v in variables], rows, deadline)
+    for variables, rows in _components(program):
+        part = _solve_cached([program.gains[v] for v in variables], rows, deadline)
         taken += [variables[v] for v in part.taken]
         gain, bound, proven = gain + part.gain, bound + part.bound, proven and part.proven
     return Solution(tuple(sorted(taken)), gain, bound, proven)
 
 
-def _parts(program: Packing) -> list[tuple[list[int], list[Row]]]:
-    """Variables that rows tie together, with those rows in terms of the variables' places in the part."""
+def _components(program: Packing) -> list[tuple[list[int], list[Row]]]:
+    """Variables connected by rows, with those rows in terms of the variables' indices in the component."""
     parent = list(range(len(program.gains)))
 
     def root(variable: int) -> int:
@@ -94,21 +94,21 @@ def _parts(program: Packing) -> list[tuple[list[int], list[Row]]]:
     return [(variables, rows[part]) for part, variables in members.items()]
 
 
-def _remembered(gains: list[float], rows: list[Row], deadline: float) -> Solution:
+def _solve_cached(gains: list[float], rows: list[Row], deadline: float) -> Solution:
     if not rows:
         taken = tuple(v for v, gain in enumerate(gains) if gain > 0)
         gain = sum(gains[v] for v in taken)
         return Solution(taken, gain, gain, True)
     key = (tuple(gains), tuple(rows))
-    known = _known.get(key)
-    if known is None:
-        known = _solved(gains, rows, max(0.01, deadline - time.monotonic()))
-        if known.proven and len(_known) < REMEMBERED:
-            _known[key] = known
-    return known
+    solution = _cache.get(key)
+    if solution is None:
+        solution = _solve(gains, rows, max(0.01, deadline - time.monotonic()))
+        if solution.proven and len(_cache) < CACHE_SIZE:
+            _cache[key] = solution
+    return solution
 
 
-def _solved(gains: Sequence[float], rows: Sequence[Row], limit_s: float) -> Solution:
+def _solve(gains: Sequence[float], rows: Sequence[Row], limit_s: float) -> Solution:
     starts = np.cumsum([0, *(len(terms) for terms, _ in rows)])
     flat = np.array([term for terms, _ in rows for term in terms])
     matrix = csr_array((flat[:, 1].astype(float), flat[:, 0], starts), shape=(len(rows), len(gains)))

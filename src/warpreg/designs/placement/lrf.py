@@ -1,4 +1,4 @@
-"""The last result file: one entry a warp, or one an operand slot, for the private datapath alone (section 4.6)."""
+"""The last result file: one entry per warp, or one per operand slot, for the private datapath only (section 4.6)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from warpreg.designs.placement.candidates import Candidate
 Lrf = str
 """``none``, ``unified`` or ``split``."""
 BANKS: dict[Lrf, int] = {"none": 0, "unified": 1, "split": 3}
-"""Entries of a warp; the split file has one for each of the operand slots A, B and C."""
+"""Entries per warp; the split file has one for each of the operand slots A, B and C."""
 
 
 def bank_of(candidate: Candidate, lrf: Lrf) -> int | None:
-    """The bank that a candidate may go to: a 32-bit result of the private datapath that only this datapath reads.
+    """The bank that can hold a candidate, None if none can.
 
-    In the split file all reads must use one operand slot.  None if it may not.
+    The candidate must be a 32-bit result of the private datapath that only this datapath reads; in the split file, all
+    reads must use one operand slot.
     """
     shared = any(write.datapath != PRIVATE or write.shared_reader for write in candidate.writes)
     if lrf == "none" or candidate.fill or candidate.width > 1 or shared:
@@ -33,7 +34,7 @@ def bank_of(candidate: Candidate, lrf: Lrf) -> int | None:
 
 
 def allocate_lrf(candidates: Sequence[Candidate], lrf: Lrf, allocator: Allocator) -> Outcome:
-    """Place as many as pay, bank by bank; whatever is left out is refused."""
+    """Place the candidates that save energy, bank by bank; the others are refused."""
     whole = Outcome()
     for bank in range(BANKS[lrf]):
         found = allocator.allocate([c for c in candidates if bank_of(c, lrf) == bank], Entries(1))

@@ -1,7 +1,7 @@
-"""Entries for stays that were chosen by their number alone: wide ones need neighbouring entries.
+"""Assigns entries to stays, once the number of stays at each moment is known to fit.
 
-Stays of one register always find entries, in the order of time, if there are never more of them than entries.  Wide
-ones may find enough entries free but no neighbours; then other entries for those before them may help.
+Stays of one register always fit if there are never more of them than entries.  Wide stays need adjacent entries, and
+free entries may be fragmented; a different assignment of earlier stays can avoid that.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from collections.abc import Sequence
 from warpreg.designs.placement.candidates import Candidate
 
 MOST_STATES = 4000
-"""Ways to occupy the entries that are followed at a time."""
+"""The most occupation states that the search keeps at a time."""
 
 FREE = -1
 Ends = tuple[int, ...]
-"""When the last stay in each entry ends; FREE before the moment looked at."""
+"""When the last stay in each entry ends; FREE if that is before the current moment."""
 
 
 class UndecidedError(Exception):
-    """Too many ways to follow them all."""
+    """The search exceeds MOST_STATES."""
 
 
 def pack(stays: Sequence[Candidate], entries: int) -> list[int] | None:
-    """The first entry of each stay, such that no two share an entry at a time; None if there is no such way.
+    """The first entry of each stay, such that no two share an entry at a time; None if that is impossible.
 
-    Raises UndecidedError if neither was found.
+    Raises UndecidedError if the search was too large to decide.
     """
     order = sorted(range(len(stays)), key=lambda i: (stays[i].span[0], -stays[i].width))
     states: dict[Ends, tuple[Ends, int]] = {(FREE,) * entries: ((), 0)}
@@ -58,8 +58,8 @@ def _ways(ends: Ends, stay: Candidate) -> list[tuple[int, Ends]]:
     ]
 
 
-def culprits(stays: Sequence[Candidate], entries: int) -> list[int]:
-    """Places of stays that find no entries together, though any fewer of them do; ``stays`` must find none."""
+def minimal_conflict(stays: Sequence[Candidate], entries: int) -> list[int]:
+    """Indices of a minimal subset of ``stays`` that cannot be packed; ``stays`` itself must not be packable."""
     left = list(range(len(stays)))
     for i in range(len(stays)):
         fewer = [j for j in left if j != i]

@@ -1,14 +1,14 @@
-"""Which values a strand keeps in a register scratchpad (CASES 2018, section III-B).
+"""Greedy allocation of a register scratchpad, per strand (CASES 2018, section III-B).
 
-Like the greedy allocation of the operand register file, candidates are taken by the energy that they save for each
-slot they occupy.  What finds no room is made shorter and waits its turn again.  A result loses its accesses from the
-tail; if nothing is left it comes back without what precedes its second write.  An operand of N reads is replaced by
-its windows of N - 1 consecutive reads, then of N - 2, and so on.  Reads that the shorter range leaves out become
-candidates of their own once it is placed, for their value is in the backing store; not together, if a write under a
-guard or of another path comes between them.
+As in the allocation of the operand register file, candidates are taken by the energy saved per occupied slot.  A
+candidate that does not fit is shortened and queued again.  A result loses its accesses from the tail; if nothing is
+left, it is tried again without its first write and the reads of that.  An operand of N reads is replaced by its windows
+of N - 1 consecutive reads, then of N - 2, and so on.  Once a shorter range is placed, reads outside it become new
+candidates, because their value is in the backing store; reads separated by a guarded write or a write on another path
+become separate candidates.
 
-A range of the paper may hold several writes of a register; writes that reach common reads are one candidate here, and
-those that do not are candidates of their own that may follow each other in one entry, which serves the same accesses.
+A range of the paper may hold several writes of a register.  Here, writes that reach common reads are one candidate;
+other writes are separate candidates, which may use one entry in sequence and so serve the same accesses.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ RSP_LEVEL = 1
 
 @dataclass(frozen=True)
 class ScratchpadOptions:
-    """``cost`` of the scratchpad and of the ``backing`` store.  ``tail_only``: ranges lose accesses from the tail alone
-    and what they lose is no candidate again, as in MICRO 2011; ``several_writes``: a range may have more than one;
-    ``live_out`` results and ``operands`` pass through the backing store.  ``level`` of the scratchpad in the design."""
+    """``cost`` of the scratchpad and of the ``backing`` store.  ``tail_only``: ranges lose accesses from the tail only,
+    and lost accesses form no new candidate, as in MICRO 2011; ``several_writes``: a range may have more than one write;
+    ``live_out`` results and ``operands``, which use the backing store too, are allowed.  ``level`` of the scratchpad in
+    the design."""
 
     cost: LevelCost
     backing: LevelCost
@@ -49,7 +50,7 @@ class ScratchpadOptions:
 
 
 def place_in_scratchpad(kernel: Kernel, program: Program, options: ScratchpadOptions) -> Placement:
-    """Place what a kernel writes and reads, strand by strand."""
+    """Place the values of a kernel, strand by strand."""
     whole = strands(kernel, options.rules, [bool(x) for x in program.long_latency])
     view = KernelView(kernel, program)
     outcome = Outcome()
@@ -61,7 +62,7 @@ def place_in_scratchpad(kernel: Kernel, program: Program, options: ScratchpadOpt
 
 
 def select(view: KernelView, strand: Strand, options: ScratchpadOptions) -> Outcome:
-    """What one strand keeps."""
+    """The allocation of one strand."""
     selection = _Selection(options, view.blocks, dominators(view.kernel))
     for candidate in _candidates(view, strand, options):
         selection.add(candidate)
@@ -80,7 +81,7 @@ def _candidates(view: KernelView, strand: Strand, options: ScratchpadOptions) ->
 
 @dataclass
 class _Family:
-    """A candidate and what it is replaced by: ``pending`` of the present replacements have not been tried yet."""
+    """A candidate and its replacements; ``pending`` of the current replacements have not been tried yet."""
 
     original: Candidate
     reads: int
@@ -104,7 +105,7 @@ class _Selection:
         self._count = 0
 
     def add(self, candidate: Candidate) -> None:
-        """A new candidate with a family of its own."""
+        """Add a candidate, as the first of a new family."""
         family = _Family(candidate, len(candidate.reads))
         if not self._push(candidate, family):
             self.outcome.refused.append(Refused(candidate, f"saves {self._savings(candidate):.1f} pJ"))
@@ -149,7 +150,7 @@ class _Selection:
             self.outcome.refused.append(Refused(family.original, reason))
 
     def _next(self, candidate: Candidate, family: _Family) -> bool:
-        """Push the replacements of a candidate that found no room; False if there are none."""
+        """Push the replacements of a candidate that does not fit; False if there are none."""
         if candidate.fill and not self.options.tail_only:
             while family.reads > 1 and family.pending == 0:
                 family.reads -= 1
@@ -169,7 +170,7 @@ class _Selection:
         return False
 
     def _windows(self, original: Candidate, later: int) -> Iterator[Candidate]:
-        """All ranges of one read that fills and ``later`` reads that follow it without a gap."""
+        """All ranges of a read that fills, and the next ``later`` reads."""
         assert original.fill is not None
         chain = (original.fill, *original.reads)
         for first in range(len(chain) - later):
@@ -178,7 +179,7 @@ class _Selection:
                 yield window
 
     def _operand(self, chain: Sequence[Read], original: Candidate) -> Candidate | None:
-        """The first read as a fill for the others; None if it cannot be one for all."""
+        """A candidate whose first read is the fill for the others; None if it cannot serve them all."""
         fill, *follow = chain
         serves = not fill.guarded and all(precedes(fill, read, self.blocks, self.tree) for read in follow)
         return Candidate(tuple(follow), fill=fill, loops=original.loops) if follow and serves else None
@@ -194,7 +195,7 @@ class _Selection:
 
 
 def _without_first_write(candidate: Candidate) -> Candidate | None:
-    """What is left of a result without its first write and the reads that this may reach."""
+    """A result without its first write and the reads that this write may reach; None if nothing is left."""
     if candidate.fill or len(candidate.writes) < 2:
         return None
     first, *later = sorted(candidate.writes, key=lambda write: write.at)

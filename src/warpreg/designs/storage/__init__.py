@@ -1,1 +1,1 @@
-"""Storage that several designs share: the entries of a cache of a warp, and their order in one word."""
+"""Storage shared by several designs: the cache of a warp, and the age order of its entries in one word."""

@@ -1,6 +1,6 @@
 """The entries of a small cache from oldest to youngest, in one 64-bit word: four bits each, the oldest lowest.
 
-Moving one entry takes a few operations and no loop, which is what a replay's speed hangs on.  For 1 to 16 entries.
+Moving one entry takes a few operations and no loop, which is critical for the speed of replay.  For 1 to 16 entries.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A state that uses it has these fields.  Kernel-wide: ``entries``, and the switches ``lru``, ``elide_dead``,
 ``idle_first`` and ``fill_partial``.  Per warp: ``entry`` [warp, register] and ``register`` [warp, entry], inverse maps
-with NOBODY where empty; ``order`` [warp], see `entry_order`; ``lanes`` [warp, entry], the lanes
-whose value the entry holds; ``flags`` [warp, entry].
+with NONE where empty; ``order`` [warp], see `entry_order`; ``lanes`` [warp, entry], the lanes whose value the entry
+holds; ``flags`` [warp, entry].
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from warpreg.designs.interface.program import Program
 from warpreg.designs.storage.entry_order import IN_ORDER, make_oldest, make_youngest, next_older, oldest
 
 MRF, RFC = 0, 1
-NOBODY = -1
+NONE = -1
 DIRTY, DEAD, IDLE = 1, 2, 4
-"""Flags of an entry: the MRF has not its value; nobody reads it again; nobody does before the warp may next suspend."""
+"""Flags of an entry: the MRF does not hold its value; no read follows; no read follows before the warp may suspend."""
 ALL_LANES = 0xFFFFFFFF
 MERGED_READS, FILLS, FLUSHED = range(3)
 EVENTS = ("merged_reads", "fills", "flushed")
-"""Reads for which the MRF gave lanes that the entry lacked; values brought from the MRF into the cache; write-backs of
-flushes, which are among the moves."""
+"""Reads that also read the MRF for lanes missing in the entry; fills of the cache from the MRF; write-backs of flushes,
+which are also counted as moves."""
 
 
 def no_entries(program: Program, entries: int) -> dict[str, Any]:
-    """The rows of a warp's empty cache, by field."""
+    """The initial rows of a warp's empty cache, by field."""
     rows = max(1, entries)
     return {
-        "entry": np.full(program.register_count, NOBODY, np.int8),
-        "register": np.full(rows, NOBODY, np.int32),
+        "entry": np.full(program.register_count, NONE, np.int8),
+        "register": np.full(rows, NONE, np.int32),
         "order": IN_ORDER,
         "lanes": np.zeros(rows, np.uint32),
         "flags": np.zeros(rows, np.uint8),
@@ -40,10 +40,10 @@ def no_entries(program: Program, entries: int) -> dict[str, Any]:
 
 
 def read_operand(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
-    """A source operand, from the cache where it is present."""
+    """Read a source operand, from the cache if it hits."""
     register = program.source[operand]
     entry = state.entry[warp, register]
-    if entry == NOBODY:
+    if entry == NONE:
         read(plan, operand, MRF)
         return
     read(plan, operand, RFC)
@@ -59,9 +59,9 @@ def read_operand(state: Any, program: Program, warp: int, operand: int, plan: Pl
 
 
 def entry_for(state: Any, warp: int, register: int, plan: Plan) -> np.int64:
-    """An entry for a register that has none; what the victim held is written back as far as somebody needs it."""
+    """Allocate an entry for a register that has none; the victim is written back if its value may be needed."""
     entry = victim(state, warp)
-    if state.register[warp, entry] != NOBODY:
+    if state.register[warp, entry] != NONE:
         evict(state, warp, entry, plan)
     state.register[warp, entry] = register
     state.entry[warp, register] = entry
@@ -77,22 +77,22 @@ def victim(state: Any, warp: int) -> np.int64:
     if state.idle_first:
         for _ in range(state.entries):
             entry = oldest(order)
-            if state.register[warp, entry] == NOBODY or state.flags[warp, entry] & (DEAD | IDLE):
+            if state.register[warp, entry] == NONE or state.flags[warp, entry] & (DEAD | IDLE):
                 return entry
             order = next_older(order)
     return oldest(state.order[warp])
 
 
 def renew(state: Any, warp: int, entry: int | np.int64) -> None:
-    """The entry becomes the youngest."""
+    """Make the entry the youngest."""
     state.order[warp] = make_youngest(state.order[warp], entry, state.entries)
 
 
 def write_entry(state: Any, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
-    """A result into the cache: over the old content if the register is present, else into an entry of its own."""
+    """Write a result to the cache: in place if the register is present, else to a new entry."""
     register = program.result[operand]
     entry = state.entry[warp, register]
-    if entry == NOBODY:
+    if entry == NONE:
         entry = entry_for(state, warp, register, plan)
         if state.fill_partial and program.result_partial[operand]:
             move(plan, MRF, RFC, register)
@@ -106,10 +106,9 @@ def write_entry(state: Any, program: Program, warp: int, pc: int, operand: int, 
 
 
 def lanes_after(held: int, program: Program, pc: int, operand: int, lanes: int | np.uint32) -> int:
-    """The lanes that hold what may still be read of a register, where ``held`` did before some were written.
+    """The lanes of a register that the entry holds after a write of ``lanes``, given those ``held`` before.
 
-    All of them if no lane needs its old value.  Which lanes a guard let through is not recorded, so under a guard only
-    those count that were held before.
+    All lanes if none needs its old value.  Lanes enabled by a guard are not recorded, so a guarded write adds none.
     """
     if not program.result_partial[operand]:
         return ALL_LANES
@@ -117,10 +116,10 @@ def lanes_after(held: int, program: Program, pc: int, operand: int, lanes: int |
 
 
 def write_around(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
-    """A result to the MRF; an older entry of the register goes, and is written back if lanes of it are still needed."""
+    """Write a result to the MRF; an older entry of the register is freed (evicted if lanes are still needed)."""
     register = program.result[operand]
     entry = state.entry[warp, register]
-    if entry != NOBODY:
+    if entry != NONE:
         if program.result_partial[operand]:
             evict(state, warp, entry, plan)
         else:
@@ -129,29 +128,29 @@ def write_around(state: Any, program: Program, warp: int, operand: int, plan: Pl
 
 
 def evict(state: Any, warp: int, entry: int | np.int64, plan: Plan) -> None:
-    """Empty an entry; its value moves to the MRF if somebody may need it there."""
+    """Free an entry; its value moves to the MRF if it may be needed."""
     if must_write_back(state, warp, entry):
         move(plan, RFC, MRF, state.register[warp, entry])
     drop(state, warp, entry)
 
 
 def drop(state: Any, warp: int, entry: int | np.int64) -> None:
-    """Empty an entry; it is the first to be taken again."""
+    """Free an entry; it is the next to be allocated."""
     state.order[warp] = make_oldest(state.order[warp], entry, state.entries)
-    state.entry[warp, state.register[warp, entry]] = NOBODY
-    state.register[warp, entry] = NOBODY
+    state.entry[warp, state.register[warp, entry]] = NONE
+    state.register[warp, entry] = NONE
 
 
 def must_write_back(state: Any, warp: int, entry: int | np.int64) -> bool:
-    """Whether the MRF lacks a value that somebody may read."""
+    """Whether the MRF lacks a value that may still be read."""
     flags = state.flags[warp, entry]
     return flags & DIRTY != 0 and not (state.elide_dead and flags & DEAD != 0)
 
 
 def flush(state: Any, warp: int, plan: Plan) -> None:
-    """Empty the warp's cache."""
+    """Write back and free all entries of the warp."""
     for entry in range(state.entries):
-        if state.register[warp, entry] != NOBODY:
+        if state.register[warp, entry] != NONE:
             if must_write_back(state, warp, entry):
                 count(plan, FLUSHED)
             evict(state, warp, entry, plan)

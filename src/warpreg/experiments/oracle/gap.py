@@ -148,12 +148,12 @@ class OracleGap:
     def _gap(self, view: KernelView, strand: Strand, chosen: Algorithm, visits: NDArray[np.int64], entered: int) -> Gap:
         greedy = chosen.place(view, strand)
         saved = sum(placed.savings for placed in greedy)
-        best = optimum(view, strand, chosen.rooms, ANY, self.limit_s)
+        best = optimum(view, strand, chosen.upper, ANY, self.limit_s)
         executed = sum(int(visits[segment.block]) * len(segment.pcs) for segment in strand.segments)
         left = Open(view.kernel.name, strand.pcs[0], executed, saved, max(saved, best.savings), best.bound)
-        often = {pc: int(visits[segment.block]) / entered for segment in strand.segments for pc in segment.pcs}
+        frequency = {pc: int(visits[segment.block]) / entered for segment in strand.segments for pc in segment.pcs}
         steps = self._steps(view, strand, chosen, greedy, best) if self.explains else {}
-        frequent = self._executed(view, strand, chosen, greedy, best, often) if self.explains else {}
+        frequent = self._executed(view, strand, chosen, greedy, best, frequency) if self.explains else {}
         return Gap(
             strands=1,
             instructions=executed,
@@ -170,14 +170,14 @@ class OracleGap:
     def _steps(
         self, view: KernelView, strand: Strand, chosen: Algorithm, greedy: Sequence[Placed], best: Optimum
     ) -> Mapping[str, float]:
-        in_lrf = [placed for placed in greedy if placed.level != chosen.rooms.level]
+        in_lrf = [placed for placed in greedy if placed.level != chosen.upper.level]
         steps = {}
         if chosen.others:
             tried = [greedy, *(place(view, strand) for place in chosen.others)]
             steps[ORDERS] = max(sum(placed.savings for placed in one) for one in tried)
         for name, choices in STEPS[self.design].items():
             given = in_lrf if name == "ORF" else None
-            found = best if choices == ANY else optimum(view, strand, chosen.rooms, choices, self.limit_s, given)
+            found = best if choices == ANY else optimum(view, strand, chosen.upper, choices, self.limit_s, given)
             steps[name] = max(
                 sum(placed.savings for placed in greedy), found.savings + sum(placed.savings for placed in given or ())
             )
@@ -190,19 +190,19 @@ class OracleGap:
         chosen: Algorithm,
         greedy: Sequence[Placed],
         best: Optimum,
-        often: Mapping[int, float],
+        frequency: Mapping[int, float],
     ) -> Mapping[str, float]:
         """Savings of one entry of the strand in which each instruction is executed as often as on the average."""
 
         def saved(placed: Iterable[Placed]) -> float:
             costs = chosen.costs
-            return sum(one.candidate.savings(costs[one.level], costs[0], often) for one in placed)
+            return sum(one.candidate.savings(costs[one.level], costs[0], frequency) for one in placed)
 
-        rooms = dataclasses.replace(chosen.rooms, often=often)
+        upper = dataclasses.replace(chosen.upper, frequency=frequency)
         known = best
-        if any(times != 1 for times in often.values()):
-            known = optimum(view, strand, rooms, ANY, self.limit_s)
-        solved = saved_pj(best.placed, best.copied, rooms) if best.placed else saved(greedy)
+        if any(times != 1 for times in frequency.values()):
+            known = optimum(view, strand, upper, ANY, self.limit_s)
+        solved = saved_pj(best.placed, best.copied, upper) if best.placed else saved(greedy)
         return {"greedy": saved(greedy), "best": solved, "knowing": max(known.savings, saved(greedy), solved)}
 
 

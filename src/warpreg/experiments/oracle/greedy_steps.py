@@ -12,9 +12,9 @@ from warpreg.designs.placement.allocate import Placed
 from warpreg.designs.placement.costs import LevelCost
 from warpreg.designs.placement.hierarchy import Options, allocate, candidates
 from warpreg.designs.placement.instances import KernelView
-from warpreg.designs.placement.rooms import hierarchy_rooms, scratchpad_rooms
 from warpreg.designs.placement.scratchpad import ScratchpadOptions, select
-from warpreg.designs.placement.stays import Rooms
+from warpreg.designs.placement.stays import UpperLevels
+from warpreg.designs.placement.upper_levels import hierarchy_levels, scratchpad_levels
 from warpreg.experiments.runs.row import Value
 
 DESIGNS = ("orf-lrf", "rsp")
@@ -29,7 +29,7 @@ class Algorithm:
     """``place`` is the greedy algorithm, ``others`` the same with candidates in other orders; ``costs`` by level."""
 
     rules: StrandRules
-    rooms: Rooms
+    upper: UpperLevels
     costs: Mapping[int, LevelCost]
     place: Place
     others: tuple[Place, ...] = ()
@@ -50,11 +50,13 @@ def _hierarchy(options: Options) -> Algorithm:
         return lambda view, strand: allocate(candidates(view, strand, options), options)[0].placed
 
     others = tuple(placing(replace(options, slots_weigh=weight)) for weight in OTHER_WEIGHTS)
-    return Algorithm(options.rules, hierarchy_rooms(options), dict(enumerate(options.costs)), placing(options), others)
+    return Algorithm(options.rules, hierarchy_levels(options), dict(enumerate(options.costs)), placing(options), others)
 
 
 def _scratchpad(options: ScratchpadOptions) -> Algorithm:
     def place(view: KernelView, strand: Strand) -> Sequence[Placed]:
         return select(view, strand, options).placed
 
-    return Algorithm(options.rules, scratchpad_rooms(options), {0: options.backing, options.level: options.cost}, place)
+    return Algorithm(
+        options.rules, scratchpad_levels(options), {0: options.backing, options.level: options.cost}, place
+    )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from warpreg.designs import load, program_table
 from warpreg.designs.placement.encode import encode
 from warpreg.designs.placement.hierarchy import place
-from warpreg.designs.placement.spent import spent
+from warpreg.designs.placement.operand_energy import operand_energy
 from warpreg.experiments.runs.run import Run
 from warpreg.ir.kernel import Kernel
 
@@ -69,7 +69,7 @@ class VariableOrf:
         placements = [place(kernel, program, chosen) for chosen in options]
         by_size = np.array(
             [
-                spent(encode(program, kernel, placement), chosen.costs) * executed
+                operand_energy(encode(program, kernel, placement), chosen.costs) * executed
                 for placement, chosen in zip(placements, options, strict=True)
             ]
         )

@@ -1,16 +1,16 @@
-"""What the greedy allocations have to give, as the exact placement takes it."""
+"""The upper levels of each greedy allocation, as input of the exact placement."""
 
 from __future__ import annotations
 
 from warpreg.designs.placement.candidates import MRF
 from warpreg.designs.placement.hierarchy import LRF, ORF, Options
 from warpreg.designs.placement.scratchpad import ScratchpadOptions
-from warpreg.designs.placement.stays import Rooms
+from warpreg.designs.placement.stays import UpperLevels
 
 
-def hierarchy_rooms(options: Options) -> Rooms:
+def hierarchy_levels(options: Options) -> UpperLevels:
     """The ORF, and the LRF if there is one."""
-    return Rooms(
+    return UpperLevels(
         level=ORF,
         entries=options.entries,
         cost=options.costs[ORF],
@@ -22,9 +22,9 @@ def hierarchy_rooms(options: Options) -> Rooms:
     )
 
 
-def scratchpad_rooms(options: ScratchpadOptions) -> Rooms:
+def scratchpad_levels(options: ScratchpadOptions) -> UpperLevels:
     """The scratchpad."""
-    return Rooms(
+    return UpperLevels(
         level=options.level,
         entries=options.entries,
         cost=options.cost,

@@ -1,4 +1,4 @@
-"""What each instruction spends on operands, given hint columns: pJ of one execution by a warp."""
+"""Operand energy of each instruction, given hint columns, in pJ per execution by a warp."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Column = NDArray[np.uint8]
 MRF = 0
 
 
-def spent(program: Program, costs: Sequence[LevelCost]) -> NDArray[np.float64]:
-    """pJ by pc, float64[instructions]; ``costs`` by level."""
+def operand_energy(program: Program, costs: Sequence[LevelCost]) -> NDArray[np.float64]:
+    """Operand energy by pc in pJ, float64[instructions]; ``costs`` by level."""
     reads = np.array([cost.read for cost in costs])
     writes = np.array([cost.write for cost in costs])
     of_source = _datapath(program.datapath, program.source_start)
@@ -33,7 +33,7 @@ def _datapath(datapath: Column, start: NDArray[np.int32]) -> Column:
 
 
 def _above(writes: NDArray[np.float64], level: Column, datapath: Column) -> NDArray[np.float64]:
-    """What a write costs in a level above the MRF; nothing where the level is the MRF, which stands for none."""
+    """Energy of a write in a level above the MRF; 0 where ``level`` is MRF, which means no write."""
     return np.where(level == MRF, 0.0, writes[level, datapath])
 
 
