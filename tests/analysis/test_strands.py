@@ -76,7 +76,7 @@ def test_figure_5b() -> None:
         4: Start.BEGINS,  # its lanes wait while those of the other side are descheduled
         5: Start.WAITS,
     }
-    assert found(code).reasons[5] == "a long-latency result is under way on some paths only"
+    assert found(code).reasons[5] == "a long-latency result is outstanding on some paths only"
 
 
 def test_a_result_that_nobody_reads_any_more_is_not_waited_for_where_paths_meet() -> None:

@@ -1,1 +1,1 @@
-"""Questions about a kernel: control flow, dominators, loops, liveness, values, pressure; each answered once."""
+"""Analyses of a kernel: control flow, dominators, loops, liveness, values, pressure; each is cached per kernel."""

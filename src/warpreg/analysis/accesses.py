@@ -1,7 +1,6 @@
-"""Which storage cells each instruction writes and reads: the common ground of liveness, values, scheduling and
-allocation.
+"""The storage cells that each instruction writes and reads; used by liveness, values, scheduling and allocation.
 
-A cell is what one value occupies: a virtual register of any width, a 32-bit architected register (a 64-bit operand
+A cell is the storage of one value: a virtual register of any width, a 32-bit architected register (a 64-bit operand
 covers two cells) or a predicate.  Cells are numbered by first appearance; sets of cells are Python integers used as
 bit sets.
 """
@@ -19,8 +18,7 @@ from warpreg.ir.operands import Immediate, Operand, Register
 
 @dataclass(slots=True)
 class Cells:
-    """The cells of a kernel: ``names[c]`` such as ``%r3``, ``R4`` or ``P0``; ``registers[c]`` one register covering
-    it."""
+    """The cells of a kernel: ``names[c]`` such as ``%r3``, ``R4`` or ``P0``; ``registers[c]`` covers the cell."""
 
     names: list[str] = field(default_factory=list)
     registers: list[Register] = field(default_factory=list)
@@ -40,7 +38,7 @@ class Cells:
         return cells
 
     def named(self, name: str) -> int:
-        """The cell of that name.  Raises KeyError where there is none."""
+        """The cell of that name.  Raises KeyError if there is none."""
         return self._by_name[name]
 
     def _number(self, name: str, register: Register) -> int:
@@ -53,8 +51,8 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class Accesses:
-    """By pc: cells ``written`` and cells ``read`` (guard included), in operand order; ``guards``: the predicate's cell
-    and whether it is negated, or None."""
+    """By pc: cells ``written`` and cells ``read`` (including the guard), in operand order; ``guards``: the predicate's
+    cell and whether it is negated, or None."""
 
     cells: Cells
     written: tuple[tuple[int, ...], ...]

@@ -1,5 +1,4 @@
-"""Analyses are computed once a kernel and kept in ``kernel.analyses``; a pass returns a new kernel, so none goes
-stale."""
+"""Caches analyses in ``kernel.analyses``.  A pass returns a new kernel, so cached analyses are never stale."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ T = TypeVar("T")
 
 
 def cached_analysis(compute: Callable[[Kernel], T]) -> Callable[[Kernel], T]:
-    """Make ``compute(kernel)`` run at most once for each kernel."""
+    """Make ``compute(kernel)`` run at most once per kernel."""
     key = f"{compute.__module__}.{compute.__qualname__}"
 
     @functools.wraps(compute)

@@ -1,4 +1,4 @@
-"""The control-flow graph: who follows whom, and the order in which forward analyses visit blocks."""
+"""The control-flow graph: successors, predecessors, and the visiting order of forward analyses."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ Graph = Sequence[Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class ControlFlow:
-    """``successors`` and ``predecessors`` by block, without repetition, in ascending order of predecessors.
+    """``successors`` and ``predecessors`` by block, without duplicates; predecessors in ascending order.
 
-    ``reverse_postorder`` holds the blocks that the entry reaches, the entry first; ``exits`` the blocks without
-    successor.
+    ``reverse_postorder`` contains the reachable blocks, the entry first; ``exits`` the blocks without successors.
     """
 
     successors: tuple[tuple[int, ...], ...]
@@ -34,7 +33,7 @@ def control_flow(kernel: Kernel) -> ControlFlow:
 
 
 def transpose(graph: Graph) -> tuple[tuple[int, ...], ...]:
-    """The graph with every edge turned round."""
+    """The graph with every edge reversed."""
     sources: list[list[int]] = [[] for _ in graph]
     for node, targets in enumerate(graph):
         for target in targets:
@@ -43,7 +42,7 @@ def transpose(graph: Graph) -> tuple[tuple[int, ...], ...]:
 
 
 def postorder(graph: Graph, root: int) -> list[int]:
-    """Nodes that ``root`` reaches, each after all it reaches but for cycles; depth first in the order of the edges."""
+    """Nodes reachable from ``root`` in depth-first postorder, edges visited in order."""
     order: list[int] = []
     seen = {root}
     path = [(root, iter(graph[root]))]

@@ -1,7 +1,7 @@
-"""Registers in static single-assignment form: written once, without a guard, and on every path before they are read.
+"""Registers in static single-assignment form: one unguarded write, which precedes every read on every path.
 
-Compilers emit nearly all registers so.  For these, what holds of the definition holds at every read, since the
-definition dominates it (Cytron et al., TOPLAS 1991, section 3).
+Compilers emit nearly all registers in this form.  The definition dominates every read, so facts about the definition
+hold at every read (Cytron et al., TOPLAS 1991, section 3).
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def dominators(kernel: Kernel) -> DominatorTree:
 
 @cached_analysis
 def post_dominators(kernel: Kernel) -> DominatorTree:
-    """Post-dominators from a virtual exit; -1 stands for it."""
+    """Post-dominators from a virtual exit, whose number is -1."""
     flow = control_flow(kernel)
     exits = [*flow.exits, *_ends_of_infinite_loops(kernel)]
     backward = [*flow.predecessors, tuple(exits)]
@@ -102,7 +102,7 @@ def _tree(immediate: Sequence[int]) -> DominatorTree:
 
 
 def immediate_dominators(graph: Graph, root: int) -> list[int]:
-    """For each node its immediate dominator from ``root``; -1 for the root and what it does not reach."""
+    """For each node its immediate dominator from ``root``; -1 for the root and unreachable nodes."""
     order, parent = _preorder(graph, root)
     number = [NONE] * len(graph)
     for i, node in enumerate(order):

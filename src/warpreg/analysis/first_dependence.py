@@ -1,10 +1,10 @@
 """The strand rules of the register scratchpad (CASES 2018, section III-B).
 
-A strand ends at backward branches and their targets, where a second way leads in, and before an instruction that may
-be the first one executed to depend on a long-latency result.  Other results that are under way stay so, and paths may
-meet of which only some have waited: whoever touches the result there may be the first.  Left open by the paper, and
-taken so: an overwrite waits like a read, and a strand ends at a barrier, a fence and a call of the host, where the warp
-may be descheduled.
+A strand ends at backward branches and their targets, at blocks that several strands lead into, and before an
+instruction that may be the first to depend on a long-latency result.  Other outstanding results remain outstanding, and
+paths may merge of which only some have waited: an instruction after the merge that uses the result may be the first.
+The paper leaves open, and we assume: an overwrite waits like a read, and a strand ends at a barrier, a fence and a host
+call, where the warp may be descheduled.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from warpreg.ir.kernel import Kernel
 
 @dataclass(frozen=True, slots=True)
 class FirstDependenceRules:
-    """The rules.  ``barriers`` off keeps strands across barriers, fences and calls of the host, as if no warp left the
+    """The rules.  Without ``barriers``, strands continue across barriers, fences and host calls, as if no warp left the
     active set there."""
 
     barriers: bool = True
@@ -65,9 +65,9 @@ def _waits(names: Sequence[str], touched: int) -> Boundary:
 
 
 def _first_touches(kernel: Kernel, long_latency: Sequence[bool]) -> dict[int, int]:
-    """The cells, as bit sets by pc, of which an instruction may be the first to touch a result that is under way.
+    """Bit sets of cells by pc: the instruction may be the first to access an outstanding long-latency result there.
 
-    Forward may-analysis: a cell is under way from a long-latency write to the first access on every path.
+    Forward may-analysis: a cell is outstanding from a long-latency write to the first access on every path.
     """
     flow, table = control_flow(kernel), accesses(kernel)
     arriving = dict.fromkeys(flow.reverse_postorder, 0)

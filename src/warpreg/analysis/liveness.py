@@ -1,8 +1,8 @@
-"""Which cells hold a value that may still be read.
+"""Liveness: the cells whose value may still be read.
 
-Threads of a warp have registers of their own, so liveness along the control-flow graph of one thread is exact for
-SIMT too. A guarded definition keeps the old value in threads where the guard is false, so it does not end the old
-value's life, unless all its readers stand in the same block under the same guard: then no thread needs the old value.
+Each thread of a warp has its own registers, so liveness along the control-flow graph of one thread is exact for SIMT
+too. A guarded definition keeps the old value in threads where the guard is false, so it does not kill the old value,
+unless all its readers are in the same block under the same guard: then no thread needs the old value.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Liveness:
             yield pc, scan.live, after
 
     def passing(self, block: int) -> list[int]:
-        """By instruction of a block in order, what is live after it and held its value already before it."""
+        """Per instruction of a block, in order: the cells live after it whose value was already there before it."""
         scan = _Scan(self.accesses, self.live_out[block])
         found = []
         for pc in reversed(self.accesses.block_pcs(block)):
@@ -42,7 +42,7 @@ class Liveness:
         return found[::-1]
 
     def after(self, block: int) -> list[int]:
-        """What is live after each instruction of a block, in order."""
+        """The cells live after each instruction of a block, in order."""
         return [after for _, _, after in self.backward(block)][::-1]
 
     def names(self, bits: int) -> list[str]:
@@ -52,13 +52,13 @@ class Liveness:
 
 @cached_analysis
 def liveness(kernel: Kernel) -> Liveness:
-    """Backward dataflow over blocks with one bit a cell."""
+    """Backward dataflow over blocks with one bit per cell."""
     table = accesses(kernel)
     return Liveness(table, *_solved(kernel, [_effect(table, block.index) for block in kernel.blocks]))
 
 
 def exposed_at_entry(kernel: Kernel) -> int:
-    """Cells that some path from the entry reads before any write, guarded writes counted as writes."""
+    """Cells that some path from the entry reads before any write; guarded writes count as writes."""
     table = accesses(kernel)
     effects = []
     for block in kernel.blocks:
@@ -71,7 +71,7 @@ def exposed_at_entry(kernel: Kernel) -> int:
 
 
 def _solved(kernel: Kernel, effects: list[tuple[int, int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Live cells at the start and the end of each block, from what each reads and surely writes."""
+    """Live cells at the start and the end of each block, from the cells that each reads and kills."""
     flow = control_flow(kernel)
     live_in = [0] * len(effects)
     live_out = [0] * len(effects)
@@ -96,7 +96,7 @@ def _solved(kernel: Kernel, effects: list[tuple[int, int]]) -> tuple[tuple[int, 
 
 
 def _effect(table: Accesses, block: int) -> tuple[int, int]:
-    """Cells read before any sure write, and cells surely written."""
+    """Cells read before they are killed, and cells killed (written in all threads)."""
     scan = _Scan(table, 0)
     kills = 0
     for pc in reversed(table.block_pcs(block)):
@@ -107,11 +107,11 @@ def _effect(table: Accesses, block: int) -> tuple[int, int]:
 
 
 class _Scan:
-    """What is live while a block is walked backward.
+    """Live cells during a backward walk of a block.
 
-    ``under`` gives the guard of cells that only threads need for which it holds: from here on they are read under it
-    alone, in this block, before its predicate is written.  ``passing`` is what was live after the last step's
-    instruction, but for what it surely set.
+    ``under`` maps a cell to the guard under which alone it is live: from here on, all its reads are in this block under
+    that guard, before its predicate is written.  ``passing`` are the cells live after the last visited instruction,
+    without those that it kills.
     """
 
     def __init__(self, table: Accesses, live: int) -> None:
@@ -120,7 +120,7 @@ class _Scan:
         self.under: dict[int, tuple[int, bool]] = {}
 
     def step(self, pc: int) -> None:
-        """Go to the point before an instruction."""
+        """Move to the point before an instruction."""
         guard = self.table.guards[pc]
         under = self.under
         for cell in self.table.written[pc]:
@@ -138,6 +138,6 @@ class _Scan:
             self.live |= 1 << cell
 
     def _unconditional(self, predicate: int) -> None:
-        """A predicate is written: before that, cells live under it are live whatever it held."""
+        """A predicate is written: before that, cells live under it are live unconditionally."""
         for cell in [c for c, (p, _) in self.under.items() if p == predicate]:
             del self.under[cell]

@@ -1,4 +1,4 @@
-"""How many 32-bit registers the live values take."""
+"""Register pressure: the 32-bit registers occupied by live values."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from warpreg.ir.kernel import Kernel
 
 @dataclass(frozen=True, slots=True)
 class Pressure:
-    """``words[c]`` is the size of cell c; the rest is by block: words live at its start, and the most at any of its
-    points."""
+    """``words[c]`` is the size of cell c; other fields are by block: words live at its start, and the maximum at any
+    point."""
 
     words: tuple[int, ...]
     at_start: tuple[int, ...]

@@ -1,8 +1,8 @@
-"""Where the lanes of a diverged warp meet again.
+"""Reconvergence points of divergent branches.
 
-That is the immediate post-dominator of the branch, over the paths that go on: a path on which lanes exit early does
-not keep the others apart, since lanes that have exited come to no meeting. So the lanes that stay after
-``if (p) { if (q) return; }`` meet behind it, and arrive at the next barrier together.
+The reconvergence point is the immediate post-dominator of the branch, ignoring paths on which lanes exit early: lanes
+that have exited never reconverge, so they must not delay the others. The remaining lanes reconverge after
+``if (p) { if (q) return; }``, and arrive at the next barrier together.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from warpreg.ir.kernel import Kernel
 
 @cached_analysis
 def reconvergence(kernel: Kernel) -> tuple[int, ...]:
-    """Per block, the block where lanes that part at its end meet; -1 where they meet no more.
+    """Per block, the block where lanes that diverge at its end reconverge; -1 if they do not.
 
-    The exit that most blocks reach is the main one, other ways out are early. Blocks that do not reach it are taken
-    by themselves in the same manner, and so are those of endless loops. Linear for each exit that is the main one of
-    some blocks.
+    The exit that most blocks reach is the main exit; other exits are early. Blocks that do not reach it are treated
+    separately in the same way, and so are those of infinite loops. Linear in the kernel for each main exit.
     """
     flow = control_flow(kernel)
     meeting = [NONE] * len(kernel.blocks)

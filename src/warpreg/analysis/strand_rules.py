@@ -1,10 +1,10 @@
 """The strand rules of the compiler-managed hierarchy (Gebhart et al., MICRO 2011, section 4.1).
 
 A strand depends only on long-latency results that were requested before it.  So it ends before an instruction that
-touches one that is still under way, where the warp waits for all of them; where paths meet of which only some have one
-under way; and at backward branches.  Left open by the paper, and taken so: an overwrite waits like a read; a result
-that no path reads any more is not waited for where paths meet; a warp may be descheduled at a barrier, a fence and a
-call of the host, so strands end there too.
+accesses an outstanding result, where the warp waits for all of them; at a merge of paths of which only some have an
+outstanding result; and at backward branches.  The paper leaves open, and we assume: an overwrite waits like a read; a
+dead result is not waited for at a merge; a warp may be descheduled at a barrier, a fence and a host call, so strands
+end there too.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import STOPS, Kernel
 
 FENCES = frozenset({"membar", "fence"})
-UNCERTAIN = "a long-latency result is under way on some paths only"
+UNCERTAIN = "a long-latency result is outstanding on some paths only"
 
 
 @dataclass(frozen=True, slots=True)
 class LongLatencyRules:
-    """The rules; ``descheduling`` off keeps strands across waits and barriers, as if every warp were always active, and
-    ``backward_branches`` off keeps them across those (limit studies of section 7).  ``barriers`` off keeps them across
-    barriers, fences and calls of the host alone, as if no warp left the active set there."""
+    """The rules.  Without ``descheduling``, strands continue across waits and barriers, as if every warp were always
+    active; without ``backward_branches``, across those (limit studies of section 7); without ``barriers``, only across
+    barriers, fences and host calls, as if no warp left the active set there."""
 
     descheduling: bool = True
     backward_branches: bool = True
@@ -36,8 +36,8 @@ class LongLatencyRules:
     def boundaries(self, kernel: Kernel, long_latency: Sequence[bool], forced: Mapping[int, str]) -> Boundaries:
         """Where strands begin.
 
-        What is under way at a loop's header is what forward paths bring; if its backward branches bring something else,
-        the header waits, and the search starts again.
+        The results outstanding at a loop header are those of its forward paths; if its backward branches differ, the
+        header waits, and the search restarts.
         """
         uncertain: set[int] = set()
         while True:
@@ -51,7 +51,7 @@ class LongLatencyRules:
 
 @dataclass
 class _Search:
-    """One pass over the blocks in reverse postorder; sets of cells are bit sets of results under way."""
+    """One pass over the blocks in reverse postorder; bit sets of cells hold outstanding results."""
 
     kernel: Kernel
     rules: LongLatencyRules
@@ -83,7 +83,7 @@ class _Search:
             self.leaving[block] = self._through(block, self.arriving[block])
 
     def uncertain_headers(self) -> set[int]:
-        """Targets of backward branches that bring other results under way than the forward paths do."""
+        """Targets of backward branches whose outstanding results differ from those of the forward paths."""
         if not self.rules.descheduling:
             return set()
         return {
@@ -115,7 +115,7 @@ class _Search:
         return self.rules.barriers and deschedules(instruction)
 
     def _through(self, block: int, pending: int) -> int:
-        """What is under way at the end of a block, given what is at its start; notes boundaries inside."""
+        """Results outstanding at the end of a block, given those at its start; records boundaries inside."""
         first, code = self.table.first_pcs[block], self.kernel.blocks[block].instructions
         for pc in self.table.block_pcs(block):
             written = bit_set(self.table.written[pc])
@@ -139,7 +139,7 @@ class _Search:
 
 
 def deschedules(instruction: Instruction) -> bool:
-    """Whether a warp may be descheduled after it: barriers of the thread block that it waits at, fences, host calls."""
+    """Whether a warp may be descheduled after it: blocking barriers of the thread block, fences, host calls."""
     waits = not {"warp", "arrive"} & set(instruction.modifiers)
     return instruction.opcode in FENCES or (instruction.opcode in STOPS and waits)
 

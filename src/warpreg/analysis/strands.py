@@ -1,11 +1,11 @@
-"""Strands: the stretches of code in which values may stay above the main register file.
+"""Strands: the regions of code in which values may stay above the main register file.
 
-A strand is a single-entry part of the control-flow graph that begins at a *boundary*.  Where boundaries lie is decided
-by rules, one set for each paper (:class:`StrandRules`); two more follow from what a strand is, whatever the paper:
+A strand is a single-entry region of the control-flow graph that begins at a *boundary*.  Each paper has its own rules
+for boundaries (:class:`StrandRules`); two more follow from the definition of a strand:
 
 - a block whose predecessors end in different strands begins one;
-- lanes that wait at the other side of a branch, or where its sides meet, lose what they hold if the warp is descheduled
-  meanwhile, so those places begin strands too.  The lanes that fall through go first, so they lose nothing.
+- inactive lanes, at the other target of a branch or at its reconvergence point, lose their upper-level values if the
+  warp is descheduled meanwhile, so these blocks begin strands too.  The fall-through side runs first and loses nothing.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ UNREACHABLE = -1
 
 
 class Start(IntEnum):
-    """What begins at an instruction.
+    """How a strand starts at an instruction.
 
-    ``BEGINS``: a strand, without anything to wait for.  ``WAITS``: a strand, once all long-latency results have
-    arrived; the warp may be descheduled.  ``RESUMES``: a strand after a barrier, fence or host service, at which the
-    warp may have been descheduled.
+    ``BEGINS``: without waiting.  ``WAITS``: once all long-latency results have arrived; the warp may be descheduled.
+    ``RESUMES``: after a barrier, fence or host service, at which the warp may have been descheduled.
     """
 
     INSIDE = 0
@@ -43,7 +42,7 @@ class Start(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """A place where a strand begins, and why."""
+    """A point where a strand begins, and the reason."""
 
     start: Start
     reason: str
@@ -61,7 +60,7 @@ class StrandRules(Protocol):
     """A paper's rules."""
 
     def boundaries(self, kernel: Kernel, long_latency: Sequence[bool], forced: Mapping[int, str]) -> Boundaries:
-        """Where strands begin; the blocks in ``forced`` do in any case (with the reason)."""
+        """Where strands begin; always at the blocks in ``forced``, which maps them to reasons."""
         ...
 
 
@@ -69,9 +68,9 @@ class StrandRules(Protocol):
 class Segment:
     """Instructions ``first`` to ``end`` - 1 of one block, all in one strand.
 
-    ``predecessors`` are the positions in the strand of the segments that lead here: all of the block's predecessors,
-    none at the strand's entry.  ``leaves`` are the places outside the strand to which control goes from here, as
-    (block, pc), the pc being the block's first or one inside it.
+    ``predecessors`` are the positions in the strand of the preceding segments: all of the block's predecessors, none at
+    the strand's entry.  ``leaves`` are the successors outside the strand, as (block, pc), the pc being the block's
+    first or one inside it.
     """
 
     block: int
@@ -88,20 +87,20 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Strand:
-    """Segments, the entry first, each after its predecessors but for loops inside the strand."""
+    """Segments, the entry first, each after its predecessors except for loops inside the strand."""
 
     segments: tuple[Segment, ...]
 
     @property
     def pcs(self) -> tuple[int, ...]:
-        """All its instructions in that order."""
+        """All its instructions in segment order."""
         return tuple(pc for segment in self.segments for pc in segment.pcs)
 
 
 @dataclass(frozen=True, slots=True)
 class Strands:
-    """The strands of a kernel.  By pc: ``number`` of the strand (-1 where no path leads) and ``start``; ``reasons`` say
-    why a strand begins there."""
+    """The strands of a kernel.  By pc: ``number`` of the strand (-1 if unreachable), ``start``, and ``reasons`` why a
+    strand begins there."""
 
     strands: tuple[Strand, ...]
     number: tuple[int, ...]
@@ -110,9 +109,9 @@ class Strands:
 
 
 def strands(kernel: Kernel, rules: StrandRules, long_latency: Sequence[bool]) -> Strands:
-    """The strands of a kernel by some rules; ``long_latency`` by pc says whose results a warp is descheduled for.
+    """The strands of a kernel by ``rules``; ``long_latency`` marks, by pc, results that a warp is descheduled for.
 
-    Each round but the last adds a block that must begin a strand.
+    Each iteration except the last adds blocks that must begin a strand.
     """
     flow = control_flow(kernel)
     forced: dict[int, str] = {}
@@ -144,7 +143,7 @@ def retreating(flow: ControlFlow) -> Callable[[int, int], bool]:
 
 
 def next_to_backward_branch(flow: ControlFlow, block: int) -> str:
-    """Why a block begins a strand where a backward branch ends one: it is its target, or what follows; else empty."""
+    """Why a backward branch makes a block begin a strand: the block is its target or follows it; else empty."""
     is_backward = retreating(flow)
     before = [p for p in flow.predecessors[block] if p in flow.reverse_postorder]
     if any(is_backward(p, block) for p in before):
@@ -156,7 +155,7 @@ def next_to_backward_branch(flow: ControlFlow, block: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A stretch of a block without a boundary inside; ``strand`` is the number of its strand."""
+    """Consecutive instructions of a block without a boundary inside; ``strand`` is the number of its strand."""
 
     first: int
     end: int
@@ -164,7 +163,7 @@ class _Piece:
 
 
 def _pieces(kernel: Kernel, flow: ControlFlow, found: Boundaries) -> dict[int, list[_Piece]]:
-    """The pieces of each reachable block.  A block goes on with the strand of the predecessor that comes first."""
+    """The pieces of each reachable block.  A block continues the strand of its first predecessor."""
     first = kernel.first_pcs()
     pieces: dict[int, list[_Piece]] = {}
     count = 0
@@ -181,7 +180,7 @@ def _pieces(kernel: Kernel, flow: ControlFlow, found: Boundaries) -> dict[int, l
 
 
 def _meetings(flow: ControlFlow, found: Boundaries, pieces: Mapping[int, list[_Piece]]) -> Iterator[int]:
-    """Blocks that more than one strand leads into."""
+    """Blocks with predecessors in more than one strand."""
     for block in flow.reverse_postorder:
         arriving = {pieces[p][-1].strand for p in flow.predecessors[block] if p in pieces}
         if block not in found.blocks and not arriving <= {pieces[block][0].strand}:
@@ -189,9 +188,9 @@ def _meetings(flow: ControlFlow, found: Boundaries, pieces: Mapping[int, list[_P
 
 
 def _waiting(kernel: Kernel, flow: ControlFlow, found: Boundaries) -> Iterator[int]:
-    """Blocks whose lanes may wait while other lanes of the warp come to where it is descheduled.
+    """Blocks where lanes may wait while other lanes of the warp reach a point where it is descheduled.
 
-    Those are the targets of a branch but for the one that goes first (the last successor), and the meeting point.
+    These are the targets of a branch except the one that runs first (the last successor), and the reconvergence point.
     """
     first = kernel.first_pcs()
     lossy = {block for block, boundary in found.blocks.items() if boundary.start.deschedules}
@@ -209,7 +208,7 @@ def _waiting(kernel: Kernel, flow: ControlFlow, found: Boundaries) -> Iterator[i
 
 
 def _between(flow: ControlFlow, targets: Sequence[int], end: int) -> set[int]:
-    """Blocks that the targets of a branch reach without passing its end."""
+    """Blocks reachable from the targets of a branch without passing its reconvergence point ``end``."""
     region: set[int] = set()
     work = [target for target in targets if target != end]
     while work:

@@ -1,8 +1,7 @@
-"""Values: webs of definitions and the reads they reach, joined where a read has several definitions.
+"""Values: def-use webs; definitions that reach a common read belong to one web.
 
-A web is found without listing reaching definitions: where a cell is live into a block, all definitions that arrive
-there reach a common read, so they are one web.  Joining along edges with union-find is near-linear in blocks times
-live cells.
+Webs are built without reaching definitions: if a cell is live into a block, all definitions that arrive there reach a
+common read, so they are one web.  Union-find along edges is near-linear in blocks times live cells.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from warpreg.ir.kernel import Kernel
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One web of one cell: pcs that write it and pcs that read it, ascending; a pc that reads it twice stands twice.
+    """One web of one cell: ascending pcs that write it and that read it; a pc that reads it twice is listed twice.
 
-    ``undefined`` says that some path reads it before any definition.
+    ``undefined``: some path reads it before any definition.
     """
 
     cell: int
@@ -31,7 +30,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """All values of a kernel; ``written[pc]`` and ``read[pc]`` give value numbers in the order of `Accesses`."""
+    """All values of a kernel; ``written[pc]`` and ``read[pc]`` are value numbers in the order of `Accesses`."""
 
     values: tuple[Value, ...]
     written: tuple[tuple[int, ...], ...]
@@ -53,7 +52,7 @@ def values(kernel: Kernel) -> Values:
 
 
 class _Webs:
-    """Union-find over nodes: one for each written cell of an instruction, one for each (block, cell) live in."""
+    """Union-find over nodes: one per written cell of an instruction, and one per (block, live-in cell)."""
 
     def __init__(self, live: Liveness) -> None:
         self.live = live
@@ -86,7 +85,7 @@ class _Webs:
         return self.starts[key]
 
     def walk(self, block: int) -> dict[int, int]:
-        """Give nodes to a block's accesses; returns the node that each cell written here has at the end."""
+        """Assign nodes to a block's accesses; returns the node of each written cell at the block's end."""
         current: dict[int, int] = {}
         table = self.table
         pcs = table.block_pcs(block)

@@ -1,7 +1,7 @@
 """Energy: counts of register accesses and a technology file in, picojoules out.
 
-``account(counts, load("gebhart-40nm"))`` gives an :class:`EnergyReport`, ``normalized`` sets it over a baseline, and
-``load(...).chip.saved`` tells what the saving is worth to the chip.
+``account(counts, load("gebhart-40nm"))`` returns an :class:`EnergyReport`, ``normalized`` divides it by a baseline, and
+``load(...).chip.saved`` converts the saving to chip power.
 """
 
 from warpreg.energy.account import EnergyLine, EnergyReport, LevelEnergy, NormalizedEnergy, account, normalized

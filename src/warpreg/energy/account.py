@@ -19,7 +19,7 @@ MoveWires = Literal["once", "both"]
 class EnergyLine:
     """The energy of one kind of access.
 
-    ``datapath`` is ``private``, ``shared`` or ``move``; ``origin`` tells where the array energy is from.
+    ``datapath`` is ``private``, ``shared`` or ``move``; ``origin`` is the source of the array energy.
     """
 
     level: str
@@ -83,7 +83,7 @@ class NormalizedEnergy:
 
     @property
     def total(self) -> float:
-        """Energy over the baseline's."""
+        """Energy divided by that of the baseline."""
         return math.fsum(level.total for level in self.levels.values())
 
     @property
@@ -97,9 +97,9 @@ def account(
 ) -> EnergyReport:
     """The energy of ``counts``.
 
-    ``wires=False`` leaves the wires out, as the papers' ideal limits and ISCA 2011 Figure 12 do.  ``move_wires`` says
-    what a value that moves between levels pays: ``once`` the way between them, ``both`` the way of a read and of a
-    write to the datapath.
+    ``wires=False`` omits wire energy, as the papers' ideal limits and ISCA 2011 Figure 12 do.  ``move_wires`` selects
+    the wire energy of a move between levels: ``once`` is the distance between them, ``both`` the distances of a read
+    and of a write to the datapath.
     """
     lines = (line for item in counts for line in _lines(item, technology, move_wires))
     kept = lines if wires else (_without_wire(line) for line in lines)
@@ -107,7 +107,7 @@ def account(
 
 
 def normalized(report: EnergyReport, baseline: EnergyReport) -> NormalizedEnergy:
-    """``report`` over ``baseline``; both must be of one technology, and the baseline must have used energy."""
+    """``report`` divided by ``baseline``.  Raises EnergyError for different technologies or a baseline of 0 pJ."""
     if report.technology_digest != baseline.technology_digest:
         raise EnergyError(f"normalizing: expected one technology, found {report.technology} and {baseline.technology}")
     whole = baseline.total_pj

@@ -1,11 +1,10 @@
 """A parametric model of register storage: shape of an array -> energy, leakage, area and access time.
 
-Two kinds, as in the papers: synthesised *flip-flop* arrays (small, many ports) and compiled *SRAM* banks.  The energies
-of the first are a straight line in the number of words, because the multiplexer tree and the clock of one port grow
-with each word; it is the least-squares line through every printed point.  Those of the second grow with the word width
-and with the square root of the number of words, because bit lines and address wires of a square bank do; the one
-printed bank fixes the constant.  All figures are for the node and voltage of the technology; ``scaling`` moves them
-elsewhere.
+Two kinds, as in the papers: synthesised *flip-flop* arrays (small, many ports) and compiled *SRAM* banks.  Flip-flop
+energies are linear in the number of words, because the multiplexer tree and the clock of a port grow with each word;
+the model is the least-squares line through all printed points.  SRAM energies grow with the word width and with the
+square root of the number of words, as bit lines and address wires of a square bank do; the one printed bank fixes the
+constant.  All figures are for the node and voltage of the technology; ``scaling`` converts them to others.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class ArraySpec:
 
 @dataclass(frozen=True, slots=True)
 class ArrayCost:
-    """What an array costs: one read and one write of one word, all banks' leakage and area, one access time."""
+    """Costs of an array: one read and one write of one word, leakage and area of all banks, one access time."""
 
     read_pj: float
     write_pj: float
@@ -73,7 +72,7 @@ class Line:
 
 
 def least_squares(points: Sequence[tuple[float, float]]) -> Line:
-    """The line with the least squared error in y; points at one x give the line through the origin and their mean."""
+    """The least-squares line in y; if all points have one x, the line through the origin and their mean."""
     mean_x = math.fsum(x for x, _ in points) / len(points)
     mean_y = math.fsum(y for _, y in points) / len(points)
     spread = math.fsum((x - mean_x) ** 2 for x, _ in points)
@@ -85,10 +84,10 @@ def least_squares(points: Sequence[tuple[float, float]]) -> Line:
 
 @dataclass(frozen=True, slots=True)
 class FlipFlopModel:
-    """Flip-flop arrays.  ``read`` and ``write`` give fJ per bit moved against the words of a bank.
+    """Flip-flop arrays.  ``read`` and ``write`` are fJ per bit as functions of the words of a bank.
 
     Every port has its own multiplexer tree and decoder, so the energy of an access does not depend on the other ports
-    (assumed); they cost area and leakage.  Access time: one level of delay for each two-to-one step and two for the
+    (assumed); they add area and leakage.  Access time: one level delay for each two-to-one multiplexer and two for the
     flip-flop.
     """
 
@@ -116,9 +115,9 @@ class FlipFlopModel:
 class SramModel:
     """SRAM banks, scaled from one printed bank ``reference``.
 
-    Each port adds a word line and a bit line, so a side of the cell is ``cell_tracks + ports`` wire tracks: energies
-    and access time follow the side, area and leakage the square.  Access time follows the square root of the bits of a
-    bank.
+    Each port adds a word line and a bit line, so a side of the cell is ``cell_tracks + ports`` wire tracks.  Energies
+    and access time are proportional to the side, area and leakage to its square.  Access time is also proportional to
+    the square root of the bits of a bank.
     """
 
     reference: ArraySpec

@@ -10,7 +10,7 @@ from warpreg.gpu.sourced import quantity
 
 @dataclass(frozen=True, slots=True)
 class ChipSaving:
-    """What a register-file saving is worth: watts per SM and per chip, and shares of SM and of chip dynamic power."""
+    """A register-file saving in watts per SM and per chip, and as shares of SM and of chip dynamic power."""
 
     watts_per_sm: float
     watts: float
@@ -20,7 +20,7 @@ class ChipSaving:
 
 @dataclass(frozen=True, slots=True)
 class ChipPower:
-    """How the power of a chip divides; fractions are of the level above."""
+    """Breakdown of chip power; each fraction is of the level above."""
 
     power: float = quantity("chip power", "W", 0, 10_000)
     leakage: float = quantity("leakage, of chip power", low=0, high=1)
@@ -44,7 +44,7 @@ class ChipPower:
         return self.sm_w * self.register_file
 
     def saved(self, saving: float) -> ChipSaving:
-        """The worth of a register-file saving (a fraction, at most 1; negative for a design that costs energy)."""
+        """Chip power saved by a register-file saving: a fraction up to 1, negative for a design that costs energy."""
         if not saving <= 1:
             raise EnergyError(f"register-file saving: expected a fraction up to 1, found {saving:g}")
         watts_per_sm = self.register_file_w * saving

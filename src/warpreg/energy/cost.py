@@ -1,4 +1,4 @@
-"""The energy of one warp-register access: what the array takes and what the wires take."""
+"""The energy of one warp-register access: array and wires."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ class AccessCost:
 def access_cost(technology: Technology, structure: Structure, action: Action) -> AccessCost:
     """Array energy of one access, without wires.
 
-    A size that the technology prints costs what is printed; sizes count in words, so 6 entries of 4 warps cost what 3
-    entries of 8 warps do.  Others come from the array model, but never below a smaller size that is printed.  Raises
-    ``EnergyError`` where the size is missing and ``UnknownNameError`` for a level that neither the technology nor the
-    structure describes.
+    A printed size has the printed energy; sizes count in words, so 6 entries of 4 warps cost the same as 3 entries of 8
+    warps.  Other sizes use the array model, but never less than a smaller printed size.  Raises ``EnergyError`` if the
+    size is missing and ``UnknownNameError`` for a level that neither the technology nor the structure describes.
     """
     if structure.is_empty:
         return AccessCost(0.0, "none")
@@ -57,14 +56,14 @@ def wire_cost(technology: Technology, structure: Structure, datapath: Datapath) 
 
 
 def move_cost(technology: Technology, source: Structure, target: Structure) -> float:
-    """Wire energy of one warp-register from structure to structure, in pJ.
+    """Wire energy of one warp-register between two structures, in pJ.
 
-    Both lie on one line from the private datapath, so the way is the difference of their distances (assumed).
+    The length is the difference of their distances to the private datapath: both are on one line (assumed).
     """
     if source.is_empty or target.is_empty:
         return 0.0
-    way = abs(distance(technology, source, "private") - distance(technology, target, "private"))
-    return way * wire_pj_per_mm(technology)
+    length_mm = abs(distance(technology, source, "private") - distance(technology, target, "private"))
+    return length_mm * wire_pj_per_mm(technology)
 
 
 def wire_pj_per_mm(technology: Technology) -> float:
@@ -73,7 +72,7 @@ def wire_pj_per_mm(technology: Technology) -> float:
 
 
 def distance(technology: Technology, structure: Structure, datapath: Datapath) -> float:
-    """Wire length between a structure and a datapath, in mm; raises ``EnergyError`` where there is no way."""
+    """Wire length between a structure and a datapath, in mm; raises ``EnergyError`` if they are not connected."""
     own = structure.private_mm if datapath == "private" else structure.shared_mm
     if own is not None:
         return own

@@ -1,6 +1,6 @@
-"""What a design counts: accesses of warp-registers, by structure, action and datapath.
+"""Counts of a design: accesses of warp-registers, by structure, action and datapath.
 
-One access moves one warp-register (32 lanes x 32 bits); a 64-bit operand is two.  Counts know nothing of joules.
+One access moves one warp-register (32 lanes x 32 bits); a 64-bit operand is two.  Counts are independent of technology.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ WARP_REGISTER_BITS = 32 * 32
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """The storage that an access goes to.
+    """The storage that is accessed.
 
-    ``level`` names it (``"MRF"``, ``"RFC"``, ``"ORF"``, ``"LRF"``, or a name of the design's own); ``entries`` is its
-    size per warp and ``warps`` the number of warps that have entries: both may be left out where the technology prints
-    one size only.  A level that the technology does not know needs ``array`` (one bank) and its distances in mm; they
-    override the technology's elsewhere.
+    ``level`` is its name (``"MRF"``, ``"RFC"``, ``"ORF"``, ``"LRF"``, or a name defined by the design); ``entries`` is
+    its size per warp and ``warps`` the number of warps that have entries: both are optional if the technology prints
+    only one size.  A level that the technology does not define needs ``array`` (one bank) and its distances in mm; for
+    other levels they override those of the technology.
     """
 
     level: str
@@ -43,13 +43,13 @@ class Structure:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no entry at all, and so costs nothing and serves nothing."""
+        """Whether it has no entries; then it costs nothing and must have no accesses."""
         return self.entries == 0
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """``count`` accesses between a structure and the units of a datapath: operands, results, fills beside a read."""
+    """``count`` accesses between a structure and the units of a datapath: operands, results, fills that join a read."""
 
     structure: Structure
     action: Action

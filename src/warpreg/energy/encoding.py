@@ -1,7 +1,7 @@
-"""What extra bits in each instruction cost a chip (Gebhart et al., MICRO 2011, section 6.5).
+"""Power overhead of extra instruction bits (Gebhart et al., MICRO 2011, section 6.5).
 
-Fetch, decode and schedule take 15% of a chip's dynamic power, each a third (assumed there); fetch and decode grow with
-the bits of an instruction.
+Fetch, decode and schedule are 15% of a chip's dynamic power, a third each (the paper's assumption); fetch and decode
+grow in proportion to the bits of an instruction.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ INSTRUCTION_BITS = 32
 
 @dataclass(frozen=True, slots=True)
 class EncodingOverhead:
-    """Shares that some bits add: of the energy of fetch and decode, and of the chip's dynamic power."""
+    """The added share of fetch and decode energy, and of the chip's dynamic power."""
 
     of_fetch_decode: float
     of_dynamic: float
 
 
 def encoding_overhead(bits: int) -> EncodingOverhead:
-    """The overhead of ``bits`` more in each instruction.  Raises EnergyError for a negative number."""
+    """The overhead of ``bits`` additional bits per instruction.  Raises EnergyError for a negative number."""
     if bits < 0:
         raise EnergyError(f"encoding: expected 0 bits or more, found {bits}")
     share = bits / INSTRUCTION_BITS

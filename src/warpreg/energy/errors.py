@@ -11,4 +11,4 @@ class EnergyError(WarpregError):
 
 
 class TechnologyError(DescriptionError):
-    """A technology file that is wrong: names file, line, key, what was expected and what was found."""
+    """An invalid technology file: names file, line, key, what was expected and what was found."""

@@ -1,4 +1,4 @@
-"""How far the array model is from every figure that a document prints."""
+"""Deviation of the array model from every printed figure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warpreg.energy.technology import Check, Technology
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """One printed figure beside the model's.  ``fitted`` tells whether the figure took part in the fit."""
+    """One printed figure and the model's; ``fitted`` if the figure was used in the fit."""
 
     point: str
     quantity: str
@@ -28,7 +28,7 @@ class Residual:
 
 
 def residuals(technology: Technology) -> tuple[Residual, ...]:
-    """Every printed point of a technology: the energies of its levels, then the checks that nothing was fitted to."""
+    """Every printed point of a technology: the energies of its levels, then the checks, which are not fitted."""
     levels = [residual for name in technology.levels for residual in _of_level(technology, name)]
     checks = [residual for name, check in technology.checks.items() for residual in _of_check(technology, name, check)]
     return tuple(levels + checks)

@@ -1,9 +1,9 @@
-"""Moving costs between process nodes and voltages.
+"""Scaling of costs between process nodes and voltages.
 
-The rules are those of ideal scaling, every length shrinking with the node (assumed; real processes of the last decade
-scale less): capacitance follows the node, energy capacitance times voltage squared, area the node squared, delay the
-node, leakage the width of the transistors (the node) times the voltage.  Wire energy per mm follows the voltage squared
-alone: capacitance per length hardly changes, and distances are the designer's.
+The rules are those of ideal scaling: every length shrinks with the node (assumed; real processes of the last decade
+scale less).  Capacitance and delay are proportional to the node, energy to capacitance times voltage squared, area to
+the node squared, leakage to transistor width (the node) times voltage.  Wire energy per mm is proportional to voltage
+squared only: capacitance per length hardly changes, and distances are a choice of the designer.
 """
 
 from __future__ import annotations
@@ -36,5 +36,5 @@ def rescale(cost: ArrayCost, source: OperatingPoint, target: OperatingPoint) -> 
 
 
 def rescale_wire(energy: float, source: OperatingPoint, target: OperatingPoint) -> float:
-    """Wire energy per mm at another voltage, in the unit given."""
+    """Wire energy per mm at another voltage, in the unit of ``energy``."""
     return energy * (target.voltage / source.voltage) ** 2

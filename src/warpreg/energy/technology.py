@@ -21,7 +21,7 @@ KINDS = ("flip-flop", "sram")
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """Node, supply and clock, and the bits that one printed access energy moves."""
+    """Node, supply and clock, and the bits of one access in the printed energies."""
 
     node: float = quantity("process node", "nm", 1, 1000)
     voltage: float = quantity("supply", "V", 0.1, 5)
@@ -31,7 +31,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """Moving ``bits`` bits over one mm."""
+    """Wire energy of ``bits`` bits over one mm."""
 
     energy: float = quantity("energy of a word over one mm", "pJ/mm", 0, 1000)
     bits: int = quantity("bits of that word", "bits", 1, 4096)
@@ -67,7 +67,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class SramConstants:
-    """What the SRAM model needs beside the MRF bank."""
+    """Constants of the SRAM model in addition to the MRF bank."""
 
     area: float = quantity("area of the MRF bank", "um^2", 1, 1e9)
     leakage: float = quantity("leakage of a memory", "mW", 0, 1e6)
@@ -80,7 +80,7 @@ class SramConstants:
 
 @dataclass(frozen=True, slots=True)
 class FlipFlopConstants:
-    """What the flip-flop model needs beside the printed energies."""
+    """Constants of the flip-flop model in addition to the printed energies."""
 
     cell_area: float = quantity("area of a flip-flop", "um^2", 0, 1e6)
     multiplexer_area: float = quantity("area of a two-to-one multiplexer", "um^2", 0, 1e6)
@@ -90,7 +90,7 @@ class FlipFlopConstants:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A point printed elsewhere, to hold the model against: one bank, per access of one word."""
+    """A point printed elsewhere, to validate the model: one bank, per access of one word."""
 
     array: str = quantity("kind of array", choices=KINDS)
     words: int = quantity("words", "words", 1, 1 << 30)
@@ -103,7 +103,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Technology:
-    """A process with its levels, wires, array model and chip; ``origins`` gives each number's source by dotted key."""
+    """A process with its levels, wires, array model and chip; ``origins``: the source of each number by dotted key."""
 
     name: str
     title: str
@@ -130,7 +130,7 @@ def names() -> tuple[str, ...]:
 def load(name_or_path: str | Path) -> Technology:
     """Read a technology by name, or from a path that ends in ``.toml``.
 
-    Raises ``UnknownNameError`` for a name that no technology bears and ``TechnologyError`` for a wrong file.
+    Raises ``UnknownNameError`` for an unknown name and ``TechnologyError`` for an invalid file.
     """
     path = sourced.find("technology", FOLDER, name_or_path)
     return _read(path, path.read_bytes() if path.is_file() else b"")
@@ -138,7 +138,7 @@ def load(name_or_path: str | Path) -> Technology:
 
 @lru_cache(maxsize=32)
 def _read(path: Path, content: bytes) -> Technology:
-    """``content`` is what tells an edited file from the one that was read."""
+    """Parse a file; ``content`` is part of the cache key, so an edited file is read again."""
     document = Document(path, TechnologyError)
     document.only(("title", "process", "wire", "level", "model", "check", "chip"))
     process = document.section("process", Process)

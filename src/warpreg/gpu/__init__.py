@@ -1,6 +1,6 @@
-"""Machine descriptions: which GPU, with every number and its source.
+"""Machine descriptions: the parameters of a GPU, each with its source.
 
-``load("gtx480")`` or ``load("my_gpu.toml")`` gives a :class:`Machine`; ``occupancy`` says how many warps it can hold.
+``load("gtx480")`` or ``load("my_gpu.toml")`` returns a :class:`Machine`; ``occupancy`` computes its resident warps.
 """
 
 from warpreg.gpu.machine import Machine, MachineError, load, names

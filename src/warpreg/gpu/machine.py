@@ -21,12 +21,12 @@ SECTIONS = (
 
 
 class MachineError(DescriptionError):
-    """A machine file that is wrong: names file, line, key, what was expected and what was found."""
+    """An invalid machine file: names file, line, key, what was expected and what was found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """The chip around the SMs."""
+    """Chip-level parameters."""
 
     sms: int = quantity("streaming multiprocessors", "SMs", 1, 1024)
     clock_mhz: float = quantity("core clock", "MHz", 1, 10_000)
@@ -34,7 +34,7 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Sm:
-    """What one SM holds and how wide it is."""
+    """Capacity and width of one SM."""
 
     warps: int = quantity("resident warps", "warps", 1, 256)
     threads: int = quantity("resident threads", "threads", 1, 8192)
@@ -47,7 +47,7 @@ class Sm:
 
 @dataclass(frozen=True, slots=True)
 class Schedulers:
-    """Who issues; what begins at ``active_warps`` is of the two-level scheduler, ``None`` without one."""
+    """Warp schedulers; ``active_warps`` and later fields describe the two-level scheduler, ``None`` without one."""
 
     count: int = quantity("warp schedulers", "schedulers", 1, 16)
     issue_width: int = quantity("instructions a scheduler issues in a cycle", "instructions", 1, 2)
@@ -61,10 +61,10 @@ class Schedulers:
 
 @dataclass(frozen=True, slots=True)
 class RegisterFile:
-    """The main register file of one SM, how it is read, and how the driver hands it out.
+    """The main register file of one SM: banks, ports, and allocation rules.
 
-    ``mapping``: which bank holds register ``r`` of the warp in slot ``s``: ``r``, ``r + s`` or ``s`` modulo the banks;
-    with ``private_banks`` modulo those of a scheduler, of which each has an equal part.
+    ``mapping``: the bank of register ``r`` of the warp in slot ``s`` is ``r``, ``r + s`` or ``s`` modulo the number of
+    banks; with ``private_banks``, modulo the banks of a scheduler (an equal part each).
     """
 
     bytes: int = quantity("capacity", "bytes", 128, 1 << 24)
@@ -82,7 +82,7 @@ class RegisterFile:
 
     @property
     def is_single_ported(self) -> bool:
-        """Whether a bank has one access in a step, read or write."""
+        """Whether a bank serves one access per step, read or write."""
         return self.bank_read_ports == 0 or self.bank_write_ports == 0
 
     @property
@@ -102,7 +102,7 @@ class SharedMemory:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Cycles until data is there, by where it is; those of arithmetic are its pipe's."""
+    """Memory latency in cycles, by where the data is; arithmetic latencies are in the pipes."""
 
     shared: int = quantity("shared memory", "cycles", 1, 100_000)
     constant: int = quantity("constant memory, in its cache", "cycles", 1, 100_000)
@@ -114,8 +114,8 @@ class Latency:
 class Machine:
     """One GPU.  ``origins`` gives the source of each number by dotted key; ``digest`` identifies the content.
 
-    ``pipes`` are the function units by name, and ``worker`` says for each kind of pipe which of them does its work;
-    ``collectors`` are empty with an ideal operand path.
+    ``pipes`` are the function units by name; ``worker`` maps each kind of pipe to the pipe that executes its
+    instructions; ``collectors`` are empty with an ideal operand path.
     """
 
     name: str
@@ -141,7 +141,7 @@ class Machine:
         return self.register_file.registers // self.sm.threads_per_warp
 
     def cycles(self, pipe: str) -> int:
-        """Cycles from the dispatch of an instruction of that pipe until its result can be used; 0 for memory's."""
+        """Cycles from dispatch of an instruction of that pipe until its result can be used; 0 for memory pipes."""
         latency = self.pipes[self.worker[pipe]].latency
         return 0 if latency is None else latency + self.operand_path.dispatch_cycles
 
@@ -154,7 +154,7 @@ def names() -> tuple[str, ...]:
 def load(name_or_path: str | Path) -> Machine:
     """Read a machine by name, or from a path that ends in ``.toml``.
 
-    Raises ``UnknownNameError`` for a name that no machine bears and ``MachineError`` for a wrong file.
+    Raises ``UnknownNameError`` for an unknown name and ``MachineError`` for an invalid file.
     """
     document = Document(sourced.find("machine", FOLDER, name_or_path), MachineError, FOLDER)
     document.only(SECTIONS)

@@ -1,4 +1,4 @@
-"""How many warps an SM can hold: the rule of NVIDIA's occupancy calculator, with the machine's granularities."""
+"""Occupancy: resident warps of an SM by the rule of NVIDIA's occupancy calculator, with the machine's granularities."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from warpreg.ir.errors import WarpregError
 
 
 class OccupancyError(WarpregError):
-    """A block that no machine could hold: a negative size or no thread at all."""
+    """An impossible block: a negative size or no threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """Resident blocks and warps of one SM; ``limiter`` is the resource that allows no further block.
+    """Resident blocks and warps of one SM; ``limiter`` is the resource that prevents a further block.
 
     ``limiter`` is one of ``"block size"``, ``"registers per thread"``, ``"warps"``, ``"blocks"``, ``"registers"`` and
     ``"shared memory"``; on a tie the first of these is named.  ``blocks == 0`` means that the kernel cannot run here.
@@ -27,10 +27,10 @@ class Occupancy:
 
 
 def occupancy(machine: Machine, registers: int, shared_bytes: int, block_threads: int) -> Occupancy:
-    """Warps resident on one SM, for ``registers`` a thread, ``shared_bytes`` and ``block_threads`` a block.
+    """Warps resident on one SM, for ``registers`` per thread, and ``shared_bytes`` and ``block_threads`` per block.
 
-    Registers are given to whole warps in units of ``allocation_unit``, and the warps that fit are rounded down to
-    ``warp_granularity``; shared memory is rounded up to its own unit.  Raises ``OccupancyError`` for sizes below zero.
+    Registers are allocated per warp in units of ``allocation_unit``, and the number of warps is rounded down to
+    ``warp_granularity``; shared memory is rounded up to its unit.  Raises ``OccupancyError`` for sizes below zero.
     """
     if registers < 0 or shared_bytes < 0 or block_threads < 1:
         found = f"{registers}, {shared_bytes} and {block_threads}"

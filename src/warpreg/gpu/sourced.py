@@ -1,9 +1,9 @@
-"""TOML files in which every number stands beside its source.
+"""TOML files in which every number has a source.
 
-An entry is an inline table: ``{ value = 32, unit = "warps", source = "rfc §2.1" }``.  Where no document gives the
-number, the reason takes the place of the source: ``{ value = 8.0, unit = "pJ", assumed = "lost in the scan" }``.  A
-section of such a file is declared as a frozen dataclass whose fields are made by :func:`quantity`; reading is strict,
-and each refusal names the file, the line, the key, what was expected and what was found.
+An entry is an inline table: ``{ value = 32, unit = "warps", source = "rfc §2.1" }``.  If no document gives the number,
+the entry has a reason instead: ``{ value = 8.0, unit = "pJ", assumed = "lost in the scan" }``.  A section of such a
+file is declared as a frozen dataclass whose fields are made by :func:`quantity`.  Parsing is strict, and each error
+names the file, the line, the key, what was expected and what was found.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Section = TypeVar("Section", bound="DataclassInstance")
 
 
 class DescriptionError(WarpregError):
-    """A description file that cannot be believed: ``location``, ``key``, ``expected`` and ``found`` say why."""
+    """An invalid description file; ``location``, ``key``, ``expected`` and ``found`` describe the error."""
 
     def __init__(self, location: Location, key: str, expected: str, found: str) -> None:
         self.location, self.key, self.expected, self.found = location, key, expected, found
@@ -40,7 +40,7 @@ class DescriptionError(WarpregError):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a number comes from: a citation, or the reason why it was assumed."""
+    """The origin of a number: a citation, or the reason of an assumption."""
 
     text: str
     assumed: bool = False
@@ -51,7 +51,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What a field may hold: meaning, unit (``""`` for pure numbers and words), inclusive range, allowed words."""
+    """Allowed values of a field: meaning, unit (``""`` for pure numbers and words), inclusive range, allowed words."""
 
     what: str
     unit: str
@@ -69,7 +69,7 @@ def quantity(
     *,
     optional: bool = False,
 ) -> Any:
-    """Declare a field of a section; an optional one is ``None`` where the file leaves it out."""
+    """Declare a field of a section; an optional one is ``None`` if the file omits it."""
     metadata = {"quantity": Quantity(what, unit, low, high, choices)}
     if optional:
         return dataclasses.field(default=None, metadata=metadata)
@@ -77,7 +77,7 @@ def quantity(
 
 
 def find(kind: str, folder: Path, name_or_path: str | Path) -> Path:
-    """The file of a name in ``folder``, or the path itself when it ends in ``.toml``; else ``UnknownNameError``."""
+    """The file of a name in ``folder``, or the path itself if it ends in ``.toml``.  Raises ``UnknownNameError``."""
     path = Path(name_or_path)
     if path.suffix == ".toml":
         return path
@@ -94,8 +94,8 @@ def names(folder: Path) -> tuple[str, ...]:
 class Document:
     """One parsed file.  ``origins`` collects the origin of every number read, by dotted key.
 
-    With a ``folder`` of descriptions, a file may say ``base = "name"``: it has that description's entries where it has
-    none of its own.
+    With a ``folder`` of descriptions, a file may contain ``base = "name"``: it inherits that description's entries and
+    may override them.
     """
 
     def __init__(self, path: Path, error: type[DescriptionError], folder: Path | None = None) -> None:
@@ -110,12 +110,12 @@ class Document:
         self.digest = hashlib.sha256(json.dumps(self._data, sort_keys=True, default=str).encode()).hexdigest()
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
-        """Keys of the file, or of the table at a dotted ``prefix``; empty where there is no such table."""
+        """Keys of the file, or of the table at a dotted ``prefix``; empty if there is no such table."""
         return tuple(self._table(prefix) or ())
 
     def only(self, allowed: Iterable[str], prefix: str = "") -> None:
-        """Refuse keys outside ``allowed``, of the file or of the table at ``prefix``."""
-        self._refuse_strangers(prefix, self._table(prefix) or {}, tuple(allowed))
+        """Raise the document's error class for keys outside ``allowed``, of the file or of the table at ``prefix``."""
+        self._refuse_unknown_keys(prefix, self._table(prefix) or {}, tuple(allowed))
 
     def text(self, key: str) -> str:
         """A plain top-level string."""
@@ -129,7 +129,7 @@ class Document:
         if table is None:
             raise self.refusal(prefix, f"a table [{prefix}]", "nothing")
         fields = {field.name: field for field in dataclasses.fields(shape)}
-        self._refuse_strangers(prefix, table, tuple(fields))
+        self._refuse_unknown_keys(prefix, table, tuple(fields))
         hints = typing.get_type_hints(shape)
         values: dict[str, Any] = {}
         for name, field in fields.items():
@@ -140,7 +140,7 @@ class Document:
         return shape(**values)
 
     def refusal(self, key: str, expected: str, found: str) -> DescriptionError:
-        """The error for ``key``, placed at its line."""
+        """The error for ``key``, with its line."""
         return self._error(self._location(key), key, expected, found)
 
     def _read(self) -> str:
@@ -196,23 +196,23 @@ class Document:
                 return number
         return None
 
-    def _refuse_strangers(self, prefix: str, table: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
+    def _refuse_unknown_keys(self, prefix: str, table: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
         for key in table:
             if key not in allowed:
                 near = difflib.get_close_matches(key, allowed, n=1, cutoff=0.6)
                 expected = f"'{near[0]}'" if near else f"one of {', '.join(allowed)}"
                 raise self.refusal(f"{prefix}.{key}" if prefix else key, expected, f"unknown key '{key}'")
 
-    def _entry(self, key: str, entry: Any, wanted: Quantity, hint: Any) -> Any:
+    def _entry(self, key: str, entry: Any, declared: Quantity, hint: Any) -> Any:
         if not isinstance(entry, dict) or "value" not in entry:
             raise self.refusal(key, "{ value = ..., source = ... }", repr(entry))
-        self._refuse_strangers(key, entry, ("value", "unit", "source", "assumed"))
+        self._refuse_unknown_keys(key, entry, ("value", "unit", "source", "assumed"))
         self.origins[key] = self._origin(key, entry)
-        if (unit := entry.get("unit", "")) != wanted.unit:
-            raise self.refusal(key, f"unit '{wanted.unit}'", f"unit '{unit}'")
+        if (unit := entry.get("unit", "")) != declared.unit:
+            raise self.refusal(key, f"unit '{declared.unit}'", f"unit '{unit}'")
         value = self._typed(key, entry["value"], hint)
         for item in value if isinstance(value, tuple) else (value,):
-            self._check(key, item, wanted)
+            self._check(key, item, declared)
         return value
 
     def _origin(self, key: str, entry: Mapping[str, Any]) -> Origin:
@@ -234,16 +234,16 @@ class Document:
             raise self.refusal(key, f"a value of type {hint.__name__}", repr(value))
         return value
 
-    def _check(self, key: str, value: Any, wanted: Quantity) -> None:
+    def _check(self, key: str, value: Any, declared: Quantity) -> None:
         if isinstance(value, str):
-            if wanted.choices and value not in wanted.choices:
-                raise self.refusal(key, f"one of {', '.join(wanted.choices)}", f"'{value}'")
-        elif not (wanted.low <= value <= wanted.high and math.isfinite(value)):
-            raise self.refusal(key, f"{wanted.low:g} to {wanted.high:g} {wanted.unit}".rstrip(), f"{value:g}")
+            if declared.choices and value not in declared.choices:
+                raise self.refusal(key, f"one of {', '.join(declared.choices)}", f"'{value}'")
+        elif not (declared.low <= value <= declared.high and math.isfinite(value)):
+            raise self.refusal(key, f"{declared.low:g} to {declared.high:g} {declared.unit}".rstrip(), f"{value:g}")
 
 
 def _merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """The base's tables with the file's own entries in them; an entry replaces the other as a whole."""
+    """The base's tables, overridden by the file's entries; an entry is replaced as a whole."""
     merged = dict(base)
     for key, value in own.items():
         before = base.get(key)
