@@ -27,7 +27,7 @@ from tests.opcodes.samples import F32_EDGES, integer_edges
 
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
-from warpreg.codegen.build.normalize_legacy import modernizer
+from warpreg.codegen.build.normalize_legacy import legacy_normalizer
 from warpreg.ir import opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
@@ -50,12 +50,12 @@ def text_of(section: Section, lines: list[str], parameters: str = "") -> str:
 def test_every_form_has_a_row(title: str) -> None:
     section = SECTIONS[title]
     module = ptx.parse(text_of(section, [instruction(*form) for form in section.forms()]))
-    modernize = modernizer(module) or (lambda instruction: instruction)
+    normalize = legacy_normalizer(module) or (lambda instruction: instruction)
     missing = set()
     for statement in module.kernels[0].body or ():
         if isinstance(statement, Instruction):
             try:
-                opcodes.lookup(modernize(statement))
+                opcodes.lookup(normalize(statement))
             except UnsupportedError:
                 missing.add(statement.full_opcode)
     assert {opcode for opcode in missing if not WITHOUT_ROW.match(opcode)} == set()

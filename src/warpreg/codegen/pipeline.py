@@ -40,17 +40,16 @@ LEVELS = (PTX, MACHINE)
 
 @dataclass(frozen=True)
 class CompileOptions:
-    """How to compile.
+    """Compiler options.
 
-    ``max_registers``: 32-bit registers a thread may demand, by default what the machine has; ``schedule``: reorder
-    instructions within blocks; ``fuse_multiply_add``: contract floating-point products and sums that PTX allows to be
-    contracted; ``predicate``: make guarded instructions of short branches; ``target``: whose registers a thread's
-    demand includes; ``expand_division``: divisions and square roots as the machine's own instructions; ``level``:
-    ``machine``, or ``ptx`` for the instructions as they stand in PTX, each virtual register in a place of its own;
-    ``banks``: keep the operands of an instruction in different ones of so many register banks; ``cycles``: of the
-    machine to schedule for, by default the target's; ``address_bits``: 32 computes addresses in single registers;
-    ``rotate``: a value takes the register that has been free for longest, of those in use and the first so many, not
-    the lowest.
+    ``max_registers``: limit of 32-bit registers per thread, default the machine's; ``schedule``: reorder instructions
+    within blocks; ``fuse_multiply_add``: contract floating-point products and sums where PTX allows it; ``predicate``:
+    if-convert short branches; ``target``: the target whose reserved registers count towards the demand;
+    ``expand_division``: expand divisions and square roots to machine instructions; ``level``: ``machine``, or ``ptx``
+    for unmodified PTX instructions with one register per virtual register; ``banks``: spread the operands of an
+    instruction over this many register banks; ``cycles``: latency model to schedule for, default the target's;
+    ``address_bits``: 32 computes addresses in single registers; ``rotate``: allocate the register that has been free
+    longest, among those in use and the first ``rotate`` ones, instead of the lowest.
     """
 
     max_registers: int | None = None
@@ -110,7 +109,7 @@ def translate(module: Module, kernel_name: str, options: CompileOptions | None =
 def compile(kernel: Kernel, options: CompileOptions | None = None) -> Kernel:
     """The kernel in architected registers, with the same blocks; the result is verified.
 
-    Raises AllocationError where ``max_registers`` is too small.
+    Raises AllocationError if ``max_registers`` is too small.
     """
     virtual = kernel
     for step in pipeline(options or CompileOptions()):

@@ -1,4 +1,4 @@
-"""Checks the invariants of a kernel, so that a wrong pass is found where it went wrong."""
+"""Checks the invariants of a kernel after a pass, so that errors are attributed to the pass."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def verify(kernel: Kernel, before: Kernel | None = None) -> None:
 
 
 def undefined_reads(kernel: Kernel) -> list[str]:
-    """Names of cells that some path reads before any definition, be it guarded."""
+    """Names of cells that some path reads before any definition; guarded definitions count."""
     exposed = exposed_at_entry(kernel)
     return [accesses(kernel).cells.names[c] for c in members(exposed)]
 

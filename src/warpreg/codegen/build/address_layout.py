@@ -1,5 +1,5 @@
-"""Where variables live: parameters in bank 0, static variables in shared and local memory, the addresses of module
-variables in bank 4, what constant variables hold in bank 3.
+"""Address layout: parameters in constant bank 0, static variables in shared and local memory, addresses of module
+variables in bank 4, contents of constant variables in bank 3.
 
 Parameter offsets follow PTX: each at the next multiple of its alignment (PTX ISA, "Kernel Function Parameters").
 """
@@ -25,7 +25,7 @@ PARAMETER_BANK = 0
 VARIABLE_BANK = 4
 CONSTANT_BANK = 3
 PARAMETER_COPY = "%parameters"
-"""Name of the constant variable that holds the parameters again, for a kernel that takes their address."""
+"""Name of the constant variable that holds a copy of the parameters, for a kernel that takes their address."""
 BANKED = frozenset({"global", "const", "tex"})
 PLACED = frozenset({"shared", "local"})
 
@@ -96,11 +96,11 @@ class Layout:
         return layout
 
     def place_parameters(self, size: int) -> None:
-        """Have the parameters, ``size`` bytes, as a constant variable."""
+        """Place a copy of the parameters, ``size`` bytes, as a constant variable."""
         self.place(PARAMETER_COPY, Variable("const", TYPES["b8"], PARAMETER_COPY, 16, (size,)))
 
     def place(self, name: str, variable: Variable, space: str = "") -> None:
-        """Give a variable the next place in its own space or in ``space``."""
+        """Place a variable at the next free address of its own space or of ``space``."""
         space = space or variable.space
         if space == "shared":
             offset = align(self.shared_bytes, variable.natural_alignment)
@@ -114,7 +114,7 @@ class Layout:
 
 
 def symbols_of(instruction: Instruction) -> Iterator[Symbol]:
-    """Every symbol in an instruction's operands; those of a call stay names."""
+    """Every symbol in an instruction's operands; a call has none, since its operands remain names."""
     if instruction.opcode == "call":
         return
     yield from _symbols(instruction.operands)
@@ -132,7 +132,7 @@ def _symbols(operands: Iterable[Operand]) -> Iterator[Symbol]:
 
 @dataclass(frozen=True)
 class SymbolResolver:
-    """Replaces the names of variables by where they are."""
+    """Replaces the names of variables by their addresses."""
 
     layout: Layout
     parameters: Mapping[str, Parameter]
@@ -152,7 +152,7 @@ class SymbolResolver:
         return operands
 
     def _check_bounds(self, instruction: Instruction, word: ConstantBank) -> None:
-        """Parameters are read from constant bank 0 by fixed offsets, which must lie in it."""
+        """Check that a fixed offset into constant bank 0 is within the parameters."""
         count = next((int(m[1:]) for m in instruction.modifiers if m in ("v2", "v4", "v8")), 1)
         size = max((p.offset + p.bytes for p in self.parameters.values()), default=0)
         end = word.offset + count * word.type.bytes
@@ -161,7 +161,7 @@ class SymbolResolver:
             raise UnsupportedError(f"'{instruction}'", instruction.location, reason)
 
     def _handle(self, operand: Operand) -> Operand:
-        """The name of a texture, sampler or surface, or of a parameter that is one, as the place of its handle."""
+        """The location of the handle of a texture, sampler or surface, named directly or by a parameter."""
         if isinstance(operand, AddressTuple):
             return AddressTuple(tuple(self._handle(e) for e in operand.elements))
         if isinstance(operand, Address):

@@ -1,7 +1,7 @@
 """From a function of a PTX module to a kernel of basic blocks with virtual registers.
 
 Nested scopes are resolved, device functions inlined or laid out, static variables and parameters placed, unreachable
-code dropped, and, where asked for, short branches turned into guarded instructions.
+code dropped and, optionally, short branches if-converted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from warpreg.codegen.build.call_parameters import CallParameters
 from warpreg.codegen.build.clusters import single_block
 from warpreg.codegen.build.flatten import Flattened, flatten
 from warpreg.codegen.build.if_conversion import predicated
-from warpreg.codegen.build.normalize_legacy import modernizer
+from warpreg.codegen.build.normalize_legacy import legacy_normalizer
 from warpreg.codegen.build.operand_forms import check_forms
 from warpreg.codegen.build.parameter_addresses import needs_copy, through_addresses
 from warpreg.codegen.build.recursive_calls import Linker
@@ -30,14 +30,14 @@ from warpreg.ir.types import U32, U64
 
 
 def build(module: Module, kernel_name: str, *, predicate: bool = False) -> Kernel:
-    """The kernel ``kernel_name`` of ``module`` with virtual registers; ``predicate``: without its short branches.
+    """The kernel ``kernel_name`` of ``module`` with virtual registers; ``predicate``: if-convert short branches.
 
-    Raises UnknownNameError where the module has no such entry, UnsupportedError for a branch that goes to no label and
-    for an instruction whose operands its opcode does not take.
+    Raises UnknownNameError if the module has no such entry, UnsupportedError for a branch to an unknown label and for
+    an instruction whose operands its opcode does not accept.
     """
     function = _entry(module, kernel_name)
     flat = flatten(module, function)
-    _put_into_todays_words(module, flat)
+    _normalize_legacy(module, flat)
     instructions = list(flat.instructions())
     check_forms(instructions)
     laid = parameters(function, pointer_parameters(instructions))
@@ -67,11 +67,11 @@ def build(module: Module, kernel_name: str, *, predicate: bool = False) -> Kerne
     return predicated(kernel) if predicate else kernel
 
 
-def _put_into_todays_words(module: Module, flat: Flattened) -> None:
-    modernize = modernizer(module)
+def _normalize_legacy(module: Module, flat: Flattened) -> None:
+    normalize = legacy_normalizer(module)
     for items in (flat.items, *(routine.items for routine in flat.routines.values())):
-        if modernize:
-            items[:] = [modernize(i) if isinstance(i, Instruction) else i for i in items]
+        if normalize:
+            items[:] = [normalize(i) if isinstance(i, Instruction) else i for i in items]
         items[:] = [canonical(i) if _is_texture(i) else i for i in single_block(items)]
 
 
@@ -87,7 +87,7 @@ def _entry(module: Module, name: str) -> Function:
 
 
 def _linked(module: Module, flat: Flattened, names: frozenset[str]) -> list[Item]:
-    """One list with the parameters of calls in registers or local memory, and the routines laid out."""
+    """One list that includes the routines, with call parameters in registers or local memory."""
     if not names and not flat.routines:
         return flat.items
     slots = CallParameters.of(flat.instructions(), names)

@@ -1,7 +1,7 @@
 """Parameters of inlined calls: ``st.param`` and ``ld.param`` pairs become register moves.
 
-A parameter that is accessed at constant, disjoint places gets one virtual register a place.  One whose address is
-taken, or whose places overlap, lives in local memory instead, as it does on the machine.
+A parameter that is accessed at constant, disjoint offsets gets one virtual register per offset.  A parameter whose
+address is taken, or whose accesses overlap, is in local memory instead, as on the machine.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Access:
 
 @dataclass(frozen=True)
 class CallParameters:
-    """Which parameters of inlined calls are registers (``slots``, of ``sizes`` bytes) and which are ``in_memory``."""
+    """Parameters of inlined calls in registers (``slots``, of ``sizes`` bytes) and ``in_memory``."""
 
     slots: dict[tuple[str, int], Register]
     in_memory: frozenset[str]
@@ -75,7 +75,7 @@ class CallParameters:
         return CallParameters(slots, frozenset(exposed), sizes)
 
     def rewrite(self, instruction: Instruction) -> tuple[Instruction, ...]:
-        """What stands for the instruction: moves, a local access, or itself."""
+        """The replacement of the instruction: moves, a local access, or itself."""
         access = _Access.read(instruction)
         if access and (access.name, access.offset) in self.slots:
             return tuple(self._moves(instruction, access))

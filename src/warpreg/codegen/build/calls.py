@@ -1,4 +1,4 @@
-"""A ``call`` instruction taken apart (PTX ISA, "Parallel Synchronization and Control Flow": ``call``)."""
+"""Parses the operands of ``call`` (PTX ISA, "Parallel Synchronization and Control Flow": ``call``)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _elements(operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
 
 
 def agree(prototype: CallPrototype | Function, function: Function) -> bool:
-    """Whether a function has the parameters and results that a prototype promises, as sizes in bytes."""
+    """Whether a function's parameters and results have the sizes in bytes that a prototype declares."""
     wanted, found = ((_sizes(signature.parameters), _sizes(signature.returns)) for signature in (prototype, function))
     return wanted == found
 

@@ -1,4 +1,4 @@
-"""The barrier of a cluster of one thread block is the block's (PTX ISA, section 9.7.13, barrier.cluster)."""
+"""Lowers the barrier of a cluster of one block to the block's barrier (PTX ISA, section 9.7.13, barrier.cluster)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Immediate
 
 BARRIER = 15
-"""The block's barrier that stands in for the cluster's."""
+"""The block's barrier that implements the cluster's."""
 
 
 def single_block(items: Iterable[Flat]) -> Iterator[Flat]:
-    """``barrier.cluster.wait`` becomes ``bar.sync``; arriving, which every thread does before, needs nothing."""
+    """Replace ``barrier.cluster.wait`` by ``bar.sync`` and remove ``arrive``, which every thread executes before."""
     for item in items:
         if not (isinstance(item, Instruction) and item.opcode == "barrier" and item.modifiers[:1] == ("cluster",)):
             yield item

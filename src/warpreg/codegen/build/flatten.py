@@ -1,9 +1,8 @@
-"""From a function's nested statements to one straight list: scopes resolved, calls carried out.
+"""Flattens a function's nested statements to one list: scopes are resolved, calls are expanded.
 
-A name that a nested scope or an inlined function declares again gets a suffix ``$n``, so that in the list every name
-means one thing.  A called function is inlined; one that may come to call itself becomes a `Routine`; an indirect call
-is a branch table over direct ones; what the host provides becomes an instruction.  A call that is none of these stays
-as it is; running it is an error then.
+A name that a nested scope or an inlined function redeclares gets a suffix ``$n``, so that names are unique in the list.
+A called function is inlined; a recursive one becomes a `Routine`; an indirect call becomes a branch table over direct
+ones; a host service becomes an instruction.  Any other call is left unchanged, and is an error when executed.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from functools import cached_property
 from warpreg.codegen.build.calls import Call
 from warpreg.codegen.build.frames import Routine
 from warpreg.codegen.build.functions import Functions, Table
-from warpreg.codegen.build.indirect_calls import complaint, dispatch
+from warpreg.codegen.build.indirect_calls import dispatch, trap_invalid_target
 from warpreg.codegen.build.recursive_calls import call_of
 from warpreg.codegen.build.scopes import Scope, UniqueNames
 from warpreg.codegen.build.services import is_service, service
@@ -31,8 +30,8 @@ Flat = Instruction | syntax.LabelStatement
 
 @dataclass
 class Flattened:
-    """``items`` in order; ``variables``, branch ``tables`` and ``routines`` by their unique names; ``names`` makes
-    more of those."""
+    """``items`` in order; ``variables``, branch ``tables`` and ``routines`` by their unique names; ``names`` generates
+    further unique names."""
 
     items: list[Flat] = field(default_factory=list)
     variables: dict[str, syntax.Variable] = field(default_factory=dict)
@@ -41,18 +40,18 @@ class Flattened:
     names: UniqueNames = field(default_factory=UniqueNames)
 
     def instructions(self) -> Iterator[Instruction]:
-        """Those of the kernel, then those of each routine."""
+        """The instructions of the kernel, then those of each routine."""
         for items in (self.items, *(routine.items for routine in self.routines.values())):
             yield from (item for item in items if isinstance(item, Instruction))
 
 
 @dataclass
 class _Activation:
-    """What the code that is being flattened belongs to.
+    """The context of the code that is being flattened.
 
-    ``items`` is where it goes; ``returns`` are the labels that ``ret`` goes to, innermost last; ``routine`` is the
-    routine whose own declarations are read, None inside a function inlined into it; ``frame`` is that routine in either
-    case; ``group`` has the routines of the mutual callers that it is one of, by function.
+    ``items`` is the output list; ``returns`` are the labels that ``ret`` branches to, innermost last; ``routine`` is
+    the routine whose own declarations are read, None inside a function inlined into it; ``frame`` is that routine in
+    either case; ``group`` maps the functions of its group of mutual callers to their routines.
     """
 
     items: list[Flat]
@@ -80,7 +79,7 @@ def flatten(module: syntax.Module, function: syntax.Function) -> Flattened:
 
 
 class _Flattener:
-    """Holds what is global to one kernel: names in use, calls being inlined."""
+    """State global to one kernel: names in use, calls being inlined."""
 
     def __init__(self, module: syntax.Module, kernel: syntax.Function) -> None:
         self.functions = Functions(module)
@@ -93,8 +92,8 @@ class _Flattener:
         self.uses_stack = False
 
     def variable(self, variable: syntax.Variable) -> Symbol:
-        """A unique symbol; a static variable is one however often its function is inlined, but one of a routine's
-        frame is that routine's own."""
+        """A unique symbol; all inlined copies of a function share its static variables, but each routine has its own
+        variables in its frame."""
         routine = self.now.routine if variable.space in ("param", "local") else None
         shared = routine is None and variable.space != "param"
         if shared and id(variable) in self.statics:
@@ -161,7 +160,7 @@ class _Flattener:
             self.now.items.append(renamed)
 
     def _under_guard(self, instruction: Instruction, name: str, body: Iterable[Flat]) -> None:
-        """``body``, branched around where the instruction's guard does not hold."""
+        """Emit ``body`` with a branch around it for threads in which the instruction's guard is false."""
         if instruction.guard:
             end = self.names.unique(f"{name}$end")
             opposite = Guard(instruction.guard.register, not instruction.guard.negated)
@@ -197,7 +196,7 @@ class _Flattener:
             self._inline(instruction, call, function)
 
     def _call_indirectly(self, instruction: Instruction, call: Call, table: Table | None) -> None:
-        """A branch table over the functions that may be called; lanes with one target go together."""
+        """A branch table over the possible targets; lanes with the same target run together."""
         found = [f for f in self.functions.candidates(table) if call.fits(f)]
         if not found:
             self.emit([instruction])
@@ -217,11 +216,11 @@ class _Flattener:
             self.emit([_jump(instruction, end, None)])
         assert not isinstance(call.target, str)
         self.emit([syntax.LabelStatement(otherwise, instruction.location)])
-        self.emit(complaint(instruction, call.target, self.fresh("%address", "b64")))
+        self.emit(trap_invalid_target(instruction, call.target, self.fresh("%address", "b64")))
         self.emit([syntax.LabelStatement(end, instruction.location)])
 
     def _call_routine(self, instruction: Instruction, call: Call, function: syntax.Function) -> None:
-        """Call a routine of the present group, or lay out a group for this call."""
+        """Call a routine of the current group, or lay out a group for this call."""
         self.uses_stack = True
         number = self.groups[function.name]
         group = self.now.group if self.now.number == number else {}
@@ -242,7 +241,7 @@ class _Flattener:
         return routine
 
     def _formal(self, routine: Routine, formal: syntax.Variable, scope: Scope) -> str:
-        """A place in the frame for a parameter or result, bound to a register where it is declared as one."""
+        """A variable of the frame for a parameter or result, bound to a register if it is declared as one."""
         symbol = Symbol(self.names.unique(formal.name))
         routine.frame[symbol.name] = self.result.variables[symbol.name] = formal
         scope.bound[formal.name] = symbol
@@ -277,7 +276,7 @@ class _Flattener:
                 self.emit([_transfer(formal, bound, actual, instruction, into=False)])
 
     def _bind(self, formal: syntax.Variable, actual: Operand, scope: Scope) -> Operand:
-        """What ``formal`` means inside: the caller's own param variable, or something new to copy into."""
+        """The operand that ``formal`` refers to inside: the caller's param variable, or a new one to copy into."""
         bound: Operand
         if formal.space == "reg":
             bound = Register(self.names.unique(formal.name), formal.type)
@@ -287,7 +286,7 @@ class _Flattener:
         return bound
 
     def _meaning(self, operand: Operand, scope: Scope, *, keep_functions: bool = False) -> Operand:
-        """What an operand's name means here; the name of a function is its address, but for a call's target."""
+        """The operand that a name refers to; a function name is its address, except as the target of a call."""
         if isinstance(operand, Register):
             found = scope.find(operand.name)
             return operand if found is None or found == operand else found

@@ -1,4 +1,4 @@
-"""The frame of one activation of a function that is not inlined: where its variables lie on the thread's stack.
+"""The stack frame of a function that is not inlined: the layout of its variables on the thread's stack.
 
 Addresses are relative to the top of the stack, which moves only at calls; a function with ``alloca`` keeps the address
 of its frame in a register instead.
@@ -20,19 +20,19 @@ from warpreg.ir.types import TYPES
 
 SPACES = frozenset({"param", "param::func", "local"})
 RETURN_BYTES = 4
-"""Size of the number of the place to return to, which lies right below a frame."""
+"""Size of the number of the return point, which is stored directly below a frame."""
 
 Fresh = Callable[[str, str], Register]
-"""Makes a new register of a name and a type."""
+"""Creates a new register, given a name and a type."""
 
 
 @dataclass
 class Routine:
     """One function of a group of mutual callers, laid out for one call from outside.
 
-    ``frame`` holds the variables of an activation by their unique names, ``parameters`` and ``results`` the names of
-    the formal ones; ``registers`` maps those that the function declares as registers to their register.  ``items``
-    end where the function returns.  ``is_dynamic``: the size of its frame is not known (``alloca``).
+    ``frame`` maps unique names to the variables of an activation; ``parameters`` and ``results`` are names of formal
+    ones; ``registers`` maps those that the function declares as registers to their register.  ``items`` end where the
+    function returns.  ``is_dynamic``: the size of its frame is not known statically (``alloca``).
     """
 
     function: Function
@@ -61,11 +61,11 @@ class Frame:
         self.shift = 0 if routine.is_dynamic else -self.bytes
 
     def address(self, name: str, offset: int = 0) -> Address:
-        """Where a variable lies while the function's own code runs."""
+        """The address of a variable while the function's own code runs."""
         return Address(self.base, self.shift + self.offsets[name] + offset)
 
     def enter(self, template: Instruction) -> Iterator[Instruction]:
-        """Take the frame, and load parameters that are registers."""
+        """Allocate the frame, and load parameters that are registers."""
         if self.routine.is_dynamic:
             yield emit(template, "mov.b32", self.base, STACK)
         if self.bytes:
@@ -75,7 +75,7 @@ class Frame:
                 yield from load(template, self.routine.registers[name], self.address(name))
 
     def leave(self, template: Instruction, fresh: Fresh) -> Iterator[Instruction]:
-        """Store results that are registers, and give the frame back: its first byte is then the top of the stack."""
+        """Store results that are registers, and release the frame: its first byte is then the top of the stack."""
         for name in self.routine.results:
             if name in self.routine.registers:
                 yield from store(template, self.routine.registers[name], self.address(name), fresh)
@@ -85,7 +85,7 @@ class Frame:
             yield emit(template, "add.u32", STACK, STACK, Immediate(-self.bytes))
 
     def resolved(self, instruction: Instruction, fresh: Fresh) -> Iterator[Instruction]:
-        """The instruction with the frame's variables replaced by where they are."""
+        """The instruction with the frame's variables replaced by their addresses."""
         if instruction.opcode == "call":
             yield instruction
             return
@@ -121,7 +121,7 @@ class Frame:
 
 
 def save_area(registers: Sequence[Register]) -> tuple[list[tuple[Register, int]], int]:
-    """Offsets of saved registers, the widest first, and the bytes of all with the return place, a multiple of 16."""
+    """Offsets of saved registers, the widest first, and the total bytes with the return point, a multiple of 16."""
     places, end = [], 0
     for register in sorted(registers, key=lambda r: (-r.type.bits, r.name)):
         size = 4 if register.is_predicate else register.type.bytes
@@ -132,7 +132,7 @@ def save_area(registers: Sequence[Register]) -> tuple[list[tuple[Register, int]]
 
 
 def store(template: Instruction, value: Operand, at: Address, fresh: Fresh, kind: str = "") -> Iterator[Instruction]:
-    """Store a register, or a constant of type ``kind``; a predicate takes a word."""
+    """Store a register, or a constant of type ``kind``; a predicate occupies a word."""
     if isinstance(value, Register) and value.is_predicate:
         flag = fresh("%flag", "b32")
         yield emit(template, "selp.b32", flag, Immediate(1), Immediate(0), value)
@@ -143,7 +143,7 @@ def store(template: Instruction, value: Operand, at: Address, fresh: Fresh, kind
 
 
 def load(template: Instruction, register: Register, at: Address) -> Iterator[Instruction]:
-    """Load what `store` stored."""
+    """Load a register written by `store`."""
     if register.is_predicate:
         flag = Register(f"{register.name}$flag", TYPES["b32"])
         yield emit(template, "ld.local.b32", flag, at)

@@ -1,4 +1,4 @@
-"""If-conversion: short branches become instructions under a guard, as NVIDIA's compilers do.
+"""If-conversion: replaces short branches by guarded instructions, as NVIDIA's compilers do.
 
 ::
 
@@ -7,10 +7,10 @@
        st [x], r         ->       J: ...
     J: ...
 
-It is the last step of making a kernel's blocks.  What comes later keeps every block, so that one recorded path serves
-all versions of a kernel.  Instructions that only compute what no one outside reads run unguarded; loads, stores,
-atomics and results that live on stand under the guard.  Of two alternatives the first may set their common results
-for all threads, and two moves become a selection.  Both orders are tried.
+It is the last step that changes a kernel's blocks.  Later passes keep every block, so that one recorded path serves all
+versions of a kernel.  Instructions whose results are not live after the branch run unguarded; loads, stores, atomics
+and live results are guarded.  Of two alternatives, the first may write their common results in all threads, and two
+moves become a select.  Both orders are tried.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Block, Kernel
 from warpreg.ir.operands import Immediate, Label, Operand, Register
 
 LIMIT = 7
-"""Most instructions of an alternative, those that cost nothing in machine code not counted; as in ptxas's output."""
+"""The most instructions of an alternative, without those that are free in machine code; as in ptxas's output."""
 ENDS = BRANCHES | EXITS | STOPS
 SELECTED = frozenset({"b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64"})
 ABSORBED = frozenset({"mul", "shl", "cvt"})
-"""What becomes part of the sum that reads it: a multiply-add, a scaled or a widened address."""
+"""Opcodes that are merged into the sum that reads them: a multiply-add, a scaled or a widened address."""
 MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
 
 
 def predicated(kernel: Kernel, limit: int = LIMIT) -> Kernel:
-    """The kernel without its short alternatives, blocks renumbered; each had at most ``limit`` instructions."""
+    """The kernel with alternatives of at most ``limit`` instructions if-converted, and blocks renumbered."""
     return _Predication(kernel, limit).result()
 
 
 @dataclass
 class _Body:
-    """A block in the making."""
+    """A block under construction."""
 
     label: str
     instructions: list[Instruction]
@@ -53,11 +53,11 @@ class _Body:
 
     @property
     def ends(self) -> bool:
-        """Whether the last instruction decides where to go, or lets the warp stop."""
+        """Whether the last instruction is a branch, or one at which the warp may stop."""
         return bool(self.instructions) and self.instructions[-1].opcode in ENDS
 
     def straight(self) -> list[Instruction] | None:
-        """The instructions without an unconditional branch at the end; None for a block that ends in another way."""
+        """The instructions without a final unconditional branch; None for a block that ends with another branch."""
         branch = self.branch
         if branch and branch.opcode == "bra" and branch.guard is None:
             return self.instructions[:-1]
@@ -87,13 +87,13 @@ class _Predication:
         return self._numbered() if changed else self.kernel
 
     def _convert(self, index: int) -> bool:
-        """Take in the alternatives of one block's branch, if they are short enough."""
+        """If-convert the branch of a block if its alternatives are short enough."""
         body = self.bodies[index]
         branch = body.branch
         if branch is None or branch.guard is None or branch.opcode != "bra" or len(set(body.successors)) != 2:
             return False
         taken, fall = body.successors
-        arms = [(i, g) for i, g in ((taken, branch.guard), (fall, _opposite(branch.guard))) if self._is_arm(i, index)]
+        arms = [(i, g) for i, g in ((taken, branch.guard), (fall, _negated(branch.guard))) if self._is_arm(i, index)]
         after = {self.bodies[i].successors[0] for i, _ in arms}
         if len(arms) == 2 and len(after) == 1:
             (join,) = after
@@ -127,21 +127,21 @@ class _Predication:
         return True
 
     def _alternatives(
-        self, codes: list[tuple[list[Instruction], Guard]], arms: list[tuple[int, Guard]], wanted: frozenset[str]
+        self, codes: list[tuple[list[Instruction], Guard]], arms: list[tuple[int, Guard]], live_out: frozenset[str]
     ) -> list[Instruction] | None:
-        """The code of all alternatives, one after the other; None where a result would have to be set twice."""
-        codes = [(_without_copies(code, wanted), guard) for code, guard in codes]
+        """The code of all alternatives in sequence; None if a result would have to be written twice."""
+        codes = [(_without_copies(code, live_out), guard) for code, guard in codes]
         if len(codes) == 1:
             code, guard = codes[0]
-            return _guarded(code, guard, wanted)
+            return _guarded(code, guard, live_out)
         (first, guard), (second, opposite) = codes
         needed = self.live_in[arms[1][0]]
-        if not _sets_alone(first, wanted - needed):
+        if not _runs_unguarded(first, live_out - needed):
             return None
-        return _selected([*_guarded(first, guard, needed), *_guarded(second, opposite, wanted)])
+        return _selected([*_guarded(first, guard, needed), *_guarded(second, opposite, live_out)])
 
     def _join(self, index: int, join: int) -> None:
-        """Go on to the join: by merging with it, falling into it or branching."""
+        """Continue at the join: by merging with it, falling through or branching."""
         body, following = self.bodies[index], self.bodies[join]
         following_in_order = min((i for i in self.bodies if i > index), default=-1)
         if self.predecessors[join] == 1 and join == following_in_order:
@@ -165,7 +165,7 @@ def _is_convertible(instruction: Instruction) -> bool:
 
 
 def _length(code: list[Instruction]) -> int:
-    """How many instructions machine code has for these: a product or shift that only a sum reads is part of it."""
+    """The number of machine instructions for ``code``: a product or shift that only a sum reads is part of the sum."""
     reads = Counter(r.name for instruction in code for r in instruction.used)
     absorbed: set[str] = set()
     length = 0
@@ -179,23 +179,26 @@ def _length(code: list[Instruction]) -> int:
 
 
 def _cost(instruction: Instruction) -> int:
-    """1, or 0 for what machine code has as an operand of another instruction."""
+    """1, or 0 for an instruction that machine code encodes as an operand of another one."""
     if reads_parameter(instruction) or instruction.opcode == "cvta":
         return 0
     return 0 if instruction.opcode == "mov" and isinstance(instruction.operands[1], Immediate) else 1
 
 
-def _opposite(guard: Guard) -> Guard:
+def _negated(guard: Guard) -> Guard:
     return Guard(guard.register, not guard.negated)
 
 
-def _guarded(code: list[Instruction], guard: Guard, wanted: frozenset[str]) -> list[Instruction]:
-    """``code`` under a guard, but for what computes only for readers that are not under it and are not ``wanted``."""
+def _guarded(code: list[Instruction], guard: Guard, live_out: frozenset[str]) -> list[Instruction]:
+    """``code`` under a guard, except pure instructions that no thread can observe.
+
+    Those write nothing in ``live_out`` and read nothing that is written only under the guard.
+    """
     held: set[str] = set()
     result = []
     for instruction in code:
         free = (is_pure(instruction) or reads_parameter(instruction)) and not any(
-            r.name in wanted for r in instruction.defined
+            r.name in live_out for r in instruction.defined
         )
         if free and not any(r.name in held for r in instruction.used):
             held.difference_update(r.name for r in instruction.defined)
@@ -206,8 +209,8 @@ def _guarded(code: list[Instruction], guard: Guard, wanted: frozenset[str]) -> l
     return result
 
 
-def _sets_alone(code: list[Instruction], wanted: frozenset[str]) -> bool:
-    """Whether all results that live on can be set for every thread: pure, and of operands that every thread has."""
+def _runs_unguarded(code: list[Instruction], live_out: frozenset[str]) -> bool:
+    """Whether all live results can be written in every thread: pure, with operands defined in every thread."""
     held: set[str] = set()
     for instruction in code:
         free = is_pure(instruction) or reads_parameter(instruction)
@@ -215,11 +218,11 @@ def _sets_alone(code: list[Instruction], wanted: frozenset[str]) -> bool:
             held.update(r.name for r in instruction.defined)
         else:
             held.difference_update(r.name for r in instruction.defined)
-    return not held & wanted
+    return not held & live_out
 
 
-def _without_copies(code: list[Instruction], wanted: frozenset[str]) -> list[Instruction]:
-    """``add t, a, b; mov r, t`` sets r itself where nothing else wants t and r is left alone in between."""
+def _without_copies(code: list[Instruction], live_out: frozenset[str]) -> list[Instruction]:
+    """``add t, a, b; mov r, t`` writes r directly if nothing else reads t and nothing in between accesses r."""
     code = list(code)
     position = len(code)
     while position:
@@ -228,26 +231,26 @@ def _without_copies(code: list[Instruction], wanted: frozenset[str]) -> list[Ins
         if copy.opcode != "mov" or len(copy.operands) != 2:
             continue
         target, source = copy.operands
-        made = _maker(code, position, target, source, wanted)
+        made = _copied_definition(code, position, target, source, live_out)
         if made is not None and isinstance(target, Register):
             code[made] = replace(code[made], operands=(target, *code[made].operands[1:]))
             del code[position]
     return code
 
 
-def _maker(
-    code: list[Instruction], position: int, target: Operand, source: Operand, wanted: frozenset[str]
+def _copied_definition(
+    code: list[Instruction], position: int, target: Operand, source: Operand, live_out: frozenset[str]
 ) -> int | None:
-    """Where the value that a copy moves is made, if the copy is its only reader."""
+    """The position of the definition of a copied value, if the copy is its only reader."""
     if not isinstance(target, Register) or not isinstance(source, Register) or target.type.bits != source.type.bits:
         return None
     readers = sum(source in i.used for i in code)
-    makers = [i for i, one in enumerate(code) if source in one.defined]
-    if readers != 1 or len(makers) != 1 or source.name in wanted or makers[0] >= position:
+    definitions = [i for i, one in enumerate(code) if source in one.defined]
+    if readers != 1 or len(definitions) != 1 or source.name in live_out or definitions[0] >= position:
         return None
-    between = code[makers[0] : position]
-    alone = code[makers[0]].operands[0] == source
-    return makers[0] if alone and not any(target in (*i.defined, *i.used) for i in between) else None
+    between = code[definitions[0] : position]
+    alone = code[definitions[0]].operands[0] == source
+    return definitions[0] if alone and not any(target in (*i.defined, *i.used) for i in between) else None
 
 
 def _selected(code: list[Instruction]) -> list[Instruction]:
@@ -267,7 +270,7 @@ def _selected(code: list[Instruction]) -> list[Instruction]:
 
 
 def _overwritten(code: list[Instruction], move: Instruction) -> int | None:
-    """Where the same register is moved to for all threads, with nothing in between that reads it or sets its source."""
+    """The position of an unguarded move to the same register, with no read of it or write to its source in between."""
     if not _is_word_move(move) or move.guard is None:
         return None
     target = move.operands[0]
@@ -283,7 +286,7 @@ def _overwritten(code: list[Instruction], move: Instruction) -> int | None:
 
 
 def _is_word_move(instruction: Instruction) -> bool:
-    """A move that a selection can stand for."""
+    """Whether a move can be replaced by a select."""
     if instruction.opcode != "mov" or len(instruction.operands) != 2 or not instruction.types:
         return False
     target, source = instruction.operands

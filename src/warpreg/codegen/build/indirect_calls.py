@@ -1,4 +1,4 @@
-"""Indirect calls: a branch table over the functions that may be called, each of them then called directly."""
+"""Indirect calls: a branch table over the possible targets, each of which is called directly."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def dispatch(
     table: str,
     fresh: Callable[[str, str], Register],
 ) -> tuple[list[Instruction], tuple[str, ...]]:
-    """Code that goes to ``labels[i]`` where the call's target is ``addresses[i]`` (ascending), else to ``otherwise``;
+    """Code that branches to ``labels[i]`` if the call's target is ``addresses[i]`` (ascending), else to ``otherwise``;
     and the targets of its branch ``table``.
 
-    The table covers the addresses from the first to the last; the rotated distance from the first is too large for it
-    where an address lies between two functions.
+    The table covers the addresses from the first to the last.  It is indexed by the distance from the first, rotated so
+    that an address between two functions is out of range.
     """
     first, last = addresses[0], addresses[-1]
     places = dict(zip(addresses, labels, strict=True))
@@ -53,6 +53,6 @@ def widened(instruction: Instruction, target: Operand, into: Register) -> Instru
     return emit(instruction, "cvt.u64.u32" if narrow else "mov.b64", into, target)
 
 
-def complaint(instruction: Instruction, target: Operand, address: Register) -> list[Instruction]:
-    """What ends the launch because ``target`` is no function that may be called here; ``address`` is a new register."""
+def trap_invalid_target(instruction: Instruction, target: Operand, address: Register) -> list[Instruction]:
+    """Instructions that abort the launch because ``target`` is not a possible callee; ``address`` is a new register."""
     return [widened(instruction, target, address), emit(instruction, "badcall.u64", address)]

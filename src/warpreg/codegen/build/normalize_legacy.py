@@ -1,8 +1,8 @@
-"""What instructions of old PTX mean in today's: modifiers that were implied are written out.
+"""Normalizes legacy PTX: makes implied modifiers explicit.
 
-Up to PTX ISA 1.3 the approximations need no ``.approx`` and flush subnormals; on targets sm_1x all single-precision
+Up to PTX ISA 1.3 approximations need no ``.approx`` and flush subnormals; on targets sm_1x all single-precision
 arithmetic flushes them (PTX ISA, section 9.7.3, the notes of each instruction).  ``mad.f32`` of those targets runs
-fused, as on every later device; up to PTX ISA 3.1 it rounds to nearest where it does not say how.
+fused, as on every later device; up to PTX ISA 3.1 its default rounding is to nearest.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ UNROUNDED = (("f32",), ("ftz", "f32"), ("sat", "f32"), ("ftz", "sat", "f32"))
 ROUNDINGS = frozenset("approx full rn rz rm rp".split())
 
 
-def modernizer(module: Module) -> Callable[[Instruction], Instruction] | None:
-    """What to do with each instruction of a module; None where all is said already."""
+def legacy_normalizer(module: Module) -> Callable[[Instruction], Instruction] | None:
+    """The function that normalizes each instruction of a module; None if its PTX needs none."""
     version = tuple(int(part) for part in module.version.split("."))
     flushes = any(name.startswith("sm_1") and len(name) == 5 for name in module.target)
     implies = version < (1, 4)
     if not flushes and version >= (3, 2):
         return None
 
-    def modernized(instruction: Instruction) -> Instruction:
+    def normalized(instruction: Instruction) -> Instruction:
         modifiers = instruction.modifiers
         if implies:
             modifiers = _with_rounding(instruction.opcode, modifiers)
@@ -38,7 +38,7 @@ def modernizer(module: Module) -> Callable[[Instruction], Instruction] | None:
             modifiers = (*modifiers[:at], "ftz", *modifiers[at:])
         return instruction if modifiers == instruction.modifiers else replace(instruction, modifiers=modifiers)
 
-    return modernized
+    return normalized
 
 
 def _with_rounding(opcode: str, modifiers: tuple[str, ...]) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ def _with_rounding(opcode: str, modifiers: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _can_flush(instruction: Instruction, modifiers: tuple[str, ...], narrow_only: bool) -> bool:
-    """Whether ``.ftz`` may be added; ``narrow_only`` leaves conversions to 64 bits as they are."""
+    """Whether ``.ftz`` may be added; ``narrow_only`` excludes conversions to 64 bits."""
     if instruction.opcode not in FLUSHING or "ftz" in modifiers or "f32" not in modifiers:
         return False
     if instruction.opcode == "cvt":

@@ -1,8 +1,8 @@
-"""Kernel parameters whose address is taken: they are read from a copy in constant memory, which the launch writes.
+"""Kernel parameters whose address is taken are read from a copy in constant memory, which the launch writes.
 
-Parameters are words of a constant bank that has no addresses.  The address of one that an instruction names is that of
-its place in the copy, which is a generic address as well, and loads that reach the parameter space through a register
-are loads of constant memory (PTX ISA, section 5.1.6, "Kernel Function Parameters").
+Parameters are words of a constant bank that has no addresses.  The address of a parameter is the (generic) address of
+its copy, and loads that access the parameter space through a register become loads of constant memory (PTX ISA,
+section 5.1.6, "Kernel Function Parameters").
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SPACES = frozenset({"param", "param::entry"})
 
 
 def needs_copy(instructions: Iterable[Instruction], parameters: Iterable[str]) -> bool:
-    """Whether an instruction names a parameter other than as the place that it accesses, or asks for their space."""
+    """Whether an instruction takes the address of a parameter, or accesses the parameter space through a register."""
     names = {*parameters, PARAMETER_COPY}
     for instruction in instructions:
         if instruction.opcode != "call" and any(
@@ -30,7 +30,7 @@ def needs_copy(instructions: Iterable[Instruction], parameters: Iterable[str]) -
 
 
 def through_addresses(instruction: Instruction, size: int, unique: Callable[[str], str]) -> Iterator[Instruction]:
-    """What stands for an instruction that reaches the ``size`` bytes of parameters through a register."""
+    """The replacement of an instruction that accesses the ``size`` bytes of parameters through a register."""
     if SPACES.isdisjoint(instruction.modifiers):
         yield instruction
     elif instruction.opcode == "isspacep":

@@ -1,13 +1,13 @@
-"""Functions that may come to call themselves: laid out once for each call from outside, with frames on the stack.
+"""Recursive functions: laid out once for each call from outside the recursion, with frames on the stack.
 
-Such a function cannot be inlined.  Its group of mutual callers is laid out as blocks of the kernel; a frame holds its
-parameters, results and local variables, and a call inside the group saves what lives across it:
+A recursive function cannot be inlined.  Its group of mutual callers is laid out as blocks of the kernel; a frame holds
+its parameters, results and local variables, and a call inside the group saves registers that are live across it:
 
-    caller's frame | saved registers ... number of the place to return to | parameters, results, locals of the callee
+    caller's frame | saved registers ... number of the return point | parameters, results, locals of the callee
 
-Lanes at different depths share the code and have stacks of their own, so results are right however lanes part.  A
-return is a branch table over the places that may follow.  Since each outer call has a layout of its own, all of its
-lanes meet again where it returns, before whatever comes next.
+Lanes at different depths share the code but have separate stacks, so results are correct under any divergence.  A
+return is a branch table over the possible return points.  Each outer call has its own layout, so all of its lanes
+reconverge where it returns.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Linker:
         return list(self._expanded(items, frame, self._live_across(items)))
 
     def _live_across(self, items: list[Item]) -> dict[int, list[Register]]:
-        """By the identity of each call of a routine: the registers whose value is needed after it."""
+        """By the identity of each call of a routine: the registers live after it."""
         kernel = Kernel("", (), split([*items, RETURN], self.tables), self.module)
         live = liveness(kernel)
         names, registers = live.accesses.cells.names, live.accesses.cells.registers
@@ -113,7 +113,7 @@ class Linker:
                 yield item
 
     def _call(self, call: Instruction, routine: Routine, caller: Frame | None, saved: list[Register]) -> Iterator[Item]:
-        """Save, pass the arguments, go, come back, take the results, restore."""
+        """Save registers, pass arguments, branch, return, load results, restore."""
         offsets, back = self.frames[routine.label].offsets, self.unique(f"{routine.label}$back")
         results, arguments = (o.elements for o in call.operands[1:] if isinstance(o, Arguments))
         given = {register.name for actual in results for register in self._registers(actual)}

@@ -1,4 +1,4 @@
-"""What a name means at a point of a function: nested scopes, counted registers, unique new names."""
+"""Name resolution in a function: nested scopes, numbered register families, unique new names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DIGITS = "0123456789"
 
 @dataclass
 class UniqueNames:
-    """Gives each name once as it is, and after that with a suffix ``$n``."""
+    """Returns a name unchanged the first time, and with a suffix ``$n`` afterwards."""
 
     taken: set[str] = field(default_factory=set)
     serial: int = 0
@@ -32,7 +32,7 @@ class UniqueNames:
 
 @dataclass(frozen=True)
 class Family:
-    """Registers that one declaration names: ``count`` numbered ones, of ``vector`` components each."""
+    """Registers of one declaration: ``count`` numbered ones, of ``vector`` components each."""
 
     count: int
     type: Type
@@ -51,7 +51,7 @@ class Scope:
     signatures: dict[str, BranchTable | CallPrototype] = field(default_factory=dict)
 
     def signature(self, name: str) -> BranchTable | CallPrototype | None:
-        """What ``.callprototype`` or ``.calltargets`` declares under ``name``."""
+        """The ``.callprototype`` or ``.calltargets`` declared under ``name``."""
         scope: Scope | None = self
         while scope:
             if name in scope.signatures:

@@ -1,6 +1,6 @@
 """Functions that the host provides to a kernel: ``vprintf``, ``__assertfail``, ``malloc``, ``free``.
 
-A call becomes one instruction that ends its block, so that the warp can stop there and the host can do the work.
+A call becomes one instruction that ends its block, so that the warp can stop there while the host executes it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ SERVICES = {
 """By function: the instruction, the types of its arguments, the type of its result."""
 
 DYNAMIC_PARALLELISM = ("cudaGetParameterBuffer", "cudaLaunchDevice", "cudaDeviceSynchronize", "cudaStreamCreate")
-"""What the names of functions begin with that start kernels from kernels."""
+"""Name prefixes of functions that launch kernels from kernels."""
 
 
 def is_service(call: Call) -> bool:
-    """Whether the host provides the function, with as many arguments and results."""
+    """Whether the host provides the function, with the call's number of arguments and results."""
     if call.target not in SERVICES:
         return False
     _, arguments, result = SERVICES[str(call.target)]
@@ -33,7 +33,7 @@ def is_service(call: Call) -> bool:
 
 
 def service(instruction: Instruction, call: Call, fresh: Callable[[str, str], Register]) -> Iterator[Instruction]:
-    """What stands for the call, but for its guard; ``fresh`` makes a new register of a name and type."""
+    """The replacement of the call, without its guard; ``fresh`` makes a new register of a name and type."""
     opcode, kinds, result = SERVICES[str(call.target)]
     sources: list[Operand] = []
     for actual, kind in zip(call.arguments, kinds, strict=True):

@@ -1,7 +1,7 @@
-"""Splitting straight code into basic blocks, and tidying the control flow as every backend does.
+"""Splits linear code into basic blocks and simplifies the control flow.
 
-Tidying: branches to blocks that only branch on are retargeted, ``@p bra A; bra B; A:`` becomes ``@!p bra B``, branches
-to the next block and unreachable blocks vanish.  Nothing after this changes the blocks.
+Simplification: branches to blocks that only branch are retargeted, ``@p bra A; bra B; A:`` becomes ``@!p bra B``,
+branches to the next block and unreachable blocks are removed.  Only if-conversion changes blocks after this.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Item = Instruction | LabelStatement
 
 @dataclass
 class _Node:
-    """A block in the making; ``taken`` are explicit targets, ``next`` the fall-through."""
+    """A block under construction; ``taken`` are explicit targets, ``next`` the fall-through."""
 
     label: str
     instructions: list[Instruction] = field(default_factory=list)
@@ -44,13 +44,13 @@ class _Node:
 
 
 def split(items: Iterable[Item], tables: Mapping[str, tuple[str, ...]]) -> tuple[Block, ...]:
-    """The blocks of a straight list, the entry first.  Raises UnsupportedError for a branch to no known label."""
-    nodes = _cut(_guarded_tables_apart(items), tables)
+    """The blocks of a linear list, the entry first.  Raises UnsupportedError for a branch to an unknown label."""
+    nodes = _split(_unguard_tables(items), tables)
     _tidy(nodes)
     return _number(nodes)
 
 
-def _guarded_tables_apart(items: Iterable[Item]) -> Iterable[Item]:
+def _unguard_tables(items: Iterable[Item]) -> Iterable[Item]:
     """A guarded ``brx.idx`` becomes a branch around an unguarded one."""
     for i, item in enumerate(items):
         if isinstance(item, Instruction) and item.opcode == "brx" and item.guard:
@@ -63,7 +63,7 @@ def _guarded_tables_apart(items: Iterable[Item]) -> Iterable[Item]:
             yield item
 
 
-def _cut(items: Iterable[Item], tables: Mapping[str, tuple[str, ...]]) -> list[_Node]:
+def _split(items: Iterable[Item], tables: Mapping[str, tuple[str, ...]]) -> list[_Node]:
     items = list(items)
     targets = _targets(items, tables)
     nodes = [_Node("")]
@@ -109,7 +109,7 @@ def _connect(node: _Node, index: int, places: Mapping[str, int], tables: Mapping
 
 def _tidy(nodes: list[_Node]) -> None:
     for node in nodes:
-        node.taken = tuple(_final(nodes, t) for t in node.taken)
+        node.taken = tuple(_final_target(nodes, t) for t in node.taken)
     for i, node in enumerate(nodes):
         _invert_around_jump(nodes, node, i)
         _absorb_jump(nodes, node)
@@ -118,8 +118,8 @@ def _tidy(nodes: list[_Node]) -> None:
     _merge_chains(nodes)
 
 
-def _final(nodes: list[_Node], target: int) -> int:
-    """Where a branch to ``target`` ends up after blocks that only branch on; a cycle of those stays."""
+def _final_target(nodes: list[_Node], target: int) -> int:
+    """The final target of a branch to ``target`` through blocks that only branch; cycles of those are kept."""
     seen = {target}
     while nodes[target].only_jumps and nodes[target].taken[0] not in seen:
         target = nodes[target].taken[0]
@@ -138,7 +138,7 @@ def _invert_around_jump(nodes: list[_Node], node: _Node, index: int) -> None:
 
 
 def _absorb_jump(nodes: list[_Node], node: _Node) -> None:
-    """A block that falls into one that only branches takes over the branch."""
+    """Copy the branch of a block that only branches into the block that falls through to it."""
     if node.next is not None and node.instructions[-1].opcode not in ENDS and nodes[node.next].only_jumps:
         node.instructions.append(nodes[node.next].instructions[0])
         node.taken, node.next = nodes[node.next].taken, None
@@ -168,7 +168,7 @@ def _drop_needless_branches(nodes: list[_Node]) -> None:
 
 
 def _merge_chains(nodes: list[_Node]) -> None:
-    """A block joins the one that falls into it if nothing else reaches it."""
+    """Merge a block with its only predecessor if that falls through to it."""
     predecessors = Counter(s for node in nodes for s in set(node.successors))
     for node in nodes:
         while node.instructions and node.instructions[-1].opcode not in ENDS and node.next is not None:

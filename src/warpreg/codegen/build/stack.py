@@ -1,8 +1,8 @@
 """The thread's stack in local memory: ``alloca``, ``stacksave``, ``stackrestore`` (PTX ISA, "Stack Manipulation
 Instructions").
 
-The stack lies above everything else in local memory and grows upward; `STACK` is its first free byte, a multiple of
-16.  What goes beyond its end is found by the bounds check of the access itself.
+The stack is above everything else in local memory and grows upward; `STACK` is its first free byte, a multiple of 16.
+The bounds check of each access detects a stack overflow.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from warpreg.ir.types import TYPES, Type
 
 STACK = Register("%stack", TYPES["b32"])
 STACK_BASE = Special("%stack_base")
-"""Where the stack begins, which the launch knows."""
+"""The start of the stack, which the launch supplies."""
 
 STACK_OPCODES = frozenset({"alloca", "stacksave", "stackrestore"})
 ALIGNMENT = 16
 MOST = 1 << 24
-"""Bytes beyond every stack; a larger ``alloca`` takes this many, so that sums do not wrap."""
+"""More bytes than any stack; a larger ``alloca`` is clamped to this, so that sums do not wrap."""
 
 
 def emit(template: Instruction, opcode: str, *operands: Operand) -> Instruction:
@@ -31,7 +31,7 @@ def emit(template: Instruction, opcode: str, *operands: Operand) -> Instruction:
 
 
 def is_stack_instruction(instruction: Instruction) -> bool:
-    """Whether it is one of `STACK_OPCODES` with operands that these take."""
+    """Whether it is one of `STACK_OPCODES` with valid operands."""
     if instruction.opcode not in STACK_OPCODES or [m for m in instruction.modifiers if m in ("u32", "u64")] == []:
         return False
     target, *sources = instruction.operands or (Immediate(0),)
@@ -42,7 +42,7 @@ def is_stack_instruction(instruction: Instruction) -> bool:
 
 
 def stack_instruction(instruction: Instruction, fresh: Register) -> Iterator[Instruction]:
-    """What stands for an instruction of `STACK_OPCODES`, but for its guard; ``fresh`` is a new 64-bit register."""
+    """The replacement of an instruction of `STACK_OPCODES`, without its guard; ``fresh`` is a new 64-bit register."""
     target, *sources = instruction.operands
     kind = instruction.types[-1]
     if instruction.opcode == "stacksave":

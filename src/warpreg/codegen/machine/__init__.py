@@ -1,1 +1,1 @@
-"""What the target machine has: registers, latencies, legal operands, side effects, textures."""
+"""Properties of the target machine: registers, latencies, legal operands, side effects, textures."""

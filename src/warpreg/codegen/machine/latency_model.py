@@ -1,7 +1,6 @@
-"""What the scheduler knows of a machine's time: until a result can be used, and until a unit takes the next
-instruction.
+"""The scheduler's latency model: cycles until a result can be used, and until a unit accepts the next instruction.
 
-Only the order matters to the compiler, so whole cycles of one warp that has the machine to itself are enough.
+Only the relative order matters to the compiler, so the model is in whole cycles of a warp that runs alone.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ DEFAULT_LATENCY = {
 """Cycles until a result can be used; assumed, and only their order matters."""
 
 PORTS = {Unit.MEM: "memory", Unit.TEX: "memory", Unit.SFU: "special", Unit.DP: "double", Unit.TENSOR: "tensor"}
-"""Which instructions wait for the same unit; all others issue one a cycle."""
+"""Instructions that compete for the same unit; all others issue one per cycle."""
 ISSUE = "issue"
 
 
 @dataclass(frozen=True)
 class Cycles:
-    """``latency`` by class; ``interval`` by port: cycles until it takes another instruction, 1 where not named."""
+    """``latency`` by class; ``interval`` by port: cycles until it accepts another instruction, default 1."""
 
     latency: dict[Latency, int] = field(default_factory=lambda: dict(DEFAULT_LATENCY))
     interval: dict[str, int] = field(default_factory=dict)
 
     @staticmethod
     def of(machine: Machine) -> Cycles:
-        """The latencies that a machine's file gives; a global load is taken to miss every cache."""
+        """The latencies of a machine file; a global load is assumed to miss every cache."""
         given = machine.latency
         latency = DEFAULT_LATENCY | {
             Latency.ALU: machine.cycles("int"),
@@ -54,7 +53,7 @@ class Cycles:
         return Cycles(latency)
 
     def until_result(self, instruction: Instruction) -> int:
-        """Cycles from the issue of an instruction to that of one that reads its result."""
+        """Cycles from the issue of an instruction to the issue of one that reads its result."""
         return self.latency[classify(instruction)[1]]
 
     def port(self, instruction: Instruction) -> str:
@@ -63,4 +62,4 @@ class Cycles:
 
 
 DEFAULT = Cycles()
-"""For kernels that are compiled for no machine in particular."""
+"""For kernels that are not compiled for a particular machine."""

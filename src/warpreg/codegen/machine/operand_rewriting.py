@@ -1,4 +1,4 @@
-"""Rebuilding operands and instructions with other leaves (registers, symbols, labels)."""
+"""Rewrites operands and instructions with other leaves (registers, symbols, labels)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LEAVES = (Register, Immediate, ConstantBank)
 
 
 def map_operand(operand: Operand, leaf: Leaf) -> Operand:
-    """``operand`` with ``leaf`` applied to each of its parts; the same object where nothing changes."""
+    """``operand`` with ``leaf`` applied to each of its parts; the same object if nothing changes."""
     if isinstance(operand, LEAVES):
         return leaf(operand)
     if isinstance(operand, Address):
@@ -51,7 +51,7 @@ def map_operand(operand: Operand, leaf: Leaf) -> Operand:
 
 
 def rebase(address: Address, base: Operand) -> Address:
-    """The address with another base; a symbol's own offset joins the address's."""
+    """The address with another base; the offset of a symbol is added to the address's."""
     if isinstance(base, Symbol) and base.offset:
         return Address(Symbol(base.name), address.offset + base.offset)
     if isinstance(base, (Register, Symbol, Immediate, ConstantBank)):
@@ -74,5 +74,5 @@ def map_instruction(instruction: Instruction, leaf: Leaf) -> Instruction:
 
 
 def rename_registers(instruction: Instruction, names: Callable[[Register], Operand]) -> Instruction:
-    """``instruction`` with every register, read or written, replaced by ``names`` of it."""
+    """``instruction`` with every register, read or written, mapped by ``names``."""
     return map_instruction(instruction, lambda o: names(o) if isinstance(o, Register) else o)

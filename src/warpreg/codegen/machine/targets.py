@@ -1,12 +1,12 @@
-"""What a target takes of a thread's registers besides the values of its code.
+"""Targets: registers of a thread that are reserved, and constraints on the others.
 
-NVIDIA documents no register calling convention; these rows are what `ptxas` and `nvdisasm` 13 show of every kernel:
-the code's first instruction loads the stack pointer into R1, no value ever takes R1, and the count that `ptxas -v`
-reports, which the driver allocates, is two more than the highest register that the code names plus one (R255 is the
-zero register and R254 is never named; the two belong to the hardware's bookkeeping of divergent threads on sm_70 and
-later).  In that code 94 of 100 instructions that read two registers read an even and an odd one where registers are to
-spare, and 1 of 200 of those that read three read all three from one bank; a 64-bit address counts as its first
-register.  The uniform datapath of sm_75 and later has 63 registers a warp besides, which no thread is charged for.
+NVIDIA documents no register calling convention; these rows follow the output of `ptxas` and `nvdisasm` 13 for every
+kernel.  The first instruction loads the stack pointer into R1, and R1 never holds another value.  The count that
+`ptxas -v` reports, which the driver allocates, is two more than the highest register number used plus one (R255 is the
+zero register and R254 is never used; the hardware uses the two to track divergent threads on sm_70 and later).  If
+registers are available, 94 of 100 instructions that read two registers read an even and an odd one, and 1 of 200 that
+read three registers read all three from one bank; a 64-bit address counts as its first register.  The uniform datapath
+of sm_75 and later has a further 63 registers per warp, which are not part of a thread's demand.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from warpreg.ir.errors import UnknownNameError
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """``reserved`` are registers that no value may take; ``beyond`` is what the demand counts on top of the highest
-    register used plus one; ``uniform_registers`` is the size of the uniform register file, 0 without one.
+    """``reserved`` are registers that hold no values; ``beyond`` is added to the highest register number used plus one
+    to give the demand; ``uniform_registers`` is the size of the uniform register file, 0 without one.
 
-    ``unhurried`` is how many words the scheduler may keep live for the sake of speed: as many as leave an SM full of
-    warps.  ``banks`` are those of the register file, 0 not to care: what is read together is spread over them as long
-    as registers cost no warp.  ``cycles`` is its idea of the machine's time.
+    ``unhurried`` is the number of live words up to which the scheduler optimizes for speed only: the SM can still hold
+    all its warps.  ``banks`` are those of the register file, 0 to ignore them: registers that are read together are
+    spread over them as long as occupancy does not drop.  ``cycles`` is the latency model.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Target:
 
 
 PLAIN = Target("plain")
-"""Values alone, as the papers' machines are described."""
+"""No reserved registers, as in the papers' descriptions of their machines."""
 
 TARGETS = {
     target.name: target
@@ -65,9 +65,9 @@ TARGETS = {
 }
 """The targets by name.
 
-An SM has 65536 registers for 1024 threads on sm_75 and 2048 on sm_80, 64 and 32 a thread, of which three are reserved.
-An issue port is 16 lanes wide, so a memory instruction takes two cycles to its queue; special functions have 4 lanes;
-f64 has 2 lanes an SM on sm_75 and 8 a scheduler on sm_80 (NVIDIA's architecture white papers for Turing and A100).
+An SM has 65536 registers for 1024 threads on sm_75 and 2048 on sm_80: 64 and 32 per thread, of which three are
+reserved.  An issue port is 16 lanes wide, so a memory instruction occupies it for two cycles; special functions have 4
+lanes; f64 has 2 lanes per SM on sm_75 and 8 per scheduler on sm_80 (NVIDIA's white papers for Turing and A100).
 """
 
 

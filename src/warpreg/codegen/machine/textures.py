@@ -1,4 +1,4 @@
-"""What the compiler does to texture and surface instructions."""
+"""Compiler transformations of texture and surface instructions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from warpreg.ir.types import F32, U64, Type
 
 
 def canonical(instruction: Instruction) -> Instruction:
-    """The instruction without padding coordinates and, as in PTX 1, without brackets around texture and coordinates."""
+    """The instruction without padding coordinates; PTX 1 forms without brackets are converted to the current form."""
     geometry = next((m for m in instruction.modifiers if m in COORDINATES), None)
     if geometry is None or not instruction.sources:
         return instruction
@@ -45,14 +45,14 @@ def _trimmed(operand: Operand, geometry: str) -> Operand:
 
 
 def bits_of(constant: Operand, slot: Type) -> Operand:
-    """A constant of a 32-bit slot as a move takes it: a decimal float as the bits of its single-precision value."""
+    """A constant of a 32-bit slot as the operand of a move: a decimal float as the bits of its f32 value."""
     if isinstance(constant, Immediate) and slot.is_float and slot.bits == F32.bits and constant.form != "f32":
         return Immediate(struct.unpack("<I", struct.pack("<f", constant.as_float))[0], "f32")
     return constant
 
 
 def without_dead_results(instruction: Instruction, needed: Container[str]) -> Instruction:
-    """A fetch that writes only the channels that something reads."""
+    """The fetch without channels that nothing reads."""
 
     def kept(operand: Operand) -> Operand:
         if isinstance(operand, Vector):
@@ -65,7 +65,7 @@ def without_dead_results(instruction: Instruction, needed: Container[str]) -> In
 
 
 def with_handles(instruction: Instruction, value: Callable[[Operand], Operand]) -> Instruction:
-    """The instruction with handles that lie in a constant bank taken from there."""
+    """The instruction with handles read from the constant bank where possible."""
 
     def banked(operand: Operand) -> Operand:
         found = value(operand)

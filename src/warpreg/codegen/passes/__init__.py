@@ -1,5 +1,5 @@
-"""Passes that simplify a kernel of virtual registers; `base` says what a pass is, `pipeline` their order.
+"""Passes that simplify a kernel of virtual registers; `base` defines a pass, `pipeline` their order.
 
-Read `base`; then fold, share, narrow, fuse and form machine instructions, a pass a file; `legalize` and
-`number_registers` are the last.
+Read `base`; then the passes, one per file: fold, share, narrow, fuse and form machine instructions.  `legalize` and
+`number_registers` are last.
 """

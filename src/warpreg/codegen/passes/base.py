@@ -1,4 +1,4 @@
-"""What a pass is, and the ways in which passes walk and rebuild a kernel.
+"""The interface of a pass, and helpers that walk and rewrite a kernel.
 
 A pass is a frozen dataclass whose fields are its options; ``run`` returns a new kernel with the same blocks.
 """
@@ -20,12 +20,12 @@ class Pass(Protocol):
     """A transformation of kernels that keeps block ids and successors."""
 
     def run(self, kernel: Kernel) -> Kernel:
-        """The transformed kernel; the argument is left as it was."""
+        """The transformed kernel; the argument is not modified."""
         ...
 
 
 def with_blocks(kernel: Kernel, bodies: Mapping[int, Iterable[Instruction]]) -> Kernel:
-    """The kernel with other instructions in some blocks, and no analyses yet."""
+    """The kernel with other instructions in some blocks, and no cached analyses."""
     blocks = tuple(
         replace(block, instructions=tuple(bodies[block.index])) if block.index in bodies else block
         for block in kernel.blocks
@@ -34,19 +34,19 @@ def with_blocks(kernel: Kernel, bodies: Mapping[int, Iterable[Instruction]]) -> 
 
 
 class Visitor(Protocol):
-    """What `rewrite` asks about each block and instruction."""
+    """The callbacks of `rewrite`."""
 
     def enter(self, block: int) -> None:
         """A block begins."""
         ...
 
     def visit(self, instruction: Instruction) -> Iterable[Instruction]:
-        """What stands for the instruction."""
+        """The replacement of the instruction."""
         ...
 
 
 def rewrite(kernel: Kernel, visitor: Visitor) -> Kernel:
-    """The kernel with each instruction replaced by what ``visitor`` gives.
+    """The kernel with each instruction replaced by the result of ``visitor``.
 
     Blocks come in reverse postorder, so a visitor sees the definition of a singly assigned register before its reads.
     """
@@ -62,7 +62,7 @@ def rewrite(kernel: Kernel, visitor: Visitor) -> Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A singly assigned register's instruction as rewritten so far, and where it stands."""
+    """The instruction that defines a singly assigned register, as rewritten so far, and its position."""
 
     instruction: Instruction
     block: int
@@ -70,7 +70,7 @@ class Definition:
 
 
 class Tracker:
-    """Definitions seen so far in a forward walk, and whether what they read still holds the same value."""
+    """Definitions seen so far in a forward walk, and whether their operands still have the same values."""
 
     def __init__(self, single: SingleDefinitions) -> None:
         self.single = single
@@ -84,7 +84,7 @@ class Tracker:
         self._written.clear()
 
     def add(self, instruction: Instruction) -> None:
-        """Note an instruction that now stands in the kernel."""
+        """Record an instruction of the rewritten kernel."""
         self._position += 1
         for register in instruction.defined:
             if register.name in self.single:
@@ -97,7 +97,7 @@ class Tracker:
         return self.definitions.get(operand.name) if isinstance(operand, Register) else None
 
     def holds(self, operand: Operand, since: Definition) -> bool:
-        """Whether reading ``operand`` now gives what it gave at ``since``."""
+        """Whether ``operand`` still has the value that it had at ``since``."""
         if not isinstance(operand, Register) or operand.name in self.single:
             return True
         return since.block == self._block and self._written.get(operand.name, 0) < since.position

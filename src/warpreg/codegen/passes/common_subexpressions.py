@@ -1,9 +1,9 @@
-"""Common subexpressions: what has been computed on every way here is not computed again.
+"""Common-subexpression elimination by value numbering.
 
 Values are numbered over the dominator tree (Briggs, Cooper and Simpson, "Value Numbering", Software: Practice and
 Experience 1997): in static single-assignment form two instructions with the same opcode and sources have the same
-result, and one that dominates the other can stand for it.  A shared value lives longer, so what a single cheap
-instruction makes of constants is shared within a block only, and nothing is kept for a use outside the loop it is in.
+result, and one that dominates the other can replace it.  Sharing extends live ranges, so a cheap computation of
+constants is shared within a block only, and no value is shared with uses outside its loop.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from warpreg.ir.operands import Operand, Register
 
 @dataclass(frozen=True)
 class ShareValues:
-    """Later copies of a computation go, and their readers read the first."""
+    """Remove repeated computations; their readers read the first result."""
 
     def run(self, kernel: Kernel) -> Kernel:
         sharing = _Sharing(kernel, single_definitions(kernel))
@@ -48,7 +48,7 @@ class _Sharing:
     known: dict[Hashable, list[tuple[int, Register]]] = field(default_factory=dict)
 
     def block(self, index: int) -> list[Instruction]:
-        """The block's instructions without those whose value is known."""
+        """The block's instructions without those whose value is already available."""
         kept = []
         for instruction in self.kernel.blocks[index].instructions:
             instruction = self._renamed(instruction)
@@ -78,7 +78,7 @@ class _Sharing:
         return self.same.get(operand.name, operand) if isinstance(operand, Register) else operand
 
     def _is_shareable(self, instruction: Instruction) -> bool:
-        """Pure, and of registers that are written once: what it computes is the same wherever it stands."""
+        """Whether it is pure and reads only singly assigned registers, so that its position does not matter."""
         if instruction.guard or not is_pure(instruction):
             return False
         named = (r.name for o in instruction.operands for r in registers_of(o))
@@ -102,5 +102,5 @@ def _key(instruction: Instruction) -> Hashable:
 
 
 def _is_cheap(instruction: Instruction) -> bool:
-    """A computation of constants alone: making it again costs less than keeping it."""
+    """Whether it computes from constants only: recomputing costs less than a longer live range."""
     return not any(True for o in instruction.sources for _ in registers_of(o))

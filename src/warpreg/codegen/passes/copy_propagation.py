@@ -1,4 +1,4 @@
-"""Propagates copies away: moves between registers, ``cvta`` of global and constant addresses, negated predicates."""
+"""Copy propagation: moves between registers, ``cvta`` of global and constant addresses, negated predicates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IDENTITY_SPACES = frozenset({"global", "const"})
 
 @dataclass(frozen=True)
 class PropagateCopies:
-    """Reads of a singly assigned copy become reads of what it copies; the copy itself is left for dead code removal."""
+    """Replace reads of a singly assigned copy by reads of its source; dead-code elimination removes the copy."""
 
     def run(self, kernel: Kernel) -> Kernel:
         return rewrite(kernel, _Copies(single_definitions(kernel)))

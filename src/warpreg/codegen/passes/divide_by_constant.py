@@ -56,7 +56,7 @@ class _Divisions:
 
 @dataclass
 class _Steps:
-    """The instructions that stand for one division of ``dividend``."""
+    """The instructions that replace one division of ``dividend``."""
 
     division: Instruction
     prefix: str

@@ -1,7 +1,7 @@
-"""Loads of constant memory at addresses known when compiling: words of constant bank 3, read without an instruction.
+"""Replaces loads of constant memory at compile-time addresses by operands in constant bank 3.
 
-NVIDIA's machine code reads such a word where an instruction may have a constant, as ``c[3][...]``.  What is indexed at
-run time, narrower than a register, misaligned or beyond its variable stays a load.
+NVIDIA's machine code reads such a word as a constant operand, ``c[3][...]``.  A load that is indexed at run time,
+narrower than a register, misaligned or out of bounds of its variable is kept.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _ConstantLoads:
         ]
 
     def _words(self, address: Operand, bits: int, count: int) -> list[ConstantBank] | None:
-        """So many words of the bank, of ``bits`` each; None where the load has to stay."""
+        """``count`` words of the bank, of ``bits`` each; None if the load must be kept."""
         place = self._place(address.base, address.offset) if isinstance(address, Address) and bits in WORDS else None
         if place is None or place.name not in self.constants:
             return None
@@ -67,7 +67,7 @@ class _ConstantLoads:
         return [ConstantBank(CONSTANT_BANK, offset, TYPES[f"b{bits}"], place.name) for offset in offsets]
 
     def _place(self, base: Operand, offset: int) -> ConstantBank | None:
-        """The variable's address and how far into it a constant address leads."""
+        """The bank word at ``offset`` from a constant address; None if ``base`` is not constant."""
         while isinstance(base, Register):
             definition = self.tracker.definition(base)
             if definition is None:

@@ -1,6 +1,6 @@
-"""Kernel parameters are words of constant bank 0, not loads: ``ld.param`` becomes a move from the bank.
+"""Replaces ``ld.param`` by a move from constant bank 0.
 
-Later passes put the bank word straight into the instruction that reads it.
+Later passes fold the bank word into the instruction that reads it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sums of three as the machine's IADD3: ``add t, a, b; add d, t, c`` becomes ``add3 d, a, b, c``."""
+"""Forms three-input sums (IADD3): ``add t, a, b; add d, t, c`` becomes ``add3 d, a, b, c``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SUMS = frozenset({("s32",), ("u32",)})
 
 @dataclass(frozen=True)
 class FormSums:
-    """A 32-bit sum that only another sum of its block reads becomes part of it; at most one constant in all."""
+    """Merge a 32-bit sum into another sum of its block that is its only reader; at most one constant operand."""
 
     def run(self, kernel: Kernel) -> Kernel:
         return rewrite(kernel, _Sums(Tracker(single_definitions(kernel))))
@@ -48,7 +48,7 @@ class _Sums:
         return outer
 
     def _partial(self, operand: Operand) -> tuple[Operand, ...] | None:
-        """The terms of a sum that no one else reads and that still hold."""
+        """The terms of a sum with no other reader, if their values are unchanged."""
         definition = self.tracker.definition(operand)
         if definition is None or definition.block != self.block or not isinstance(operand, Register):
             return None

@@ -1,7 +1,7 @@
-"""Chains of logic as LOP3: the machine computes any function of three words in one instruction.
+"""Merges logic operations into LOP3, which computes any bitwise function of three words.
 
-``and t, a, b; or d, t, c`` becomes ``lop3 d, a, b, c, 0xea`` where nothing else reads t.  Bit i of the table is the
-result where the bits of the three sources spell i (PTX ISA, "Logic and Shift Instructions: lop3").
+``and t, a, b; or d, t, c`` becomes ``lop3 d, a, b, c, 0xea`` if nothing else reads t.  Bit i of the table is the result
+for source bits that form the number i (PTX ISA, "Logic and Shift Instructions: lop3").
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FORMS = frozenset({*TWO_SOURCES, "not", "lop3"})
 
 @dataclass(frozen=True)
 class FormLogic:
-    """Two or more instructions of 32-bit logic with at most three sources, at most one a constant, become one."""
+    """Merge 32-bit logic instructions that together have at most three sources, at most one of them constant."""
 
     def run(self, kernel: Kernel) -> Kernel:
         return rewrite(kernel, _Logic(Tracker(single_definitions(kernel))))
@@ -68,7 +68,7 @@ class _Logic:
         return replace(instruction, opcode="lop3", modifiers=("b32",), operands=operands)
 
     def _absorbed(self, function: _Function) -> _Function | None:
-        """The function with one leaf replaced by what computes it, if three sources are still enough."""
+        """The function with one leaf replaced by its computation, if at most three sources remain."""
         for position, leaf in enumerate(function.leaves):
             inner = self._inner(leaf)
             others = [o for i, o in enumerate(function.leaves) if i != position]
@@ -78,7 +78,7 @@ class _Logic:
         return None
 
     def _inner(self, leaf: Operand) -> _Function | None:
-        """The function that a leaf computes, in the same block and for no one else."""
+        """The function that computes a leaf, if it is in the same block and has no other reader."""
         definition = self.tracker.definition(leaf)
         if definition is None or definition.block != self.block or not isinstance(leaf, Register):
             return None
@@ -89,7 +89,7 @@ class _Logic:
 
 
 def _function(instruction: Instruction) -> _Function | None:
-    """What a 32-bit logic instruction computes of its distinct sources."""
+    """A 32-bit logic instruction as a function of its distinct sources."""
     if instruction.modifiers not in WORDS or instruction.opcode not in FORMS:
         return None
     *sources, last = instruction.sources

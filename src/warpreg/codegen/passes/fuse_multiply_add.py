@@ -1,8 +1,8 @@
-"""Forms multiply-adds, as the machine has them: integer ones always, floating-point ones where PTX allows contraction.
+"""Forms multiply-adds: integer ones always, floating-point ones where PTX allows contraction.
 
-PTX lets ``mul`` and ``add`` without a rounding modifier be contracted to ``fma.rn`` (PTX ISA, "Floating Point
-Instructions: add, mul"); with an explicit ``.rn`` they stay apart.  A shift by a constant that feeds an addition is a
-multiply-add too, which the machine does in one step (LEA); a widened, shifted index is a wide multiplication.
+PTX allows ``mul`` and ``add`` without a rounding modifier to be contracted to ``fma.rn`` (PTX ISA, "Floating Point
+Instructions: add, mul"), but not with an explicit ``.rn``.  A shift by a constant that feeds an addition is a
+multiply-add too (LEA on the machine); a widened, shifted index is a wide multiplication.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ WIDENINGS: dict[tuple[str, ...], tuple[str, str]] = {("s64", "s32"): ("wide", "s
 
 @dataclass(frozen=True)
 class FuseMultiplyAdd:
-    """A product with one reader, an addition in the same loop, becomes a multiply-add there; ``contract``: floats too.
+    """Merge a product into an addition of the same loop, its only reader; ``contract``: floating-point too.
 
-    A wide product that several additions read, as of an index into several arrays, is formed anew in each of them.
+    A wide product that several additions read, such as an index into several arrays, is merged into each of them.
     """
 
     contract: bool = True
@@ -68,7 +68,7 @@ class _Fusion:
         return add
 
     def _absorbed(self, product: Operand) -> Definition | None:
-        """The definition of a product that no one will need any more, in the same loop as its reader."""
+        """The definition of a product without other readers, in the same loop as the addition."""
         definition = self.tracker.definition(product)
         if definition is None or not isinstance(product, Register):
             return None
@@ -116,7 +116,7 @@ def _is_wide_add(instruction: Instruction) -> bool:
 
 
 def _power(count: Operand) -> Immediate | None:
-    """Two to a constant shift count of less than 31."""
+    """Two to the power of a constant shift count below 31."""
     if isinstance(count, Immediate) and count.form == "int" and 0 <= count.value < 31:
         return Immediate(1 << count.value)
     return None

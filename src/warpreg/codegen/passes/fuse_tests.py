@@ -1,6 +1,6 @@
-"""Comparisons that combine with a predicate: the machine's ISETP takes one more predicate and an operator.
+"""Merges predicate logic into comparisons: the machine's ISETP combines its result with another predicate.
 
-``setp.ge.s32 p, a, b; or.pred r, p, q`` becomes ``setp.ge.or.s32 r, a, b, q`` where nothing else reads p.
+``setp.ge.s32 p, a, b; or.pred r, p, q`` becomes ``setp.ge.or.s32 r, a, b, q`` if nothing else reads p.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OPERATORS = frozenset({"and", "or", "xor"})
 
 @dataclass(frozen=True)
 class FuseTests:
-    """Predicate logic on a comparison's result moves into the comparison."""
+    """Merge predicate logic on a comparison's result into the comparison."""
 
     def run(self, kernel: Kernel) -> Kernel:
         return rewrite(kernel, _Tests(Tracker(single_definitions(kernel))))
@@ -57,7 +57,7 @@ class _Tests:
         )
 
     def _comparison(self, predicate: Operand) -> Definition | None:
-        """The comparison that only this instruction reads and that can be made here, later in the same block."""
+        """The comparison that only this instruction reads, if it can be moved here within the block."""
         definition = self.tracker.definition(predicate)
         if definition is None or not isinstance(predicate, Register) or definition.block != self.block:
             return None

@@ -1,6 +1,6 @@
-"""Moves constants into registers where the machine wants a register.
+"""Moves constants into registers where the machine requires a register.
 
-One move serves all such reads of a block; for blocks in loops it stands before the outermost loop.
+One move serves all such reads of a block; for blocks in loops it is placed before the outermost loop.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from warpreg.ir.types import TYPES, Type
 
 @dataclass(frozen=True)
 class LegalizeOperands:
-    """Every instruction reads at most one constant, stores store registers, global addresses are registers."""
+    """Ensure that instructions read at most one constant, and that stored values and global addresses are registers."""
 
     def run(self, kernel: Kernel) -> Kernel:
         legal = _Legalization(kernel)
@@ -97,7 +97,7 @@ class _Legalization:
         return self._register(address.base, address.base.type, block, instruction)
 
     def _vector(self, vector: Vector, types: tuple[Type, ...], block: int, instruction: Instruction) -> Vector:
-        """A vector store or matrix instruction takes all its elements from registers, zeros too."""
+        """All elements of a vector store or matrix instruction as registers, zeros included."""
         elements = (
             self._register(e, kind, block, instruction) if isinstance(e, (Immediate, ConstantBank)) else e
             for e, kind in zip(vector.elements, types, strict=True)
@@ -115,7 +115,7 @@ class _Legalization:
         return self.registers[key]
 
     def _place(self, block: int) -> tuple[int, bool]:
-        """The block where a constant for ``block`` is loaded, and whether at its end."""
+        """The block where a constant for ``block`` is loaded, and whether the load is at its end."""
         forest, tree = loops(self.kernel), dominators(self.kernel)
         index = forest.innermost[block]
         if index < 0:

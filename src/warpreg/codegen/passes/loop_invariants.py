@@ -1,11 +1,10 @@
-"""Loop-invariant code motion: what every round of a loop would compute alike is computed once, before the loop.
+"""Loop-invariant code motion: moves invariant computations before the loop.
 
-An instruction is invariant if all it reads is made outside the loop (Aho, Lam, Sethi and Ullman, "Compilers", section
-9.5.2).  It may move if it has no effect but its result, and that is written once: then it may run even where the
-loop's body would not have.  Its result lives through the whole loop, unless it takes the place of a
-source that nothing else reads.  So it moves only as far as the words live in the loop do not exceed those that are
-live in the kernel anyway; what the scheduler makes of it can still take a register more or less.  Constants and
-comparisons stay, since they are cheap to make again and predicates are few.
+An instruction is invariant if all its operands are defined outside the loop (Aho, Lam, Sethi and Ullman, "Compilers",
+section 9.5.2).  It may move if it is pure and its result is singly assigned: then it may run even if the loop body
+would not.  Its result is live in the whole loop, in addition to its sources unless nothing else reads them.  So it
+moves only while the live words of the loop do not exceed the kernel's maximum; scheduling can still change the demand
+by a register.  Constants and comparisons are not moved, since they are cheap and predicates are few.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from warpreg.ir.operands import Register
 
 @dataclass(frozen=True)
 class HoistInvariants:
-    """Invariant instructions move to the end of the block that comes before the loop on every way.
+    """Move invariant instructions to the end of the block that precedes the loop on every path.
 
-    ``words``: live 32-bit words of a loop up to which they may, where that is less than the kernel has anyway.
+    ``words``: upper bound of a loop's live 32-bit words, if lower than the kernel's maximum.
     """
 
     words: int | None = None
@@ -49,7 +48,7 @@ class HoistInvariants:
 
 class _Motion:
     """``places`` are the blocks in which each register is written, ``late`` the registers that a block's end writes;
-    ``moved`` goes to the end of a block.  What takes the analysis of all registers waits for a first invariant.
+    ``moved`` are instructions for the end of a block.  Analyses of all registers are computed on first use.
     """
 
     def __init__(self, kernel: Kernel, words: int | None) -> None:
@@ -70,12 +69,12 @@ class _Motion:
 
     @cached_property
     def reads(self) -> Counter[str]:
-        """How many instructions that have not moved read a register."""
+        """Reads of each register by instructions that have not moved."""
         return Counter(self.single.reads)
 
     @cached_property
     def words(self) -> int:
-        """The bound on the words live in a loop."""
+        """The bound on the live words of a loop."""
         highest = max(pressure(self.kernel).highest)
         return highest if self.most is None else min(highest, self.most)
 
@@ -110,7 +109,7 @@ class _Motion:
         return True
 
     def _before(self, instruction: Instruction, loop: int) -> int:
-        """The block before a loop where all that the instruction reads is known; -1 without one."""
+        """The block before a loop at whose end all operands of the instruction are available; -1 without one."""
         found = self.forest.loops[loop]
         before = self.tree.immediate[found.header]
         if before < 0 or self.forest.innermost[before] != found.parent:
@@ -118,7 +117,7 @@ class _Motion:
         return before if all(self._is_known(r.name, loop, before) for r in instruction.used) else -1
 
     def _is_known(self, name: str, loop: int, before: int) -> bool:
-        """Whether a register has at the end of ``before`` the value that it has all through the loop."""
+        """Whether a register has its value of the loop already at the end of ``before``."""
         places = self.places[name]
         if name in self.late and before in places:
             return False
@@ -129,7 +128,7 @@ class _Motion:
         return bool(places) and not places & found.blocks and entries == {before}
 
     def _cost(self, instruction: Instruction) -> int:
-        """Words that live through a loop once the instruction stands before it, less those that no longer do."""
+        """Change of the words live through a loop if the instruction moves before it."""
         freed = {r for r in instruction.used if r.name in self.single and self.reads[r.name] == 1}
         return sum(map(_words, instruction.defined)) - sum(map(_words, freed))
 
@@ -146,7 +145,7 @@ def _inner(forest: LoopForest) -> tuple[list[int], ...]:
 
 
 def _is_worthwhile(instruction: Instruction) -> bool:
-    """Pure and always carried out, neither a constant nor a comparison."""
+    """Whether it is pure and unguarded, and neither a constant nor a comparison."""
     if instruction.guard or not instruction.used or not is_pure(instruction):
         return False
     return not any(r.is_predicate for r in instruction.defined)

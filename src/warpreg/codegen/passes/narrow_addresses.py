@@ -1,9 +1,9 @@
-"""32-bit addresses, as on the papers' machines: what is computed only for addresses takes one register.
+"""32-bit addresses, as on the papers' machines: values used only for addresses occupy one register.
 
-PTX computes addresses in 64 bits, so an address takes a register pair.  All device addresses lie below 4 GB (see
+PTX computes addresses in 64 bits, so an address occupies a register pair.  All device addresses are below 4 GB (see
 `warpreg.ir.address_space`; a launch checks it), so low words are enough: the sum, product or shift of low words is
-the low word of the sum, product or shift.  A 64-bit register is narrowed if all it is read for is the base of a memory
-operand, another narrowed register, or a conversion to 32 bits, and if all that writes it has a narrow form.
+the low word of the sum, product or shift.  A 64-bit register is narrowed if all its uses are bases of memory operands,
+definitions of other narrowed registers, or conversions to 32 bits, and if all its definitions have a narrow form.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LOW_WORDS: dict[Form, Form] = {
     **{("mov", (t,)): ("mov", ("b32",)) for t in ("b64", "u64", "s64")},
     **{("cvt", (a, b)): ("mov", ("b32",)) for a in ("s64", "u64") for b in ("s32", "u32")},
 }
-"""Opcode and modifiers of instructions whose low result word follows from low words, and the narrow form."""
+"""Opcode and modifiers of instructions whose low result word depends only on low words, with the narrow form."""
 TRUNCATIONS = frozenset({(to, taken) for to in ("u32", "s32") for taken in ("u64", "s64")})
 SHIFT_LIMIT = 31
 BASED = frozenset({"ld", "ldu", "st", "atom", "red", "prefetch"})
@@ -44,7 +44,7 @@ BASED = frozenset({"ld", "ldu", "st", "atom", "red", "prefetch"})
 
 @dataclass(frozen=True)
 class NarrowAddresses:
-    """Address arithmetic in 32 bits; a 64-bit value that joins it, such as a loaded pointer, is converted there."""
+    """Compute addresses in 32 bits; a 64-bit operand, such as a loaded pointer, is converted where it is used."""
 
     def run(self, kernel: Kernel) -> Kernel:
         names = _narrowed(kernel)
@@ -56,7 +56,7 @@ class NarrowAddresses:
 
 
 def _narrowed(kernel: Kernel) -> frozenset[str]:
-    """The registers that become 32 bits wide: address bases, what they are made of, less what has other readers."""
+    """The registers to narrow: address bases and their operands, except registers with other uses."""
     makers: dict[str, list[Instruction]] = defaultdict(list)
     readers: dict[str, list[Instruction]] = defaultdict(list)
     wanted: list[str] = []
@@ -82,7 +82,7 @@ def _narrowed(kernel: Kernel) -> frozenset[str]:
 
 
 def _bases(instruction: Instruction) -> Iterator[Register]:
-    """The 64-bit registers that an access has as bases."""
+    """The 64-bit base registers of an access."""
     for operand in instruction.operands if instruction.opcode in BASED else ():
         if isinstance(operand, Address) and isinstance(operand.base, Register) and operand.base.type.bits == 64:
             yield operand.base
@@ -103,7 +103,7 @@ def _is_parameter(operand: Operand) -> bool:
 
 
 def _needs_low_word(instruction: Instruction, name: str, names: set[str]) -> bool:
-    """Whether a reader of ``name`` is an address, makes a narrowed register, or takes the low word."""
+    """Whether an instruction reads ``name`` as an address, to define a narrowed register, or its low word only."""
     if any(r.name == name for o in instruction.sources if not isinstance(o, Address) for r in registers_of(o)):
         if instruction.opcode == "cvt" and instruction.modifiers in TRUNCATIONS:
             return True
@@ -117,7 +117,7 @@ class _Narrowing:
     converted: int = field(default=0)
 
     def visit(self, instruction: Instruction) -> Iterable[Instruction]:
-        """The instruction in 32 bits if it has to do with narrowed registers."""
+        """The instruction in 32 bits if it uses narrowed registers."""
         move = as_move(instruction)
         if any(r.name in self.names for r in move.defined):
             return self._narrow(move)
@@ -152,7 +152,7 @@ class _Narrowing:
         return operand
 
     def _low(self, operand: Operand) -> Operand:
-        """The low word of an operand, where it is one of these registers or a constant."""
+        """The low word of an operand that is a narrowed register or a constant."""
         if isinstance(operand, Register):
             return self._low_register(operand)
         if isinstance(operand, ConstantBank) and operand.type.bits == 64:

@@ -1,7 +1,7 @@
-"""Architected names for virtual registers without allocating any: every register keeps a place of its own.
+"""Numbers virtual registers as architected ones without allocation: every register has its own number.
 
-Designs that work on PTX (`CompileOptions.level`) see a register file without end: what a paper does with virtual
-registers can be counted as it is.
+Designs that work on PTX (`CompileOptions.level`) see an unlimited register file, as papers that use virtual registers
+do.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from warpreg.ir.types import PRED, TYPES
 
 @dataclass(frozen=True)
 class NumberRegisters:
-    """Registers in the order of their first appearance, wide ones aligned; the demand is the most that live at once."""
+    """Number registers in order of first appearance, wide ones aligned; the demand is the maximum live at once."""
 
     def run(self, kernel: Kernel) -> Kernel:
         registers = words = predicates = 0

@@ -1,4 +1,4 @@
-"""Gives every value a register of its own: a register reused for unrelated values becomes several."""
+"""Live-range splitting: a virtual register that holds several unrelated values becomes several registers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Conversions of what a narrow load has extended already: the machine's 8 and 16-bit loads fill a 32-bit register.
+"""Removes conversions that a narrow load makes redundant: 8- and 16-bit loads extend to a 32-bit register.
 
-``ld.u8`` leaves zeros above the byte, so ``cvt.u16.u8`` of it is a copy.  Where a widening conversion is the loaded
-value's only reader, the load writes the wide register itself.
+``ld.u8`` leaves zeros above the byte, so ``cvt.u16.u8`` of it is a copy.  If a widening conversion is the only reader
+of the loaded value, the load writes the wide register directly.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NARROW_BITS = 16
 
 @dataclass(frozen=True)
 class WidenLoads:
-    """Conversions of narrow loads become copies, or part of the load."""
+    """Replace conversions of narrow loads by copies, or merge them into the load."""
 
     def run(self, kernel: Kernel) -> Kernel:
         single = single_definitions(kernel)
@@ -39,7 +39,7 @@ class WidenLoads:
 
 
 def _narrow_load(convert: Instruction, single: SingleDefinitions) -> Instruction | None:
-    """The load behind an integer conversion that only undoes its narrowness."""
+    """The load whose value an integer conversion only extends."""
     if convert.opcode != "cvt" or convert.guard or len(convert.modifiers) != 2 or len(convert.types) != 2:
         return None
     source = convert.operands[1]
@@ -71,7 +71,7 @@ def _loading(instruction: Instruction, widened: dict[Operand, Instruction]) -> I
 
 
 def _extended(loaded: Type, taken: Type) -> str:
-    """The load's type: the conversion decides on the sign if it takes exactly what was loaded."""
+    """The load's type: the conversion determines the signedness if it reads exactly the loaded bits."""
     signed = taken.is_signed if taken.bits == loaded.bits else False
     return f"{'s' if signed else 'u'}{loaded.bits}"
 

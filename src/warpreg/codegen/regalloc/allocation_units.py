@@ -1,7 +1,7 @@
-"""What gets registers together: single values, aligned pairs, vector groups, and values that moves make one.
+"""Allocation units: values that are allocated together (aligned pairs, vector groups, coalesced moves).
 
-A unit is a run of 32-bit words.  Each member (a cell) sits at a word offset in it; each word has the union of its
-members' live ranges.  Coalescing merges the units of a move's two sides where no word would hold two live values.
+A unit is a sequence of 32-bit words.  Each member (a cell) has a word offset in it; each word has the union of its
+members' live ranges.  Coalescing merges the units of a move's two sides if no word would hold two live values.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from warpreg.ir.operands import AddressTuple, Operand, Pair, Register, Vector
 MAX_WORDS = 8
 MEMORY = frozenset({"ld", "st", "ldu", "red", "atom"})
 FETCHES = frozenset({"tex", "tld4"})
-"""Instructions that take coordinates, and give the channels asked for, in pairs of registers."""
+"""Instructions that read coordinates and write the requested channels in pairs of registers."""
 
 GROUPING = MEMORY | OPCODE_NAMES
 
 
 @dataclass(eq=False, slots=True)
 class Unit:
-    """``words`` maps offsets to live ranges; ``alignments`` says which offsets must fall on which multiples."""
+    """``words`` maps offsets to live ranges; ``alignments`` lists offsets with the multiple that they must fall on."""
 
     words: dict[int, int]
     members: list[tuple[int, int]]
@@ -48,7 +48,7 @@ class Unit:
         return min((r & -r).bit_length() for r in self.words.values())
 
     def can_take(self, other: Unit, shift: int) -> bool:
-        """Whether ``other`` moved up by ``shift`` words fits in without clash or misalignment."""
+        """Whether ``other``, shifted by ``shift`` words, can be merged without interference or misalignment."""
         if shift < 0 or max(other.size + shift, self.size) > MAX_WORDS:
             return False
         if any((offset + shift) % alignment for offset, alignment in other.alignments):
@@ -74,7 +74,7 @@ class Units:
         return list({id(unit): unit for unit, _ in self.at.values()}.values())
 
     def join(self, cell: int, other: int, distance: int) -> bool:
-        """Put ``other`` ``distance`` words above ``cell`` if possible; says whether they now are."""
+        """Place ``other`` ``distance`` words above ``cell`` if possible; returns whether it is there."""
         unit, offset = self.at[cell]
         added, place = self.at[other]
         shift = offset + distance - place
@@ -95,14 +95,14 @@ class Units:
 
 
 def predicate_units(kernel: Kernel) -> Units:
-    """One unit a predicate, moves coalesced."""
+    """One unit per predicate, moves coalesced."""
     units = _single(kernel, lambda register: register.is_predicate)
     _coalesce(kernel, units)
     return units
 
 
 def uniform_units(kernel: Kernel, names: frozenset[str]) -> Units:
-    """One unit a uniform register."""
+    """One unit per uniform register."""
     return _single(kernel, lambda register: register.name in names)
 
 
@@ -147,13 +147,13 @@ def element_words(elements: tuple[Operand, ...]) -> int:
 
 
 def _pairs(elements: tuple[Operand, ...]) -> Iterator[tuple[Operand, ...]]:
-    """The registers of a brace list two by two."""
+    """The registers of a brace list in pairs."""
     registers = [e for e in elements if isinstance(e, Register)]
     yield from (tuple(registers[i : i + 2]) for i in range(0, len(registers) - 1, 2))
 
 
 def _group(units: Units, elements: tuple[Operand, ...], cells: Cells) -> None:
-    """One unit for a brace list; its registers are single so far, or already stand so (see `IsolateVectors`)."""
+    """One unit for a brace list; its registers are still single, or already in this arrangement (`IsolateVectors`)."""
     words = element_words(elements)
     placed = [(i * words, cells.of(e)[0]) for i, e in enumerate(elements) if isinstance(e, Register)]
     if len(units.at[placed[0][1]][0].members) > 1:
@@ -178,7 +178,7 @@ def _single(kernel: Kernel, takes: Callable[[Register], bool]) -> Units:
 
 
 def _weights(kernel: Kernel) -> list[float]:
-    """What keeping each cell in memory would cost: its accesses, each tenfold for every loop around it."""
+    """The spill cost of each cell: its accesses, each weighted by ten to the power of its loop depth."""
     table, forest = accesses(kernel), loops(kernel)
     weights = [0.0] * len(table.cells)
     for block in kernel.blocks:
@@ -205,7 +205,7 @@ def _coalesce(kernel: Kernel, units: Units) -> None:
 
 
 def copied_words(move: Instruction) -> Iterator[tuple[Register, Register, int]]:
-    """``(target, source, distance)``: the move is void if ``source`` lies so many words above ``target``."""
+    """``(target, source, distance)``: the move is redundant if ``source`` is ``distance`` words above ``target``."""
     if move.opcode != "mov" or len(move.operands) != 2:
         return
     target, source = move.operands

@@ -1,7 +1,7 @@
 """Register allocation: virtual registers -> R0, R1, ... of 32 bits and predicates P0, P1, ...
 
-64-bit values take aligned pairs, vectors aligned groups.  What does not fit is spilled and the allocation starts
-again; predicates beyond the machine's seven are kept in 32-bit registers.
+64-bit values occupy aligned pairs, vectors aligned groups.  If values do not fit, some are spilled and allocation
+restarts; predicates beyond the machine's seven are kept in 32-bit registers.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class Allocated:
 
 @dataclass(frozen=True)
 class AllocateRegisters:
-    """``max_registers``: 32-bit registers that a thread may demand, by default 255; ``predicates``: those of the
-    machine; ``target``: which registers are not for values; ``banks``: keep the operands of an instruction in
-    different ones of so many banks, 0 not to care; ``rotate``: take the register that has been free for longest, of
-    those in use and the first so many, 0 to take the lowest."""
+    """``max_registers``: limit of 32-bit registers per thread, default 255; ``predicates``: those of the machine;
+    ``target``: defines reserved registers; ``banks``: spread the operands of an instruction over this many banks, 0 to
+    ignore banks; ``rotate``: allocate the register that has been free longest, among those in use and the first
+    ``rotate`` ones, 0 to allocate the lowest."""
 
     max_registers: int | None = None
     predicates: int = 7
@@ -59,7 +59,7 @@ class AllocateRegisters:
     rotate: int = 0
 
     def run(self, kernel: Kernel) -> Kernel:
-        """Raises AllocationError where the registers are too few for some instruction."""
+        """Raises AllocationError if some instruction needs more registers than there are."""
         allocated = self.allocate(kernel)
         registers = allocated.registers
         bodies = {}
@@ -75,7 +75,7 @@ class AllocateRegisters:
         )
 
     def allocate(self, kernel: Kernel) -> Allocated:
-        """Spill until everything fits; the placement is by name, so that it can be checked apart."""
+        """Spill until everything fits; the assignment is by name, so that it can be checked separately."""
         temporaries: set[str] = set()
         for attempt in range(MAX_ROUNDS):
             units = predicate_units(kernel)
@@ -107,7 +107,7 @@ class AllocateRegisters:
         return Allocated(kernel, names, registers.used, predicates.used, shared.used)
 
     def _nothing_placed(self, limit: int, kernel: Kernel, units: Units) -> Assignment:
-        """An assignment that chooses among free places by ``banks``, or else as the target does."""
+        """An empty assignment that chooses among free registers by ``banks``, or else as the target does."""
         reserved = self.target.reserved
         if self.rotate:
             return Assignment(limit, reserved, rotate=self.rotate)
@@ -120,7 +120,7 @@ class AllocateRegisters:
         return Assignment(limit, reserved)
 
     def _uniform(self, kernel: Kernel) -> frozenset[str]:
-        """The values for uniform registers, as many as there are."""
+        """The values to keep in uniform registers, limited by their number."""
         if not self.target.uniform_registers:
             return frozenset()
         names = uniform_values(kernel)
@@ -146,7 +146,7 @@ class AllocateRegisters:
 
 
 def _results_of_stops(kernel: Kernel) -> set[str]:
-    """A barrier or service ends its block, so no spill code can follow it."""
+    """Results of barriers and services, which end their block, so no spill code can follow them."""
     last = (b.terminator for b in kernel.blocks)
     return {r.name for i in last if i and i.opcode in STOPS for r in i.defined}
 
@@ -165,7 +165,7 @@ def _names(kernel: Kernel, units: Units, assignment: Assignment, prefix: str = "
 
 
 def _is_void(instruction: Instruction) -> bool:
-    """A move of a register, or of its words, to itself."""
+    """Whether it moves a register, or its words, to itself."""
     if instruction.opcode != "mov" or len(instruction.operands) != 2:
         return False
     target, source = (_words(o) for o in instruction.operands)

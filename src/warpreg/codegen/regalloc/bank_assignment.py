@@ -1,7 +1,7 @@
-"""Register banks: operands of one instruction that lie in one bank are fetched one after the other.
+"""Register banks: operands of one instruction in the same bank are fetched one after the other.
 
-Register r lies in bank ``r mod banks``.  The allocator may choose, among places that are free anyway, one whose banks
-the other operands of its readers do not use.
+Register r is in bank ``r mod banks``.  The allocator may choose, among free registers, one whose bank the other
+operands of its readers do not use.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 
 Company = dict[Unit, list[tuple[int, Unit, int, float]]]
-"""By unit: word of it, other unit, word of that, and how often an instruction reads both (tenfold for each loop)."""
+"""By unit: its word, the other unit, the other word, and the weight of reads of both (tenfold per loop level)."""
 
 
 def conflicts(kernel: Kernel, banks: int) -> int:
-    """Fetches that wait for another operand's, over all instructions of a kernel with architected registers.
+    """Bank conflicts: fetches that wait for another operand of the same instruction, over a kernel.
 
     A register that an instruction reads twice is fetched once; k registers in one bank are k - 1 conflicts.
     """
@@ -32,7 +32,7 @@ def _waits(instruction: Instruction, banks: int) -> int:
 
 
 def company(kernel: Kernel, units: Units, *, leading: bool = False) -> Company:
-    """Which units are read together; ``leading``: a 64-bit operand comes from the bank of its first word alone."""
+    """Units that are read together; ``leading``: only the bank of the first word of a 64-bit operand counts."""
     table, forest = accesses(kernel), loops(kernel)
     met: dict[tuple[Unit, int, Unit, int], float] = defaultdict(float)
     for block in kernel.blocks:

@@ -1,7 +1,7 @@
-"""First fit: each unit in order of its start takes the lowest registers that are free over its whole live range.
+"""First fit: each unit, in order of its start, gets the lowest registers that are free over its whole live range.
 
-Where none are, the cheapest of what is in the way (or the unit itself) goes to memory: the least accesses, weighted
-by loop depth, for the length that it frees (after Poletto and Sarkar, TOPLAS 1999, and Chaitin's spill metric).
+If none are free, the cheapest of the conflicting units (or the unit itself) is spilled: the one with the fewest
+accesses, weighted by loop depth, per freed length (after Poletto and Sarkar, TOPLAS 1999, and Chaitin's spill metric).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from warpreg.codegen.regalloc.bank_assignment import Company
 
 @dataclass
 class Assignment:
-    """``base`` gives each placed unit its first register; ``spilled`` are those that must live elsewhere.
+    """``base`` maps each placed unit to its first register; ``spilled`` are units that are not in registers.
 
-    ``reserved`` registers are taken from beginning to end, and count as used.  With ``banks``, a unit takes that place
-    among the used ones, and those below ``spread``, that no instruction still has to read (``pending``) and whose banks
-    its ``company`` uses least; the lowest of several.  With ``rotate`` it takes that place among the used ones, and
-    those below ``rotate``, that has been free for longest.
+    ``reserved`` registers are occupied everywhere, and count as used.  With ``banks``, a unit gets, among the used
+    registers and those below ``spread``, one that no earlier instruction still has to read (``pending``) and whose
+    banks its ``company`` uses least; the lowest of several.  With ``rotate`` it gets, among the used registers and
+    those below ``rotate``, the one that has been free longest.
     """
 
     limit: int
@@ -65,7 +65,7 @@ class Assignment:
         return min(self._free_bases(unit, end), key=lambda base: self._cost(unit, base))
 
     def _free_bases(self, unit: Unit, end: int) -> Iterator[int]:
-        """The places below ``end`` that are free over the whole live range, the lowest first."""
+        """The first registers below ``end`` that are free over the whole live range, the lowest first."""
         occupied = self._occupied
         words = list(unit.words.items())
         for base in range(0, end - unit.size + 1, unit.alignment):
@@ -76,7 +76,7 @@ class Assignment:
                 yield base
 
     def _freed(self, unit: Unit, base: int) -> int:
-        """The last point before the unit's start at which a register of the place was taken."""
+        """The last point before the unit's start at which one of its registers from ``base`` on was occupied."""
         before = (1 << unit.start) - 1
         return max((self._occupied[base + offset] & before).bit_length() for offset in unit.words)
 
@@ -84,11 +84,11 @@ class Assignment:
         return self._waiting(unit, base), self._crowding(unit, base)
 
     def _waiting(self, unit: Unit, base: int) -> bool:
-        """Whether the unit would have to wait for an instruction that still has to read a register of the place."""
+        """Whether an earlier instruction may still have to read a register that the unit would occupy."""
         return any(self._pending[base + offset] & live for offset, live in unit.words.items())
 
     def _crowding(self, unit: Unit, base: int) -> float:
-        """How often the unit at ``base`` would be read together with another register of the same bank."""
+        """The weight of instructions that would read the unit at ``base`` with another register of the same bank."""
         return sum(
             weight
             for here, other, there, weight in self.company.get(unit, ())
@@ -96,7 +96,7 @@ class Assignment:
         )
 
     def _make_room(self, unit: Unit) -> int | None:
-        """Evict what is cheapest to spill; None if that is the unit itself."""
+        """Evict the units that are cheapest to spill; None if that is the unit itself."""
         best, victims, price = None, list[Unit](), density(unit)
         for base in range(0, self.limit - unit.size + 1, unit.alignment):
             blocking = self._blocking(unit, base)
@@ -134,7 +134,7 @@ class Assignment:
 
 
 def density(unit: Unit) -> float:
-    """Cost of spilling a unit for each program point that it would free; infinite if it must stay."""
+    """Spill cost of a unit per program point that it would free; infinite if it must not be spilled."""
     if math.isinf(unit.weight):
         return math.inf
     return unit.weight / sum(live.bit_count() for live in unit.words.values())

@@ -1,10 +1,9 @@
 """Registers that an instruction may still have to read after it has issued.
 
-Memory and texture instructions take their operands from the register file some time after they issue, so one that
-writes such a register would have to wait for them.  `ptxas` gives what comes next other registers, where they cost no
-warp, until the result is needed, and so does the allocator with these points.  How long the machine may take is not
-published: `WINDOW` instructions, and `STORE_WINDOW` for stores, make the workloads' registers most like those of
-`ptxas`, of the few lengths tried.
+Memory and texture instructions read their operands some time after they issue, so an instruction that overwrites such a
+register would have to wait.  Until the result is needed, `ptxas` uses other registers if occupancy does not drop; with
+these points the allocator does the same.  The delay of the machine is not published: of the few values tried, `WINDOW`
+instructions, and `STORE_WINDOW` for stores, give register assignments closest to those of `ptxas`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Points = dict[int, int]
 
 
 def pending(kernel: Kernel, units: Units) -> dict[Unit, Points]:
-    """By unit and word of it, where an instruction may still have to read that word."""
+    """By unit and word, the points at which an instruction may still have to read that word."""
     cells = accesses(kernel).cells
     found: dict[Unit, Points] = {}
     for cell, points in in_flight(kernel).items():
@@ -50,7 +49,7 @@ def in_flight(kernel: Kernel) -> Points:
 
 
 def _late_readers(instructions: Sequence[Instruction], table: Accesses, first: int) -> Iterator[tuple[int, int]]:
-    """Each late reader of a block and the next pc that has to do with its result, or the end of its window."""
+    """Each late reader of a block, with the next pc that accesses its result, or the end of its window."""
     next_use: dict[int, int] = {}
     end = first + len(instructions)
     for pc in reversed(range(first, end)):

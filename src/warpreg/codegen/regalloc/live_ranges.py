@@ -1,8 +1,8 @@
-"""Live ranges as bit sets over program points: what the allocator compares.
+"""Live ranges as bit sets over program points.
 
 Instruction ``pc`` has two points: it reads at ``2 * pc`` and writes at ``2 * pc + 1``.  So a value last read by an
-instruction and one written by it do not meet, while two results of one instruction do.  Intersecting two ranges is
-one ``&`` of integers.
+instruction does not interfere with its result, while two results of one instruction interfere.  Intersecting two ranges
+is one ``&`` of integers.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Rewrites a kernel so that chosen values live in memory, are computed again, or (predicates) sit in a register as 0
-or 1.
+"""Spills chosen values to memory, rematerializes them, or (predicates) keeps them in a register as 0 or 1.
 
-Each access gets a short-lived register of its own; predicates that guard several instructions of a block are brought in
-once for them.  A guarded definition changes only some threads, so the old value is brought in first and the whole put
-back.
+Each access uses its own short-lived register; a predicate that guards several instructions of a block is reloaded once.
+A guarded definition changes only some threads, so the old value is reloaded first and the merged value stored.
 """
 
 from __future__ import annotations
@@ -27,24 +25,24 @@ from warpreg.ir.types import B32
 FIXED_SPECIALS = BANK_SPECIALS | {f"%{n}.{axis}" for n in ("tid", "ctaid") for axis in "xyz"} | {"%laneid"}
 
 MOST_PRESENT = 2
-"""Spilled guards that may sit in predicates at a time."""
+"""Spilled guards that may be kept in predicates at a time."""
 
 
 class Home(Protocol):
-    """Where a spilled value lives: how to bring it into a register and put it back."""
+    """The location of a spilled value: how to load it into a register and store it."""
 
     def fetch(self, target: Register, template: Instruction) -> Instruction:
-        """The instruction that brings the value in."""
+        """The instruction that loads the value."""
         ...
 
     def store(self, source: Register, template: Instruction) -> tuple[Instruction, ...]:
-        """The instructions that put it back."""
+        """The instructions that store it."""
         ...
 
 
 @dataclass(frozen=True)
 class LocalSlot:
-    """A place in the thread's local memory, ``offset`` bytes into its frame."""
+    """A slot in the thread's local memory, ``offset`` bytes into its frame."""
 
     offset: int
 
@@ -59,7 +57,7 @@ class LocalSlot:
 
 @dataclass(frozen=True)
 class Recomputed:
-    """A constant, which a move brings in wherever it is needed."""
+    """A constant, which is rematerialized by a move at each use."""
 
     value: Operand
     modifiers: tuple[str, ...]
@@ -108,8 +106,8 @@ def spill_registers(kernel: Kernel, units: list[Unit], temporaries: set[str]) ->
 def spill_predicates(kernel: Kernel, units: list[Unit], temporaries: set[str], keep_guards: bool) -> Kernel:
     """The kernel with the units' predicates in 32-bit registers.
 
-    ``keep_guards``: a guard stays in a predicate for the instructions behind the one that it was brought in for.
-    Predicates kept so cannot be spilled, so this is for one round.
+    ``keep_guards``: a reloaded guard stays in a predicate for the following instructions.  Such predicates cannot be
+    spilled again, so this is used for one iteration only.
     """
     names = accesses(kernel).cells.names
     homes: dict[str, Home] = {}
@@ -169,7 +167,7 @@ class _Rewriter:
         return (*before, renamed, *after)
 
     def _move(self, move: Instruction) -> tuple[Instruction, ...] | None:
-        """A move from or to a spilled value is one access, or nothing where both share a place or none is needed."""
+        """A move from or to a spilled value as one access, or nothing if both sides share a location."""
         target, source = move.operands
         here = self.homes.get(target.name) if isinstance(target, Register) else None
         there = self.homes.get(source.name) if isinstance(source, Register) else None
@@ -184,7 +182,7 @@ class _Rewriter:
     def _remember(
         self, instruction: Instruction, fresh: Mapping[str, Register], written: Mapping[str, Register]
     ) -> None:
-        """Keep a guard that was brought in for the instructions behind; a write ends what shares its place."""
+        """Keep a reloaded guard for the following instructions; a write invalidates guards of the same location."""
         changed = [self.homes[name] for name in written]
         self.present = {n: r for n, r in self.present.items() if self.homes[n] not in changed}
         guard = instruction.guard

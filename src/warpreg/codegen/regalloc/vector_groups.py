@@ -1,5 +1,4 @@
-"""Copies registers that two vector accesses want at different places, so that each access can have its aligned
-group."""
+"""Copies registers that two vector accesses need at different positions, so that each can have its aligned group."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ Group = tuple[Operand, ...]
 
 @dataclass(frozen=True)
 class IsolateVectors:
-    """Afterwards a register is in one vector group only, at one place."""
+    """Ensure that a register is in at most one vector group, at one position."""
 
     def run(self, kernel: Kernel) -> Kernel:
         groups = _Groups()
@@ -68,7 +67,7 @@ class _Groups:
 
 
 def _with(operand: Operand, elements: Group, vector: Vector) -> Operand:
-    """The operand with ``vector`` in the place of the brace list of those elements."""
+    """The operand with the brace list of ``elements`` replaced by ``vector``."""
     if isinstance(operand, Vector):
         return vector if operand.elements is elements else operand
     if isinstance(operand, Pair):

@@ -1,4 +1,4 @@
-"""The order of instructions inside a block.
+"""Instruction scheduling inside blocks.
 
-Read `list_scheduler`; `dependence_graph` says what must stay in order, `deadlines` what is urgent.
+Read `list_scheduler`; `dependence_graph` has the order constraints, `deadlines` the latest issue cycles.
 """

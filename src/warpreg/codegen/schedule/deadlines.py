@@ -1,8 +1,8 @@
-"""By when an instruction must issue so that the block takes no longer than it needs.
+"""Deadlines: the latest issue cycle of each instruction that does not lengthen the block.
 
-A list schedule from the end of the block to its beginning (as in Gibbons and Muchnick, PLDI 1986, turned around) gives
-each instruction the latest cycle at which its unit is free and its readers still have it in time.  What issues earlier
-only holds a register for longer.
+A list schedule from the end of the block to its beginning (Gibbons and Muchnick, PLDI 1986, reversed) gives each
+instruction the latest cycle at which its unit is free and its readers are not delayed.  Issuing earlier only lengthens
+live ranges.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from warpreg.codegen.schedule.dependence_graph import Dependences
 
 
 def deadlines(graph: Dependences, ports: Sequence[str], interval: Mapping[str, int]) -> list[int]:
-    """Cycles from the beginning of the block by position; ``interval`` as in `Cycles`.  Linear but for a logarithm."""
+    """Cycles from the beginning of the block, by position; ``interval`` as in `Cycles`.  O(n log n)."""
     count = len(ports)
     predecessors: list[list[int]] = [[] for _ in range(count)]
     depth = [0] * count

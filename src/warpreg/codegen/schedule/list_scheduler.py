@@ -1,10 +1,10 @@
-"""List scheduling within blocks: long chains first, as long as registers last.
+"""List scheduling within blocks: the longest dependence chain first, while registers suffice.
 
 Among instructions whose operands have arrived and whose unit is free, the one that starts the longest chain goes first
-(Gibbons and Muchnick, PLDI 1986). Where more than a few words are live, what takes more registers than it frees waits
-until it is due, so that a stall is not filled with what only holds registers. Where the live values reach the limit,
-the one that frees the most registers goes instead; a block that would still need more than before, and more than the
-limit, keeps its order.
+(Gibbons and Muchnick, PLDI 1986). If more than a few words are live, an instruction that increases register pressure is
+delayed until its deadline, so that stalls are not filled with instructions that only occupy registers. If the live
+words reach the limit, the instruction that frees the most registers goes first. A block whose new order needs more
+registers than before, and more than the limit, keeps its order.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class ScheduleInstructions:
-    """``max_registers`` bounds the live words; by default the kernel's own highest pressure, or ``free_registers``
-    if more; ``cycles``: of the machine; ``spare``: words that may be live before an instruction waits until it is due,
-    by default those of a thread where 65536 registers serve 2048."""
+    """``max_registers`` bounds the live words; default the kernel's highest pressure, or ``free_registers`` if higher;
+    ``cycles``: latency model; ``spare``: live words above which instructions are delayed until their deadline, default
+    those of a thread if 2048 threads share 65536 registers."""
 
     max_registers: int | None = None
     free_registers: int = 32
@@ -95,9 +95,9 @@ class _Schedule:
         return chain
 
     def best(self, limit: int, allowed: int) -> Sequence[Instruction]:
-        """The new order, or the old one where the new needs more than ``allowed`` words.
+        """The new order, or the old one if the new one needs more than ``allowed`` words.
 
-        Choices near the limit may go beyond it by a few words before any are freed, so a lower limit is tried as well.
+        Decisions near the limit may exceed it by a few words before any are freed, so a lower limit is tried too.
         """
         for _ in range(ATTEMPTS):
             order = self._order(limit)
@@ -152,7 +152,7 @@ class _Schedule:
         return min(found)[2]
 
     def _first(self, heap: Queue, ready: set[int], arrival: list[int], clock: int) -> int | None:
-        """The longest chain of one port whose operands have arrived, or else the first to arrive; it stays queued."""
+        """The longest chain of one port whose operands have arrived, or else the first to arrive; not dequeued."""
         looked: Queue = []
         chosen = None
         while heap and len(looked) < CANDIDATES:
@@ -170,12 +170,12 @@ class _Schedule:
         return chosen
 
     def _start(self, i: int, arrival: list[int]) -> int:
-        """When its operands have arrived, or when it is due if it has to wait."""
+        """The cycle at which its operands have arrived, or its deadline if it is delayed."""
         waits = self.demand >= self.spare and self.due[i] > arrival[i] and self._change(i) > 0
         return self.due[i] if waits else arrival[i]
 
     def _cheapest(self, heap: list[int], ready: set[int]) -> int:
-        """Of the earliest ready instructions, the one after which fewest words are live."""
+        """Among the earliest ready instructions, the one that leaves the fewest words live."""
         looked: list[int] = []
         while heap and len(looked) < CANDIDATES:
             i = heapq.heappop(heap)
@@ -188,7 +188,7 @@ class _Schedule:
         return chosen
 
     def _change(self, i: int) -> int:
-        """Words that an instruction makes live less those that it frees."""
+        """Words that an instruction makes live, minus those that it frees."""
         freed = sum(self.words[c] for c in set(self._read(i)) if self.uses[c] == 1 and not self.live_out >> c & 1)
         return sum(self.words[c] for c in set(self._written(i)) if not self.live >> c & 1) - freed
 

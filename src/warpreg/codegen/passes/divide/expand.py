@@ -1,4 +1,4 @@
-"""The pass: every division of a kernel becomes its sequence."""
+"""The pass that replaces every division of a kernel by a sequence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INTEGERS = frozenset({("u32",), ("s32",), ("u64",), ("s64",)})
 
 @dataclass(frozen=True)
 class ExpandDivision:
-    """``div``, ``rem``, ``rcp.rn``, ``sqrt.rn`` of 32 and 64 bits; 16-bit, approximate and directed ones stay."""
+    """Expand ``div``, ``rem``, ``rcp.rn``, ``sqrt.rn`` of 32 and 64 bits; other widths and roundings are kept."""
 
     def run(self, kernel: Kernel) -> Kernel:
         count = 0

@@ -6,9 +6,8 @@ one (Markstein, "Computation of elementary functions on the IBM RISC System/6000
 Square roots use the coupled iteration of g = a*y toward sqrt(a) and h = y/2 (Goldschmidt).  PTX allows ``rcp.approx``
 one unit in the last place; the f32 reciprocal and root have been checked for every fraction with every such start.
 
-That needs operands whose intermediate results neither overflow nor lose bits to subnormals.  A predicate tells the
-other ones apart; for them the original instruction remains, guarded: it stands for the call of the subroutine that the
-real compiler keeps for them.
+This requires that intermediate results neither overflow nor lose bits to subnormals.  A predicate selects all other
+operands; for them the original instruction remains under a guard and models the subroutine call of the real compiler.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Format:
 
     @property
     def width(self) -> int:
-        """How far the highest word that is taken lies above `lowest`."""
+        """The distance of the highest accepted word from `lowest`."""
         return (2 * self.span << self.fraction + 1) - 1
 
 
@@ -57,7 +56,7 @@ SQRT_WIDTH = {"f32": 0x727FFFFF, "f64": 0x7C9FFFFF}
 
 
 def divide(seq: Sequence, form: Format, a: Register, b: Register, known: bool = False) -> tuple[Register, Register]:
-    """The quotient, and the predicate of the operands for which it is not right; ``known``: ``a`` is in range."""
+    """The quotient, and the predicate of operands for which it is not valid; ``known``: ``a`` is in range."""
     slow = _out_of_range(seq, form, (b,) if known else (a, b), b)
     make = seq.single if form is SINGLE else seq.double
     minus_b = make(f"neg.{form.name}", b)
@@ -70,14 +69,14 @@ def divide(seq: Sequence, form: Format, a: Register, b: Register, known: bool = 
 
 
 def reciprocal(seq: Sequence, form: Format, b: Register) -> tuple[Register, Register]:
-    """As `divide`, of one."""
+    """Like `divide`, with dividend 1."""
     slow = _out_of_range(seq, form, (b,), b)
     minus_b = (seq.single if form is SINGLE else seq.double)(f"neg.{form.name}", b)
     return _reciprocal(seq, form, b, minus_b), slow
 
 
 def square_root(seq: Sequence, form: Format, a: Register) -> tuple[Register, Register]:
-    """As `divide`, of one operand."""
+    """Like `divide`, for the square root of one operand."""
     word = a if form is SINGLE else seq.halves(a)[1]
     above = seq.word("add.s32", word, constant(-SQRT_LOWEST[form.name]))
     slow = seq.predicate("setp.gt.u32", above, constant(SQRT_WIDTH[form.name]))
@@ -87,7 +86,7 @@ def square_root(seq: Sequence, form: Format, a: Register) -> tuple[Register, Reg
 
 
 def is_in_range(form: Format, operand: Operand) -> bool:
-    """Whether a constant is one that division takes without a check."""
+    """Whether a constant is in range, so that division needs no check."""
     if not isinstance(operand, Immediate) or operand.form != form.name:
         return False
     word = operand.value if form is SINGLE else operand.value >> 32

@@ -1,9 +1,9 @@
 """Integer quotients and remainders from a single-precision reciprocal.
 
-With z at most 2**n / b, t = 2**n - z*b tells how much is missing, and z + z*t / 2**n misses only the square of it
-(Newton).  Starting from ``rcp.approx`` of b rounded up, less two units in the last place, so that z is never too
-large, one step suffices for 32 bits and two for 64: the quotient z*a / 2**n is then at most two too small, which two
-comparisons put right.  This holds for any reciprocal within one unit in the last place, as PTX promises.
+With z at most 2**n / b, the residual is t = 2**n - z*b, and z + z*t / 2**n reduces the relative error to its square
+(Newton).  The start is ``rcp.approx`` of b rounded up, less two units in the last place, so that z is never too large.
+One step suffices for 32 bits and two for 64: the quotient z*a / 2**n is then at most two too small, which two
+comparisons correct.  This holds for any reciprocal within one unit in the last place, as PTX guarantees.
 """
 
 from __future__ import annotations

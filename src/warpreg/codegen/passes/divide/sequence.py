@@ -1,4 +1,4 @@
-"""Writes the instructions that stand for one division."""
+"""Builds the instructions that replace one division."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warpreg.ir.types import B32, B64, F32, F64, PRED, TYPES, Type
 
 @dataclass
 class Sequence:
-    """``instructions`` so far, all at the place of ``template``; new registers are named ``prefix`` and a number."""
+    """``instructions`` so far, all at the location of ``template``; new registers are named ``prefix`` + a number."""
 
     template: Instruction
     prefix: str
