@@ -15,6 +15,7 @@ from warpreg.analysis.first_dependence import FirstDependenceRules
 from warpreg.analysis.strand_rules import LongLatencyRules
 from warpreg.analysis.strands import strands
 from warpreg.designs import program_table
+from warpreg.designs.placement import upper_levels
 from warpreg.designs.placement.allocate import Placed
 from warpreg.designs.placement.check import findings
 from warpreg.designs.placement.copies import Copied
@@ -25,7 +26,6 @@ from warpreg.designs.placement.instances import KernelView
 from warpreg.designs.placement.optimum import Optimum, optimum, saved_pj
 from warpreg.designs.placement.scratchpad import ScratchpadOptions, select
 from warpreg.designs.placement.stays import ANY, OWN, Choices
-from warpreg.designs.placement.upper_levels import hierarchy_levels, scratchpad_levels
 from warpreg.ir.kernel import Kernel
 
 COSTS = (LevelCost((10, 10), (10, 10)), LevelCost((1, 1), (2, 2)), LevelCost((0.5, 0.5), (1, 1)))
@@ -39,7 +39,7 @@ def best(code: Kernel, chosen: Options, choices: Choices = ANY) -> Optimum:
     """Of a kernel of one strand."""
     view = KernelView(code, program_table(code))
     (strand,) = strands_of(code, view.program, chosen).strands
-    return optimum(view, strand, hierarchy_levels(chosen), choices)
+    return optimum(view, strand, upper_levels.hierarchy_levels(chosen), choices)
 
 
 def greedy(code: Kernel, chosen: Options) -> float:
@@ -166,11 +166,13 @@ def test_greedy_never_saves_more_and_all_placements_are_right(code: Kernel, entr
         placed: list[Placed] = []
         copied: list[Copied] = []
         for strand in whole.strands:
-            found = optimum(view, strand, hierarchy_levels(chosen), choices)
+            found = optimum(view, strand, upper_levels.hierarchy_levels(chosen), choices)
             assert found.proven
             greedy = sum(placed.savings for placed in allocate(candidates(view, strand, chosen), chosen)[0].placed)
             assert greedy <= found.savings + 1e-9
-            assert found.savings == pytest.approx(saved_pj(found.placed, found.copied, hierarchy_levels(chosen)))
+            assert found.savings == pytest.approx(
+                saved_pj(found.placed, found.copied, upper_levels.hierarchy_levels(chosen))
+            )
             placed += found.placed
             copied += found.copied
         hinted = encode(view.program, code, Placement(whole, tuple(placed), (), tuple(copied)))
@@ -187,7 +189,7 @@ def test_the_scratchpad_compiler_never_saves_more(
     whole = strands(code, chosen.rules, [bool(x) for x in view.program.long_latency])
     placed: list[Placed] = []
     for strand in whole.strands:
-        found = optimum(view, strand, scratchpad_levels(chosen))
+        found = optimum(view, strand, upper_levels.scratchpad_levels(chosen))
         greedy = select(view, strand, chosen).placed
         assert sum(one.savings for one in greedy) <= found.savings + 1e-9
         placed += found.placed

@@ -109,7 +109,7 @@ def translate(module: Module, kernel_name: str, options: CompileOptions | None =
 def compile(kernel: Kernel, options: CompileOptions | None = None) -> Kernel:
     """The kernel in architected registers, with the same blocks; the result is verified.
 
-    Raises AllocationError if ``max_registers`` is too small.
+    Raises AllocationError where ``max_registers`` is too small.
     """
     virtual = kernel
     for step in pipeline(options or CompileOptions()):

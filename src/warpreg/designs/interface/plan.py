@@ -1,13 +1,13 @@
-"""The plan of an instruction, filled by hooks: the level of each operand, moves between levels, tokens to wake.
+"""What a hook says about an instruction: which level serves each operand, what moves between levels, who may go on.
 
 These functions are compiled into the hooks that call them.  Indices of levels, events and resources are positions in
 the design's declaration; an operand is a row of the program table (``program.source``, ``program.result``).
 
-A core makes a :class:`Plan` for each call.  Every core keeps counts (``accesses``, ``moves``, ``events``).  Details
-(where and when an operand is accessed) are kept if ``detailed`` is 1; if a core passes a literal 0, the compiler
-removes the code for them.  A detailed core sets all columns of ``sources`` to UNSET before ``plan_reads``, and those of
-``results`` before ``plan_write``; an operand without a LEVEL after the call is not accessed.  The core resets
-``queued`` after it has consumed the queues.
+A core makes a :class:`Plan` for each call.  Counts (``accesses``, ``moves``, ``events``) are kept by every core.  The
+details, which say where and when an operand is accessed, are kept where ``detailed`` is 1; a core that passes a
+literal 0 pays nothing for them, because the compiler drops what stands behind it.  Before it calls ``plan_reads`` a
+detailed core sets all columns of ``sources`` to UNSET, and of ``results`` before ``plan_write``; after the call an
+operand without a LEVEL is accessed nowhere.  It empties ``queued`` once it has taken what is queued.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from numpy.typing import NDArray
 PRIVATE, SHARED = 0, 1
 READ, WRITE = 0, 1
 UNSET = -1
-"""In a column of the details: not set, so the core's default applies; as a LEVEL: no access."""
+"""In a column of the details: not said, so the core's default holds; as a LEVEL: nowhere."""
 GO = -1
 """What ``admit`` returns to let an instruction issue; anything else is a token to wait for, 0 or more."""
 IRREGULAR = -(1 << 62)
-"""The stride of lane addresses that are not affine in the lane; outside the 32-bit range of real strides."""
+"""The stride of lane addresses that are not affine in the lane; real ones have 32 bits."""
 
 LEVEL, BANK, CYCLES, MERGED, SLICES = range(5)
-"""Columns of an operand's details; MERGED is the row in ``sources`` of the operand whose access it shares."""
+"""Columns of an operand's details; MERGED is the row in ``sources`` of the operand that it arrives with."""
 IN_BANKS, ELSEWHERE = 0, 1
-"""Second index of ``results``: the write that needs a bank (MRF, or a bank was given), and the one that needs none."""
+"""Second index of ``results``: the write that needs a bank (MRF, or a bank was named), and the one that needs none."""
 EXTRA_ACTION, EXTRA_WARP, EXTRA_REGISTER, EXTRA_BANK, EXTRA_SLICES = range(5)
-"""Columns of an extra MRF access."""
+"""Columns of an extra access of the MRF."""
 EXTRAS, WOKEN = 0, 1
 """Index of ``queued``."""
 ALONE, FIRST, LATER = range(3)
-"""The position of a design among those of a composition that plan operands."""
+"""Whose turn it is among the designs of a composition."""
 VALUE, SINCE, INTEGRAL = range(3)
-"""Columns of a resource: its value, the cycle since which it has this value, and its sum over all earlier cycles."""
+"""Columns of a resource: its value, the cycle from which it has that value, and the sum over all cycles before."""
 
 
 class Plan(NamedTuple):
@@ -51,13 +51,13 @@ class Plan(NamedTuple):
 
     Details: ``detailed`` 1 where they are kept; ``first_source`` and ``first_result`` the operands of row 0;
     ``sources`` int32[operands, 5] and ``results`` int32[operands, 2, 5] with columns LEVEL, BANK, CYCLES, MERGED,
-    SLICES; ``extras`` int32[n, 5] with columns EXTRA_*; ``woken`` int64[n] tokens; ``queued`` int64[2] the rows of
-    extras and of woken in use, which exceed n on overflow so that the core can report it; ``levels`` int64[sms,
-    resources, 3] with columns VALUE, SINCE, INTEGRAL.
+    SLICES; ``extras`` int32[n, 5] with columns EXTRA_*; ``woken`` int64[n] tokens; ``queued`` int64[2] how many rows
+    of extras and of woken are in use, which counts on when the rows are full so that the core can refuse; ``levels``
+    int64[sms, resources, 3] with columns VALUE, SINCE, INTEGRAL.
 
-    In a composition ``first_level``, ``first_event`` and ``first_resource`` are the offsets of the design's own ones.
-    If several designs plan operands, ``turn`` is FIRST or LATER (else ALONE) and the operands' rows are always kept: a
-    later design can place accesses of the register file, and does not change operands that another level serves.
+    In a composition ``first_level``, ``first_event`` and ``first_resource`` are where the design's own ones begin.
+    Where several designs plan operands, ``turn`` is FIRST or LATER (else ALONE) and the operands' rows are always kept:
+    a later design can place what goes to the register file, and leaves alone what another level serves.
     """
 
     accesses: NDArray[np.int64]
@@ -86,7 +86,7 @@ class Plan(NamedTuple):
 
 
 class Details(NamedTuple):
-    """The arrays of a plan's details, which a core allocates once; documented at :class:`Plan`."""
+    """The arrays of a plan's details, as a core allocates them once; documented at :class:`Plan`."""
 
     sources: NDArray[np.int32]
     results: NDArray[np.int32]
@@ -97,7 +97,7 @@ class Details(NamedTuple):
 
 
 def details(sources: int, results: int, queue: int, sms: int, resources: int) -> Details:
-    """Arrays for at most ``sources`` and ``results`` operands, and ``queue`` extras and tokens per call."""
+    """Arrays for instructions of at most so many operands, with room for ``queue`` extras and tokens in one call."""
     return Details(
         np.full((sources, 5), UNSET, np.int32),
         np.full((results, 2, 5), UNSET, np.int32),
@@ -124,10 +124,10 @@ def read(
 ) -> None:
     """``level`` serves source ``operand``: one read there, towards the instruction's datapath.
 
-    ``bank``: its bank (default: for the MRF, the machine's mapping; for another level, none); ``cycles`` until the word
-    is available (default 1); ``slices``: bit mask of the bank's slices that are read (default: all).  ``merged`` is an
-    operand of the same instruction that was planned before for the same level: this operand shares its access, and no
-    read is counted.
+    ``bank``: which one (else, for the MRF, the machine's mapping says; another level asks for no bank unless one is
+    named); ``cycles`` until the word is there (else 1); ``slices``: bits of the bank's slices that are read (else all).
+    With ``merged``, an operand of the same instruction that was planned before for the same level, this one arrives
+    with that one and nothing is counted.
     """
     if plan.detailed or plan.turn:
         row = operand - plan.first_source
@@ -152,7 +152,7 @@ def read(
 
 
 def write(plan: Plan, operand: int, level: int, bank: int = UNSET, cycles: int = UNSET, slices: int = UNSET) -> None:
-    """Result ``operand`` goes to ``level``: one write there.  Call it once for each level that is written.
+    """``level`` takes result ``operand``: one write there; call it once for each level that takes the result.
 
     ``bank``, ``cycles`` and ``slices`` as for a read.
     """
@@ -175,10 +175,12 @@ def write(plan: Plan, operand: int, level: int, bank: int = UNSET, cycles: int =
 
 
 def move(plan: Plan, source: int, target: int, register: int = UNSET, warp: int = UNSET, amount: int = 1) -> None:
-    """Move a warp-register between levels (eviction, flush, fill): one read of ``source``, one write of ``target``.
+    """A warp-register goes from level to level (eviction, flush, fill): one read of ``source``, one write of
+    ``target``.
 
-    If one of them is the MRF and ``register`` (of ``warp``, default the hook's warp) is given, the access competes for
-    the register's bank.  ``amount`` 0 moves nothing; this is faster than an unpredictable branch around the call.
+    Where one of them is the MRF and the ``register`` (of ``warp``, else of the hook's warp) is named, the access
+    competes for the register's bank.  With ``amount`` 0 nothing goes, which is faster
+    than a branch around the call where the processor cannot guess it.
     """
     plan.moves[_level(plan, source), _level(plan, target)] += amount
     if plan.detailed and register >= 0 and amount:
@@ -197,8 +199,8 @@ def extra(
     bank: int = UNSET,
     slices: int = UNSET,
 ) -> None:
-    """An access that belongs to no operand (a merge, a fill, a tag in the banks): READ or WRITE of ``register`` at
-    ``level``.  It counts towards the plan's datapath; an MRF access competes for its bank.
+    """An access that belongs to no operand (a merge, a fill, a tag kept in the banks): READ or WRITE of ``register`` at
+    ``level``; it counts with the plan's datapath, and one of the MRF competes for its bank.
     """
     _count_access(plan, level, action)
     if plan.detailed and (level == 0 or bank >= 0):
@@ -206,12 +208,12 @@ def extra(
 
 
 def count(plan: Plan, event: int, amount: int = 1) -> None:
-    """Add ``amount`` to one of the design's own events."""
+    """``amount`` more of one of the design's own events."""
     plan.events[plan.first_event + event] += amount
 
 
 def wake(plan: Plan, token: int) -> None:
-    """Warps of this SM that wait for ``token`` call ``admit`` again from the next cycle on."""
+    """Warps of this SM that wait for ``token`` ask ``admit`` again, from the next cycle on."""
     if plan.detailed:
         if plan.queued[WOKEN] < plan.woken.size:
             plan.woken[plan.queued[WOKEN]] = token
@@ -219,7 +221,7 @@ def wake(plan: Plan, token: int) -> None:
 
 
 def level(plan: Plan, resource: int, value: int) -> None:
-    """Set ``resource`` of this SM to ``value`` from this cycle on; the core sums it over all cycles."""
+    """From this cycle on ``resource`` of this SM has ``value``; the core sums it over all cycles."""
     if plan.detailed:
         row = plan.levels[plan.sm, plan.first_resource + resource]
         row[INTEGRAL] += row[VALUE] * (plan.cycle - row[SINCE])
@@ -228,7 +230,7 @@ def level(plan: Plan, resource: int, value: int) -> None:
 
 
 def now(plan: Plan) -> int:
-    """The current cycle; 0 in a replay."""
+    """The cycle; 0 in a replay."""
     return plan.cycle
 
 

@@ -1,9 +1,9 @@
 """State of a design: arrays with a declared scope, allocated and reset by the core that runs the design.
 
-A design's ``init`` returns a NamedTuple.  A field made by ``per_warp(row)`` becomes an array indexed by warp; every new
-warp starts with a copy of ``row``.  A plain array or number is kernel-wide (hints, tables, parameters).  ``per_pair``,
-``per_scheduler`` and ``per_sm`` allocate a row for each pair of warps, scheduler or SM; such a row is copied once, when
-the run begins, and is indexed by ``pair_of``, ``scheduler_of`` or ``sm_of`` a warp.
+A design's ``init`` returns a NamedTuple.  A field made by ``per_warp(row)`` becomes an array with the warp as its first
+index, of which every fresh warp starts with a copy of ``row``; a plain array or number is kernel-wide (hints, tables,
+parameters).  ``per_pair``, ``per_scheduler`` and ``per_sm`` give a row to each pair of warps, scheduler or SM; such
+a row is copied once, when the run begins, and the index is ``pair_of``, ``scheduler_of`` or ``sm_of`` a warp.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NARROWEST_FIRST: tuple[Scope, ...] = ("warp", "pair", "scheduler", "sm")
 
 
 class Row(np.ndarray[Any, Any]):
-    """The initial row of one warp (pair of warps, scheduler, SM)."""
+    """What one warp (pair of warps, scheduler, SM) starts with."""
 
     scope: Scope
 
@@ -56,10 +56,10 @@ def _row(scope: Scope, row: NDArray[Scalar] | np.generic) -> NDArray[Scalar]:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One allocated field: hooks access ``value``.
+    """One allocated field: ``value`` is what hooks see.
 
-    ``reset`` is empty except for warp scope: there it is a view of the storage as [warp, element], and the initial row
-    of a warp, [element].
+    ``reset`` is empty but for warp scope, where it is the same storage as [warp, element], and what each
+    warp starts with, [element].
     """
 
     name: str
@@ -69,7 +69,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Instances of each scope in a core; 0 if it does not model the scope, as in a replay without a schedule."""
+    """How many of each scope a core has; 0 where it cannot tell them apart, as a replay without a schedule."""
 
     warps: int
     pairs: int = 0
@@ -78,18 +78,18 @@ class Extent:
 
     @classmethod
     def of_sms(cls, sms: int, slots: int, schedulers: int) -> Extent:
-        """The extent of ``sms`` SMs, each with ``slots`` warp slots and ``schedulers`` schedulers."""
+        """That of SMs with so many warp slots and schedulers each."""
         return cls(sms * slots, (sms * slots + 1) // 2, sms * schedulers, sms)
 
     def rows(self, scope: Scope) -> int:
-        """The number of rows of a field of that scope."""
+        """How many rows a field of that scope has."""
         return {"warp": self.warps, "pair": self.pairs, "scheduler": self.schedulers, "sm": self.sms}[scope]
 
 
 def allocate(design: str, state: tuple[Any, ...], extent: Extent) -> tuple[Field, ...]:
-    """The fields of a state, replicated according to their scopes.
+    """The fields of a state, replicated as their scopes say.
 
-    Raises DesignError for a scope wider than a warp that the extent does not model, and for a field of another type.
+    Raises DesignError for a scope wider than a warp where the extent has none, and for a field of another kind.
     """
     names: tuple[str, ...] = getattr(state, "_fields", ())
     return tuple(_allocated(design, name, value, extent) for name, value in zip(names, state, strict=True))

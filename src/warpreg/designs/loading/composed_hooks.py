@@ -1,8 +1,7 @@
-"""Combines the hooks and states of several designs into one.
+"""The hooks and the state of several designs as those of one.
 
-The state of a composition has the fields of all states, each prefixed with its design's slot.  A composed hook calls
-the hooks of the designs one after the other, each with its own state and a plan with its own offsets of levels, events
-and resources.
+The state of a composition has the fields of all states, each after its design's slot.  A hook calls those of the
+designs in turn, each with its own state and with a plan that knows where its levels, events and resources begin.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from warpreg.designs.interface.hooks import HOOKS, hook
 from warpreg.designs.interface.plan import ALONE, FIRST, LATER, Plan, forget
 
 PLANNING = {"plan_reads": ("source", "sources"), "plan_write": ("result", "results")}
-"""Hooks that plan operands, with the operands' names in the program table and in the plan."""
+"""Hooks that plan operands, with the names of these in the program table and in the plan."""
 PLANNING_ORDER = ("levels", "mapping", "policy")
 
 
 @dataclass(frozen=True)
 class Part:
-    """One design of a composition: slot, hooks, State class if any, offsets of its levels, events and resources."""
+    """One design of a composition: slot, hooks, State class if any, and where its own names begin among all."""
 
     slot: str
     hooks: Mapping[str, FunctionType]
@@ -41,12 +40,12 @@ class Part:
 
 
 def composed_state(parts: Sequence[Part]) -> type:
-    """A NamedTuple type with the fields of all states."""
+    """The NamedTuple of all states."""
     return collections.namedtuple("State", [f"{part.slot}_{name}" for part in parts for name in part.fields])
 
 
 def composed_hooks(parts: Sequence[Part]) -> dict[str, FunctionType]:
-    """One hook for each name that some part defines."""
+    """One hook for each that some part defines."""
     return {name: _composed(name, parts) for name in HOOKS if any(name in part.hooks for part in parts)}
 
 
