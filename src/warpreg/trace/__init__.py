@@ -1,4 +1,4 @@
-"""What a run leaves behind: paths, addresses, value widths and schedules, and the files that hold them."""
+"""Recordings of a run: paths, addresses, value widths and schedules, and their file format."""
 
 from warpreg.trace.chunked import Stream, TraceError
 from warpreg.trace.file import Trace, TraceWriter

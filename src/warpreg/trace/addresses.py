@@ -1,20 +1,20 @@
-"""The recorded addresses of memory instructions: a stream of 32-bit words, one record an executed memory instruction.
+"""The recorded addresses of memory instructions: a stream of 32-bit words, one record per executed memory instruction.
 
-Records stand in execution order, so whoever walks the recorded path knows which instruction each belongs to: loads,
-stores, atomics, texture fetches and surface accesses (not queries) have one each.  That of a fetch names the lower left
-texel where several are mixed, and the texture's first where the lane reads none; its access size counts as 1.
+Records are in execution order, so the recorded path determines the instruction of each: loads, stores, atomics, texture
+fetches and surface accesses (not queries) have one each.  The record of a fetch has the lower left texel if several are
+filtered, and the texture's first texel if the lane reads none; its access size counts as 1.
 
 The first word of a record has the kind in bits 0-1, bit 2 if a word with the mask of active lanes follows (only guarded
 instructions, and only when it differs from the instruction's last record; otherwise the mask is the block's), and a
 signed payload in bits 3-31.  *Base* is the address of lane 0 in an affine record (whether or not lane 0 is active) and
-of the first active lane in others; each instruction remembers the base and stride of its last record, both 0 at first.
+of the first active lane in others; each instruction keeps the base and stride of its last record, both 0 at first.
 Addresses wrap at 64 bits.  An instruction that no lane executes repeats its last base and stride.
 
-    AFFINE_STEP   base = last base + payload, stride = last stride AFFINE        two words of base, one word of stride
-    (signed) STEPS         base = last base + payload; a signed 16-bit step a lane from lane to active lane, in units of
-    the access
-                  size, the first one 0; padded with 0 to a whole word
-    EACH          payload 1: one word of address a lane; payload 0: two
+    AFFINE_STEP   base = last base + payload, stride = last stride
+    AFFINE        two words of base, one word of stride (signed)
+    STEPS         base = last base + payload; one signed 16-bit step per active lane from the one before, in units of
+                  the access size, the first one 0; padded with 0 to a whole word
+    EACH          payload 1: one word of address per active lane; payload 0: two
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Site:
 
 @dataclass
 class AddressDecoder:
-    """Reads records one by one; ``words`` is a chunk of the stream (uint32), ``at`` where the next record begins."""
+    """Reads records one by one; ``words`` is a chunk of the stream (uint32), ``at`` the index of the next record."""
 
     words: NDArray[np.uint32]
     at: int = 0
@@ -58,7 +58,7 @@ class AddressDecoder:
     def next(self, pc: int, mask: int, size: int, guarded: bool) -> tuple[int, NDArray[np.uint64]]:
         """The mask and the 32 lane addresses (0 in inactive lanes) of the next record.
 
-        ``pc`` names the instruction, ``mask`` is its block's active mask, ``size`` its bytes a lane.
+        ``pc`` is the instruction, ``mask`` its block's active mask, ``size`` its bytes per lane.
         """
         site = self.sites.setdefault(pc, _Site())
         head = self._word()

@@ -4,9 +4,9 @@
     chunk    u8 stream, u32 raw bytes, u32 stored bytes, then the chunk as a zstd frame with its checksum
     footer   u8 255, u32 length, that many bytes of JSON (totals), u32 CRC-32, 8 bytes magic ``WARPREGE``
 
-All numbers are little-endian.  The CRC covers everything before it except the zstd frames, which have checksums of
-their own.  A file that is truncated, damaged or foreign is refused when it is opened, damage inside a chunk when that
-is read.
+All numbers are little-endian.  The CRC covers everything before it except the zstd frames, which have their own
+checksums.  A truncated, damaged or foreign file is rejected when it is opened, damage inside a chunk when the chunk is
+read.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ COPIED_BYTES = 1 << 20
 
 
 class TraceError(WarpregError):
-    """A file that is not a trace or schedule, or one that is cut off, damaged or of another run."""
+    """A file that is not a trace or schedule, or one that is truncated, damaged or of another run."""
 
 
 class Stream(enum.IntEnum):
-    """What a chunk holds."""
+    """The content of a chunk."""
 
     PATH = 0
     ADDRESSES = 1
@@ -49,8 +49,7 @@ class Stream(enum.IntEnum):
 
 
 LEVELS = {Stream.PATH: -5, Stream.ADDRESSES: -20, Stream.WIDTHS: -1, Stream.SCHEDULE: -5}
-"""Compression levels: addresses are packed tightly already, and searching them for matches would cost more than
-running."""
+"""Compression levels: addresses are already compact, and searching them for matches would take longer than the run."""
 
 
 @functools.cache
@@ -59,7 +58,7 @@ def _compressor(stream: Stream) -> zstandard.ZstdCompressor:
 
 
 class ChunkWriter:
-    """Writes one file of chunks to a seekable binary file; without ``finish`` it stays recognisably incomplete."""
+    """Writes one file of chunks to a seekable binary file; without ``finish`` readers reject it as incomplete."""
 
     MAGIC: ClassVar[bytes]
     STREAMS: ClassVar[tuple[Stream, ...]]
@@ -94,14 +93,14 @@ class ChunkWriter:
 class ChunkFile:
     """A recording; reading streams it, so memory does not grow with its length.
 
-    It begins at byte ``start`` of the file; without that it is all of the file.  Raises TraceError where the file turns
-    out foreign, truncated or damaged, naming it ``name``.
+    It begins at byte ``start`` of the file; by default it is the whole file.  Raises TraceError, which contains
+    ``name``, if the file is foreign, truncated or damaged.
     """
 
     MAGIC: ClassVar[bytes]
     STREAMS: ClassVar[tuple[Stream, ...]]
     KIND: ClassVar[str]
-    """What messages call it: trace or schedule."""
+    """Its name in messages: trace or schedule."""
 
     def __init__(self, file: BinaryIO, name: str = "", start: int | None = None) -> None:
         self.name = name or self.KIND
@@ -121,7 +120,7 @@ class ChunkFile:
 
     @functools.cached_property
     def totals(self) -> dict[str, Any]:
-        """What came of it."""
+        """The totals of the footer."""
         totals: dict[str, Any] = json.loads(self._totals)
         return totals
 
@@ -132,7 +131,7 @@ class ChunkFile:
 
     @classmethod
     def open_all(cls, path: Path) -> list[Self]:
-        """The recordings of a file that holds several, one behind the other, as `save_all` writes them."""
+        """The recordings of a file that contains several in sequence, written by `save_all`."""
         found = [cls._opened(path, 0)]
         size = path.stat().st_size
         while found[-1]._end < size:
@@ -151,11 +150,11 @@ class ChunkFile:
         return opened
 
     def close(self) -> None:
-        """Close the file; a recording that was not saved is gone then."""
+        """Close the file; a recording that was not saved is lost."""
         self._file.close()
 
     def save(self, path: Path) -> None:
-        """Write the recording to a file, which appears under its name only when it is complete."""
+        """Write the recording to a file atomically: it has its name only when it is complete."""
         save_all([self], path)
 
     def copy_to(self, file: BinaryIO) -> None:
@@ -173,7 +172,7 @@ class ChunkFile:
         return TraceError(f"{self.name}: the {self.KIND} is cut off or damaged")
 
     def _read_header(self) -> tuple[bytes, int]:
-        """The bytes of the header, and where the first chunk begins."""
+        """The bytes of the header, and the offset of the first chunk."""
         self._file.seek(self._start)
         start = self._file.read(HEAD.size)
         if start[: len(self.MAGIC)] != self.MAGIC or len(start) < HEAD.size:
@@ -185,7 +184,7 @@ class ChunkFile:
         return start + text, self._file.tell()
 
     def _read_footer(self, crc: int) -> bytes:
-        """The JSON of the footer, once all that the CRC covers has been checked; ``crc`` is that of the header."""
+        """The JSON of the footer, after a check of the CRC; ``crc`` is that of the header."""
         file = self._file
         while True:
             kind = file.read(1)
@@ -205,7 +204,7 @@ class ChunkFile:
             raise self._cut_off()
         return text
 
-    def _chunks(self, wanted: Stream) -> Iterator[NDArray[np.uint8]]:
+    def _chunks(self, selected: Stream) -> Iterator[NDArray[np.uint8]]:
         """The chunks of a stream; several may be read at the same time."""
         decompressor = zstandard.ZstdDecompressor()
         file, at = self._file, self._first
@@ -215,7 +214,7 @@ class ChunkFile:
             if not kind or kind[0] == FOOTER:
                 return
             stream, raw, stored = CHUNK.unpack(kind + file.read(CHUNK.size - 1))
-            if stream == wanted:
+            if stream == selected:
                 yield self._decompress(decompressor, file.read(stored), raw, at)
             at += CHUNK.size + stored
 
@@ -232,7 +231,7 @@ class ChunkFile:
 
 
 def save_all(recordings: Sequence[ChunkFile], path: Path) -> None:
-    """Write recordings one behind the other to a file, which appears under its name only when it is complete."""
+    """Write recordings in sequence to a file atomically: it has its name only when it is complete."""
     partial = path.with_name(path.name + ".part")
     try:
         with partial.open("wb") as file:

@@ -17,7 +17,7 @@ STREAMS = (Stream.PATH, Stream.ADDRESSES, Stream.WIDTHS)
 
 
 class TraceWriter(ChunkWriter):
-    """Writes one trace to a seekable binary file; without ``finish`` it stays recognisably incomplete."""
+    """Writes one trace to a seekable binary file; without ``finish`` readers reject it as incomplete."""
 
     MAGIC: ClassVar[bytes] = MAGIC
     STREAMS: ClassVar[tuple[Stream, ...]] = STREAMS
@@ -44,5 +44,5 @@ class Trace(ChunkFile):
         return (chunk.view(np.uint32) for chunk in self._chunks(Stream.ADDRESSES))
 
     def width_chunks(self) -> Iterator[NDArray[np.uint8]]:
-        """One byte a written warp-register, in execution order: the bytes (1 to 4) that hold every lane's value."""
+        """One byte per written warp-register, in execution order: the bytes (1 to 4) that hold every lane's value."""
         return self._chunks(Stream.WIDTHS)

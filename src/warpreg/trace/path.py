@@ -1,11 +1,11 @@
-"""The recorded path: a stream of 32-bit words that says which basic blocks each warp ran, with which lanes.
+"""The recorded path: a stream of 32-bit words with the basic blocks that each warp ran, and the active masks.
 
 The low two bits of a word are its kind, the rest its payload:
 
     VISIT         the current warp runs block ``payload`` with the same active mask as at its last visit
     VISIT_MASK    the same, and the next word is the new active mask
     WARP          the following visits belong to warp ``payload`` of the thread block
-    THREAD_BLOCK  the next word is the linear index of a thread block that starts; its warps' masks are forgotten
+    THREAD_BLOCK  the next word is the linear index of a thread block that starts; its warps' masks are reset
 
 Thread blocks come one after the other.  Every instruction of a visited block was issued once.
 """
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 
 class RecordedPath(Protocol):
-    """Anything that a path can be read from: a recorded trace, or a stand-in."""
+    """Anything that a path can be read from: a recorded trace, or a substitute."""
 
     def path_chunks(self) -> Iterable[NDArray[np.uint32]]:
         """Chunks of path words; a record never spans two."""
@@ -39,7 +39,7 @@ class PathWord(enum.IntEnum):
 
 
 def words_digest(chunks: Iterable[NDArray[np.uint32]]) -> str:
-    """SHA-256 of the words of a path, however they are cut into chunks."""
+    """SHA-256 of the words of a path, independent of the chunks."""
     digest = hashlib.sha256()
     for chunk in chunks:
         digest.update(np.ascontiguousarray(chunk, "<u4").data)
@@ -48,7 +48,7 @@ def words_digest(chunks: Iterable[NDArray[np.uint32]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One warp's run through one basic block."""
+    """One execution of a basic block by a warp."""
 
     thread_block: int
     warp: int
@@ -57,7 +57,7 @@ class Visit:
 
 
 def visits(chunks: Iterable[NDArray[np.uint32]]) -> Iterator[Visit]:
-    """Decode a path; slow and obvious, for tests and small traces."""
+    """Decode a path; slow and simple, for tests and small traces."""
     thread_block, warp = 0, 0
     masks: dict[int, int] = {}
     for chunk in chunks:

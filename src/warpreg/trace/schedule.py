@@ -1,21 +1,21 @@
-"""The recorded schedule: when each warp of a run was in which slot, was active and issued; what a timing run leaves.
+"""The recorded schedule of a timing run: the slot of each warp, when it was active, and when it issued.
 
 A stream of 32-bit words, SM by SM in chunks.  The low three bits of a word are its kind, the next eight the warp slot
 of the current SM, the rest an amount:
 
-    ISSUE      the warp in the slot issues ``amount`` instructions in a row, the next ones of its path
+    ISSUE      the warp in the slot issues the next ``amount`` instructions of its path in sequence
     START      warp ``amount`` of a thread block enters the slot, pending; the next word is the thread block's index
     END        the warp in the slot has issued its last instruction and leaves the slot
     ACTIVATE   the warp enters its scheduler's active set
     SUSPEND    the warp leaves the active set
-    ARRIVE     the results of its long-latency instruction at pc ``amount`` are there
+    ARRIVE     the results of its long-latency instruction at pc ``amount`` arrive
     SM         the following records are of SM ``word >> 3``
 
-Records are in the order of the run: instructions by issue, the others between them where they happened.  That holds
-inside a scheduler, or inside an SM where the schedule says so (``order``), but not between SMs.  A scheduler without an
+Records are in the order of the run: instructions in order of issue, the others between them when they happened.  This
+order holds within a scheduler, or within an SM if ``order`` says so, but not between SMs.  A scheduler without an
 active set records neither ACTIVATE nor SUSPEND.
 
-The file is a container of :mod:`warpreg.trace.chunked` that names the run by the content of its kernel and its path.
+The file is a container of :mod:`warpreg.trace.chunked` that identifies the run by the digests of its kernel and path.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ STREAMS = (Stream.SCHEDULE,)
 KIND_BITS, SLOT_BITS = 3, 8
 SLOT_SHIFT, AMOUNT_SHIFT = KIND_BITS, KIND_BITS + SLOT_BITS
 CHUNK_WORDS = 1 << 16
-"""So many words make a chunk, or a few more."""
+"""Minimum number of words of a chunk; a chunk ends with a whole record."""
 MOST_SLOTS = 1 << SLOT_BITS
 MOST_AMOUNT = (1 << (32 - AMOUNT_SHIFT)) - 1
-"""Most instructions of one ISSUE record; a longer run takes several."""
+"""The most instructions of one ISSUE record; a longer sequence needs several."""
 
 
 RecordOrder = Literal["scheduler", "sm"]
-"""Whose records are in the order of the run."""
+"""The scope within which records are in the order of the run."""
 
 
 class ScheduleWord(enum.IntEnum):
@@ -70,7 +70,7 @@ def record_word(kind: ScheduleWord, slot: int, amount: int = 0) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The machine's places for warps.
+    """The warp slots of the machine.
 
     ``warps`` per SM, at most 256; slot ``s`` of an SM belongs to its scheduler ``s % schedulers``.  The index of a warp
     is ``sm * warps + slot``, of a scheduler ``sm * schedulers + slot % schedulers``.
@@ -106,7 +106,7 @@ class Record:
 
 
 def records(chunks: Iterable[NDArray[np.uint32]]) -> Iterator[Record]:
-    """Decode a schedule; slow and obvious, for tests and small runs."""
+    """Decode a schedule; slow and simple, for tests and small runs."""
     sm = 0
     for chunk in chunks:
         words = iter(chunk.tolist())
@@ -120,7 +120,7 @@ def records(chunks: Iterable[NDArray[np.uint32]]) -> Iterator[Record]:
 
 
 def path_digest(path: RecordedPath) -> str:
-    """SHA-256 of the words of a path; that of a trace is kept."""
+    """SHA-256 of the words of a path; that of a trace is cached."""
     return path.path_digest if isinstance(path, Trace) else words_digest(path.path_chunks())
 
 
@@ -130,7 +130,7 @@ def _kernel(kernel: Kernel) -> str:
 
 
 class ScheduleWriter(ChunkWriter):
-    """Writes the schedule of one run; without ``finish`` it stays recognisably incomplete."""
+    """Writes the schedule of one run; without ``finish`` readers reject it as incomplete."""
 
     MAGIC: ClassVar[bytes] = MAGIC
     STREAMS: ClassVar[tuple[Stream, ...]] = STREAMS
@@ -158,7 +158,7 @@ class ScheduleWriter(ChunkWriter):
         super().finish(totals)
 
     def end_chunk(self) -> None:
-        """What comes next is in another chunk."""
+        """Start a new chunk."""
         words = np.concatenate([np.zeros(0, np.uint32), *self._words])
         self._words.clear()
         if words.size:
@@ -174,13 +174,13 @@ class Schedule(ChunkFile):
 
     @cached_property
     def slots(self) -> Slots:
-        """The machine's places for warps."""
+        """The warp slots of the machine."""
         header: dict[str, Any] = self.header
         return Slots(header["sms"], header["warps"], header["schedulers"])
 
     @cached_property
     def order(self) -> RecordOrder:
-        """Inside what records are in the order of the run; files that do not say are of when it was always an SM."""
+        """The scope within which records are in the order of the run; default for old files: an SM."""
         order: RecordOrder = self.header.get("order", "sm")
         return order
 

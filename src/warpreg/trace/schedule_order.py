@@ -1,7 +1,7 @@
-"""Schedules that were recorded cycle by cycle, put in the order of the format: SM by SM, scheduler by scheduler.
+"""Sorts schedules that were recorded cycle by cycle into the order of the format: SM by SM, scheduler by scheduler.
 
-Warps of other schedulers do not matter to a design of scheduler scope, and a replay that stays with one scheduler for
-long is a sixth faster: what comes next is easier to guess, and more of what a warp issues joins in one record.
+A design of scheduler scope does not depend on warps of other schedulers, and a replay that processes one scheduler for
+long is a sixth faster: branches are easier to predict, and more instructions of a warp share one record.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MOST_AMOUNT, MOST_SL
 
 Words = NDArray[np.uint32]
 PIECE_WORDS = 1 << 22
-"""Words that are put in order at a time; the thread blocks of all SMs stay close together that way."""
+"""Words that are sorted at a time, so that thread blocks that run together remain close together in the file."""
 
 
 def sorted_records(words: Words, schedulers: int = 1) -> Iterator[tuple[int, Words]]:
-    """The records of words that go from SM to SM as it happened, in pieces of one SM each, for `ScheduleWriter`.
+    """The records of words in the order of the run, sorted into pieces of one SM each, for `ScheduleWriter`.
 
-    Inside an SM the order stays among warps of a scheduler, whose slots leave the same rest by ``schedulers``;
-    instructions that a warp issues in a row are one record.
+    Within an SM, the order among warps of a scheduler (slots equal modulo ``schedulers``) is preserved; consecutive
+    instructions of a warp are one record.
     """
     sm = begin = 0
     while begin < words.size:
@@ -47,7 +47,7 @@ _KINDS = (1 << KIND_BITS) - 1
 
 
 def _thread_blocks(words: Words) -> NDArray[np.bool_]:
-    """Which words are the second ones of START records."""
+    """Marks the second words of START records."""
     operand = np.zeros(words.size, np.bool_)
     for at in np.flatnonzero(words[:-1] & _KINDS == ScheduleWord.START).tolist():
         if not operand[at]:
@@ -56,14 +56,14 @@ def _thread_blocks(words: Words) -> NDArray[np.bool_]:
 
 
 def _sms(words: Words, operand: NDArray[np.bool_], sm: int) -> tuple[NDArray[np.int32], int]:
-    """The SM of each word, where ``sm`` is that of the first, and that of what follows."""
+    """The SM of each word, given that of the first word, and the SM after the last word."""
     names = np.flatnonzero(~operand & (words & _KINDS == ScheduleWord.SM))
     values = np.concatenate(([sm], words[names] >> SLOT_SHIFT)).astype(np.int32)
     return np.repeat(values, np.diff(np.concatenate(([0], names, [words.size])))), int(values[-1])
 
 
 def _slots(words: Words, operand: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """The slot of each record; that of the first word for its second."""
+    """The slot of each word; a second word has the slot of the first word of its record."""
     slots = (words >> SLOT_SHIFT & MOST_SLOTS - 1).astype(np.int32)
     second = np.flatnonzero(operand)
     slots[second] = slots[second - 1]
@@ -71,7 +71,7 @@ def _slots(words: Words, operand: NDArray[np.bool_]) -> NDArray[np.int32]:
 
 
 def _joined(words: Words, operand: NDArray[np.bool_]) -> Words:
-    """Records of one SM, with those joined in which one warp issues and nothing happens in between."""
+    """Records of one SM, with adjacent ISSUE records of one warp joined."""
     issues = ~operand & (words & _KINDS == ScheduleWord.ISSUE)
     warp = words & ((1 << AMOUNT_SHIFT) - 1)
     goes_on = np.zeros(words.size, np.bool_)

@@ -48,7 +48,7 @@ def _record_function(module: Any, address_type: Any, size: int) -> Any:
 
 
 def _affine_lanes(code: Code, address: Value, stride: Value, mask: Value) -> Value:
-    """Whether the active lanes are lane 0's address plus lane times ``stride``, which fits 31 bits, and none wraps."""
+    """Whether the active lanes' addresses are lane 0's plus lane * ``stride``, without wrapping; it fits 31 bits."""
     base, ramp = address.lane(0), list(range(LANES))
     step = stride.trunc(I32).splat()
     if address.type.element == I32:
@@ -62,7 +62,7 @@ def _affine_lanes(code: Code, address: Value, stride: Value, mask: Value) -> Val
 
 
 def step(code: Code, launch: Value, site: Value, base: Value, stride: Value) -> tuple[Value, Callable[[], None]]:
-    """Whether one AFFINE_STEP says it all, and what appends it: for an unguarded access with all lanes active.
+    """Whether a single AFFINE_STEP is enough, and the function that appends it; for an unguarded, fully active access.
 
     ``base`` and ``stride`` are i64, lane 0's address and the distance from lane to lane.
     """
@@ -107,7 +107,7 @@ def _affine(code: Code, site: Value, head: Any, cursor: Any, base: Value, stride
 
 
 def _irregular(code: Code, site: Value, mask: Value, head: Any, cursor: Any, address: Value, size: int) -> None:
-    """16-bit steps from lane to active lane in units of the access size where all fit, else whole addresses."""
+    """16-bit steps between active lanes in units of the access size if all fit, else whole addresses."""
     array = code.array(I64, LANES)
     array.store(address, align=64)
     first_lane = code.intrinsic("llvm.cttz.i32", I32, [mask, code.const(I1, 1)])
@@ -153,7 +153,7 @@ def _steps_lane_by_lane(code: Code, array: Value, mask: Value, first: Value, siz
 
 
 def _whole_addresses(code: Code, array: Value, mask: Value, address: Value, head: Any, cursor: Any) -> None:
-    """One word a lane if all active lanes' addresses fit, else two."""
+    """One word per lane if all active lanes' addresses fit, else two."""
     short = ((address < 1 << 32).bitcast(I32) | ~mask) == 0xFFFFFFFF
     head.set(head.get() | Kind.EACH | (short.zext(I32) << PAYLOAD_SHIFT))
     with code.each_set_bit(mask) as lane:

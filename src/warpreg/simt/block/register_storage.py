@@ -1,9 +1,9 @@
-"""Where a warp's registers live in host memory: one storage cell for each value (web) of the kernel.
+"""Layout of a warp's registers in host memory: one storage cell for each value (web) of the kernel.
 
-A value keeps its lanes side by side in the width of its register; a 64-bit value that is always accessed as a whole
-register pair is one 64-bit cell, any other is one cell a 32-bit register.  Predicates are 32-bit lane masks.  Because a
-web is closed under "this definition reaches that read", giving each web memory of its own leaves the kernel's meaning
-as it is, and lets the host keep 64-bit values whole.
+The lanes of a value are contiguous, in the width of its register; a 64-bit value that is always accessed as a whole
+register pair is one 64-bit cell, any other is one cell per 32-bit register.  Predicates are 32-bit lane masks.  No read
+is reached by definitions of two webs, so separate memory for each web preserves the kernel's semantics, and 64-bit
+values need not be split on the host.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ THREAD_INDEX_BYTES = 3 * 128
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """``bits`` a lane (1 for predicates) at byte ``offset`` of the warp's register memory."""
+    """``bits`` per lane (1 for predicates) at byte ``offset`` of the warp's register memory."""
 
     offset: int
     bits: int
@@ -40,16 +40,15 @@ CARRY_CELL = Cell(THREAD_INDEX_BYTES, 1)
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """The cells of a kernel: ``written[pc]`` and ``read[pc]`` run in step with those of `warpreg.analysis.accesses`, so
-    the words of a register pair that is one 64-bit cell name that cell twice.  ``bytes`` is the register memory of a
-    warp."""
+    """The cells of a kernel: ``written[pc]`` and ``read[pc]`` correspond to those of `warpreg.analysis.accesses`, so a
+    register pair that is one 64-bit cell is listed twice.  ``bytes`` is the register memory of a warp."""
 
     written: tuple[tuple[Cell, ...], ...]
     read: tuple[tuple[Cell, ...], ...]
     bytes: int
 
     def kept(self, kernel: Kernel, block: int) -> list[frozenset[Cell]]:
-        """By instruction of a block: the cells it or an earlier one wrote whose value is live after it."""
+        """Per instruction of a block: cells that it or an earlier one wrote and that are live after it."""
         table, live = accesses(kernel), liveness(kernel)
         current: dict[int, Cell] = {}
         rows = []
@@ -77,7 +76,7 @@ class _Allocator:
     cells: dict[tuple[int, ...], Cell] = field(default_factory=dict)
 
     def place(self, groups: Iterable[Group]) -> tuple[Cell, ...]:
-        """The cell of each word of some registers, in order."""
+        """The cell of each word of the registers, in order."""
         placed: list[Cell] = []
         for register, web in groups:
             if web in self.paired:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class NativeOperation(Protocol):
-    """A function of a module of its own that kernels call: hashable, and told from others by its name."""
+    """A function in its own LLVM module that kernels call: hashable, and identified by its name."""
 
     @property
     def name(self) -> str:
@@ -21,8 +21,8 @@ class NativeOperation(Protocol):
 
 @dataclass
 class Sites:
-    """Memory instructions, traps and native operations of a kernel, numbered in order of appearance; the pcs in
-    ``inline`` are accesses to handle in the block itself where they are of the usual shape."""
+    """Memory instructions, traps and native operations of a kernel, numbered in order of appearance; accesses at pcs in
+    ``inline`` have a fast path inside the block."""
 
     record: bool
     inline: frozenset[int] = frozenset()

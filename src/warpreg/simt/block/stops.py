@@ -1,4 +1,4 @@
-"""Native code that ends a launch: what went wrong, at which instruction, in which lane."""
+"""Native code that ends a launch with a fault, its instruction and its lane."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, Code, Value
 
 
 def stop_if(code: Code, launch: Value, fault: Fault, site: Value, lanes: Value, address: Value | None = None) -> None:
-    """Leave a fault in the launch record unless ``lanes`` (i32) is empty; the first fault of a block stays.
+    """Store a fault in the launch record unless ``lanes`` (i32) is empty; the first fault of a block is kept.
 
-    ``address`` has the addresses of all lanes; that of the lowest faulting lane is reported.
+    ``address`` holds the addresses of all lanes; that of the lowest faulting lane is reported.
     """
     with code.if_((lanes != 0) & (slot(code, launch, Slot.FAULT) == 0), likely=False):
         lane = code.intrinsic("llvm.cttz.i32", I32, [lanes, code.const(I1, 0)]) & (LANES - 1)
@@ -21,9 +21,9 @@ def stop_if(code: Code, launch: Value, fault: Fault, site: Value, lanes: Value, 
 
 
 def stop_unless_whole(code: Code, launch: Value, site: Value, mask: Value) -> None:
-    """Fault where some, but not all lanes of the warp execute an instruction that works on the whole warp.
+    """Fault if some, but not all lanes of the warp execute a warp-wide instruction.
 
-    The lane reported is the first that does not take part.
+    The reported lane is the first that does not execute it.
     """
     divided = (mask != 0) & (mask != 0xFFFFFFFF)
     stop_if(code, launch, Fault.DIVIDED, site, divided.select(~mask, code.const(I32, 0)))

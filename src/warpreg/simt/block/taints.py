@@ -1,11 +1,11 @@
-"""Taints: lanes in which a place need not hold what the compiler relies on, followed while a kernel runs.
+"""Taints: run-time tracking of lanes in which a place may not hold the register that the compiler expects there.
 
-The register file holds registers, and so may *places* above it, one at a time.  Beside the values a checked run keeps,
-for each lane of a warp, which register each place holds now, and whether the register file's copy of a register is
-stale.  An instruction that reads a register where it is not, in a lane that executes it, is a fault.  What a place
-holds is known by name, never by value, so a read is wrong even where another value there happens to be equal.
+The register file holds all registers; a *place* above it holds one register at a time.  In addition to values, a
+checked run tracks, for each lane of a warp, which register each place holds, and whether the register file's copy of a
+register is stale.  It is a fault if an executing lane reads a register from a place that does not hold it.  The content
+of a place is tracked by name, not by value, so a wrong read is detected even if the values happen to be equal.
 
-A kernel without taints pays nothing for them.
+A kernel without taints has no overhead.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from warpreg.simt.llvm.emitter import I8, I32, I64, LANES, MASK, Value, lanes_of
 
 EVERYONE = 0xFFFFFFFF
 FILE = -1
-"""Stands for the register file among places."""
+"""The number of the register file among places."""
 NOTHING = 255
-"""What a place holds that holds no register; registers are fewer."""
+"""The content of an empty place; larger than any register number."""
 STALE_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class TaintWrite:
-    """An instruction gives ``register`` a new value, and puts it into ``places``, FILE among them or not."""
+    """An instruction writes a new value of ``register`` to ``places``, which may include FILE."""
 
     register: int
     places: tuple[int, ...]
@@ -35,11 +35,11 @@ class TaintWrite:
 
 @dataclass(frozen=True, slots=True)
 class TaintEvent:
-    """What happens at one instruction, in this order.
+    """The effects of one instruction, in this order.
 
-    With ``loses`` the places lose what they hold, in all lanes of the warp if ``everyone``, else in those that run the
-    block; with ``trusts`` the register file holds all registers.  ``reads`` are (place, register) that the executing
-    lanes read.  After the instruction those lanes have ``fills``, (place, register) each, and then ``writes``.
+    ``loses``: the places lose their content, in all lanes of the warp if ``everyone``, else in those that run the
+    block; ``trusts``: the register file holds all registers.  ``reads`` are (place, register) pairs that the executing
+    lanes read.  After the instruction, ``fills``, (place, register) pairs, and then ``writes`` apply in those lanes.
     """
 
     loses: bool = False
@@ -52,7 +52,7 @@ class TaintEvent:
 
 @dataclass(frozen=True)
 class Taints:
-    """``places`` above the register file as an error names them (``ORF 1``), and the events by pc."""
+    """``places`` above the register file with their names in errors (``ORF 1``), and the events by pc."""
 
     places: tuple[str, ...]
     registers: int
@@ -60,7 +60,7 @@ class Taints:
 
     @property
     def bytes(self) -> int:
-        """Room for the taints of a warp, a multiple of 64: a byte a lane and place, a mask a register."""
+        """Bytes for the taints of a warp, a multiple of 64: one byte per lane and place, one mask per register."""
         return -(-(len(self.places) * LANES + self.registers * STALE_BYTES) // 64) * 64
 
     @cached_property
@@ -75,26 +75,26 @@ class Taints:
         return {register: tuple(places) for register, places in found.items()}
 
     def described(self, number: int) -> str:
-        """What an error's record says: register and place, as `wanted` packs them."""
+        """The register and place of an error record, packed by `packed_read`."""
         place, register = number >> 16, number & 0xFFFF
         return f"R{register} from {self.places[place - 1] if place else 'the register file'}"
 
 
-def wanted(place: int, register: int) -> int:
-    """A read, as one number for an error's record."""
+def packed_read(place: int, register: int) -> int:
+    """A read as one number for an error record."""
     return (place + 1) << 16 | register
 
 
 @dataclass(frozen=True, slots=True)
 class TaintCode:
-    """Emits the events of one block; the taints lie ``offset`` bytes into a warp's register memory."""
+    """Emits the events of one block; the taints are ``offset`` bytes into a warp's register memory."""
 
     values: BlockValues
     taints: Taints
     offset: int
 
     def arrive(self, event: TaintEvent) -> None:
-        """What happens before anything is read."""
+        """Emit the effects before the reads."""
         lanes = self.values.code.const(I32, EVERYONE) if event.everyone else self.values.mask
         if event.loses:
             for place in range(len(self.taints.places)):
@@ -104,13 +104,13 @@ class TaintCode:
                 self._set_stale(register, lanes, stale=False)
 
     def offenders(self, place: int, register: int, lanes: Value) -> Value:
-        """The lanes of a mask for which the place does not hold the register."""
+        """The lanes of a mask in which the place does not hold the register."""
         if place == FILE:
             return self._stale(register).load(I32, align=STALE_BYTES) & lanes
         return (self._held(place) != register).bitcast(I32) & lanes
 
     def leave(self, event: TaintEvent, lanes: Value) -> None:
-        """What the instruction does in the lanes that executed it."""
+        """Emit the effects of the instruction in the lanes that executed it."""
         for place, register in event.fills:
             self._hold(place, register, lanes)
         for write in event.writes:
@@ -124,8 +124,8 @@ class TaintCode:
             self._set_stale(write.register, lanes, stale=FILE not in write.places)
 
     def number(self, place: int, register: int) -> Value:
-        """What an error's record holds of a read."""
-        return self.values.code.const(I64, wanted(place, register))
+        """A read as the value stored in an error record."""
+        return self.values.code.const(I64, packed_read(place, register))
 
     def _place(self, place: int) -> Value:
         return self.values.registers + (self.offset + LANES * place)

@@ -1,8 +1,8 @@
-"""Recording of value widths: how many bytes of a written warp-register its lanes need.
+"""Recording of value widths: the bytes of a written warp-register that are significant.
 
 A value's width is the least k in 1..4 such that every lane is the sign extension of its low k bytes.  All 32 lanes
-count, the inactive ones with what they held before (thesis, section 2.6).  A 64-bit result records two words, the low
-one first; predicates and the count of ``bar.red``, which comes when the barrier is released, record nothing.
+count, inactive ones with their old content (thesis, section 2.6).  A 64-bit result records two words, the low one
+first; predicates and the result of ``bar.red``, which is available when the barrier is released, record nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def record(values: BlockValues, cells: tuple[Cell, ...], result: Value, signed: 
 
 
 def _width(value: Value) -> Value:
-    """Bytes of the widest lane: one sign bit more than the highest bit that differs from the sign."""
+    """Bytes of the widest lane: the bits up to the highest one that differs from the sign, plus a sign bit."""
     code = value.code
     sign = Value(code, code.builder.ashr(value.llvm, ir.Constant(value.type, [31] * 32)))
     highest = code.intrinsic("llvm.vector.reduce.or.v32i32", I32, [value ^ sign])

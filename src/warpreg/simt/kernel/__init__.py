@@ -1,5 +1,5 @@
 """A whole kernel as native code.
 
 Read `block_compiler` (its blocks), `warp_driver` (the path of a warp through them), then `native_kernel` and
-`kernel_cache`, which keeps it on disk.
+`kernel_cache`, which stores it on disk.
 """

@@ -1,6 +1,6 @@
-"""Compiled kernels on disk, so that a kernel seen before is ready in milliseconds.
+"""Disk cache of compiled kernels, so that a kernel compiled before is ready in milliseconds.
 
-An entry's key covers the PTX text, the kernel's name, the options, what is recorded, and `object_code.identity`.
+An entry's key covers the PTX text, the kernel's name, the compile and recording options, and `object_code.identity`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from warpreg.simt.llvm import object_code
 def load_or_compile(module: Module, name: str, options: CompileOptions | None, record: Record) -> NativeKernel:
     """A kernel of a module as native code, compiled only if the disk cache lacks it.
 
-    Raises UnknownNameError, UnsupportedError and what the compiler passes raise.
+    Raises UnknownNameError, UnsupportedError and the errors of the compiler passes.
     """
     text = module.digest or hashlib.sha256(ptx.write(module).encode()).hexdigest()
     key = "\n".join((text, name, repr(options), repr(record), object_code.identity()))
@@ -48,7 +48,7 @@ def _read(path: Path) -> Image | None:
 
 
 def _detached(image: Image) -> Image:
-    """Without what the reader has anyway: the module, and cached analyses."""
+    """The image without the module, which the reader already has, and without cached analyses."""
     bare = Module(image.kernel.module.version, image.kernel.module.target, image.kernel.module.address_size, ())
     return replace(image, kernel=_attached(image.kernel, bare))
 

@@ -1,5 +1,5 @@
 """Instructions on the 32 lanes of a warp, as vectors.
 
-Read `instructions`; `algebra` gives each operation of the opcode table as LLVM vectors, `single_precision`, `float`,
-`division` and `nans` what is not one instruction there, `outlined` what is a function of its own.
+Read `instructions`; `algebra` implements each operation of the opcode table on LLVM vectors; `single_precision`,
+`float`, `division` and `nans` implement those without a single LLVM instruction; `outlined` makes separate functions.
 """

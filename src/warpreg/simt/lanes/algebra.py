@@ -98,7 +98,7 @@ class IntegerLanes:
         return self.shift("lshr", a, n)
 
     def shift(self, name: str, a: Any, n: Any) -> Any:
-        """LLVM leaves a shift by the width or more undefined; here it gives 0."""
+        """A shift by the width or more gives 0 (undefined in LLVM)."""
         bits, by = self.width(a), uniform(n)
         if by is not None and by >= bits:
             return self.constant(bits, 0)
@@ -149,7 +149,7 @@ class IntegerLanes:
         return select(self.builder, p, a, b)
 
     def umulh(self, a: Any, b: Any) -> Any:
-        """From four products of half width, so that vectors do it."""
+        """The high half by four products of half width, which vectorize."""
         bits = self.width(a)
         half, low = self.constant(bits, bits // 2), self.constant(bits, (1 << bits // 2) - 1)
         (a1, a0), (b1, b0) = ((self.lshr(x, half), self.and_(x, low)) for x in (a, b))
@@ -158,7 +158,7 @@ class IntegerLanes:
         return self.add(self.mul(a1, b1), self.add(self.lshr(cross, half), self.lshr(middle, half)))
 
     def smulh(self, a: Any, b: Any) -> Any:
-        """The unsigned one, less each operand where the other is negative."""
+        """The unsigned high half, minus each operand where the other is negative."""
         sign = self.constant(self.width(a), self.width(a) - 1)
         high = self.umulh(a, b)
         high = self.sub(high, self.and_(b, self.ashr(a, sign)))

@@ -1,6 +1,6 @@
-"""Constants of all lanes, known while code is generated, and what operations make of them.
+"""Constants of all lanes, known while code is generated, and their folding.
 
-Compositions over the algebra rely on this: a byte permutation by an immediate, say, folds to a few shifts.
+Compositions over the algebra rely on this: for example, a byte permutation by an immediate folds to a few shifts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Lanes = tuple[int, ...]
 
 
 class LaneConstant(ir.Constant):
-    """A vector constant that knows its lanes as unsigned integers."""
+    """A vector constant with its lanes as unsigned integers."""
 
     def __init__(self, bits: int, lanes: Lanes) -> None:
         element = ir.IntType(bits)
@@ -62,7 +62,7 @@ FOLDS: dict[str, Callable[[int, int, int], int]] = {
     "ult": lambda bits, a, b: int(a < b),
     "slt": lambda bits, a, b: int(signed(a, bits) < signed(b, bits)),
 }
-"""Integer operations on one lane, before they are cut to the width."""
+"""Integer operations on one lane, before truncation to the width."""
 
 COMPARISONS = frozenset({"eq", "ult", "slt"})
 
@@ -74,7 +74,7 @@ def folded(name: str, bits: int, a: Lanes, b: Lanes) -> LaneConstant:
 
 
 def simplified(name: str, bits: int, a: Any, b: Any) -> Any:
-    """The result if an operand is a constant that leaves or replaces the other, else None."""
+    """The result if one operand is an identity or absorbing constant, else None."""
     first, second = uniform(a), uniform(b)
     ones = (1 << bits) - 1
     if second == 0 and name in ("add", "sub", "or_", "xor", "shl", "lshr", "ashr"):

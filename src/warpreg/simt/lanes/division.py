@@ -1,8 +1,8 @@
 """Integer division over LLVM vectors, without traps.
 
-Up to 32 bits it goes through double precision, which is exact: the quotient of two 32-bit integers lies at least 2**-32
-from the next integer that it is not, relative to 2**-53 of rounding.  Division of 64 bits is one host division a lane,
-in a function.
+Up to 32 bits it uses double precision, which is exact: a non-integer quotient of two 32-bit integers differs by at
+least 2**-32 from the next integer, and the relative rounding error is 2**-53.  Division of 64 bits is one host division
+per lane, in a function.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class DividingLanes(IntegerLanes):
 
 
 def _host(name: str, builder: Any, made: Any) -> None:
-    """Divide by 1 where the host would trap, and put the defined result there."""
+    """Divide by 1 where the host would trap, and select the defined result there."""
     a, b = made.args
     lanes = IntegerLanes(builder, builder.module, a.type.count)
     zero, one, ones = (lanes.constant(64, x) for x in (0, 1, -1))

@@ -1,5 +1,4 @@
-"""Floating point over LLVM vectors: values stay vectors of bits, and are read as float or double inside an
-operation."""
+"""Floating point over LLVM vectors: values are vectors of bits, and are cast to float or double inside an operation."""
 
 from __future__ import annotations
 
@@ -92,8 +91,7 @@ class VectorLanes(DividingLanes):
         return self.as_bits(self.builder.call(function, [value]))
 
     def int_to_float(self, a: Any, signed: bool, bits: int, rounding: str = "rn") -> Any:
-        """Directed rounding: a double holds 32 bits exactly; of 64 bits the halves are summed, rounding each time the
-        same way."""
+        """Directed rounding: a double holds 32 bits exactly; for 64 bits, the halves are added with that rounding."""
         build = self.builder.sitofp if signed else self.builder.uitofp
         if rounding == "rn":
             return self.as_bits(build(a, self.float_vector(bits)))
@@ -109,8 +107,8 @@ class VectorLanes(DividingLanes):
         return exact if bits == 64 else self.float_resize(exact, 32, rounding)
 
     def float_to_int(self, a: Any, signed: bool, bits: int) -> Any:
-        """LLVM leaves a conversion out of range undefined (and scalarises the saturating one): 0 is converted in its
-        place."""
+        """Out-of-range values are replaced by 0: LLVM leaves their conversion undefined, and scalarizes the saturating
+        conversion."""
         width, converted_bits = self.width(a), max(bits, 32)
         low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
         least, limit = number(self, width, float(low)), number(self, width, float(high))

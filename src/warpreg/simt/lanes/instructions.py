@@ -21,9 +21,9 @@ from warpreg.simt.lanes.float import VectorLanes
 
 
 class Context(Protocol):
-    """Where code goes.  ``active`` is the mask of active lanes, None if all are; ``carry`` the warp's carry flags.
+    """The context of generated code.  ``active``: mask of active lanes, None if all are; ``carry``: carry flags.
 
-    Setting ``carry`` stores a full vector: keeping the flags of lanes that do not execute is the context's part.
+    Setting ``carry`` stores a full vector: the context must preserve the flags of lanes that do not execute.
     """
 
     @property
@@ -47,12 +47,12 @@ class Context(Protocol):
 
 
 def algebra(builder: Any, module: Any, lanes: int = LANES) -> VectorLanes:
-    """The algebra over vectors of that many lanes; one lane serves for an atomic's ``update``."""
+    """The algebra over vectors of ``lanes`` lanes; one lane is used for an atomic's ``update``."""
     return VectorLanes(builder, module, lanes)
 
 
 def constant(type_: Type, value: int) -> Any:
-    """The same bits in every lane; keeps its value known, so that code for it can be short."""
+    """The same bits in every lane, as a constant that operations can fold."""
     return LaneConstant(type_.bits, (value & (1 << type_.bits) - 1,) * LANES)
 
 
@@ -74,13 +74,13 @@ def immediate_bits(operand: Immediate, type_: Type) -> int:
 
 
 def _nearest_bf16(value: float) -> int:
-    """A constant by way of single precision, ties to even."""
+    """A constant rounded through single precision, ties to even."""
     single = int.from_bytes(struct.pack("<f", value), "little")
     return single + 0x7FFF + (single >> 16 & 1) >> 16
 
 
 def fit(lanes: VectorLanes, value: Any, type_: Type, bits: int) -> Any:
-    """A value of ``type_`` at another width: cut, or extended by its signedness."""
+    """A value of ``type_`` at another width: truncated, or extended by its signedness."""
     width = lanes.width(value)
     if bits == width:
         return value
@@ -92,16 +92,17 @@ def fit(lanes: VectorLanes, value: Any, type_: Type, bits: int) -> Any:
 def emit(context: Context, instruction: Instruction, sources: Sequence[Any]) -> tuple[Any, ...]:
     """Compile one instruction; returns the values of its flattened result slots, at the width of their registers.
 
-    ``sources`` are the values of its flattened source slots, at any width not below the slot's type.  All lanes are
-    computed; what inactive or guarded-off lanes keep is up to the caller.  Raises UnsupportedError for what the table
-    does not know, or knows only as an effect.
+    ``sources`` are the values of its flattened source slots, at least as wide as the slot's type.  All lanes are
+    computed; the caller preserves inactive and guarded-off lanes.  Raises UnsupportedError for an instruction that the
+    table does not contain, or that has only an effect.
     """
     row, form = opcodes.resolve(instruction)
     if row.meaning is None:
         raise UnsupportedError(instruction.full_opcode, instruction.location, "has no arithmetic meaning")
     lanes = algebra(context.builder, context.module)
     operands = [
-        nans.unseen(form, fit(lanes, v, t, t.bits), t) for v, t in zip(sources, form.signature.sources, strict=True)
+        nans.without_canonical(form, fit(lanes, v, t, t.bits), t)
+        for v, t in zip(sources, form.signature.sources, strict=True)
     ]
     if row.lanes:
         operands.insert(0, lanes.constant(1, 1) if context.active is None else context.active)
@@ -119,7 +120,7 @@ def emit(context: Context, instruction: Instruction, sources: Sequence[Any]) -> 
 
 
 def _outlined(context: Context, row: opcodes.Opcode, form: opcodes.Form, operands: Sequence[Any]) -> Any:
-    """Call the instruction's meaning as a private function of the module; it has one result."""
+    """Call the instruction's semantics as a private function of the module; it has one result."""
     meaning = row.meaning
     assert meaning is not None
     lanes = algebra(context.builder, context.module)

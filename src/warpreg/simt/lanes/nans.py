@@ -1,8 +1,8 @@
-"""NaNs are made canonical where their bits can be seen, and nowhere else.
+"""NaN canonicalization, only where the bits of a NaN are observable.
 
-Arithmetic yields one NaN whatever NaN went in, so a value that only further arithmetic and comparisons read may keep
-the NaN that the host made of it.  The comparison and the select that would replace it stay out of the code unless
-something else, such as a store, a move or the end of the block, names the value.
+Arithmetic yields the canonical NaN for any NaN operand, so a value that only further arithmetic and comparisons read
+may keep the host's NaN.  The comparison and the select that canonicalize it are emitted only if something else, such as
+a store, a move or the end of the block, uses the value.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ CANONICAL, IS_NAN = "canonical", "isnan"
 """Names of deferred instructions."""
 
 BLIND = frozenset({"add", "sub", "mul", "fma", "setp", "set", "min", "max"})
-"""Opcodes that tell no NaN from another, as long as they are of f32 or f64."""
+"""Opcodes whose results do not depend on the bits of a NaN operand, for f32 and f64."""
 SEEING = frozenset({"abs", "xorsign"})
-"""Modifiers with which signs count."""
+"""Modifiers with which the sign of a NaN is observable."""
 
 
 def is_nan(builder: Any, bits: Any, number: Any) -> Any:
-    """Where ``number``, a vector of floats with those ``bits``, is NaN."""
+    """The lanes in which ``number``, a vector of floats with these ``bits``, is NaN."""
     text = f"fcmp uno {number.type} {number.get_reference()}, {number.get_reference()}"
     return builder.defer(ir.VectorType(ir.IntType(1), number.type.count), IS_NAN, (bits,), lambda: text)
 
 
 def canonical(builder: Any, condition: Any, first: Any, second: Any) -> Any | None:
-    """The select that makes ``second`` canonical; None if this is another one."""
+    """The deferred select that canonicalizes ``second``; None if this select has another purpose."""
     if not isinstance(condition, ir.Deferred) or condition.opname != IS_NAN or condition.operands[0] is not second:
         return None
     if uniform(first) != NAN.get(second.type.element.width):
@@ -44,8 +44,8 @@ def canonical(builder: Any, condition: Any, first: Any, second: Any) -> Any | No
     return builder.defer(second.type, CANONICAL, operands, text)
 
 
-def unseen(form: Form, value: Any, type_: Type) -> Any:
-    """The source of an instruction with whatever NaN it has, where the instruction cannot tell."""
+def without_canonical(form: Form, value: Any, type_: Type) -> Any:
+    """The source of an instruction without canonicalization, if the instruction does not observe NaN bits."""
     if form.opcode not in BLIND or SEEING.intersection(form.modifiers) or type_.name not in ("f32", "f64"):
         return value
     is_canonical = isinstance(value, ir.Deferred) and value.opname == CANONICAL

@@ -9,7 +9,7 @@ from typing import Any
 from warpreg.simt.llvm import text as ir
 
 MODES = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
-"""Rounding modes as ``llvm.set.rounding`` numbers them."""
+"""Rounding modes with the numbers of ``llvm.set.rounding``."""
 
 
 def function(module: Any, name: str, result: Any, arguments: Sequence[Any], build: Callable[[Any, Any], None]) -> Any:
@@ -31,14 +31,14 @@ def intrinsic(module: Any, name: str, result: Any, arguments: Sequence[Any]) -> 
 
 
 def suffix(type_: Any) -> str:
-    """How an intrinsic's name spells a type: ``v32f32``."""
+    """The suffix of a type in an intrinsic's name: ``v32f32``."""
     if isinstance(type_, ir.VectorType):
         return f"v{type_.count}{suffix(type_.element)}"
     return {"float": "f32", "double": "f64"}.get(str(type_), str(type_))
 
 
 def rounded(module: Any, operation: str, rounding: str, result: Any, operands: Sequence[Any]) -> Any:
-    """A function that does one floating-point operation in a directed rounding mode.
+    """A function that performs one floating-point operation in a directed rounding mode.
 
     ``operation`` is the LLVM name (fadd, fsub, fmul, fdiv, fma, sqrt, fptrunc), ``operands`` the argument types.  The
     function sets the host's rounding mode, computes, and sets it back to nearest.

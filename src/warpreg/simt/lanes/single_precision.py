@@ -40,17 +40,17 @@ def div(a: Value, b: Value) -> Value:
 
 
 def compare(a: Value, operator: str, b: Value) -> Value:
-    """False where either is no number."""
+    """False if either is NaN."""
     return Value(a.code, a.code.builder.fcmp_ordered(operator, a.llvm, b.llvm))
 
 
 def at_least(a: Value, low: Value) -> Value:
-    """The larger; ``low`` where ``a`` is no number."""
+    """The larger; ``low`` if ``a`` is NaN."""
     return compare(a, ">", low).select(a, low)
 
 
 def at_most(a: Value, high: Value) -> Value:
-    """The smaller; ``high`` where ``a`` is no number."""
+    """The smaller; ``high`` if ``a`` is NaN."""
     return compare(a, "<", high).select(a, high)
 
 

@@ -19,9 +19,9 @@ HANDLE_BYTES = 8
 
 
 def pack(kernel: Kernel, memory: GlobalMemory, textures: TextureTable, arguments: Sequence[Any]) -> NDArray[np.uint8]:
-    """Arguments as bytes of constant bank 0; buffers lie in ``memory``, handles are those of ``textures``.
+    """Arguments as bytes of constant bank 0; buffers are in ``memory``, handles refer to ``textures``.
 
-    Raises LaunchError naming the parameter that does not fit.
+    Raises LaunchError that names the invalid argument.
     """
     if len(arguments) != len(kernel.parameters):
         raise LaunchError(

@@ -1,4 +1,4 @@
-"""What can go wrong while a kernel runs, named by kernel, block, thread and instruction."""
+"""Errors of a running kernel; messages name kernel, block, thread and instruction."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class MemoryFault(ExecutionError):
 
 
 class TextureFault(ExecutionError):
-    """A texture instruction whose handle stands for nothing, or for something else than it accesses."""
+    """A texture instruction with an invalid handle, or with one of another kind of object."""
 
 
 class StackFault(MemoryFault):
-    """A thread's stack is full: calls that nest too deep, or too much ``alloca``."""
+    """A thread's stack overflowed: calls are nested too deeply, or ``alloca`` is too large."""
 
 
 class TaintFault(ExecutionError):
-    """An operand was read from a place that need not hold it."""
+    """An operand was read from a place that may not hold it."""
 
 
 class TrapFault(ExecutionError):
@@ -43,7 +43,7 @@ class AssertionFault(ExecutionError):
 
 
 class DeadlockError(ExecutionError):
-    """Every warp that is left waits at a barrier that can no longer be completed."""
+    """Every remaining warp waits at a barrier that can no longer complete."""
 
 
 class RunawayError(ExecutionError):

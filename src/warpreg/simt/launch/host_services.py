@@ -1,4 +1,4 @@
-"""What the host does for a kernel while a warp waits: print, give and take heap memory, report failed assertions."""
+"""Host services of a kernel, executed while the warp waits: print, heap allocation, failed assertions."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ NO_FORMAT = 0xFFFFFFFF
 """What ``vprintf`` returns for a null format: -1."""
 
 LONGEST_TEXT = 1 << 20
-"""Bytes of a string, or of all that is printed before it is passed on."""
+"""Limit of a string in bytes, and of the output that is buffered before it is written."""
 
 
 class Services:
-    """Serves one launch.  ``shared`` and ``local`` are its memories, as bytes; ``local_bytes`` those of a thread."""
+    """Serves one launch.  ``shared`` and ``local`` are its memories as bytes; ``local_bytes`` the bytes of a thread."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Services:
         self._instruction = Instruction("ret", (), ())
 
     def serve(self) -> None:
-        """Do what the running warp asks for, and let it have the result.  Raises ExecutionError."""
+        """Execute the service that the running warp requests, and return the result to it.  Raises ExecutionError."""
         block = self.native.kernel.blocks[int(self.launch[Slot.SERVICE_BLOCK])]
         self._instruction = block.instructions[-1]
         lanes = int(self.launch[Slot.SERVICE_LANES])
@@ -59,14 +59,14 @@ class Services:
             self._resume(block.index, lanes)
 
     def flush(self) -> None:
-        """Pass on what was printed."""
+        """Write the buffered output."""
         text, self._output, self._pending = "".join(self._output), [], 0
         if text:
             sys.stdout.write(text)
             sys.stdout.flush()
 
     def _resume(self, block: int, lanes: int) -> None:
-        """Give the lanes their results: the block left a function for that."""
+        """Write the results of the lanes by calling the resume function of the block."""
         row = self.native.block_table[block * BLOCK_BYTES :][BlockField.RESUME : BlockField.RESUME + 8]
         function = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)(
             int(row.view(np.uint64)[0])
@@ -111,7 +111,7 @@ class Services:
         raise ExecutionError(f"{self._where(lane)}: {address:#x} is no function that may be called here")
 
     def _remap(self) -> None:
-        """Tell native code where the buffers are now; what memory instructions remember of them is forgotten."""
+        """Update the buffer table of native code, and invalidate the buffers cached by memory instructions."""
         self.table = self.memory.table()
         self.launch[Slot.GLOBAL_BIAS] = np.array(self.memory.bias, np.int64).view(np.uint64)
         self.launch[Slot.BUFFERS] = self.table.ctypes.data
@@ -131,7 +131,7 @@ class Services:
             yield byte
 
     def _bytes(self, lane: int, address: int, size: int) -> bytes:
-        """Bytes at a generic address.  Raises MemoryFault where there is no memory."""
+        """Bytes at a generic address.  Raises MemoryFault if it is out of bounds."""
         content: NDArray[np.uint8] | None
         if 0 <= address - SHARED_WINDOW < WINDOW_BYTES:
             content, first = self.shared, address - SHARED_WINDOW

@@ -1,7 +1,7 @@
-"""C's formatted output as a kernel's ``printf`` has it (CUDA C++ Programming Guide, "Formatted Output").
+"""Formatted output of a kernel's ``printf`` (CUDA C++ Programming Guide, "Formatted Output").
 
-The compiler packs the arguments of ``printf`` into memory one after the other, each aligned to its size: 4 bytes for
-``int`` and what is narrower, 8 for ``long``, ``long long``, ``double`` and pointers.
+The compiler packs the arguments of ``printf`` into memory in order, each aligned to its size: 4 bytes for ``int`` and
+narrower types, 8 for ``long``, ``long long``, ``double`` and pointers.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ DIRECTIVE = re.compile(
     r"(?P<length>hh|h|ll|l|L|j|z|t)?(?P<conversion>[diuoxXcsfFeEgGaAp%])"
 )
 MOST_ARGUMENTS = 32
-"""Arguments beyond which CUDA's ``printf`` does not go."""
+"""The most arguments of CUDA's ``printf``."""
 WIDEST = 1 << 16
-"""Characters of one field; a wider one is cut."""
+"""Limit of one field in characters; a wider one is truncated."""
 LONG = frozenset({"l", "ll", "L", "j", "z", "t"})
 
 Words = Callable[[int, int], bytes]
-"""Reads so many bytes at an offset in the packed arguments."""
+"""Reads bytes of the packed arguments: (offset, size)."""
 
 
 @dataclass
 class Arguments:
-    """Walks the packed arguments; ``taken`` counts them."""
+    """Iterates over the packed arguments; ``taken`` counts them."""
 
     words: Words
     offset: int = 0
@@ -45,9 +45,9 @@ class Arguments:
 
 
 def formatted(template: str, words: Words, text_at: Callable[[int], str]) -> tuple[str, int]:
-    """What ``printf`` prints, and how many arguments it takes.
+    """The output of ``printf``, and the number of arguments that it consumes.
 
-    ``text_at`` gives the string at an address.  A directive that C does not know is printed as it stands.
+    ``text_at`` returns the string at an address.  An unknown directive is printed unchanged.
     """
     arguments = Arguments(words)
 
@@ -83,7 +83,7 @@ def _converted(
     arguments: Arguments,
     text_at: Callable[[int], str],
 ) -> tuple[str, str]:
-    """Sign or prefix, and the rest, of one conversion."""
+    """Sign or prefix, and digits, of one conversion."""
     if conversion == "c":
         return "", chr(arguments.integer(4) & 0xFF)
     if conversion == "s":

@@ -1,4 +1,4 @@
-"""Textures and surfaces as values without a device: an array, and how it is to be read."""
+"""Textures and surfaces as values independent of a device: an array and its sampling options."""
 
 from __future__ import annotations
 

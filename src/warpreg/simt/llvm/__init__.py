@@ -1,5 +1,5 @@
-"""LLVM IR as text, and machine code of it.
+"""LLVM IR as text, and its compilation to machine code.
 
 Read `text` (values and instructions of LLVM), `emitter` (a function under construction), then `object_code`, which
-compiles and loads it; `select_workaround` avoids slow code for selects.
+compiles and loads it; `select_workaround` avoids an LLVM defect in selects.
 """

@@ -42,7 +42,7 @@ def constant(type_: Any, value: int | Sequence[int]) -> Any:
 class Value:
     """An SSA value with operators; Python integers on the other side become constants of its type.
 
-    Comparisons give code, not truth: a value is therefore not hashable, and equality of values is not Python's.
+    Comparisons generate code instead of comparing in Python, so a value is not hashable.
     """
 
     __slots__ = ("code", "llvm")
@@ -147,7 +147,7 @@ class Value:
         return Value(self.code, self.code.builder.shuffle_vector(one, nothing, zeros))
 
     def load(self, type_: Any, align: int = 0) -> Value:
-        """What this address holds."""
+        """The content of this address."""
         pointer = self.code.pointer(self, type_)
         return Value(self.code, self.code.builder.load(pointer, align=align or None))
 
@@ -231,7 +231,7 @@ class Code:
             yield then, otherwise
 
     def choose(self, condition: Value, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
-        """The value of one of two pieces of code, of which only one runs; the first is the likely one."""
+        """The value of one of two pieces of code, of which only one is executed; ``then`` is likely."""
         values, blocks = [], []
         with self.builder.if_else(condition.llvm, likely=True) as branches:
             for branch, emit in zip(branches, (then, otherwise), strict=True):

@@ -46,10 +46,9 @@ def target_machine() -> Any:
 
 
 def object_code(text: str, optimize: bool = False) -> bytes:
-    """Object code of an LLVM module; ``optimize`` first turns stack variables into values and
-    tidies up, which is all that our libraries need.
+    """Object code of an LLVM module; ``optimize`` first promotes stack variables to values and simplifies.
 
-    Raises RuntimeError (from LLVM) on malformed IR, which is a defect of the code generator.
+    Raises RuntimeError (from LLVM) for malformed IR, which is a defect of the code generator.
     """
     _initialized()
     module = binding.parse_assembly(text)
@@ -67,9 +66,9 @@ _LOADED: dict[str, Library] = {}
 
 
 def cached_library(name: str, text: Callable[[], str]) -> Library:
-    """A library of our own, optimized and loaded; ``text`` gives its LLVM IR if the disk cache lacks its ``name``.
+    """A library of native operations, optimized and loaded; ``text`` returns its LLVM IR if ``name`` is not cached.
 
-    Loaded once in a process: each library takes several memory mappings, of which a process may have some ten thousand.
+    Each is loaded once per process: a library needs several memory mappings, whose number per process is limited.
     """
     if name not in _LOADED:
         _LOADED[name] = _read_or_build(name, text)
@@ -87,13 +86,13 @@ def _read_or_build(name: str, text: Callable[[], str]) -> Library:
 
 
 COMPILER = ("ir", "ptx", "analysis", "codegen", "simt", "trace")
-"""The packages whose sources decide what a kernel compiles to."""
+"""The packages whose sources determine the compiled code of a kernel."""
 
 
 @functools.cache
 def identity() -> str:
-    """What compiled code depends on besides its input: the host, LLVM, and the source text of the compiling packages,
-    so that an edited compiler never meets its old output."""
+    """Digest of everything except the input that compiled code depends on: the host, LLVM, and the sources of the
+    compiling packages, so that an edited compiler does not use stale code."""
     digest = hashlib.sha256()
     root = Path(warpreg.__file__).parent
     for package in COMPILER:

@@ -1,8 +1,8 @@
-"""``select`` between vectors, kept clear of a defect of LLVM on AVX-512.
+"""``select`` between vectors, with a workaround for a defect of LLVM on AVX-512.
 
-LLVM up to 22 (llvm-project issue 157929, mended by pull request 209782) may fold a select into a masked ``vpternlog``
-whose truth table is that of other operands, where the select chooses between a bitwise operation and one of its
-operands.  An arithmetic fence, which costs no instruction, keeps the two apart.
+LLVM up to 22 (llvm-project issue 157929, fixed by pull request 209782) may fold a select between a bitwise operation
+and one of its operands into a masked ``vpternlog`` with a wrong truth table.  An arithmetic fence, which costs no
+instruction, prevents the folding.
 """
 
 from __future__ import annotations

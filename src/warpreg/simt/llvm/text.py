@@ -1,8 +1,8 @@
 """LLVM IR as text: types, values, functions and a builder.
 
-The builder follows llvmlite's, whose types it could use, but writes each instruction as one line at once: generating
-IR is half of a kernel's compile time, and this is several times as fast.  Pointers know what they point to here; in
-the text they are opaque."""
+The builder has the interface of llvmlite's, but writes each instruction directly as one line: generating IR is half of
+a kernel's compile time, and this is several times as fast.  Pointers are typed here; in the text they are opaque.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Instruction(Value):
 
 
 class Deferred(Instruction):
-    """An instruction that stands in the code only if something names it; ``write`` gives its text after the ``=``."""
+    """An instruction that is emitted only if something uses it; ``write`` returns its text after the ``=``."""
 
     __slots__ = ("_text", "_write")
 
@@ -159,7 +159,7 @@ class Deferred(Instruction):
 
 
 Undefined: Final = object()
-"""The value of a constant that is none in particular."""
+"""The value of an undefined constant."""
 
 
 class Constant(Value):
@@ -249,7 +249,7 @@ class Function(Value):
         module.globals[name] = self
 
     def fresh(self, prefix: str = "v") -> str:
-        """A name that nothing in the function bears yet."""
+        """A new name, unique in the function."""
         self._count += 1
         return f"{prefix}{self._count}"
 
@@ -286,7 +286,7 @@ class Module:
 
 INTRINSIC = '@"llvm.'
 ALIGNED = "alignstack(64)"
-"""Of a function that calls others: vectors that it passes on the stack are aligned."""
+"""Attribute of a function that calls others: vectors passed on the stack are aligned."""
 
 UNSIGNED = {"==": "eq", "!=": "ne", "<": "ult", "<=": "ule", ">": "ugt", ">=": "uge"}
 SIGNED = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
@@ -308,7 +308,7 @@ class IRBuilder:
         return Instruction(type_, reference, opname, operands)
 
     def defer(self, type_: Any, opname: str, operands: tuple[Any, ...], write: Callable[[], str]) -> Deferred:
-        """Append an instruction that is left out unless something names it."""
+        """Append an instruction that is omitted unless something uses it."""
         deferred = Deferred(type_, f"%{self.function.fresh()}", opname, operands, write)
         self.block.lines.append(deferred)
         return deferred
@@ -454,7 +454,7 @@ class IRBuilder:
         return self._add(VectorType(a.type.element, mask.type.count), "shufflevector", f"shufflevector {parts}")
 
     def alloca(self, type_: Any) -> Alloca:
-        """A stack slot, made once where the function begins."""
+        """A stack slot, allocated in the entry block."""
         slot = Alloca(type_.as_pointer(), f"%{self.function.fresh()}")
         self.function.slots.append(slot)
         return slot
@@ -513,7 +513,7 @@ class IRBuilder:
         self._end(f"br label %{block.name}")
 
     def cbranch(self, condition: Any, then: Block, otherwise: Block, likely: bool | None = None) -> None:
-        """Branch; ``likely`` says that the condition mostly holds, or mostly does not."""
+        """Conditional branch; ``likely`` is whether the condition is usually true, None if unknown."""
         weights = ", ".join(f"i32 {n}" for n in ((99, 1) if likely else (1, 99)))
         profile = "" if likely is None else f', !prof !{{!"branch_weights", {weights}}}'
         targets = f"label %{then.name}, label %{otherwise.name}"

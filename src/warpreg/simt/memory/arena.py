@@ -14,8 +14,8 @@ from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.ir.errors import WarpregError
 
 ALIGNMENT = 256
-"""Buffers start at multiples of this and are at least this far apart, so that an overrun hits no other buffer and a
-whole row of lanes may be read at a buffer's last element."""
+"""Alignment of buffers and minimum gap between them, so that an overrun hits no other buffer and a whole row of lanes
+may be read at a buffer's last element."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class GlobalMemory:
         return buffer
 
     def reserve(self, size: int) -> int:
-        """The address of ``size`` bytes that belong to no buffer yet, with a gap behind them."""
+        """Reserve ``size`` bytes for a later buffer, with a gap after them; returns the address."""
         address = self._next
         following = (address + size + 2 * ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         self._grow(following - GLOBAL_BASE)
@@ -77,14 +77,14 @@ class GlobalMemory:
         return address
 
     def insert(self, address: int, size: int, name: str) -> None:
-        """Make reserved bytes a buffer."""
+        """Create a buffer in reserved bytes."""
         at = bisect.bisect_left(self._starts, address)
         self.buffers.insert(at, Buffer(self, name, address, (size,), np.dtype(np.uint8)))
         self._starts.insert(at, address)
         self._table = None
 
     def remove(self, address: int) -> None:
-        """The buffer at ``address`` is none any more; its bytes stay reserved."""
+        """Remove the buffer at ``address``; its bytes remain reserved."""
         at = self._starts.index(address)
         del self.buffers[at], self._starts[at]
         self._table = None
@@ -99,29 +99,29 @@ class GlobalMemory:
             self._arena = arena
 
     def bytes_at(self, address: int, size: int) -> NDArray[np.uint8]:
-        """The host bytes of a device address range; a view that the next allocation may leave behind."""
+        """The host bytes of a device address range; a view that the next allocation may invalidate."""
         first = address - GLOBAL_BASE
         return self._arena[first : first + size]
 
     @property
     def end(self) -> int:
-        """The first device address behind all buffers."""
+        """The first device address after all buffers."""
         return self._next
 
     @property
     def bias(self) -> int:
-        """What to add to a device address to get its host address, until the next allocation."""
+        """Host address minus device address, valid until the next allocation."""
         return int(self._arena.ctypes.data) - GLOBAL_BASE
 
     def table(self) -> NDArray[np.uint64]:
-        """(first, end) device addresses of all buffers, ascending; shape (buffers, 2).  Made anew when they change."""
+        """(first, end) device addresses of all buffers, ascending; shape (buffers, 2).  A new array after a change."""
         if self._table is None:
             rows = [(b.address, b.address + b.bytes) for b in self.buffers]
             self._table = np.array(rows, np.uint64).reshape(len(rows), 2)
         return self._table
 
     def nearest(self, address: int) -> str:
-        """Where an address lies in relation to the nearest buffer, in words."""
+        """A description of an address relative to the nearest buffer."""
         if not self.buffers:
             return "there are no buffers"
         at = bisect.bisect_right(self._starts, address)

@@ -1,4 +1,4 @@
-"""What an atomic operation leaves in memory: the ``update`` of the semantics table, for one lane."""
+"""The new memory content of an atomic operation: the ``update`` of the semantics table, for one lane."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warpreg.simt.llvm.emitter import Code, Value
 
 def combine(code: Code, action: str, before: Value, given: Value, other: Value, space: str = "") -> Value:
     """The new content; ``action`` is the operation with its type, such as ``add.u32``, or ``mbarrier.update``;
-    ``space`` is where it acts, ``other`` for cas and mbarriers only."""
+    ``space`` is its state space, ``other`` is used by cas and mbarriers only."""
     single = ir.VectorType(before.type, 1)
     if action == "mbarrier.update":
         values = [v.bitcast(single).llvm for v in (before, given, other)]

@@ -1,6 +1,6 @@
-"""Native copies from memory to memory, a run of bytes a lane: ``copy(launch, site, mask, target, source, bytes)``.
+"""Native memory-to-memory copies, a byte range per lane: ``copy(launch, site, mask, target, source, bytes)``.
 
-``target`` and ``source`` are 32 addresses, ``bytes`` (i32) how many of them are read in each lane.  Both runs are
+``target`` and ``source`` are 32 addresses, ``bytes`` (i32) the number of bytes read in each lane.  Both ranges are
 checked before anything is written; lanes act one after the other.
 """
 
@@ -24,9 +24,9 @@ from warpreg.simt.memory.load_store import find_buffer
 class Transfer:
     """A copy from ``source`` to ``target`` (``global`` or ``shared``), both aligned to ``alignment`` bytes.
 
-    ``size`` bytes are written, zeros after those that are read; 0 stands for as many as are read.  ``action`` is an
-    atomic operation with its type that combines elements instead of copying them.  ``record`` whether it records the
-    addresses that it reads, of all lanes that execute it.
+    ``size`` bytes are written, padded with zeros after those that are read; 0 means as many as are read.  ``action`` is
+    an atomic operation with its type that combines elements instead of copying them.  ``record``: record the addresses
+    read by all executing lanes.
     """
 
     target: str
@@ -90,7 +90,7 @@ class _Run:
                 self._copy(to, from_, count)
 
     def _host(self, space: str, address: Value, count: Value) -> tuple[Value, Value]:
-        """The host address, and whether all bytes are inside the space; none always are."""
+        """The host address, and whether all bytes are inside the space (true for zero bytes)."""
         code, nothing = self.code, count == 0
         if space == "shared":
             limit = slot(code, self.launch, Slot.SHARED_BYTES)
@@ -126,7 +126,7 @@ class _Run:
         self.code.intrinsic("llvm.memset.p0.i64", ir.VoidType(), [*arguments, self.code.const(I1, 0)])
 
     def _combine(self, to: Value, from_: Value, count: Value) -> None:
-        """Element after element; the bytes of a last part of one stay as they are."""
+        """Combine element by element; a trailing partial element is unchanged."""
         code, action = self.code, self.transfer.action
         type_: Any = TYPES[action.split(".")[1]]
         element, index = ir.IntType(type_.bits), code.var(code.const(I64, 0))

@@ -1,8 +1,7 @@
-"""The usual shapes of an access, handled inside the basic block: all lanes active, side by side or all at one address.
+"""Fast path of common accesses inside the basic block: all lanes active, and contiguous or all at one address.
 
-Whether the lanes of an address register have such a shape is worked out once a block, however many accesses with
-different offsets go through it.  What is not usual (inactive lanes, other strides, bounds, alignment) is left to the
-memory operation.
+The shape of an address register is computed once per block for all accesses with different offsets.  The memory
+operation handles all other cases (inactive lanes, other strides, bounds, alignment).
 """
 
 from __future__ import annotations
@@ -22,16 +21,15 @@ from warpreg.simt.memory.load_store import Operation
 
 FULL = 0xFFFFFFFF
 MOST = 64
-"""Most accesses of a kernel that are handled inside blocks: each costs about a millisecond of compile time."""
+"""The most accesses of a kernel with a fast path: each costs about a millisecond of compile time."""
 
 FEW = 8
-"""An access that shares its address register with no other in its block is handled inside only if a kernel has at most
-so many of them."""
+"""An access that does not share its address register in its block has a fast path only if a kernel has at most this
+many of them."""
 
 
 def worthwhile(kernel: Kernel) -> frozenset[int]:
-    """The pcs of loads and stores to handle inside blocks: those that share an address register first, within the
-    budget."""
+    """The pcs of loads and stores with a fast path: those that share an address register first, within the budget."""
     shared: list[int] = []
     alone: list[int] = []
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
@@ -61,9 +59,8 @@ def _address_register(instruction: Instruction) -> str:
 
 @dataclass(frozen=True)
 class Shape:
-    """Of 32 base addresses: that of lane 0; whether they are ``usual``, that is all active, aligned, and a ``row`` side
-    by side or a single one; ``stride`` (i64) is the distance from lane to lane, ``reach`` from the first to the
-    last."""
+    """The shape of 32 base addresses: that of lane 0; ``usual``: all active, aligned, and contiguous (``row``) or
+    equal; ``stride`` (i64) is the distance between lanes, ``reach`` from the first to the last."""
 
     vector: Value
     base: Value
@@ -92,8 +89,8 @@ def shape(values: BlockValues, address: Value, size: int, mask: Value) -> Shape:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where lane 0 accesses: its address (i64), the host address, whether the access may be done inside the block, and
-    what records it then."""
+    """The access of lane 0: its address (i64), the host address, whether the fast path applies, and the function that
+    records the access then."""
 
     address: Value
     host: Value
@@ -104,9 +101,9 @@ class _Place:
 def load(
     values: BlockValues, operation: Operation, found: Shape, offset: int, site: Value, otherwise: Callable[[], Value]
 ) -> Value:
-    """Load at ``found`` plus a byte offset; ``otherwise`` emits the call for what is not usual.
+    """Load at ``found`` plus a byte offset; ``otherwise`` emits the call for all other cases.
 
-    A single address is loaded as the first lane of a row too: the host memory behind every space goes on that far.
+    A single address is loaded as the first lane of a row too: the host memory after every space is long enough.
     """
     code, vector = values.code, lanes_of(ir.IntType(8 * operation.size))
     place = _place(values, operation, found, offset, site)
@@ -128,7 +125,7 @@ def store(
     value: Value,
     otherwise: Callable[[], Value],
 ) -> None:
-    """Store at ``found`` plus a byte offset; ``otherwise`` emits the call for what is not usual."""
+    """Store at ``found`` plus a byte offset; ``otherwise`` emits the call for all other cases."""
     place = _place(values, operation, found, offset, site)
     with values.code.if_else(found.usual & found.row & place.sound) as (usual, rest):
         with usual:

@@ -1,6 +1,6 @@
-"""Loads and stores of a value a lane from and to scattered host addresses.
+"""Loads and stores of one value per lane from and to scattered host addresses.
 
-The host's gather and scatter instructions cost the same for one lane as for all, so few lanes go one by one.
+The host's gather and scatter instructions cost the same for one lane as for all, so few lanes are accessed in a loop.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from warpreg.simt.llvm.emitter import I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.llvm.object_code import vector_bits
 
 FEW_LANES = 20
-"""Up to so many lanes a loop is faster than the instruction (measured on Zen 4)."""
+"""Up to this many lanes, a loop is faster than the instruction (measured on Zen 4)."""
 
 
 def spilled(code: Code, vector: Value) -> Value:
-    """The stack address of a vector, so that lanes can be picked by a variable index."""
+    """The stack address of a vector, so that lanes can be accessed by a variable index."""
     array = code.array(vector.type.element, LANES)
     array.store(vector, align=64)
     return array
@@ -49,7 +49,7 @@ def gather(code: Code, base: Value, offsets: Value, mask: Value, lanes: Value, e
 
 
 def _gather_halves(code: Code, base: Value, offsets: Value, mask: Value, element: Any) -> Value:
-    """By 16 lanes, the upper ones only if one of them is active."""
+    """Gather 16 lanes at a time, the upper ones only if one of them is active."""
     narrow = element.width < 32
     whole = I32 if narrow else element
     aligned = offsets & ~3 % (1 << 32) if narrow else offsets
@@ -73,7 +73,7 @@ def _gather_half(code: Code, base: Value, offsets: Value, mask: Value, element: 
 
 
 def scatter(code: Code, host: Value, value: Value, mask: Value, lanes: Value) -> None:
-    """Store a value a lane at 32 host addresses (i64), the lowest lane first."""
+    """Store one value per lane at 32 host addresses (i64), the lowest lane first."""
     element = value.type.element
 
     def one_by_one() -> None:
@@ -93,7 +93,7 @@ def scatter(code: Code, host: Value, value: Value, mask: Value, lanes: Value) ->
 def _by_lanes(
     code: Code, mask: Value, has_instruction: bool, one_by_one: Callable[[], None], at_once: Callable[[], None]
 ) -> None:
-    """Few lanes one by one, many at once where the host can."""
+    """Few lanes in a loop, many by the host's instruction if it has one."""
     if not has_instruction:
         one_by_one()
         return
@@ -105,7 +105,7 @@ def _by_lanes(
 
 
 def _gather_instruction(code: Code, host: Value, lanes: Value, element: Any) -> Value:
-    """A gather of whole words; a narrow value is cut out of the aligned word that holds it."""
+    """A gather of whole words; a narrow value is extracted from the aligned word that contains it."""
     vector = lanes_of(element)
     if element.width < 32:
         words = _gather_instruction(code, host & ~3 % (1 << 64), lanes, I32)

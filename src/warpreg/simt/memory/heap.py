@@ -1,8 +1,8 @@
-"""The heap of a device: what ``malloc`` in a kernel gives and ``free`` takes (CUDA C++ Programming Guide, "Dynamic
-Global Memory Allocation").
+"""The heap of a device for ``malloc`` and ``free`` in kernels (CUDA C++ Programming Guide, "Dynamic Global Memory
+Allocation").
 
-Each allocation is a buffer of its own, so that accesses beyond it or after it was freed are found.  Allocations
-outlive a launch.  Places that were freed are used again for allocations of similar size, so memory does not grow.
+Each allocation is a separate buffer, so that out-of-bounds accesses and uses after free are detected.  Allocations
+outlive a launch.  Freed ranges are reused for allocations of similar size, so memory does not grow.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ HEAP_BYTES = 8 << 20
 """Default size, as that of ``cudaLimitMallocHeapSize``."""
 
 GRAIN = 16
-"""Allocations start at, and count as, multiples of this."""
+"""Alignment and granularity of allocations."""
 
 
 class Heap:
@@ -27,7 +27,7 @@ class Heap:
         self._free: dict[int, list[int]] = {}
 
     def allocate(self, size: int) -> int:
-        """The address of ``size`` bytes; 0 where the heap has no room, and for a size of 0."""
+        """The address of ``size`` bytes; 0 if the heap is exhausted, and for a size of 0."""
         taken = -(-size // GRAIN) * GRAIN
         if size == 0 or self.used + taken > self.bytes:
             return 0
@@ -40,7 +40,7 @@ class Heap:
         return address
 
     def release(self, address: int) -> bool:
-        """Take an allocation back; whether there was one at the address."""
+        """Free an allocation; returns whether there was one at the address."""
         taken = self._sizes.pop(address, None)
         if taken is None:
             return False
@@ -51,7 +51,7 @@ class Heap:
 
 
 def _extent(taken: int) -> int:
-    """Bytes of address space that an allocation takes: one of few sizes, with room for the gap behind a buffer."""
+    """Bytes of address space of an allocation: one of a few size classes, including the gap after a buffer."""
     extent = 2 * ALIGNMENT
     while extent < taken + ALIGNMENT:
         extent *= 2

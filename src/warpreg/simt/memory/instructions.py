@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MEMORY = frozenset({"ld", "ldu", "st", "atom", "red"})
 SPACES = {"global": "global", "const": "const", "shared": "shared", "local": "local", "param": "param"}
-"""State space of the instruction to state space of the operation."""
+"""Maps the state space of an instruction to that of the operation."""
 
 Source = tuple[Operand, Type, tuple[Cell, ...]]
 
@@ -43,13 +43,13 @@ class MemoryAccess:
         return self.instruction.types[-1]
 
     def new_site(self) -> Value:
-        """The address of a record for the instruction."""
+        """The address of a new site record for the instruction."""
         number = self.sites.site(self.pc, self.instruction.guard is not None)
         return self.values.field(Slot.SITES) + number * SITE_BYTES
 
     def located(self, source: Source, space: str) -> Value:
-        """The 32 addresses of a memory operand in a space that is not that of the instruction's other operands: offsets
-        (i32) in shared memory, else i64."""
+        """The 32 addresses of a memory operand in ``space``, which differs from that of the instruction's other
+        operands: offsets (i32) in shared memory, else i64."""
         operand, _, cells = source
         if not isinstance(operand, Address) or not isinstance(operand.base, (Register, Immediate, ConstantBank)):
             raise UnsupportedError(f"'{self.instruction}'", self.instruction.location, "has no address")
@@ -59,8 +59,7 @@ class MemoryAccess:
     def update(
         self, address: Value, site: Value, mask: Value, arrivals: Value | None = None, bytes_: Value | None = None
     ) -> Value:
-        """Change mbarriers at ``address``: their arrivals and the bytes that they await (i64); returns what they
-        were."""
+        """Change the arrivals and expected bytes (i64) of mbarriers at ``address``; returns their old state."""
         none = self.code.const(lanes_of(I64), 0)
         space = "shared" if address.type.element == I32 else self.space
         operation = Operation("mbarrier.update", space, 8)
@@ -80,14 +79,14 @@ class MemoryAccess:
         return base + operand.offset % (1 << base.type.element.width) if operand.offset else base
 
     def emit(self, sources: list[Source], mask: Value) -> list[Value]:
-        """Perform the access in the lanes of ``mask`` (i32); returns what it loads."""
+        """Perform the access in the lanes of ``mask`` (i32); returns the loaded values."""
         if "mbarrier::complete_tx::bytes" in self.instruction.modifiers:
             return self._remote(sources, mask)
         return self._access(sources[:-1] if "L2::cache_hint" in self.instruction.modifiers else sources, mask)
 
     def _remote(self, sources: list[Source], mask: Value) -> list[Value]:
-        """``st.async`` and ``red.async`` on shared memory: the access, and its bytes counted at the mbarrier that the
-        last operand names."""
+        """``st.async`` and ``red.async`` on shared memory: the access, and the count of its bytes at the mbarrier named
+        by the last operand."""
         self._access(sources[:-1], mask)
         size = self.code.const(lanes_of(I64), self.type.bytes * elements(self.instruction))
         none = self.code.const(lanes_of(I64), 0)
@@ -121,7 +120,7 @@ class MemoryAccess:
         return [] if given else results
 
     def _inline(self, base: Value, offset: int, site: Value, mask: Value, given: list[Value]) -> list[Value]:
-        """The usual shapes inline, the rest by the memory operation."""
+        """The fast path inline, other cases by the memory operation."""
         operation = Operation("store" if given else "load", self.space, self.type.bytes, self.sites.record)
         found = coalesced_path.shape(self.values, base, operation.size, mask)
         self.values.field(Slot.HELPERS)
@@ -184,7 +183,7 @@ def elements(instruction: Instruction) -> int:
 
 
 def alignment(instruction: Instruction) -> int:
-    """What the addresses of a memory instruction must be multiples of, in bytes."""
+    """The required alignment of a memory instruction's addresses, in bytes."""
     if instruction.opcode in ("ldmatrix", "stmatrix"):
         return 16
     if instruction.opcode == "wmma":

@@ -8,8 +8,8 @@ for shared and local offsets):
     store   void(launch, site, mask, address, values)
     atomic  values(launch, site, mask, address, values, values)     the third vector is that of ``cas``
 
-Lanes act in lane order where order matters: of several stores to one address the highest lane's stays, and atomics
-(floating point included) are carried out lane after lane.
+Lanes act in lane order where order matters: of several stores to one address the highest lane's remains, and atomics
+(including floating point) are executed lane by lane.
 """
 
 from __future__ import annotations
@@ -31,11 +31,10 @@ class Operation:
     """One native memory operation.
 
     ``action`` is ``load``, ``store`` or an atomic operation with its type (``add.f32``); ``space`` is ``global``,
-    ``const`` (which lies in global memory: only the buffers of constants may be accessed),
-    ``shared``, ``local`` or ``generic``; ``size`` the bytes of one lane; ``record`` whether it records addresses.
-    ``alignment`` is that of an address where it is more than ``size``, as for a vector, and all of so many bytes must
-    be inside; ``window`` is added to an
-    address that a fault reports. ``returns`` is whether an atomic gives back the old values.
+    ``const`` (in global memory: only the buffers of constants may be accessed), ``shared``, ``local`` or ``generic``;
+    ``size`` the bytes of one lane; ``record``: record addresses.  ``alignment`` is the required alignment if larger
+    than ``size``, as for a vector; that many bytes must be in bounds.  ``window`` is added to the address in a fault
+    report.  ``returns``: an atomic returns the old values.
     """
 
     action: str
@@ -76,7 +75,7 @@ class Operation:
 
     @property
     def values(self) -> int:
-        """Vectors of values that it takes."""
+        """The number of value vectors that it takes."""
         return {"load": 0, "store": 1}.get(self.action, 2)
 
     def module(self) -> str:
@@ -110,7 +109,7 @@ def _return(code: Code, operation: Operation, result: Value | None) -> None:
 
 
 class _Access:
-    """One access to one state space: checks, then the fastest way that the addresses allow."""
+    """One access to one state space: checks, then the fastest method that the addresses allow."""
 
     def __init__(
         self, code: Code, operation: Operation, launch: Value, site: Value, mask: Value, address: Value
@@ -141,11 +140,11 @@ class _Access:
         return self._one_by_one(self._host(self.address), values)
 
     def _all(self, condition: Value) -> Value:
-        """Whether a condition holds in all active lanes."""
+        """Whether a condition is true in all active lanes."""
         return (condition.bitcast(I32) | ~self.mask) == 0xFFFFFFFF
 
     def _usual_row(self, base: Value, distance: Value, contiguous: Value, values: list[Value]) -> None:
-        """The usual cases, which return from the operation: all lanes side by side, or all at one address."""
+        """The common cases, which return from the operation: all lanes contiguous, or all at one address."""
         first, span = self._bounds()
         full = (self.mask == 0xFFFFFFFF) & (base - first < span) & ((base & (self.alignment - 1)) == 0)
         inside = base - first + self.size * (LANES - 1) < span
@@ -162,7 +161,7 @@ class _Access:
                 self.code.ret(self._host(base).load(self.operation.element).splat())
 
     def _bounds(self) -> tuple[Value, Value]:
-        """First valid address, and how far after it an access may begin."""
+        """First valid address, and the largest offset from it at which an access may begin."""
         if self.operation.in_global_memory:
             span, beyond = (self.site + SiteField.SPAN).load(I64), self.alignment - self.size
             within = (span < beyond).select(0, span - beyond) if beyond else span
@@ -175,20 +174,20 @@ class _Access:
         return span.trunc(self.scalar)
 
     def _host(self, address: Value) -> Value:
-        """Host addresses (i64) of device addresses or shared offsets; a scalar may be that of an inactive lane 0,
-        before the first byte."""
+        """Host addresses (i64) of device addresses or shared offsets; a scalar of an inactive lane 0 may be before the
+        first byte."""
         base = self._origin()
         if isinstance(address.type, ir.VectorType):
             return address.zext(lanes_of(I64)) + base.splat()
         return address.sext(I64) + base
 
     def _origin(self) -> Value:
-        """What to add to a device address or shared offset."""
+        """Host address minus device address or shared offset."""
         first = Slot.GLOBAL_BIAS if self.operation.in_global_memory else Slot.SHARED
         return slot(self.code, self.launch, first)
 
     def _check(self) -> None:
-        """Fault unless every active lane is inside and aligned; leaves the operation on a fault."""
+        """Fault, and return, unless every active lane is in bounds and aligned."""
         first, span = self._bounds()
         inside = self._all(self.address - first.splat() < span.splat())
         with self.code.if_(~(inside & self._aligned()), likely=False):
@@ -201,7 +200,7 @@ class _Access:
         return self._all((self.address & (self.alignment - 1)) == 0)
 
     def _check_each_lane(self) -> None:
-        """Find the buffer of every lane; the last one found becomes the site's."""
+        """Find the buffer of every lane; the last one found is cached in the site."""
         code = self.code
         array = code.array(I64, LANES)
         array.store(self.address, align=64)
@@ -215,7 +214,7 @@ class _Access:
                 self._stop(Fault.OUT_OF_BOUNDS, lane, address)
 
     def _fault(self, address: Value, span: Value) -> None:
-        """Name the first lane that is outside ``span`` or misaligned."""
+        """Report the first lane that is outside ``span`` or misaligned."""
         code = self.code
         array = code.array(self.scalar, LANES)
         array.store(address, align=64)
@@ -263,7 +262,7 @@ class _Access:
         return code.intrinsic(name, ir.VoidType(), [value, pointer, align, self.lanes])
 
     def _checked_local(self) -> Value:
-        """Host addresses of local offsets: frames of the block's threads lie one after the other."""
+        """Host addresses of local offsets: the frames of the block's threads are contiguous."""
         code, launch = self.code, self.launch
         span = self._space_span(Slot.LOCAL_BYTES)
         inside = self._all(self.address < span.splat())
@@ -275,7 +274,7 @@ class _Access:
         return self.address.zext(lanes_of(I64)) + ramp * frame.splat() + first.splat()
 
     def _one_by_one(self, host: Value, values: list[Value]) -> Value | None:
-        """Lane after lane: local accesses and atomics."""
+        """Lane by lane: local accesses and atomics."""
         code, element, action = self.code, self.operation.element, self.operation.action
         addresses = spilled(code, host)
         operands = [spilled(code, value) for value in values]
@@ -306,7 +305,7 @@ class _Access:
 def find_buffer(
     code: Code, launch: Value, site: Value, address: Value, size: int, alignment: int = 1, is_constant: bool = False
 ) -> Value:
-    """Whether a buffer holds the bytes; makes it the site's (binary search over ascending buffers)."""
+    """Whether a buffer contains the bytes, which is then cached in the site (binary search over ascending buffers)."""
     reach = max(size, alignment)
     table = slot(code, launch, Slot.CONSTANTS if is_constant else Slot.BUFFERS)
     count = slot(code, launch, Slot.CONSTANT_COUNT if is_constant else Slot.BUFFER_COUNT)
@@ -334,7 +333,7 @@ def find_buffer(
 def _generic(
     code: Code, operation: Operation, launch: Value, site: Value, mask: Value, address: Value, values: list[Value]
 ) -> Value | None:
-    """Send each lane to the space whose window holds its address."""
+    """Access, for each lane, the space whose window contains its address."""
     shared = _in_window(code, address, SHARED_WINDOW) & mask
     local = _in_window(code, address, LOCAL_WINDOW) & mask
     result: Value | None = None
@@ -354,5 +353,5 @@ def _generic(
 
 
 def _in_window(code: Code, address: Value, first: int) -> Value:
-    """The lanes (i32) whose address lies in the window that begins at ``first``."""
+    """The lanes (i32) whose address is in the window that begins at ``first``."""
     return (address - code.const(address.type, first) < WINDOW_BYTES).bitcast(I32)

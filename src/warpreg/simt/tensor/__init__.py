@@ -1,4 +1,4 @@
 """Matrix instructions and asynchronous copies.
 
-Read `instructions`; `elements` says which lane holds which element, `products` multiplies, `async_copy` copies.
+Read `instructions`; `elements` decodes the elements of registers, `products` multiplies, `async_copy` copies.
 """

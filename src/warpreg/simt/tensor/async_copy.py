@@ -1,7 +1,7 @@
 """Asynchronous copies and mbarriers inside a basic block.
 
-A copy happens where it stands.  A wait for an mbarrier whose phase is not complete ends the warp's turn, so that others
-can complete it; `PATIENCE` such waits in a row, with no mbarrier changed and none passed, end the launch.
+A copy completes where it is issued.  A wait for an mbarrier whose phase is not complete ends the warp's turn, so that
+others can complete it; `PATIENCE` consecutive failed waits without progress of any mbarrier end the launch.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from warpreg.simt.memory.load_store import Operation
 ASYNCHRONOUS = frozenset({"cp", "mbarrier"})
 
 PATIENCE = 1_000_000
-"""Waits in a row that may fail before the launch counts as deadlocked."""
+"""Consecutive failed waits after which the launch counts as deadlocked."""
 
 BULK_ALIGNMENT = 16
 OBJECT_BYTES = 8
 
 
 class AsynchronousInstruction(MemoryAccess):
-    """One such instruction of a block."""
+    """One asynchronous copy or mbarrier instruction of a block."""
 
     def emit(self, sources: list[Source], mask: Value) -> list[Value]:
-        """Execute it in the lanes of ``mask`` (i32); returns what it writes."""
+        """Execute it in the lanes of ``mask`` (i32); returns its results."""
         if self.instruction.opcode == "mbarrier":
             return self._mbarrier(sources, self.new_site(), mask)
         if "prefetch" in self.instruction.modifiers:
@@ -49,7 +49,7 @@ class AsynchronousInstruction(MemoryAccess):
         return self.code.const(lanes_of(I64), value)
 
     def _small(self, sources: list[Source], site: Value, mask: Value) -> None:
-        """``cp.async``: 4, 8 or 16 bytes a lane, of which fewer may be read."""
+        """``cp.async``: 4, 8 or 16 bytes per lane, of which fewer may be read."""
         size = self._size(sources[2])
         rest = sources[3:-1] if "L2::cache_hint" in self.instruction.modifiers else sources[3:]
         count = self.code.const(lanes_of(I32), size)
@@ -115,7 +115,7 @@ class AsynchronousInstruction(MemoryAccess):
         return Operation(action, self.space, OBJECT_BYTES, self.sites.record)
 
     def _wait(self, address: Value, expected: Value, site: Value, mask: Value) -> Value:
-        """Whether the phase is complete that a state (i64) or a parity (i32) names."""
+        """Whether the phase given by a state (i64) or a parity (i32) is complete."""
         now = self.call(self._operation("load", site), site, mask, [address]) >> mbarrier.PHASE_SHIFT
         before = expected >> mbarrier.PHASE_SHIFT if expected.type.element == I64 else (expected & 1).zext(now.type)
         passed = now != before
@@ -123,7 +123,7 @@ class AsynchronousInstruction(MemoryAccess):
         return passed
 
     def _note(self, waiting: Value, site: Value) -> None:
-        """End the turn of a warp some of whose lanes wait, and the launch if that has happened too often."""
+        """End the turn of a warp if some of its lanes wait, and the launch after too many failed waits."""
         code, launch = self.code, self.values.launch
         with code.if_else(waiting == 0) as (all_passed, some_wait):
             with all_passed:

@@ -1,5 +1,4 @@
-"""Elements of a matrix register as numbers: words of single bits and sums of integers as i32, all others as doubles,
-which hold them exactly."""
+"""Decodes elements of a matrix register: words of bits and integer sums as i32, all others exactly as doubles."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ SMALL = frozenset({"s8", "u8", "s4", "u4"})
 HALVES = {"f16": F16, "bf16": BF16}
 
 TF32_MASK = 0xFFFFE000
-"""The bits of a register that a tf32 number has."""
+"""The bits of a register that a tf32 number uses."""
 
 
 def decoded(code: Code, register: Value, kind: str, packed: int) -> list[Value]:
@@ -53,8 +52,8 @@ def _single(m: VectorLanes, register: Any, kind: str, first: int, width: int) ->
 
 
 def _e4m3(m: VectorLanes, a: Any) -> Any:
-    """Exponent and mantissa moved to their places, the exponent put right by a multiplication; no infinities, one NaN
-    of each sign."""
+    """Shift exponent and mantissa into position and correct the exponent by a multiplication; e4m3 has no infinities
+    and one NaN of each sign."""
     wide = m.zext(a, 32)
     size, sign = m.and_(wide, m.constant(32, 0x7F)), m.shl(m.and_(wide, m.constant(32, 0x80)), m.constant(32, 24))
     scaled = m.fmul(m.shl(size, m.constant(32, 20)), number(m, 32, 2.0**120))

@@ -1,6 +1,6 @@
 """Matrix instructions inside a basic block: ``mma``, ``wmma``, ``ldmatrix`` and ``stmatrix``.
 
-All lanes of the warp take part; where they do not, the launch ends with a fault.
+All lanes of the warp must execute them; otherwise the launch ends with a fault.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class MatrixInstruction(MemoryAccess):
         return registers
 
     def _row_pieces(self, rows: Value, number: int) -> Iterator[tuple[int, int, Value]]:
-        """Where a lane's two elements lie: side by side, or below one another in a matrix that is transposed."""
+        """The location of a lane's two elements: in one row, or in one column of a transposed matrix."""
         if "trans" in self.instruction.modifiers:
             for part in range(2):
                 lines = [8 * number + lane % 4 * 2 + part for lane in range(LANES)]
@@ -90,7 +90,7 @@ class MatrixInstruction(MemoryAccess):
     ) -> list[Value]:
         """Load a register from its pieces (shift, bytes, addresses), or store ``value`` to them.
 
-        The addresses of an instruction's first access are those that a recording shows.
+        A recording contains the addresses of the instruction's first access.
         """
         whole: Value | None = None
         for shift, size, address in pieces:

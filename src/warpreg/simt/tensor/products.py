@@ -1,9 +1,9 @@
-"""Native matrix products: one function an instruction form, ``D registers(A..., B..., C... registers)``.
+"""Native matrix products: one function per instruction form, ``D registers(A..., B..., C... registers)``.
 
-Registers are vectors of 32 lanes; those of D come back one after the other in one long vector.  Elements of A go to
+Registers are vectors of 32 lanes; those of D are returned concatenated in one vector.  Elements of A are stored to
 memory, a row of B becomes a vector of eight columns, and a row of D is a sum over the inner dimension, lowest index
-first.  `warpreg.ir.opcodes.tensor` says what is rounded when.  Small integers are multiplied as doubles too, which is
-exact; single bits are taken by words.
+first.  `warpreg.ir.opcodes.tensor` defines the rounding.  Small integers are multiplied exactly as doubles too; single
+bits are processed as words.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from warpreg.simt.llvm.emitter import I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.tensor.elements import decoded
 
 COLUMNS = 8
-"""Columns that are summed side by side."""
+"""Columns that are summed in one vector."""
 
 DOUBLE, SINGLE = ir.DoubleType(), ir.FloatType()
 
@@ -96,7 +96,7 @@ class _Multiplication:
         return [n for r in registers[: fragment.distinct] for n in decoded(self.code, r, kind, fragment.packed)]
 
     def _memory(self, matrix: str) -> Value:
-        """The address of an operand's elements in memory, element after element, 32 lanes each."""
+        """The address of an operand's elements in memory, in order, 32 lanes each."""
         if matrix not in self.stored:
             elements = self.operands[matrix]
             array = self.code.array(self.number, LANES * len(elements))
@@ -119,7 +119,7 @@ class _Multiplication:
         return self._concatenated(registers)
 
     def _sums(self) -> Value:
-        """The address of the products' sums, row after row; of f64 with the accumulator in them."""
+        """The address of the sums of products, row by row; for f64 they include the accumulator."""
         p, code = self.product, self.code
         sums = code.array(self.number, p.products * p.rows * p.columns)
         places = {m: _places(p.fragment(m)) for m in "abc"}
@@ -138,7 +138,7 @@ class _Multiplication:
         return sums
 
     def _row(self, matrix: str, places: list[tuple[int, int]]) -> Value:
-        """Eight numbers of an operand by element and lane: one shuffle where they are of one element."""
+        """Eight numbers of an operand by element and lane: one shuffle if they are of one element."""
         code = self.code
         if len({element for element, _ in places}) == 1:
             whole = self.operands[matrix][places[0][0]].llvm
@@ -224,5 +224,5 @@ def _pairs(vectors: list[Value]) -> Iterator[tuple[Value, Value]]:
 
 
 def _places(fragment: Fragment) -> dict[tuple[int, int, int], tuple[int, int]]:
-    """An element and a lane for each place."""
+    """The element and lane of each matrix position."""
     return {place: (element, lane) for place, element, lane in fragment.holders()}

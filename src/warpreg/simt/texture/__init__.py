@@ -1,5 +1,5 @@
 """Textures and surfaces.
 
-Read `objects` and `arrays` (what a host makes), `records` (how a kernel sees them), then the way of a fetch:
-`instructions`, `state`, `levels`, `axes`, `texel_addresses`, `texels`, `fetch`; `surfaces` and `queries` stand beside.
+Read `objects` and `arrays` (created by the host), `state` and `records` (their representation in native code), then the
+steps of a fetch: `instructions`, `levels`, `axes`, `texels`, `fetch`, `texel_addresses`; then `surfaces` and `queries`.
 """

@@ -1,4 +1,4 @@
-"""What an array is as a texture or surface: its extents, channels and format, and what is wrong with it."""
+"""An array as a texture or surface: its extents, channels and format, and the validity checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AXES = {
     "cube": ("face", "y", "x"),
     "cube-layered": ("layer and face", "y", "x"),
 }
-"""The axes of an array by kind, without that of the channels."""
+"""The axes of an array by kind, without the channel axis."""
 
 FORMATS = {
     "uint8": (Format.UNSIGNED8, Format.UNORM8),
@@ -38,13 +38,13 @@ FORMATS = {
     "float16": (Format.HALF, None),
     "float32": (Format.FLOAT, None),
 }
-"""Formats of an element type: read as it is, and as a normalized number."""
+"""Formats of an element type: read unchanged, and as a normalized number."""
 
 MOST_BYTES = 1 << 31
 
 
 class TextureError(WarpregError):
-    """An array or an option that makes no texture or surface."""
+    """An array or an option that is not valid for a texture or surface."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Layout:
 
     @staticmethod
     def of(shape: Sequence[int], dtype: np.dtype[Any], kind: str, read: str = "element") -> Layout:
-        """Raises TextureError naming what does not fit."""
+        """Raises TextureError that names the invalid property."""
         if kind not in AXES:
             raise TextureError(f"texture kind '{kind}': expected one of {', '.join(KINDS[1:])}")
         axes = AXES[kind]
@@ -101,7 +101,7 @@ def _format(dtype: np.dtype[Any], read: str) -> Format:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How coordinates are read: an address mode a dimension, a filter, and whether coordinates run from 0 to 1."""
+    """Sampling options: an address mode per dimension, a filter, and whether coordinates are normalized to 0 to 1."""
 
     address: tuple[str, str, str]
     filter: str
@@ -109,7 +109,7 @@ class Sampling:
 
     @staticmethod
     def of(address: str | Sequence[str], filter_: str, normalized: bool) -> Sampling:
-        """``address`` is one mode for all dimensions, or one a dimension, x first.  Raises TextureError."""
+        """``address`` is one mode for all dimensions, or one per dimension, x first.  Raises TextureError."""
         given = (address,) if isinstance(address, str) else tuple(address)
         for mode in given:
             if mode not in ADDRESS_MODES:
@@ -123,7 +123,7 @@ class Sampling:
 
 
 def check_levels(levels: Sequence[Layout], sampling: Sampling) -> None:
-    """Raises TextureError unless each level has half the extents of the one before, and all else is the same."""
+    """Raises TextureError unless each level has half the extents of the one before and the same format."""
     if not sampling.normalized and not levels[0].kind.startswith("cube"):
         raise TextureError("a texture with several levels: expected normalized coordinates")
     for larger, smaller in pairwise(levels):

@@ -1,7 +1,7 @@
 """One dimension of a texture coordinate: scaled, brought into range by the address mode, split into texel and fraction
 (CUDA C++ Programming Guide, "Texture Memory" and "Texture Fetching").
 
-- A coordinate that is no number lies before the first texel.
+- A NaN coordinate is before the first texel.
 - Wrap and mirror act on normalized coordinates only; otherwise they clamp.
 - The fraction is rounded to the nearest 256th, ties to even, and may be 1.
 """
@@ -21,12 +21,12 @@ Where = tuple[Descriptor, Descriptor, int]
 """Texture, sampler and the number of the dimension."""
 
 Corner = tuple[Value, Value]
-"""The index of a texel a lane, and whether there is one (predicate lanes); without, the index may be anything."""
+"""The texel index per lane, and whether the texel exists (predicate lanes); if not, the index is undefined."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """``corner(0)`` is the texel, or the lower of two; ``fraction`` the weight of the upper one, None without."""
+    """``corner(0)`` is the texel, or the lower of two; ``fraction`` the weight of the upper one, None for one texel."""
 
     corner: Callable[[int], Corner]
     fraction: Value | None = None
@@ -39,13 +39,13 @@ class Axis:
 
     @staticmethod
     def point(code: Code, coordinate: Value, where: Where) -> Axis:
-        """The texel that a coordinate lies in."""
+        """The texel that contains a coordinate."""
         index = fp.to_integer(fp.floor(_in_texels(code, coordinate, where)))
         return Axis(lambda side: (index, index < _extent(where).splat()))
 
     @staticmethod
     def linear(code: Code, coordinate: Value, where: Where) -> Axis:
-        """The two texels whose centres a coordinate lies between."""
+        """The two texels whose centres enclose a coordinate."""
         position = fp.sub(_in_texels(code, coordinate, where), fp.number(code, 0.5))
         below = fp.floor(position)
         steps = fp.nearest(fp.mul(fp.sub(position, below), fp.number(code, 256.0)))
@@ -56,7 +56,7 @@ class Axis:
 
     @staticmethod
     def scale(code: Code, texture: Descriptor, sampler: Descriptor, axis: int) -> Value:
-        """What a coordinate is multiplied by to count texels (f32): 1, or the extent if it is normalized."""
+        """The factor from a coordinate to texels (f32): 1, or the extent if it is normalized."""
         extent = texture.number(Field.EXTENT + 4 * axis)
         return _normalized(texture, sampler).select(extent, fp.one_number(code, 1.0))
 
@@ -76,7 +76,7 @@ def _mode(where: Where) -> Value:
 
 
 def _in_texels(code: Code, coordinate: Value, where: Where) -> Value:
-    """A coordinate in texels: from 0 to below the extent, or a texel further on either side with a border."""
+    """A coordinate in texels: from 0 to below the extent, or one texel beyond on either side with a border."""
     texture, sampler, axis = where
     mode = _mode(where)
     repeats = _normalized(texture, sampler) & ((mode == WRAP) | (mode == MIRROR))
@@ -103,7 +103,7 @@ def _repeated(code: Code, coordinate: Value, mirror: Value) -> Value:
 
 
 def _wrapped(code: Code, index: Value, where: Where) -> Value:
-    """An index at most a texel out of range, brought to the other end in wrap mode."""
+    """An index at most one texel out of range, moved to the other end in wrap mode."""
     texture, sampler, _ = where
     extent = _extent(where)
     turns = _normalized(texture, sampler) & (_mode(where) == WRAP)
@@ -115,7 +115,7 @@ def _wrapped(code: Code, index: Value, where: Where) -> Value:
 
 
 def _bounded(code: Code, index: Value, where: Where) -> Value:
-    """An index moved to the nearest texel, unless a border lies around them."""
+    """An index clamped to the nearest texel, except in border mode."""
     nothing, last = code.const(WORDS, 0), (_extent(where) - 1).splat()
     before = Value(code, code.builder.icmp_signed("<", index.llvm, nothing.llvm))
     past = Value(code, code.builder.icmp_signed(">", index.llvm, last.llvm))
@@ -126,7 +126,7 @@ def _bounded(code: Code, index: Value, where: Where) -> Value:
 def faces(code: Code, point: list[Value]) -> tuple[Value, list[Value]]:
     """The face that a direction (three rows of f32 bits) hits, and where, as normalized coordinates (f32 bits).
 
-    CUDA C++ Programming Guide, "Cubemap Textures"; of equal magnitudes x goes before y before z.
+    CUDA C++ Programming Guide, "Cubemap Textures"; for equal magnitudes x has priority over y, and y over z.
     """
     x, y, z = (p.bitcast(fp.FLOATS) for p in point)
     ax, ay, az = (fp.magnitude(v) for v in (x, y, z))

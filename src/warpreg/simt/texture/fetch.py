@@ -5,9 +5,9 @@ the table of memory operations:
 
     void(launch, site, mask, out, handle, [sampler,] coordinates...)
 
-``out`` is the host address of four rows of 32 words, of which the wanted ones are written in the active lanes.
-``handle`` and ``sampler`` are i64, or 32 lanes of i64; coordinates are 32 lanes of i32 that hold what PTX says.
-Lanes with different handles go one handle after the other.
+``out`` is the host address of four rows of 32 words, of which the used ones are written in the active lanes.
+``handle`` and ``sampler`` are i64, or 32 lanes of i64; coordinates are 32 lanes of i32 as defined by PTX.  Different
+handles are processed one after the other.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from warpreg.simt.texture.texel_addresses import leave_addresses
 
 ROW_BYTES = 4 * LANES
 ADDRESSES = 8 * ROW_BYTES
-"""Where recorded addresses stand behind ``out``."""
+"""Byte offset of the recorded addresses from ``out``."""
 
 
 @dataclass(frozen=True)
 class TextureFetch:
     """One native fetch.
 
-    ``geometry`` is PTX's; ``whole`` says that coordinates are integers; ``wanted`` has a bit for each of the four
-    results that is used; ``gathered`` is the channel of ``tld4``, -1 for ``tex``; ``offsets`` whether coordinate
-    offsets follow the coordinates; ``sampler`` whether there is one; ``scattered`` whether lanes bring handles of their
-    own; ``record`` whether the addresses of the texels (of the lower left ones, where a filter mixes several) are left
-    behind the four rows, as 32 lanes of i64: that of the first texel of all where a lane reads none.
+    ``geometry`` is PTX's; ``whole``: coordinates are integers; ``used`` has a bit for each of the four results that is
+    used; ``gathered`` is the channel of ``tld4``, -1 for ``tex``; ``offsets``: coordinate offsets follow the
+    coordinates; ``sampler``: there is one; ``scattered``: each lane has its own handle; ``record``: store the texel
+    addresses after the four rows, as 32 lanes of i64 (the lower left texel if a filter mixes several, the texture's
+    first texel if a lane reads none).
     """
 
     geometry: str
     whole: bool
-    wanted: int
+    used: int
     gathered: int = -1
     offsets: bool = False
     sampler: bool = False
@@ -55,7 +55,7 @@ class TextureFetch:
 
     @property
     def name(self) -> str:
-        parts = [self.geometry, "s32" if self.whole else "f32", f"{self.wanted:x}"]
+        parts = [self.geometry, "s32" if self.whole else "f32", f"{self.used:x}"]
         parts += [f"gather{self.gathered}"] if self.gathered >= 0 else []
         parts += [word for word in ("offsets", "sampler", "scattered", "record") if getattr(self, word)]
         return "_".join(("texture", *parts))
@@ -129,7 +129,7 @@ class _Fetch:
         return self.texture, self.sampler, axis
 
     def _split(self, given: list[Value]) -> tuple[list[Value], Value | None]:
-        """Coordinates within a layer, offsets added, and the layer, which stays within the array."""
+        """Coordinates within a layer, offsets added, and the layer, clamped to the array."""
         code, geometry = self.code, self.fetch.geometry
         count = COORDINATES[geometry]
         points, offsets = given[:count], given[count:]
@@ -148,18 +148,18 @@ class _Fetch:
         return points, layer
 
     def _moved(self, point: Value, offset: Value, axis: int) -> Value:
-        """A coordinate some texels on."""
+        """A coordinate plus an offset in texels."""
         if self.fetch.whole:
             return point + offset
         step = Axis.scale(self.code, *self._field(axis))
         return fp.add(point, fp.div(fp.from_signed(offset), step.splat()))
 
     def _point(self, axes: list[Axis]) -> None:
-        """One texel a lane."""
+        """One texel per lane."""
         offsets, valid = self._place([axis.corner(0) for axis in axes])
         self._record(offsets, valid)
         for channel in range(4):
-            if self.fetch.wanted >> channel & 1:
+            if self.fetch.used >> channel & 1:
                 self._put(channel, self._channel(channel, offsets, valid))
 
     def _place(self, corners: list[tuple[Value, Value]]) -> tuple[Value, Value]:
@@ -173,7 +173,7 @@ class _Fetch:
         return offsets, valid
 
     def _channel(self, channel: int, offsets: Value, valid: Value) -> Value:
-        """A channel of a texel a lane; 0 where there is none, the default where the format lacks the channel."""
+        """One channel of a texel per lane; 0 if there is no texel, the default if the format lacks the channel."""
         code = self.code
         nothing = code.const(WORDS, 0)
         absent = valid.bitcast(MASK).select(texels.default(code, channel, self.one), nothing)
@@ -187,7 +187,7 @@ class _Fetch:
         return code.choose(self.channels > channel, read, lambda: absent) if channel else read()
 
     def _linear(self, axes: list[Axis]) -> None:
-        """The mean of the texels around, weighted; products and sums are rounded one after the other, x fastest."""
+        """The weighted mean of the surrounding texels; products and sums are rounded one after the other, x fastest."""
         code = self.code
         places = [
             (self._place([axis.corner(bits >> n & 1) for n, axis in enumerate(axes)]), self._weight(axes, bits))
@@ -195,7 +195,7 @@ class _Fetch:
         ]
         self._record(*places[0][0])
         for channel in range(4):
-            if self.fetch.wanted >> channel & 1:
+            if self.fetch.used >> channel & 1:
                 total: Value | None = None
                 for (offsets, valid), weight in places:
                     value = self._channel(channel, offsets, valid).bitcast(fp.FLOATS)
@@ -216,7 +216,7 @@ class _Fetch:
         axes = [Axis.linear(self.code, c, self._field(i)) for i, c in enumerate(coordinates)]
         self._record(*self._place([axis.corner(0) for axis in axes]))
         for row, (right, below) in enumerate(((0, 1), (1, 1), (1, 0), (0, 0))):
-            if self.fetch.wanted >> row & 1:
+            if self.fetch.used >> row & 1:
                 offsets, valid = self._place([axes[0].corner(right), axes[1].corner(below)])
                 self._put(row, self._channel(self.fetch.gathered, offsets, valid))
 

@@ -1,4 +1,4 @@
-"""The four rows that a fetch leaves as the result slots of an instruction, rounded where it asks for half precision."""
+"""Converts the four rows of a fetch to the result slots of an instruction, rounding half-precision results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warpreg.simt.llvm.emitter import Value
 
 @dataclass
 class _Straight:
-    """What `instructions.emit` sees: no guard, no carry."""
+    """A context of `instructions.emit` without guard and carry."""
 
     builder: Any
     module: Any
@@ -24,7 +24,7 @@ class _Straight:
 
 
 def as_halves(values: BlockValues, instruction: Instruction, rows: list[Value]) -> list[Value]:
-    """``rows`` as they are, or as ``f16``, or packed in two ``f16x2``, the first channel in the low half."""
+    """``rows`` unchanged, or as ``f16``, or packed in two ``f16x2``, the first channel in the low half."""
     if "f16x2" in instruction.modifiers:
         return [_converted(values, instruction, "f16x2", [rows[i + 1], rows[i]]) for i in (0, 2)]
     if "f16" in instruction.modifiers:
@@ -33,7 +33,7 @@ def as_halves(values: BlockValues, instruction: Instruction, rows: list[Value]) 
 
 
 def as_half(values: BlockValues, instruction: Instruction, row: Value) -> Value:
-    """Single precision (32 bits a lane) as half (16 bits a lane)."""
+    """Single precision (32 bits per lane) as half (16 bits per lane)."""
     return _converted(values, instruction, "f16", [row])
 
 

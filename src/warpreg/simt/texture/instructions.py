@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TEXTURE = OPCODE_NAMES | {"istypep"}
 
 SCRATCH_BYTES = ADDRESSES + 8 * LANES
-"""Room for four rows of 64-bit elements, and for the recorded addresses."""
+"""Bytes of four rows of 64-bit elements and of the recorded addresses."""
 
 Source = tuple[Operand, Type, tuple[Cell, ...]]
 
@@ -45,7 +45,7 @@ class TextureAccess:
         self.code = values.code
 
     def emit(self, sources: list[Source], mask: Value) -> list[Value]:
-        """Carry the instruction out in the lanes of ``mask`` (i32); returns the values of its result slots."""
+        """Execute the instruction in the lanes of ``mask`` (i32); returns the values of its result slots."""
         if self.instruction.opcode in ("txq", "suq", "istypep"):
             return [self._query(sources, mask)]
         if self.instruction.opcode.startswith("su"):
@@ -68,7 +68,7 @@ class TextureAccess:
         fetch = TextureFetch(
             geometry=shape,
             whole=instruction.types[-1].is_integer,
-            wanted=self._wanted(slots),
+            used=self._used(slots),
             gathered="rgba".index(instruction.modifiers[0]) if instruction.opcode == "tld4" else -1,
             offsets=len(parts.offsets) > 0,
             sampler=handles == 2,
@@ -118,7 +118,7 @@ class TextureAccess:
         return [(rows + place * row_bytes).load(element, align=32) for place in range(count)]
 
     def _action(self) -> str:
-        """What `SurfaceOperation` calls it."""
+        """The ``action`` of the `SurfaceOperation`."""
         instruction = self.instruction
         if instruction.opcode == "sured":
             operation, type_ = instruction.modifiers[1], instruction.types[-1]
@@ -134,8 +134,8 @@ class TextureAccess:
             return 0
         return 2 if "cube" in shape else COORDINATES[shape] - shape.startswith("a")
 
-    def _wanted(self, slots: tuple[Operand, ...]) -> int:
-        """A bit a channel that is read from the texture."""
+    def _used(self, slots: tuple[Operand, ...]) -> int:
+        """One bit per channel that is used."""
         if "f16x2" in self.instruction.modifiers:
             return sum(3 << 2 * i for i, slot in enumerate(slots[:2]) if not isinstance(slot, Sink))
         return sum(1 << i for i, slot in enumerate(slots[:4]) if not isinstance(slot, Sink))
@@ -155,7 +155,7 @@ class TextureAccess:
         return self.values.operand(*source, self.instruction)
 
     def _at_level(self, handle: Value, extra: list[Value], mask: Value) -> Value:
-        """The handles of the levels of detail that a level or two gradients choose (32 lanes)."""
+        """The handles of the levels of detail that a level or two gradients select (32 lanes)."""
         lanes = handle.splat() if handle.type == I64 else handle
 
         def ask(field: int) -> Value:
@@ -176,8 +176,8 @@ class TextureAccess:
         handle = self._handle(sources[0])
         lanes = handle.splat() if handle.type == I64 else handle
         if self.instruction.opcode == "istypep":
-            wanted = {"texref": Resource.TEXTURE, "samplerref": Resource.SAMPLER, "surfref": Resource.SURFACE}
-            query = TextureQuery(0, wanted[self.instruction.modifiers[-1]], True)
+            resources = {"texref": Resource.TEXTURE, "samplerref": Resource.SAMPLER, "surfref": Resource.SURFACE}
+            query = TextureQuery(0, resources[self.instruction.modifiers[-1]], True)
         else:
             asked = next(m for m in self.instruction.modifiers if m in QUERIES)
             of_sampler = asked in ("force_unnormalized_coords", "filter_mode") or asked.startswith("addr")
@@ -189,7 +189,7 @@ class TextureAccess:
         return found != 0 if query.test else found
 
     def _access(self, operation: TextureFetch | SurfaceOperation, mask: Value, rows: Value, given: list[Value]) -> None:
-        """Call an operation that works on rows of scratch memory; record the addresses that it leaves there."""
+        """Call an operation on rows of scratch memory; record the addresses that it stores there."""
         site = self._site()
         addresses, wide = rows + ADDRESSES, lanes_of(I64)
         if operation.record:

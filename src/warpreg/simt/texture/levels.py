@@ -1,6 +1,6 @@
-"""Which level of detail a fetch reads: the one nearest to what it asks for, of those that the texture has.
+"""Selects the level of detail of a fetch: the texture's level nearest to the requested one.
 
-A gradient asks for the level in which the longer of the two steps is about a texel long.
+A gradient requests the level in which the longer of the two steps is about one texel long.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from warpreg.simt.llvm.emitter import I64, Value, lanes_of
 from warpreg.simt.texture.state import RECORD_BYTES
 
 MOST = 64
-"""More levels than any texture has."""
+"""A bound above the number of levels of any texture."""
 
 EXPONENT_BIAS = 127
 
 
 def nearest(level: Value, is_float: bool) -> Value:
-    """A level as it is asked for, f32 or s32 bits, as an integer that may be out of range; halves round up."""
+    """A requested level, f32 or s32 bits, as an integer that may be out of range; halves round up."""
     if not is_float:
         return level
     code = level.code

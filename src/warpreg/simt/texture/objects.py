@@ -1,4 +1,4 @@
-"""Textures, samplers and surfaces of a device: what Python holds of them, and their records for native code."""
+"""Textures, samplers and surfaces of a device: Python objects, and their records for native code."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from warpreg.simt.texture.arrays import Layout, Sampling, TextureError, check_le
 from warpreg.simt.texture.state import ADDRESS_MODES, FILTERS, KINDS, ORDERS, RECORD_BYTES, Field, Resource
 
 AS_DECLARED = Sampling(("clamp", "clamp", "clamp"), "point", False)
-"""What a module's sampler does unless its initialiser says otherwise."""
+"""Defaults of a module's sampler, which its initialiser may override."""
 
 
 @dataclass(frozen=True, eq=False)
 class Texture:
     """A texture object of the device with that ``table``; as a kernel argument it is its 64-bit ``handle``.
 
-    ``buffer`` holds the texels: what is written there is what fetches see.
+    ``buffer`` holds the texels; later writes to it are visible to fetches.
     """
 
     table: TextureTable
@@ -62,7 +62,7 @@ Bindable = Texture | Sampler | Surface
 
 
 class TextureTable:
-    """The records of a device, in the order of their handles; a module's references have theirs from the start."""
+    """The records of a device, in the order of their handles; a module's references come first."""
 
     def __init__(self, module: Module) -> None:
         self._records = np.zeros((16, RECORD_BYTES), np.uint8)
@@ -83,7 +83,7 @@ class TextureTable:
     ) -> Texture:
         """A new texture over a buffer, with ``smaller`` levels of detail.
 
-        Raises TextureError where a filter cannot mix what is read, or levels do not halve.
+        Raises TextureError if the format cannot be filtered, or if levels do not halve.
         """
         if sampling.filter == "linear" and not layout.format.is_float:
             raise TextureError(
@@ -113,7 +113,7 @@ class TextureTable:
         return Sampler(self, self._add(record, "a sampler"), sampling)
 
     def bind(self, name: str, bound: Bindable) -> None:
-        """Let a module's reference stand for a texture, sampler or surface.  Raises TextureError."""
+        """Bind a module's reference to a texture, sampler or surface.  Raises TextureError."""
         if name not in self.references:
             known = f"there are: {', '.join(self.references)}" if self.references else "there are none"
             raise TextureError(f"the module has no texture, sampler or surface reference '{name}'; {known}")
@@ -130,7 +130,7 @@ class TextureTable:
         return self._records[: self._count]
 
     def described(self, handle: int) -> str:
-        """What a handle stands for, in words."""
+        """A description of the object of a handle."""
         place, misfit = divmod(handle - TEXTURE_WINDOW, RECORD_BYTES)
         if misfit or not 0 <= place < self._count:
             return f"{handle:#x}, which is no handle"
@@ -158,7 +158,7 @@ class TextureTable:
 
 
 def reference(variable: Variable) -> Resource | None:
-    """What a module variable refers to, if it is a texture, sampler or surface reference."""
+    """The kind of resource that a module variable refers to, None if it is not a reference."""
     if variable.space == "tex":
         return Resource.TEXTURE
     if variable.type.kind is not TypeKind.OPAQUE or variable.dimensions or variable.linkage == "extern":
@@ -168,7 +168,7 @@ def reference(variable: Variable) -> Resource | None:
 
 
 def _declared(variable: Variable) -> Sampling:
-    """The sampling that a ``.samplerref`` initialiser gives (PTX ISA, "Texture Sampler and Surface Types")."""
+    """The sampling options of a ``.samplerref`` initialiser (PTX ISA, "Texture Sampler and Surface Types")."""
     modes = {"wrap": "wrap", "mirror": "mirror", "clamp_ogl": "clamp", "clamp_to_edge": "clamp"}
     modes["clamp_to_border"] = "border"
     address, filter_, normalized = list(AS_DECLARED.address), AS_DECLARED.filter, True

@@ -20,8 +20,8 @@ from warpreg.simt.texture.state import RECORD_BYTES, Field, Resource
 
 @dataclass(frozen=True)
 class TextureQuery:
-    """Reads the ``field`` of records of a ``resource`` (or of a sampler too, if ``of_sampler``); a ``test`` tells 1
-    where the handle is of the resource, and 0 elsewhere, unknown handles included."""
+    """Reads the ``field`` of records of a ``resource`` (or of a sampler too, if ``of_sampler``); a ``test`` returns 1
+    if the handle is of the resource, and 0 otherwise, also for unknown handles."""
 
     field: int
     resource: Resource

@@ -1,4 +1,4 @@
-"""Native access to the record of a texture, sampler or surface: the handle is checked, the fields are scalars."""
+"""Native access to the record of a texture, sampler or surface, with a check of the handle; fields are scalars."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Descriptor:
 
 
 def find(code: Code, place: Place, handle: Value, resource: Resource, geometry: str) -> Descriptor:
-    """The record of a handle; the function returns with a fault if there is none, or one of another kind.
+    """The record of a handle; the emitted function returns with a fault if there is none, or one of another kind.
 
-    Surfaces of cubes are accessed as layers.  Without a ``geometry`` any kind will do.
+    Surfaces of cubes are accessed as layers.  Without a ``geometry`` any kind is accepted.
     """
     launch, _, _ = place
     distance = handle - TEXTURE_WINDOW

@@ -10,8 +10,8 @@ from warpreg.simt.llvm.emitter import I1, I32, I64, Code, lanes_of
 
 
 def each_handle(module: Any, name: str, one: Any, types: Sequence[Any], handles: int) -> None:
-    """Define ``void name(launch, site, mask, rows, handles..., values of types...)``, which calls ``one`` for the lanes
-    of each handle; there are ``handles`` vectors of them, and lanes go together that have all alike."""
+    """Define ``void name(launch, site, mask, rows, handles..., values of types...)``, which calls ``one`` for each
+    group of lanes with equal handles; ``handles`` is the number of handle vectors."""
     one.linkage = "internal"
     vectors = [lanes_of(I64)] * handles
     code = Code(module, name, ir.VoidType(), [I64, I64, I32, I64, *vectors, *types])

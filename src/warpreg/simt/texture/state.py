@@ -1,8 +1,8 @@
-"""What native code knows of a texture, sampler or surface: one record each, at the place that its handle names.
+"""Records of textures, samplers and surfaces for native code, found by their handles.
 
-A handle is `TEXTURE_WINDOW` plus the byte offset of the record in the device's table.  Numbers that a kernel can ask
-for (``txq``, ``suq``) are stored as PTX defines them (PTX ISA, "Texture Instructions: txq"); formats are those of
-OpenCL, the only ones that PTX names (PTX ISA, "Channel Data Type and Channel Order Fields").
+A handle is `TEXTURE_WINDOW` plus the byte offset of the record in the device's table.  Fields that a kernel can query
+(``txq``, ``suq``) are stored as PTX defines them (PTX ISA, "Texture Instructions: txq"); formats are those of OpenCL,
+the only ones that PTX names (PTX ISA, "Channel Data Type and Channel Order Fields").
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ class Field(enum.IntEnum):
     DEPTH = 24
     LAYERS = 28  # of an array; 0 otherwise
     TEXEL_SHIFT = 32  # log2 of the bytes of a texel
-    ROW = 36  # bytes from row to row
-    SLICE = 40  # bytes from slice to slice, or from layer to layer
+    ROW = 36  # bytes between rows
+    SLICE = 40  # bytes between slices, or between layers
     FORMAT = 44
     ORDER = 48
     CHANNELS = 52
     NORMALIZED = 56
-    ONE = 60  # what a fourth channel that is not there reads as
-    FILTERABLE = 64  # 1 if values may be mixed
+    ONE = 60  # value of a missing fourth channel
+    FILTERABLE = 64  # 1 if a linear filter is allowed
     FILTER = 68
-    ADDRESS = 72  # three: one a dimension
-    UNNORMALIZED = 84  # of a sampler: 1 if coordinates count texels whatever the texture says
+    ADDRESS = 72  # three: one per dimension
+    UNNORMALIZED = 84  # of a sampler: 1 if coordinates count texels regardless of the texture
     EXTENT = 88  # three f32: texels in each dimension
     LAST = 100  # three f32: the number just below
     LEVELS = 112  # 0 without smaller ones
     SAMPLES = 116
     LAYOUT = 120
-    SMALLER = 124  # byte offset in the table of the next level's record, which those of further levels follow
+    SMALLER = 124  # byte offset in the table of the next level's record; further levels follow it
 
 
 class Resource(enum.IntEnum):
-    """What a handle stands for."""
+    """The kind of object of a handle."""
 
     TEXTURE = 1
     SAMPLER = 2
@@ -51,7 +51,7 @@ class Resource(enum.IntEnum):
 
 
 KINDS = ("nothing", "1d", "2d", "3d", "1d-layered", "2d-layered", "cube", "cube-layered")
-"""What can be made in Python; `GEOMETRIES` has the names in PTX."""
+"""Kinds that can be created in Python; `GEOMETRIES` has the names in PTX."""
 
 GEOMETRIES = ("", "1d", "2d", "3d", "a1d", "a2d", "cube", "acube")
 
@@ -62,7 +62,7 @@ WRAP, MIRROR, BORDER = 0, 1, 4
 
 
 class Format(enum.IntEnum):
-    """How the bits of a channel are read."""
+    """The encoding of a channel."""
 
     SNORM8 = 0x10D0
     SNORM16 = 0x10D1
@@ -79,7 +79,7 @@ class Format(enum.IntEnum):
 
     @property
     def is_float(self) -> bool:
-        """Whether a fetch gives f32 values."""
+        """Whether a fetch returns f32 values."""
         return self in (Format.SNORM8, Format.SNORM16, Format.UNORM8, Format.UNORM16, Format.HALF, Format.FLOAT)
 
 

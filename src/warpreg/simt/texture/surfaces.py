@@ -2,9 +2,9 @@
 
     void(launch, site, mask, rows, handle, coordinates...)
 
-``rows`` is the host address of what is loaded or stored: 32 lanes of one element after those of another; of a
-formatted store four rows of words, then four of the same numbers as half precision.  ``handle`` is i64, or 32 lanes of
-it; coordinates are 32 lanes of i32.  Nothing is written where a lane faults.
+``rows`` is the host address of the loaded or stored values: 32 lanes per element, element by element; for a formatted
+store, four rows of words, then four of the same numbers in half precision.  ``handle`` is i64, or 32 lanes of it;
+coordinates are 32 lanes of i32.  Nothing is written if a lane faults.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class SurfaceOperation:
     """One native surface access.
 
     ``action`` is ``load``, ``store``, ``format`` (``sust.p``) or an atomic operation with its type (``add.u32``);
-    ``size`` the bytes of an element, ``count`` their number; ``clamp`` is PTX's word for what happens outside.
+    ``size`` the bytes of an element, ``count`` their number; ``clamp`` is PTX's modifier for out-of-bounds accesses.
     ``samples``: the first coordinate counts elements of the surface, not bytes.  ``by_format``: a signed surface
-    compares signed.  ``scattered``: lanes bring handles of their own.
-    ``record``: the addresses are left behind the rows, as those of a fetch.
+    compares signed.  ``scattered``: each lane has its own handle.  ``record``: store the addresses after the rows, as
+    for a fetch.
     """
 
     action: str
@@ -77,14 +77,14 @@ class SurfaceOperation:
 
 @dataclass(frozen=True)
 class _Dimension:
-    """A coordinate a lane, the last one that is inside, and the bytes from one to the next."""
+    """A coordinate per lane, the largest valid one, and the bytes between neighbours."""
 
     coordinate: Value
     last: Value
     step: Value
 
     def clamped(self, code: Code) -> _Dimension:
-        """With the coordinate moved inside."""
+        """The dimension with the coordinate clamped."""
         nothing, last = code.const(WORDS, 0), self.last.splat()
         before = Value(code, code.builder.icmp_signed("<", self.coordinate.llvm, nothing.llvm))
         past = Value(code, code.builder.icmp_signed(">", self.coordinate.llvm, last.llvm))
@@ -131,7 +131,7 @@ class _Access:
         return offsets + element * self.operation.size if element else offsets
 
     def _offsets(self) -> tuple[Value, Value]:
-        """Byte offsets, and the active lanes (i32) to access; returns with a fault where a lane must not."""
+        """Byte offsets, and the active lanes (i32) to access; the function returns with a fault on an invalid lane."""
         code, clamp = self.code, self.operation.clamp
         dimensions = self._dimensions()
         last = dimensions[0].last
@@ -157,7 +157,7 @@ class _Access:
         return offsets, inside
 
     def _dimensions(self) -> list[_Dimension]:
-        """Those of the access: the column first, then row, slice and layer as far as the geometry has them."""
+        """The dimensions of the access: the column first, then row, slice and layer as far as the geometry has them."""
         surface, layered = self.surface, self.operation.geometry in LAYERED
         column, *others = self.coordinates[layered:]
         found = [self._columns(column)]
@@ -200,7 +200,7 @@ class _Access:
         return (kind == GEOMETRIES.index("cube")).select(6, cubes)
 
     def _reduce(self, offsets: Value, inside: Value) -> None:
-        """Lane after lane."""
+        """Reduce lane by lane."""
         code, operation = self.code, self.operation
         given = spilled(code, offsets)
         signed = self._is_signed()
@@ -220,7 +220,7 @@ class _Access:
         return (kind == Format.SIGNED8) | (kind == Format.SIGNED16) | (kind == Format.SIGNED32)
 
     def _format(self, offsets: Value, inside: Value) -> None:
-        """Numbers as the surface has them: integers cut off at its largest and smallest, floats rounded."""
+        """Store numbers in the surface's format: integers saturate, floats are rounded."""
         code, surface = self.code, self.surface
         given, kind, channels = spilled(code, offsets), surface.word(Field.FORMAT), surface.word(Field.CHANNELS)
         bytes_ = (code.const(I32, 1) << surface.word(Field.TEXEL_SHIFT)) // channels
@@ -238,7 +238,7 @@ class _Access:
                             address.store(number.trunc(type_), align=1)
 
     def _saturated(self, word: Value, bytes_: Value) -> Value:
-        """An integer of the surface's signedness at its width; floats have 32 bits and stay."""
+        """An integer saturated to the surface's signedness and width; floats of 32 bits are unchanged."""
         code = self.code
         one, bits = code.const(I32, 1), bytes_ << 3
         whole = bytes_ == 4

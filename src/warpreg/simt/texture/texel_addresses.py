@@ -1,4 +1,4 @@
-"""Recording the addresses that texture instructions access: found lane by lane, then appended like those of a load."""
+"""Recording of texture addresses: computed lane by lane, then appended like those of a load."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Native reading of one channel of a texel a lane, in every format, as 32 bits: an integer, or the bits of an f32.
+"""Native reads of one channel of a texel per lane, in every format, as 32 bits: an integer, or the bits of an f32.
 
-Normalized formats divide by their largest value and do not go below -1; half precision is widened.
+Normalized formats are divided by their largest value and clamped to at least -1; half precision is widened.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def reader(module: Any) -> Any:
 
 
 def _row(code: Code, base: Value, offsets: Value, mask: Value) -> None:
-    """Return all lanes at once where they lie side by side."""
+    """Return all lanes with one load if they are contiguous."""
     first = offsets.lane(0)
     ramp = code.const(WORDS, [4 * lane for lane in range(LANES)])
     beside = ((offsets == first.splat() + ramp).bitcast(I32) & mask) == 0xFFFFFFFF
@@ -50,7 +50,7 @@ def _row(code: Code, base: Value, offsets: Value, mask: Value) -> None:
 
 
 def _narrow(code: Code, raw: Value, kind: Value, unsigned: Format, signed: Format) -> None:
-    """Return bytes or halves as ``kind`` says."""
+    """Return bytes or halves according to ``kind``."""
     bits = raw.type.element.width
     positive, either = raw.zext(WORDS), raw.sext(WORDS)
     if unsigned is Format.UNSIGNED16:
@@ -69,7 +69,7 @@ def _narrow(code: Code, raw: Value, kind: Value, unsigned: Format, signed: Forma
 
 
 def _half(code: Code, bits: Value) -> Value:
-    """Half precision as single: a shift and a product that is exact, infinities and NaNs apart."""
+    """Half precision as single: a shift and an exact product; infinities and NaNs are handled separately."""
     magnitude = (bits & 0x7FFF) << 13
     number = fp.mul(magnitude.bitcast(fp.FLOATS), fp.number(code, 2.0**112)).bitcast(WORDS)
     special = (bits & 0x7C00) == 0x7C00
@@ -77,5 +77,5 @@ def _half(code: Code, bits: Value) -> Value:
 
 
 def default(code: Code, channel: int, one: Value) -> Value:
-    """A channel that the format lacks: 0, the fourth 1; ``one`` (i32) is 1 as the format has it."""
+    """The value of a channel that the format lacks: 0, the fourth 1; ``one`` (i32) is 1 in the format."""
     return one.splat() if channel == 3 else code.const(WORDS, 0)
