@@ -149,7 +149,7 @@ def test_versions_may_not_mix_in_a_list(tmp_path: Path, entry: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("kernel-7.traceg\n", ":1: the list names 'kernel-7.traceg', which is not there"),
+        ("kernel-7.traceg\n", ":1: the list names 'kernel-7.traceg', which does not exist"),
         ("kernel-1.trace\n", ":1: expected the name of a .traceg file"),
         ("MemcpyHtoD,0x100\n", ":1: expected 'MemcpyHtoD,0xADDRESS,BYTES', found 'MemcpyHtoD,0x100'"),
         ("\n", ": the list names no trace"),

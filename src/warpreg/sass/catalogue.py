@@ -1,4 +1,4 @@
-"""The static instructions of a trace, numbered as they appear, in the columns that compiled code reads."""
+"""The static instructions of a trace, numbered in order of appearance, as columns for compiled code."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from warpreg.sass.widths import access_bytes
 
 FIRST_CAPACITY = 1 << 10
 SLOTS = 4
-"""Slots of the hash table for each static instruction that there is room for."""
+"""Hash table slots per static instruction of the capacity."""
 
 WINDOWS = {"shared": Window.SHARED, "local": Window.LOCAL, "generic": Window.GENERIC}
 ENDS = {"": Ends.NOTHING, "branch": Ends.BRANCH, "exit": Ends.EXIT, "sync": Ends.SYNC, "barrier": Ends.BARRIER}
 
 
 class Catalogue:
-    """``seen`` by number; ``program`` and ``sites`` hold what the compiled readers know and learn, ``keys`` and
-    ``numbers`` are the hash table by which the scanner finds a number."""
+    """``seen`` by number; ``program`` and ``sites`` are columns that the compiled readers read and update; ``keys`` and
+    ``numbers`` are the hash table from which the scanner looks up a number."""
 
     def __init__(self) -> None:
         self.seen: list[Seen] = []
@@ -43,12 +43,12 @@ class Catalogue:
         return len(self.seen) == len(self.program.pc)
 
     def begin_launch(self) -> None:
-        """No instruction has a record yet."""
+        """Reset the address records of all instructions."""
         self.sites.base[:] = 0
         self.sites.stride[:] = 0
 
     def add(self, key: int, line: TraceLine, location: Location) -> None:
-        """A new static instruction; there must be room."""
+        """Add a static instruction; the catalogue must not be full."""
         number, row = len(self.seen), find(line.opcode)
         self.seen.append(Seen(line, location))
         self._insert(key, number)
@@ -60,7 +60,7 @@ class Catalogue:
             self.sites.window[number] = WINDOWS.get(row.space, Window.NONE)
 
     def grow(self) -> None:
-        """Room for twice as many."""
+        """Double the capacity."""
         before = len(self.program.pc)
         program, sites = empty_program(2 * before), empty_sites(2 * before)
         wider: list[NDArray[Any]] = [*program, *sites]
@@ -74,7 +74,7 @@ class Catalogue:
             self._insert(key, number)
 
     def unknown(self) -> Counter[str]:
-        """Opcodes that are in no table, with how often warps executed them."""
+        """Opcodes that are in no table, with the number of executions by warps."""
         counts: Counter[str] = Counter()
         for seen, executed in zip(self.seen, self.program.executed.tolist(), strict=False):
             if not is_known(seen.line.opcode):

@@ -1,4 +1,4 @@
-"""What goes wrong with a recorded trace."""
+"""Errors of recorded traces."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Writes recorded runs as traces that Accel-Sim and our own reader take: tracer version 5, sm_70.
+"""Writes recorded runs as traces that Accel-Sim and `warpreg.sass.reader` read: tracer version 5, sm_70.
 
-One line an instruction of ours.  A line's mask are the active lanes; of a guarded memory instruction those that
-executed it, of a guarded branch or exit those that left.
+One line per instruction.  The mask of a line is the active lanes; for a guarded memory instruction, the lanes that
+executed it; for a guarded branch or exit, the lanes that took it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from warpreg.trace import Trace, visits
 
 BINARY_VERSION, TRACER_VERSION = 70, 5
 SHARED_BASE, LOCAL_BASE = 0x7F0000000000, 0x7F0001000000
-"""Where the header says that shared and local memory lie among generic addresses."""
+"""Generic addresses of the shared and local memory windows in the header."""
 
 HEADER = """\
 -kernel name = {name}
@@ -42,15 +42,15 @@ HEADER = """\
 
 Extent = tuple[int, int, int]
 Warps = dict[int, list[tuple[int, int, list[str]]]]
-"""By warp its visits: block, mask, and the lines of its memory instructions."""
+"""The visits of each warp: block, mask, and the lines of its memory instructions."""
 
 NO_BLOCK = -1
 
 
 @dataclass(frozen=True, eq=False)
 class ExportedLaunch:
-    """What is written of one launch; ``trace`` has path and addresses, ``unit_of`` tells which instructions have
-    records in it."""
+    """One launch to export; ``trace`` has path and addresses, ``unit_of`` determines which instructions have records in
+    it."""
 
     kernel: Kernel
     trace: Trace
@@ -61,9 +61,9 @@ class ExportedLaunch:
 
 
 def export(launches: Sequence[ExportedLaunch], folder: Path) -> Path:
-    """``kernelslist.g`` and ``kernel-N.traceg`` for each launch, in a folder that is made; returns the list.
+    """Write ``kernelslist.g`` and ``kernel-N.traceg`` for each launch to a new folder; returns the list's path.
 
-    The list appears when all traces are complete.  Raises SassTraceError for a launch whose addresses were not
+    The list is written after all traces are complete.  Raises SassTraceError for a launch whose addresses were not
     recorded, and OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -125,8 +125,7 @@ def _thread_block(launch: ExportedLaunch, blocks: Sequence[BlockLines], index: i
 
 
 def left_lanes(block: Block, active: int, following: tuple[int, int] | None) -> int:
-    """Lanes that left at the end of a visit: those that took a branch or exit; ``following`` is the warp's next visit
-    and its lanes."""
+    """Lanes that took the branch or exit ending a visit; ``following`` is the warp's next visit and its lanes."""
     last = block.terminator
     if last is None or last.guard is None or following is None:
         return active

@@ -1,4 +1,4 @@
-"""The header of a trace: what was launched, and by which tracer it was recorded."""
+"""The header of a trace: launch parameters and tracer version."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Extent = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """One kernel launch.  ``shared_bytes`` is a thread block's, ``registers`` a thread's; ``binary_version`` is 70 for
-    sm_70; the bases are generic addresses of the windows of shared and local memory, 0 if the trace does not say."""
+    """One kernel launch.  ``shared_bytes`` is per thread block, ``registers`` per thread; ``binary_version`` is 70 for
+    sm_70; the bases are generic addresses of the windows of shared and local memory, 0 if not in the trace."""
 
     kernel: str
     kernel_id: int
@@ -53,10 +53,9 @@ class Header:
 
 
 def parse_header(lines: Mapping[str, tuple[int, str]], name: str, end: int) -> Header:
-    """The header from its entries, by key: line and value; ``end`` is the line that it ends at.
+    """The header from its entries, by key: line and value; ``end`` is its last line.
 
-    Raises SassTraceError, naming the file ``name`` and the line, for a missing or wrong entry, or a version that is not
-    read.
+    Raises SassTraceError, with the file ``name`` and the line, for a missing or wrong entry or an unsupported version.
     """
     entries = _Entries(lines, name, end)
     tracer = entries.number("accelsim tracer version")

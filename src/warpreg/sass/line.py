@@ -1,11 +1,11 @@
-"""One line of a trace, read strictly: the scanner knows a line when it has seen its like, this knows what is wrong.
+"""Strict parser of one line of a trace, for lines that the scanner does not recognize and for error messages.
 
     [line] PC mask results [Rn] OPCODE.MODIFIERS sources [Rn ...] width [mode addresses] [immediate]
 
 PC, mask (8 digits) and addresses are hexadecimal, counts decimal.  A ``width`` of 0 is an instruction without
-addresses.  Address modes: 0, an address for each active lane; 1, the address of the first active lane and the distance
-from lane to lane; 2, the same address and the distance of each further active lane from the one before.  What follows
-the immediate (values of registers, tracer version 6) is skipped.
+addresses.  Address modes: 0, an address for each active lane; 1, the address of the first active lane and the stride
+between lanes; 2, the same address and the distance of each further active lane from the one before.  Text after the
+immediate (values of registers, tracer version 6) is skipped.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ OPCODE = re.compile(r"[A-Z][A-Z0-9_]*(\.[A-Za-z0-9_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class TraceLine:
-    """What a line says.  ``results`` and ``sources`` are registers, 255 the one that reads 0; ``addresses`` those of
-    the active lanes, lowest first, empty if ``width`` is 0; ``source_line`` is 0 without line information."""
+    """A parsed line.  ``results`` and ``sources`` are registers, 255 is the zero register; ``addresses`` those of the
+    active lanes, lowest first, empty if ``width`` is 0; ``source_line`` is 0 without line information."""
 
     pc: int
     mask: int
@@ -48,7 +48,7 @@ class TraceLine:
 
 
 class _Tokens:
-    """The words of a line, taken one by one; each refusal says what was expected in its place."""
+    """The words of a line, read one by one; each error names what was expected."""
 
     def __init__(self, text: str) -> None:
         self._words = text.split()
@@ -89,7 +89,7 @@ class _Tokens:
 
 
 def parse_line(text: str, has_source_line: bool = False) -> TraceLine:
-    """The parts of an instruction's line.  Raises SassTraceError, without the place, for one that is malformed."""
+    """The parts of an instruction's line.  Raises SassTraceError, without the location, for a malformed line."""
     tokens = _Tokens(text)
     source_line = tokens.decimal("a line number", 0, (1 << 31) - 1) if has_source_line else 0
     pc = tokens.hexadecimal("a program counter in hexadecimal", 32)
@@ -125,9 +125,9 @@ def _addresses(tokens: _Tokens, mask: int) -> tuple[int, ...]:
 def written(line: TraceLine, binary_version: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Registers that a line's instruction writes and reads.
 
-    A tracer takes the first operand, where it is a register, for the only result.  So the result stands among the
-    sources if a predicate comes first, and so does a second result; and a branch seems to write the register that it
-    reads.  A line with widths of ours is as it says.
+    A tracer records the first operand, if it is a register, as the only result.  So the result is among the sources if
+    a predicate comes first, and so is a second result; and a branch appears to write the register that it reads.  Lines
+    with a width modifier of `warpreg.sass.export` are exact.
     """
     row = find(line.opcode)
     if row.reads_all:

@@ -1,4 +1,4 @@
-"""``kernelslist.g``: which traces belong together, and what was copied to the device between them."""
+"""``kernelslist.g``: the traces of a run in order, and host-to-device copies between them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def is_trace(name: str) -> bool:
 def read_list(path: Path) -> KernelList:
     """The list in a ``kernelslist.g``, or the one trace that the path names.
 
-    Lines that are neither a trace nor a copy to the device are passed over, as other readers do.  Raises SassTraceError
-    for a copy that is malformed, a trace that is missing and a list without a trace, and OSError.
+    Lines that are neither a trace nor a copy to the device are ignored, as by other readers.  Raises SassTraceError for
+    a malformed copy, a missing trace and a list without a trace, and OSError.
     """
     if path.name.endswith(TRACE_SUFFIXES):
         return KernelList((path,))
@@ -67,5 +67,5 @@ def _trace(folder: Path, line: str, place: str) -> Path:
     if not line.endswith(TRACE_SUFFIXES):
         raise SassTraceError(f"{place}: expected the name of a .traceg file (plain, .xz or .zst), found '{line}'")
     if not trace.is_file():
-        raise SassTraceError(f"{place}: the list names '{line}', which is not there")
+        raise SassTraceError(f"{place}: the list names '{line}', which does not exist")
     return trace

@@ -1,7 +1,7 @@
-"""Which SASS opcode stands for a PTX instruction when a run of ours is exported: the one that the same unit executes.
+"""Maps PTX instructions of an exported run to SASS opcodes that the same unit executes.
 
-Only opcodes that Accel-Sim knows for sm_70 are used.  What has no counterpart becomes the plainest instruction of its
-unit, so that counts by unit hold though names do not.
+Only opcodes that Accel-Sim supports for sm_70 are used.  An instruction without counterpart becomes the simplest
+instruction of its unit, so that counts per unit are preserved.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SPACE_LETTER = {"global": "G", "shared": "S", "local": "L", "generic": ""}
 
 
 def mnemonic(instruction: Instruction, recorded: bool) -> str:
-    """Opcode and modifiers; ``recorded`` says whether the addresses of its executions are known."""
+    """Opcode and modifiers; ``recorded`` is whether the addresses of its executions are recorded."""
     unit, _ = classify(instruction)
     opcode = instruction.opcode
     if unit is Unit.CTRL:
@@ -111,7 +111,7 @@ def _memory(instruction: Instruction, recorded: bool) -> str:
 
 
 def _width(instruction: Instruction) -> str:
-    """What each lane accesses, as a modifier; nothing for 32 bits."""
+    """The access width of a lane as a modifier; empty for 32 bits."""
     if not instruction.types:
         return ".64" if instruction.opcode == "mbarrier" else ""
     type_ = instruction.types[-1]

@@ -1,7 +1,7 @@
-"""What a SASS opcode is: the pipe that executes it, its unit and latency class, and what it does to the path of a warp.
+"""Properties of SASS opcodes: pipe, unit, latency class, and effect on the path of a warp.
 
-The table is data, ``opcodes.toml``.  SASS opcodes are written in capitals, so an instruction of either language says
-which table it belongs to.
+The table is data, ``opcodes.toml``.  SASS opcodes are in upper case and PTX opcodes in lower case, which determines the
+table of an instruction.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from warpreg.ir.opcodes.form import UNIT_LATENCY
 Pipe = Literal["int", "fp", "sfu", "dp", "tensor", "mem", "tex", "ctrl", "uniform"]
 Flow = Literal["", "branch", "exit", "sync", "barrier"]
 UnknownOpcodes = Literal["error", "alu"]
-"""What becomes of opcodes that are in no table."""
+"""Treatment of opcodes that are in no table."""
 
 UNITS: dict[str, Unit] = {
     "int": Unit.ALU,
@@ -32,14 +32,14 @@ UNITS: dict[str, Unit] = {
     "tex": Unit.TEX,
     "ctrl": Unit.CTRL,
 }
-"""The unit that each pipe is."""
+"""The unit of each pipe."""
 
 
 @dataclass(frozen=True, slots=True)
 class SassOpcode:
-    """One row.  ``space`` and ``action`` are empty but for memory instructions.  ``predicate_first`` says that the
-    result may stand behind a predicate, and so among the sources of a trace, ``two_results`` that a second one does,
-    and ``reads_all`` that what a trace calls its result is a source."""
+    """One row.  ``space`` and ``action`` are empty except for memory instructions.  ``predicate_first``: the result may
+    follow a predicate, and is then among the sources of a trace; ``two_results``: so is a second result;
+    ``reads_all``: the result in a trace is a source."""
 
     name: str
     pipe: Pipe
@@ -57,7 +57,7 @@ class SassOpcode:
 
     @property
     def has_addresses(self) -> bool:
-        """Whether its addresses are recorded, if the trace gives them."""
+        """Whether its addresses are recorded, if the trace contains them."""
         return self.pipe == "mem" and self.space not in ("", "constant")
 
 
@@ -90,7 +90,7 @@ def _row(name: str, group: dict[str, Any]) -> SassOpcode:
 
 
 def is_sass(instruction: Instruction) -> bool:
-    """Whether an instruction is one of a recorded machine program, not of PTX."""
+    """Whether an instruction is SASS, not PTX."""
     return instruction.opcode[:1].isupper()
 
 

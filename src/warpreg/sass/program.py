@@ -1,4 +1,4 @@
-"""A kernel rebuilt from a trace: the lines that were seen as instructions, in the blocks that their order shows."""
+"""Reconstruction of a kernel from a trace: instructions from lines, basic blocks from their order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TYPES = {1: B32, 2: B64, 4: B128}
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A static instruction: its line as first seen, and where."""
+    """A static instruction: its first line, and the location."""
 
     line: TraceLine
     location: Location
@@ -34,8 +34,8 @@ def has_record(line: TraceLine) -> bool:
 
 
 def record_unit(instruction: Instruction) -> int:
-    """Bytes of a step between recorded addresses of a rebuilt instruction, which are those that a lane accesses; 0
-    without a record: an instruction that has one names an address."""
+    """Unit of the steps between recorded addresses of a rebuilt instruction: the bytes that a lane accesses, 0 for an
+    instruction without an address operand, which has no record."""
     addressed = any(isinstance(operand, Address) for operand in instruction.operands)
     return access_bytes(instruction.opcode, instruction.modifiers) if addressed else 0
 
@@ -48,10 +48,10 @@ def build_kernel(
     edges: Sequence[tuple[int, int]],
     local_bytes: int = 0,
 ) -> Kernel:
-    """The kernel with architected registers, launched as ``headers`` say; ``blocks`` are numbers of static
+    """The kernel with architected registers for the launches of ``headers``; ``blocks`` are numbers of static
     instructions, ``edges`` pairs of blocks.
 
-    A wide operand ends with the last register that a thread has.
+    A wide operand is truncated at the last register of a thread.
     """
     named = [r for one in seen for r in (*one.line.results, *one.line.sources) if r != ZERO_REGISTER]
     most_registers = max([*(header.registers for header in headers), *(r + 1 for r in named)])
@@ -83,7 +83,7 @@ def build_kernel(
 def _successors(
     seen: Sequence[Seen], blocks: Sequence[Sequence[int]], edges: Sequence[tuple[int, int]]
 ) -> list[tuple[int, ...]]:
-    """Where lanes went on, the next block in memory last."""
+    """The successors of each block, the next block in memory last."""
     found: list[set[int]] = [set() for _ in blocks]
     for source, target in edges:
         found[source].add(target)
@@ -97,8 +97,8 @@ def _successors(
 
 
 def _guards(program: Program, members: Sequence[int]) -> dict[int, Guard | None]:
-    """Guards of a block's instructions: the same predicate where the same lanes executed them at every visit, its
-    negation where it was just the others."""
+    """Guards of a block's instructions: the same predicate if the same lanes executed them at every visit, its negation
+    if exactly the other lanes did."""
     guards: dict[int, Guard | None] = dict.fromkeys(members)
     known: dict[int, Guard] = {}
     for i in members:
@@ -137,7 +137,7 @@ def _address(operand: Operand) -> Address:
 
 
 def _register(number: int, words: int, most: int) -> Operand:
-    """An operand of ``words`` registers from ``number`` on; the zero register is none."""
+    """An operand of ``words`` registers from ``number`` on; a sink for the zero register."""
     if number == ZERO_REGISTER:
         return Sink()
     words = max(1, min(words, most - number))

@@ -1,7 +1,6 @@
-"""Reads recorded hardware traces: all texts once through, then all steps once through, in memory that does not grow
-with the length of a trace.
+"""Reads recorded hardware traces in two passes, over texts and over steps, in memory independent of a trace's length.
 
-The launches of a kernel share its code: what any of them shows of it counts for all.
+The launches of a kernel share its code: instructions and edges seen in any launch are used for all.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ from warpreg.sass.text import TraceText
 from warpreg.trace import Trace, TraceWriter
 
 IN_MEMORY_BYTES = 1 << 18
-"""A path of at most this size never sees the disk."""
+"""A path of at most this size is kept in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedLaunch:
-    """One launch of a trace: the kernel rebuilt, its path with addresses, and what the header says.
+    """One launch of a trace: the reconstructed kernel, its path with addresses, and the header.
 
     ``visits`` uint64[blocks] counts visits of basic blocks; ``digest`` is the SHA-256 of the trace's text.
     """
@@ -50,8 +49,8 @@ class RecordedLaunch:
 
 @dataclass(frozen=True)
 class Recording:
-    """The launches of a list of traces in order, and what was copied to the device; ``unknown`` counts executions of
-    opcodes that are in no table and were taken as integer arithmetic."""
+    """The launches of a list of traces in order, and the copies to the device; ``unknown`` counts executions of opcodes
+    that are in no table and were treated as integer arithmetic."""
 
     name: str
     launches: tuple[RecordedLaunch, ...]
@@ -62,8 +61,8 @@ class Recording:
 def read_recording(path: Path, unknown: UnknownOpcodes = "error") -> Recording:
     """The traces that a ``kernelslist.g`` lists, or one ``.traceg``.
 
-    ``unknown`` says what becomes of opcodes that are in no table.  Raises SassTraceError for a malformed list or trace,
-    for traces of different tracer or binary versions, and for unknown opcodes unless they count as ALU; OSError.
+    ``unknown`` selects the treatment of opcodes that are in no table.  Raises SassTraceError for a malformed list or
+    trace, for traces of different tracer or binary versions, and for unknown opcodes unless they count as ALU; OSError.
     """
     listed = read_list(path)
     catalogues: dict[str, Catalogue] = {}
@@ -84,8 +83,8 @@ def read_recording(path: Path, unknown: UnknownOpcodes = "error") -> Recording:
 
 
 def _launches(texts: Sequence[TraceText], folder: Path) -> Iterator[RecordedLaunch]:
-    """The launches of all traces in order, whose steps stand in numbered files, once the paths of each kernel's
-    launches are there."""
+    """The launches of all traces in order, from their steps in numbered files; a kernel is built after the paths of all
+    its launches."""
     paths: dict[int, tuple[Trace, NDArray[np.uint64]]] = {}
     kernels: dict[str, Kernel] = {}
     for name in dict.fromkeys(text.header.kernel for text in texts):

@@ -17,10 +17,10 @@ NO_LANES = "1 0x0 0"
 
 
 class Records:
-    """Reads records in order; `next` gives what a line says of one.
+    """Reads records in order; `next` returns one as text of a line.
 
-    ``shared_base`` and ``local_base`` are generic addresses that take the place of our windows.  Raises StopIteration
-    where the records end.
+    ``shared_base`` and ``local_base`` are generic addresses that replace those of the executor's windows.  Raises
+    StopIteration at the end of the records.
     """
 
     def __init__(self, chunks: Iterable[NDArray[np.uint32]], shared_base: int, local_base: int) -> None:
@@ -30,7 +30,7 @@ class Records:
 
     def next(self, pc: int, mask: int, unit: int, guarded: bool) -> tuple[int, str]:
         """The mask and the encoded addresses of the next record, which belongs to the instruction at ``pc``; ``mask``
-        are the lanes active in its block, ``unit`` the bytes of a step."""
+        are the active lanes of its block, ``unit`` the unit of steps in bytes."""
         words = self._words
         site = self._sites.setdefault(pc, [0, 0, 0])
         head = next(words)

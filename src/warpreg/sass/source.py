@@ -17,11 +17,11 @@ PIECE_BYTES = 1 << 20
 COMPRESSED_BYTES = 1 << 14
 LONGEST_LINE = 1 << 16
 PADDING = bytes(64)
-"""Stands behind every piece, so that a reader may look a little past its end."""
+"""Padding after every piece, so that a reader may look past its end."""
 
 
 class Source:
-    """A trace file; ``name`` is what messages call it."""
+    """A trace file; ``name`` is its name in messages."""
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
@@ -77,7 +77,7 @@ def _from_xz(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _from_zst(file: BinaryIO) -> Iterator[bytes]:
-    """Frame after frame; raises EOFError where the file ends inside one."""
+    """Decompress frame by frame; raises EOFError if the file ends inside one."""
     frame = zstandard.ZstdDecompressor().decompressobj()
     started = False
     while data := file.read(COMPRESSED_BYTES):

@@ -1,4 +1,4 @@
-"""The structure of a trace around its instructions: header, thread blocks, warps; what may follow what."""
+"""The structure of a trace around its instructions: header, thread blocks, warps, and their valid order."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ PLACES = {
 
 
 class Structure:
-    """Follows the lines that are no instructions; the scanner does so too where nothing is wrong, with the same
-    ``state``.  ``steps`` takes the path words that lines stand for."""
+    """Processes lines that are not instructions; the scanner does so too for valid lines, with the same ``state``.
+    Path words of lines are written to ``steps``."""
 
     def __init__(self, name: str, state: NDArray[np.int64], steps: NDArray[np.uint32]) -> None:
         self.name = name
@@ -42,7 +42,7 @@ class Structure:
 
     @property
     def phase(self) -> int:
-        """Where the next line stands, a `Phase`."""
+        """The position of the next line, a `Phase`."""
         return int(self._state[At.PHASE])
 
     @property
@@ -54,17 +54,17 @@ class Structure:
 
     @property
     def where(self) -> str:
-        """The warp or thread block that a line is in, for messages."""
+        """The warp or thread block of a line, for messages."""
         in_warp = self.phase == Phase.INSTRUCTIONS
         return f"warp {self._state[At.WARP]} of {self.thread_block}" if in_warp else self.thread_block
 
     @property
     def thread_block(self) -> str:
-        """The thread block that a line is in, for messages."""
+        """The thread block of a line, for messages."""
         return f"thread block {self._place[0]},{self._place[1]},{self._place[2]}"
 
     def line(self, text: str) -> None:
-        """Take a line.  Raises SassTraceError, without the place (but for a wrong header), if it may not stand here."""
+        """Process a line.  Raises SassTraceError, without location (except in the header), if it is invalid here."""
         if not text:
             return
         announced, left = int(self._state[At.ANNOUNCED]), int(self._state[At.LEFT])
@@ -81,7 +81,7 @@ class Structure:
             self._body_line(text)
 
     def end(self) -> None:
-        """The text has ended.  Raises SassTraceError unless that is the end of the trace."""
+        """Process the end of the text.  Raises SassTraceError if the trace is incomplete."""
         header, announced, left = self.header, int(self._state[At.ANNOUNCED]), int(self._state[At.LEFT])
         if left:
             done = announced - left

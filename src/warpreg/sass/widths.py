@@ -1,8 +1,8 @@
-"""How many registers an operand of a SASS instruction covers: a trace names only the first of each.
+"""Width of SASS operands in registers: a trace names only the first register of each.
 
 Sources: the operand forms that nvdisasm prints for each opcode, and for matrix products the fragment sizes that follow
-from shape and element type (a matrix of m x k elements of b bits takes m k b / 1024 registers a lane).  A modifier
-``W`` with digits, which `warpreg.sass.export` writes, says it outright: registers of the result, then of each source.
+from shape and element type (a matrix of m x k elements of b bits takes m k b / 1024 registers per lane).  A modifier
+``W`` with digits, written by `warpreg.sass.export`, gives the widths explicitly: of the result, then of each source.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ EXPLICIT = re.compile(r"W(\d)(\d*)")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a line of a trace says of an instruction: opcode, modifiers, number of results and of sources, the immediate
-    (0 for none)."""
+    """The form of an instruction in a trace line: opcode, modifiers, number of results and of sources, the immediate (0
+    for none)."""
 
     opcode: str
     modifiers: tuple[str, ...]
@@ -36,7 +36,7 @@ class Widths:
 
     result: int
     sources: tuple[int, ...] = ()
-    """As far as they are not 1."""
+    """Widths of sources that are not 1."""
     second: int = 1
 
 
@@ -44,7 +44,7 @@ SINGLE = Widths(1)
 
 
 def widths(shape: Shape) -> Widths:
-    """The registers that each operand covers; 1 where nothing says more."""
+    """The number of registers of each operand; 1 by default."""
     explicit = next((m for m in map(EXPLICIT.fullmatch, shape.modifiers) if m), None)
     if explicit:
         given = tuple(map(int, explicit[2]))
@@ -69,7 +69,7 @@ def _pairs(shape: Shape, row: SassOpcode) -> Widths:
 
 
 def _by_modifier(shape: Shape, row: SassOpcode) -> Widths:
-    """Integer arithmetic on 64 bits says so: ``IADD.64``."""
+    """Integer arithmetic on 64 bits has a modifier: ``IADD.64``."""
     return _pairs(shape, row) if "64" in shape.modifiers else SINGLE
 
 
@@ -87,8 +87,8 @@ def _memory(shape: Shape, row: SassOpcode) -> Widths:
 
 
 def _fetch(shape: Shape, row: SassOpcode) -> Widths:
-    """The immediate is the mask of components, all four if it is none; coordinates are taken to be two, of ``TLD``
-    (texels by number) one."""
+    """The immediate is the component mask, all four without one; coordinates are assumed to be two, one for ``TLD``
+    (texels by index)."""
     mask = shape.immediate if 0 < shape.immediate < 16 else 15
     components, coordinates = mask.bit_count(), 1 if shape.opcode == "TLD" else 2
     if shape.results < 2:
@@ -107,8 +107,8 @@ def _constant(shape: Shape, row: SassOpcode) -> Widths:
 
 
 def _wide_product(shape: Shape, row: SassOpcode) -> Widths:
-    """``IMAD.WIDE`` adds 64 bits to the product of two registers; where an immediate or a constant stands for one of
-    the operands, the immediate tells which."""
+    """``IMAD.WIDE`` adds 64 bits to the product of two registers; if one operand is an immediate or a constant, the
+    immediate of the line determines which."""
     if "WIDE" not in shape.modifiers:
         return _by_modifier(shape, row)
     if shape.sources == 2 and shape.immediate:
@@ -117,7 +117,7 @@ def _wide_product(shape: Shape, row: SassOpcode) -> Widths:
 
 
 def _conversion(shape: Shape, row: SassOpcode) -> Widths:
-    """``F2F.F64.F32``: the result's type, then the source's; ``F2I`` and ``I2F`` name what is not 32 bits wide."""
+    """``F2F.F64.F32``: the result's type, then the source's; ``F2I`` and ``I2F`` name types that are not 32 bits."""
     wide = [m in ("F64", "S64", "U64") for m in shape.modifiers if re.fullmatch(r"[FSU](8|16|32|64)", m)]
     if shape.opcode in ("F2F", "FRND"):
         to, source = (wide[0], wide[-1]) if wide else (False, False)
@@ -129,7 +129,7 @@ def _conversion(shape: Shape, row: SassOpcode) -> Widths:
 
 
 def _special(shape: Shape, row: SassOpcode) -> Widths:
-    """``CS2R`` fills a pair unless it says ``.32``."""
+    """``CS2R`` writes a pair unless it has ``.32``."""
     return Widths(1 if "32" in shape.modifiers else 2, ())
 
 
@@ -168,7 +168,7 @@ MATRIX_SHAPES = {
     "168128": (16, 8, 128),
     "168256": (16, 8, 256),
 }
-"""Rows, columns and depth of the shapes that an opcode spells without separators."""
+"""Rows, columns and depth of shapes that an opcode writes without separators."""
 
 Rule = Callable[[Shape, SassOpcode], Widths]
 
@@ -183,6 +183,6 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("TEX", "TLD", "TLD4", "TMML", "TXD", "TXQ"), _fetch),
     **dict.fromkeys(("FADD2", "FFMA2", "FMUL2", "BRX", "JMX", "RET", "CALL", "LEPC", "GETLMEMBASE"), _pairs),
 }
-"""Opcodes with a rule of their own."""
+"""Opcodes with special rules."""
 
 BY_UNIT: dict[Unit, Rule] = {Unit.DP: _pairs, Unit.TENSOR: _product, Unit.CTRL: lambda shape, row: SINGLE}

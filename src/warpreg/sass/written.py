@@ -1,8 +1,8 @@
-"""The lines that instructions of ours become in an exported trace, without what changes from execution to execution.
+"""The constant parts of the lines of instructions in an exported trace.
 
-An instruction is 16 bytes long.  A line names the first register of an operand; where opcode and modifiers would let a
-reader expect other widths, a modifier ``W`` says them (`warpreg.sass.widths`).  Accel-Sim takes one destination and
-four sources: further ones, of vectors whose registers do not follow one another, are left out.
+An instruction is 16 bytes long.  A line names the first register of an operand; if a reader would infer other widths
+from opcode and modifiers, a modifier ``W`` gives them (`warpreg.sass.widths`).  Accel-Sim accepts one destination and
+four sources: further ones, of vectors whose registers are not consecutive, are omitted.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from warpreg.sass.widths import Shape, Widths, access_bytes, widths
 PC_BYTES = 16
 MOST_RESULTS, MOST_SOURCES = 1, 4
 MASK = "#"
-"""Stands for the lanes of a visit."""
+"""Placeholder for the lanes of a visit."""
 
 UnitOf = Callable[[Instruction], int]
-"""Bytes of a step in the address records of an instruction, 0 if it has none."""
+"""Unit in bytes of the steps in the address records of an instruction, 0 if it has none."""
 
 Run = tuple[int, int]
-"""First register and number of registers that follow one another."""
+"""First register and number of consecutive registers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One instruction: ``head`` stands before the mask, ``body`` behind it up to the ``width`` of the access, 0 where
-    no addresses follow; ``unit`` is 0 where none are recorded."""
+    """One instruction: ``head`` is the text before the mask, ``body`` after it up to the ``width`` of the access, 0 if
+    no addresses follow; ``unit`` is 0 if none are recorded."""
 
     pc: int
     head: str
@@ -47,7 +47,7 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class BlockLines:
     """A basic block: text between the instructions with records, with `MASK` for the lanes, and those instructions;
-    ``end`` is the guarded branch or exit at its end, whose lanes are its own."""
+    ``end`` is the guarded branch or exit at its end, which has its own mask."""
 
     block: Block
     pieces: tuple[str, ...]
@@ -56,8 +56,8 @@ class BlockLines:
     count: int
 
     def text(self, mask: int, accesses: Sequence[str], left: int) -> str:
-        """The lines of one visit; ``accesses`` are those of instructions with records, ``left`` the lanes that left at
-        its end."""
+        """The lines of one visit; ``accesses`` are those of instructions with records, ``left`` the lanes that took the
+        branch or exit at its end."""
         lanes = f"{mask:08x}"
         parts = [self.pieces[0].replace(MASK, lanes)]
         for access, piece in zip(accesses, self.pieces[1:], strict=True):
@@ -127,7 +127,7 @@ def _as_expected(expected: Widths, actual: Widths, results: Sequence[Run], sourc
 
 
 def runs(operands: Iterable[Operand]) -> Iterable[Run]:
-    """The registers that operands name; within one operand those that follow one another are one run."""
+    """The registers that operands name; consecutive registers of one operand form one run."""
     for operand in operands:
         found: list[Run] = []
         for register in registers_of(operand):
