@@ -1,7 +1,7 @@
 """The statements of a function body (PTX ISA, section 4.3).
 
-Nearly every line is one instruction with plain operands.  Such a line costs one match of ``_COMMON`` and a dictionary
-look-up for its opcode and for each operand; `StatementReader` reads everything else, and every line with an error.
+Nearly every line is one instruction with simple operands.  Such a line needs one match of ``_COMMON`` and a dictionary
+lookup for its opcode and for each operand; `StatementReader` reads everything else, and every line with an error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ELSEWHERE = frozenset(
 
 
 class BodyReader:
-    """Reads one function body from after its ``{``, which stands at ``opening``."""
+    """Reads one function body from after its ``{``, whose offset is ``opening``."""
 
     def __init__(self, source: Source, names: Names, opening: int) -> None:
         self._source = source
@@ -53,11 +53,11 @@ class BodyReader:
                 self._source.reporter.add(error.offset, error.message)
                 position = recover(text, start, max(error.offset, start))
                 if text.startswith(".", start):
-                    self._forgive(text[start:position])
+                    self._suppress(text[start:position])
         return tuple(self._statements), position
 
     def _instructions(self, position: int) -> int:
-        """Read instructions of the common form until one is not; the offset where that one begins."""
+        """Read instructions of the common form; returns the offset of the first statement of another form."""
         source, names, original = self._source, self._names, self._original
         text, file, opcodes, cached = source.text, source.file, source.opcodes, names.operands.__getitem__
         match, append = _COMMON.match, self._statements.append
@@ -92,7 +92,7 @@ class BodyReader:
         return position
 
     def _other(self, start: int) -> int:
-        """Read what begins at ``start`` and is no common instruction; the offset after it."""
+        """Read a statement of another form at ``start``; returns the offset after it."""
         mark = self._source.text[start : start + 1]
         if mark == "}":
             self._close()
@@ -141,6 +141,6 @@ class BodyReader:
             self._close()
         return start
 
-    def _forgive(self, statement: str) -> None:
+    def _suppress(self, statement: str) -> None:
         for name, is_range in _DECLARED.findall(statement):
-            self._names.forgive(name + "<" if is_range else name)
+            self._names.suppress(name + "<" if is_range else name)

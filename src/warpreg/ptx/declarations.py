@@ -23,7 +23,7 @@ _FLAT_NUMBERS = re.compile(r"\{[\s\d,]*\d\s*\}", re.ASCII)
 
 
 class _Literals(dict[str, Immediate]):
-    """Integer constants by their text, each read once."""
+    """Integer constants by their text, each parsed once."""
 
     def __missing__(self, text: str) -> Immediate:
         found = literal(text)
@@ -78,7 +78,7 @@ class DeclarationReader:
     def variables(self, linkage: str = "") -> list[Variable]:
         """A state space is at the cursor; reads every variable that the statement declares, up to the ``;``.
 
-        A name may be declared again where one of the two declarations is ``.extern``.
+        A name may be redeclared if one of the two declarations is ``.extern``.
         """
         found = [self._variable(linkage)]
         while self._cursor.take(","):
@@ -258,7 +258,7 @@ class DeclarationReader:
 
     def _symbol(self, name: str, start: int) -> Symbol:
         found = self._names.resolve(name)
-        if not isinstance(found, Symbol) and not self._names.is_forgiven(name):
+        if not isinstance(found, Symbol) and not self._names.is_suppressed(name):
             self._source.reporter.add_unknown(start, "name", name, self._names.known())
         return Symbol(name, self._offset())
 

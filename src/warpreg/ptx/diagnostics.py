@@ -1,4 +1,4 @@
-"""Diagnostics of the PTX reader: every independent error of a file, each with its place, source line and caret."""
+"""Diagnostics of the PTX reader: every independent error of a file, each with its location, source line and caret."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SHOWN = 240
 """Characters shown of a source line."""
 
 SUGGESTIONS = 20
-"""Only the first so many unknown names of a file get a suggestion: finding one costs time proportional to the names."""
+"""The number of unknown names per file that get a suggestion: finding one takes time linear in the names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One error: where it is, what is wrong, and the source line it stands in (of a long line what is around it).
+    """One error: its location, the message, and the source line (of a long line, an excerpt).
 
     ``caret`` is the position of the error in ``line``, from 0.
     """
@@ -31,7 +31,7 @@ class Diagnostic:
     caret: int
 
     def __str__(self) -> str:
-        """``file:line:column: message``, the source line and a caret below the place."""
+        """``file:line:column: message``, the source line and a caret below the column."""
         indent = "".join("\t" if c == "\t" else " " for c in self.line[: self.caret])
         return f"{self.location}: {self.message}\n{self.line}\n{indent}^"
 
@@ -45,7 +45,7 @@ class PtxError(WarpregError):
 
 
 class MalformedError(WarpregError):
-    """Raised inside the reader where a statement cannot go on; the statement loop records it and recovers."""
+    """Raised inside the reader if a statement cannot be parsed; the statement loop records it and recovers."""
 
     def __init__(self, offset: int, message: str) -> None:
         self.offset = offset
@@ -64,11 +64,11 @@ class Reporter:
         self._end = len(text) + 1
 
     def ignore_after(self, offset: int) -> None:
-        """Drop what is reported later about the text behind ``offset``."""
+        """Drop later errors about the text after ``offset``."""
         self._end = offset
 
     def add(self, offset: int, message: str) -> None:
-        """Record an error; a second one at the same place says nothing new and is dropped."""
+        """Record an error; a second one at the same offset is dropped."""
         if offset < self._end:
             self._found.setdefault(offset, message)
 
@@ -93,7 +93,7 @@ class Reporter:
 
     @functools.cached_property
     def _starts(self) -> list[int]:
-        """Where each line begins, and one past the end of the last."""
+        """The start offset of each line, and one past the end of the last."""
         lengths = (len(line) + 1 for line in self._text.split("\n"))
         return list(itertools.accumulate(lengths, initial=0))
 

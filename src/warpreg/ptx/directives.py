@@ -1,4 +1,4 @@
-"""Directives that are kept as written: those of functions and the free-standing ones (PTX ISA, section 11)."""
+"""Directives that are kept as written: those of functions and module-level ones (PTX ISA, section 11)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def pragma(cursor: Cursor) -> Attribute:
 
 
 def unknown_directive(cursor: Cursor, known: frozenset[str]) -> MalformedError:
-    """The error of a directive that has no meaning where it stands, with the nearest one that has."""
+    """The error for a directive that is not valid here, with the nearest valid one."""
     near = difflib.get_close_matches(cursor.text, sorted(known), n=1, cutoff=0.6)
     hint = f"; did you mean '{near[0]}'?" if near else ""
     return MalformedError(cursor.start, f"unknown directive '{cursor.text}'{hint}")

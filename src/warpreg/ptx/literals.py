@@ -14,7 +14,7 @@ from warpreg.ptx.tokens import Cursor
 
 WARP_SIZE = 32
 MAX_DEPTH = 64
-"""Deepest nesting of parentheses, braces of an initialiser, or scopes that is read."""
+"""Deepest supported nesting of parentheses, braces of an initialiser, or scopes."""
 
 _HEX_FLOAT = re.compile(r"0([fF])([0-9a-fA-F]{8})|0([dD])([0-9a-fA-F]{16})")
 _INTEGER = re.compile(r"(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|(0[0-7]*)|([1-9][0-9]*))(U?)", re.ASCII)
@@ -23,9 +23,9 @@ _MAX_DIGITS = 80
 
 
 def literal(text: str) -> Immediate | None:
-    """The constant that a number token stands for, or None if it is none.
+    """The constant of a number token, or None if it is not a number.
 
-    Decimal floats have form ``f64``, as PTX gives them; an integer keeps its written value.
+    Decimal floats have form ``f64``, as in PTX; an integer keeps its written value.
     """
     found = _INTEGER.fullmatch(text)
     if found and len(text) <= _MAX_DIGITS:
@@ -130,7 +130,7 @@ def constant(cursor: Cursor, depth: int = 0, lowest: int = 1) -> Immediate:
 
 
 def integer(cursor: Cursor, what: str) -> int:
-    """Read a constant integer expression.  Raises MalformedError where it is a float or missing."""
+    """Read a constant integer expression.  Raises MalformedError if it is a float or missing."""
     start = cursor.start
     if not starts_constant(cursor):
         raise MalformedError(start, f"expected {what}, found {cursor.found}")

@@ -1,7 +1,7 @@
-"""Scopes of names (PTX ISA, section 4.4): what a name in an operand stands for, and a cache of operands by text.
+"""Scopes of names (PTX ISA, section 4.4): resolution of names in operands, and a cache of operands by text.
 
-A nested scope may declare a register name anew.  Registers keep their written names; a consumer tells two of the same
-name apart by the `Scope` statement whose declarations they see.
+A nested scope may redeclare a register name.  Registers keep their written names; a consumer distinguishes two of the
+same name by the `Scope` statement that contains their declaration.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ COMPONENT_NAMES = "xyzw"
 
 
 class UnresolvedOperandError(Exception):
-    """An operand that is not of one of the common forms: the general reader takes the statement."""
+    """An operand of an uncommon form: the general reader parses the statement."""
 
 
 class OperandCache(dict[str, Operand]):
-    """Operands of one scope by their text; one not of a common form raises UnresolvedOperandError."""
+    """Operands of one scope by their text; an uncommon form raises UnresolvedOperandError."""
 
     __slots__ = ("_names",)
 
@@ -87,7 +87,7 @@ class OperandCache(dict[str, Operand]):
 
 
 class Names:
-    """The names that one scope declares, and through ``parent`` those around it."""
+    """The names that one scope declares, and through ``parent`` those of enclosing scopes."""
 
     def __init__(self, parent: Names | None = None) -> None:
         self.parent = parent
@@ -107,7 +107,7 @@ class Names:
 
     def declare_register(self, type_: Type, name: str, count: int | None, vector: int = 1) -> bool:
         """Declare a register, or with ``count`` the registers ``name0`` to ``name<count-1>``; False if one exists."""
-        self._forget()
+        self._clear_cache()
         if count is None:
             if self.is_declared_here(name):
                 return False
@@ -124,16 +124,16 @@ class Names:
         """Declare a variable, parameter or function; False if this scope has the name already."""
         if self.is_declared_here(name):
             return False
-        self._forget()
+        self._clear_cache()
         self._symbols[name] = Symbol(name)
         return True
 
-    def _forget(self) -> None:
+    def _clear_cache(self) -> None:
         self.operands.clear()
         self.guards.clear()
 
     def guard(self, predicate: str, negated: str) -> Guard:
-        """``@p``, or ``@!p`` where ``negated`` is ``!``.  Raises UnresolvedOperandError if ``p`` is no register."""
+        """``@p``, or ``@!p`` if ``negated`` is ``!``.  Raises UnresolvedOperandError if ``p`` is not a register."""
         found = self.guards.get(negated + predicate)
         if found is None:
             register = self.resolve(predicate)
@@ -143,7 +143,7 @@ class Names:
         return found
 
     def target(self, name: str, offset: int) -> tuple[Label]:
-        """The operand of a branch to a label.  Raises UnresolvedOperandError where ``name`` is no identifier."""
+        """The operand of a branch to a label.  Raises UnresolvedOperandError if ``name`` is not an identifier."""
         found = self.targets.get(name)
         if found is None:
             if _NAME.fullmatch(name) is None:
@@ -160,7 +160,7 @@ class Names:
         return self._single.get(name) or self._members.get(name) or self._symbols.get(name) or self._member(name)
 
     def resolve(self, name: str) -> Named | None:
-        """What a name (``%r1``, ``v.x``, ``%tid.x``, ``table``) stands for, or None if nothing declares it."""
+        """The operand that a name (``%r1``, ``v.x``, ``%tid.x``, ``table``) refers to, or None if it is undeclared."""
         scope: Names | None = self
         while scope is not None:
             found = scope._declared_here(name)
@@ -189,26 +189,26 @@ class Names:
         return None
 
     def refer(self, name: str, offset: int, kind: str) -> None:
-        """Remember the use of a name that may be a label declared later; `close` reports it if none is."""
+        """Record the use of a name that may be a label declared later; `close` reports it if it is not."""
         self.references.setdefault(name, (offset, kind))
 
     def close(self, reporter: Reporter) -> None:
-        """Settle the label references of this scope; those it does not declare pass on to the scope around."""
+        """Resolve the label references of this scope; undeclared ones are passed to the enclosing scope."""
         enclosing = self.parent if self.parent is not None and self.parent.parent is not None else None
         for name, (offset, kind) in self.references.items():
             if name in self.labels:
                 continue
             if enclosing is not None:
                 enclosing.refer(name, offset, kind)
-            elif not self.is_forgiven(name):
+            elif not self.is_suppressed(name):
                 known = self.labels if kind == "label" else (*self.known(), *self.labels)
                 reporter.add_unknown(offset, kind, name, known)
 
     def undeclared_register(self, name: str, offset: int, reporter: Reporter) -> None:
-        """Report a register that nothing declares, once for each function."""
-        if self.is_forgiven(name):
+        """Report an undeclared register, once per function."""
+        if self.is_suppressed(name):
             return
-        self.forgive(name)
+        self.suppress(name)
         scope: Names | None = self
         while scope is not None:
             for prefix, _ in numbered(name):
@@ -221,7 +221,7 @@ class Names:
         reporter.add_unknown(offset, "register", name, itertools.chain(self._members_numbered(name), self.known()))
 
     def _members_numbered(self, name: str) -> Iterator[str]:
-        """The registers of every range in sight that have the number of ``name``."""
+        """The registers of every visible range that have the number of ``name``."""
         for _, number in numbered(name):
             scope: Names | None = self
             while scope is not None:
@@ -229,7 +229,7 @@ class Names:
                 scope = scope.parent
 
     def known(self) -> Iterator[str]:
-        """Every declared name in sight; a range by its prefix and first number."""
+        """Every visible declared name; a range by its prefix and first number."""
         scope: Names | None = self
         while scope is not None:
             ranges = (f"{prefix}0" for prefix in scope._ranges)
@@ -237,12 +237,12 @@ class Names:
             scope = scope.parent
         yield from SPECIAL_NAMES
 
-    def forgive(self, *names: str) -> None:
-        """Say nothing about these names in this function: their declaration could not be read."""
+    def suppress(self, *names: str) -> None:
+        """Suppress errors about these names in this function: their declaration could not be read."""
         self._unreadable.update(names)
 
-    def is_forgiven(self, name: str) -> bool:
-        """Whether nothing is to be said about a name."""
+    def is_suppressed(self, name: str) -> bool:
+        """Whether errors about a name are suppressed."""
         if self.is_silent or name in self._unreadable:
             return True
         return any(prefix + "<" in self._unreadable for prefix, _ in numbered(name))
@@ -255,8 +255,8 @@ def _register(type_: Type, name: str, vector: int) -> Register | Vector:
 
 
 def numbered(name: str) -> Iterator[tuple[str, int]]:
-    """The ways to read a name as prefix and number: ``%r12`` as ``%r`` 12 and ``%r1`` 2; the first declared one
-    counts."""
+    """The splits of a name into prefix and number: ``%r12`` as ``%r`` 12 and ``%r1`` 2; the first declared one is
+    used."""
     first = len(name.rstrip(_DIGITS))
     if len(name) - first > _LONGEST_NUMBER:
         return

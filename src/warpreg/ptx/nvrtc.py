@@ -1,4 +1,4 @@
-"""CUDA C++ to PTX through NVRTC, NVIDIA's run-time compiler: the optional ``cuda`` extra, with no need of a GPU."""
+"""Compiles CUDA C++ to PTX with NVRTC, NVIDIA's run-time compiler: the optional ``cuda`` extra; needs no GPU."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from warpreg.ir.errors import WarpregError
 
 DEFAULT_ARCHITECTURE = "compute_75"
-"""The oldest virtual architecture that NVRTC 13 accepts: its PTX runs the widest range of machines."""
+"""The oldest virtual architecture that NVRTC 13 accepts: its PTX runs on the widest range of machines."""
 
 BUILT_IN_HEADER = "__nv_nvrtc_builtin_header.h"
 """The name under which NVRTC's declarations of textures and the like appear in ``.file`` directives."""
@@ -28,7 +28,7 @@ class CompilerMissingError(WarpregError):
 
 
 class CudaCompileError(WarpregError):
-    """NVRTC refused a source; ``log`` is what it said, with ``file(line)`` places in the source."""
+    """NVRTC rejected a source; ``log`` is its output, with ``file(line)`` locations."""
 
     def __init__(self, name: str, log: str) -> None:
         self.name = name
@@ -37,14 +37,14 @@ class CudaCompileError(WarpregError):
 
 
 def compile_options(arch: str = DEFAULT_ARCHITECTURE) -> list[str]:
-    """The options of `compile_cuda`: one virtual architecture, and ``.loc`` lines that lead back to the source."""
+    """The options of `compile_cuda`: one virtual architecture, and ``.loc`` lines that refer to the source."""
     return [f"--gpu-architecture={arch}", "-lineinfo"]
 
 
 def compile_cuda(source: str, name: str, arch: str = DEFAULT_ARCHITECTURE) -> str:
     """PTX text of the CUDA C++ ``source``.
 
-    ``name`` is the file name that messages and ``.file`` directives bear; ``arch`` is a virtual architecture such as
+    ``name`` is the file name in messages and ``.file`` directives; ``arch`` is a virtual architecture such as
     ``compute_75``. Raises `CudaCompileError` with NVRTC's log, or `CompilerMissingError` without the ``cuda`` extra.
     """
     nvrtc = _nvrtc()

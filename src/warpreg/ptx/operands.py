@@ -29,7 +29,7 @@ _SELECTORS = re.compile(r"b[0-7]{1,4}|h[0-3]{1,2}")
 
 
 class OperandReader:
-    """Reads operands at a cursor; names resolve in ``names``, unknown ones are reported or remembered as labels."""
+    """Reads operands at a cursor; names resolve in ``names``, unknown ones are reported or recorded as labels."""
 
     def __init__(self, cursor: Cursor, names: Names, reporter: Reporter) -> None:
         self._cursor = cursor
@@ -37,7 +37,7 @@ class OperandReader:
         self._reporter = reporter
 
     def operands(self, opcode: str) -> tuple[Operand, ...]:
-        """The comma-separated operands of an instruction up to, not including, what follows them."""
+        """The comma-separated operands of an instruction; the cursor stops at the token after them."""
         if opcode == "call":
             return self._call()
         found: list[Operand] = []

@@ -36,7 +36,7 @@ _AFTER_SIGNATURE = re.compile(
 
 
 def parse(text: str, file: str = "<ptx>") -> Module:
-    """Read a PTX text.  ``file`` is the name that places in it bear.
+    """Parse a PTX text.  ``file`` is the file name in locations.
 
     Registers resolve to `Register` by the declarations in scope; a decimal float constant has form ``f64`` whatever the
     instruction's type.  Raises PtxError with every independent error.
@@ -50,7 +50,7 @@ def parse(text: str, file: str = "<ptx>") -> Module:
 
 
 class ModuleReader:
-    """Reads a whole text; what is wrong goes to the source's reporter."""
+    """Reads a whole text; errors go to the source's reporter."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -64,7 +64,7 @@ class ModuleReader:
         self._functions: set[str] = set()
 
     def read(self) -> Module:
-        """The module; incomplete where errors were reported."""
+        """The module; incomplete if errors were reported."""
         text, position = self._source.text, 0
         first = skip_space(text, 0)
         while (position := skip_space(text, position)) < len(text):
@@ -253,7 +253,7 @@ class ModuleReader:
         return Function(name, is_kernel, parameters, returns, None, directives, linkage, location)
 
     def _after_bad_signature(self, error: MalformedError, names: Names) -> int:
-        """Report the error and read the body, if one follows, for the errors of its own; its names are unknown."""
+        """Report the error and read the body, if one follows, to report its errors; its names are unknown."""
         self._source.reporter.add(error.offset, error.message)
         found = _AFTER_SIGNATURE.search(self._source.text, error.offset)
         if found is None or not found[0].strip():

@@ -25,10 +25,10 @@ _LINE_MARK = re.compile(r"[^\n]")
 
 
 def blank_comments(text: str, reporter: Reporter) -> str:
-    """The text with every comment and preprocessor line (``#line``) replaced by as many spaces, so that offsets and
-    lines stay.
+    """The text with every comment and preprocessor line (``#line``) replaced by spaces, which preserves offsets and
+    lines.
 
-    After an unterminated comment nothing more can be said about the text.
+    After an unterminated comment no further errors are reported.
     """
     if text.startswith("\ufeff"):
         text = " " + text[1:]
@@ -81,19 +81,19 @@ class Cursor:
         self.advance()
 
     def take(self, text: str) -> bool:
-        """Step over the token if it is ``text``."""
+        """Consume the token if it is ``text``; returns whether it was."""
         if self.text != text or self.kind == "string":
             return False
         self.advance()
         return True
 
     def expect(self, text: str, where: str) -> None:
-        """Step over ``text`` or raise MalformedError; ``where`` completes 'expected ... '."""
+        """Consume ``text`` or raise MalformedError; ``where`` completes 'expected ... '."""
         if not self.take(text):
             raise MalformedError(self.start, f"expected '{text}' {where}, found {self.found}")
 
     def name(self, what: str) -> str:
-        """Step over a name and return it; ``what`` says whose name was expected."""
+        """Consume a name and return it; ``what`` describes the expected name."""
         if self.kind != "name":
             raise MalformedError(self.start, f"expected {what}, found {self.found}")
         found = self.text
@@ -107,19 +107,19 @@ class Cursor:
 
     @property
     def found(self) -> str:
-        """The token as a message names it."""
+        """The token as text for a message."""
         return "end of file" if self.kind == "end" else self.text if self.kind == "string" else f"'{self.text}'"
 
     @property
     def on_new_line(self) -> bool:
-        """Whether the token stands on a later line than the end of the one before."""
+        """Whether the token is on a later line than the end of the one before."""
         return "\n" in self._source[self.previous_end : self.start]
 
 
 def recover(text: str, start: int, error: int) -> int:
-    """Where reading goes on after an error at offset ``error`` in the statement that begins at ``start``.
+    """The offset at which to continue after an error at offset ``error`` in the statement that begins at ``start``.
 
-    That is after its ``;``, before the brace that closes the scope around it, or at the next line that looks like a
+    That is after its ``;``, before the brace that closes the enclosing scope, or at the next line that looks like a
     statement.
     """
     depth = 0

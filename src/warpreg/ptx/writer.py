@@ -1,4 +1,4 @@
-"""`Module` -> PTX text that parses to the same module (places aside)."""
+"""`Module` -> PTX text that parses to the same module (except for locations)."""
 
 from __future__ import annotations
 
