@@ -59,7 +59,7 @@ surface = SurfaceArgument
 
 
 class ArgumentError(WarpregError):
-    """An argument that a kernel cannot be called with."""
+    """An invalid argument of a kernel call."""
 
 
 DEFAULT_LIMITS = {"stack_bytes": simt.STACK_BYTES, "heap_bytes": simt.HEAP_BYTES}
@@ -110,7 +110,7 @@ class LaunchableKernel:
 class BoundKernel:
     """A kernel with its launch configuration; call it with NumPy arrays for pointers and numbers for scalars.
 
-    `texture` and `surface` make of an array what a kernel with texture or surface objects takes.
+    `texture` and `surface` convert an array to an argument for a texture or surface object.
     """
 
     kernel: LaunchableKernel
@@ -126,11 +126,11 @@ class BoundKernel:
         stack_bytes: int = simt.STACK_BYTES,
         heap_bytes: int = simt.HEAP_BYTES,
     ) -> Run:
-        """Run to the end; arrays are copied in, and what the kernel wrote is copied back into the same arrays.
+        """Run to completion; arrays are copied in, and modified arrays are copied back in place.
 
-        An array that is given twice is one buffer.  ``references`` binds the module's texture and surface references by
-        name.  ``max_instructions`` ends a runaway kernel with an error.  ``stack_bytes`` is a thread's stack for
-        recursion and ``alloca``, ``heap_bytes`` what ``malloc`` may give in all.
+        An array that is passed twice is one buffer.  ``references`` binds the module's texture and surface references
+        by name.  ``max_instructions`` ends a runaway kernel with an error.  ``stack_bytes`` is a thread's stack for
+        recursion and ``alloca``, ``heap_bytes`` the size of the ``malloc`` heap.
         """
         program, name = self.kernel.program, self.kernel.name
         limits = {"stack_bytes": stack_bytes, "heap_bytes": heap_bytes}
@@ -204,12 +204,12 @@ def compile(
 ) -> Program:
     """Compile a ``.cu`` or ``.ptx`` file, or the text of one (a string with line breaks).
 
-    CUDA C++ needs the ``cuda`` extra.  ``max_registers`` bounds the 32-bit registers that a thread demands, the rest
-    spills; ``schedule`` lets the list scheduler reorder instructions; ``target`` says whose reserved registers the
-    demand includes (``sm_80``); ``level`` ``"ptx"`` leaves the instructions as in PTX, before register allocation;
-    ``registers`` is what a thread is taken to demand where occupancy is computed; ``banks`` keeps the operands of an
-    instruction in different ones of so many register banks; ``address_bits`` of 32 computes addresses in single
-    registers.  Raises `PtxError`, `CudaCompileError`, `WarpregError`.
+    CUDA C++ needs the ``cuda`` extra.  ``max_registers`` bounds the 32-bit registers per thread; other values are
+    spilled.  ``schedule`` enables the list scheduler; ``target`` (``sm_80``) adds the target's reserved registers to
+    the demand; ``level="ptx"`` keeps the PTX instructions, without register allocation; ``registers`` is the register
+    demand per thread to compute occupancy with; ``banks`` spreads the operands of an instruction over this many
+    register banks; ``address_bits=32`` computes addresses in single registers.  Raises `PtxError`, `CudaCompileError`,
+    `WarpregError`.
     """
     choice = CompileChoice(max_registers, schedule, target, level, registers, banks, address_bits=address_bits)
     return Program(load_module(source), choice, record)
@@ -230,7 +230,7 @@ def load_module(source: str | Path) -> Module:
 
 
 def source_name(kernel: str) -> str:
-    """The name in the source of a kernel that C++ has mangled; any other name as it is."""
+    """The source name of a mangled C++ kernel; any other name unchanged."""
     mangled = re.match(r"_Z(\d+)(\w+)", kernel)
     return mangled[2][: int(mangled[1])] if mangled else kernel
 
@@ -248,22 +248,22 @@ def run(
     banks: int = 0,
     address_bits: int = 64,
 ) -> Run:
-    """Run a built-in workload, or the one that a ``.py`` file defines, and check it against its NumPy reference."""
+    """Run a built-in workload, or one defined by a ``.py`` file, and check it against its NumPy reference."""
     choice = CompileChoice(max_registers, schedule, target, level, registers, banks, address_bits=address_bits)
     return runs.run_workload(runs.find_workload(workload), size, seed, choice)
 
 
 def read_trace(path: str | Path, *, unknown_opcodes: UnknownOpcodes = "error", registers: int | None = None) -> Run:
-    """The run that a trace recorded on hardware holds: a ``kernelslist.g`` or ``.traceg`` file of Accel-Sim's tracer.
+    """The run of a trace recorded on hardware: a ``kernelslist.g`` or ``.traceg`` file of Accel-Sim's tracer.
 
-    ``unknown_opcodes`` of ``"alu"`` takes opcodes that are in no table as integer arithmetic; ``registers`` is what a
-    thread is taken to demand where occupancy is computed.  Raises `SassTraceError`.
+    ``unknown_opcodes="alu"`` treats opcodes that are in no table as integer arithmetic; ``registers`` is the register
+    demand per thread to compute occupancy with.  Raises `SassTraceError`.
     """
     return traces.recorded_run(str(path), unknown_opcodes, CompileChoice(registers=registers))
 
 
 def write_trace(run: Run, folder: str | Path) -> Path:
-    """Write a run, recorded with ``Record(path=True, addresses=True)``, as traces that Accel-Sim takes; returns the
+    """Write a run, recorded with ``Record(path=True, addresses=True)``, as traces for Accel-Sim; returns the
     ``kernelslist.g``.  Raises `RunError` and `SassTraceError` for a run that lacks path or addresses."""
     return traces.export_run(run, Path(folder))
 

@@ -1,4 +1,4 @@
-"""Draws the figures that `warpreg.experiments.papers.figures` declares: one general way for each kind."""
+"""Draws the figures that `warpreg.experiments.papers.figures` declares: one general function for each kind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from warpreg.report.style import (
 )
 
 MANY = 12
-"""Bars that may have their values over them; more places than that lie in a row of their own, with turned names."""
+"""The most bars with values above them; panels with more places are stacked in rows, with rotated names."""
 WIDE, NARROW, PANEL, HEIGHT, ROW = 9.6, 4.8, 3.4, 3.4, 2.6
 """Inches: the widest figure, the narrowest, a panel beside others, a figure of one row, a row of several."""
 FOLD = 17
@@ -35,7 +35,7 @@ FOLD = 17
 TALL = 40
 """Characters of a line of the label beside a panel."""
 CHARACTER = 0.068
-"""Inches that a character of a name takes."""
+"""Inches per character of a name."""
 KEY = 0.5
 """Inches of a key of the legend beside its name."""
 WIRE_HATCH = "/////"
@@ -80,7 +80,7 @@ def _is_wide(panel: Panel) -> bool:
 
 
 def _named_width(panels: Sequence[Panel]) -> float:
-    """Inches that the names along the axis take side by side."""
+    """Inches that the names along the axis need in one row."""
     longest = max(
         (len(line) for panel in panels for place in panel.places for line in _folded(place).split("\n")), default=0
     )
@@ -189,7 +189,7 @@ def _names(axes: Axes, panel: Panel) -> None:
 
 
 def _from_zero(axes: Axes, together: Sequence[Axes]) -> None:
-    """Let the axis begin at zero, unless there is something below."""
+    """Start the axis at zero, unless there are negative values."""
     lowest = min(each.dataLim.y0 for each in together)
     axes.set_ylim(bottom=0.0 if lowest >= 0 else None)
 
@@ -202,7 +202,7 @@ def _group_names(axes: Axes, panel: Panel) -> None:
     places = [place + panel.offset(side) for place in range(len(panel.places)) for side in range(len(panel.groups))]
     axes.xaxis.set_minor_locator(FixedLocator(places))
     axes.xaxis.set_minor_formatter(FuncFormatter(lambda _, index: panel.groups[index % len(panel.groups)]))
-    axes.xaxis.remove_overlapping_locs = False  # a middle bar stands where the name of its place does
+    axes.xaxis.remove_overlapping_locs = False  # the name of a middle bar overlaps that of its place
     axes.tick_params(axis="x", which="minor", length=0, labelsize=6, labelrotation=90, pad=2)
     axes.tick_params(axis="x", which="major", pad=8 + 4 * max(map(len, panel.groups)))
 

@@ -1,4 +1,4 @@
-"""The figure of ``warpreg demo``: what a register file cache saves on each workload, and how its size matters."""
+"""The figure of ``warpreg demo``: savings of a register file cache on each workload, and the effect of its size."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The annotated listing of a compiled kernel: instructions with the live ranges of registers drawn beside them.
 
-One column a register.  A range starts at ``┬`` (written), passes ``│``, is read and lives on at ``├``, and ends at
-``┴`` (last read); ``┼`` reads or merges the old value and writes a new one; ``·`` is written and never read.
+One column per register.  A range starts at ``┬`` (written), continues with ``│``, is read and remains live at ``├``,
+and ends at ``┴`` (last read); ``┼`` reads or merges the old value and writes a new one; ``·`` is written and never
+read.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One instruction.  ``live`` names the registers alive after it; ``ranges`` has one character a column."""
+    """One instruction.  ``live`` names the registers live after it; ``ranges`` has one character per column."""
 
     pc: int
     instruction: Instruction
@@ -40,7 +41,7 @@ class Line:
 
     @property
     def pressure(self) -> int:
-        """32-bit registers alive after the instruction."""
+        """32-bit registers live after the instruction."""
         return sum(name.startswith("R") for name in self.live)
 
 
@@ -69,7 +70,7 @@ class Listing:
 
     @property
     def pressure(self) -> int:
-        """The most 32-bit registers alive at once."""
+        """The most 32-bit registers live at once."""
         return max((line.pressure for block in self.blocks for line in block.lines), default=0)
 
     def header(self) -> tuple[str, str]:

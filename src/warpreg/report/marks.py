@@ -1,4 +1,4 @@
-"""Printed values in a figure, beside the measured ones."""
+"""Marks of printed values in a figure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from warpreg.report.style import INK
 PRINTED = "printed in the paper"
 FRONT = 4
 ASIDE = 0.25
-"""Of a bar's width, to the right of its middle: the measured value is written in the middle."""
+"""Offset to the right of a bar's middle, in bar widths: the measured value is written in the middle."""
 
 
 def draw_marks(axes: Axes, panel: Panel, printed: Mapping[str, Published]) -> None:
-    """Those of a panel: a diamond at a place, a bar over a printed range, a broken line where there is no place."""
+    """Draw the marks of a panel: a diamond at a place, a bar for a printed range, a dashed line without a place."""
     label: str | None = PRINTED
     for mark in panel.figure.marks:
         if mark.panel not in ("", panel.title):
@@ -40,7 +40,7 @@ def draw_marks(axes: Axes, panel: Panel, printed: Mapping[str, Published]) -> No
 
 
 def _place(panel: Panel, mark: Mark) -> float | None:
-    """Where a mark stands along the axis: at its bar, to the right of the middle."""
+    """The position of a mark along the axis: at its bar, to the right of the middle."""
     place = None if mark.x is None else panel.position(mark.x)
     if place is not None and panel.figure.kind == "bars" and mark.series in panel.series:
         return place + panel.offset(panel.series.index(mark.series)) + ASIDE * BAR / len(panel.series)

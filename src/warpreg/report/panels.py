@@ -1,4 +1,4 @@
-"""Where the values of a figure's frame go: panels, places on the axis, series, and means of what falls on one place."""
+"""Layout of a figure's data: panels, places on the axis, series, and the means at each place."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from warpreg.experiments.papers.figure import Figure, Mean
 MEAN = "mean"
 """The place after the last workload."""
 BAR = 0.84
-"""Of the room that a place has."""
+"""Width of all bars of a place, as a fraction of the place."""
 SMALLEST = 1e-6
-"""What a value that is not positive counts as in a geometric mean."""
+"""Replacement of non-positive values in a geometric mean."""
 
 
 def text(value: object) -> str:
-    """A key as it stands on an axis; 4, 4.0 and "4" are one."""
+    """A key as text on an axis; 4, 4.0 and "4" are equal."""
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def keys(rows: pd.DataFrame, column: str) -> list[str]:
-    """The keys of a column in order: of numbers, else of first appearance; one empty key without a column."""
+    """The keys of a column in numeric order, else in order of first appearance; one empty key without a column."""
     if not column:
         return [""]
     values = rows[column].unique().tolist()
@@ -36,7 +36,7 @@ def keys(rows: pd.DataFrame, column: str) -> list[str]:
 
 
 def mean_of(values: Sequence[float], mean: Mean = "arithmetic") -> float:
-    """NaN of nothing."""
+    """The mean of some values; NaN if there are none."""
     if not values:
         return math.nan
     if mean == "geometric":
@@ -46,7 +46,7 @@ def mean_of(values: Sequence[float], mean: Mean = "arithmetic") -> float:
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture of a figure: its rows, and the keys of series and groups, the same in all panels."""
+    """One panel of a figure: its rows, and the keys of series and groups, the same in all panels."""
 
     figure: Figure
     title: str
@@ -56,7 +56,7 @@ class Panel:
 
     @property
     def numeric(self) -> bool:
-        """Whether places on the axis are numbers, rather than names side by side."""
+        """Whether places on the axis are numbers, not names."""
         return self.figure.kind in ("lines", "scatter")
 
     @cached_property
@@ -68,22 +68,22 @@ class Panel:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """What stands side by side at a place."""
+        """The keys of the adjacent bars at a place."""
         return self.groups if self.figure.kind == "stacks" else self.series
 
     def position(self, place: str | float) -> float | None:
-        """Where a place is on the axis; None if it is not there."""
+        """The position of a place on the axis; None if it is not on it."""
         if self.numeric:
             return float(place)
         return float(self.places.index(text(place))) if text(place) in self.places else None
 
     def offset(self, side: int) -> float:
-        """How far from the middle of its place a bar stands."""
+        """The offset of a bar from the middle of its place."""
         sides = len(self.sides)
         return (side - (sides - 1) / 2) * BAR / sides
 
     def values(self, series: str, group: str = "") -> Iterator[tuple[str, list[float]]]:
-        """The values at each place; at that of the mean, those of all workloads."""
+        """The values at each place; at the place of the mean, those of all workloads."""
         found = self._by_key
         for place in self.places:
             wanted = [place] if place != MEAN else self.places[:-1]
@@ -100,7 +100,7 @@ class Panel:
         return [mean_of(each, self.figure.mean) for each in values]
 
     def texts(self, series: str) -> list[str]:
-        """What is written over the bars of a series."""
+        """The texts above the bars of a series."""
         column, rows = self.figure.texts, self.rows
         chosen = rows[rows[self.figure.series].map(text) == series] if self.figure.series else rows
         by_place = dict(zip(chosen[self.figure.x.column].map(text), chosen[column], strict=True))
@@ -117,7 +117,7 @@ class Panel:
 
 
 def panels_of(figure: Figure, frame: pd.DataFrame) -> list[Panel]:
-    """The panels of a figure; rows without a value are left out."""
+    """The panels of a figure; rows without a value are omitted."""
     rows = frame[frame[figure.y.column].notna()]
     series, groups = tuple(keys(rows, figure.series)), tuple(keys(rows, figure.groups))
     return [
@@ -127,6 +127,6 @@ def panels_of(figure: Figure, frame: pd.DataFrame) -> list[Panel]:
 
 
 def spread(values: Iterable[float]) -> float:
-    """Standard deviation; 0 of fewer than two."""
+    """Standard deviation; 0 for fewer than two values."""
     found = list(values)
     return statistics.pstdev(found) if len(found) > 1 else 0.0

@@ -1,4 +1,4 @@
-"""The figures of a paper as files: for each a picture (SVG and PNG) and its tidy frame (CSV)."""
+"""The figures of a paper as files: for each a picture (SVG and PNG) and its data frame (CSV)."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def draw(paper: str, figure: Figure, frame: pd.DataFrame, folder: Path) -> list[
 
 
 def frame_path(paper: str, figure: Figure, folder: Path) -> Path:
-    """Where the frame of a figure lies."""
+    """The path of the data frame of a figure."""
     return folder / f"{paper}-{figure.name}.csv"
 
 
 def write_frame(figure: Figure, frame: pd.DataFrame, path: Path) -> Path:
-    """The frame as CSV, units in its headings; returns the path."""
+    """Write the frame as CSV, with units in its headings; returns the path."""
     with whole(path) as unfinished:
         frame.rename(columns=figure.headings).to_csv(unfinished, index=False, float_format="%.6g")
     return path
 
 
 def read_frame(figure: Figure, path: Path) -> pd.DataFrame:
-    """A frame that was written."""
+    """A frame written by `write_frame`."""
     columns = {heading: column for column, heading in figure.headings.items()}
     return pd.read_csv(path, keep_default_na=False, na_values=[""]).rename(columns=columns)

@@ -1,4 +1,4 @@
-"""How every figure looks: colours that colour-blind readers can tell apart, light axes, units on every label."""
+"""The style of every figure: colours that colour-blind readers can distinguish, light axes, units on every label."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INK, QUIET, GRID = "#222222", "#6b6b6b", "#dddddd"
 BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE, YELLOW = (
     "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7", "#F0E442",
 )  # fmt: skip
-"""The palette of Okabe and Ito (2008), told apart with any common colour vision deficiency."""
+"""The palette of Okabe and Ito (2008), distinguishable with any common colour vision deficiency."""
 
 OLIVE = "#8A7500"
 """For an eighth series: the palette's yellow is too pale for a thin line."""
@@ -21,7 +21,7 @@ OLIVE = "#8A7500"
 LEVEL_COLOURS = {"MRF": BLUE, "RFC": ORANGE, "ORF": GREEN, "LRF": PURPLE, "RC": ORANGE, "RSP": GREEN}
 SERIES_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, INK, OLIVE, QUIET)
 SERIES_MARKERS = "os^Dv<>pX"
-"""Of lines and points, beside their colours."""
+"""Markers of lines and points."""
 
 SETTINGS: Any = {
     "font.family": "sans-serif",
@@ -52,13 +52,13 @@ SETTINGS: Any = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The settings of our figures, for as long as the block lasts."""
+    """Apply the settings of the figures inside the block."""
     with matplotlib.rc_context(SETTINGS):
         yield
 
 
 def horizontal_grid(axes: Axes) -> None:
-    """Light lines behind the data to read values by."""
+    """Draw light horizontal grid lines behind the data."""
     axes.set_axisbelow(True)
     axes.grid(axis="y", color=GRID, linewidth=0.8)
     axes.tick_params(axis="x", length=0)

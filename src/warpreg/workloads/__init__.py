@@ -1,7 +1,7 @@
 """The benchmark kernels: CUDA source, checked-in PTX, seeded inputs and NumPy references, one folder each.
 
-A folder stands for each suite, and in it one for each workload. What holds a ``kernel.cu`` and a ``WORKLOAD`` is found
-by scanning; there is no list to keep.
+Each suite is a folder with one folder per workload. Folders with a ``kernel.cu`` and a ``WORKLOAD`` are found by
+scanning; there is no list to maintain.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def find(name: str) -> Workload:
 
 
 def load(path: Path | str) -> Workload:
-    """The workload of a user's own Python file, which defines ``WORKLOAD``; raises `WorkloadFileError`."""
+    """The workload of a user's Python file, which defines ``WORKLOAD``; raises `WorkloadFileError`."""
     path = Path(path)
     spec = importlib.util.spec_from_file_location(f"warpreg_workload_{path.stem}", path)
     if spec is None or spec.loader is None or not path.is_file():

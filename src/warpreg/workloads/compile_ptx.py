@@ -1,7 +1,7 @@
 """Regenerate the checked-in PTX of the workloads: ``python -m warpreg.workloads.compile_ptx``, with the ``cuda`` extra.
 
-With ``--check`` nothing is written; the exit status is 1 if a file is not what the installed compiler makes of its
-source. The header of a PTX file names its compiler; another release of the compiler may well write other PTX.
+With ``--check`` nothing is written; the exit status is 1 if a file differs from the output of the installed compiler.
+The header of a PTX file names its compiler; another release may write different PTX.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from warpreg.workloads.workload import Workload
 
 
 def regenerated(workload: Workload) -> str:
-    """What the PTX file of ``workload`` should hold, newly compiled."""
+    """The content of the PTX file of ``workload``, newly compiled."""
     return compile_cuda(workload.cuda_path.read_text(encoding="utf-8"), workload.cuda_path.name)
 
 
 def stale(check_only: bool) -> list[Path]:
-    """PTX files that differ from what the compiler makes of their sources now; rewritten unless ``check_only``."""
+    """PTX files that differ from the compiler's current output; rewritten unless ``check_only``."""
     differing = []
     for name in workloads.names():
         workload = workloads.find(name)
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in differing:
         print(f"{path} {verb} nvrtc {' '.join(compile_options())}")
     if not differing:
-        print("every PTX file is what the compiler makes of its source")
+        print("every PTX file equals the compiler's output")
     return 1 if check_only and differing else 0
 
 

@@ -1,4 +1,4 @@
-"""A launch description: a small TOML file that makes a workload of a user's own ``.cu`` or ``.ptx``.
+"""A launch description: a small TOML file that defines a workload for a user's ``.cu`` or ``.ptx`` file.
 
     source = "saxpy.cu"
 
@@ -24,7 +24,7 @@
     file = "y_expected.npy"
     relative = 1e-6
 
-Where a number stands, the name of a number of the chosen size may stand. An argument is a number, or the name of a
+Instead of a number, the name of a number of the chosen size can be used. An argument is a number, or the name of a
 number, of an array, or of a texture (``[textures.NAME]`` with ``array`` and the arguments of `Device.texture`).
 """
 
@@ -53,17 +53,17 @@ Extent = Annotated[list[Number], Field(min_length=1, max_length=3)]
 
 
 class DescriptionError(WarpregError):
-    """A launch description that cannot be followed; the message names the file and the entry."""
+    """An invalid launch description; the message names the file and the entry."""
 
 
 class Entry(BaseModel):
-    """An entry of the file: unknown keys are errors, and nothing is converted silently."""
+    """An entry of the file: unknown keys are errors, and there are no implicit conversions."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class ArrayEntry(Entry):
-    """A global array: read from a ``.npy`` file, or of a shape and dtype and filled by a rule or with a number."""
+    """A global array: read from a ``.npy`` file, or given by shape and dtype and filled by a rule or with a number."""
 
     file: str | None = None
     dtype: str = "float32"
@@ -72,7 +72,7 @@ class ArrayEntry(Entry):
 
 
 class TextureEntry(Entry):
-    """A texture over an array, with the arguments of `Device.texture`; it shows what kernels write to the array."""
+    """A texture over an array, with the arguments of `Device.texture`; kernel writes to the array are visible."""
 
     array: str
     kind: Kind = "2d"
@@ -83,7 +83,7 @@ class TextureEntry(Entry):
 
 
 class LaunchEntry(Entry):
-    """One launch, or ``repeat`` launches in a row."""
+    """One launch, or ``repeat`` consecutive launches."""
 
     kernel: str
     grid: Extent
@@ -94,7 +94,7 @@ class LaunchEntry(Entry):
 
 
 class ExpectEntry(Entry):
-    """What an array must hold at the end."""
+    """The expected content of an array at the end."""
 
     file: str
     relative: float = 0.0
@@ -155,7 +155,7 @@ def _complaint(error: Any) -> str:
 
 
 def _check_names(path: Path, description: Description) -> None:
-    """Every name that is used is defined: raises DescriptionError with the nearest name."""
+    """Check that every name is defined; raises DescriptionError with the nearest name."""
     numbers = {name for size in description.sizes.values() for name in size}
     arrays, textures = set(description.arrays), set(description.textures)
     for name, texture in description.textures.items():

@@ -1,4 +1,4 @@
-"""What is known of the kernels that the workloads are named after: static features of the compiled originals.
+"""Static features of the compiled original kernels that the workloads are named after.
 
 ``originals.csv`` has a row for each of 223 kernels of Rodinia, Parboil, PolyBench-GPU and ISPASS, compiled with nvcc
 and ptxas 13.0. Counts are static: PTX instructions (``ptx_insts``), those of a kind (``tex``, ``atom``, ``bar``,
@@ -55,7 +55,7 @@ def kernels_of(name: str) -> tuple[Original, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """The registers a thread that a paper prints for the program that a workload is named after."""
+    """The registers per thread that a paper prints for the program that a workload is named after."""
 
     workload: str
     paper: str

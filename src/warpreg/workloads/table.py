@@ -1,4 +1,4 @@
-"""The table of workloads: what was measured of each at each size, kept in ``table.json``."""
+"""The table of workloads: measurements of each at each size, stored in ``table.json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``ptxas`` made of the workloads' PTX when that was compiled: registers a thread and instructions, by kernel.
+"""Results of ``ptxas`` for the workloads' checked-in PTX: registers per thread and instructions, by kernel.
 
 ``vendor.csv`` is written together with the PTX; reading it needs no compiler.
 """
@@ -44,7 +44,7 @@ def vendor_kernels() -> tuple[VendorKernel, ...]:
 
 
 def most_registers(workload: str, kernels: Iterable[str], target: str) -> int | None:
-    """The registers of the hungriest of some kernels of a workload, or None if none of them is in the file."""
+    """The largest register count of some kernels of a workload, or None if none of them is in the file."""
     wanted = {(workload, kernel, target) for kernel in kernels}
     found = [row.registers for row in vendor_kernels() if (row.workload, row.kernel, row.target) in wanted]
     return max(found, default=None)

@@ -1,6 +1,6 @@
-"""What a workload is: kernels, seeded inputs, the host's part, and a reference that says what must come out.
+"""The definition of a workload: kernels, seeded inputs, host code, and a reference for the outputs.
 
-The built-in workloads and a user's own file are written the same way: a module with one `Workload` named ``WORKLOAD``.
+Built-in workloads and a user's file have the same form: a module with one `Workload` named ``WORKLOAD``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Extent = int | tuple[int, ...]
 
 
 class Buffer(Protocol):
-    """An array in the device's global memory, handed to `Device.launch` where the kernel has a pointer."""
+    """An array in the device's global memory, passed to `Device.launch` for a pointer parameter."""
 
     @property
     def address(self) -> int:
@@ -43,14 +43,14 @@ class Buffer(Protocol):
 
 
 class Surface(Protocol):
-    """A surface object, handed to `Device.launch` where the kernel has a ``cudaSurfaceObject_t``."""
+    """A surface object, passed to `Device.launch` for a ``cudaSurfaceObject_t`` parameter."""
 
     def download(self) -> Array:
         """A copy of the contents, in the shape and dtype of the array that it was made of."""
 
 
 class Device(Protocol):
-    """What a workload needs of the machine that runs its kernels."""
+    """The interface of the device that runs a workload's kernels."""
 
     def upload(self, array: Array, /) -> Buffer:
         """A new buffer with a copy of ``array``."""
@@ -72,18 +72,18 @@ class Device(Protocol):
         normalized: bool = False,
         read: Read = "element",
     ) -> object:
-        """A texture object over a copy of an array, or over a buffer whose later contents it shows.
+        """A texture object over a copy of an array, or over a buffer (later writes are visible).
 
-        ``launch`` takes it where the kernel has a ``cudaTextureObject_t``.  Axes are (layer, z, y, x) as far as the
-        kind has them, then 1, 2 or 4 channels if there is one more; a sequence of arrays makes a mipmap.  ``address``
-        is one mode, or one a dimension, x first.
+        It is passed to ``launch`` for a ``cudaTextureObject_t`` parameter.  Axes are (layer, z, y, x) as far as the
+        kind has them; an additional axis has 1, 2 or 4 channels; a sequence of arrays makes a mipmap.  ``address`` is
+        one mode, or one per dimension, x first.
         """
 
     def surface(self, source: Any, /, kind: Kind = "2d") -> Surface:
         """A surface object over a copy of an array, or over a buffer; axes as those of a texture."""
 
     def launch(self, kernel: str, grid: Extent, block: Extent, *args: object, shared_bytes: int = 0) -> object:
-        """Run ``kernel`` to its end: ``grid`` blocks of ``block`` threads (x, or x and y, or x, y and z).
+        """Run ``kernel`` to completion: ``grid`` blocks of ``block`` threads (x, or x and y, or x, y and z).
 
         ``args`` are buffers for pointers, textures and surfaces, and Python or NumPy numbers for scalars;
         ``shared_bytes`` is the size of the dynamic shared memory of a block.
@@ -91,12 +91,12 @@ class Device(Protocol):
 
 
 class CheckError(WarpregError):
-    """An output that is not what the reference says."""
+    """An output that differs from the reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far an output may be from the reference; the default is not at all.
+    """The allowed difference of an output from the reference; exact by default.
 
     An element passes if ``|found - expected| <= absolute + relative * |expected|``; NaN passes for NaN only.
     An output passes if at most ``fraction`` of its elements fail.
@@ -129,15 +129,15 @@ class Tolerance:
 class Workload:
     """One benchmark: what its kernels compute, on which inputs, and how the result is checked.
 
-    ``source`` is the CUDA file; the PTX that is run lies beside it with the suffix ``.ptx``.
+    ``source`` is the CUDA file; the PTX that is run is beside it with the suffix ``.ptx``.
     ``sizes`` gives every size by name, each with the same parameters.
     ``inputs`` makes the host arrays from a size and a seeded generator; ``run`` uploads them, launches the kernels and
     returns the outputs; ``reference`` computes the same outputs without the kernels.
-    ``suite`` is the benchmark suite that made the algorithm a benchmark, ``papers`` are those that measured it;
-    ``tags`` are ``integer`` or ``float``, ``compute`` or ``memory``, and the features it uses, the dominant one first.
-    ``tolerance`` holds for all outputs, or is one for each by name.
-    ``originals`` names its namesakes in ``originals.csv``, as ``suite/app``; ``differences`` says where and why the
-    kernels here are not like them.
+    ``suite`` is the benchmark suite that the algorithm comes from, ``papers`` are those that measured it; ``tags`` are
+    ``integer`` or ``float``, ``compute`` or ``memory``, and the features it uses, the dominant one first.
+    ``tolerance`` applies to all outputs, or is a mapping by output name.
+    ``originals`` names the original programs in ``originals.csv``, as ``suite/app``; ``differences`` describes where
+    and why the kernels here differ from them.
     """
 
     name: str
@@ -162,11 +162,11 @@ class Workload:
 
     @property
     def ptx_path(self) -> Path:
-        """The PTX that NVRTC made of the source."""
+        """The PTX that NVRTC generated from the source."""
         return self.source.with_suffix(".ptx")
 
     def module(self) -> Module:
-        """The parsed PTX; of a source without PTX beside it, what NVRTC makes of it now.
+        """The parsed PTX; a source without PTX beside it is compiled with NVRTC.
 
         Raises `PtxError`, `CudaCompileError`, and `CompilerMissingError` without the ``cuda`` extra.
         """
@@ -175,7 +175,7 @@ class Workload:
         return parse(compile_cuda(self.cuda_path.read_text(encoding="utf-8"), self.cuda_path.name), self.ptx_path.name)
 
     def tolerance_of(self, output: str) -> Tolerance:
-        """How far an output may be from the reference; of several tolerances, one that is not there is exact."""
+        """The tolerance of an output; an output missing in a mapping of tolerances is exact."""
         return self.tolerance if isinstance(self.tolerance, Tolerance) else self.tolerance.get(output, Tolerance())
 
     def problem(self, size: str = "tiny", seed: int = 0) -> Problem:
@@ -187,9 +187,9 @@ class Workload:
 
 @dataclass(frozen=True)
 class Problem:
-    """A workload at one size with one seed: run it on a device, then check what came out.
+    """A workload at one size with one seed: run it on a device, then check the outputs.
 
-    The same seed gives the same inputs. Inputs and expected outputs are computed when first asked for, and kept.
+    The same seed gives the same inputs. Inputs and expected outputs are computed on first use and cached.
     """
 
     workload: Workload
@@ -208,11 +208,11 @@ class Problem:
         return self.workload.reference(self.size, self.inputs)
 
     def run(self, device: Device) -> Arrays:
-        """The outputs of the kernels, run on ``device``, which must have been given the workload's PTX."""
+        """The outputs of the kernels, run on ``device``, which must have loaded the workload's PTX."""
         return self.workload.run(device, self.size, self.inputs)
 
     def check(self, outputs: Arrays) -> None:
-        """Compare ``outputs`` with the reference; raises `CheckError` that names the first element at fault."""
+        """Compare ``outputs`` with the reference; raises `CheckError` that names the first wrong element."""
         for name, expected in self.expected.items():
             if name not in outputs:
                 raise CheckError(f"{self}: output '{name}' is missing; there are: {', '.join(sorted(outputs))}")
@@ -239,5 +239,5 @@ class Problem:
 
 
 def blocks(items: int, per_block: int) -> int:
-    """How many blocks of ``per_block`` cover ``items``."""
+    """The number of blocks of ``per_block`` that cover ``items``."""
     return -(-items // per_block)
