@@ -1,1 +1,1 @@
-"""What a kernel is: types, operands, instructions, basic blocks, kernels and modules.  Imports nothing of ours."""
+"""The intermediate representation: types, operands, instructions, basic blocks, kernels and modules."""

@@ -1,7 +1,7 @@
-"""Where the state spaces lie among generic 64-bit addresses; global and constant memory follow from `GLOBAL_BASE` on.
+"""Map of the state spaces in generic 64-bit addresses; global and constant memory follow from `GLOBAL_BASE` on.
 
-All of it fits 32 bits, so that kernels with narrow addresses may see the same map.  Address 0 and what is near it
-belongs to no space."""
+All addresses fit 32 bits, so that kernels with narrow addresses use the same map.  Address 0 and its surroundings
+belong to no space."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ WINDOW_BYTES = 0x0100_0000
 """Size of either window."""
 
 TEXTURE_WINDOW = 0x0300_0000
-"""The handle of the first texture, sampler or surface; no memory lies there."""
+"""The handle of the first texture, sampler or surface; not a memory address."""
 
 GLOBAL_BASE = 0x1000_0000
 """Device address of the first buffer."""
 
 FUNCTION_BASE = 0x0010_0000
-"""Address of the first function; no memory lies there."""
+"""Address of the first function; not a memory address."""
 
 FUNCTION_STRIDE = 16
 """Distance of the addresses of two functions."""

@@ -1,4 +1,4 @@
-"""A kernel by its content."""
+"""Content digest of a kernel."""
 
 from __future__ import annotations
 

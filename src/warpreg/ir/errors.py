@@ -1,4 +1,4 @@
-"""The one exception family of Warpreg: each error names a place, what was expected and what was found."""
+"""The base exceptions of Warpreg: each error names a location, what was expected and what was found."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 
 class WarpregError(Exception):
-    """Base of every error that Warpreg raises on purpose; the command line turns it into an exit status."""
+    """Base of every error that Warpreg raises intentionally; the command line converts it to an exit status."""
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in a source text; ``line`` and ``column`` count from 1."""
+    """A location in a source text; ``line`` and ``column`` count from 1."""
 
     file: str
     line: int
@@ -24,7 +24,7 @@ class Location:
 
 
 class UnsupportedError(WarpregError):
-    """A well-formed construct that Warpreg reads but cannot run; names the opcode, file and line."""
+    """A well-formed construct that Warpreg parses but cannot execute; names the opcode, file and line."""
 
     def __init__(self, what: str, location: Location | None, reason: str = "is not supported") -> None:
         self.what = what
@@ -34,7 +34,7 @@ class UnsupportedError(WarpregError):
 
 
 class UnknownNameError(WarpregError):
-    """A name that nothing bears; suggests the nearest one that exists."""
+    """An unknown name; suggests the nearest known one."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""One instruction: opcode, modifiers, operands, guard; and which registers it reads and writes."""
+"""One instruction: opcode, modifiers, operands, guard; and the registers that it reads and writes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ NO_RESULT = frozenset(
     "pmevent sust sured discard applypriority griddepcontrol setmaxnreg wgmma tcgen05 bulk clusterlaunchcontrol free "
     "assertfail badcall".split()
 )
-"""Base opcodes whose first operand is not a destination (``bar.red`` and ``barrier.red`` are told apart by modifier).
-"""
+"""Base opcodes whose first operand is not a destination (``bar.red`` and ``barrier.red`` differ by modifier)."""
 
 PARTLY_WITH_RESULT = {
     "wmma": {("store",)},
     "mbarrier": {("init",), ("inval",), ("expect_tx",), ("complete_tx",)},
 }
-"""Base opcodes that have a result or not by their first modifier: those without."""
+"""Opcodes whose first modifier determines whether they have a result: the forms without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +47,9 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """``opcode`` is the base name (``add``), ``modifiers`` what follows its dots in order (``rn``, ``f32``).
+    """``opcode`` is the base name (``add``), ``modifiers`` the dot-separated names after it in order (``rn``, ``f32``).
 
-    ``location`` is the place in the PTX text, ``source`` the place in the original program that ``.loc`` gives.
+    ``location`` is in the PTX text, ``source`` in the original program according to ``.loc``.
     """
 
     opcode: str
@@ -84,7 +83,7 @@ class Instruction:
 
     @property
     def sources(self) -> tuple[Operand, ...]:
-        """Every operand that is not the destination; the guard is apart."""
+        """Every operand except the destination and the guard."""
         return self.operands[1:] if self.has_result else self.operands
 
     @property

@@ -1,6 +1,6 @@
 """A PTX module as written: directives, variables and functions with their statements in order.
 
-A module is what the parser returns and what prints back to PTX; a `Kernel` (basic blocks) is derived from one of its
+The parser returns a module, and the writer prints it as PTX; a `Kernel` (basic blocks) is derived from one of its
 functions.
 """
 
@@ -58,8 +58,8 @@ class Variable:
     """A variable or parameter declaration (PTX ISA, section 5.4).
 
     ``dimensions`` is empty for a scalar; a dimension of 0 is an unsized array.  ``vector`` is 1, 2 or 4.
-    ``linkage`` is ``extern``, ``visible``, ``weak``, ``common`` or empty.  ``qualifiers`` holds what else stands
-    between the space and the name (``.ptr``, ``.global``, attributes), as tokens.
+    ``linkage`` is ``extern``, ``visible``, ``weak``, ``common`` or empty.  ``qualifiers`` are the other tokens between
+    the space and the name (``.ptr``, ``.global``, attributes).
     """
 
     space: str
@@ -93,7 +93,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class RegisterDeclaration:
-    """``.reg .b32 %r<10>`` (``count`` 10) or ``.reg .b32 a, b`` (one declaration a name, ``count`` None)."""
+    """``.reg .b32 %r<10>`` (``count`` 10) or ``.reg .b32 a, b`` (one declaration per name, ``count`` None)."""
 
     type: Type
     name: str
@@ -198,8 +198,8 @@ TopLevel = Union[Variable, Function, Attribute, Section, SourceFile]
 
 @dataclass(frozen=True, eq=True)
 class Module:
-    """One PTX file.  ``items`` keeps every top-level thing in order, after version, target and address size; ``digest``
-    identifies the text it was read from, empty for a module that was made otherwise."""
+    """One PTX file.  ``items`` are all top-level items in order, after version, target and address size; ``digest``
+    identifies the text that was parsed, empty for a module that was not parsed."""
 
     version: str
     target: tuple[str, ...]
@@ -228,7 +228,7 @@ class Module:
         return defined[name]
 
     def kernel_name(self, name: str) -> str:
-        """The name in PTX of a kernel: as given, or as C++ mangles it.  Raises UnknownNameError."""
+        """The PTX name of a kernel, given by that name or its unmangled C++ name.  Raises UnknownNameError."""
         names = [kernel.name for kernel in self.kernels]
         mangled = [known for known in names if known.startswith(f"_Z{len(name)}{name}")]
         if name in names:

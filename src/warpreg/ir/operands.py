@@ -14,7 +14,7 @@ class Register:
     """A virtual register (``index`` -1) or an architected one.
 
     An architected register ``R4`` of a 64-bit type names the aligned pair R4, R5; a 128-bit one four registers.
-    Predicates (``type`` pred) are numbered apart: P0, P1, ...; so are uniform registers, one a warp: UR0, UR1, ...
+    Predicates (``type`` pred) are numbered separately: P0, P1, ...; so are uniform registers, one per warp: UR0, ...
     """
 
     name: str
@@ -57,7 +57,7 @@ class Immediate:
 
     @property
     def as_float(self) -> float:
-        """The number that an ``f32`` or ``f64`` constant stands for, or the integer as a float."""
+        """The number that an ``f32`` or ``f64`` constant represents, or the integer as a float."""
         if self.form == "f32":
             return float(struct.unpack("<f", struct.pack("<I", self.value))[0])
         if self.form == "f64":
@@ -84,7 +84,7 @@ class Special:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """The name of a variable, parameter or function, standing for its address."""
+    """The name of a variable, parameter or function; its value is the address."""
 
     name: str
     offset: int = 0
@@ -107,9 +107,9 @@ class Label:
 class ConstantBank:
     """A word of a constant bank, read without a register.
 
-    Bank 0 holds the kernel's parameters (``offset`` in bytes as laid out in PTX), bank 3 the constant variables
-    (``offset`` bytes into the one called ``name``), bank 4 the addresses of module variables (``name`` says which,
-    ``offset`` is added to the address)."""
+    Bank 0 holds the kernel's parameters (``offset`` in bytes in PTX's layout), bank 3 the constant variables
+    (``offset`` bytes into variable ``name``), bank 4 the addresses of module variables (``offset`` is added to the
+    address of ``name``)."""
 
     bank: int
     offset: int

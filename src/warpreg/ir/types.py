@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class Kind(enum.Enum):
-    """What the bits of a type stand for."""
+    """The interpretation of a type's bits."""
 
     BITS = "b"
     UNSIGNED = "u"
@@ -33,7 +33,7 @@ class Type:
 
     @property
     def words(self) -> int:
-        """Architected 32-bit registers that one value takes; 0 for predicates, which live apart."""
+        """Architected 32-bit registers per value; 0 for predicates, which have separate registers."""
         return 0 if self.kind is Kind.PREDICATE else (self.bits + 31) // 32
 
     @property

@@ -1,9 +1,8 @@
 """The operations on values from which every opcode's meaning is composed.
 
 A *value* is a bundle of bits of one width (1 for predicates) in each of 32 lanes; an implementation may be LLVM
-vectors, lists of Python integers, or symbols.  Operands of one operation have the same width unless said otherwise, and
-the result has it too.  Values carry no type: an operation says itself whether it reads its operands as unsigned, signed
-or IEEE 754 numbers.
+vectors, lists of Python integers, or symbols.  Operands and result of an operation have the same width unless stated
+otherwise.  Values have no type: each operation defines whether its operands are unsigned, signed or IEEE 754 numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ V = TypeVar("V")
 
 
 class Algebra(Protocol[V]):
-    """What an implementation provides; see `warpreg.ir.opcodes` for the conventions on undefined cases."""
+    """The operations of an implementation; see `warpreg.ir.opcodes` for the conventions on undefined cases."""
 
     def constant(self, bits: int, value: int) -> V:
         """The same ``value`` (taken modulo 2**bits) in every lane."""
@@ -143,7 +142,7 @@ class Algebra(Protocol[V]):
         """Truncated toward 0 and clamped to the integers of ``bits``; 0 for NaN."""
 
     def permute(self, a: V, source: V) -> V:
-        """Each lane takes a from the lane that its 32-bit ``source`` names (0 to 31)."""
+        """Each lane receives a of the lane given by its 32-bit ``source`` (0 to 31)."""
 
     def ballot(self, p: V) -> V:
-        """In every lane the same 32-bit value, whose bit i is the predicate of lane i."""
+        """The same 32-bit value in every lane; its bit i is the predicate of lane i."""

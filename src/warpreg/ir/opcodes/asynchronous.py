@@ -1,8 +1,8 @@
-"""Asynchronous copies and what waits for them (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous
-copy"), and fences for them.
+"""Asynchronous copies, waits for them (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy"), and
+fences for them.
 
-A copy is complete when its instruction is: PTX lets it be.  What waits for groups of copies has then nothing to do;
-bytes that an mbarrier awaits are counted as they are copied.
+A copy completes with its instruction, which PTX allows.  Waits for groups of copies are then no-ops; the bytes that an
+mbarrier expects are counted as they are copied.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _store(syntax: str, types: str, effect: str) -> Opcode:
 
 
 def _done(syntax: str, types: str = "<-") -> Opcode:
-    """What has nothing to do."""
+    """A row without an effect."""
     return Opcode(syntax, types, _nothing, Unit.CTRL)
 
 

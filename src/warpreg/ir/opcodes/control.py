@@ -1,5 +1,5 @@
-"""Control flow, barriers and calls (PTX ISA, sections 9.7.12 and 9.7.13), and what the host does for a kernel: the
-executor carries all of it out."""
+"""Control flow, barriers and calls (PTX ISA, sections 9.7.12 and 9.7.13), and host services; the executor implements
+all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why instructions that PTX has, and the table has not, are refused."""
+"""Reasons why PTX instructions that are not in the table are unsupported."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PARTS = {
 
 
 def reason(instruction: Instruction) -> str:
-    """What is said of an instruction that no row of the table allows."""
+    """The error text for an instruction that no row of the table allows."""
     parts = (PARTS.get((instruction.opcode, modifier)) for modifier in instruction.modifiers)
     why = FAMILIES.get(instruction.opcode) or next(filter(None, parts), "")
     return f"is not supported: it {why}" if why else "is not supported"

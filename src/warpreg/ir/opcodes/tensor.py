@@ -3,8 +3,8 @@
 Products of f16, bf16, tf32 and 8-bit numbers are exact; PTX leaves the order and the precision of their sum open (at
 least single).  Here the products of an element of D are added in double precision, lowest inner index first, then the
 accumulator, and only the sum is rounded to D's type, to nearest even.  f64 is a chain of fused multiply-adds that
-begins with the accumulator.  Integer sums wrap, or clamp with ``.satfinite``.  `warpreg.ir.tensor` says which lane
-holds which element.
+begins with the accumulator.  Integer sums wrap, or clamp with ``.satfinite``.  `warpreg.ir.tensor` has the layout of
+elements in registers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROUNDING = "[.(rn|rz|rm|rp)]"
 
 
 def transposed(m: Algebra[V], f: Form, active: V, a: V) -> V:
-    """An 8 x 8 matrix of 16-bit elements transposed: row ``lane / 4``, two columns a lane, before and after."""
+    """An 8 x 8 matrix of 16-bit elements transposed: row ``lane / 4``, two columns per lane, before and after."""
     lane, two = m.lane_ids(), m.constant(32, 2)
     row, upper = m.lshr(lane, two), m.constant(32, 16)
     column = m.shl(m.and_(lane, m.constant(32, 3)), m.constant(32, 1))
@@ -41,13 +41,13 @@ def transposed(m: Algebra[V], f: Form, active: V, a: V) -> V:
 
 
 def _types(product: MatrixProduct) -> str:
-    """The row's types: as many registers of each matrix as its fragment has."""
+    """The row's types: the registers of each matrix's fragment."""
     words = {m: " ".join([product.register_type(m)] * product.fragment(m).registers) for m in "abcd"}
     return f"{words['d']} <- {words['a']} {words['b']} {words['c']}"
 
 
 def _row(syntax: str, example: str) -> Opcode:
-    """A row; ``example`` is one of its full opcodes, by which the operands are counted."""
+    """A row; ``example`` is one of its full opcodes, which determines the number of operands."""
     opcode, *modifiers = example.split(".")
     types = _types(product_of(opcode, tuple(modifiers)))
     return Opcode(syntax, types, unit=Unit.TENSOR, effect=MULTIPLIES)
@@ -121,7 +121,7 @@ SPACE = "(global|shared|shared::cta)"
 
 
 def _wmma_moves() -> Iterator[Opcode]:
-    """Loads and stores by the registers of their fragment; what several shapes share is one row."""
+    """Loads and stores by the registers of their fragment; shapes with equal registers share a row."""
     rows: dict[tuple[str, str, str], None] = {}
     for shapes, kind, sums in FRAGMENTS:
         for shape in shapes:

@@ -1,4 +1,4 @@
-"""Matrix instructions: which matrices they multiply, and where each element lies in the registers of a warp."""
+"""Matrix instructions: the matrices that they multiply, and the layout of elements in the registers of a warp."""
 
 from warpreg.ir.tensor.fragment import Fragment, Place
 from warpreg.ir.tensor.product import MatrixProduct, product_of

@@ -1,12 +1,12 @@
-"""Where the elements of a matrix lie in the registers of a warp.
+"""Layout of the elements of a matrix in the registers of a warp.
 
-The layouts are those of PTX's figures for ``mma`` (PTX ISA, "Matrix Fragments for mma").  Seen as one rule: lanes come
-in eight groups of four; a group holds a row of A, a column of B and two columns in a row of C or D; the members of a
-group share out the inner dimension, as many neighbouring elements each as fit a register.  Larger matrices are tiles of
-16 rows (A), 8 columns (B), or both (C, D), one after the other.
+The layouts are those of PTX's figures for ``mma`` (PTX ISA, "Matrix Fragments for mma").  As one rule: the lanes form
+eight groups of four; a group holds a row of A, a column of B and two columns in a row of C or D; the members of a group
+divide the inner dimension, with as many adjacent elements each as fit a register.  Larger matrices are sequences of
+tiles of 16 rows (A), 8 columns (B), or both (C, D).
 
-PTX leaves the layout of ``wmma`` fragments open.  Here it is the same rule, which is what machines since sm_80 are
-known to use; where PTX wants more registers than the elements fill, the registers are repeated.
+PTX leaves the layout of ``wmma`` fragments open.  Here it is the same rule, which machines since sm_80 are known to
+use; if PTX requires more registers than the elements fill, the registers are repeated.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ LANES = 32
 REGISTER_BITS = 32
 
 Place = tuple[int, int, int]
-"""Which of several independent matrices, row, column."""
+"""Index of one of several independent matrices, row, column."""
 
 
 @dataclass(frozen=True)
 class Fragment:
-    """``place(e, lane)`` is the place of a lane's element e, of ``count``; ``packed`` elements share a register, the
-    first in its lowest bits.  ``registers`` counts those of the operand; past the elements they repeat from the first.
+    """``place(e, lane)`` is the matrix position of a lane's element e, of ``count``; ``packed`` elements share a
+    register, the first in its lowest bits.  ``registers`` is the number of the operand's registers; after the elements
+    they repeat from the first.
     """
 
     count: int
@@ -35,7 +36,7 @@ class Fragment:
 
     @cached_property
     def elements(self) -> tuple[tuple[Place, ...], ...]:
-        """The places by element and lane."""
+        """The matrix positions by element and lane."""
         return tuple(tuple(self.place(element, lane) for lane in range(LANES)) for element in range(self.count))
 
     @property
@@ -44,7 +45,7 @@ class Fragment:
         return self.count // self.packed
 
     def holders(self) -> Iterator[tuple[Place, int, int]]:
-        """Each place with an element and a lane that hold it."""
+        """Each matrix position with an element and a lane that hold it."""
         for element, lanes in enumerate(self.elements):
             for lane, place in enumerate(lanes):
                 yield place, element, lane
@@ -116,7 +117,7 @@ def _in_quad_right(by_rows: bool, element: int, lane: int) -> Place:
 
 
 def quad_accumulator(packed: int) -> Fragment:
-    """C or D of the four products: a row a lane as f16 (``packed`` is 2), 2 x 2 squares as f32."""
+    """C or D of the four products: one row per lane as f16 (``packed`` is 2), 2 x 2 squares as f32."""
     return _fragment(8, packed, _in_quad_rows if packed == 2 else _in_quad_squares)
 
 
@@ -131,5 +132,5 @@ def _in_quad_squares(element: int, lane: int) -> Place:
 
 
 def _quad_pair(lane: int) -> tuple[int, int, int]:
-    """Of ``mma.m8n8k4``: which of four products, the lane in its quad, and whether it is of the upper quads."""
+    """For ``mma.m8n8k4``: the index of the product, the lane in its quad, and whether it is an upper quad."""
     return lane % 16 // 4, lane % 4, lane // 16

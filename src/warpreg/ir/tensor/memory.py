@@ -1,4 +1,4 @@
-"""Matrices in memory, as ``wmma.load`` and ``wmma.store`` name them (PTX ISA, "wmma.load", "wmma.store")."""
+"""Matrices in memory, the operands of ``wmma.load`` and ``wmma.store`` (PTX ISA, "wmma.load", "wmma.store")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warpreg.ir.tensor.product import ELEMENT_BITS, MatrixProduct, shape_of
 
 @dataclass(frozen=True)
 class Piece:
-    """Bytes that a register of each lane holds from bit ``shift`` on: ``size`` bytes at byte ``offsets[lane]`` of line
+    """Bytes in a register of each lane from bit ``shift`` on: ``size`` bytes at byte ``offsets[lane]`` of line
     ``lines[lane]``."""
 
     shift: int
@@ -23,8 +23,8 @@ class Piece:
 
 @dataclass(frozen=True)
 class MatrixInMemory:
-    """Lines of elements of ``bits``, which are rows if ``by_rows`` and else columns; ``stride`` elements lie between
-    the beginnings of lines unless the instruction says otherwise."""
+    """Lines of elements of ``bits``: rows if ``by_rows``, else columns; ``stride`` is the default distance between
+    lines in elements."""
 
     fragment: Fragment
     bits: int
@@ -33,7 +33,7 @@ class MatrixInMemory:
     loaded: bool
 
     def pieces(self, register: int) -> Iterator[Piece]:
-        """What a register holds: one piece if its elements are neighbours in memory, else one an element."""
+        """The content of a register: one piece if its elements are adjacent in memory, else one per element."""
         packed = self.fragment.packed
         elements = [self._line_and_position(e) for e in range(register * packed, (register + 1) * packed)]
         if self.bits < 8 or all(_follows(a, b) for a, b in pairwise(elements)):
@@ -71,5 +71,5 @@ def matrix_in_memory(modifiers: tuple[str, ...]) -> MatrixInMemory:
 
 
 def _multiplied(modifiers: tuple[str, ...]) -> str:
-    """A type of A that goes with the shape of an accumulator, on which its fragment does not depend."""
+    """A type of A that is valid with the shape of an accumulator; the accumulator's fragment does not depend on it."""
     return "f64" if modifiers[-1] == "f64" else "f16"

@@ -1,4 +1,4 @@
-"""What ``mma`` and ``wmma.mma`` multiply (PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions")."""
+"""Products of ``mma`` and ``wmma.mma`` (PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions")."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 class MatrixProduct:
     """D = A B + C, with A of ``rows`` x ``inner`` and B of ``inner`` x ``columns`` elements.
 
-    Types are PTX's names.  ``bitwise`` (``xor`` or ``and``) combines single bits in place of a product; ``saturates``
-    clamps an integer result; ``layouts`` of A and B matter for ``quad_pairs`` only, the four products of ``m8n8k4``.
+    Types are PTX's names.  ``bitwise`` (``xor`` or ``and``) combines single bits instead of a product; ``saturates``
+    clamps an integer result; ``layouts`` of A and B matter only for ``quad_pairs``, the four products of ``m8n8k4``.
     """
 
     rows: int
@@ -52,7 +52,7 @@ class MatrixProduct:
 
     @property
     def quad_pairs(self) -> bool:
-        """Whether quarters of the warp multiply matrices of their own."""
+        """Whether quarters of the warp multiply separate matrices."""
         return not self.wmma and (self.rows, self.columns, self.inner) == (8, 8, 4) and self.a == "f16"
 
     @property
@@ -62,7 +62,7 @@ class MatrixProduct:
 
     @functools.cached_property
     def fragments(self) -> tuple[Fragment, Fragment, Fragment, Fragment]:
-        """Those of A, B, C and D; single bits are taken by words of 32."""
+        """The fragments of A, B, C and D; single bits are grouped in words of 32."""
         if self.quad_pairs:
             sums = [quad_accumulator(_packed(kind)) for kind in (self.c, self.d)]
             return quad_left(self.layouts[0]), quad_right(self.layouts[1]), sums[0], sums[1]
@@ -76,7 +76,7 @@ class MatrixProduct:
         )
 
     def fragment(self, matrix: str) -> Fragment:
-        """That of ``a``, ``b``, ``c`` or ``d``."""
+        """The fragment of ``a``, ``b``, ``c`` or ``d``."""
         return self.fragments["abcd".index(matrix)]
 
     def element_type(self, matrix: str) -> str:
@@ -84,7 +84,7 @@ class MatrixProduct:
         return (self.a, self.b, self.c, self.d)["abcd".index(matrix)]
 
     def register_type(self, matrix: str) -> str:
-        """The PTX type of a register of ``a``, ``b``, ``c`` or ``d``: ``b32`` where elements are packed."""
+        """The PTX type of a register of ``a``, ``b``, ``c`` or ``d``: ``b32`` if elements are packed."""
         element = self.element_type(matrix)
         return element if element in ("f32", "f64", "s32") else "b32"
 

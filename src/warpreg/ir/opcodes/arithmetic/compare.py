@@ -21,7 +21,7 @@ COMPARISONS = (
     (f"{FLOAT}{{0}}[.ftz].f32", Unit.ALU),
     (f"{FLOAT}{{0}}.f64", Unit.DP),
 )
-"""The comparison of each type; in place of {0} comes the operator that combines it with a predicate."""
+"""The comparison of each type; {0} is replaced by the operator that combines it with a predicate."""
 COMBINED = ".(and|or|xor)"
 VALUES = "(b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)"
 UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
@@ -43,7 +43,7 @@ def compared_integers(m: Algebra[V], f: Form, relation: str, a: V, b: V) -> V:
 
 
 def compared_numbers(m: Algebra[V], relation: str, a: V, b: V) -> V:
-    """A relation is false where an operand is NaN; with ``u`` at its end it is true there."""
+    """A relation is false if an operand is NaN; with a final ``u`` it is true then."""
     return {
         "eq": lambda: m.fcmp("oeq", a, b),
         "ne": lambda: m.or_(m.fcmp("olt", a, b), m.fcmp("olt", b, a)),
@@ -74,7 +74,7 @@ def combined(m: Algebra[V], f: Form, p: V, c: V) -> V:
 
 
 def setp(m: Algebra[V], f: Form, a: V, b: V) -> tuple[V, ...]:
-    """The second predicate, where there is one, gets the inverse."""
+    """The second predicate, if any, is the inverse."""
     holds = compared(m, f, a, b)
     return (holds,) if len(f.signature.results) == 1 else (holds, inverse(m, holds))
 

@@ -1,7 +1,6 @@
 """Approximations of elementary functions (PTX ISA, section 9.7.3): polynomials within the error that PTX allows.
 
-Coefficients are minimax fits of ours, constant term first, rounded to single precision, each with the error of
-the fit.
+Coefficients are our own minimax fits, constant term first, rounded to single precision, each with the error of the fit.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def power_of_two(m: Algebra[V], exponent: V) -> V:
 
 
 def exp2(m: Algebra[V], x: V) -> V:
-    """2**x as a polynomial in the fraction, scaled twice so that overflow and subnormal results come out right."""
+    """2**x as a polynomial in the fraction, scaled twice so that overflow and subnormal results are correct."""
     x = m.fmax(m.fmin(x, number(m, 32, 160.0)), number(m, 32, -160.0))
     whole = m.fround(x, "rn")
     exponent = m.float_to_int(whole, True, 32)
@@ -101,9 +100,9 @@ def lg2(m: Algebra[V], f: Form, a: V) -> V:
 
 
 def circular(m: Algebra[V], f: Form, a: V) -> V:
-    """``sin`` or ``cos``: a multiple of pi/2, known to 72 bits, is taken off.
+    """``sin`` or ``cos`` after subtraction of a multiple of pi/2, which is represented to 72 bits.
 
-    Beyond about 2**20 nothing is left of the argument's precision, but results stay from -1 to 1.
+    Beyond about 2**20 the argument's precision is lost, but results remain from -1 to 1.
     """
     a = flushed(m, f, a)
     turns = m.fround(m.fmul(a, number(m, 32, 2 / math.pi)), "rn")
@@ -127,7 +126,7 @@ def circular(m: Algebra[V], f: Form, a: V) -> V:
 
 
 def tanh(m: Algebra[V], f: Form, a: V) -> V:
-    """Below 1/2 the odd series, else 1 - 2 / (e**2x + 1) with the sign put back."""
+    """Below 1/2 the odd series, else 1 - 2 / (e**2x + 1) with the sign restored."""
     size = magnitude(m, a)
     square = m.fmul(a, a)
     series = m.fma(m.fmul(a, square), polynomial(m, square, (-1 / 3, 2 / 15, -17 / 315)), a)
@@ -161,7 +160,7 @@ def rough_reciprocal(m: Algebra[V], f: Form, a: V) -> V:
 
 
 def rough_reciprocal_root(m: Algebra[V], f: Form, a: V) -> V:
-    """As `rough_reciprocal`, of the square root."""
+    """Like `rough_reciprocal`, of the square root."""
     a = flushed_double(m, high_word(m, a))
     return rough(m, m.fdiv(number(m, 64, 1.0), m.fsqrt(a)))
 

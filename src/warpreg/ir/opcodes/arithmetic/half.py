@@ -36,7 +36,7 @@ from warpreg.ir.types import Type
 
 V = TypeVar("V")
 OUTSIDE = 0x7FF7
-"""The NaN of either format with which a tensor copy fills what lies outside."""
+"""The NaN of either format with which a tensor copy fills out-of-bounds elements."""
 Elementwise = Callable[..., V]
 """``operation(m, f, format, *values)`` on 16-bit values."""
 
@@ -69,7 +69,7 @@ def clamped(m: Algebra[V], f: Form, form: Format, a: V) -> V:
 
 
 def add(m: Algebra[V], f: Form, form: Format, a: V, b: V) -> V:
-    """Single precision has more than twice the digits, so that its rounding does no harm."""
+    """Single precision has more than twice the digits, so double rounding is harmless."""
     return clamped(m, f, form, narrowed(m, form, m.fadd(widened(m, form, a), widened(m, form, b))))
 
 
@@ -95,7 +95,7 @@ def fma(m: Algebra[V], f: Form, form: Format, a: V, b: V, c: V) -> V:
 
 
 def fma_guarded(m: Algebra[V], f: Form, form: Format, a: V, b: V, c: V) -> V:
-    """As `fma`, but +0 where a factor is the NaN that stands for what lies outside a tensor."""
+    """Like `fma`, but +0 if a factor is the NaN of out-of-bounds tensor elements."""
     outside = m.constant(16, OUTSIDE)
     result = fma(m, f, form, a, b, c)
     return m.select(m.or_(m.eq(a, outside), m.eq(b, outside)), m.constant(16, 0), result)

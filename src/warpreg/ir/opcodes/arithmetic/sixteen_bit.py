@@ -1,8 +1,8 @@
-"""The 16-bit floating-point formats, and exact ways between them and single or double precision.
+"""The 16-bit floating-point formats, and conversions between them and single or double precision.
 
 ``f16`` has 5 exponent bits and 10 of mantissa, ``bf16`` the exponent of single precision and 7 of mantissa.  Arithmetic
-is done in a wider format and rounded once.  Where the wider operation rounds too, it rounds *to odd*: what is inexact
-gets a last bit of 1, from which every later rounding to at least two bits fewer is the rounding of the exact number
+is done in a wider format and rounded once.  If the wider operation rounds too, it rounds *to odd*: the last bit of an
+inexact result is set, so that a later rounding to at least two bits fewer equals the rounding of the exact number
 (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Transactions on Computers 57(4), 2008).
 """
 
@@ -49,7 +49,7 @@ def flushed16(m: Algebra[V], form: Format, a: V) -> V:
 
 
 def widened(m: Algebra[V], form: Format, a: V) -> V:
-    """The same number in single precision; of f16, the exponent is put right by a multiplication, subnormals too."""
+    """The same number in single precision; for f16, a multiplication corrects the exponent, including subnormals."""
     wide = m.zext(a, 32)
     if form is BF16:
         return m.shl(wide, m.constant(32, 16))
@@ -61,7 +61,7 @@ def widened(m: Algebra[V], form: Format, a: V) -> V:
 
 
 def towards_odd(m: Algebra[V], rounded: V, error: V) -> V:
-    """A result rounded to nearest, made odd; ``error`` is the exact result less the rounded one, by its sign."""
+    """A result rounded to nearest, made odd; ``error`` has the sign of the exact result minus the rounded one."""
     bits = m.width(rounded)
     zero, one = m.constant(bits, 0), m.constant(bits, 1)
     no_error = m.constant(m.width(error), 0)
@@ -86,7 +86,7 @@ def odd_sum(m: Algebra[V], a: V, b: V) -> V:
 
 
 def odd_single(m: Algebra[V], a: V) -> V:
-    """A double rounded to single precision, to odd; from a number past the range, the largest one."""
+    """A double rounded to single precision, to odd; out-of-range numbers become the largest one."""
     near = m.float_resize(a, 32)
     back = m.float_resize(near, 64)
     finite = m.ult(magnitude(m, a), m.constant(64, 0x7FF0000000000000))
@@ -95,7 +95,7 @@ def odd_single(m: Algebra[V], a: V) -> V:
 
 
 def narrowed(m: Algebra[V], form: Format, a: V, rounding: str = "rn") -> V:
-    """A single-precision number rounded to the format: to nearest, then moved to the side that ``rounding`` wants."""
+    """A single-precision number rounded to the format: to nearest, then adjusted in the direction of ``rounding``."""
     near = _nearest(m, form, a)
     if rounding == "rn":
         return near
@@ -130,7 +130,7 @@ def _nearest_bf16(m: Algebra[V], size: V) -> V:
 
 
 def _nearest_f16(m: Algebra[V], size: V) -> V:
-    """A subnormal result is what adding 1/2, whose last bit weighs as much as f16's smallest number, puts there."""
+    """A subnormal result is formed by adding 1/2, whose last bit has the weight of f16's smallest number."""
     half = number(m, 32, 0.5)
     subnormal = m.sub(m.fadd(size, half), half)
     normal = _without_low_bits(m, m.sub(size, m.constant(32, 112 << 23)), 13)

@@ -1,8 +1,8 @@
 """Conversions from and to packed numbers of 8, 6 and 4 bits (PTX ISA, section 9.7.9, cvt).
 
 ``e4m3`` has no infinities and one NaN of each sign; ``e5m2`` is the upper byte of f16; ``e2m3``, ``e3m2`` and ``e2m1``
-have neither, and a NaN becomes their largest number.  A number of 6 bits lies in the low end of a byte, one of 4 bits
-in half a byte.
+have neither, and a NaN becomes their largest number.  A number of 6 bits is in the low bits of a byte, one of 4 bits in
+half a byte.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class SmallFormat:
-    """A sign, an exponent and so many bits of ``mantissa``; ``largest`` and ``nan`` are the bits of the largest finite
-    number and of what a NaN becomes, ``last`` the largest magnitude that is a number or infinity."""
+    """A sign, an exponent and ``mantissa`` bits; ``largest`` and ``nan`` are the bits of the largest finite number and
+    of the result for a NaN, ``last`` the largest magnitude that is a number or infinity."""
 
     bits: int
     mantissa: int
@@ -55,7 +55,7 @@ def small_format(type_: Type) -> SmallFormat:
 def nearest(m: Algebra[V], form: SmallFormat, a: V) -> V:
     """The magnitude of a single-precision number rounded to nearest, not yet bounded.
 
-    A subnormal result is what an addition leaves of a number whose last bit weighs as much as the format's smallest.
+    A subnormal result is formed by adding a number whose last bit has the weight of the format's smallest number.
     """
     size, dropped = magnitude(m, a), 23 - form.mantissa
     least_exponent = 1 - form.bias
@@ -68,7 +68,7 @@ def nearest(m: Algebra[V], form: SmallFormat, a: V) -> V:
 
 
 def finished_small(m: Algebra[V], f: Form, form: SmallFormat, a: V, size: V) -> V:
-    """A rounded magnitude bounded to the finite numbers, with the sign of a; NaN and ``.relu`` seen to."""
+    """A rounded magnitude clamped to the finite numbers, with the sign of a; handles NaN and ``.relu``."""
     largest = m.constant(32, form.largest)
     value = m.select(m.ult(largest, size), largest, size)
     value = m.or_(value, m.lshr(sign_of(m, a), m.constant(32, 32 - form.bits)))

@@ -33,7 +33,7 @@ def to_integer(m: Algebra[V], f: Form, a: V) -> V:
 
 
 def from_integer(m: Algebra[V], f: Form, a: V) -> V:
-    """By way of a double that holds the integer exactly, or of 64 bits all but a sticky last bit."""
+    """Through a double that holds the integer exactly, or, for 64 bits, with a sticky last bit."""
     result, source = f.types
     if source.bits == 64:
         a = _fitting_double(m, a, source.is_signed)
@@ -43,7 +43,7 @@ def from_integer(m: Algebra[V], f: Form, a: V) -> V:
 
 
 def _fitting_double(m: Algebra[V], a: V, signed: bool) -> V:
-    """The low 16 bits of an integer past 2**52 become one bit, the highest of them."""
+    """The low 16 bits of an integer past 2**52 are reduced to one sticky bit, the highest of them."""
     low = m.and_(a, m.constant(64, 0xFFFF))
     zero = m.constant(64, 0)
     sticky = m.select(m.eq(low, zero), zero, m.constant(64, 0x8000))
@@ -55,7 +55,7 @@ def _fitting_double(m: Algebra[V], a: V, signed: bool) -> V:
 
 
 def to_half(m: Algebra[V], f: Form, a: V) -> V:
-    """A number of any format rounded to f16 or bf16; to its own format, to an integer if so named."""
+    """A number of any format rounded to f16 or bf16; within one format, to an integer if the modifier says so."""
     result, source = f.types
     form = format_of(result)
     if source.bits == 64:

@@ -1,10 +1,10 @@
-"""Stochastic rounding, ``cvt.rs`` (PTX ISA, section 9.7.9, cvt): random bits decide which neighbour a number becomes.
+"""Stochastic rounding, ``cvt.rs`` (PTX ISA, section 9.7.9, cvt): random bits determine the neighbour of a number.
 
-Random bits are added below the last place that is kept, at the upper end of what is dropped, and the sum is cut.  A
-conversion to f16x2 takes 13 bits for each number and one to bf16x2 16, from the half of ``rbits`` in the number's own
-place.  Four numbers share two chunks of 16 bits, the upper half of ``rbits`` for the first two and the lower for the
-others (of e2m1x4 the upper bytes of both halves, and the lower bytes); the second and fourth number take the chunk as
-it is, the first and third its reverse.
+Random bits are added below the last kept place, at the upper end of the dropped bits, and the sum is truncated.  A
+conversion to f16x2 uses 13 bits for each number and one to bf16x2 16, from the half of ``rbits`` at the number's own
+position.  Four numbers share two chunks of 16 bits, the upper half of ``rbits`` for the first two and the lower for the
+others (for e2m1x4, the upper bytes of both halves, and the lower bytes); the second and fourth number use the chunk
+unchanged, the first and third its reverse.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from warpreg.ir.opcodes.form import Form, Opcode
 V = TypeVar("V")
 
 FAR = 40
-"""A number this many places below the last one stays under it whatever is added."""
+"""A number this many places below the last one remains below it after any addition."""
 
 
 def cut(m: Algebra[V], mantissa: int, bias: int, a: V, random: V, count: int) -> V:
-    """The magnitude of a single-precision number plus ``count`` random bits below the last place, cut; infinity and
-    NaN become more than any number."""
+    """The magnitude of a single-precision number plus ``count`` random bits below the last place, truncated; infinity
+    and NaN become larger than any number."""
     size, zero, one = magnitude(m, a), m.constant(32, 0), m.constant(32, 1)
     field = m.lshr(size, m.constant(32, 23))
     is_subnormal = m.eq(field, zero)

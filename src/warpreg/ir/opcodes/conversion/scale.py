@@ -1,7 +1,6 @@
 """Powers of two in a byte, ``ue8m0``, and integers clamped and packed (PTX ISA, section 9.7.9, cvt and cvt.pack).
 
-``ue8m0`` has the exponent of single precision alone: 0 stands for 2**-127, 255 for NaN.  The sign of what is converted
-does not count.
+``ue8m0`` is the exponent of single precision only: 0 is 2**-127, 255 is NaN.  The sign of the operand is ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ INFINITY = 0x7F800000
 
 
 def scale(m: Algebra[V], f: Form, a: V) -> V:
-    """The exponent of a single-precision number, rounded up under ``.rp``; ``.satfinite`` makes 254 of infinity."""
+    """The exponent of a single-precision number, rounded up with ``.rp``; with ``.satfinite`` infinity becomes 254."""
     size, infinity = magnitude(m, a), m.constant(32, INFINITY)
     exponent = m.lshr(size, m.constant(32, 23))
     if f.has("rp"):
