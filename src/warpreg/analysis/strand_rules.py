@@ -73,8 +73,8 @@ class _Search:
     def run(self) -> None:
         for block in self.flow.reverse_postorder:
             before = [p for p in self.flow.predecessors[block] if p in self.leaving]
-            wanted = self.live.live_in[block]
-            pending = {self.leaving[p] & wanted for p in before} or {0}
+            live = self.live.live_in[block]
+            pending = {self.leaving[p] & live for p in before} or {0}
             boundary = self._at_start(block, before, len(pending) > 1)
             waits = boundary is not None and boundary.start is Start.WAITS
             if boundary is not None:

@@ -1,4 +1,4 @@
-"""Measurements: runs of workloads, designs compared on them, the papers' results, and the speed of the package itself.
+"""Measurements: runs of workloads, comparisons of designs, results of papers, and the speed of the package.
 
-Read `runs` (one workload), `studies` (many), `papers` (printed results); the rest are experiments of their own.
+Read `runs` (one workload), `studies` (many), `papers` (printed results); the other packages are separate experiments.
 """

@@ -86,8 +86,8 @@ class Panel:
         """The values at each place; at the place of the mean, those of all workloads."""
         found = self._by_key
         for place in self.places:
-            wanted = [place] if place != MEAN else self.places[:-1]
-            yield place, [value for name in wanted for value in found.get((name, series, group), ())]
+            names = [place] if place != MEAN else self.places[:-1]
+            yield place, [value for name in names for value in found.get((name, series, group), ())]
 
     def means(self, series: str, group: str = "") -> list[float]:
         """Their means."""

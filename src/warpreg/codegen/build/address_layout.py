@@ -84,8 +84,8 @@ class Layout:
     def of(variables: Mapping[str, Variable], named: Iterable[str]) -> Layout:
         """Static variables in order of declaration, each aligned; unsized shared arrays all start after them."""
         layout = Layout()
-        wanted = set(named)
-        chosen = {n: v for n, v in variables.items() if n in wanted and v.space in PLACED | BANKED}
+        named_variables = set(named)
+        chosen = {n: v for n, v in variables.items() if n in named_variables and v.space in PLACED | BANKED}
         unsized = {n: v for n, v in chosen.items() if v.space == "shared" and v.bytes == 0}
         for name, variable in chosen.items():
             if name not in unsized:

@@ -51,8 +51,8 @@ def _elements(operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
 
 def agree(prototype: CallPrototype | Function, function: Function) -> bool:
     """Whether a function's parameters and results have the sizes in bytes that a prototype declares."""
-    wanted, found = ((_sizes(signature.parameters), _sizes(signature.returns)) for signature in (prototype, function))
-    return wanted == found
+    declared, found = ((_sizes(signature.parameters), _sizes(signature.returns)) for signature in (prototype, function))
+    return declared == found
 
 
 def _sizes(variables: tuple[Variable, ...]) -> list[int]:

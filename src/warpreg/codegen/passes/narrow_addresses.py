@@ -59,19 +59,19 @@ def _narrowed(kernel: Kernel) -> frozenset[str]:
     """The registers to narrow: address bases and their operands, except registers with other uses."""
     makers: dict[str, list[Instruction]] = defaultdict(list)
     readers: dict[str, list[Instruction]] = defaultdict(list)
-    wanted: list[str] = []
+    worklist: list[str] = []
     for instruction in map(as_move, kernel.instructions()):
         for register in instruction.defined:
             makers[register.name].append(instruction)
         for register in instruction.used:
             readers[register.name].append(instruction)
-        wanted += [r.name for r in _bases(instruction)]
+        worklist += [r.name for r in _bases(instruction)]
     names: set[str] = set()
-    while wanted:
-        name = wanted.pop()
+    while worklist:
+        name = worklist.pop()
         if name not in names and makers[name] and all(map(_has_narrow_form, makers[name])):
             names.add(name)
-            wanted += [r.name for i in makers[name] for r in i.used if r.type.bits == 64]
+            worklist += [r.name for i in makers[name] for r in i.used if r.type.bits == 64]
     pending = list(names)
     while pending:
         name = pending.pop()

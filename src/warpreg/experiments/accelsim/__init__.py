@@ -1,1 +1,1 @@
-"""The timing core held against Accel-Sim: the same traces and machine tables, and its cycles."""
+"""Validation of the timing core against Accel-Sim on the same traces and machine tables."""

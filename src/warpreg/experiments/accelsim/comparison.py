@@ -1,4 +1,4 @@
-"""Our cycles beside those of Accel-Sim on the same traces and machine tables, memory with contention as theirs has."""
+"""Cycles compared with those of Accel-Sim on the same traces and machine tables, with the contention memory model."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ FILE = Path(__file__).with_name("cycles.toml")
 
 @functools.cache
 def recorded_cycles() -> dict[str, Any]:
-    """What ``cycles.toml`` holds."""
+    """The content of ``cycles.toml``."""
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
 def machines() -> tuple[str, ...]:
-    """The machines that Accel-Sim's cycles are known of."""
+    """The machines with recorded Accel-Sim cycles."""
     return tuple(recorded_cycles()["binary_version"])
 
 

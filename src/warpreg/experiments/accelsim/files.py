@@ -1,4 +1,4 @@
-"""The synthetic kernels as files in the format that Accel-Sim reads."""
+"""Writes the synthetic kernels in Accel-Sim's trace format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Twelve synthetic kernels, each made to be limited by one thing; what Accel-Sim needs for them is in ``cycles.toml``.
+"""Twelve synthetic kernels, each limited by one resource; the cycles of Accel-Sim are in ``cycles.toml``.
 
 Addresses are above 4 GiB, so that nothing is in the L2 cache at the start.
 """
@@ -37,7 +37,7 @@ class Kernel:
 
 
 def chain(trips: int) -> Body:
-    """Additions of which each needs the one before."""
+    """A chain of dependent additions."""
 
     def body(warp: Stream) -> None:
         def iteration(_: int) -> None:
@@ -54,7 +54,7 @@ def chain(trips: int) -> Body:
 def independent(
     opcode: str, count: int, trips: int, sources: Callable[[int], Sequence[int]]
 ) -> Callable[[Stream], None]:
-    """``count`` instructions an iteration that need nothing of each other."""
+    """``count`` independent instructions per iteration."""
 
     def body(warp: Stream) -> None:
         def iteration(_: int) -> None:
@@ -69,7 +69,7 @@ def independent(
 
 
 def shared_loads(ways: int) -> Body:
-    """Shared loads whose lanes lie ``ways`` words apart, and as many additions that use them."""
+    """Shared loads with a stride of ``ways`` words between lanes, and as many additions that use them."""
 
     def body(warp: Stream) -> None:
         def iteration(_: int) -> None:
@@ -99,7 +99,7 @@ def barriers(warp: Stream) -> None:
 
 
 def stream(blocks: int, stride: int, trips: int, stores: bool) -> Body:
-    """Four loads in flight whose lanes lie ``stride`` words apart, then a product and perhaps a store for each."""
+    """Four loads in flight with ``stride`` words between lanes, then a product and optionally a store for each."""
 
     def body(warp: Stream) -> None:
         total = warp.block_warps * blocks
@@ -122,7 +122,7 @@ def stream(blocks: int, stride: int, trips: int, stores: bool) -> Body:
 
 
 def pointer_chase(warp: Stream) -> None:
-    """Loads of which each takes its address from the one before, all lanes the same word, anywhere in 2 MB."""
+    """Dependent loads at random addresses in 2 MB; all lanes load the same word."""
     places = _random_numbers(5000 + warp.index, (2 << 20) // LINE)
 
     def iteration(_: int) -> None:
@@ -136,7 +136,7 @@ def pointer_chase(warp: Stream) -> None:
 
 
 def matrix_product(warp: Stream) -> None:
-    """A tiled product of 64 by 64 and 64 by 128 elements, one element a thread; a warp is two rows of a tile."""
+    """A tiled product of 64 by 64 and 64 by 128 elements, one element per thread; a warp is two rows of a tile."""
     width, depth = 8 * TILE, 64
     row, column = warp.block // 8 * TILE + 2 * warp.warp, warp.block % 8 * TILE
 

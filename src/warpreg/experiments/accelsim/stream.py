@@ -14,7 +14,7 @@ OPCODES = {
     70: {"LDG": "LDG.E.SYS", "STG": "STG.E.SYS", "BAR": "BAR.SYNC", "LDS": "LDS.U"},
     86: {"LDG": "LDG.E", "STG": "STG.E", "BAR": "BAR.SYNC.DEFER_BLOCKING"},
 }
-"""How a binary version spells an opcode, where that differs from the name used here."""
+"""The opcode names of a binary version that differ from the names used here."""
 
 SLOTS_PER_PASCAL_GROUP = 3
 
@@ -22,7 +22,7 @@ SLOTS_PER_PASCAL_GROUP = 3
 class Stream:
     """One warp of a synthetic kernel: every call of `issue` is one warp-instruction.
 
-    ``warp`` counts in the thread block, ``index`` in the grid.  PCs repeat across the iterations of `loop`.
+    ``warp`` is the index in the thread block, ``index`` in the grid.  PCs repeat across the iterations of `loop`.
     """
 
     def __init__(self, version: int, block: int, warp: int, block_warps: int) -> None:
@@ -41,7 +41,7 @@ class Stream:
         memory: str = "0",
         mask: int = FULL,
     ) -> None:
-        """One instruction; ``memory`` is what `strided` or `steps` give, or 0 where there is no address."""
+        """One instruction; ``memory`` is the result of `strided` or `steps`, or 0 without an address."""
         words = [f"{self._pc():04x} {mask:08x} {len(results)}", *(f"R{r}" for r in results)]
         words += [self._names.get(opcode, opcode), str(len(sources)), *(f"R{r}" for r in sources), memory, "0"]
         self.lines.append(" ".join(words) + "\n")
@@ -64,7 +64,7 @@ class Stream:
             body(iteration)
 
     def loop(self, trips: int, body: Callable[[int], None]) -> None:
-        """`repeat` with a counter, a comparison and a branch that the last iteration does not take."""
+        """`repeat` with a counter, a comparison and a backward branch."""
 
         def iterate(iteration: int) -> None:
             body(iteration)
@@ -75,7 +75,7 @@ class Stream:
         self.repeat(trips, iterate)
 
     def _pc(self) -> int:
-        """16 bytes an instruction; on Pascal 8, with a control word before every three."""
+        """16 bytes per instruction; on Pascal 8, with a control word before every three."""
         if not self._pascal:
             return 16 * self._slot
         group, place = divmod(self._slot, SLOTS_PER_PASCAL_GROUP)
@@ -83,7 +83,7 @@ class Stream:
 
 
 def strided(base: int, stride: int) -> str:
-    """Addresses of 4-byte accesses that lie ``stride`` bytes apart from lane to lane."""
+    """Addresses of 4-byte accesses with a stride of ``stride`` bytes between lanes."""
     return f"4 1 0x{base:x} {stride}"
 
 

@@ -1,1 +1,1 @@
-"""Speed of this machine and of the package: what `warpreg bench` measures, a file a benchmark."""
+"""The benchmarks of `warpreg bench`: speed of the package on this machine, one file per benchmark."""

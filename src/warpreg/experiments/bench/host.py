@@ -11,7 +11,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 VECTOR_BITS = (("avx512f", 512), ("avx2", 256), ("avx", 256), ("sse2", 128), ("neon", 128))
-"""Widest vector registers first, by the feature that brings them."""
+"""Vector width by CPU feature, the widest first."""
 
 
 def host() -> dict[str, Any]:
@@ -32,7 +32,7 @@ def host() -> dict[str, Any]:
 
 
 def _model() -> str:
-    """The processor's own name, where the system tells it."""
+    """The processor's model name, if the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,7 +1,7 @@
-"""``warpreg bench placement``: seconds of processor time that compiling placements takes, over the whole suite.
+"""``warpreg bench placement``: processor seconds to compile placements, over the whole suite.
 
-Timed is a design's compile step with the analyses that it needs, on kernels whose program table is there; the kernels
-themselves are compiled before.  One run of each, on one core.
+Measures a design's compile step including its analyses; kernels are compiled, and program tables made, before.  One
+run of each, on one core.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class PlacementTime:
 
 
 def placements(names: Sequence[str] = (), begin: Begin = lambda what: None) -> dict[str, Any]:
-    """The sums over these workloads (all without names), and a row for each; ``begin`` is told what comes next."""
+    """The sums over the workloads (default: all), and a row for each; ``begin`` is called with the next one."""
     rows = []
     for name in names or workloads.names():
         begin(f"placing {name}")
@@ -51,14 +51,14 @@ def placements(names: Sequence[str] = (), begin: Begin = lambda what: None) -> d
 
 
 def placement_time(name: str, module: Module) -> PlacementTime:
-    """What the kernels of a workload's module take."""
+    """The time for the kernels of a workload's module."""
     kernels = [codegen.translate(module, function.name) for function in module.kernels]
     seconds = {design: sum(_seconds(kernel, design) for kernel in kernels) for design in DESIGNS}
     return PlacementTime(name, len(kernels), sum(kernel.instruction_count for kernel in kernels), seconds)
 
 
 def _seconds(kernel: Kernel, name: str) -> float:
-    """Of one kernel, with what is known of it forgotten."""
+    """Processor seconds for one kernel, with its cached analyses cleared."""
     kernel.analyses.clear()
     design = designs.load(name)
     values, program = design.configure(), designs.program_table(kernel)

@@ -1,4 +1,4 @@
-"""A kernel of any length to time the compiler on: loads, arithmetic, divergent branches and stores inside a loop."""
+"""A kernel of any length for compile-time measurements: loads, arithmetic, divergent branches and stores in a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fresh Python processes whose starts are timed, as a user has them."""
+"""New Python processes for measurements of start-up time."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 
 
 def python(arguments: Sequence[str], cache: str) -> str:
-    """What a Python process with these arguments prints, with ``cache`` as its cache directory.
+    """The output of a Python process with these arguments, and ``cache`` as its cache directory.
 
-    Python keeps its byte code there as well, also where the environment forbids that: with an empty directory modules
-    are compiled, later they are loaded.
+    Python's byte code is cached there too, regardless of the environment: with an empty directory modules are compiled,
+    later they are loaded.
     """
     environment = os.environ | {"WARPREG_CACHE": cache, "PYTHONPYCACHEPREFIX": str(Path(cache) / "bytecode")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -1,7 +1,7 @@
-"""``warpreg bench replay``: how fast the cache designs are replayed, M register accesses a second of processor time.
+"""``warpreg bench replay``: replay speed of the cache designs, in M register accesses per processor second.
 
 Designs that depend on the order of warps follow the schedule of a timing run.  Each figure is the best of five, on one
-core, from the recorded path on disk; compiling is not in it.
+core, from the recorded path on disk, without compile time.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from warpreg.trace import Schedule
 from warpreg.trace.path import RecordedPath
 
 WORKLOADS = ("2dconv", "backprop", "spmv")
-"""Two to four million warp-instructions each at size small."""
+"""Workloads of two to four million warp-instructions each at size small."""
 
 DESIGNS: Mapping[str, bool] = {"rfc": False, "rfc-lrf": False, "rsp": False, "rc": True, "rc-rsp": True}
-"""Whether each needs a schedule."""
+"""Designs, and whether each needs a schedule."""
 
 MACHINE = "gtx980-two-level"
 REPEATS = 5
@@ -35,7 +35,7 @@ Launch = tuple[RecordedPath, Schedule | None]
 
 @dataclass(frozen=True, slots=True)
 class ReplaySpeed:
-    """One workload: M accesses a second by design."""
+    """One workload: M accesses per second by design."""
 
     workload: str
     warp_instructions: int
@@ -46,7 +46,7 @@ class ReplaySpeed:
 
 
 def replays(size: str = "small", begin: Begin = lambda what: None) -> dict[str, Any]:
-    """The geometric mean of each design, and a row for each workload; ``begin`` is told what is measured next."""
+    """The geometric mean of each design, and a row per workload; ``begin`` is called with the next measurement."""
     speeds = []
     for name in WORKLOADS:
         begin(f"replaying {name}")
@@ -56,7 +56,7 @@ def replays(size: str = "small", begin: Begin = lambda what: None) -> dict[str, 
 
 
 def replay_speed(name: str, size: str) -> ReplaySpeed:
-    """The speeds on one workload; the first kernel counts."""
+    """The speeds on the first kernel of a workload."""
     run = run_workload(find_workload(name), size, record=simt.Record(path=True, addresses=True))
     kernel = run.kernels[0]
     launches = run.launches_of(kernel)

@@ -1,12 +1,13 @@
 """``warpreg bench spine``: the speed figures of the package on this machine, one core, each the median of five.
 
-- functional: warp-instructions a second with the path recorded; launch and writing of the path timed, not compiling.
-- recorded addresses: the same with lane addresses recorded too, over the speed without.
+- functional: warp-instructions per second with the path recorded; includes the launch and writing the path, but not
+  compiling.
+- recorded addresses: speed with lane addresses recorded too, relative to the speed without.
 - compile: PTX text to runnable native code, a kernel of 400 instructions, with an empty cache and from the disk cache.
-- path bytes: what the recorded path takes on disk per warp-instruction, on the worst kernel.
-- replay: register accesses a second through the register file cache, from the recorded path on disk.
-- parse: PTX text of the workloads, read one file after the other.
-- first and later run: ``warpreg run vector-add`` as a process of its own, with an empty and with a warm cache.
+- path bytes: bytes of the recorded path on disk per warp-instruction, on the worst kernel.
+- replay: register accesses per second through the register file cache, from the recorded path on disk.
+- parse: PTX text of the workloads, one file after the other.
+- first and later run: ``warpreg run vector-add`` as a new process, with an empty and with a warm cache.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ Begin = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """One workload: M warp-instructions a second with the path, and with addresses too; bytes of path on disk."""
+    """One workload: M warp-instructions per second with the path, and with addresses too; bytes of path on disk."""
 
     workload: str
     warp_instructions: int
@@ -69,7 +70,7 @@ class Speed:
 
 
 def spine(size: str = "small", begin: Begin = lambda what: None) -> dict[str, Any]:
-    """All figures by name, then ``machine`` and a row for each workload; ``begin`` is told what is measured next."""
+    """All figures by name, then ``machine`` and a row per workload; ``begin`` is called with the next measurement."""
     speeds = []
     for name in WORKLOADS:
         begin(f"running {name}")
@@ -97,7 +98,7 @@ def spine(size: str = "small", begin: Begin = lambda what: None) -> dict[str, An
 
 
 def workload_speed(name: str, size: str) -> Speed:
-    """Speed of one workload; its inputs are made and its kernels compiled before the clock runs."""
+    """Speed of one workload, without the time to make inputs and compile kernels."""
     problem = find_workload(name).problem(size)
     problem.check(problem.run(load_device(problem.workload, AS_COMPILED)))
     seconds: dict[simt.Record, float] = {}
@@ -122,7 +123,7 @@ def workload_speed(name: str, size: str) -> Speed:
 
 
 def replay_maccess_s(run: Run) -> float:
-    """Million register accesses a second that the register file cache's replay counts, reading the path from disk."""
+    """Million register accesses per second in the replay of the register file cache, with the path read from disk."""
     choice = Choice.load("rfc")
     counted = replayed(run, choice)
     accesses = sum(counts.reads() + counts.writes() for counts in counted)
@@ -130,7 +131,7 @@ def replay_maccess_s(run: Run) -> float:
 
 
 def parse_mb_s() -> float:
-    """MB (10^6 bytes) of PTX text a second: the workloads' files, over and over to at least a megabyte."""
+    """MB (10^6 bytes) of PTX text per second: the workloads' files, repeated to at least a megabyte."""
     texts = [workloads.find(name).ptx_path.read_text(encoding="utf-8") for name in WORKLOADS]
     once = sum(map(len, texts))
     rounds = -(-PARSED_BYTES // once)
@@ -154,7 +155,7 @@ def compile_seconds() -> tuple[float, float]:
 
 
 def probe_segments(instructions: int) -> int:
-    """Segments of the probe kernel that compile to a number of instructions, as nearly as may be."""
+    """The number of probe kernel segments whose compiled length is closest to ``instructions``."""
 
     def compiled(segments: int) -> int:
         kernel = codegen.build(parse(probe_ptx(segments)), NAME)
@@ -171,7 +172,7 @@ def _compile_in_process(segments: int, cache: str) -> float:
 
 
 def print_compile_seconds(segments: int) -> None:
-    """Compile the probe kernel in this process and print the seconds; modules are imported before the clock runs."""
+    """Compile the probe kernel in this process and print the seconds, without the time to import modules."""
     text = probe_ptx(segments)
     begin = time.perf_counter()
     prepare(text)
@@ -184,7 +185,7 @@ def prepare(text: str) -> None:
 
 
 def start_seconds() -> tuple[float, float]:
-    """Seconds of the process ``warpreg run vector-add``: with an empty cache directory, and with the one it left."""
+    """Seconds of the process ``warpreg run vector-add``: with an empty cache directory, and with a warm one."""
     first: list[float] = []
     later: list[float] = []
     for _ in range(REPEATS):

@@ -1,12 +1,12 @@
-"""``warpreg bench timing``: how fast the timing core is on this machine, one core.
+"""``warpreg bench timing``: speed of the timing core on one core of this machine.
 
-- speed: warp-instructions a second of processor time over the first thread blocks of the recorded launches of the demo
-  kernels (about two million instructions each), decoding of path and addresses included, once the core is compiled;
-  by machine.  A kernel that demands more registers than a thread of the machine has counts with those.
-- hook overhead: the same with the register file cache, whose two hooks plan every operand, over the speed without; the
-  largest over the kernels.
-- first compile and later start: seconds of a whole process that times a tiny run, from its start to its result, with an
-  empty cache and with the one it left.
+- speed: warp-instructions per processor second over the first thread blocks of the recorded launches of the demo
+  kernels (about two million instructions each), by machine; includes decoding of path and addresses, but not compiling
+  the core.  A kernel that demands more registers than a thread of the machine has is run with the machine's maximum.
+- hook overhead: the slowdown by the register file cache, whose two hooks plan every operand; the largest over the
+  kernels.
+- first compile and later start: seconds of a whole process that times a tiny run, with an empty cache and with a warm
+  one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Begin = Callable[[str], None]
 
 
 def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, Any]:
-    """All figures by name; ``begin`` is told what is measured next."""
+    """All figures by name; ``begin`` is called with the next measurement."""
     rows: list[dict[str, Any]] = []
     for name in WORKLOADS:
         begin(f"running {name}")
@@ -70,7 +70,7 @@ def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
 
 
 def speed(run: Run, machine: str, designs: Sequence[str] = ()) -> float:
-    """Million warp-instructions a second of processor time, the best of `REPEATS` after the core is compiled."""
+    """Million warp-instructions per processor second, the best of `REPEATS` after the core is compiled."""
     described, window = load_machine(machine), sample(run)
 
     def timed() -> float:
@@ -88,14 +88,14 @@ def speed(run: Run, machine: str, designs: Sequence[str] = ()) -> float:
 
 
 def sample(run: Run) -> Window:
-    """The first thread blocks of each launch, so many that all launches have about `SAMPLE` warp-instructions."""
+    """The first thread blocks of each launch, with about `SAMPLE` warp-instructions in all launches together."""
     blocks = sum(math.prod(launch.grid) for launch in run.launches)
     share = min(1.0, SAMPLE / run.warp_instructions)
     return Window(max(FEWEST_BLOCKS, math.ceil(blocks * share / len(run.launches))))
 
 
 def start_seconds() -> tuple[float, float]:
-    """Seconds of the process ``warpreg run vector-add --cycles``: with an empty cache, and with the one it left."""
+    """Seconds of the process ``warpreg run vector-add --cycles``: with an empty cache, and with a warm one."""
     with tempfile.TemporaryDirectory(prefix="warpreg-bench-") as cache:
         return _seconds(cache), statistics.median(_seconds(cache) for _ in range(LATER_STARTS))
 

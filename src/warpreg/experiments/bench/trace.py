@@ -1,8 +1,7 @@
-"""``warpreg bench traces``: how fast recorded traces are read, on one core.
+"""``warpreg bench traces``: speed of reading recorded traces, on one core.
 
 Runs of a few workloads are exported as traces, and these are read: text, steps, path, addresses and kernel.  The
-figure is the megabytes of text over all of them for each second of processor time, the median of five; compiling the
-reader is not timed.
+figure is megabytes of text per processor second over all of them, the median of five, without compiling the reader.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Begin = Callable[[str], None]
 
 
 def traces(begin: Begin = lambda description: None) -> dict[str, Any]:
-    """``traceg_mb_s``, MB of trace text a second of processor time; ``begin`` is told what is being done."""
+    """``traceg_mb_s``, MB of trace text per processor second; ``begin`` is called with the current step."""
     with tempfile.TemporaryDirectory() as folder:
         lists = []
         for name in WORKLOADS:

@@ -1,1 +1,1 @@
-"""Whether results are right: workloads against references, placements by running, seeded corruptions."""
+"""Correctness checks: workloads against references, placements by execution, seeded corruptions."""

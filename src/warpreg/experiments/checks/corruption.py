@@ -1,9 +1,9 @@
-"""Placements made wrong on purpose: how many of them the checking executor finds.
+"""Mutation test of the checking executor: the share of corrupted placements that it detects.
 
 A corruption changes where one operand of an executed instruction is read, kept or written.  It is *caught* if the run
-faults, does not end, or leaves other memory; one that survives is *equivalent* if a static proof, which knows nothing
-of the run, finds every read right all the same.  What makes wrong only reads that the run need not come to, in other
-blocks or under a guard, is not drawn: a run can tell nothing about it.
+faults, does not end, or produces different memory.  A surviving one is *equivalent* if the static check still finds
+every read correct.  Corruptions that affect only reads that may not be executed, in other blocks or under a guard, are
+not drawn, because a run cannot detect them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _changed(program: Program, row: int, **columns: int) -> Program:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What became of one corruption; ``message`` is what caught it, empty for a survivor."""
+    """The result of one corruption; ``message`` is the error that caught it, empty for a survivor."""
 
     workload: str
     kernel: str
@@ -65,8 +65,8 @@ class Trial:
 def possible(program: Program, visits: np.ndarray[Any, Any]) -> list[Corruption]:
     """Every corruption of a placed operand in code that was executed.
 
-    A read or a fill may go to any other place that the program uses, a result to any other place above the MRF, and a
-    result that is in both may lose the MRF.
+    A read or a fill may be moved to any other place that the program uses, a result to any other place above the MRF,
+    and a result that is written to both may lose the MRF write.
     """
     per_pc = np.repeat(visits, np.diff(program.first_pc)) > 0
     ran_source = np.repeat(per_pc, np.diff(program.source_start))
@@ -95,7 +95,7 @@ def _used(program: Program) -> Iterator[tuple[int, int]]:
 def trials(
     names: Sequence[str], count: int, design: str = "orf-lrf", size: str = "tiny", seed: int = 0
 ) -> Iterator[Trial]:
-    """``count`` corruptions drawn at random, in turn from each workload."""
+    """``count`` corruptions drawn at random, from the workloads in rotation."""
     chosen, rng = load(design), random.Random(seed)
     references = [Reference.of(name, size) for name in names[:count]]
     for index in range(count):

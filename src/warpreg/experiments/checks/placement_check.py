@@ -1,4 +1,4 @@
-"""Running kernels with their placement in effect: what is read must be where the compiler says, lane by lane."""
+"""Execution of placed kernels, with a check per lane that each operand is in the place that it is read from."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Place = Callable[[Kernel], Program]
 
 
 class PlacementError(WarpregError):
-    """A placed kernel that computes something else than the plain one."""
+    """A placed kernel whose output differs from that of the plain one."""
 
 
 class CheckingDevice(simt.Device):
-    """A device on which every kernel runs as placed: levels above the MRF have storage of their own, and a launch
-    raises TaintFault where an operand is read from a place that need not hold it."""
+    """A device on which every kernel runs as placed: levels above the MRF have separate storage, and a launch raises
+    TaintFault if an operand is read from a place that may not hold it."""
 
     def __init__(self, module: Module, place: Place, levels: tuple[str, ...], options: CompileOptions) -> None:
         super().__init__(module, options)
@@ -47,7 +47,7 @@ class CheckingDevice(simt.Device):
 
 @dataclass(frozen=True)
 class Reference:
-    """What a workload leaves in memory as it is."""
+    """A workload and its outputs without placement."""
 
     workload: Workload
     size: str
@@ -58,7 +58,7 @@ class Reference:
 
     @staticmethod
     def of(name: str, size: str, seed: int = 0, options: CompileOptions | None = None) -> Reference:
-        """Run a workload plainly; its outputs are checked."""
+        """Run a workload without placement, and check its outputs."""
         workload, options = find_workload(name), options or CompileOptions()
         problem = workload.problem(size, seed)
         device = simt.Device(workload.module(), options)
@@ -69,8 +69,8 @@ class Reference:
     def check(self, place: Place, levels: tuple[str, ...]) -> None:
         """Run the workload as placed.
 
-        Raises TaintFault at the first read that may be wrong, PlacementError where an output differs in any bit, and
-        whatever else goes wrong in a run.
+        Raises TaintFault at the first read that may be wrong, PlacementError if an output differs in any bit, and other
+        errors of a run.
         """
         problem = self.workload.problem(self.size, self.seed)
         found = _bytes(problem.run(CheckingDevice(self.workload.module(), place, levels, self.options)))
@@ -80,13 +80,13 @@ class Reference:
 
 
 def placing(design: Design, **parameters: Any) -> Place:
-    """How a design places kernels.  Raises the errors of wrong parameters."""
+    """The placement function of a design.  Raises the errors of wrong parameters."""
     values = design.configure(**parameters)
     return lambda kernel: design.compile(program_table(kernel), values, kernel)
 
 
 def check_placement(name: str, size: str, design: str, seed: int = 0, **parameters: Any) -> Reference:
-    """Check one workload under one design that places operands; the run that it was compared with."""
+    """Check one workload under one design that places operands; returns the reference run."""
     chosen = load(design)
     reference = Reference.of(name, size, seed)
     reference.check(placing(chosen, **parameters), chosen.levels)

@@ -17,12 +17,12 @@ from warpreg.simt import Device, Launch
 VIRTUAL = "virtual"
 COMPILED = "compiled"
 FEW_REGISTERS = (16, 24, 32)
-"""Register bounds of the thorough check: spilling much, some and little."""
+"""Register bounds of the thorough check, with many, some and few spills."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one workload: ``failure`` is the message of the first version that went wrong, or empty."""
+    """The result of one workload: ``failure`` is the message of the first version that failed, or empty."""
 
     workload: str
     kernels: int
@@ -36,7 +36,7 @@ class Verdict:
 
 
 def versions(thorough: bool) -> dict[str, CompileOptions | None]:
-    """How each workload is compiled: as usual; ``thorough`` adds virtual registers and bounds on registers."""
+    """The compile options to check: the defaults; ``thorough`` adds virtual registers and bounds on registers."""
     usual: dict[str, CompileOptions | None] = {COMPILED: CompileOptions()}
     if not thorough:
         return usual
@@ -45,7 +45,7 @@ def versions(thorough: bool) -> dict[str, CompileOptions | None]:
 
 
 def verify_placed(name: str, size: str, seed: int, design: str) -> Verdict:
-    """Run one workload as a design places it, on the checking executor, and compare its memory with a plain run's."""
+    """Run one workload with a design's placement on the checking executor, and compare its memory with a plain run."""
     began = time.perf_counter()
     failure = ""
     launches: Sequence[Launch] = ()
@@ -59,7 +59,7 @@ def verify_placed(name: str, size: str, seed: int, design: str) -> Verdict:
 
 
 def verify(name: str, size: str, seed: int = 0, thorough: bool = False) -> Verdict:
-    """Run one workload in every version and check its outputs; whatever goes wrong is in the verdict."""
+    """Run one workload in every version and check its outputs; errors are returned in the verdict."""
     began = time.perf_counter()
     kernels: set[str] = set()
     instructions = 0
@@ -87,9 +87,9 @@ def verify_all(
     begun: Callable[[str], None] = lambda name: None,
     design: str | None = None,
 ) -> Iterator[Verdict]:
-    """Verdicts of the workloads ``names`` as they come; ``processes`` defaults to the number of processors.
+    """Verdicts of the workloads ``names`` in order of completion; ``processes`` defaults to the number of processors.
 
-    With a ``design`` they run as it places them instead.
+    With a ``design`` they run with its placement instead.
     """
     with ProcessPoolExecutor(processes or os.cpu_count()) as pool:
         if design is None:

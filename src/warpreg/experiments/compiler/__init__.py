@@ -1,1 +1,1 @@
-"""The compiler against `ptxas`: registers and instructions of every kernel, and the page about them."""
+"""Comparison of the compiler with `ptxas`: registers and instructions of every kernel, and its documentation page."""

@@ -1,20 +1,19 @@
-"""``warpreg bench compiler``: the compiler against ``ptxas``, on every kernel of every workload, or of a folder of PTX.
+"""``warpreg bench compiler``: comparison with ``ptxas`` on every kernel of every workload, or of a folder of PTX.
 
-- registers: 32-bit registers that a thread is allocated: here the demand of the kernel compiled for that target
-  (`codegen.machine.targets`), of which ``used`` are named by its code, there what ``ptxas -v`` reports.  Predicates and
-  uniform registers stand apart.
-- instructions: static, here those of the compiled kernel, there SASS without the padding after the kernel's end.
-  The subroutines that ``ptxas`` links in for unusual operands of divisions and roots stand apart; here a guarded
-  division stands for their call.
-- verified: kernels that leave the same bits in global memory compiled as with virtual registers, after every launch of
-  the workload at size tiny, or the launch in the folder's ``launches.toml`` (see `experiments.ptx_folder`); the
-  workload's other kernels run with virtual registers.
+- registers: 32-bit registers allocated per thread.  Ours: the demand of the kernel compiled for that target
+  (`codegen.machine.targets`), of which ``used`` are named by its code.  Theirs: the count of ``ptxas -v``.  Predicates
+  and uniform registers are counted separately.
+- instructions: static.  Ours: those of the compiled kernel.  Theirs: SASS without the padding after the kernel's end.
+  Subroutines that ``ptxas`` links in for unusual operands of divisions and roots are counted separately; in our code a
+  guarded division represents their call.
+- verified: kernels whose compiled version writes the same bits to global memory as the version with virtual registers,
+  after every launch of the workload at size tiny, or the launch in the folder's ``launches.toml`` (see
+  `warpreg.experiments.compiler.ptx_folder`); the workload's other kernels run with virtual registers.
+- rolled: the same for ``ptxas`` without loop unrolling, because here the front end unrolls
+  (`vendor_compiler.rolled_loops`).
 
-- rolled: beside what ``ptxas`` makes by default, what it makes where it may not unroll loops, since unrolling is the
-  front end's here (`vendor_compiler.rolled_loops`).
-
-A ratio is ``max(r, 1/r)`` of ours over theirs, so that errors in both directions do not cancel; the summaries take all
-kernels on both targets, and the 90th percentile interpolates linearly.
+A ratio is ``max(r, 1/r)`` of ours over theirs, so that errors in both directions do not cancel; the summaries cover all
+kernels on both targets, and the 90th percentile is interpolated linearly.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ Begin = Callable[[str], None]
 
 
 class Runnable(Protocol):
-    """What launches kernels on a device: a workload's problem, or a launch of one kernel."""
+    """Launches kernels on a device: a workload's problem, or a launch of one kernel."""
 
     def run(self, device: simt.Device, /) -> object:
         """Upload, launch, download."""
@@ -74,7 +73,7 @@ class OurCode:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One kernel on one target, as compiled here and by ``ptxas``."""
+    """One kernel on one target, compiled by us and by ``ptxas``."""
 
     workload: str
     kernel: str
@@ -87,7 +86,7 @@ class Compared:
 
     @property
     def ratios(self) -> dict[str, float]:
-        """By figure, ours over theirs or theirs over ours, whichever is more."""
+        """By figure, the larger of ours over theirs and theirs over ours."""
         return {
             f"{which}{figure}": ratio(getattr(self.ours, figure), getattr(code, figure))
             for which, code in (("", self.theirs), (ROLLED, self.rolled))
@@ -96,7 +95,7 @@ class Compared:
 
     @property
     def mechanisms(self) -> dict[str, str]:
-        """By figure, what explains an outlier; empty for none."""
+        """By figure, the explanation of an outlier; empty if it is none."""
         if self.evidence is None:
             return dict.fromkeys(FIGURES, "")
         registers = self.ours.registers / max(1, self.theirs.registers)
@@ -123,10 +122,10 @@ class Compared:
 def compiler(begin: Begin = lambda what: None, folder: Path | None = None, address_bits: int = 64) -> dict[str, Any]:
     """The summaries by name, the two compilers' versions, and a row for each kernel on each target.
 
-    ``begin`` is told each workload.
+    ``begin`` is called with each workload.
 
-    With ``folder``, its PTX files stand for the workloads.  Raises `VendorToolMissingError` without the ``cuda``
-    extra, `LaunchFileError` for a folder without PTX files.
+    With ``folder``, its PTX files replace the workloads.  Raises `VendorToolMissingError` without the ``cuda`` extra,
+    `LaunchFileError` for a folder without PTX files.
     """
     version = ptxas_version()
     compared: list[Compared] = []
@@ -145,7 +144,7 @@ def compiler(begin: Begin = lambda what: None, folder: Path | None = None, addre
 
 
 def summary(compared: Iterable[Compared]) -> dict[str, float | int]:
-    """The figures over all kernels and targets; a kernel is verified if it is on every target."""
+    """The figures over all kernels and targets; a kernel counts as verified if it is verified on every target."""
     compared = list(compared)
     wrong = {(one.workload, one.kernel) for one in compared if not one.verified}
     figures: dict[str, float | int] = {}
@@ -176,7 +175,7 @@ def compare_workload(workload: Workload, address_bits: int = 64) -> list[Compare
 
 
 def compare_file(path: Path, address_bits: int = 64) -> list[Compared]:
-    """Every kernel of a PTX file, checked where the folder's launches have it."""
+    """Every kernel of a PTX file, verified if the folder's launches include it."""
     launches = read_launches(path.parent)
     module = parse(path.read_text(encoding="utf-8"), path.name)
     problems = [launches[f.name] for f in module.kernels if f.name in launches]
@@ -201,7 +200,7 @@ def _compare(name: str, path: Path, module: Module, problems: Sequence[Runnable]
 
 
 class DigestedDevice(simt.Device):
-    """A device without a compiler that keeps a digest of all global memory after every launch."""
+    """A device that runs virtual registers and keeps a digest of all global memory after every launch."""
 
     def __init__(self, module: Module) -> None:
         super().__init__(module, options=None)
@@ -218,7 +217,7 @@ class DigestedDevice(simt.Device):
 
 
 def verified(module: Module, problem: Runnable, compiled: Iterable[Kernel]) -> frozenset[str]:
-    """The names of the compiled kernels that the problem launches and that compute the virtual kernels' bits."""
+    """Names of compiled kernels that the problem launches and whose results equal the virtual kernels' bit for bit."""
     virtual = DigestedDevice(module)
     problem.run(virtual)
     launched = {launch.kernel.name for launch in virtual.launches}

@@ -1,4 +1,4 @@
-"""Why our registers and instructions differ from those of ``ptxas``: what can be seen in the two codes, counted."""
+"""Causes of differences in registers and instructions between our code and that of ``ptxas``, from static counts."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ OUR_MEMORY = frozenset({"ld", "st", "atom", "red"})
 UNIFORM_BASE = re.compile(r"\[R\d+[^\]]*\+\s*UR\d+")
 APPROXIMATE = frozenset({"div", "rcp", "sqrt", "rsqrt", "ex2", "lg2"})
 UPPER_HALF = re.compile(r"U?SHF\..*HI|.*\.E?X(\.|$)")
-"""What takes a carry, or shifts into or out of an upper half."""
+"""Opcodes that read a carry, or shift into or out of an upper half."""
 MEETING = frozenset({"BMOV", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "YIELD", "VOTE", "VOTEU"})
-"""Where threads part, meet again, or find out who is there."""
+"""Opcodes of divergence, reconvergence and active-lane queries."""
 THEIR_MOVES = re.compile(r"(MOV|UMOV|ULDC|IMAD\.MOV|IMAD\.U32)(\.|$)")
 SCALING = 3
-"""Instructions that an approximate function takes there more than here, at least."""
+"""Minimum additional instructions of an approximate function in their code."""
 CALLING = 5
-"""Instructions around a call of a subroutine, about."""
+"""Approximate instructions around a call of a subroutine."""
 UNROLLED = 1.2
-"""Their instructions over those without unrolling from which loops count as unrolled."""
+"""Minimum ratio of their instructions with and without unrolling for loops to count as unrolled."""
 REPEATED = 1.5
-"""Their memory instructions over ours from which bodies of loops count as repeated, though none may be unrolled."""
+"""Minimum ratio of memory instructions, theirs over ours, for loop bodies to count as repeated despite no unrolling."""
 OUTLIER = 1.2
-"""Ratio of registers or instructions, either way, from which a kernel is explained."""
+"""Ratio of registers or instructions, in either direction, from which a kernel counts as an outlier."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Static counts, ours and theirs: memory instructions, those of 128 bits, branches, and moves (of constants and
-    uniform values too); instructions of theirs and of theirs without unrolling; of theirs those accesses whose address
-    adds a uniform register, the instructions of linked subroutines and the calls of them, those that compute upper
-    halves of 64-bit integers, and those that say where threads meet; of ours the calls of device functions in PTX,
-    which are inlined here, and the approximate functions that keep subnormals."""
+    """Static counts.  Ours and theirs: memory instructions, those of 128 bits, branches, and moves (including constants
+    and uniform values).  Theirs: instructions with and without unrolling, accesses whose address adds a uniform
+    register, instructions and calls of linked subroutines, instructions for upper halves of 64-bit integers, and
+    reconvergence instructions.  Ours: calls of device functions in PTX, which we inline, and approximate functions that
+    preserve subnormals."""
 
     memory: tuple[int, int]
     wide: tuple[int, int]
@@ -55,7 +55,7 @@ class Evidence:
 
     @staticmethod
     def of(kernel: Kernel, machine: MachineCode, rolled: MachineCode) -> Evidence:
-        """What the codes of one kernel show."""
+        """The counts of one kernel."""
         ours = [i for i in kernel.instructions() if i.opcode in OUR_MEMORY and "param" not in i.modifiers]
         theirs = [line for line in machine.code if THEIR_MEMORY.match(line.opcode)]
         return Evidence(
@@ -80,7 +80,7 @@ class Evidence:
         )
 
     def of_registers(self, ratio: float) -> str:
-        """What explains a ratio of registers, ours over theirs; the first that the counts show."""
+        """The explanation of a ratio of registers, ours over theirs: the first one that the counts support."""
         if 1 / OUTLIER <= ratio <= OUTLIER:
             return ""
         if ratio > 1:
@@ -98,8 +98,8 @@ class Evidence:
         return "its schedule keeps more loads and addresses in flight"
 
     def of_instructions(self, ratio: float) -> str:
-        """What explains a ratio of instructions, ours over theirs: where they are more, what adds most to theirs, and
-        what adds at least half as much; otherwise the first that the counts show."""
+        """The explanation of a ratio of instructions, ours over theirs.  If theirs are more: the largest contribution,
+        and those at least half as large; otherwise the first explanation that the counts support."""
         if 1 / OUTLIER <= ratio <= OUTLIER:
             return ""
         if ratio < 1:
@@ -126,7 +126,7 @@ class Evidence:
 
     @property
     def _additions(self) -> str:
-        """What adds most to their instructions."""
+        """The largest contributions to their instructions."""
         more = self.moves[1] - self.moves[0]
         found = {
             f"upper halves of 64-bit integers take {self.upper_halves} instructions": self.upper_halves,
@@ -147,7 +147,7 @@ def _calls(kernel: Kernel) -> int:
 
 
 def _is_approximate(instruction: Instruction) -> bool:
-    """Machine code multiplies operand and result of these where they may be subnormal."""
+    """Whether machine code scales its operand and result to preserve subnormals."""
     modifiers = set(instruction.modifiers)
     return instruction.opcode in APPROXIMATE and bool(modifiers & {"approx", "full"}) and "ftz" not in modifiers
 

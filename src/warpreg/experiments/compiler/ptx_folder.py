@@ -1,6 +1,6 @@
-"""A folder of PTX files as a benchmark: its kernels, and how each is launched to check what the compiler made of it.
+"""A folder of PTX files as a benchmark: its kernels, and a launch of each to verify the compiled code.
 
-``launches.toml`` beside the files has a table for each kernel that can be launched::
+``launches.toml`` in the folder has a table for each kernel that can be launched::
 
     [saxpy]
     grid = [4]
@@ -36,7 +36,7 @@ BUFFER_KEYS = frozenset({"type", "shape", "low", "high"})
 
 
 class LaunchFileError(WarpregError):
-    """A ``launches.toml`` that cannot be understood; the message names the file, the kernel and the key."""
+    """An invalid ``launches.toml``; the message names the file, the kernel and the key."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class KernelLaunch:
 
 
 def ptx_files(folder: Path) -> list[Path]:
-    """The PTX files of a folder, by name.  Raises LaunchFileError where there are none."""
+    """The PTX files of a folder, sorted by name.  Raises LaunchFileError if there are none."""
     found = sorted(folder.glob("*.ptx"))
     if not found:
         raise LaunchFileError(f"{folder}: expected a folder with .ptx files, found none")
@@ -64,7 +64,7 @@ def ptx_files(folder: Path) -> list[Path]:
 
 
 def read_launches(folder: Path, seed: int = 0) -> dict[str, KernelLaunch]:
-    """Kernel name -> launch, of the folder's ``launches.toml``; nothing without that file."""
+    """Kernel name -> launch, from the folder's ``launches.toml``; empty without that file."""
     path = folder / LAUNCHES
     if not path.is_file():
         return {}

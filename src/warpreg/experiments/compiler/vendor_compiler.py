@@ -1,4 +1,4 @@
-"""What NVIDIA's own assembler makes of PTX: ``ptxas`` and ``nvdisasm`` of the ``cuda`` extra, with no need of a GPU."""
+"""Machine code of NVIDIA's assembler: ``ptxas`` and ``nvdisasm`` of the ``cuda`` extra; needs no GPU."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class VendorToolMissingError(WarpregError):
 
 
 class VendorToolError(WarpregError):
-    """A tool of the ``cuda`` extra that refused its input; the message ends with what the tool said."""
+    """A tool of the ``cuda`` extra rejected its input; the message ends with the tool's output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,12 @@ class Listed:
 class MachineCode:
     """One kernel in SASS.
 
-    ``registers`` is what ``ptxas -v`` reports: the 32-bit registers a thread is allocated.  That includes what the
-    calling convention demands (R1 is the stack pointer, used or not) and, on sm_75 and sm_80, two beyond the highest
-    that the code names.  ``uniform_registers`` are the uniform datapath's, one a warp: how many different ones the
-    code names.  ``instructions`` are static, without the padding after the kernel's end and without the subroutines
-    that the assembler links in behind it for unusual operands of divisions and roots; those are
-    ``subroutine_instructions``.  ``code`` is the kernel's own.
+    ``registers`` is the count of ``ptxas -v``: the 32-bit registers allocated per thread.  It includes those of the
+    calling convention (R1 is the stack pointer, used or not) and, on sm_75 and sm_80, two beyond the highest that the
+    code names.  ``uniform_registers`` is the number of different registers of the uniform datapath (one per warp) that
+    the code names.  ``instructions`` are static, without the padding after the kernel's end and without the subroutines
+    that the assembler links in after it for unusual operands of divisions and roots; those are
+    ``subroutine_instructions``.  ``code`` is without subroutines.
     """
 
     registers: int
@@ -90,8 +90,8 @@ def ptxas_version() -> str:
 def assemble(ptx_path: Path, architecture: str, *, unroll: bool = True) -> dict[str, MachineCode]:
     """Every kernel of a PTX file by name, compiled for ``architecture`` (``sm_75``) as ``ptxas`` does by default.
 
-    Without ``unroll``, loops stay as they stand in the PTX (PTX ISA, pragma ``nounroll``).
-    Raises `VendorToolMissingError` without the ``cuda`` extra, `VendorToolError` where a tool refuses its input.
+    Without ``unroll``, loops are not unrolled (PTX ISA, pragma ``nounroll``).
+    Raises `VendorToolMissingError` without the ``cuda`` extra, `VendorToolError` if a tool rejects its input.
     """
     ptxas, nvdisasm = find_tool("ptxas"), find_tool("nvdisasm")
     with tempfile.TemporaryDirectory(prefix="warpreg-ptxas-") as folder:
@@ -106,12 +106,12 @@ def assemble(ptx_path: Path, architecture: str, *, unroll: bool = True) -> dict[
 
 
 def rolled_loops(text: str) -> str:
-    """The PTX of a module that tells the assembler to unroll no loop."""
+    """The PTX of a module with a pragma that disables loop unrolling."""
     return HEADER.sub(lambda found: f'{found[0]}\n.pragma "nounroll";\n', text, count=1)
 
 
 def reported_registers(report: str) -> dict[str, int]:
-    """Kernel name -> registers a thread, from what ``ptxas -v`` says."""
+    """Kernel name -> registers per thread, from the output of ``ptxas -v``."""
     registers: dict[str, int] = {}
     entry = ""
     for line in report.splitlines():
@@ -150,7 +150,7 @@ def without_padding(code: Sequence[Listed]) -> Sequence[Listed]:
 
 
 def uniform_registers(code: Sequence[Listed]) -> int:
-    """How many different uniform registers the code names; a 64-bit result is two."""
+    """The number of different uniform registers that the code names; a 64-bit result is two."""
     named: set[int] = set()
     for line in code:
         numbers = [int(number) for number in UNIFORM.findall(line.operands)]
@@ -168,7 +168,7 @@ def _machine_code(registers: int, code: Sequence[Listed]) -> MachineCode:
 
 
 def is_linked(label: str) -> bool:
-    """Whether a label begins a subroutine that the assembler has linked in."""
+    """Whether a label is that of a linked subroutine."""
     return label.startswith(LINKED)
 
 
@@ -177,7 +177,7 @@ def _branches_to_itself(line: Listed) -> bool:
 
 
 def _output(command: Sequence[str]) -> str:
-    """What a tool prints on both streams."""
+    """The output of a tool on both streams."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         raise VendorToolError(f"{Path(command[0]).name} failed with status {done.returncode}:\n{done.stdout.strip()}")

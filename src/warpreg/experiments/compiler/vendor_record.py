@@ -1,4 +1,4 @@
-"""Record what ``ptxas`` makes of each workload: ``python -m warpreg.experiments.compiler.vendor_record``."""
+"""Record the results of ``ptxas`` for each workload: ``python -m warpreg.experiments.compiler.vendor_record``."""
 
 from __future__ import annotations
 

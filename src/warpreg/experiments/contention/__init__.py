@@ -1,1 +1,1 @@
-"""How memory slows down under load, by traffic alone and by kernels on the timing core."""
+"""Memory contention under load, with synthetic traffic and with kernels on the timing core."""

@@ -1,6 +1,6 @@
-"""Kernels that only load, run on the timing core: latency against the number of SMs, and what throttled warps gain.
+"""Load-only kernels on the timing core: latency against the number of SMs, and the effect of warp throttling.
 
-``loads.ptx`` has them.  Every load is of one sector of a line.
+The kernels are in ``loads.ptx``.  Every load is of one sector of a line.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from warpreg.gpu import Machine
 from warpreg.timing import TimingResult
 
 SMS = 28
-"""As many as a Titan X has."""
+"""The number of SMs of a Titan X."""
 WORDS_OF_LINE = 32
 THREADS_OF_WARP = 32
 
 LATENCY_WARPS, ROUNDS, FOOTPRINT = 32, 10, 1 << 18
-"""Warps of an SM; each asks for four lines anywhere in 32 MB and waits for all four, so many times."""
+"""Warps of an SM, and iterations of each; an iteration requests four random lines in 32 MB and waits for all four."""
 
 LINES_OF_SM = 1024
-"""Lines that the warps of an SM read between them, however many warps they are."""
+"""Lines that all warps of an SM read together, independent of the number of warps."""
 APART = 255
-"""Lines from one warp's first to the next one's, at least: the warps begin in different channels and banks."""
+"""Minimum distance in lines between the first lines of warps, so that they start in different channels and banks."""
 WARPS_OF_BLOCK = 32
 
 
 @dataclass(frozen=True)
 class Timed:
-    """What the core made of a kernel with so many SMs, or so many warps of each; ``loads`` of all SMs."""
+    """The timing of a kernel with a number of SMs, or of warps per SM; ``loads`` of all SMs."""
 
     load: int
     loads: int
@@ -40,22 +40,22 @@ class Timed:
 
     @property
     def latency(self) -> float:
-        """Mean cycles from a load's entering the load-store unit to its data."""
+        """Mean cycles from a load's entry into the load-store unit to its data."""
         return self.result.load_latency
 
     @property
     def throughput(self) -> float:
-        """Loads a cycle."""
+        """Loads per cycle."""
         return self.loads / self.result.cycles
 
 
 def latency_against_load(machine: Machine, sms: Iterable[int]) -> tuple[Timed, ...]:
-    """Warps of so many SMs load from anywhere."""
+    """Random loads by the warps of each number of SMs."""
     return tuple(_anywhere(machine, count) for count in sms)
 
 
 def throttling(machine: Machine, warps: Iterable[int]) -> tuple[Timed, ...]:
-    """So many warps of each SM read lines of their own in order, two at a time; the same number of lines in all."""
+    """Sequential reads by each number of warps per SM, two lines at a time; the total number of lines is constant."""
     return tuple(_rows(machine, count) for count in warps)
 
 

@@ -1,4 +1,4 @@
-"""Machines with the contention model of memory: any machine's own, and two made to show what limits do."""
+"""Machines with the contention model of memory: any machine, and two that demonstrate the effect of limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent
 
 
 def contended(machine: Machine) -> MemorySystem:
-    """A machine's memory in the contention model.  Raises TimingError if its file describes none."""
+    """A machine's memory in the contention model.  Raises TimingError if its file lacks the sections for it."""
     system = machine.memory
     if system.l2 is None or system.network is None or system.dram is None:
         raise TimingError(f"{machine.name}: contention needs [l2], [network] and [dram] in the machine's file")
@@ -21,16 +21,16 @@ def contended(machine: Machine) -> MemorySystem:
 
 
 def contending(machine: Machine) -> Machine:
-    """The machine with the contention model of memory; raises as `contended`."""
+    """The machine with the contention model of memory.  Raises like `contended`."""
     return replace(machine, memory=contended(machine))
 
 
 def narrow() -> Machine:
-    """A Titan X with six DRAM controllers of eight banks that choose among 16 bursts; a slice has whole rows."""
+    """A Titan X with six DRAM controllers of eight banks and a queue of 16 bursts; rows are not split over slices."""
     return load(FOLDER / "narrow.toml")
 
 
 def unlimited() -> Machine:
-    """A Titan X whose queues are never full, whose rows open at once, whose bus has no limit, whose slices and ports
-    are as wide as a line."""
+    """A Titan X with unlimited queues, no row activation time, unlimited bus bandwidth, and slices and ports as wide as
+    a line."""
     return load(FOLDER / "unlimited.toml")

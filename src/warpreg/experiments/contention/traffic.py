@@ -1,4 +1,4 @@
-"""Latency against the number of SMs, and what throttled warps gain, with traffic that drives the memory by itself."""
+"""Latency against the number of SMs, and the effect of throttling, with synthetic traffic instead of kernels."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from warpreg.timing import memory
 from warpreg.timing.memory.traffic import Measured, Traffic, measure
 
 SMS = 28
-"""As many as a Titan X has."""
+"""The number of SMs of a Titan X."""
 
 WARM_UP = 2000
 CYCLES = 3000
 LOADS = Traffic(streams=96, footprint=1 << 22, sectors=1)
-"""96 loads of single sectors of each SM under way, anywhere in 512 MB: alone, an SM gets nowhere near its own port."""
+"""96 outstanding random single-sector loads per SM in 512 MB; one SM alone does not saturate its port."""
 
 PART_LINES = 4080
 """Lines of each stream: 255 rows, so that streams begin in different channels and banks."""
@@ -23,19 +23,19 @@ PART_LINES = 4080
 
 @dataclass(frozen=True)
 class Point:
-    """What was measured with so many SMs, or with so many streams of each."""
+    """A measurement with a number of SMs, or of streams per SM."""
 
     load: int
     measured: Measured
 
 
 def latency_against_load(machine: Machine, sms: Iterable[int]) -> tuple[Point, ...]:
-    """Mean latency of a load with so many SMs sending."""
+    """Mean latency of a load for each number of active SMs."""
     return tuple(Point(count, _measure(machine, LOADS, count)) for count in sms)
 
 
 def throttling(machine: Machine, streams: Iterable[int]) -> tuple[Point, ...]:
-    """Throughput of all SMs with so many streams of each, which read rows of their own, two loads at a time."""
+    """Throughput of all SMs for each number of streams per SM; each reads separate rows, two loads at a time."""
     points = []
     for count in streams:
         traffic = Traffic(count, count * PART_LINES, depth=2, sectors=1, sequential=True, shared=False)

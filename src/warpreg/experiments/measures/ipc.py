@@ -1,4 +1,4 @@
-"""Instructions a cycle of the Gebhart papers' SM under their schedulers (ISCA 2011, sections 4 and 5.2).
+"""Instructions per cycle of the Gebhart papers' SM under their schedulers (ISCA 2011, sections 4 and 5.2).
 
 One SM runs a sample of the run (`warpreg.experiments.runs.sampling`).
 """
@@ -15,14 +15,14 @@ from warpreg.gpu import Machine
 
 ALL_WARPS = 32
 UNLIMITED_BYTES = 4096
-"""In a cycle; more than an SM can ask for."""
+"""Bytes per cycle; more than an SM can request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ipc:
     """The measure.  ``active`` warps (all 32: a single-level scheduler) issue by the ``inner`` policy; ``alu_cycles``
-    is the latency of ALUs.  With ``perfect_cache`` every access takes as long as one to shared memory, and bandwidth
-    is without limit."""
+    is the ALU latency.  With ``perfect_cache`` every access has the latency of shared memory, and bandwidth is
+    unlimited."""
 
     active: int = ALL_WARPS
     inner: str = "greedy"

@@ -1,4 +1,4 @@
-"""How many instructions a warp runs in a strand before another begins (CASES 2018, Figure 3)."""
+"""Dynamic strand length: instructions that a warp runs in a strand before another begins (CASES 2018, Figure 3)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warpreg.experiments.runs.run import Run
 
 @dataclass(frozen=True, slots=True)
 class StrandLength:
-    """The measure, by that paper's strands: warp-instructions over strands begun; 0 where nothing ran."""
+    """The measure with that paper's strands: warp-instructions per started strand; 0 if nothing ran."""
 
     def __call__(self, run: Run) -> float:
         instructions = begun = 0.0
@@ -30,9 +30,9 @@ class StrandLength:
 
 
 def dynamic(found: Strands, visits: NDArray[np.float64]) -> tuple[float, float]:
-    """Instructions run in strands, and strands begun, where a warp visited block b ``visits[b]`` times.
+    """Instructions run in strands, and strands started, given ``visits[b]`` visits of block b by warps.
 
-    A strand has one entry, to which control does not come back from inside it.
+    A strand has one entry, to which control does not return from inside it.
     """
     instructions = sum(
         len(segment.pcs) * float(visits[segment.block]) for strand in found.strands for segment in strand.segments

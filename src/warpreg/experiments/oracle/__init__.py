@@ -1,1 +1,1 @@
-"""How far the greedy placement is from the best possible one (`warpreg oracle`), and its page."""
+"""The gap between greedy and optimal placement (`warpreg oracle`), and its documentation page."""

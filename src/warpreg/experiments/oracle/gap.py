@@ -1,8 +1,8 @@
-"""How far the greedy placements of compilers are from the best ones (no paper says).
+"""The gap between greedy and optimal placements (not reported by the papers).
 
 Each strand is placed by the algorithm of the design and by an integer program that may do all that the encoding of
-operands allows (:mod:`warpreg.designs.placement.stays`).  Savings are pJ over the main register file alone, for each
-time that a strand is entered and each of its accesses executed once, which is what both optimise.
+operands allows (:mod:`warpreg.designs.placement.stays`).  Savings are in pJ relative to the main register file alone,
+per entry of a strand with each of its accesses executed once; this is the objective of both.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ STEPS: Mapping[str, Mapping[str, Choices]] = {
     "orf-lrf": {"ORF": OWN, "LRF with ORF": OWN, "all": ANY},
     "rsp": {"all": ANY},
 }
-"""By design, from the ranges that its greedy allocation tries to all there are.  In the step called ORF the LRF stays
-as greedy filled it.  Before them comes the best of several greedy allocations, where there are several."""
+"""Steps by design, from the ranges of its greedy allocation to all ranges.  In the step ORF the greedy contents of the
+LRF are fixed.  The best of several greedy orders, if there are several, comes before these steps."""
 ORDERS = "orders"
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """A strand whose best placement was not proven in time; savings in pJ for one execution of each access."""
+    """A strand without a proven optimum; savings in pJ for one execution of each access."""
 
     kernel: str
     pc: int
@@ -52,13 +52,13 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Greedy against best over strands, each weighted by how often it was entered.
+    """Greedy against optimal placement over strands, each weighted by its number of entries.
 
-    ``instructions`` are executed warp-instructions, ``proven_instructions`` those in strands that were solved to proven
-    optimality.  ``alone_pj`` is what the main register file alone would spend; the others are savings over it, and no
-    placement saves more than ``bound_pj``.  ``executed`` are savings by how often blocks ran: of the greedy placement,
-    of the best one, and of the best one for just these frequencies.  ``steps`` are savings of the best placements with
-    more and more freedom (`STEPS`).  Both are empty unless they were asked for.
+    ``instructions`` are executed warp-instructions, ``proven_instructions`` those in strands with a proven optimum.
+    ``alone_pj`` is the energy of the main register file alone; the others are savings relative to it, and no placement
+    saves more than ``bound_pj``.  ``executed`` are savings weighted with block frequencies: of the greedy placement, of
+    the optimal one, and of the optimal one for these frequencies.  ``steps`` are savings of optimal placements with
+    increasing freedom (`STEPS`).  Both are empty unless requested.
     """
 
     strands: int = 0
@@ -78,7 +78,7 @@ class Gap:
         return self.proven_instructions / self.instructions if self.instructions else 1.0
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; ``greedy``, ``best`` and ``bound`` are energies, normalized to the main register file alone."""
+        """For JSON; ``greedy``, ``best`` and ``bound`` are energies normalized to the main register file alone."""
         alone = self.alone_pj or 1.0
         return {
             "strands": self.strands,
@@ -99,7 +99,7 @@ class Gap:
 
 
 def total(gaps: Iterable[Gap]) -> Gap:
-    """Several gaps together."""
+    """The sum of several gaps."""
     gaps = tuple(gaps)
     return Gap(
         strands=sum(one.strands for one in gaps),
@@ -125,8 +125,8 @@ def _added(tables: Iterable[Mapping[str, float]]) -> Mapping[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class OracleGap:
-    """The measure: ``values`` are parameters of the ``design``, ``limit_s`` the solver's time for one strand;
-    ``explains``: steps and executed savings too."""
+    """The measure: ``values`` are parameters of the ``design``, ``limit_s`` the solver's time limit per strand;
+    ``explains``: compute steps and executed savings too."""
 
     design: str = "orf-lrf"
     values: tuple[tuple[str, Value], ...] = ()
@@ -192,7 +192,7 @@ class OracleGap:
         best: Optimum,
         frequency: Mapping[int, float],
     ) -> Mapping[str, float]:
-        """Savings of one entry of the strand in which each instruction is executed as often as on the average."""
+        """Savings per entry of the strand, with instructions weighted by their mean frequency."""
 
         def saved(placed: Iterable[Placed]) -> float:
             costs = chosen.costs
@@ -225,7 +225,7 @@ def gaps(
     choice: CompileChoice = AS_COMPILED,
     processes: int = 1,
 ) -> Iterator[tuple[str, list[Gap]]]:
-    """Name and gaps of each workload, in the order in which they are finished."""
+    """Name and gaps of each workload, in order of completion."""
     tasks = [(name, tuple(measures), size, choice) for name in workloads]
     if processes == 1 or len(tasks) == 1:
         yield from map(_measured, tasks)

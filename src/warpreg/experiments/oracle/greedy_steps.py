@@ -1,4 +1,4 @@
-"""The greedy placement of a design, strand by strand, with what it could have chosen from."""
+"""The greedy placement of a design per strand, with the upper levels that it can use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from warpreg.experiments.runs.row import Value
 DESIGNS = ("orf-lrf", "rsp")
 """Designs whose compiler places values by a greedy algorithm."""
 OTHER_WEIGHTS = (0.5, 0.0)
-"""Of the slots in the order of candidates: their root, and not at all."""
+"""Alternative exponents of the slots in the order of candidates: square root, and ignored."""
 Place = Callable[[KernelView, Strand], Sequence[Placed]]
 
 

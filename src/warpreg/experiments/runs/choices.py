@@ -1,4 +1,4 @@
-"""A design with the values of its parameters, as a comparison takes it."""
+"""A design with the values of its parameters, the input of a comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Designs side by side: count what each accesses on a run, and account the energy of that."""
+"""Compares designs: counts the accesses of each on a run, and computes their energy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Setting:
 def compare(run: Run, choices: Sequence[Choice], setting: Setting, how: How | None = None) -> Iterator[Row]:
     """One row for each choice, in order; each is normalized to the plain MRF on the same run.
 
-    ``how`` accesses are counted: by replay without it.  Raises RunError for a run that lacks what that needs.
+    ``how`` is the method of counting, default replay.  Raises RunError for a run that lacks a recording for it.
     """
     way = Replayed() if how is None else how
     plain = way.count(run, Choice.load(BASELINE), setting.machine)
@@ -57,7 +57,7 @@ def row(
     plain: Counted,
     options: Mapping[str, Any],
 ) -> Row:
-    """What was ``found`` of a design beside what was of the ``plain`` MRF; ``options`` say how it was counted."""
+    """The row of the counts ``found`` for a design and for the ``plain`` MRF; ``options`` describe the counting."""
     provenance = Provenance(
         kernel=run.digest,
         machine=setting.machine.name,

@@ -1,4 +1,4 @@
-"""How the accesses of a design on a run are counted: by replay, along the schedules of a timing run, or in one."""
+"""Methods of counting accesses of a design on a run: replay, replay along the schedules of a timing run, or timing."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from warpreg.trace.schedule import Schedule
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Counts of a design on a run, one or more that add up; ``estimate`` of its cycles where they were timed."""
+    """Counts of a design on a run, to be summed; ``estimate`` of its cycles if they were timed."""
 
     counts: Sequence[Counts]
     estimate: Estimate | None = None
 
 
 class How(Protocol):
-    """A way of counting."""
+    """A method of counting."""
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What a result row says of it beside the options of its run."""
+        """Its entries in a result row, in addition to the options of the run."""
 
     def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
-        """What the design counts on the run."""
+        """The counts of the design on the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """Replay without a schedule; ``suspend`` says where warps leave the active set."""
+    """Replay without a schedule; ``suspend`` selects where warps leave the active set."""
 
     suspend: Suspend = "never"
 
@@ -58,20 +58,20 @@ class Replayed:
 
 
 def replayed(run: Run, choice: Choice, suspend: Suspend = "never") -> list[Counts]:
-    """What the design counts on each kernel of the run, all launches of a kernel together."""
+    """The counts of the design on each kernel of the run, over all launches of the kernel."""
     values: dict[str, Any] = dict(choice.values)
     return [replay(run.path(kernel), kernel, choice.design, suspend=suspend, **values) for kernel in run.kernels]
 
 
 @dataclass(frozen=True)
 class AlongSchedule:
-    """Replay along the schedules that a file holds, one for each launch of the run."""
+    """Replay along the schedules of a file, one for each launch of the run."""
 
     file: Path
 
     @cached_property
     def schedules(self) -> list[Schedule]:
-        """Raises TraceError for a file that holds none, OSError."""
+        """The schedules of the file.  Raises TraceError for a file without schedules, OSError."""
         return Schedule.open_all(self.file)
 
     @property
@@ -86,16 +86,16 @@ class AlongSchedule:
 
     def _scheduled(self, run: Run, kernel: Kernel) -> list[tuple[RecordedPath, Schedule]]:
         """The launches of a kernel, each with its schedule."""
-        found, wanted = len(self.schedules), len(run.launches)
-        if found != wanted:
-            raise RunError(f"{self.file}: holds schedules of {found} launches, but {run.name} has {wanted}")
+        found, expected = len(self.schedules), len(run.launches)
+        if found != expected:
+            raise RunError(f"{self.file}: holds schedules of {found} launches, but {run.name} has {expected}")
         of_kernel = [one for launch, one in zip(run.launches, self.schedules, strict=True) if launch.kernel is kernel]
         return list(zip(run.path(kernel).traces, of_kernel, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A timing run, of all of the run or of a sample; ``mode`` as in `warpreg.timing.launch.simulate`."""
+    """Timing of the whole run or of a sample; ``mode`` as in `warpreg.timing.launch.simulate`."""
 
     sample: Sample | None = None
     mode: Mode = "compiled"

@@ -1,4 +1,4 @@
-"""Registers that a launch counts with on a machine whose threads have fewer than its kernel was compiled to."""
+"""Register demand of a launch on a machine with fewer registers per thread than the kernel uses."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class KernelLaunch(Protocol):
 
 
 def demand_on(launch: KernelLaunch, machine: Machine) -> int | None:
-    """The machine's registers of a thread where the kernel demands more, else None, the kernel's own demand.
+    """The machine's registers per thread if the kernel demands more, else None for the kernel's demand.
 
-    The code stays what it is: that it would spill on such a machine is left out.
+    The code does not change: spills on such a machine are ignored.
     """
     most = machine.register_file.registers_per_thread
     return most if launch.kernel.register_demand > most else None

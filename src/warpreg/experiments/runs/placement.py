@@ -1,4 +1,4 @@
-"""What a design decides about each instruction before the kernel runs: its hint columns, in words, and why."""
+"""A design's static decisions for each instruction: its hint columns as text, with reasons."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from warpreg.ir.kernel import Kernel
 
 
 def placement_notes(kernel: Kernel, design_name: str, values: Mapping[str, Value] | None = None) -> dict[int, str]:
-    """By pc: datapath, waits for long-latency results, last reads, the places that the design's compile step chose with
-    these values of its parameters, and its reasons where it gives any.
+    """By pc: datapath, waits for long-latency results, last reads, the places chosen by the design's compile step with
+    these parameter values, and its reasons, if any.
 
-    A design in hardware chooses no places: which level serves an operand then depends on the path.
+    A hardware design chooses no places: the level that serves an operand then depends on the path.
     """
     design = designs.load(design_name)
     table, parameters = designs.program_table(kernel), design.configure(**(values or {}))
@@ -46,7 +46,7 @@ def _facts(program: Program, pc: int) -> Iterator[str]:
 
 
 def _places(program: Program, design: Design, pc: int) -> Iterator[str]:
-    """Where each operand is read and where each result goes."""
+    """The places where each operand is read and each result is written."""
 
     def named(level: int, entry: int) -> str:
         return f"{design.levels[level]} {entry}" if level else design.levels[level]

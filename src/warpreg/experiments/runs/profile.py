@@ -1,4 +1,4 @@
-"""The register profile of a whole run: all launches of all its kernels together."""
+"""The register profile of a whole run, over all launches of all its kernels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def register_profile(run: Run) -> Profile:
 
 
 def added(profiles: Sequence[Profile]) -> Profile:
-    """The profile of several paths together: every count is a sum."""
+    """The combined profile of several paths: every count is a sum."""
     return Profile(
         warp_instructions=sum(one.warp_instructions for one in profiles),
         operands=np.sum([one.operands for one in profiles], axis=0),

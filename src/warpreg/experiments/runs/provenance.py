@@ -1,4 +1,4 @@
-"""Where a number comes from: content hashes of the kernel and of the code that measured it."""
+"""Provenance of results: content hashes of the kernel and of the code that measured it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["DIGITS", "code_version", "kernel_digest"]
 
 @cache
 def code_version() -> str:
-    """The version of Warpreg and a digest of its sources, so that an edit is seen: ``0.1.0+3f2a…``."""
+    """The version of Warpreg and a digest of its sources, which changes with every edit: ``0.1.0+3f2a…``."""
     root = Path(warpreg.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):

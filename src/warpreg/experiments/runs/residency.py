@@ -1,4 +1,4 @@
-"""How many warps an SM holds of a kernel: by the registers that it demands, or by a number that a paper prints."""
+"""Resident warps of a kernel on an SM, with its register demand or a number that a paper prints."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from warpreg.simt import Launch
 
 @dataclass(frozen=True, slots=True)
 class Residency:
-    """``registers`` a thread and what they allow: ``warps`` of one SM, a ``fraction`` of those that it could hold,
-    bounded by ``limiter``.  ``given``: the user set the registers; the kernel demands ``demanded``."""
+    """``registers`` per thread and the resulting occupancy: resident ``warps`` of one SM, as a ``fraction`` of the
+    maximum, bounded by ``limiter``.  ``given``: the user set the registers; the kernel demands ``demanded``."""
 
     kernel: str
     registers: int

@@ -1,9 +1,9 @@
-"""Watches, beside any design of levels, how long ago a register was touched when it is read, by the level that serves
-the read (rc-rsp Figure 12).
+"""Records, together with any design of levels, the age of a register when it is read, by the level that serves the read
+(rc-rsp Figure 12).
 
-An age is in cycles from issue to issue: since the last instruction of the warp that read or wrote the register.  The
-first touch of a register has none.  Names of events: ``age_<level>_<class>``, class ``n`` holding ages from
-``n * CLASS_CYCLES`` on; the last class has no end.
+An age is in cycles from issue to issue, since the last instruction of the warp that accessed the register.  The first
+access of a register has no age.  Names of events: ``age_<level>_<class>``; class ``n`` contains ages from
+``n * CLASS_CYCLES`` on; the last class is unbounded.
 """
 
 from dataclasses import dataclass
@@ -27,17 +27,17 @@ NEVER = -1
 
 @dataclass(frozen=True)
 class Parameters:
-    """Nothing to choose."""
+    """No parameters."""
 
 
 class State(NamedTuple):
-    """Per warp: the cycle in which each register was ``touched`` last, NEVER if it was not."""
+    """Per warp: the cycle of the last access of each register (``touched``), NEVER if there was none."""
 
     touched: NDArray[np.int64]
 
 
 def init(parameters: Parameters, program: Program) -> State:
-    """No register has been touched."""
+    """The initial state: no register has been accessed."""
     return State(per_warp(np.full(program.register_count, NEVER, np.int64)))
 
 

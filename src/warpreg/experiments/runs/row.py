@@ -15,7 +15,7 @@ Parameters = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a number depends on: digests are hexadecimal content hashes."""
+    """The inputs that a result depends on; digests are hexadecimal content hashes."""
 
     kernel: str
     machine: str
@@ -54,9 +54,9 @@ class LevelUse:
 
 @dataclass(frozen=True, slots=True)
 class Cycles:
-    """What a timing run found: ``cycles`` of the whole run, give or take ``margin`` where it was sampled (else 0).
+    """The result of a timing run: ``cycles`` of the whole run, plus or minus ``margin`` if it was sampled (else 0).
 
-    ``baseline`` are the cycles under the plain MRF, None where that was not timed; ``details`` what else is known.
+    ``baseline`` are the cycles under the plain MRF, None if that was not timed; ``details`` are further results.
     """
 
     cycles: float
@@ -80,8 +80,8 @@ class Cycles:
 class Row:
     """One run under one design.  ``levels`` and ``baseline`` (the plain MRF on the same run) are by level name.
 
-    ``defaults`` are the design's own values of its parameters, as far as they are known; ``timing`` is there where the
-    run was timed.
+    ``defaults`` are the default values of the design's parameters, if known; ``timing`` is None if the run was not
+    timed.
     """
 
     workload: str
@@ -97,7 +97,7 @@ class Row:
 
     @property
     def label(self) -> str:
-        """The design as a reader would write it, ``rfc(entries=6)``: its first parameter and those that differ."""
+        """A label of the design, ``rfc(entries=6)``: its first parameter and those that differ from their default."""
         told = [
             name
             for place, (name, value) in enumerate(self.parameters.items())
@@ -121,12 +121,12 @@ class Row:
 
     @property
     def reads_elided(self) -> float:
-        """Fraction of the baseline's MRF reads that do not happen; evictions and flushes read other levels."""
+        """Fraction of the baseline's MRF reads that are avoided; evictions and flushes read other levels."""
         return 1 - _ratio(self.mrf.reads, self.baseline.reads)
 
     @property
     def writes_elided(self) -> float:
-        """Fraction of the baseline's MRF writes that do not happen; write-backs are counted as writes."""
+        """Fraction of the baseline's MRF writes that are avoided; write-backs are counted as writes."""
         return 1 - _ratio(self.mrf.writes, self.baseline.writes)
 
     @property
@@ -159,7 +159,7 @@ class Row:
 
 
 def geometric_mean(values: Iterable[float]) -> float:
-    """The geometric mean of positive numbers; NaN of none, 0 if one is 0."""
+    """The geometric mean of non-negative numbers; NaN if there are none, 0 if one is 0."""
     taken = list(values)
     if not taken:
         return math.nan

@@ -1,4 +1,4 @@
-"""A run: a workload or a kernel executed on the device, its launches, outputs and what identifies it."""
+"""A run: a workload or a kernel executed on the device, with its launches, outputs and identity."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Progress = Callable[[float], None]
 
 
 class RunError(WarpregError):
-    """A run that lacks what is asked of it."""
+    """A run that lacks a required recording or property."""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedPath:
-    """Several paths of one kernel end to end: a path may hold any number of thread blocks."""
+    """Several paths of one kernel, concatenated: a path may contain any number of thread blocks."""
 
     traces: tuple[Trace, ...]
 
@@ -44,9 +44,9 @@ class JoinedPath:
 
 @dataclass(frozen=True)
 class Run:
-    """Launches in order, with their traces; ``options`` is what makes the run repeatable (size, seed, arguments).
+    """Launches in order, with their traces; ``options`` make the run repeatable (size, seed, arguments).
 
-    ``checked`` tells of each output that was found right how closely it was compared with its reference.
+    ``checked`` maps each checked output to the tolerance of its comparison with the reference.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Run:
         return kernel_digest(self.kernels)
 
     def residencies(self, machine: Machine) -> tuple[Residency, ...]:
-        """The residency of each kernel at its first launch, with the registers that the run's options give, if any."""
+        """The residency of each kernel at its first launch, with the registers of the run's options, if any."""
         registers = self.options.get("registers")
         return tuple(residency(self.launches_of(kernel)[0], machine, registers) for kernel in self.kernels)
 
@@ -93,8 +93,8 @@ class Run:
         return JoinedPath(traces)
 
     def distinct_path(self, kernel: Kernel) -> DistinctWarps:
-        """The different paths of the warps of a kernel, all its launches together, for what depends on a warp alone.
-        Raises RunError as `path`."""
+        """The distinct paths of the warps of a kernel over all its launches, for counts that depend on single warps.
+        Raises RunError like `path`."""
         if kernel not in self._distinct:
             self._distinct[kernel] = distinct_warps(self.path(kernel).traces, len(kernel.blocks))
         return self._distinct[kernel]
@@ -102,9 +102,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class CompileChoice:
-    """What a user chooses of the compiler; the same words as on the command line.
+    """The compiler options of a user, with the names of the command line.
 
-    ``registers``: what a thread is taken to demand where occupancy is computed, whatever the kernel was compiled to.
+    ``registers``: register demand per thread for the computation of occupancy, regardless of the compiled kernel.
     ``latencies``: the machine that instructions are scheduled for, by name or path.
     """
 
@@ -119,7 +119,7 @@ class CompileChoice:
     rotate: int = 0
 
     def options(self) -> CompileOptions:
-        """Raises UnknownNameError for a target, level or machine that does not exist, MachineError for a wrong file."""
+        """The compiler's options.  Raises UnknownNameError for a target, level or machine, and MachineError."""
         if self.level not in codegen.LEVELS:
             raise UnknownNameError("level", self.level, codegen.LEVELS)
         return CompileOptions(
@@ -142,9 +142,9 @@ AS_COMPILED = CompileChoice()
 
 
 def find_workload(name: str) -> Workload:
-    """A built-in workload by name, or the one that a ``.py`` file defines or a ``.toml`` file describes."""
+    """A built-in workload by name, or the one defined by a ``.py`` file or described by a ``.toml`` file."""
     if name.endswith(".toml"):
-        from warpreg.workloads.description import load_description  # a tenth of a second that no other run waits for
+        from warpreg.workloads.description import load_description  # imported only here: takes a tenth of a second
 
         return load_description(name)
     return workloads.load(name) if name.endswith(".py") else workloads.find(name)
@@ -157,7 +157,7 @@ def load_device(
     max_instructions: int | None = None,
     progress: Progress | None = None,
 ) -> simt.Device:
-    """A device with the workload's PTX; ``progress`` is told the finished fraction of the launch under way."""
+    """A device with the workload's PTX; ``progress`` is called with the finished fraction of the current launch."""
     limit = {} if max_instructions is None else {"max_instructions": max_instructions}
     return simt.Device(workload.module(), choice.options(), record, progress=progress, **limit)
 
@@ -171,7 +171,7 @@ def run_workload(
     max_instructions: int | None = None,
     progress: Progress | None = None,
 ) -> Run:
-    """Run a workload and check its outputs against the NumPy reference; raises CheckError where they differ."""
+    """Run a workload and check its outputs against the NumPy reference; raises CheckError if they differ."""
     problem = workload.problem(size, seed)
     device = load_device(workload, choice, record, max_instructions, progress)
     outputs = problem.run(device)

@@ -1,4 +1,4 @@
-"""What is timed of a run where cycles of all of it would take too long: some launches, some thread blocks of each.
+"""Sampling of a run that is too long to be timed as a whole: some launches, some thread blocks of each.
 
 The paper on the register file cache simulates a subset of its threads on one SM too (ISCA 2011, section 4).
 """
@@ -15,15 +15,15 @@ from warpreg.simt import Launch
 from warpreg.timing import TimingResult
 
 LAUNCHES = 4
-"""Launches of a kernel that are timed, evenly spaced, the first among them."""
+"""Number of launches of a kernel that are timed, evenly spaced, including the first."""
 INSTRUCTIONS = 300_000
-"""Warp-instructions of a launch that are enough."""
+"""Sufficient number of warp-instructions of a launch."""
 FILLINGS = 4
-"""Thread blocks that are timed fill an SM so often at most, and once at least."""
+"""The timed thread blocks fill an SM at least once and at most this many times."""
 
 
 def sample(run: Run) -> list[Launch]:
-    """Launches of all kernels."""
+    """The sampled launches of all kernels."""
     taken: list[Launch] = []
     for launches in map(run.launches_of, run.kernels):
         count = min(LAUNCHES, len(launches))
@@ -32,13 +32,13 @@ def sample(run: Run) -> list[Launch]:
 
 
 def window(launch: Launch, machine: Machine) -> timing.Window:
-    """The first thread blocks, as many as it takes for the instructions that are wanted."""
+    """The first thread blocks, as many as are needed for `INSTRUCTIONS`."""
     x, y, z = launch.block
     warps = -(-x * y * z // machine.sm.threads_per_warp)
     filling = max(1, min(machine.sm.blocks, machine.sm.warps // warps))
     grid = launch.grid[0] * launch.grid[1] * launch.grid[2]
-    wanted = INSTRUCTIONS * grid // max(1, int(launch.warp_instructions))
-    return timing.Window(min(FILLINGS * filling, max(filling, wanted)))
+    needed = INSTRUCTIONS * grid // max(1, int(launch.warp_instructions))
+    return timing.Window(min(FILLINGS * filling, max(filling, needed)))
 
 
 def sampled(run: Run, machine: Machine, **options: Any) -> TimingResult:

@@ -1,4 +1,4 @@
-"""Counts of designs along the schedule of a timing run: what depends on which warps share a structure, and when."""
+"""Counts of designs along the schedule of a timing run, for designs that warps share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from warpreg.simt import Launch
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A design with some of its parameters."""
+    """A design with values of some parameters."""
 
     design: str
     values: tuple[tuple[str, Value], ...] = ()
@@ -34,7 +34,7 @@ class Variant:
 class Scheduled:
     """The measure: launches are timed once on the machine, then every variant is replayed along their schedules.
 
-    ``warps``: of so many places for warps an SM of the machine has at most, or as many as a thread block needs.
+    ``warps``: the number of warp slots of an SM, or as many as a thread block needs if that is more.
     """
 
     machine: str

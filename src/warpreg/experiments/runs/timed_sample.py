@@ -1,4 +1,4 @@
-"""Cycles and counts of a sample of a run on a machine, with a design or without, and ages of what is read."""
+"""Cycles and counts of a sample of a run on a machine, with or without a design, and ages of registers read."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ WATCHER = Path(reuse_ages.__file__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimedSample:
-    """What a sample took; ``ages`` int64[levels, classes] are reads by `reuse_ages`, None without a
-    design."""
+    """The timing of a sample; ``ages`` int64[levels, classes] are reads by `reuse_ages`, None without a design."""
 
     cycles: int
     warp_instructions: int
@@ -34,7 +33,7 @@ class TimedSample:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """The measure; without a variant the main register file alone."""
+    """The measure; without a variant, the main register file alone."""
 
     machine: str
     variant: Variant | None = None
@@ -51,6 +50,6 @@ class Timed:
 
 
 def ages_of(counts: Counts) -> NDArray[np.int64]:
-    """Reads by level and class of ages."""
+    """Reads by level and age class."""
     events = [number for name, number in counts.events.items() if name.startswith("age_")]
     return np.array(events, np.int64).reshape(reuse_ages.LEVELS, reuse_ages.CLASSES)

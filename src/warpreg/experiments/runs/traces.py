@@ -1,4 +1,4 @@
-"""Recorded hardware traces as runs: what the designs and cores make of them is what they make of any run."""
+"""Recorded hardware traces as runs, for all designs and cores."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ __all__ = ["UnknownOpcodes", "export_run", "is_trace", "recorded_run"]
 def recorded_run(name: str, unknown: UnknownOpcodes = "error", choice: CompileChoice | None = None) -> Run:
     """The run that a ``kernelslist.g`` or ``.traceg`` file recorded.
 
-    Of ``choice`` only ``registers`` means something: the code is compiled already.  Raises SassTraceError for a file
-    that is malformed or names opcodes that are in no table (unless ``unknown`` is ``"alu"``), RunError for another
-    choice, OSError.
+    Of ``choice`` only ``registers`` applies: the code is already compiled.  Raises SassTraceError for a malformed file
+    or one with opcodes that are in no table (unless ``unknown`` is ``"alu"``), RunError for another choice, OSError.
     """
-    from warpreg.sass.reader import read_recording  # half a second that only traces wait for
+    from warpreg.sass.reader import read_recording  # imported only here: takes half a second
 
     registers = _only_registers(name, choice)
     started = time.perf_counter()

@@ -1,1 +1,1 @@
-"""Tables over the whole suite: characteristics, namesakes, stall accounts, the accuracy of samples."""
+"""Tables over the whole suite: characteristics, comparison with the originals, stall accounts, sampling accuracy."""

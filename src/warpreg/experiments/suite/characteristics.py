@@ -1,4 +1,4 @@
-"""What a workload is like at one size: its launches, instruction mix, registers, divergence and register use."""
+"""Characteristics of a workload at one size: launches, instruction mix, registers, divergence and register use."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ UNITS = tuple(unit.value for unit in Unit)
 class Characteristics:
     """One row of the table of workloads.
 
-    ``mix`` are shares of warp-instructions by unit. ``registers`` is the demand of the hungriest kernel, ours and,
-    where recorded, ``ptxas``'s. ``simd_efficiency`` is active lanes over 32 times the warp-instructions;
+    ``mix`` are shares of warp-instructions by unit. ``registers`` is the largest demand of a kernel, ours and, if
+    recorded, that of ``ptxas``. ``simd_efficiency`` is active lanes over 32 times the warp-instructions;
     ``global_share`` the share of warp-instructions that access global memory. ``reads_per_value`` and ``read_once``
     (share of the values) count warp-registers.
     """
@@ -53,7 +53,7 @@ class Characteristics:
 
 
 def characterise(workload: Workload, size: str, seed: int = 0) -> Characteristics:
-    """Run the workload once, checked, with its path recorded, and describe the run."""
+    """Run the workload once, check it, and compute its characteristics from the recorded path."""
     run = run_workload(workload, size, seed, AS_COMPILED)
     found = register_profile(run)
     executed = run.warp_instructions

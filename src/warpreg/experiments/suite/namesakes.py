@@ -1,4 +1,4 @@
-"""How like its namesake a workload is: registers, static size and features of the compiled kernels side by side."""
+"""Similarity of a workload to its namesake: registers, static size and features of the compiled kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warpreg.workloads.originals import Original, kernels_of
 from warpreg.workloads.vendor import most_registers
 
 ALIKE = 1.5
-"""Registers and size within this factor are alike."""
+"""Registers and size within this factor count as similar."""
 
 FEATURES: Mapping[str, tuple[str, ...]] = {
     "shared memory": ("shared", "dynshared"),
@@ -26,9 +26,9 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """A workload beside its namesake.
+    """A workload compared with its namesake.
 
-    ``registers`` and ``instructions`` are pairs, ours and the namesake's: registers a thread of the hungriest kernel
+    ``registers`` and ``instructions`` are pairs, ours and the namesake's: the largest registers per thread of a kernel
     (``ptxas``, sm_75) and static PTX instructions of the largest kernel. ``lacking`` and ``added`` are features.
     """
 
@@ -45,7 +45,7 @@ class Likeness:
 
 
 def likeness(workload: Workload) -> Likeness | None:
-    """The comparison, or None for a workload whose namesake's compiled kernels are not known."""
+    """The comparison, or None if the namesake's compiled kernels are not available."""
     theirs = [kernel for name in workload.originals for kernel in kernels_of(name)]
     if not theirs:
         return None
