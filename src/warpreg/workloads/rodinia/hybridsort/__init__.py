@@ -9,12 +9,13 @@ import numpy as np
 from warpreg.workloads.workload import Array, Arrays, Buffer, Device, Size, Workload, blocks
 
 BUCKETS = 1024
-HISTOGRAM_GRID, HISTOGRAM_THREADS = 64, 96
-BUCKET_THREADS = 32
-BAND = 128
-"""Numbers for each thread of the bucket kernels."""
-PREFIX_THREADS = 128
+HISTOGRAM_GRID = 64
+THREADS = 128
 MERGE_THREADS = 256
+SLAB = 4096
+"""Numbers for each block that ranks them within their buckets."""
+STACKED_BUCKETS, SLICES = 32, 8
+"""Buckets of a block that sums over slabs, and how many threads share the slabs of each."""
 
 
 def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
@@ -30,29 +31,27 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     values = inputs["values"]
     count, low, high = len(values), values.min(), values.max()
     source, counts = device.upload(values), device.zeros(BUCKETS, np.uint32)
-    device.launch("histogram1024", HISTOGRAM_GRID, HISTOGRAM_THREADS, counts, source, low, high, count)
+    device.launch("count_bins", HISTOGRAM_GRID, THREADS, source, count, low, high - low, counts)
     limits = device.texture(_limits(counts.download(), low, high), kind="1d")
 
-    grid = blocks(count, BUCKET_THREADS * BAND)
-    places, block_counts = device.zeros(count, np.int32), device.zeros(grid * BUCKETS, np.uint32)
+    slabs = blocks(count, SLAB)
+    tickets, slab_counts = device.zeros((count, 2), np.uint16), device.zeros((slabs, BUCKETS), np.uint32)
     totals = device.zeros(BUCKETS, np.uint32)
-    device.launch("bucket_count", grid, BUCKET_THREADS, limits, source, places, block_counts, count)
-    device.launch("bucket_prefix", BUCKETS // PREFIX_THREADS, PREFIX_THREADS, block_counts, totals, grid)
+    device.launch("rank_in_buckets", slabs, THREADS, limits, source, count, tickets, slab_counts)
+    grid = BUCKETS // STACKED_BUCKETS
+    device.launch("stack_slabs", grid, (STACKED_BUCKETS, SLICES), slab_counts, slabs, totals)
 
     sizes = totals.download().astype(np.int32)
     vectors = -(-sizes // 4)
-    starts = np.append(0, np.cumsum(vectors)).astype(np.int32)
-    fillers = 4 * vectors - sizes
-    first = device.upload((4 * starts[:-1] + fillers).astype(np.uint32))
-    lists = [device.upload(np.full((starts[-1], 4), -np.inf, np.float32)) for _ in range(2)]
-    device.launch("bucket_sort", grid, BUCKET_THREADS, source, places, lists[0], count, block_counts, first)
+    spans = np.stack((np.cumsum(vectors) - vectors, vectors, np.cumsum(sizes) - sizes, sizes), axis=1).astype(np.int32)
+    starts = device.upload((4 * np.cumsum(vectors) - sizes).astype(np.uint32))
+    lists = [device.upload(np.full((int(vectors.sum()), 4), -np.inf, np.float32)) for _ in range(2)]
+    grid = blocks(count, MERGE_THREADS)
+    device.launch("scatter", grid, MERGE_THREADS, source, tickets, count, slab_counts, starts, lists[0])
 
-    device.assign("starts", starts)
-    device.assign("final_starts", np.append(0, np.cumsum(sizes)).astype(np.int32))
-    device.assign("fillers", fillers)
-    merged = _merged(device, lists, int(starts[-1]), int(vectors.max()))
-    result = device.zeros(count, np.float32)
-    device.launch("merge_pack", (blocks(int(sizes.max()), MERGE_THREADS), BUCKETS), MERGE_THREADS, merged, result)
+    device.assign("spans", spans)
+    merged, result = _merged(device, lists, int(vectors.sum()), int(vectors.max())), device.zeros(count, np.float32)
+    device.launch("drop_fillers", BUCKETS, THREADS, merged, result)
     return {"counts": counts.download(), "sorted": result.download()}
 
 
@@ -68,14 +67,16 @@ def _limits(counts: Array, low: float, high: float) -> Array:
 def _merged(device: Device, lists: list[Buffer], vectors: int, longest: int) -> Buffer:
     """Sort each vector, then merge lists of 1, 2, 4, .. vectors between two buffers until the longest is done."""
     textures = [device.texture(buffer, kind="1d") for buffer in lists]
-    device.launch("merge_first", blocks(vectors, MERGE_THREADS), MERGE_THREADS, textures[0], lists[1], 4 * vectors)
-    source, length = 1, 2
+    device.launch("sort_vectors", blocks(vectors, MERGE_THREADS), MERGE_THREADS, textures[0], lists[1], vectors)
+    source, length = 1, 1
     while True:
-        threads = blocks(longest, length)
-        grid = blocks(threads * BUCKETS, MERGE_THREADS)
-        device.launch("merge_pass", grid, MERGE_THREADS, textures[source], lists[1 - source], length, threads)
+        pairs = blocks(longest, 2 * length)
+        across = min(MERGE_THREADS, 1 << (pairs - 1).bit_length())
+        block = (across, MERGE_THREADS // across)
+        grid = (blocks(pairs, across), BUCKETS // block[1])
+        device.launch("merge_lists", grid, block, textures[source], lists[1 - source], length)
         source, length = 1 - source, 2 * length
-        if threads == 1:
+        if pairs == 1:
             return lists[source]
 
 
@@ -92,13 +93,13 @@ WORKLOAD = Workload(
     name="hybridsort",
     title="Bucket sort and merge sort",
     description=(
-        "Numbers are sorted in two stages. A histogram, with counters for each warp in shared memory that lanes try"
-        " to increase until their own number stays, lets the host choose 1024 buckets; one-warp blocks find the bucket"
-        " of each number by a binary search of ten dependent texture fetches, unrolled, and its place with the same"
-        " counters; a prefix sum follows and the move. Then each bucket is sorted by passes that merge ever longer"
-        " lists, one thread a pair of lists, in vectors of four that stay in registers and go through min-max"
-        " networks. First many short threads, in the end one long thread a bucket: divergent, with float4 loads"
-        " through a texture and two dozen live values."
+        "Numbers are sorted in two stages. A histogram, with two interleaved shared counters a bin that are increased"
+        " by atomics, lets the host choose 1024 buckets; blocks find the bucket of each of 4096 numbers by a binary"
+        " search of ten dependent texture fetches, unrolled, and its rank there with shared counters; a prefix sum over"
+        " the blocks' counts follows, in slices, and the move. Then each bucket is sorted by passes that merge ever"
+        " longer lists, one thread a pair of lists, in vectors of four that stay in registers, the next of either list"
+        " among them, and go through bitonic networks of minima and maxima. First many short threads, in the end one"
+        " long thread a bucket: divergent, with float4 loads through a texture and two dozen live values."
     ),
     suite="rodinia",
     tags=("float", "memory", "texture", "divergence", "shared-memory", "constant-memory", "atomics", "vector-loads"),

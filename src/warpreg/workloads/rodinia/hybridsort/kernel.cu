@@ -1,241 +1,204 @@
-// Sorting by buckets, then by merging. A histogram lets the host choose the limits of 1024 buckets of about equal size;
-// each number finds its bucket and its place there, the numbers move to their buckets, and these are sorted by merging
-// lists of four-element vectors, one thread a pair of lists. Vectors and limits come through textures, starts of the
-// buckets from constant memory.
+// Sorting in two stages: numbers go to 1024 buckets of about equal size, and each bucket is merge-sorted in vectors of
+// four.
+//
+// A histogram has two interleaved counters for each bin, so that neighbouring lanes with the same number do not meet.
+// A block ranks a slab of 4096 numbers within their buckets; a ticket of two 16-bit numbers keeps bucket and rank.
+// Where a slab's part of a bucket starts is summed over the slabs in eight slices, and each number then goes there.
+// A merge keeps both lists' next vectors in registers and ends a list with infinity, so that a step has no special case.
 
-#define BUCKETS 1024
-#define LOG_BUCKETS 10
-#define LOG_WARP 5
-#define HISTOGRAM_WARPS 3
-#define COUNT_MASK 0x07FFFFFFU
+constexpr int BUCKETS = 1024;
+constexpr int SLAB = 4096;
+constexpr int THREADS = 128;
+constexpr int SLICES = 8;
+#define ENDED __int_as_float(0x7f800000)  // +infinity
 
-__constant__ int starts[BUCKETS + 1];
-__constant__ int final_starts[BUCKETS + 1];
-__constant__ int fillers[BUCKETS];
+// Of each bucket: its first vector, its vectors, its first number among the sorted ones, its numbers.
+__constant__ int4 spans[BUCKETS];
 
-// Adds one to a counter of the thread's warp and returns what it was. Lanes that hit one counter overwrite each other;
-// a lane knows by its number in the upper bits whether its sum has stayed, or tries again.
-__device__ __forceinline__ unsigned count_one(volatile unsigned* counters, unsigned which, unsigned tag)
+extern "C" __global__ void __launch_bounds__(THREADS)
+count_bins(const float* __restrict__ values, int count, float low, float range, unsigned int* __restrict__ counts)
 {
-    unsigned count;
-    do {
-        count = counters[which] & COUNT_MASK;
-        count = tag | (count + 1);
-        counters[which] = count;
-    } while (counters[which] != count);
-    return (count & COUNT_MASK) - 1;
-}
+    __shared__ uint2 bins[BUCKETS];
 
-extern "C" __global__ void
-histogram1024(unsigned* counts, float* data, float minimum, float maximum, int size)
-{
-    __shared__ unsigned counters[HISTOGRAM_WARPS * BUCKETS];
-    const int thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const int threads = blockDim.x * gridDim.x;
-    const unsigned tag = threadIdx.x << (32 - LOG_WARP);
-    const int own = (threadIdx.x >> LOG_WARP) * BUCKETS;
-
-    for (int i = threadIdx.x; i < HISTOGRAM_WARPS * BUCKETS; i += blockDim.x)
-        counters[i] = 0;
+    for (int bin = threadIdx.x; bin < BUCKETS; bin += THREADS)
+        bins[bin] = make_uint2(0, 0);
     __syncthreads();
 
-    for (int i = thread; i < size; i += threads) {
-        const unsigned bin = ((data[i] - minimum) / (maximum - minimum)) * BUCKETS;
-        count_one(counters + own, min(bin, BUCKETS - 1), tag);
+    const bool odd = threadIdx.x & 1;
+    for (int at = blockIdx.x * THREADS + threadIdx.x; at < count; at += gridDim.x * THREADS) {
+        const int bin = min(static_cast<int>((values[at] - low) / range * BUCKETS), BUCKETS - 1);
+        atomicAdd(odd ? &bins[bin].y : &bins[bin].x, 1u);
     }
     __syncthreads();
 
-    for (int bin = threadIdx.x; bin < BUCKETS; bin += blockDim.x) {
-        unsigned sum = 0;
-        for (int base = 0; base < HISTOGRAM_WARPS * BUCKETS; base += BUCKETS)
-            sum += counters[base + bin] & COUNT_MASK;
-        atomicAdd(counts + bin, sum);
+    for (int bin = threadIdx.x; bin < BUCKETS; bin += THREADS) {
+        const unsigned int found = bins[bin].x + bins[bin].y;
+        if (found > 0)
+            atomicAdd(counts + bin, found);
     }
 }
 
-// A block is one warp. `places` gets the bucket of each number and its rank among those of the block.
-extern "C" __global__ void
-bucket_count(cudaTextureObject_t limits, float* input, int* places, unsigned* block_counts, int size)
+// How many of the limits are below a value: ten dependent fetches, each of which decides a bit of the answer.
+__device__ __forceinline__ int bucket_of(cudaTextureObject_t limits, float value)
 {
-    __shared__ unsigned counters[BUCKETS];
-    const unsigned tag = threadIdx.x << (32 - LOG_WARP);
-    const int own = (threadIdx.x >> LOG_WARP) * BUCKETS;
-    const int threads = blockDim.x * gridDim.x;
+    int below = 0;
+#pragma unroll
+    for (int step = BUCKETS / 2; step > 0; step /= 2)
+        below += tex1Dfetch<float>(limits, below + step - 1) < value ? step : 0;
+    return below;
+}
 
-    for (int i = threadIdx.x; i < BUCKETS; i += blockDim.x)
-        counters[i] = 0;
+extern "C" __global__ void __launch_bounds__(THREADS)
+rank_in_buckets(cudaTextureObject_t limits, const float* __restrict__ values, int count,
+                ushort2* __restrict__ tickets, unsigned int* __restrict__ slab_counts)
+{
+    __shared__ unsigned int taken[BUCKETS];
+
+    for (int bucket = threadIdx.x; bucket < BUCKETS; bucket += THREADS)
+        taken[bucket] = 0;
     __syncthreads();
 
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < size; i += threads) {
-        const float element = input[i];
-        int bucket = BUCKETS / 2 - 1;
-        int jump = BUCKETS / 4;
-        float limit = tex1Dfetch<float>(limits, bucket);
-        while (jump >= 1) {
-            bucket = (element < limit) ? bucket - jump : bucket + jump;
-            limit = tex1Dfetch<float>(limits, bucket);
-            jump /= 2;
-        }
-        bucket = (element < limit) ? bucket : bucket + 1;
-        places[i] = (count_one(counters + own, bucket, tag) << LOG_BUCKETS) + bucket;
+    const int first = blockIdx.x * SLAB;
+    const int slab = min(SLAB, count - first);
+    for (int place = threadIdx.x; place < slab; place += THREADS) {
+        const int bucket = bucket_of(limits, values[first + place]);
+        tickets[first + place] = make_ushort2(bucket, atomicAdd(taken + bucket, 1u));
     }
     __syncthreads();
 
-    const int base = blockIdx.x * BUCKETS;
-    for (int i = threadIdx.x; i < BUCKETS; i += blockDim.x)
-        block_counts[base + i] = counters[i] & COUNT_MASK;
+    for (int bucket = threadIdx.x; bucket < BUCKETS; bucket += THREADS)
+        slab_counts[blockIdx.x * BUCKETS + bucket] = taken[bucket];
 }
 
-// One thread a bucket: the counts of the blocks become sums of those before.
-extern "C" __global__ void
-bucket_prefix(unsigned* block_counts, unsigned* totals, int blocks)
+// Replaces counts by their sums over the slabs before. A thread walks one of eight slices of the slabs twice: for the
+// slice's sum, and, when it knows the sums of the slices before, to write.
+extern "C" __global__ void __launch_bounds__(32 * SLICES)
+stack_slabs(unsigned int* __restrict__ slab_counts, int slabs, unsigned int* __restrict__ totals)
 {
-    const int bucket = blockIdx.x * blockDim.x + threadIdx.x;
-    const int size = blocks * BUCKETS;
-    int sum = 0;
-    for (int i = bucket; i < size; i += BUCKETS) {
-        const int count = block_counts[i];
-        block_counts[i] = sum;
-        sum += count;
-    }
-    totals[bucket] = sum;
-}
+    __shared__ unsigned int sums[SLICES][32];
 
-extern "C" __global__ void
-bucket_sort(float* input, int* places, float* output, int size, unsigned* block_counts, unsigned* bucket_starts)
-{
-    __shared__ unsigned offset[BUCKETS];
-    const int base = blockIdx.x * BUCKETS;
-    const int own = (threadIdx.x >> LOG_WARP) * BUCKETS;
-    const int threads = blockDim.x * gridDim.x;
+    const int bucket = blockIdx.x * 32 + threadIdx.x;
+    const int share = (slabs + SLICES - 1) / SLICES;
+    const int begin = min(threadIdx.y * share, slabs);
+    const int end = min(begin + share, slabs);
 
-#pragma unroll 1
-    for (int i = threadIdx.x; i < BUCKETS; i += blockDim.x)
-        offset[i] = bucket_starts[i & (BUCKETS - 1)] + block_counts[base + i];
+    unsigned int sum = 0;
+#pragma unroll 8
+    for (int slab = begin; slab < end; ++slab)
+        sum += slab_counts[slab * BUCKETS + bucket];
+    sums[threadIdx.y][threadIdx.x] = sum;
     __syncthreads();
 
-#pragma unroll 1
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < size; i += threads) {
-        const float element = input[i];
-        const int place = places[i];
-        output[offset[own + (place & (BUCKETS - 1))] + (place >> LOG_BUCKETS)] = element;
+    unsigned int height = 0;
+    for (int slice = 0; slice < threadIdx.y; ++slice)
+        height += sums[slice][threadIdx.x];
+    for (int slab = begin; slab < end; ++slab) {
+        const unsigned int here = slab_counts[slab * BUCKETS + bucket];
+        slab_counts[slab * BUCKETS + bucket] = height;
+        height += here;
     }
+    if (threadIdx.y == SLICES - 1)
+        totals[bucket] = height;
 }
 
-__device__ __forceinline__ float4 sorted(float4 v)
+extern "C" __global__ void __launch_bounds__(2 * THREADS)
+scatter(const float* __restrict__ values, const ushort2* __restrict__ tickets, int count,
+        const unsigned int* __restrict__ slab_starts, const unsigned int* __restrict__ bucket_starts,
+        float* __restrict__ lists)
 {
-    float4 pairs;
-    pairs.x = (v.x > v.y) ? v.y : v.x;
-    pairs.y = (v.y > v.x) ? v.y : v.x;
-    pairs.z = (v.z > v.w) ? v.w : v.z;
-    pairs.w = (v.w > v.z) ? v.w : v.z;
-    v.x = (pairs.x > pairs.z) ? pairs.z : pairs.x;
-    v.y = (pairs.y > pairs.w) ? pairs.w : pairs.y;
-    v.z = (pairs.z > pairs.x) ? pairs.z : pairs.x;
-    v.w = (pairs.w > pairs.y) ? pairs.w : pairs.y;
-    pairs.x = v.x;
-    pairs.y = (v.y > v.z) ? v.z : v.y;
-    pairs.z = (v.z > v.y) ? v.z : v.y;
-    pairs.w = v.w;
-    return pairs;
-}
-
-// The four least and the four greatest of two ascending vectors, in no order.
-__device__ __forceinline__ float4 lowest(float4 a, float4 b)
-{
-    a.x = (a.x < b.w) ? a.x : b.w;
-    a.y = (a.y < b.z) ? a.y : b.z;
-    a.z = (a.z < b.y) ? a.z : b.y;
-    a.w = (a.w < b.x) ? a.w : b.x;
-    return a;
-}
-
-__device__ __forceinline__ float4 highest(float4 a, float4 b)
-{
-    b.x = (a.w >= b.x) ? a.w : b.x;
-    b.y = (a.z >= b.y) ? a.z : b.y;
-    b.z = (a.y >= b.z) ? a.y : b.z;
-    b.w = (a.x >= b.w) ? a.x : b.w;
-    return b;
-}
-
-extern "C" __global__ void
-merge_first(cudaTextureObject_t vectors, float4* result, int size)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < size / 4)
-        result[i] = sorted(tex1Dfetch<float4>(vectors, i));
-}
-
-// Each thread merges two lists of `length` / 2 vectors.
-extern "C" __global__ void
-merge_pass(cudaTextureObject_t vectors, float4* result, int length, int bucket_threads)
-{
-    const int thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const int bucket = thread / bucket_threads;
-    if (bucket >= BUCKETS)
+    const int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= count)
         return;
-    const int within = thread - bucket * bucket_threads;
-    const int first_a = starts[bucket] + within * length;
-    const int first_b = first_a + length / 2;
-    float4* out = &result[first_a];
+    const ushort2 ticket = tickets[at];
+    const unsigned int start = bucket_starts[ticket.x] + slab_starts[at / SLAB * BUCKETS + ticket.x];
+    lists[start + ticket.y] = values[at];
+}
 
-    if (first_a >= starts[bucket + 1])
+__device__ __forceinline__ void put_in_order(float& first, float& second)
+{
+    const float smaller = fminf(first, second);
+    second = fmaxf(first, second);
+    first = smaller;
+}
+
+// Sorts a vector that rises and then falls, or the other way round.
+__device__ __forceinline__ void sort_bitonic(float4& v)
+{
+    put_in_order(v.x, v.z);
+    put_in_order(v.y, v.w);
+    put_in_order(v.x, v.y);
+    put_in_order(v.z, v.w);
+}
+
+// Leaves the four smaller numbers of two sorted vectors in the first one, the larger ones in the second, sorted.
+__device__ __forceinline__ void split(float4& small, float4& large)
+{
+    put_in_order(small.x, large.w);
+    put_in_order(small.y, large.z);
+    put_in_order(small.z, large.y);
+    put_in_order(small.w, large.x);
+    sort_bitonic(small);
+    sort_bitonic(large);
+}
+
+extern "C" __global__ void __launch_bounds__(2 * THREADS)
+sort_vectors(cudaTextureObject_t source, float4* __restrict__ sorted, int vectors)
+{
+    const int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= vectors)
         return;
-    if (first_b >= starts[bucket + 1]) {
-        for (int i = 0; i < starts[bucket + 1] - first_a; i++)
-            out[i] = tex1Dfetch<float4>(vectors, first_a + i);
+    float4 v = tex1Dfetch<float4>(source, at);
+    put_in_order(v.x, v.y);
+    put_in_order(v.w, v.z);  // falls, so that the whole is bitonic
+    sort_bitonic(v);
+    sorted[at] = v;
+}
+
+__device__ __forceinline__ float4 next_vector(cudaTextureObject_t source, int at, int end)
+{
+    return at < end ? tex1Dfetch<float4>(source, at) : make_float4(ENDED, ENDED, ENDED, ENDED);
+}
+
+// Merges lists of `length` vectors in pairs; threads along x have the pairs of a bucket, threads along y buckets.
+extern "C" __global__ void __launch_bounds__(2 * THREADS)
+merge_lists(cudaTextureObject_t source, float4* __restrict__ merged, int length)
+{
+    const int4 span = spans[blockIdx.y * blockDim.y + threadIdx.y];
+    const int pair = (blockIdx.x * blockDim.x + threadIdx.x) * 2 * length;
+    if (pair >= span.y)
         return;
-    }
 
-    int at_a = 0;
-    int at_b = 0;
-    int at_out = 0;
-    float4 a = tex1Dfetch<float4>(vectors, first_a);
-    float4 b = tex1Dfetch<float4>(vectors, first_b);
-    while (true) {
-        const float4 next_a = tex1Dfetch<float4>(vectors, first_a + at_a + 1);
-        const float4 next_b = tex1Dfetch<float4>(vectors, first_b + at_b + 1);
-        const float4 low = lowest(a, b);
-        const float4 high = highest(a, b);
-        a = sorted(low);
-        b = sorted(high);
-        out[at_out++] = a;
+    int left = span.x + pair;
+    const int left_end = span.x + min(pair + length, span.y);
+    int right = left_end;
+    const int right_end = span.x + min(pair + 2 * length, span.y);
 
-        const bool left_in_a = at_a + 1 < length / 2;
-        const bool left_in_b = (at_b + 1 < length / 2) && (first_b + at_b + 1 < starts[bucket + 1]);
-        if (left_in_a) {
-            if (left_in_b) {
-                if (next_a.x < next_b.x) {
-                    at_a += 1;
-                    a = next_a;
-                } else {
-                    at_b += 1;
-                    a = next_b;
-                }
-            } else {
-                at_a += 1;
-                a = next_a;
-            }
+    float4* out = merged + left;
+    float4* const last = merged + right_end - 1;
+    float4 kept = next_vector(source, left, left_end);
+    float4 from_left = next_vector(source, ++left, left_end);
+    float4 from_right = next_vector(source, right, right_end);
+    for (; out < last; ++out) {
+        float4 least;
+        if (from_left.x <= from_right.x) {
+            least = from_left;
+            from_left = next_vector(source, ++left, left_end);
         } else {
-            if (left_in_b) {
-                at_b += 1;
-                a = next_b;
-            } else {
-                break;
-            }
+            least = from_right;
+            from_right = next_vector(source, ++right, right_end);
         }
+        split(least, kept);
+        *out = least;
     }
-    out[at_out++] = b;
+    *out = kept;
 }
 
-// Leaves out what fills up the buckets to whole vectors.
-extern "C" __global__ void
-merge_pack(float* vectors, float* result)
+// A block copies a bucket, whose fillers stand in front of its numbers.
+extern "C" __global__ void __launch_bounds__(THREADS)
+drop_fillers(const float* __restrict__ lists, float* __restrict__ result)
 {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int bucket = blockIdx.y;
-    if (final_starts[bucket] + i >= final_starts[bucket + 1])
-        return;
-    result[final_starts[bucket] + i] = vectors[starts[bucket] * 4 + fillers[bucket] + i];
+    const int4 span = spans[blockIdx.x];
+    const float* numbers = lists + 4 * (span.x + span.y) - span.w;
+    for (int at = threadIdx.x; at < span.w; at += THREADS)
+        result[span.z + at] = numbers[at];
 }
