@@ -9,6 +9,8 @@ import numpy as np
 from warpreg.workloads.workload import Array, Arrays, Device, Size, Tolerance, Workload, blocks
 
 THREADS = 512
+SHARE = 16
+"""Pixels that a thread sums."""
 TILE = 16
 REGION = 128
 """The tiled version takes its statistics from the first 128 rows and columns."""
@@ -33,7 +35,7 @@ def _picture(rows: int, cols: int, rng: np.random.Generator) -> Array:
 
 
 def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
-    """Both versions, with two launches or more an iteration."""
+    """Both versions: four launches an iteration without tiles, one in tiles."""
     return {
         "image": _untiled(device, inputs["image"], size["iterations"]),
         "tiled": _tiled(device, inputs["tiled"], size["tiled_iterations"]),
@@ -43,38 +45,31 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
 def _untiled(device: Device, picture: Array, iterations: int) -> Array:
     rows, cols = picture.shape
     pixels, grid = rows * cols, blocks(rows * cols, THREADS)
-    image = device.upload(np.ascontiguousarray(picture.T))
-    sums, squares, north, south, east, west, coefficient = (device.zeros(pixels, np.float32) for _ in range(7))
-    ends = (np.maximum(np.arange(rows) - 1, 0), np.minimum(np.arange(rows) + 1, rows - 1))
-    sides = (np.minimum(np.arange(cols) + 1, cols - 1), np.maximum(np.arange(cols) - 1, 0))
-    neighbours = [device.upload(numbers.astype(np.int32)) for numbers in (*ends, *sides)]
-    common = (np.float32(LAMBDA), rows, cols, pixels, *neighbours, north, south, east, west)
-
-    device.launch("extract", grid, THREADS, pixels, image)
+    parts = blocks(pixels, THREADS * SHARE)
+    now, later, coefficients = device.upload(picture), *(device.zeros(picture.shape, np.float32) for _ in range(2))
+    sums = device.zeros((parts, 2), np.float32)
+    device.launch("expand", grid, THREADS, pixels, now)
     for _ in range(iterations):
-        device.launch("prepare", grid, THREADS, pixels, image, sums, squares)
-        count, step = pixels, 1
-        while count > 1:
-            device.launch("reduce", blocks(count, THREADS), THREADS, pixels, count, step, sums, squares)
-            count, step = blocks(count, THREADS), step * THREADS
-        noise = _noise(float(sums.download()[0]), float(squares.download()[0]), pixels)
-        device.launch("srad", grid, THREADS, *common, noise, coefficient, image)
-        device.launch("srad2", grid, THREADS, *common, coefficient, image)
-    device.launch("compress", grid, THREADS, pixels, image)
-    return np.ascontiguousarray(image.download().T)
+        device.launch("sum_pixels", parts, THREADS, pixels, now, sums)
+        device.launch("sum_blocks", 1, THREADS, parts, sums)
+        total, squares = (float(number) for number in sums.download()[0])
+        noise = _noise(total, squares, pixels)
+        device.launch("conductance", grid, THREADS, rows, cols, noise, now, coefficients)
+        device.launch("diffuse", grid, THREADS, rows, cols, LAMBDA / 4, coefficients, now, later)
+        now, later = later, now
+    device.launch("compress", grid, THREADS, pixels, now)
+    return now.download()
 
 
 def _tiled(device: Device, picture: Array, iterations: int) -> Array:
     rows, cols = picture.shape
     grid = cols // TILE, rows // TILE
-    image = device.upload(np.exp(picture))
-    east, west, north, south, coefficient = (device.zeros(picture.shape, np.float32) for _ in range(5))
-    common = (east, west, north, south, image, coefficient, cols, rows)
+    now, later = device.upload(np.exp(picture)), device.zeros(picture.shape, np.float32)
     for _ in range(iterations):
-        noise = _region_noise(image.download())
-        device.launch("srad_tiles_1", grid, (TILE, TILE), *common, noise)
-        device.launch("srad_tiles_2", grid, (TILE, TILE), *common, np.float32(LAMBDA), noise)
-    return image.download()
+        noise = _region_noise(now.download())
+        device.launch("diffuse_tile", grid, (TILE, TILE), rows, cols, noise, np.float32(LAMBDA / 4), now, later)
+        now, later = later, now
+    return now.download()
 
 
 def _noise(total: float, squares: float, count: int) -> np.float32:
@@ -119,12 +114,12 @@ WORKLOAD = Workload(
     title="Speckle reducing anisotropic diffusion",
     description=(
         "Diffusion that smooths speckle but keeps edges, in two versions. The first has one thread a pixel in blocks"
-        " of 512 and column-major images: an exponential, then in each iteration a reduction in shared memory that is"
-        " repeated until one block is left, a kernel that finds neighbours through tables of row and column numbers"
-        " and computes differences and the diffusion coefficient with several divisions, partly in double precision"
-        " because of its constants, a kernel that applies them, and at the end a logarithm. The second works on 16 x"
-        " 16 tiles whose sides, corners and inside take nine branches to fetch neighbours from shared memory. Fifteen"
-        " parameters and as many addresses; values are short but for the four differences."
+        " of 512: an exponential, then in each iteration sums of pixels and squares, 16 pixels a thread and a fold in"
+        " shared memory, a kernel that computes the diffusion coefficient of each pixel with several divisions, partly"
+        " in double precision, a kernel that applies the coefficients, and at the end a logarithm. The second does an"
+        " iteration of a 16 x 16 tile in one kernel: 19 x 19 pixels and 17 x 17 coefficients lie in shared memory, so"
+        " that a few threads have a second coefficient to compute. Differences are taken anew where they are needed."
+        " Addresses of clamped neighbours, chains of divisions; sixteen loads in flight in the sums."
     ),
     suite="rodinia",
     tags=("float", "memory", "shared-memory", "barriers", "f64", "sfu", "divergence", "several-launches", "iterative"),

@@ -1,309 +1,160 @@
-// Speckle reducing anisotropic diffusion of an ultrasound image, in two versions.
-// The first works on a column-major image of any size with one thread a pixel in blocks of 512: neighbours are found
-// through tables of row and column numbers in memory, and the statistics of the image come from a reduction that is
-// repeated until one block is left. The second has 16 x 16 tiles in shared memory with the edges of their neighbours,
-// and leaves the statistics to the host.
+// Speckle reducing anisotropic diffusion: each pixel takes from its neighbours what their diffusion coefficients let
+// through, and these are small where the image varies by more than its noise.
+//
+// Neither version stores derivatives: who needs a difference takes it from the image, which lies in two buffers in
+// turn. Without tiles, a kernel stores coefficients and another one uses them; a thread of the sums has 16 pixels.
+// In tiles, both steps are one kernel: a block computes the coefficients of its 16 x 16 pixels and of those to the south
+// and east, 17 x 17, from 19 x 19 pixels in shared memory.
 
-#define THREADS 512
-#define TILE 16
+constexpr int THREADS = 512;
+constexpr int SHARE = 16;
+constexpr int TILE = 16;
+constexpr int COEFFICIENTS = TILE + 1;
+constexpr int WINDOW = TILE + 3;
 
-extern "C" __global__ void
-extract(long long pixels, float* image)
+// With a pixel and its neighbours; noise is the squared coefficient of variation of the image.
+__device__ __forceinline__ float
+coefficient(float here, float north, float south, float west, float east, float noise)
 {
-    const int i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < pixels)
-        image[i] = expf(image[i] / 255);
+    const float up = north - here, down = south - here, left = west - here, right = east - here;
+    const float per_pixel = 1.0f / here;
+    const double laplacian = (up + down + left + right) * per_pixel;
+    const double gradient = (up * up + down * down + left * left + right * right) * per_pixel * per_pixel;
+    // In double precision, as the difference of two numbers of one size.
+    const float spread = static_cast<float>(gradient / 2 - laplacian * laplacian / 16);
+    const float level = static_cast<float>(1 + laplacian / 4);
+    const float variation = spread / (level * level);
+    return __saturatef(1.0f / (1.0f + (variation - noise) / (noise * (1.0f + noise))));
 }
 
-extern "C" __global__ void
-prepare(long long pixels, float* image, float* sums, float* squares)
+extern "C" __global__ void __launch_bounds__(THREADS)
+expand(int pixels, float* __restrict__ image)
 {
-    const int i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < pixels) {
-        sums[i] = image[i];
-        squares[i] = image[i] * image[i];
-    }
+    const int at = blockIdx.x * THREADS + threadIdx.x;
+    if (at < pixels)
+        image[at] = expf(image[at] / 255.0f);
 }
 
-// Sums `count` numbers, `step` apart, and their companions; each block leaves its two sums in its first place.
-extern "C" __global__ void
-reduce(long long pixels, int count, int step, float* sums, float* squares)
+extern "C" __global__ void __launch_bounds__(THREADS)
+compress(int pixels, float* __restrict__ image)
 {
-    const int bx = blockIdx.x;
-    const int tx = threadIdx.x;
-    const int i = bx * THREADS + tx;
-    const int in_last = THREADS - (gridDim.x * THREADS - count);
-    int power = 0;
+    const int at = blockIdx.x * THREADS + threadIdx.x;
+    if (at < pixels)
+        image[at] = logf(image[at]) * 255.0f;
+}
 
-    __shared__ float partial[THREADS];
-    __shared__ float partial_squares[THREADS];
+// Sums of a block in its first thread, x and y apart: halves are folded onto each other.
+__device__ __forceinline__ float2 folded(float2 mine)
+{
+    __shared__ float2 others[THREADS / 2];
 
-    if (i < count) {
-        partial[tx] = sums[i * step];
-        partial_squares[tx] = squares[i * step];
-    }
-    __syncthreads();
-
-    if (in_last == THREADS) {
-        for (int width = 2; width <= THREADS; width = 2 * width) {
-            if ((tx + 1) % width == 0) {
-                partial[tx] = partial[tx] + partial[tx - width / 2];
-                partial_squares[tx] = partial_squares[tx] + partial_squares[tx - width / 2];
-            }
-            __syncthreads();
+#pragma unroll
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        if (threadIdx.x >= half && threadIdx.x < 2 * half)
+            others[threadIdx.x - half] = mine;
+        __syncthreads();
+        if (threadIdx.x < half) {
+            mine.x += others[threadIdx.x].x;
+            mine.y += others[threadIdx.x].y;
         }
-        if (tx == THREADS - 1) {
-            sums[bx * step * THREADS] = partial[tx];
-            squares[bx * step * THREADS] = partial_squares[tx];
-        }
-    } else {
-        if (bx != gridDim.x - 1) {
-            for (int width = 2; width <= THREADS; width = 2 * width) {
-                if ((tx + 1) % width == 0) {
-                    partial[tx] = partial[tx] + partial[tx - width / 2];
-                    partial_squares[tx] = partial_squares[tx] + partial_squares[tx - width / 2];
-                }
-                __syncthreads();
-            }
-            if (tx == THREADS - 1) {
-                sums[bx * step * THREADS] = partial[tx];
-                squares[bx * step * THREADS] = partial_squares[tx];
-            }
-        } else {
-            // A tree over the largest power of two that is there; one thread adds the rest.
-            for (int width = 1; width <= THREADS; width = 2 * width)
-                if (in_last >= width)
-                    power = width;
-            for (int width = 2; width <= power; width = 2 * width) {
-                if ((tx + 1) % width == 0 && tx < power) {
-                    partial[tx] = partial[tx] + partial[tx - width / 2];
-                    partial_squares[tx] = partial_squares[tx] + partial_squares[tx - width / 2];
-                }
-                __syncthreads();
-            }
-            if (tx == power - 1) {
-                for (int rest = bx * THREADS + power; rest < bx * THREADS + in_last; rest++) {
-                    partial[tx] = partial[tx] + sums[rest * step];
-                    partial_squares[tx] = partial_squares[tx] + squares[rest * step];
-                }
-                sums[bx * step * THREADS] = partial[tx];
-                squares[bx * step * THREADS] = partial_squares[tx];
-            }
-        }
+        __syncthreads();
     }
+    return mine;
 }
 
-// Differences to the four neighbours and the diffusion coefficient of a pixel.
-extern "C" __global__ void
-srad(float lambda, int rows, int cols, long long pixels, int* north_row, int* south_row, int* east_col, int* west_col,
-     float* north, float* south, float* east, float* west, float noise, float* coefficient, float* image)
+// Sums of the pixels and of their squares over 16 numbers a thread, which are loaded together.
+extern "C" __global__ void __launch_bounds__(THREADS)
+sum_pixels(int pixels, const float* __restrict__ image, float2* __restrict__ sums)
 {
-    const int i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < pixels) {
-        const int row = i % rows;
-        const int col = i / rows;
-        const float here = image[i];
-        const float n = image[north_row[row] + rows * col] - here;
-        const float s = image[south_row[row] + rows * col] - here;
-        const float w = image[row + rows * west_col[col]] - here;
-        const float e = image[row + rows * east_col[col]] - here;
+    float part[SHARE];
+    const int first = blockIdx.x * THREADS * SHARE + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < SHARE; ++i)
+        part[i] = first + i * THREADS < pixels ? image[first + i * THREADS] : 0.0f;
 
-        const float gradient = (n * n + s * s + w * w + e * e) / (here * here);
-        const float laplacian = (n + s + w + e) / here;
-        const float numerator = (0.5 * gradient) - ((1.0 / 16.0) * (laplacian * laplacian));
-        float denominator = 1 + (0.25 * laplacian);
-        const float variation = numerator / (denominator * denominator);
-        denominator = (variation - noise) / (noise * (1 + noise));
-        float c = 1.0 / (1.0 + denominator);
-        if (c < 0)
-            c = 0;
-        else if (c > 1)
-            c = 1;
-
-        north[i] = n;
-        south[i] = s;
-        west[i] = w;
-        east[i] = e;
-        coefficient[i] = c;
+    float2 mine = make_float2(0.0f, 0.0f);
+#pragma unroll
+    for (int i = 0; i < SHARE; ++i) {
+        mine.x += part[i];
+        mine.y += part[i] * part[i];
     }
+    mine = folded(mine);
+    if (threadIdx.x == 0)
+        sums[blockIdx.x] = mine;
 }
 
-extern "C" __global__ void
-srad2(float lambda, int rows, int cols, long long pixels, int* north_row, int* south_row, int* east_col, int* west_col,
-      float* north, float* south, float* east, float* west, float* coefficient, float* image)
+// One block adds up what the blocks of `sum_pixels` left.
+extern "C" __global__ void __launch_bounds__(THREADS)
+sum_blocks(int count, float2* __restrict__ sums)
 {
-    const int i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < pixels) {
-        const int row = i % rows;
-        const int col = i / rows;
-        const float c_north = coefficient[i];
-        const float c_south = coefficient[south_row[row] + rows * col];
-        const float c_west = coefficient[i];
-        const float c_east = coefficient[row + rows * east_col[col]];
-        const float divergence = c_north * north[i] + c_south * south[i] + c_west * west[i] + c_east * east[i];
-        image[i] = image[i] + 0.25 * lambda * divergence;
+    float2 mine = make_float2(0.0f, 0.0f);
+    for (int at = threadIdx.x; at < count; at += THREADS) {
+        mine.x += sums[at].x;
+        mine.y += sums[at].y;
     }
+    mine = folded(mine);
+    if (threadIdx.x == 0)
+        sums[0] = mine;
 }
 
-extern "C" __global__ void
-compress(long long pixels, float* image)
+extern "C" __global__ void __launch_bounds__(THREADS)
+conductance(int rows, int cols, float noise, const float* __restrict__ image, float* __restrict__ coefficients)
 {
-    const int i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < pixels)
-        image[i] = logf(image[i]) * 255;
+    const int at = blockIdx.x * THREADS + threadIdx.x;
+    const int row = at / cols, col = at % cols;
+    if (row >= rows)
+        return;
+    const float north = image[row > 0 ? at - cols : at];
+    const float south = image[row + 1 < rows ? at + cols : at];
+    const float west = image[col > 0 ? at - 1 : at];
+    const float east = image[col + 1 < cols ? at + 1 : at];
+    coefficients[at] = coefficient(image[at], north, south, west, east, noise);
 }
 
-extern "C" __global__ void
-srad_tiles_1(float* east_out, float* west_out, float* north_out, float* south_out, float* image, float* coefficient,
-             int cols, int rows, float noise)
+// What flows to the north and west passes this pixel's coefficient, to the south and east the neighbour's.
+extern "C" __global__ void __launch_bounds__(THREADS)
+diffuse(int rows, int cols, double rate, const float* __restrict__ coefficients, const float* __restrict__ image,
+        float* __restrict__ later)
 {
-    const int bx = blockIdx.x;
-    const int by = blockIdx.y;
-    const int tx = threadIdx.x;
-    const int ty = threadIdx.y;
-
-    const int corner = cols * TILE * by + TILE * bx;
-    const int at = corner + cols * ty + tx;
-    const int above = by == 0 ? corner + tx : corner + tx - cols;
-    const int below = corner + tx + cols * (by == gridDim.y - 1 ? TILE - 1 : TILE);
-    const int left = bx == 0 ? corner + cols * ty : corner + cols * ty - 1;
-    const int right = corner + cols * ty + (bx == gridDim.x - 1 ? TILE - 1 : TILE);
-
-    __shared__ float tile[TILE][TILE];
-    __shared__ float result[TILE][TILE];
-    __shared__ float north[TILE][TILE];
-    __shared__ float south[TILE][TILE];
-    __shared__ float east[TILE][TILE];
-    __shared__ float west[TILE][TILE];
-
-    north[ty][tx] = image[above];
-    south[ty][tx] = image[below];
-    __syncthreads();
-    west[ty][tx] = image[left];
-    east[ty][tx] = image[right];
-    __syncthreads();
-    tile[ty][tx] = image[at];
-    __syncthreads();
-
-    const float here = tile[ty][tx];
-    float n, s, w, e;
-    if (ty == 0 && tx == 0) {
-        n = north[ty][tx] - here;
-        s = tile[ty + 1][tx] - here;
-        w = west[ty][tx] - here;
-        e = tile[ty][tx + 1] - here;
-    } else if (ty == 0 && tx == TILE - 1) {
-        n = north[ty][tx] - here;
-        s = tile[ty + 1][tx] - here;
-        w = tile[ty][tx - 1] - here;
-        e = east[ty][tx] - here;
-    } else if (ty == TILE - 1 && tx == TILE - 1) {
-        n = tile[ty - 1][tx] - here;
-        s = south[ty][tx] - here;
-        w = tile[ty][tx - 1] - here;
-        e = east[ty][tx] - here;
-    } else if (ty == TILE - 1 && tx == 0) {
-        n = tile[ty - 1][tx] - here;
-        s = south[ty][tx] - here;
-        w = west[ty][tx] - here;
-        e = tile[ty][tx + 1] - here;
-    } else if (ty == 0) {
-        n = north[ty][tx] - here;
-        s = tile[ty + 1][tx] - here;
-        w = tile[ty][tx - 1] - here;
-        e = tile[ty][tx + 1] - here;
-    } else if (tx == TILE - 1) {
-        n = tile[ty - 1][tx] - here;
-        s = tile[ty + 1][tx] - here;
-        w = tile[ty][tx - 1] - here;
-        e = east[ty][tx] - here;
-    } else if (ty == TILE - 1) {
-        n = tile[ty - 1][tx] - here;
-        s = south[ty][tx] - here;
-        w = tile[ty][tx - 1] - here;
-        e = tile[ty][tx + 1] - here;
-    } else if (tx == 0) {
-        n = tile[ty - 1][tx] - here;
-        s = tile[ty + 1][tx] - here;
-        w = west[ty][tx] - here;
-        e = tile[ty][tx + 1] - here;
-    } else {
-        n = tile[ty - 1][tx] - here;
-        s = tile[ty + 1][tx] - here;
-        w = tile[ty][tx - 1] - here;
-        e = tile[ty][tx + 1] - here;
-    }
-
-    const float gradient = (n * n + s * s + w * w + e * e) / (here * here);
-    const float laplacian = (n + s + w + e) / here;
-    const float numerator = (0.5 * gradient) - ((1.0 / 16.0) * (laplacian * laplacian));
-    float denominator = 1 + (0.25 * laplacian);
-    const float variation = numerator / (denominator * denominator);
-    denominator = (variation - noise) / (noise * (1 + noise));
-    const float c = 1.0 / (1.0 + denominator);
-    if (c < 0)
-        result[ty][tx] = 0;
-    else if (c > 1)
-        result[ty][tx] = 1;
-    else
-        result[ty][tx] = c;
-    __syncthreads();
-
-    coefficient[at] = result[ty][tx];
-    east_out[at] = e;
-    west_out[at] = w;
-    south_out[at] = s;
-    north_out[at] = n;
+    const int at = blockIdx.x * THREADS + threadIdx.x;
+    const int row = at / cols, col = at % cols;
+    if (row >= rows)
+        return;
+    const int north = row > 0 ? at - cols : at, south = row + 1 < rows ? at + cols : at;
+    const int west = col > 0 ? at - 1 : at, east = col + 1 < cols ? at + 1 : at;
+    const float here = image[at];
+    const float gain = coefficients[at] * (image[north] - here + (image[west] - here))
+                     + coefficients[south] * (image[south] - here) + coefficients[east] * (image[east] - here);
+    later[at] = static_cast<float>(here + rate * gain);
 }
 
-extern "C" __global__ void
-srad_tiles_2(float* east_in, float* west_in, float* north_in, float* south_in, float* image, float* coefficient,
-             int cols, int rows, float lambda, float noise)
+extern "C" __global__ void __launch_bounds__(TILE * TILE)
+diffuse_tile(int rows, int cols, float noise, float rate, const float* __restrict__ image, float* __restrict__ later)
 {
-    const int bx = blockIdx.x;
-    const int by = blockIdx.y;
-    const int tx = threadIdx.x;
-    const int ty = threadIdx.y;
+    __shared__ float pixels[WINDOW][WINDOW];
+    __shared__ float coefficients[COEFFICIENTS][COEFFICIENTS];
 
-    const int corner = cols * TILE * by + TILE * bx;
-    const int at = corner + cols * ty + tx;
-    const int below = corner + tx + cols * (by == gridDim.y - 1 ? TILE - 1 : TILE);
-    const int right = corner + cols * ty + (bx == gridDim.x - 1 ? TILE - 1 : TILE);
-
-    __shared__ float south[TILE][TILE];
-    __shared__ float east[TILE][TILE];
-    __shared__ float tile[TILE][TILE];
-    __shared__ float result[TILE][TILE];
-    __shared__ float pixels[TILE][TILE];
-
-    pixels[ty][tx] = image[at];
-    __syncthreads();
-    south[ty][tx] = coefficient[below];
-    __syncthreads();
-    east[ty][tx] = coefficient[right];
-    __syncthreads();
-    tile[ty][tx] = coefficient[at];
-    __syncthreads();
-
-    const float c_north = tile[ty][tx];
-    const float c_west = c_north;
-    float c_south, c_east;
-    if (ty == TILE - 1 && tx == TILE - 1) {
-        c_south = south[ty][tx];
-        c_east = east[ty][tx];
-    } else if (tx == TILE - 1) {
-        c_south = tile[ty + 1][tx];
-        c_east = east[ty][tx];
-    } else if (ty == TILE - 1) {
-        c_south = south[ty][tx];
-        c_east = tile[ty][tx + 1];
-    } else {
-        c_south = tile[ty + 1][tx];
-        c_east = tile[ty][tx + 1];
+    const int top = blockIdx.y * TILE, left = blockIdx.x * TILE;
+    const int thread = threadIdx.y * TILE + threadIdx.x;
+    for (int cell = thread; cell < WINDOW * WINDOW; cell += TILE * TILE) {
+        const int y = cell / WINDOW, x = cell % WINDOW;
+        const int row = min(max(top + y - 1, 0), rows - 1), col = min(max(left + x - 1, 0), cols - 1);
+        pixels[y][x] = image[row * cols + col];
     }
-
-    const float flow = c_north * north_in[at] + c_south * south_in[at] + c_west * west_in[at] + c_east * east_in[at];
-    result[ty][tx] = pixels[ty][tx] + 0.25 * lambda * flow;
     __syncthreads();
-    image[at] = result[ty][tx];
+
+    for (int cell = thread; cell < COEFFICIENTS * COEFFICIENTS; cell += TILE * TILE) {
+        const int y = cell / COEFFICIENTS, x = cell % COEFFICIENTS;
+        coefficients[y][x] = coefficient(pixels[y + 1][x + 1], pixels[y][x + 1], pixels[y + 2][x + 1],
+                                         pixels[y + 1][x], pixels[y + 1][x + 2], noise);
+    }
+    __syncthreads();
+
+    // A difference across the image's edge is zero, whatever the coefficient beyond it.
+    const int y = threadIdx.y, x = threadIdx.x;
+    const float here = pixels[y + 1][x + 1];
+    const float around = pixels[y][x + 1] + pixels[y + 1][x] - 2.0f * here;
+    const float gain = coefficients[y][x] * around + coefficients[y + 1][x] * (pixels[y + 2][x + 1] - here)
+                     + coefficients[y][x + 1] * (pixels[y + 1][x + 2] - here);
+    later[(top + y) * cols + left + x] = here + rate * gain;
 }
