@@ -38,22 +38,22 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     elements = len(inputs["areas"])
     grid = elements // THREADS
     neighbours, normals, areas = (device.upload(inputs[name]) for name in ("neighbours", "normals", "areas"))
-    before, variables, fluxes = (device.zeros((5, elements), dtype) for _ in range(3))
-    factors = device.zeros(elements, dtype)
+    now, later, spare = (device.zeros((5, elements), dtype) for _ in range(3))
+    steps = device.zeros(elements, dtype)
 
-    state, flux = far_field()
-    device.assign("far_variable", state.astype(dtype))
-    for name, row in zip(("momentum_x", "momentum_y", "momentum_z", "energy"), flux[1:], strict=True):
-        device.assign(f"far_flux_{name}", row.astype(dtype))
-    for start in (before, variables, fluxes):
-        device.launch("initialize_variables", grid, THREADS, elements, start)
+    state, _ = far_field()
+    device.assign("far_state", state.astype(dtype))
+    device.launch("fill_with_far_field", grid, THREADS, elements, now)
     for _ in range(size["steps"]):
-        before.write(variables.download())
-        device.launch("compute_step_factor", grid, THREADS, elements, variables, areas, factors)
+        device.launch("find_steps", grid, THREADS, elements, now, areas, steps)
+        start = now
         for stage in range(size["stages"]):
-            device.launch("compute_flux", grid, THREADS, elements, neighbours, normals, variables, fluxes)
-            device.launch("time_step", grid, THREADS, stage, elements, before, variables, factors, fluxes)
-    return {"variables": variables.download()}
+            share = dtype.type(1 / (3 + 1 - stage))
+            arguments = (elements, share, neighbours, normals, steps, start, now, later)
+            device.launch("advance", grid, THREADS, *arguments)
+            now, later = later, spare if now is start else now
+        spare = start
+    return {"variables": now.download()}
 
 
 def far_field() -> tuple[Array, Array]:
@@ -128,12 +128,12 @@ WORKLOAD = Workload(
     title="Unstructured flow solver",
     description=(
         "Compressible flow around an obstacle on a mesh of tetrahedra, in finite volumes with a Runge-Kutta scheme."
-        " The flux kernel, where nearly all work is, has one thread an element: it keeps the state and the twelve"
-        " components of the flux of its own element through an unrolled loop over four neighbours, and for each"
-        " gathers five variables from wherever the mesh has them, takes square roots and quotients and adds to five"
-        " sums. Surface and far field, whose state is in constant memory, are branches of their own. Some thirty"
-        " values live throughout, the loads of several neighbours besides; no shared memory. At the small size a step"
-        " has one stage in place of three."
+        " Nearly all work is in the kernel of a stage, with one thread an element: it keeps its state, velocity and"
+        " pressure through an unrolled loop over four neighbours, and for each gathers five variables from wherever the"
+        " mesh has them, takes square roots and quotients and adds what flows along the face's normal to five sums, by"
+        " which it moves its state. Surface and far field, whose state is in constant memory, are branches of their"
+        " own. Some thirty values live throughout, the loads of several neighbours besides; no shared memory. At the"
+        " small size a step has one stage in place of three."
     ),
     suite="rodinia",
     tags=("float", "memory", "constant-memory", "sfu", "divergence", "several-launches", "iterative"),
@@ -141,7 +141,8 @@ WORKLOAD = Workload(
     originals=("rodinia/cfd",),
     differences=(
         "The namesake's kernels are listed for four programs: in single and double precision, and both once more with"
-        " the fluxes of elements computed beforehand. This is the first of them, cfd-double the second."
+        " the fluxes of elements computed beforehand. This is the first of them, cfd-double the second. Its fluxes and"
+        " its time step are two kernels, which are one here."
     ),
     source=Path(__file__).with_name("kernel.cu"),
     sizes={

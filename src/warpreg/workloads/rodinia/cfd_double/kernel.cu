@@ -1,207 +1,135 @@
-// The compressible Euler equations on an unstructured mesh of tetrahedra, in double precision: first order in space,
-// with a Runge-Kutta scheme in time. One thread an element; variables, fluxes, normals and neighbours are stored by
-// component, so that threads read side by side. A neighbour -1 is the surface of the wing, -2 the far field, whose
-// state and fluxes lie in constant memory. The number of elements is a multiple of the block.
+// Compressible flow on an unstructured mesh of tetrahedra, finite volumes with explicit Runge-Kutta stages. In double precision.
+//
+// A flux is needed only across a face, so it is never formed as a tensor: the velocity along the face's normal carries
+// density, momentum and energy, and the pressure pushes along the normal. A stage is one kernel, which sums the four
+// faces of an element and at once moves its state into another buffer; three buffers take turns, and none is copied.
+// Numbers of element e stand at [...][e]; blocks are full, as the mesh is padded.
 
-#define GAMMA 1.4
-#define NEIGHBOURS 4
-#define VARIABLES 5
-#define DENSITY 0
-#define MOMENTUM 1
-#define ENERGY 4
-#define STAGES 3
-#define SMOOTHING 0.2
+using real = double;
 
-__constant__ double far_variable[VARIABLES];
-__constant__ double3 far_flux_momentum_x[1];
-__constant__ double3 far_flux_momentum_y[1];
-__constant__ double3 far_flux_momentum_z[1];
-__constant__ double3 far_flux_energy[1];
+constexpr int THREADS = 192;
+constexpr int FACES = 4;
+constexpr int WING = -1, FAR_FIELD = -2;  // in place of a neighbour
+constexpr real GAMMA = 1.4;
+constexpr real SMOOTHING = 0.2;
 
-__device__ __forceinline__ double3 velocity_of(double density, double3 momentum)
+__constant__ real far_state[5];
+
+struct Vector { real x, y, z; };
+
+struct State { real density; Vector momentum; real energy; };
+
+struct Gas { Vector velocity; real pressure, fastest; };
+
+__device__ __forceinline__ real dot(Vector a, Vector b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
+__device__ __forceinline__ State state_at(const real* table, int pitch, int at)
 {
-    return make_double3(momentum.x / density, momentum.y / density, momentum.z / density);
+    return {table[at], {table[pitch + at], table[2 * pitch + at], table[3 * pitch + at]}, table[4 * pitch + at]};
 }
 
-__device__ __forceinline__ double squared(double3 v)
+__device__ __forceinline__ void store(real* table, int pitch, int at, const State& state)
 {
-    return v.x * v.x + v.y * v.y + v.z * v.z;
+    table[at] = state.density;
+    table[pitch + at] = state.momentum.x;
+    table[2 * pitch + at] = state.momentum.y;
+    table[3 * pitch + at] = state.momentum.z;
+    table[4 * pitch + at] = state.energy;
 }
 
-__device__ __forceinline__ double pressure_of(double density, double energy, double squared_speed)
+// Adds `factor` times `b` to `a`.
+__device__ __forceinline__ void add(State& a, real factor, const State& b)
 {
-    return (GAMMA - 1.0) * (energy - 0.5 * density * squared_speed);
+    a.density += factor * b.density;
+    a.momentum.x += factor * b.momentum.x;
+    a.momentum.y += factor * b.momentum.y;
+    a.momentum.z += factor * b.momentum.z;
+    a.energy += factor * b.energy;
 }
 
-__device__ __forceinline__ double speed_of_sound(double density, double pressure)
+// Velocity and pressure of an ideal gas, and how fast news travel in it: its own speed and that of sound.
+__device__ __forceinline__ Gas gas_of(const State& state)
 {
-    return sqrt(GAMMA * pressure / density);
+    const real volume = 1 / state.density;
+    Gas gas;
+    gas.velocity = {volume * state.momentum.x, volume * state.momentum.y, volume * state.momentum.z};
+    const real square = dot(gas.velocity, gas.velocity);
+    gas.pressure = (GAMMA - 1) * (state.energy - state.density * square / 2);
+    gas.fastest = sqrt(square) + sqrt(GAMMA * gas.pressure * volume);
+    return gas;
 }
 
-__device__ __forceinline__ void flux_of(double3 momentum, double energy, double pressure, double3 velocity, double3& x,
-                                        double3& y, double3& z, double3& of_energy)
+__device__ __forceinline__ void push(State& gains, real pressure, Vector normal)
 {
-    x.x = velocity.x * momentum.x + pressure;
-    x.y = velocity.x * momentum.y;
-    x.z = velocity.x * momentum.z;
-    y.x = x.y;
-    y.y = velocity.y * momentum.y + pressure;
-    y.z = velocity.y * momentum.z;
-    z.x = x.z;
-    z.y = y.z;
-    z.z = velocity.z * momentum.z + pressure;
-    const double enthalpy = energy + pressure;
-    of_energy = make_double3(velocity.x * enthalpy, velocity.y * enthalpy, velocity.z * enthalpy);
+    gains.momentum.x += pressure * normal.x;
+    gains.momentum.y += pressure * normal.y;
+    gains.momentum.z += pressure * normal.z;
 }
 
-extern "C" __global__ void
-initialize_variables(int elements, double* variables)
+// Half of what flows through a face: the flux there is the mean of those of both sides.
+__device__ __forceinline__ void flow(State& gains, const State& state, const Gas& gas, Vector normal)
 {
-    const int i = blockDim.x * blockIdx.x + threadIdx.x;
-    for (int j = 0; j < VARIABLES; j++)
-        variables[i + j * elements] = far_variable[j];
+    const real half = dot(gas.velocity, normal) / 2;
+    add(gains, half, state);
+    gains.energy += half * gas.pressure;
+    push(gains, gas.pressure / 2, normal);
 }
 
-extern "C" __global__ void
-compute_step_factor(int elements, double* variables, double* areas, double* step_factors)
+extern "C" __global__ void __launch_bounds__(THREADS)
+fill_with_far_field(int elements, real* __restrict__ states)
 {
-    const int i = blockDim.x * blockIdx.x + threadIdx.x;
-    const double density = variables[i + DENSITY * elements];
-    double3 momentum;
-    momentum.x = variables[i + (MOMENTUM + 0) * elements];
-    momentum.y = variables[i + (MOMENTUM + 1) * elements];
-    momentum.z = variables[i + (MOMENTUM + 2) * elements];
-    const double energy = variables[i + ENERGY * elements];
-
-    const double3 velocity = velocity_of(density, momentum);
-    const double squared_speed = squared(velocity);
-    const double pressure = pressure_of(density, energy, squared_speed);
-    const double sound = speed_of_sound(density, pressure);
-    step_factors[i] = 0.5 / (sqrt(areas[i]) * (sqrt(squared_speed) + sound));
+    store(states, elements, blockIdx.x * THREADS + threadIdx.x, state_at(far_state, 1, 0));
 }
 
-extern "C" __global__ void
-compute_flux(int elements, int* neighbours, double* normals, double* variables, double* fluxes)
+// The longest step that is stable, over the volume that it changes.
+extern "C" __global__ void __launch_bounds__(THREADS)
+find_steps(int elements, const real* __restrict__ states, const real* __restrict__ areas, real* __restrict__ steps)
 {
-    const int i = blockDim.x * blockIdx.x + threadIdx.x;
+    const int element = blockIdx.x * THREADS + threadIdx.x;
+    const Gas gas = gas_of(state_at(states, elements, element));
+    steps[element] = static_cast<real>(0.5) / (sqrt(areas[element]) * gas.fastest);
+}
 
-    const double density = variables[i + DENSITY * elements];
-    double3 momentum;
-    momentum.x = variables[i + (MOMENTUM + 0) * elements];
-    momentum.y = variables[i + (MOMENTUM + 1) * elements];
-    momentum.z = variables[i + (MOMENTUM + 2) * elements];
-    const double energy = variables[i + ENERGY * elements];
+extern "C" __global__ void __launch_bounds__(THREADS)
+advance(int elements, real share, const int* __restrict__ neighbours, const real* __restrict__ normals,
+        const real* __restrict__ steps, const real* __restrict__ start, const real* __restrict__ now,
+        real* __restrict__ later)
+{
+    const int element = blockIdx.x * THREADS + threadIdx.x;
+    const State own = state_at(now, elements, element);
+    const Gas gas = gas_of(own);
 
-    const double3 velocity = velocity_of(density, momentum);
-    const double squared_speed = squared(velocity);
-    const double speed = sqrt(squared_speed);
-    const double pressure = pressure_of(density, energy, squared_speed);
-    const double sound = speed_of_sound(density, pressure);
-    double3 flux_x, flux_y, flux_z, flux_energy;
-    flux_of(momentum, energy, pressure, velocity, flux_x, flux_y, flux_z, flux_energy);
-
-    double sum_density = 0.0;
-    double3 sum_momentum = make_double3(0.0, 0.0, 0.0);
-    double sum_energy = 0.0;
-
+    // The geometry is loaded at once; what neighbours hold follows face by face.
+    int others[FACES];
+    Vector face_normals[FACES];
 #pragma unroll
-    for (int j = 0; j < NEIGHBOURS; j++) {
-        const int other = neighbours[i + j * elements];
-        double3 normal;
-        normal.x = normals[i + (j + 0 * NEIGHBOURS) * elements];
-        normal.y = normals[i + (j + 1 * NEIGHBOURS) * elements];
-        normal.z = normals[i + (j + 2 * NEIGHBOURS) * elements];
-        const double length = sqrt(squared(normal));
+    for (int face = 0; face < FACES; ++face) {
+        const int at = face * elements + element, axis = FACES * elements;
+        others[face] = neighbours[at];
+        face_normals[face] = {normals[at], normals[axis + at], normals[2 * axis + at]};
+    }
 
+    State gains = {};
+#pragma unroll
+    for (int face = 0; face < FACES; ++face) {
+        const int other = others[face];
+        const Vector normal = face_normals[face];
+        if (other == WING) {
+            push(gains, gas.pressure, normal);
+            continue;
+        }
+        flow(gains, own, gas, normal);
+        const State beyond = other == FAR_FIELD ? state_at(far_state, 1, 0) : state_at(now, elements, other);
+        const Gas gas_beyond = gas_of(beyond);
+        flow(gains, beyond, gas_beyond, normal);
         if (other >= 0) {
-            const double other_density = variables[other + DENSITY * elements];
-            double3 other_momentum;
-            other_momentum.x = variables[other + (MOMENTUM + 0) * elements];
-            other_momentum.y = variables[other + (MOMENTUM + 1) * elements];
-            other_momentum.z = variables[other + (MOMENTUM + 2) * elements];
-            const double other_energy = variables[other + ENERGY * elements];
-            const double3 other_velocity = velocity_of(other_density, other_momentum);
-            const double other_squared = squared(other_velocity);
-            const double other_pressure = pressure_of(other_density, other_energy, other_squared);
-            const double other_sound = speed_of_sound(other_density, other_pressure);
-            double3 other_x, other_y, other_z, other_flux_energy;
-            flux_of(other_momentum, other_energy, other_pressure, other_velocity, other_x, other_y, other_z,
-                    other_flux_energy);
-
-            double factor = -length * SMOOTHING * 0.5 * (speed + sqrt(other_squared) + sound + other_sound);
-            sum_density += factor * (density - other_density);
-            sum_energy += factor * (energy - other_energy);
-            sum_momentum.x += factor * (momentum.x - other_momentum.x);
-            sum_momentum.y += factor * (momentum.y - other_momentum.y);
-            sum_momentum.z += factor * (momentum.z - other_momentum.z);
-
-            factor = 0.5 * normal.x;
-            sum_density += factor * (other_momentum.x + momentum.x);
-            sum_energy += factor * (other_flux_energy.x + flux_energy.x);
-            sum_momentum.x += factor * (other_x.x + flux_x.x);
-            sum_momentum.y += factor * (other_y.x + flux_y.x);
-            sum_momentum.z += factor * (other_z.x + flux_z.x);
-
-            factor = 0.5 * normal.y;
-            sum_density += factor * (other_momentum.y + momentum.y);
-            sum_energy += factor * (other_flux_energy.y + flux_energy.y);
-            sum_momentum.x += factor * (other_x.y + flux_x.y);
-            sum_momentum.y += factor * (other_y.y + flux_y.y);
-            sum_momentum.z += factor * (other_z.y + flux_z.y);
-
-            factor = 0.5 * normal.z;
-            sum_density += factor * (other_momentum.z + momentum.z);
-            sum_energy += factor * (other_flux_energy.z + flux_energy.z);
-            sum_momentum.x += factor * (other_x.z + flux_x.z);
-            sum_momentum.y += factor * (other_y.z + flux_y.z);
-            sum_momentum.z += factor * (other_z.z + flux_z.z);
-        } else if (other == -1) {
-            sum_momentum.x += normal.x * pressure;
-            sum_momentum.y += normal.y * pressure;
-            sum_momentum.z += normal.z * pressure;
-        } else if (other == -2) {
-            double factor = 0.5 * normal.x;
-            sum_density += factor * (far_variable[MOMENTUM + 0] + momentum.x);
-            sum_energy += factor * (far_flux_energy[0].x + flux_energy.x);
-            sum_momentum.x += factor * (far_flux_momentum_x[0].x + flux_x.x);
-            sum_momentum.y += factor * (far_flux_momentum_y[0].x + flux_y.x);
-            sum_momentum.z += factor * (far_flux_momentum_z[0].x + flux_z.x);
-
-            factor = 0.5 * normal.y;
-            sum_density += factor * (far_variable[MOMENTUM + 1] + momentum.y);
-            sum_energy += factor * (far_flux_energy[0].y + flux_energy.y);
-            sum_momentum.x += factor * (far_flux_momentum_x[0].y + flux_x.y);
-            sum_momentum.y += factor * (far_flux_momentum_y[0].y + flux_y.y);
-            sum_momentum.z += factor * (far_flux_momentum_z[0].y + flux_z.y);
-
-            factor = 0.5 * normal.z;
-            sum_density += factor * (far_variable[MOMENTUM + 2] + momentum.z);
-            sum_energy += factor * (far_flux_energy[0].z + flux_energy.z);
-            sum_momentum.x += factor * (far_flux_momentum_x[0].z + flux_x.z);
-            sum_momentum.y += factor * (far_flux_momentum_y[0].z + flux_y.z);
-            sum_momentum.z += factor * (far_flux_momentum_z[0].z + flux_z.z);
+            const real mixing = SMOOTHING / 2 * sqrt(dot(normal, normal)) * (gas.fastest + gas_beyond.fastest);
+            add(gains, mixing, beyond);
+            add(gains, -mixing, own);
         }
     }
 
-    fluxes[i + DENSITY * elements] = sum_density;
-    fluxes[i + (MOMENTUM + 0) * elements] = sum_momentum.x;
-    fluxes[i + (MOMENTUM + 1) * elements] = sum_momentum.y;
-    fluxes[i + (MOMENTUM + 2) * elements] = sum_momentum.z;
-    fluxes[i + ENERGY * elements] = sum_energy;
-}
-
-extern "C" __global__ void
-time_step(int stage, int elements, double* before, double* variables, double* step_factors, double* fluxes)
-{
-    const int i = blockDim.x * blockIdx.x + threadIdx.x;
-    const double factor = step_factors[i] / double(STAGES + 1 - stage);
-
-    variables[i + DENSITY * elements] = before[i + DENSITY * elements] + factor * fluxes[i + DENSITY * elements];
-    variables[i + ENERGY * elements] = before[i + ENERGY * elements] + factor * fluxes[i + ENERGY * elements];
-    variables[i + (MOMENTUM + 0) * elements]
-        = before[i + (MOMENTUM + 0) * elements] + factor * fluxes[i + (MOMENTUM + 0) * elements];
-    variables[i + (MOMENTUM + 1) * elements]
-        = before[i + (MOMENTUM + 1) * elements] + factor * fluxes[i + (MOMENTUM + 1) * elements];
-    variables[i + (MOMENTUM + 2) * elements]
-        = before[i + (MOMENTUM + 2) * elements] + factor * fluxes[i + (MOMENTUM + 2) * elements];
+    State moved = state_at(start, elements, element);
+    add(moved, share * steps[element], gains);
+    store(later, elements, element, moved);
 }
