@@ -26,10 +26,10 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     for step in range(tiles):
         rest = tiles - step - 1
         arguments = (matrix, n, step * TILE)
-        device.launch("lud_diagonal", 1, TILE, *arguments)
+        device.launch("factor_tile", 1, TILE, *arguments)
         if rest:
-            device.launch("lud_perimeter", rest, 2 * TILE, *arguments)
-            device.launch("lud_internal", (rest, rest), (TILE, TILE), *arguments)
+            device.launch("solve_strips", rest, 2 * TILE, *arguments)
+            device.launch("subtract_product", (rest, rest), (TILE, TILE // 2), *arguments)
     both = matrix.download()
     return {"lower": np.tril(both, -1), "upper": np.triu(both)}
 
@@ -53,18 +53,28 @@ WORKLOAD = Workload(
     title="LU decomposition",
     description=(
         "The decomposition of a dense matrix into triangular factors, in place and in steps of 16 columns. One block"
-        " of 16 threads factors the diagonal tile in shared memory, with a barrier after each row and column and fewer"
-        " and fewer threads at work; blocks of 32 threads, half of which work on U and half on L, solve for the"
-        " strips; and 16 x 16 threads per tile subtract the product of two strips, 16 unrolled multiply-adds a thread."
-        " The first two are long chains of shared memory accesses with unrolled triangular loops, where the two halves"
-        " of a warp diverge; the third is nearly all of the work."
+        " of 16 threads factors the diagonal tile, a column a thread in registers; the thread of the pivot's column"
+        " passes its multipliers through shared memory, with a barrier a column and fewer and fewer threads at work."
+        " Blocks of 32 threads, half of which own columns of U and half rows of L, in registers too, solve for the"
+        " strips with the factored tile in shared memory; and 16 x 8 threads per tile subtract the product of two"
+        " strips, 32 unrolled multiply-adds a thread for two cells. The first two are long chains in unrolled"
+        " triangular loops, where the two halves of a warp diverge; the third is nearly all of the work."
     ),
     suite="rodinia",
-    tags=("float", "compute", "shared-memory", "barriers", "divergence", "partial-warps", "several-launches"),
+    tags=(
+        "float",
+        "compute",
+        "shared-memory",
+        "barriers",
+        "divergence",
+        "partial-warps",
+        "vector-loads",
+        "several-launches",
+    ),
     papers=("orf-lrf", "rc-rsp"),
     originals=("rodinia/lud",),
     source=Path(__file__).with_name("kernel.cu"),
-    sizes={"tiny": {"tiles": 5}, "small": {"tiles": 37}, "full": {"tiles": 128}},
+    sizes={"tiny": {"tiles": 5}, "small": {"tiles": 52}, "full": {"tiles": 128}},
     inputs=make_inputs,
     run=run,
     reference=reference,

@@ -1,128 +1,123 @@
-// LU decomposition without pivoting, in place, of a matrix whose side is a multiple of 16; L has ones on its diagonal.
-// Each round takes a step of 16 rows and columns: one block of 16 threads factors the 16 x 16 tile on the diagonal, a
-// block of 32 threads for each tile to the right and below solves for a strip of U and of L, and a block of 16 x 16
-// threads for each tile of the rest subtracts the product of the two strips.
+// LU decomposition without pivoting, in place, in steps of 16 columns of a matrix of n x n.
+//
+// factor_tile: a thread owns a column of the diagonal tile in registers; the pivot's thread publishes its multipliers.
+// solve_strips: a thread owns a column of U or a row of L in registers, straight from global memory, and eliminates one
+// unknown after the other from those behind; only the factored tile is shared.
+// subtract_product: a thread owns two cells of a column, eight rows apart, for which it reads an element of U once.
 
-#define TILE 16
+constexpr int TILE = 16;
+constexpr int QUADS = TILE / 4;  // vectors in a row of a tile
 
-extern "C" __global__ void
-lud_diagonal(float* m, int n, int offset)
+__device__ __forceinline__ float4& quad(float* at) { return *reinterpret_cast<float4*>(at); }
+
+extern "C" __global__ void __launch_bounds__(TILE)
+factor_tile(float* __restrict__ matrix, int n, int first)
 {
-    __shared__ float tile[TILE][TILE];
-    const int tx = threadIdx.x;
+    __shared__ float multipliers[TILE][TILE];
 
-    int from = offset * n + offset;
-    for (int i = 0; i < TILE; i++) {
-        tile[i][tx] = m[from + tx];
-        from += n;
+    const int own = threadIdx.x;
+    float* top = matrix + first * (n + 1) + own;
+    float column[TILE];
+#pragma unroll
+    for (int i = 0; i < TILE; ++i)
+        column[i] = top[i * n];
+
+#pragma unroll
+    for (int pivot = 0; pivot < TILE - 1; ++pivot) {
+        if (own == pivot) {
+            const float inverse = 1.0f / column[pivot];
+#pragma unroll
+            for (int i = pivot + 1; i < TILE; ++i)
+                multipliers[pivot][i] = column[i] *= inverse;
+        }
+        __syncthreads();
+        if (own > pivot) {
+#pragma unroll
+            for (int i = pivot + 1; i < TILE; ++i)
+                column[i] -= multipliers[pivot][i] * column[pivot];
+        }
     }
+
+#pragma unroll
+    for (int i = 0; i < TILE; ++i)
+        top[i * n] = column[i];
+}
+
+// Half a warp takes a tile to the right of the diagonal, the other half the one below it.
+extern "C" __global__ void __launch_bounds__(2 * TILE)
+solve_strips(float* __restrict__ matrix, int n, int first)
+{
+    __shared__ float factors[TILE][TILE + 1];
+    __shared__ float inverses[TILE];
+
+    const int thread = threadIdx.x;
+    float* diagonal = matrix + first * (n + 1);
+    for (int row = thread / TILE; row < TILE; row += 2)
+        factors[row][thread % TILE] = diagonal[row * n + thread % TILE];
+    if (thread < TILE)
+        inverses[thread] = 1.0f / diagonal[thread * (n + 1)];
     __syncthreads();
 
-    for (int i = 0; i < TILE - 1; i++) {
-        if (tx > i) {
-            for (int j = 0; j < i; j++)
-                tile[tx][i] -= tile[tx][j] * tile[j][i];
-            tile[tx][i] /= tile[i][i];
+    const int own = first + (1 + blockIdx.x) * TILE + thread % TILE;
+    float x[TILE];
+    if (thread < TILE) {
+        float* column = matrix + first * n + own;
+#pragma unroll
+        for (int i = 0; i < TILE; ++i)
+            x[i] = column[i * n];
+#pragma unroll
+        for (int solved = 0; solved < TILE - 1; ++solved)
+#pragma unroll
+            for (int i = solved + 1; i < TILE; ++i)
+                x[i] -= factors[i][solved] * x[solved];
+#pragma unroll
+        for (int i = 1; i < TILE; ++i)
+            column[i * n] = x[i];
+    } else {
+        float* row = matrix + own * n + first;
+#pragma unroll
+        for (int j = 0; j < TILE; j += 4) {
+            const float4 loaded = quad(row + j);
+            x[j] = loaded.x, x[j + 1] = loaded.y, x[j + 2] = loaded.z, x[j + 3] = loaded.w;
         }
-        __syncthreads();
-        if (tx > i) {
-            for (int j = 0; j < i + 1; j++)
-                tile[i + 1][tx] -= tile[i + 1][j] * tile[j][tx];
+#pragma unroll
+        for (int solved = 0; solved < TILE; ++solved) {
+            x[solved] *= inverses[solved];
+#pragma unroll
+            for (int j = solved + 1; j < TILE; ++j)
+                x[j] -= x[solved] * factors[solved][j];
         }
-        __syncthreads();
-    }
-
-    // The first row is that of the matrix.
-    int to = (offset + 1) * n + offset;
-    for (int i = 1; i < TILE; i++) {
-        m[to + tx] = tile[i][tx];
-        to += n;
+#pragma unroll
+        for (int j = 0; j < TILE; j += 4)
+            quad(row + j) = make_float4(x[j], x[j + 1], x[j + 2], x[j + 3]);
     }
 }
 
-// Threads 0 to 15 solve for the tile of U, a column each, 16 to 31 for the tile of L, a row each.
-extern "C" __global__ void
-lud_perimeter(float* m, int n, int offset)
+extern "C" __global__ void __launch_bounds__(TILE * TILE / 2)
+subtract_product(float* __restrict__ matrix, int n, int first)
 {
-    __shared__ float dia[TILE][TILE];
-    __shared__ float row_strip[TILE][TILE];
-    __shared__ float col_strip[TILE][TILE];
+    __shared__ float4 strips[2][TILE][QUADS];  // L, then U
 
-    const int along = offset + (blockIdx.x + 1) * TILE;
-    if (threadIdx.x < TILE) {
-        const int t = threadIdx.x;
-        int from = offset * n + offset;
-        for (int i = 0; i < TILE / 2; i++) {
-            dia[i][t] = m[from + t];
-            from += n;
-        }
-        from = offset * n + along;
-        for (int i = 0; i < TILE; i++) {
-            row_strip[i][t] = m[from + t];
-            from += n;
-        }
-    } else {
-        const int t = threadIdx.x - TILE;
-        int from = (offset + TILE / 2) * n + offset;
-        for (int i = TILE / 2; i < TILE; i++) {
-            dia[i][t] = m[from + t];
-            from += n;
-        }
-        from = along * n + offset;
-        for (int i = 0; i < TILE; i++) {
-            col_strip[i][t] = m[from + t];
-            from += n;
-        }
-    }
+    const int x = threadIdx.x, y = threadIdx.y;
+    const int row = first + (1 + blockIdx.y) * TILE, col = first + (1 + blockIdx.x) * TILE;
+
+    // Four threads load a row, the first half of the block of L, the second of U.
+    const int thread = y * TILE + x;
+    const int strip = thread / (TILE * QUADS), line = thread / QUADS % TILE, part = thread % QUADS;
+    float* source = strip == 0 ? matrix + (row + line) * n + first : matrix + (first + line) * n + col;
+    strips[strip][line][part] = quad(source + 4 * part);
     __syncthreads();
 
-    if (threadIdx.x < TILE) {
-        const int t = threadIdx.x;
-        for (int i = 1; i < TILE; i++)
-            for (int j = 0; j < i; j++)
-                row_strip[i][t] -= dia[i][j] * row_strip[j][t];
-    } else {
-        const int t = threadIdx.x - TILE;
-        for (int i = 0; i < TILE; i++) {
-            for (int j = 0; j < i; j++)
-                col_strip[t][i] -= col_strip[t][j] * dia[j][i];
-            col_strip[t][i] /= dia[i][i];
-        }
+    const float* lower = &strips[0][y][0].x;
+    const float* upper = &strips[1][0][0].x + x;
+    float near = 0.0f, far = 0.0f;
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) {
+        const float u = upper[k * TILE];
+        near += lower[k] * u;
+        far += lower[TILE / 2 * TILE + k] * u;
     }
-    __syncthreads();
-
-    if (threadIdx.x < TILE) {
-        const int t = threadIdx.x;
-        int to = (offset + 1) * n + along;
-        for (int i = 1; i < TILE; i++) {
-            m[to + t] = row_strip[i][t];
-            to += n;
-        }
-    } else {
-        const int t = threadIdx.x - TILE;
-        int to = along * n + offset;
-        for (int i = 0; i < TILE; i++) {
-            m[to + t] = col_strip[i][t];
-            to += n;
-        }
-    }
-}
-
-extern "C" __global__ void
-lud_internal(float* m, int n, int offset)
-{
-    __shared__ float upper[TILE][TILE];
-    __shared__ float lower[TILE][TILE];
-
-    const int row = offset + (blockIdx.y + 1) * TILE;
-    const int col = offset + (blockIdx.x + 1) * TILE;
-
-    upper[threadIdx.y][threadIdx.x] = m[(offset + threadIdx.y) * n + col + threadIdx.x];
-    lower[threadIdx.y][threadIdx.x] = m[(row + threadIdx.y) * n + offset + threadIdx.x];
-    __syncthreads();
-
-    float sum = 0;
-    for (int i = 0; i < TILE; i++)
-        sum += lower[threadIdx.y][i] * upper[i][threadIdx.x];
-    m[(row + threadIdx.y) * n + col + threadIdx.x] -= sum;
+    float* cell = matrix + (row + y) * n + col + x;
+    cell[0] -= near;
+    cell[TILE / 2 * n] -= far;
 }
