@@ -13,7 +13,7 @@ from warpreg.workloads.workload import Array, Arrays, Device, Size, Tolerance, W
 THREADS = 512
 LEAST, MOST = 10, 20
 """How many centres are wanted."""
-A_POINT = np.dtype([("weight", np.float32), ("assigned", np.int64), ("cost", np.float32)], align=True)
+A_POINT = np.dtype([("weight", np.float32), ("cost", np.float32), ("centre", np.int64)], align=True)
 
 Savings = tuple[Array, Array]
 """float32[points, centres + 1], each point's part, and bool[points], whether it would switch."""
@@ -53,17 +53,16 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
 
     def savings(clustering: Clustering, candidate: int) -> Savings:
         records = np.zeros(points, A_POINT)
-        records["weight"], records["assigned"], records["cost"] = 1, clustering.assigned, clustering.cost
+        records["weight"], records["cost"], records["centre"] = 1, clustering.cost, clustering.assigned
         described.write(records)
         centres = clustering.centres()
         numbers = np.zeros(points, np.int32)
         numbers[centres] = np.arange(len(centres))
         table.write(numbers)
-        stride = len(centres) + 1
-        sums, switches = device.zeros((points, stride), np.float32), device.zeros(points, np.bool_)
-        common = (points, dimensions, candidate, described, len(centres), stride, coordinates, sums, table, switches)
-        device.launch("cost_of_opening", grid, THREADS, *common)
-        return sums.download(), switches.download()
+        sums, switches = device.zeros((len(centres) + 1, points), np.float32), device.zeros(points, np.bool_)
+        known = (described, table, len(centres), coordinates, dimensions, points, candidate)
+        device.launch("price_opening", grid, THREADS, *known, sums, switches)
+        return sums.download().T, switches.download()
 
     return _searched(size, inputs, savings)
 
@@ -150,10 +149,11 @@ WORKLOAD = Workload(
     description=(
         "Local search for cluster centres among the points themselves, of which each has its price. For one candidate"
         " at a time a launch computes what opening a centre there would change: a thread a point, with a loop over the"
-        " dimensions, unrolled four times, that sums squared differences to the candidate, whose coordinates all"
-        " threads share; then the thread either notes that it would switch or adds to the sum of its present centre,"
-        " in a row of sums of its own. The host adds up the rows, opens and closes centres, and bisects the price. A"
-        " memory-bound loop with many 64-bit addresses, then scattered accesses to structures."
+        " dimensions, in batches of eight, that sums squared differences to the candidate, whose coordinates all"
+        " threads share; then the thread notes what it would save by switching, or else what that would cost it in the"
+        " row of its present centre, in a table with a column for each point. The host adds up the rows, opens and"
+        " closes centres, and bisects the price. A memory-bound loop with many 64-bit addresses, then a vector load of"
+        " a structure and scattered accesses."
     ),
     suite="rodinia",
     tags=("float", "memory", "divergence", "several-launches", "iterative"),
@@ -161,7 +161,7 @@ WORKLOAD = Workload(
     originals=("rodinia/streamcluster",),
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
-        "tiny": {"points": 700, "dimensions": 6, "prices": 2, "tries": 3},
+        "tiny": {"points": 700, "dimensions": 11, "prices": 2, "tries": 3},
         "small": {"points": 332_000, "dimensions": 16, "prices": 2, "tries": 2},
         "full": {"points": 65_536, "dimensions": 256, "prices": 5, "tries": 6},
     },
