@@ -10,6 +10,8 @@ from warpreg.workloads.workload import Array, Arrays, Device, Size, Workload, bl
 
 BLOCK = 256
 UNREACHED = -1
+FRONTIER = 2
+"""How the kernels mark a node of the present level; 0 is one that was not seen."""
 LOWEST_DEGREE = 2
 
 
@@ -39,23 +41,21 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     ``level``: int32[searches, nodes], the distance from the source, -1 where there is no path.
     """
     nodes = size["nodes"]
-    row_offsets = inputs["row_offsets"]
-    table = device.upload(np.stack([row_offsets[:-1], np.diff(row_offsets)], axis=1).astype(np.int32))
-    columns = device.upload(inputs["columns"])
-    frontier, visited, reached = (device.zeros(nodes, np.uint8) for _ in range(3))
-    level, more = device.zeros(nodes, np.int32), device.zeros(1, np.uint8)
+    row_offsets, columns = device.upload(inputs["row_offsets"]), device.upload(inputs["columns"])
+    standing, level = device.zeros(nodes, np.uint8), device.zeros(nodes, np.int32)
+    more = device.zeros(1, np.uint8)
     grid = blocks(nodes, BLOCK)
     levels = []
     for source in sources(size):
-        start = (np.arange(nodes) == source).astype(np.uint8)
-        frontier.write(start)
-        visited.write(start)
-        level.write(np.where(start == 1, np.int32(0), np.int32(UNREACHED)))
-        advanced = True
+        is_source = np.arange(nodes) == source
+        standing.write(np.where(is_source, np.uint8(FRONTIER), np.uint8(0)))
+        level.write(np.where(is_source, np.int32(0), np.int32(UNREACHED)))
+        depth, advanced = 0, True
         while advanced:
+            depth += 1
             more.write(np.zeros(1, np.uint8))
-            device.launch("bfs_expand", grid, BLOCK, table, columns, frontier, reached, visited, level, nodes)
-            device.launch("bfs_update", grid, BLOCK, frontier, reached, visited, more, nodes)
+            device.launch("bfs_expand", grid, BLOCK, row_offsets, columns, standing, nodes)
+            device.launch("bfs_update", grid, BLOCK, standing, level, depth, more, nodes)
             advanced = bool(more.download()[0])
         levels.append(level.download())
     return {"level": np.stack(levels)}
@@ -92,10 +92,11 @@ WORKLOAD = Workload(
     title="Breadth-first search",
     description=(
         "The distance of every node of a graph from a source, for a few sources. One thread per node, two launches"
-        " per level: the first walks the successors of the nodes on the frontier and gives unvisited ones the next"
-        " level, the second makes these the next frontier and raises a flag that tells the host to go on. Most threads"
-        " leave at once; the others run loops of different lengths over scattered bytes and words. Addresses and"
-        " flags, hardly any arithmetic."
+        " per level: the first walks the successors of the nodes on the frontier and marks those that were not seen,"
+        " the second makes these the next frontier, gives them its level and raises a flag that tells the host to go"
+        " on. One byte a node holds all of that, and successors are looked at in batches of four. Most threads leave at"
+        " once; the others run loops of different lengths over scattered words and bytes. Addresses and flags, hardly"
+        " any arithmetic."
     ),
     suite="rodinia",
     tags=("integer", "memory", "divergence", "several-launches"),
