@@ -1,53 +1,46 @@
-// The temperature of a stack of chips over time: an explicit seven-point stencil on a grid of a few layers. A thread owns
-// a column of the grid and walks up through its layers, with the layer below, the current one and the one above in
-// registers. Beyond the edge the field is flat.
+// A time step of the temperature in a stack of layers: explicit, with seven points.
+//
+// A thread owns two columns through all layers, in rows one below the other, each of which is a neighbour of the other.
+// Heat flows by differences, so that one conductance an axis is enough: what enters from two sides is their sum less
+// twice the cell. Beyond the edges stand the cells themselves; above the top layer is air as well.
 
-extern "C" __global__ void
-hotspot3d(float* power, float* before, float* after, float step_over_capacity, int nx, int ny, int nz, float ce, float cw,
-          float cn, float cs, float ct, float cb, float cc)
+constexpr int WIDTH = 64, HEIGHT = 4;
+
+extern "C" __global__ void __launch_bounds__(WIDTH * HEIGHT)
+hotspot3d(const float* __restrict__ power, const float* __restrict__ now, float* __restrict__ later, int rows, int cols,
+          int layers, float warming, float along_x, float along_y, float along_z, float ambient)
 {
-    const float ambient = 80.0f;
-
-    const int i = blockDim.x * blockIdx.x + threadIdx.x;
-    const int j = blockDim.y * blockIdx.y + threadIdx.y;
-    if (i >= nx || j >= ny)
+    const int col = blockIdx.x * WIDTH + threadIdx.x;
+    const int row = 2 * (blockIdx.y * HEIGHT + threadIdx.y);
+    if (col >= cols || row >= rows)
         return;
 
-    int c = i + j * nx;
-    const int layer = nx * ny;
+    const bool has_second = row + 1 < rows;
+    const int west = col > 0 ? -1 : 0, east = col + 1 < cols ? 1 : 0;
+    const int north = row > 0 ? -cols : 0, second = has_second ? cols : 0;
+    const int south = row + 2 < rows ? second + cols : second;
+    const int layer_cells = rows * cols;
 
-    const int west = i == 0 ? c : c - 1;
-    const int east = i == nx - 1 ? c : c + 1;
-    const int north = j == 0 ? c : c - nx;
-    const int south = j == ny - 1 ? c : c + nx;
-    int w = west, e = east, n = north, s = south;
+    const int first = row * cols + col;
+    const int end = layers * layer_cells;
+    float below_a = now[first], below_b = now[first + second];
+    float here_a = below_a, here_b = below_b;
+    for (int a = first; a < end; a += layer_cells) {
+        const int b = a + second;
+        const int up = a + layer_cells < end ? layer_cells : 0;
+        const float above_a = now[a + up], above_b = now[b + up];
 
-    float below, here, above;
-    below = here = before[c];
-    above = before[c + layer];
-    after[c] = cc * here + cw * before[w] + ce * before[e] + cs * before[s] + cn * before[n] + cb * below + ct * above +
-               step_over_capacity * power[c] + ct * ambient;
-    c += layer;
-    w += layer;
-    e += layer;
-    n += layer;
-    s += layer;
+        float gain_a = warming * power[a] + along_z * (above_a + below_a + ambient - 3.0f * here_a);
+        float gain_b = warming * power[b] + along_z * (above_b + below_b + ambient - 3.0f * here_b);
+        gain_a += along_y * (now[a + north] + here_b - 2.0f * here_a);
+        gain_b += along_y * (here_a + now[a + south] - 2.0f * here_b);
+        gain_a += along_x * (now[a + west] + now[a + east] - 2.0f * here_a);
+        gain_b += along_x * (now[b + west] + now[b + east] - 2.0f * here_b);
 
-    for (int k = 1; k < nz - 1; ++k) {
-        below = here;
-        here = above;
-        above = before[c + layer];
-        after[c] = cc * here + cw * before[w] + ce * before[e] + cs * before[s] + cn * before[n] + cb * below +
-                   ct * above + step_over_capacity * power[c] + ct * ambient;
-        c += layer;
-        w += layer;
-        e += layer;
-        n += layer;
-        s += layer;
+        later[a] = here_a + gain_a;
+        if (has_second)
+            later[b] = here_b + gain_b;
+        below_a = here_a, here_a = above_a;
+        below_b = here_b, here_b = above_b;
     }
-
-    below = here;
-    here = above;
-    after[c] = cc * here + cw * before[w] + ce * before[e] + cs * before[s] + cn * before[n] + cb * below + ct * above +
-               step_over_capacity * power[c] + ct * ambient;
 }
