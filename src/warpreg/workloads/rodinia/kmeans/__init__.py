@@ -9,6 +9,8 @@ import numpy as np
 from warpreg.workloads.workload import Array, Arrays, Device, Size, Tolerance, Workload, blocks
 
 THREADS = 256
+FEATURES = 4
+"""Features of a point that a thread moves when the table is turned round."""
 
 
 def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
@@ -27,15 +29,15 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """
     points, features, clusters = size["points"], size["features"], size["clusters"]
     by_point, by_feature = device.upload(inputs["features"]), device.zeros(points * features, np.float32)
-    device.launch("invert_mapping", blocks(points, THREADS), THREADS, by_point, by_feature, points, features)
+    grid = blocks(points, THREADS)
+    device.launch("turn_table", (grid, blocks(features, FEATURES)), THREADS, by_point, by_feature, points, features)
     texture = device.texture(by_feature, kind="1d")
     membership = device.zeros(points, np.int32)
-    side = int(np.ceil(np.sqrt(blocks(points, THREADS))))
     arguments = (texture, features, points, clusters, membership)
 
     def assign(centres: Array) -> Array:
-        device.assign("centres", centres)
-        device.launch("nearest_centre", (side, blocks(points, side * THREADS)), THREADS, *arguments)
+        device.assign("centres", np.ascontiguousarray(centres.T))
+        device.launch("nearest_centre", grid, THREADS, *arguments)
         return membership.download()
 
     centres, before = inputs["features"][:clusters], np.full(points, -1, np.int32)
@@ -82,11 +84,12 @@ WORKLOAD = Workload(
     name="kmeans",
     title="k-means clustering",
     description=(
-        "Rounds of k-means clustering. A first kernel turns the table of features round, with strided reads. Then,"
-        " round by round, each thread finds the nearest centre for one point: two nested loops over clusters and"
-        " features, the inner one unrolled four times, in which a feature comes through a one-dimensional texture, a"
-        " coordinate of the centre from constant memory, and a subtraction and a multiply-add follow. Texture latency"
-        " and index arithmetic, one long-lived sum; the host moves the centres between launches."
+        "Rounds of k-means clustering. A first kernel turns the table of features round, four features a thread with"
+        " strided reads. Then, round by round, each thread finds the nearest centre for one point: two nested loops"
+        " over groups of three clusters and over features, the inner one unrolled four times, in which a feature comes"
+        " through a one-dimensional texture, and for each of the three a coordinate of the centre from constant memory,"
+        " a subtraction and a multiply-add follow. Texture latency and index arithmetic, three long-lived sums; the"
+        " host moves the centres between launches."
     ),
     suite="rodinia",
     tags=("float", "memory", "texture", "constant-memory", "several-launches", "iterative"),

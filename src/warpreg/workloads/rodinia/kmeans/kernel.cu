@@ -1,44 +1,67 @@
-// One round of k-means: the features are turned from point-major to feature-major once, then each thread finds the
-// nearest of the cluster centres for one point. Features come through a texture, centres from constant memory.
+// k-means: points are given to the nearest of a few centres.
+//
+// turn_table: a thread moves four features of a point, all loaded before the first is stored, so that a table by point
+// becomes one by feature, where neighbouring threads fetch neighbouring numbers.
+// nearest_centre: a thread owns a point and sums its distances from three centres at once, so that a feature is fetched
+// once for three; a last group that is not full repeats the last centre, which cannot be nearer than itself.
 
-#define MOST_CLUSTERS 32
-#define MOST_FEATURES 34
+constexpr int FEATURES = 4;
+constexpr int GROUP = 3;
 
-__constant__ float centres[MOST_CLUSTERS * MOST_FEATURES];
+__constant__ float centres[1024];  // by feature
 
-extern "C" __global__ void
-invert_mapping(float* by_point, float* by_feature, int points, int features)
+extern "C" __global__ void __launch_bounds__(256)
+turn_table(const float* __restrict__ by_point, float* __restrict__ by_feature, int points, int features)
 {
-    const int point = threadIdx.x + blockDim.x * blockIdx.x;
-    if (point < points) {
-        for (int i = 0; i < features; i++)
-            by_feature[point + points * i] = by_point[point * features + i];
-    }
+    const int point = blockIdx.x * blockDim.x + threadIdx.x;
+    if (point >= points)
+        return;
+
+    const int first = blockIdx.y * FEATURES;
+    const float* source = by_point + point * features + first;
+    float* target = by_feature + first * points + point;
+    float moved[FEATURES];
+#pragma unroll
+    for (int i = 0; i < FEATURES; ++i)
+        moved[i] = first + i < features ? source[i] : 0.0f;
+#pragma unroll
+    for (int i = 0; i < FEATURES; ++i)
+        if (first + i < features)
+            target[i * points] = moved[i];
 }
 
-extern "C" __global__ void
-nearest_centre(cudaTextureObject_t by_feature, int features, int points, int clusters, int* membership)
+extern "C" __global__ void __launch_bounds__(256)
+nearest_centre(cudaTextureObject_t by_feature, int features, int points, int clusters, int* __restrict__ membership)
 {
-    const unsigned block = gridDim.x * blockIdx.y + blockIdx.x;
-    const unsigned point = block * blockDim.x * blockDim.y + threadIdx.x;
-    int nearest = -1;
+    const int point = blockIdx.x * blockDim.x + threadIdx.x;
+    if (point >= points)
+        return;
 
-    if (point < points) {
-        float least = 3.40282347e+38f;
-        for (int i = 0; i < clusters; i++) {
-            const int first = i * features;
-            float distance = 0.0f;
-            for (int j = 0; j < features; j++) {
-                const int at = point + j * points;
-                const float difference = tex1Dfetch<float>(by_feature, at) - centres[first + j];
-                distance += difference * difference;
-            }
-            if (distance < least) {
-                least = distance;
-                nearest = i;
+    int nearest = 0;
+    float least = 3.4e38f;
+    for (int first = 0; first < clusters; first += GROUP) {
+        int cluster[GROUP];
+        float distance[GROUP] = {};
+#pragma unroll
+        for (int i = 0; i < GROUP; ++i)
+            cluster[i] = min(first + i, clusters - 1);
+
+#pragma unroll 4
+        for (int feature = 0; feature < features; ++feature) {
+            const float here = tex1Dfetch<float>(by_feature, feature * points + point);
+#pragma unroll
+            for (int i = 0; i < GROUP; ++i) {
+                const float gap = here - centres[feature * clusters + cluster[i]];
+                distance[i] = fmaf(gap, gap, distance[i]);
             }
         }
+
+#pragma unroll
+        for (int i = 0; i < GROUP; ++i)
+            if (distance[i] < least) {
+                least = distance[i];
+                nearest = cluster[i];
+            }
     }
-    if (point < points)
-        membership[point] = nearest;
+    membership[point] = nearest;
 }
