@@ -11,7 +11,8 @@ from warpreg.workloads.workload import Array, Arrays, Buffer, Device, Size, Work
 
 SYMBOLS = 256
 BLOCK_WORDS = 256
-PACK_THREADS = 16
+PACK_THREADS, PACKED = 128, 4
+"""A block packs a piece of the stream with each of its warps."""
 HISTOGRAM_BLOCKS = 32
 
 
@@ -26,49 +27,32 @@ def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
 def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """Histogram, encoding, prefix sum and packing; ``counts``: uint32[256], ``stream``: uint32[words]."""
     data, count = inputs["data"], size["blocks"]
-    counts = device.zeros(SYMBOLS, np.uint32)
-    device.launch("histogram", HISTOGRAM_BLOCKS, SYMBOLS, device.upload(data), len(data), counts)
+    counts, source = device.zeros(SYMBOLS, np.uint32), device.upload(data.view(">u4").astype(np.uint32))
+    device.launch("count_bytes", HISTOGRAM_BLOCKS, SYMBOLS, source, count * BLOCK_WORDS, counts)
 
-    words, lengths = code(counts.download())
-    table = [device.upload(array) for array in (words, lengths)]
+    table = device.upload(np.stack(code(counts.download()), axis=1))
     pieces, bits = device.zeros(count * BLOCK_WORDS, np.uint32), device.zeros(count, np.uint32)
-    source = device.upload(data.view(">u4").astype(np.uint32))
-    shared = 4 * (2 * SYMBOLS + BLOCK_WORDS)
-    device.launch("encode", count, BLOCK_WORDS, source, *table, pieces, bits, shared_bytes=shared)
+    device.launch("encode", count, BLOCK_WORDS, source, table, pieces, bits)
 
     starts = _scanned(device, bits, count, size["scan_threads"])
     total = int(starts.download()[count - 1]) + int(bits.download()[-1])
     stream = device.zeros(blocks(total, 32), np.uint32)
-    grid = blocks(count, PACK_THREADS)
-    device.launch("pack", grid, PACK_THREADS, pieces, bits, starts, stream, BLOCK_WORDS, count)
+    device.launch("pack", blocks(count, PACKED), PACK_THREADS, pieces, bits, starts, count, stream)
     return {"counts": counts.download(), "stream": stream.download()}
 
 
-def _scanned(device: Device, numbers: Buffer, count: int, most_threads: int) -> Buffer:
-    """The exclusive prefix sums of ``count`` numbers, uint32, with zeros up to a full block.
+def _scanned(device: Device, numbers: Buffer, count: int, threads: int) -> Buffer:
+    """The exclusive prefix sums of ``count`` numbers, uint32, a block of ``threads`` a chunk.
 
-    A last block that is not full is a launch of its own, with the largest power of two of threads that it can use.
-    The sums of several blocks are summed in the same way and added in the end.
+    The sums of several chunks are summed in the same way and added in the end.
     """
-    most = 2 * most_threads
-    whole, rest = divmod(count, most)
-    several = whole + (rest > 0) > 1
-    parts = [("prescan", whole, most_threads, (most, 0, 0))] if whole else []
-    if rest:
-        threads = 1 << max(rest - 1, 1).bit_length() - 1
-        parts.append(("prescan_ragged", 1, threads, (rest, whole, whole * most)))
-
-    out = device.zeros((whole + 1) * most, np.uint32)
-    sums = device.zeros(whole + 1, np.uint32)
-    for kernel, grid, threads, place in parts:
-        shared = 4 * (2 * threads + 2 * threads // 16)
-        name = kernel + "_with_sums" if several else kernel
-        device.launch(name, grid, threads, out, numbers, sums, *place, shared_bytes=shared)
-    if several:
-        before = _scanned(device, sums, whole + (rest > 0), most_threads)
-        for _, grid, threads, place in parts:
-            device.launch("uniform_add", grid, threads, out, before, *place)
-    return out
+    chunks = blocks(count, threads)
+    before, sums = device.zeros(count, np.uint32), device.zeros(chunks, np.uint32)
+    device.launch("scan_chunks", chunks, threads, numbers, count, before, sums)
+    if chunks > 1:
+        starts = _scanned(device, sums, chunks, threads)
+        device.launch("lift_chunks", chunks - 1, threads, starts, count, before)
+    return before
 
 
 def reference(size: Size, inputs: Arrays) -> Arrays:
@@ -107,12 +91,12 @@ WORKLOAD = Workload(
     name="huffman",
     title="Huffman coding",
     description=(
-        "Bytes become a stream of bits. A histogram with atomics in shared memory goes to the host, which makes the"
-        " code. Then each thread of a block of 256 looks up the words of four bytes in shared memory and joins them in"
-        " 64 bits, a prefix sum over the lengths, up and down a tree with a barrier on each level, says where they"
-        " belong, and up to three atomic ors put them there. A prefix sum over the blocks, with kernels of their own"
-        " for last blocks that are not full, and a kernel where one thread shifts and copies the words of a whole"
-        " block, packs the blocks. Shifts, masks and divisions by powers of two on short-lived integers."
+        "Bytes become a stream of bits. A histogram with atomics in shared memory, where each of the four bytes of a"
+        " word has counters of its own, goes to the host, which makes the code. Then each thread of a block of 256"
+        " looks up the words of four bytes in shared memory and joins them in 64 bits, a prefix sum over the lengths,"
+        " by shuffles within warps and a barrier, says where they belong, and up to three atomic ors put them there. A"
+        " prefix sum over the blocks, chunk by chunk, and a kernel where a warp shifts and copies the words of a block"
+        " pack the blocks. Shifts, masks and divisions by powers of two on short-lived integers."
     ),
     suite="rodinia",
     tags=("integer", "compute", "atomics", "shared-memory", "barriers", "divergence", "several-launches"),
@@ -120,7 +104,7 @@ WORKLOAD = Workload(
     originals=("rodinia/huffman",),
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
-        "tiny": {"blocks": 37, "scan_threads": 8},
+        "tiny": {"blocks": 37, "scan_threads": 32},
         "small": {"blocks": 1_300, "scan_threads": 256},
         "full": {"blocks": 9_000, "scan_threads": 256},
     },
