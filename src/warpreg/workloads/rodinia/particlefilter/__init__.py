@@ -10,6 +10,7 @@ from warpreg.workloads.workload import Array, Arrays, Device, Size, Tolerance, W
 
 THREADS = 512
 NAIVE_THREADS = 128
+WARP = 32
 RADIUS = 5
 BACKGROUND, FOREGROUND, NOISE = 100, 228, 5
 MODULUS, MULTIPLIER, INCREMENT = 2**31 - 1, 1103515245, 12345
@@ -63,7 +64,7 @@ def _run_on_device(device: Device, size: Size, inputs: Arrays) -> dict[str, Arra
             *(x, y, drawn_x, drawn_y, pixels, offsets, likelihoods, video, weights),
             *(particles, count, inputs["video"].size, frame, cols, frames, seed, sums),
         )
-        device.launch("sum_weights", grid, THREADS, sums, particles)
+        device.launch("sum_weights", 1, WARP, sums, grid)
         device.launch(
             "normalize_weights", grid, THREADS, weights, normalized, particles, sums, cumulated, positions, seed
         )
@@ -164,10 +165,10 @@ WORKLOAD = Workload(
         " in proportion to their weights, once a frame. All arithmetic is double precision. The first of four kernels"
         " holds most of the code: two pairs of normal random numbers from an integer generator with logarithm and"
         " cosine, then a loop over the 69 pixels of the disk through arrays in global memory, with general powers for"
-        " squares, and a tree reduction in shared memory. The second kernel and most of the third are one thread. In"
-        " the last each thread searches the cumulated weights from their start, so that the threads of a warp run"
-        " equally long only where particles are drawn many times. A second filter launches this search alone and does"
-        " the rest on the host. Long polynomials on register pairs, few values alive in the loops."
+        " squares, and a tree reduction in shared memory. The second kernel is one warp, and most of the third one"
+        " thread. In the last each thread searches the cumulated weights from their start, so that the threads of a"
+        " warp run equally long only where particles are drawn many times. A second filter launches this search alone"
+        " and does the rest on the host. Long polynomials on register pairs, few values alive in the loops."
     ),
     suite="rodinia",
     tags=("float", "compute", "f64", "divergence", "shared-memory", "barriers", "several-launches"),

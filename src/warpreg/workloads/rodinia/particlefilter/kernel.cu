@@ -83,16 +83,17 @@ extern "C" __global__ void likelihood(double* x, double* y, double* drawn_x, dou
     __syncthreads();
 }
 
-extern "C" __global__ void sum_weights(double* partial_sums, int particles)
+// The sums of all blocks, added in one warp: lanes take every 32nd, then halves of the warp fold by shuffles.
+extern "C" __global__ void __launch_bounds__(32) sum_weights(double* partial_sums, int blocks)
 {
-    const int i = blockDim.x * blockIdx.x + threadIdx.x;
-    if (i == 0) {
-        double sum = 0.0;
-        const int blocks = ceil((double)particles / (double)THREADS);
-        for (int block = 0; block < blocks; ++block)
-            sum += partial_sums[block];
+    double sum = 0.0;
+    for (int block = threadIdx.x; block < blocks; block += 32)
+        sum += partial_sums[block];
+#pragma unroll
+    for (int reach = 16; reach > 0; reach /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, reach);
+    if (threadIdx.x == 0)
         partial_sums[0] = sum;
-    }
 }
 
 // One thread accumulates all weights. It takes them as they were, since it cannot wait for the divisions of other
