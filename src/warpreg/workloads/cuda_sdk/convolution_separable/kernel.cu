@@ -1,86 +1,80 @@
-// A separable convolution of an image with 17 weights along rows, then along columns. A block loads a strip with a halo
-// on both sides into shared memory, several elements a thread, and each thread computes several results.
-// Beyond the image everything is zero. Width and height are multiples of what a block computes.
+// A convolution of an image with the product of two equal filters of 17 weights: along rows, then along columns. Beyond
+// its edges the image is zero. Each launch copies a tile and its halo to shared memory as vectors of four, then each
+// thread runs over the taps once for eight results together: along rows in 4 rows and 2 columns that lie 64 apart, along
+// columns in 4 adjacent columns and 2 rows that lie 16 apart.
 
-#define RADIUS 8
-#define WEIGHTS (2 * RADIUS + 1)
+constexpr int RADIUS = 8;
+constexpr int TAPS = 2 * RADIUS + 1;
 
-#define ROW_X 16
-#define ROW_Y 4
-#define ROW_RESULTS 8
-#define ROW_HALO 1
+__constant__ float weights[TAPS];
 
-#define COLUMN_X 16
-#define COLUMN_Y 8
-#define COLUMN_RESULTS 8
-#define COLUMN_HALO 1
-
-__constant__ float weights[WEIGHTS];
-
-extern "C" __global__ void __launch_bounds__(ROW_X * ROW_Y)
-convolve_rows(float* out, const float* in, int width, int height, int pitch)
+__device__ void add_weighted(float4& sums, float weight, float4 values)
 {
-    __shared__ float strip[ROW_Y][(ROW_RESULTS + 2 * ROW_HALO) * ROW_X];
+    sums.x += weight * values.x;
+    sums.y += weight * values.y;
+    sums.z += weight * values.z;
+    sums.w += weight * values.w;
+}
 
-    const int base_x = (blockIdx.x * ROW_RESULTS - ROW_HALO) * ROW_X + threadIdx.x;
-    const int base_y = blockIdx.y * ROW_Y + threadIdx.y;
-    in += base_y * pitch + base_x;
-    out += base_y * pitch + base_x;
+constexpr int STRIP_WIDTH = 128, STRIP_ROWS = 4, STRIP_THREADS = 64;
+constexpr int STRIP_QUADS = (STRIP_WIDTH + 2 * RADIUS) / 4;  // vectors of four in a row of the tile
 
-    #pragma unroll
-    for (int i = ROW_HALO; i < ROW_HALO + ROW_RESULTS; i++)
-        strip[threadIdx.y][threadIdx.x + i * ROW_X] = in[i * ROW_X];
+extern "C" __global__ void __launch_bounds__(STRIP_THREADS)
+convolve_rows(float* __restrict__ result, const float* __restrict__ image, int width)
+{
+    __shared__ float4 tile[STRIP_ROWS][STRIP_QUADS];
 
-    #pragma unroll
-    for (int i = 0; i < ROW_HALO; i++)
-        strip[threadIdx.y][threadIdx.x + i * ROW_X] = base_x >= -i * ROW_X ? in[i * ROW_X] : 0;
-
-    #pragma unroll
-    for (int i = ROW_HALO + ROW_RESULTS; i < ROW_HALO + ROW_RESULTS + ROW_HALO; i++)
-        strip[threadIdx.y][threadIdx.x + i * ROW_X] = width - base_x > i * ROW_X ? in[i * ROW_X] : 0;
-
+    const int top = blockIdx.y * STRIP_ROWS, left = blockIdx.x * STRIP_WIDTH;
+    for (int number = threadIdx.x; number < STRIP_ROWS * STRIP_QUADS; number += STRIP_THREADS) {
+        const int row = number / STRIP_QUADS, quad = number % STRIP_QUADS;
+        const int column = left - RADIUS + 4 * quad;
+        const bool inside = 0 <= column && column < width;
+        tile[row][quad] = inside ? *(const float4*)&image[(top + row) * width + column] : float4{};
+    }
     __syncthreads();
 
+    float sums[STRIP_ROWS][2] = {};
     #pragma unroll
-    for (int i = ROW_HALO; i < ROW_HALO + ROW_RESULTS; i++) {
-        float sum = 0;
+    for (int tap = 0; tap < TAPS; tap++) {
         #pragma unroll
-        for (int j = -RADIUS; j <= RADIUS; j++)
-            sum += weights[RADIUS - j] * strip[threadIdx.y][threadIdx.x + i * ROW_X + j];
-        out[i * ROW_X] = sum;
+        for (int row = 0; row < STRIP_ROWS; row++) {
+            const float* values = (const float*)tile[row] + threadIdx.x + tap;
+            sums[row][0] += weights[TAPS - 1 - tap] * values[0];
+            sums[row][1] += weights[TAPS - 1 - tap] * values[STRIP_THREADS];
+        }
+    }
+
+    result += top * width + left + threadIdx.x;
+    #pragma unroll
+    for (int row = 0; row < STRIP_ROWS; row++) {
+        result[row * width] = sums[row][0];
+        result[row * width + STRIP_THREADS] = sums[row][1];
     }
 }
 
-extern "C" __global__ void __launch_bounds__(COLUMN_X * COLUMN_Y)
-convolve_columns(float* out, const float* in, int width, int height, int pitch)
+constexpr int TILE_SIDE = 32, TILE_QUADS = TILE_SIDE / 4, HALF = TILE_SIDE / 2;
+
+extern "C" __global__ void __launch_bounds__(TILE_QUADS * HALF)
+convolve_columns(float4* __restrict__ result, const float4* __restrict__ image, int quads, int height)
 {
-    __shared__ float strip[COLUMN_X][(COLUMN_RESULTS + 2 * COLUMN_HALO) * COLUMN_Y + 1];
+    __shared__ float4 tile[TILE_SIDE + 2 * RADIUS][TILE_QUADS];
 
-    const int base_x = blockIdx.x * COLUMN_X + threadIdx.x;
-    const int base_y = (blockIdx.y * COLUMN_RESULTS - COLUMN_HALO) * COLUMN_Y + threadIdx.y;
-    in += base_y * pitch + base_x;
-    out += base_y * pitch + base_x;
-
+    const int quad = blockIdx.x * TILE_QUADS + threadIdx.x, top = blockIdx.y * TILE_SIDE;
     #pragma unroll
-    for (int i = COLUMN_HALO; i < COLUMN_HALO + COLUMN_RESULTS; i++)
-        strip[threadIdx.x][threadIdx.y + i * COLUMN_Y] = in[i * COLUMN_Y * pitch];
-
-    #pragma unroll
-    for (int i = 0; i < COLUMN_HALO; i++)
-        strip[threadIdx.x][threadIdx.y + i * COLUMN_Y] = base_y >= -i * COLUMN_Y ? in[i * COLUMN_Y * pitch] : 0;
-
-    #pragma unroll
-    for (int i = COLUMN_HALO + COLUMN_RESULTS; i < COLUMN_HALO + COLUMN_RESULTS + COLUMN_HALO; i++)
-        strip[threadIdx.x][threadIdx.y + i * COLUMN_Y] = height - base_y > i * COLUMN_Y ? in[i * COLUMN_Y * pitch] : 0;
-
+    for (int row = threadIdx.y; row < TILE_SIDE + 2 * RADIUS; row += HALF) {
+        const int source = top - RADIUS + row;
+        tile[row][threadIdx.x] = 0 <= source && source < height ? image[source * quads + quad] : float4{};
+    }
     __syncthreads();
 
+    float4 upper = {}, lower = {};
     #pragma unroll
-    for (int i = COLUMN_HALO; i < COLUMN_HALO + COLUMN_RESULTS; i++) {
-        float sum = 0;
-        #pragma unroll
-        for (int j = -RADIUS; j <= RADIUS; j++)
-            sum += weights[RADIUS - j] * strip[threadIdx.x][threadIdx.y + i * COLUMN_Y + j];
-        out[i * COLUMN_Y * pitch] = sum;
+    for (int tap = 0; tap < TAPS; tap++) {
+        const float weight = weights[TAPS - 1 - tap];
+        add_weighted(upper, weight, tile[threadIdx.y + tap][threadIdx.x]);
+        add_weighted(lower, weight, tile[threadIdx.y + HALF + tap][threadIdx.x]);
     }
+    result += (top + threadIdx.y) * quads + quad;
+    result[0] = upper;
+    result[HALF * quads] = lower;
 }
