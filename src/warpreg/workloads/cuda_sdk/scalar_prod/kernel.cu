@@ -1,33 +1,42 @@
-// Scalar products of many pairs of vectors. A block takes pair after pair. It keeps 1024 partial sums in shared
-// memory, each over every 1024th element, then adds them in a tree. Partial sums outnumber the threads, so the tree's
-// first levels are full for several steps.
+// Scalar products of pairs of vectors. A block takes every n-th pair. A warp takes runs of 128 elements, 32 after 32: a
+// lane has a sum for each of the four places in a run and goes through all runs once for each, so that every step waits
+// for its own two loads. The block adds the threads' sums in a tree of shared memory that takes four at a time.
 
-#define ACCUMULATORS 1024
+constexpr int THREADS = 256, WARP = 32, PLACES = 4;
+constexpr int RUN = PLACES * WARP, STEP = THREADS * PLACES;
 
-extern "C" __global__ void __launch_bounds__(256)
-scalar_prod(float* products, const float* a, const float* b, int vectors, int elements)
+// The sum of one value a thread, known to thread 0.
+__device__ float added_up(float value)
 {
-    __shared__ float partial[ACCUMULATORS];
+    __shared__ float sums[THREADS];
 
-    for (int vector = blockIdx.x; vector < vectors; vector += gridDim.x) {
-        const int begin = elements * vector;
-        const int end = begin + elements;
-
-        for (int slot = threadIdx.x; slot < ACCUMULATORS; slot += blockDim.x) {
-            float sum = 0;
-            for (int position = begin + slot; position < end; position += ACCUMULATORS)
-                sum += a[position] * b[position];
-            partial[slot] = sum;
-        }
-
-        for (int stride = ACCUMULATORS / 2; stride > 0; stride >>= 1) {
-            __syncthreads();
-            for (int slot = threadIdx.x; slot < stride; slot += blockDim.x)
-                partial[slot] += partial[stride + slot];
-        }
-
+    sums[threadIdx.x] = value;
+    for (int left = THREADS / 4; left > 0; left /= 4) {
         __syncthreads();
+        const float* mine = &sums[threadIdx.x];
+        if (threadIdx.x < left)
+            sums[threadIdx.x] = (mine[0] + mine[left]) + (mine[2 * left] + mine[3 * left]);
+    }
+    return sums[threadIdx.x];
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+scalar_prod(float* __restrict__ products, const float* __restrict__ a, const float* __restrict__ b, int pairs, int length)
+{
+    const int first = threadIdx.x / WARP * RUN + threadIdx.x % WARP;
+    for (int pair = blockIdx.x; pair < pairs; pair += gridDim.x) {
+        const float *left = a + pair * length, *right = b + pair * length;
+        float total = 0.0f;
+        #pragma unroll 1
+        for (int place = 0; place < PLACES; place++) {
+            float sum = 0.0f;
+            for (int element = first + place * WARP; element < length; element += STEP)
+                sum = fmaf(left[element], right[element], sum);
+            total += sum;
+        }
+        total = added_up(total);
         if (threadIdx.x == 0)
-            products[vector] = partial[0];
+            products[pair] = total;
+        __syncthreads();
     }
 }

@@ -1,48 +1,55 @@
-// Scalar products of many pairs of vectors, as in scalar-prod: a block keeps 1024 partial sums in shared memory, each
-// over every 1024th element, then adds them in a tree. Here a thread works on its four sums at once: it issues the eight
-// loads of a stretch of 1024 elements, then multiplies and adds. The last, shorter stretch goes element by element.
+// Scalar products of pairs of vectors. A block takes every n-th pair. A warp takes runs of 128 elements, 32 after 32: a
+// lane has a sum for each of the four places in a run and goes through all runs once, so that the eight loads of a run
+// are under way together. The block adds the threads' sums in a tree of shared memory that takes four at a time.
 
-#define BLOCK 256
-#define ACCUMULATORS 1024
-#define OWN (ACCUMULATORS / BLOCK)
+constexpr int THREADS = 256, WARP = 32, PLACES = 4;
+constexpr int RUN = PLACES * WARP, STEP = THREADS * PLACES;
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
-scalar_prod_unrolled(float* products, const float* a, const float* b, int vectors, int elements)
+// The sum of one value a thread, known to thread 0.
+__device__ float added_up(float value)
 {
-    __shared__ float partial[ACCUMULATORS];
+    __shared__ float sums[THREADS];
 
-    for (int vector = blockIdx.x; vector < vectors; vector += gridDim.x) {
-        const int end = elements * (vector + 1);
-        float sum[OWN] = {0};
-
-        int position = elements * vector + threadIdx.x;
-#pragma unroll 1
-        for (; position + ACCUMULATORS - BLOCK < end; position += ACCUMULATORS) {
-            float left[OWN], right[OWN];
-#pragma unroll
-            for (int k = 0; k < OWN; ++k) {
-                left[k] = a[position + k * BLOCK];
-                right[k] = b[position + k * BLOCK];
-            }
-#pragma unroll
-            for (int k = 0; k < OWN; ++k)
-                sum[k] += left[k] * right[k];
-        }
-#pragma unroll
-        for (int k = 0; k < OWN; ++k) {
-            if (position + k * BLOCK < end)
-                sum[k] += a[position + k * BLOCK] * b[position + k * BLOCK];
-            partial[threadIdx.x + k * BLOCK] = sum[k];
-        }
-
-        for (int stride = ACCUMULATORS / 2; stride > 0; stride >>= 1) {
-            __syncthreads();
-            for (int slot = threadIdx.x; slot < stride; slot += blockDim.x)
-                partial[slot] += partial[stride + slot];
-        }
-
+    sums[threadIdx.x] = value;
+    for (int left = THREADS / 4; left > 0; left /= 4) {
         __syncthreads();
+        const float* mine = &sums[threadIdx.x];
+        if (threadIdx.x < left)
+            sums[threadIdx.x] = (mine[0] + mine[left]) + (mine[2 * left] + mine[3 * left]);
+    }
+    return sums[threadIdx.x];
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+scalar_prod_unrolled(float* __restrict__ products, const float* __restrict__ a, const float* __restrict__ b, int pairs,
+                     int length)
+{
+    const int first = threadIdx.x / WARP * RUN + threadIdx.x % WARP;
+    for (int pair = blockIdx.x; pair < pairs; pair += gridDim.x) {
+        const float *left = a + pair * length, *right = b + pair * length;
+        float sums[PLACES] = {};
+        int element = first;
+        #pragma unroll 1
+        for (; element + (PLACES - 1) * WARP < length; element += STEP) {
+            float x[PLACES], y[PLACES];
+            #pragma unroll
+            for (int place = 0; place < PLACES; place++) {
+                x[place] = left[element + place * WARP];
+                y[place] = right[element + place * WARP];
+            }
+            #pragma unroll
+            for (int place = 0; place < PLACES; place++)
+                sums[place] = fmaf(x[place], y[place], sums[place]);
+        }
+        // Where the vectors end within a run, a lane has up to three elements more.
+        #pragma unroll
+        for (int place = 0; place < PLACES - 1; place++)
+            if (element + place * WARP < length)
+                sums[place] = fmaf(left[element + place * WARP], right[element + place * WARP], sums[place]);
+
+        const float product = added_up(sums[0] + sums[1] + sums[2] + sums[3]);
         if (threadIdx.x == 0)
-            products[vector] = partial[0];
+            products[pair] = product;
+        __syncthreads();
     }
 }
