@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from warpreg.workloads.workload import Arrays, Device, Size, Workload
+from warpreg.workloads.workload import Arrays, Device, Size, Workload, blocks
 
 BITS = 32
 BLOCK = 64
 MOST_BLOCKS = 64
-"""Blocks of one dimension; a power of two, as the kernel's strides must be."""
+"""Blocks of one dimension."""
 
 
 def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
@@ -27,9 +27,9 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """One launch, a row of blocks for each dimension; ``points``: float32[dimensions, vectors]."""
     vectors, dimensions = size["vectors"], size["dimensions"]
     directions, points = device.upload(inputs["directions"]), device.zeros((dimensions, vectors), np.float32)
-    wanted = max(2, vectors // BLOCK)
-    grid = min(MOST_BLOCKS, 1 << (wanted.bit_length() - 1))
-    device.launch("sobol", (grid, dimensions), BLOCK, vectors, directions, points)
+    rounds = blocks(vectors, BLOCK * MOST_BLOCKS)
+    grid = (blocks(vectors, BLOCK * rounds), dimensions)
+    device.launch("sobol", grid, BLOCK, points, directions, vectors, rounds)
     return {"points": points.download()}
 
 
@@ -88,10 +88,11 @@ WORKLOAD = Workload(
     name="sobol-qrng",
     title="Sobol quasi-random numbers",
     description=(
-        "Points of a Sobol sequence in many dimensions. A block of 64 threads serves one dimension: 32 direction"
-        " numbers go to shared memory, each thread makes its first point in a loop over the bits of a Gray code, then"
-        " each further point from the one before with a find-first-set, one shared load, two exclusive ors, a"
-        " conversion and a coalesced store. The point and the loop counter live on; all other values are read once."
+        "Points of a Sobol sequence in many dimensions. A block of 64 threads owns a contiguous stretch of one dimension:"
+        " 32 direction numbers go to shared memory, each thread makes its first point in a loop over the bits that are"
+        " set in a Gray code, where lanes differ, then each further point, 64 numbers on, from the one before with a"
+        " find-first-set, one shared load, two exclusive ors, a conversion and a coalesced store. The point and the loop"
+        " counters live on; all other values are read once."
     ),
     suite="cuda-sdk",
     tags=("integer", "memory", "shared-memory", "barriers", "iterative"),

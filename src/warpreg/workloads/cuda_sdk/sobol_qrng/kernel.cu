@@ -1,39 +1,35 @@
-// Quasi-random numbers after Sobol, dimension by dimension. A thread takes every stride-th point of one dimension: its
-// first point from the bits of its number's Gray code, each further one from the one before by two direction numbers,
-// because between points a power of two apart only one high bit of the Gray code changes besides the lowest.
+// Points of a Sobol sequence in the order of the Gray code (Antonov and Saleev). A row of blocks serves one dimension.
+// A block owns a contiguous stretch of points and walks through it 64 at a time. Between the points of numbers n and
+// n + 64 two bits of the Gray code change: bit 5, and the one that a carry into n / 64 + 1 reaches.
 
-#define DIRECTIONS 32
+typedef unsigned int uint;
 
-extern "C" __global__ void __launch_bounds__(64)
-sobol(unsigned vectors, const unsigned* directions, float* out)
+constexpr uint BITS = 32;
+constexpr uint STEP = 64, LOG2_STEP = 6;
+
+extern "C" __global__ void __launch_bounds__(STEP)
+sobol(float* __restrict__ points, const uint* __restrict__ directions, uint vectors, uint rounds)
 {
-    __shared__ unsigned direction[DIRECTIONS];
+    __shared__ uint direction[BITS];
 
-    directions += DIRECTIONS * blockIdx.y;
-    out += vectors * blockIdx.y;
-    if (threadIdx.x < DIRECTIONS)
-        direction[threadIdx.x] = directions[threadIdx.x];
+    const uint dimension = blockIdx.y;
+    if (threadIdx.x < BITS)
+        direction[threadIdx.x] = directions[dimension * BITS + threadIdx.x];
     __syncthreads();
 
-    const unsigned first = threadIdx.x + blockIdx.x * blockDim.x;
-    const unsigned stride = gridDim.x * blockDim.x;
-    const float scale = 2.3283064e-10f;
+    // The first point combines the direction numbers of all bits that are set.
+    uint round = blockIdx.x * rounds;
+    uint number = round * STEP + threadIdx.x;
+    uint point = 0;
+    for (uint gray = number ^ number >> 1; gray != 0; gray &= gray - 1)
+        point ^= direction[__ffs(gray) - 1];
 
-    unsigned gray = first ^ (first >> 1);
-    unsigned point = 0;
-    unsigned mask;
-    for (unsigned bit = 0; bit < __ffs(stride) - 1; bit++) {
-        mask = -(gray & 1);
-        point ^= mask & direction[bit];
-        gray >>= 1;
-    }
-    if (first < vectors)
-        out[first] = (float)point * scale;
-
-    const unsigned below_stride = direction[__ffs(stride) - 2];
-    const unsigned stride_mask = stride - 1;
-    for (unsigned i = first + stride; i < vectors; i += stride) {
-        point ^= below_stride ^ direction[__ffs(~((i - stride) | stride_mask)) - 1];
-        out[i] = (float)point * scale;
+    const uint last = min(vectors, (round + rounds) * STEP);
+    const uint always = direction[LOG2_STEP - 1];
+    #pragma unroll 4
+    for (points += dimension * vectors; number < last; number += STEP) {
+        points[number] = __uint2float_rn(point) * 0x1p-32f;
+        round++;
+        point ^= always ^ direction[LOG2_STEP + __ffs(round) - 1];
     }
 }
