@@ -1,103 +1,73 @@
-// The fast Walsh-Hadamard transform in natural order, and with it a dyadic convolution. Long strides are done in global
-// memory, four elements a thread (radix 4); the last 2048 elements at a time in shared memory, radix 4 and at the end,
-// if the number of stages is odd, radix 2.
+// The Walsh-Hadamard transform in natural order; its stages may come in any order. Those of the longest strides go two by
+// two in global memory, a launch each; then a block takes a stretch of 2^10 or 2^11 elements through strides that rise: 1
+// and 2 in registers, on a vector of four that a thread loads, the others in shared memory.
 
-#define ELEMENTARY_LOG2 11
+typedef unsigned int uint;
 
-extern "C" __global__ void __launch_bounds__(512) transform_in_shared(float* out, const float* in, int log2_n)
+// The transform of four elements, in place.
+__device__ void transform_four(float& a, float& b, float& c, float& d)
 {
-    extern __shared__ float data[];
+    const float sum = a + b, difference = a - b;
+    const float other_sum = c + d, other_difference = c - d;
+    a = sum + other_sum;
+    b = difference + other_difference;
+    c = sum - other_sum;
+    d = difference - other_difference;
+}
 
-    const int n = 1 << log2_n;
-    const int base = blockIdx.x << log2_n;
-    const float* source = in + base;
-    float* target = out + base;
+// Two stages at once, of strides `stride` and twice that. A row of blocks serves the elements that depend on each other.
+extern "C" __global__ void transform_stage(float* data, uint stride)
+{
+    float* first = data + 4 * stride * blockIdx.y + blockIdx.x * blockDim.x + threadIdx.x;
+    float a = first[0], b = first[stride], c = first[2 * stride], d = first[3 * stride];
+    transform_four(a, b, c, d);
+    first[0] = a;
+    first[stride] = b;
+    first[2 * stride] = c;
+    first[3 * stride] = d;
+}
 
-    for (int position = threadIdx.x; position < n; position += blockDim.x)
-        data[position] = source[position];
+// A block transforms four elements a thread.
+extern "C" __global__ void transform_in_shared(float4* data)
+{
+    extern __shared__ float4 quads[];
+    float* elements = (float*)quads;
 
-    const int lane = threadIdx.x;
-    for (int stride = n >> 2; stride > 0; stride >>= 2) {
-        const int low = lane & (stride - 1);
-        const int i0 = ((lane - low) << 2) + low;
-        const int i1 = i0 + stride;
-        const int i2 = i1 + stride;
-        const int i3 = i2 + stride;
-
-        __syncthreads();
-        float d0 = data[i0];
-        float d1 = data[i1];
-        float d2 = data[i2];
-        float d3 = data[i3];
-
-        float t = d0;
-        d0 = d0 + d2;
-        d2 = t - d2;
-        t = d1;
-        d1 = d1 + d3;
-        d3 = t - d3;
-        t = d0;
-        data[i0] = d0 + d1;
-        data[i1] = t - d1;
-        t = d2;
-        data[i2] = d2 + d3;
-        data[i3] = t - d3;
-    }
-
-    if (log2_n & 1) {
-        __syncthreads();
-        for (int position = threadIdx.x; position < n / 2; position += blockDim.x) {
-            const int i0 = position << 1;
-            const int i1 = i0 + 1;
-            const float d0 = data[i0];
-            const float d1 = data[i1];
-            data[i0] = d0 + d1;
-            data[i1] = d0 - d1;
-        }
-    }
-
+    float4* mine = data + blockIdx.x * blockDim.x + threadIdx.x;
+    float4 quad = *mine;
+    transform_four(quad.x, quad.y, quad.z, quad.w);
+    quads[threadIdx.x] = quad;
     __syncthreads();
-    for (int position = threadIdx.x; position < n; position += blockDim.x)
-        target[position] = data[position];
+
+    const uint length = 4 * blockDim.x;
+    uint stride = 4;
+    for (; 4 * stride <= length; stride *= 4) {
+        const uint place = threadIdx.x % stride;
+        float* first = elements + 4 * (threadIdx.x - place) + place;
+        transform_four(first[0], first[stride], first[2 * stride], first[3 * stride]);
+        __syncthreads();
+    }
+
+    quad = quads[threadIdx.x];
+    if (stride < length) {  // an odd number of bits: one stage of two is left, between the halves
+        const bool is_upper = threadIdx.x >= blockDim.x / 2;
+        const float4 other = quads[threadIdx.x ^ blockDim.x / 2];
+        const float sign = is_upper ? -1.0f : 1.0f;
+        quad = {other.x + sign * quad.x, other.y + sign * quad.y, other.z + sign * quad.z, other.w + sign * quad.w};
+    }
+    *mine = quad;
 }
 
-extern "C" __global__ void __launch_bounds__(256) transform_stage(float* out, const float* in, int stride)
+// The product of two transforms, by `scale`, which makes the transform its own inverse.
+extern "C" __global__ void modulate(float4* data, const float4* __restrict__ kernel, float scale, uint quads)
 {
-    const int position = blockIdx.x * blockDim.x + threadIdx.x;
-    const int n = blockDim.x * gridDim.x * 4;
-    const float* source = in + blockIdx.y * n;
-    float* target = out + blockIdx.y * n;
-
-    const int low = position & (stride - 1);
-    const int i0 = ((position - low) << 2) + low;
-    const int i1 = i0 + stride;
-    const int i2 = i1 + stride;
-    const int i3 = i2 + stride;
-
-    float d0 = source[i0];
-    float d1 = source[i1];
-    float d2 = source[i2];
-    float d3 = source[i3];
-
-    float t = d0;
-    d0 = d0 + d2;
-    d2 = t - d2;
-    t = d1;
-    d1 = d1 + d3;
-    d3 = t - d3;
-    t = d0;
-    target[i0] = d0 + d1;
-    target[i1] = t - d1;
-    t = d2;
-    target[i2] = d2 + d3;
-    target[i3] = t - d3;
-}
-
-extern "C" __global__ void __launch_bounds__(256) modulate(float* a, const float* b, int n)
-{
-    const int lane = blockIdx.x * blockDim.x + threadIdx.x;
-    const int threads = blockDim.x * gridDim.x;
-    const float inverse = 1.0f / (float)n;
-    for (int position = lane; position < n; position += threads)
-        a[position] *= b[position] * inverse;
+    for (uint number = blockIdx.x * blockDim.x + threadIdx.x; number < quads; number += gridDim.x * blockDim.x) {
+        float4 quad = data[number];
+        const float4 factor = kernel[number];
+        quad.x *= factor.x * scale;
+        quad.y *= factor.y * scale;
+        quad.z *= factor.z * scale;
+        quad.w *= factor.w * scale;
+        data[number] = quad;
+    }
 }
