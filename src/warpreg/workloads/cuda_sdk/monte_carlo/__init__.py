@@ -32,7 +32,7 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     device.assign("options", inputs["options"])
     samples, uniform = device.zeros(paths, np.float32), device.upload(inputs["uniform"])
     values = device.zeros((count, 2), np.float32)
-    device.launch("make_normal", NORMAL_GRID, NORMAL_BLOCK, samples, uniform, paths)
+    device.launch("make_normal", NORMAL_GRID, NORMAL_BLOCK, samples, uniform, paths // 2)
     device.launch("price_options", count, PRICE_BLOCK, values, samples, paths)
     found = values.download()
     return {
@@ -61,11 +61,12 @@ WORKLOAD = Workload(
     name="monte-carlo",
     title="Monte Carlo option pricing",
     description=(
-        "European call options by integration over random paths. A first kernel turns uniform numbers into normal"
-        " ones by Moro's inversion: a rational function in the middle, a logarithm of a logarithm and a polynomial of"
-        " degree eight in the tails, so warps diverge. A second one prices an option a block of 256 threads: each runs"
-        " over its share of the paths, a load, an exponential and five additions and products a step, then the block"
-        " adds up in shared memory. Two sums and four numbers of the option live through the loop."
+        "European call options by integration over random paths. A first kernel turns pairs of uniform numbers into"
+        " normal ones by Moro's inversion: a rational function in the middle, a logarithm of a logarithm and a"
+        " polynomial of degree eight in the tails, so warps diverge. A second one prices an option a block of 256"
+        " threads: each runs over its share of the paths, a load, a power of 2 and five additions and products a step,"
+        " then the block adds up in shared memory, the payoffs with its first half and their squares with the other."
+        " Two sums and three numbers of the option live through the loop."
     ),
     suite="cuda-sdk",
     tags=("float", "compute", "sfu", "shared-memory", "constant-memory", "barriers", "divergence"),

@@ -1,103 +1,89 @@
-// Prices of European call options by Monte Carlo integration. First uniform numbers become normally distributed ones by
-// Moro's inversion, rational in the middle and a polynomial of a logarithm of a logarithm in the tails. Then one block
-// per option runs over all paths and adds up payoffs and their squares.
+// European call options by Monte Carlo integration. The first kernel makes normal numbers of uniform ones by Moro's
+// inversion ("The full Monte", Risk 8(2), 1995). The second prices an option a block. The price at the end is a power of
+// 2, with the price now and the drift in its exponent. In the sum over threads one half of the block adds up the payoffs
+// and the other half their squares.
 
-#define THREADS 256
-#define MAX_OPTIONS 2048
+typedef unsigned int uint;
+
+constexpr uint MOST_OPTIONS = 1024;
+constexpr uint THREADS = 256, HALF = THREADS / 2;
+constexpr float LOG2_E = 1.44269504f;
 
 struct Option {
-    float spot;
-    float strike;
-    float drift;
-    float volatility;
+    float spot, strike, drift, volatility;
 };
 
-struct Value {
-    float expected;
-    float confidence;
-};
+__constant__ Option options[MOST_OPTIONS];
 
-__constant__ Option options[MAX_OPTIONS];
-
-__device__ inline float inverse_normal(float p)
+// Horner's scheme, the highest power first.
+template <int COUNT>
+__device__ float polynomial(const float (&coefficients)[COUNT], float x)
 {
-    const float a1 = 2.50662823884f;
-    const float a2 = -18.61500062529f;
-    const float a3 = 41.39119773534f;
-    const float a4 = -25.44106049637f;
-    const float b1 = -8.4735109309f;
-    const float b2 = 23.08336743743f;
-    const float b3 = -21.06224101826f;
-    const float b4 = 3.13082909833f;
-    const float c1 = 0.337475482272615f;
-    const float c2 = 0.976169019091719f;
-    const float c3 = 0.160797971491821f;
-    const float c4 = 2.76438810333863e-02f;
-    const float c5 = 3.8405729373609e-03f;
-    const float c6 = 3.951896511919e-04f;
-    const float c7 = 3.21767881768e-05f;
-    const float c8 = 2.888167364e-07f;
-    const float c9 = 3.960315187e-07f;
+    float value = coefficients[0];
+    #pragma unroll
+    for (int place = 1; place < COUNT; place++)
+        value = fmaf(value, x, coefficients[place]);
+    return value;
+}
 
-    const float y = p - 0.5f;
-    float z;
-    if (fabsf(y) < 0.42f) {
-        z = y * y;
-        z = y * (((a4 * z + a3) * z + a2) * z + a1) / ((((b4 * z + b3) * z + b2) * z + b1) * z + 1.0f);
-    } else {
-        z = y > 0 ? __logf(-__logf(1.0f - p)) : __logf(-__logf(p));
-        z = c1 + z * (c2 + z * (c3 + z * (c4 + z * (c5 + z * (c6 + z * (c7 + z * (c8 + z * c9)))))));
-        if (y < 0)
-            z = -z;
+// The number that a normal variable is below with the given probability. By symmetry only the upper half is computed.
+__device__ float inverse_normal(float probability)
+{
+    constexpr float UPPER[] = {-25.44106049637f, 41.39119773534f, -18.61500062529f, 2.50662823884f};
+    constexpr float LOWER[] = {3.13082909833f, -21.06224101826f, 23.08336743743f, -8.47351093090f, 1.0f};
+    constexpr float TAIL[] = {3.960315187e-7f, 2.888167364e-7f, 3.21767881768e-5f, 3.951896511919e-4f, 3.8405729373609e-3f,
+                              2.76438810333863e-2f, 0.1607979714918209f, 0.9761690190917186f, 0.3374754822726147f};
+
+    const float distance = probability - 0.5f;
+    if (fabsf(distance) >= 0.42f) {
+        const float beyond = fminf(probability, 1.0f - probability);
+        return copysignf(polynomial(TAIL, __logf(-__logf(beyond))), distance);
     }
-    return z;
+    const float square = distance * distance;
+    return distance * __fdividef(polynomial(UPPER, square), polynomial(LOWER, square));
 }
 
-extern "C" __global__ void __launch_bounds__(128) make_normal(float* samples, const float* uniform, unsigned paths)
+extern "C" __global__ void __launch_bounds__(128)
+make_normal(float2* __restrict__ samples, const float2* __restrict__ uniform, uint pairs)
 {
-    const unsigned lane = blockIdx.x * blockDim.x + threadIdx.x;
-    const unsigned threads = gridDim.x * blockDim.x;
-    for (unsigned path = lane; path < paths; path += threads)
-        samples[path] = inverse_normal(uniform[path]);
-}
-
-__device__ inline float payoff(float spot, float strike, float sample, float drift, float volatility)
-{
-    const float call = spot * __expf(drift + volatility * sample) - strike;
-    return call > 0 ? call : 0;
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS) price_options(Value* values, const float* samples, int paths)
-{
-    __shared__ float sum[THREADS];
-    __shared__ float square_sum[THREADS];
-
-    const float spot = options[blockIdx.x].spot;
-    const float strike = options[blockIdx.x].strike;
-    const float drift = options[blockIdx.x].drift;
-    const float volatility = options[blockIdx.x].volatility;
-
-    float expected = 0, squares = 0;
-    for (int path = threadIdx.x; path < paths; path += blockDim.x) {
-        const float call = payoff(spot, strike, samples[path], drift, volatility);
-        expected += call;
-        squares += call * call;
+    for (uint pair = blockIdx.x * blockDim.x + threadIdx.x; pair < pairs; pair += gridDim.x * blockDim.x) {
+        const float2 probabilities = uniform[pair];
+        samples[pair] = {inverse_normal(probabilities.x), inverse_normal(probabilities.y)};
     }
-    sum[threadIdx.x] = expected;
-    square_sum[threadIdx.x] = squares;
+}
 
-    for (int stride = THREADS / 2; stride > 0; stride >>= 1) {
+// Mean payoff of the option and half the width of its confidence interval of 95 %.
+extern "C" __global__ void __launch_bounds__(THREADS)
+price_options(float2* __restrict__ values, const float* __restrict__ samples, uint paths)
+{
+    __shared__ float sums[2][THREADS];
+
+    const Option option = options[blockIdx.x];
+    const float slope = LOG2_E * option.volatility;
+    const float start = fmaf(LOG2_E, option.drift, log2f(option.spot));
+
+    float sum = 0.0f, squares = 0.0f;
+    #pragma unroll 4
+    for (uint path = threadIdx.x; path < paths; path += THREADS) {
+        const float payoff = fmaxf(exp2f(fmaf(slope, samples[path], start)) - option.strike, 0.0f);
+        sum += payoff;
+        squares = fmaf(payoff, payoff, squares);
+    }
+    sums[0][threadIdx.x] = sum;
+    sums[1][threadIdx.x] = squares;
+
+    float* half = sums[threadIdx.x / HALF];
+    const uint lane = threadIdx.x % HALF;
+    for (uint left = HALF; left > 0; left /= 2) {
         __syncthreads();
-        if (threadIdx.x < stride) {
-            sum[threadIdx.x] += sum[threadIdx.x + stride];
-            square_sum[threadIdx.x] += square_sum[threadIdx.x + stride];
-        }
+        if (lane < left)
+            half[lane] += half[lane + left];
     }
+    __syncthreads();
+
     if (threadIdx.x == 0) {
-        const float n = (float)paths;
-        const float total = sum[0];
-        const float deviation = sqrtf((n * square_sum[0] - total * total) / (n * (n - 1)));
-        Value value = {total / n, 1.96f * deviation / sqrtf(n)};
-        values[blockIdx.x] = value;
+        const float count = paths, mean = sums[0][0] / count;
+        const float variance = (sums[1][0] - mean * sums[0][0]) / (count - 1.0f);
+        values[blockIdx.x] = {mean, 1.96f * sqrtf(variance / count)};
     }
 }
