@@ -49,9 +49,10 @@ WORKLOAD = Workload(
     description=(
         "Call and put prices of European options by the closed formula. A thread in a block of 128 prices two options"
         " that lie side by side: vector loads of price, strike and time, then two independent chains of logarithm,"
-        " exponentials, reciprocals, a reciprocal square root and two polynomials of fifth degree, and two vector stores."
-        " One exponential is the density for both tails, and the put follows by put-call parity. Straight-line code with"
-        " many SFU operations and constants as immediates; most values are read once or twice, soon after they are made."
+        " exponentials, reciprocals, a reciprocal square root and two polynomials of fifth degree, and two vector"
+        " stores. One exponential is the density for both tails, and the put follows by put-call parity. Straight-line"
+        " code with many SFU operations and constants as immediates; most values are read once or twice, soon after"
+        " they are made."
     ),
     suite="cuda-sdk",
     tags=("float", "compute", "sfu", "vector-loads", "several-launches"),

@@ -47,12 +47,12 @@ WORKLOAD = Workload(
     name="convolution-separable",
     title="Separable convolution",
     description=(
-        "A convolution with 17 weights along rows, then one along columns. A block copies a tile and its halo to shared"
-        " memory as vectors of four: 64 threads one of 144 x 4 elements, or 128 threads one of 32 x 48. After a barrier"
-        " each thread computes eight results of 17 fused multiply-adds each, completely unrolled, with weights from"
-        " constant memory. The order is one tap after the other for all eight: of four rows and two distant columns along"
-        " rows, of four adjacent columns and two distant rows along columns. Straight-line code with eight independent"
-        " chains; nearly all values are read from shared memory once and used once."
+        "A convolution with 17 weights along rows, then one along columns. A block copies a tile and its halo to"
+        " shared memory as vectors of four: 64 threads one of 144 x 4 elements, or 128 threads one of 32 x 48. After a"
+        " barrier each thread computes eight results of 17 fused multiply-adds each, completely unrolled, with weights"
+        " from constant memory. The order is one tap after the other for all eight: of four rows and two distant"
+        " columns along rows, of four adjacent columns and two distant rows along columns. Straight-line code with"
+        " eight independent chains; nearly all values are read from shared memory once and used once."
     ),
     suite="cuda-sdk",
     tags=("float", "compute", "shared-memory", "constant-memory", "barriers", "several-launches"),

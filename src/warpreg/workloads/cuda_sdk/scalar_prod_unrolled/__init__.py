@@ -23,9 +23,9 @@ WORKLOAD = Workload(
     name="scalar-prod-unrolled",
     title="Scalar products, loads first",
     description=(
-        "`scalar-prod` with a lane's four sums taken at once: the eight loads of a run of 128 elements go first, so that"
-        " the warp waits once for all of them, and four fused multiply-adds follow. The remedy that the paper on the"
-        " compiler-managed hierarchy names for such loops; the products are the same, to the bit."
+        "`scalar-prod` with a lane's four sums taken at once: the eight loads of a run of 128 elements go first, so"
+        " that the warp waits once for all of them, and four fused multiply-adds follow. The remedy that the paper on"
+        " the compiler-managed hierarchy names for such loops; the products are the same, to the bit."
     ),
     suite="cuda-sdk",
     tags=LOOP.tags,

@@ -88,11 +88,11 @@ WORKLOAD = Workload(
     name="sobol-qrng",
     title="Sobol quasi-random numbers",
     description=(
-        "Points of a Sobol sequence in many dimensions. A block of 64 threads owns a contiguous stretch of one dimension:"
-        " 32 direction numbers go to shared memory, each thread makes its first point in a loop over the bits that are"
-        " set in a Gray code, where lanes differ, then each further point, 64 numbers on, from the one before with a"
-        " find-first-set, one shared load, two exclusive ors, a conversion and a coalesced store. The point and the loop"
-        " counters live on; all other values are read once."
+        "Points of a Sobol sequence in many dimensions. A block of 64 threads owns a contiguous stretch of one"
+        " dimension: 32 direction numbers go to shared memory, each thread makes its first point in a loop over the"
+        " bits that are set in a Gray code, where lanes differ, then each further point, 64 numbers on, from the one"
+        " before with a find-first-set, one shared load, two exclusive ors, a conversion and a coalesced store. The"
+        " point and the loop counters live on; all other values are read once."
     ),
     suite="cuda-sdk",
     tags=("integer", "memory", "shared-memory", "barriers", "iterative"),
