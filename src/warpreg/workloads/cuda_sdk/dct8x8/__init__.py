@@ -12,8 +12,8 @@ from warpreg.workloads.workload import Array, Arrays, Device, Size, Tolerance, W
 
 SIDE = 8
 BLOCK = (SIDE, SIDE)
-FAST_BLOCK, FAST_AREA = (8, 4, 2), (32, 16)
-SHORT_BLOCK, SHORT_AREA = (8, 4, 4), (32, 32)
+FAST_BLOCK, FAST_AREA = (32, 2), (32, 16)
+SHORT_BLOCK, SHORT_AREA = (32, 4), (32, 32)
 
 HALF_SQRT, EVEN_COS, EVEN_SIN = 23170, 30274, 12540
 ODD_COS_1, ODD_SIN_1, ODD_COS_3, ODD_SIN_3 = 8035, 1598, 6811, 4551
@@ -54,10 +54,10 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     coefficients, restored = (device.zeros((height, width), np.float32) for _ in range(2))
     found = {}
 
-    device.launch("forward_matrix", grid, BLOCK, coefficients, width, 0, 0, device.texture(image))
+    device.launch("forward_matrix", grid, BLOCK, coefficients, width, device.texture(image))
     found["matrix_coefficients"] = coefficients.download()
     device.launch("quantize_float", grid, BLOCK, coefficients, width)
-    device.launch("inverse_matrix", grid, BLOCK, restored, width, 0, 0, device.texture(coefficients))
+    device.launch("inverse_matrix", grid, BLOCK, restored, width, device.texture(coefficients))
     found["matrix_image"] = restored.download()
 
     device.launch("forward_fast", fast_grid, FAST_BLOCK, coefficients, image, width)
@@ -157,12 +157,14 @@ WORKLOAD = Workload(
     name="dct8x8",
     title="Discrete cosine transform of 8 x 8 blocks",
     description=(
-        "An image is transformed as in JPEG, quantized and transformed back, by the three methods of the SDK's"
-        " sample. The first multiplies by the matrix of cosines: 64 threads a block, pixels through a texture,"
-        " coefficients in constant memory, unrolled sums of eight products over shared memory. The second has 64"
-        " threads on 32 x 16 pixels: a thread holds a whole row or column of eight in registers and sends it through a"
-        " flow graph. The third does so with 128 threads on 16-bit numbers in fixed point, packed in pairs along rows."
-        " Short chains with eight to sixteen values alive at once, most of them read two to four times."
+        "An image is transformed as in JPEG, quantized and transformed back, by the three methods of the SDK's sample."
+        " The first multiplies by the matrix of cosines: 64 threads a block, pixels through a texture, coefficients in"
+        " constant memory, unrolled sums of eight products over shared memory, twice the same product with a transposed"
+        " result. The second has 64 threads on 32 x 16 pixels, a warp a strip of four tiles: a lane holds a column of"
+        " eight in registers, straight from global memory, sends it through the flow graph of Loeffler, Ligtenberg and"
+        " Moschytz, and does so with a row after an exchange in shared memory. The third does the same with 128 threads"
+        " on 16-bit numbers in fixed point, packed to vectors along rows. Short chains with eight to twelve values"
+        " alive at once, most of them read two to four times."
     ),
     suite="cuda-sdk",
     tags=(

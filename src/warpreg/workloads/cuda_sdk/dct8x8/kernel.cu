@@ -1,307 +1,311 @@
-// The discrete cosine transform of 8 x 8 blocks of an image and its inverse, three times, and quantization between.
-//
-// By matrices: a block of 8 x 8 threads transforms one block of the image, fetched through a texture, by two products
-// with the matrix of cosines in constant memory.
-// Fast: 8 x 4 x 2 threads transform 32 x 16 pixels in shared memory; a thread transforms one row of eight, then one
-// column, by a flow graph in registers.
-// Short: 8 x 4 x 4 threads transform 32 x 32 pixels of 16 bits in the same way, in fixed point (Chen, Smith and
-// Fralick, "A fast computational algorithm for the discrete cosine transform", 1977).
+// The discrete cosine transform of 8 x 8 tiles, its inverse, and quantization, in three ways.
+// Matrix: Y = C X C^T by one routine that is used twice, a product by C^T whose result is stored transposed.
+// Fast: a thread sends eight numbers through the flow graph of Loeffler, Ligtenberg and Moschytz (1989).
+// Short: the same division into even and odd halves in fixed point, on 16-bit numbers.
+// The last two give a warp a strip of four tiles: a lane takes a column from global memory, and after an exchange in
+// shared memory a row, which it stores as vectors.
 
-#define SIDE 8
-#define AREA (SIDE * SIDE)
+constexpr int SIDE = 8;
 
-__constant__ float cosines[AREA];
-__constant__ short quanta[AREA];
+__constant__ float cosines[SIDE][SIDE];  // a row a frequency
+__constant__ short quanta[SIDE][SIDE];
 
-// ---- By matrices
+// ---- Products of matrices, a thread an element ----
 
-template <bool INVERSE>
-__device__ void transform_by_matrix(float* out, int width, int offset_x, int offset_y, cudaTextureObject_t image)
+typedef float Tile[SIDE][SIDE + 1];
+
+// This thread's element of (`tile` C^T)^T, or of (`tile` C)^T.
+template <bool inverse>
+__device__ float turned_product(const Tile& tile)
 {
-    __shared__ float first[AREA];
-    __shared__ float second[AREA];
+    float sum = 0.0f;
+    #pragma unroll
+    for (int k = 0; k < SIDE; k++)
+        sum = fmaf(tile[threadIdx.x][k], inverse ? cosines[k][threadIdx.y] : cosines[threadIdx.y][k], sum);
+    return sum;
+}
 
-    const int tx = threadIdx.x;
-    const int ty = threadIdx.y;
-    const int x = (blockIdx.x + offset_x) * SIDE + tx;
-    const int y = (blockIdx.y + offset_y) * SIDE + ty;
-    first[ty * SIDE + tx] = tex2D<float>(image, x + 0.5f, y + 0.5f);
+template <bool inverse>
+__device__ void transform_by_matrix(float* result, int width, cudaTextureObject_t image)
+{
+    __shared__ Tile tile, halfway;
+
+    const int column = blockIdx.x * SIDE + threadIdx.x, row = blockIdx.y * SIDE + threadIdx.y;
+    tile[threadIdx.y][threadIdx.x] = tex2D<float>(image, column + 0.5f, row + 0.5f);
     __syncthreads();
-
-    float sum = 0;
-    #pragma unroll
-    for (int i = 0; i < SIDE; ++i)
-        sum += (INVERSE ? cosines[i * SIDE + ty] : cosines[ty * SIDE + i]) * first[i * SIDE + tx];
-    second[ty * SIDE + tx] = sum;
+    halfway[threadIdx.y][threadIdx.x] = turned_product<inverse>(tile);
     __syncthreads();
-
-    sum = 0;
-    #pragma unroll
-    for (int i = 0; i < SIDE; ++i)
-        sum += second[ty * SIDE + i] * (INVERSE ? cosines[i * SIDE + tx] : cosines[tx * SIDE + i]);
-    first[ty * SIDE + tx] = sum;
-    __syncthreads();
-
-    out[y * width + x] = first[ty * SIDE + tx];
+    result[row * width + column] = turned_product<inverse>(halfway);
 }
 
-extern "C" __global__ void forward_matrix(float* out, int width, int offset_x, int offset_y, cudaTextureObject_t image)
+extern "C" __global__ void __launch_bounds__(SIDE * SIDE)
+forward_matrix(float* result, int width, cudaTextureObject_t image)
 {
-    transform_by_matrix<false>(out, width, offset_x, offset_y, image);
+    transform_by_matrix<false>(result, width, image);
 }
 
-extern "C" __global__ void inverse_matrix(float* out, int width, int offset_x, int offset_y, cudaTextureObject_t image)
+extern "C" __global__ void __launch_bounds__(SIDE * SIDE)
+inverse_matrix(float* result, int width, cudaTextureObject_t coefficients)
 {
-    transform_by_matrix<true>(out, width, offset_x, offset_y, image);
+    transform_by_matrix<true>(result, width, coefficients);
 }
 
-// ---- Fast, in single precision. Cosines of k pi / 16, times the square root of two.
+// ---- Flow graphs, a thread eight numbers ----
 
-#define C1 1.38703984532214746182f
-#define C2 1.30656296487637652786f
-#define C3 1.17587560241935871697f
-#define C5 0.78569495838710218127f
-#define C6 0.54119610014619698439f
-#define C7 0.27589937928294301233f
-#define NORM 0.35355339059327376220f
+constexpr int STRIP = 32;      // columns of a strip, one a lane
+constexpr int FAST_STRIPS = 2;
+constexpr float SQRT_2 = 1.41421356f, SQRT_EIGHTH = 0.35355339f;
 
-#define FAST_WIDTH 32
-#define FAST_HEIGHT 16
-#define FAST_STRIDE (FAST_WIDTH + 1)
-
-__device__ void forward_eight(float* v, int step)
+// (x, y) turned by an angle whose cosine and sine come with a factor, by three products.
+__device__ void rotate(float& x, float& y, float cosine, float sine)
 {
-    const float sum_07 = v[0] + v[7 * step], difference_07 = v[0] - v[7 * step];
-    const float sum_16 = v[step] + v[6 * step], difference_16 = v[step] - v[6 * step];
-    const float sum_25 = v[2 * step] + v[5 * step], difference_25 = v[2 * step] - v[5 * step];
-    const float sum_34 = v[3 * step] + v[4 * step], difference_34 = v[3 * step] - v[4 * step];
-    const float outer_sum = sum_07 + sum_34, outer_difference = sum_07 - sum_34;
-    const float inner_sum = sum_16 + sum_25, inner_difference = sum_16 - sum_25;
-
-    v[0] = NORM * (outer_sum + inner_sum);
-    v[2 * step] = NORM * (C2 * outer_difference + C6 * inner_difference);
-    v[4 * step] = NORM * (outer_sum - inner_sum);
-    v[6 * step] = NORM * (C6 * outer_difference - C2 * inner_difference);
-
-    v[step] = NORM * (C1 * difference_07 + C3 * difference_16 + C5 * difference_25 + C7 * difference_34);
-    v[3 * step] = NORM * (C3 * difference_07 - C7 * difference_16 - C1 * difference_25 - C5 * difference_34);
-    v[5 * step] = NORM * (C5 * difference_07 - C1 * difference_16 + C7 * difference_25 + C3 * difference_34);
-    v[7 * step] = NORM * (C7 * difference_07 - C5 * difference_16 + C3 * difference_25 - C1 * difference_34);
+    const float both = cosine * (x + y);
+    const float turned = fmaf(sine - cosine, y, both);
+    y = fmaf(-cosine - sine, x, both);
+    x = turned;
 }
 
-__device__ void inverse_eight(float* v, int step)
-{
-    const float sum_04 = v[0] + v[4 * step], difference_04 = v[0] - v[4 * step];
-    const float turned_26 = C2 * v[2 * step] + C6 * v[6 * step];
-    const float turned_62 = C6 * v[2 * step] - C2 * v[6 * step];
-    const float even_07 = sum_04 + turned_26, even_34 = sum_04 - turned_26;
-    const float even_16 = difference_04 + turned_62, even_25 = difference_04 - turned_62;
-    const float odd_07 = C1 * v[step] + C3 * v[3 * step] + C5 * v[5 * step] + C7 * v[7 * step];
-    const float odd_16 = C3 * v[step] - C7 * v[3 * step] - C1 * v[5 * step] - C5 * v[7 * step];
-    const float odd_25 = C5 * v[step] - C1 * v[3 * step] + C7 * v[5 * step] + C3 * v[7 * step];
-    const float odd_34 = C7 * v[step] - C5 * v[3 * step] + C3 * v[5 * step] - C1 * v[7 * step];
+constexpr float COS_1 = 0.98078528f, SIN_1 = 0.19509032f;  // of 1, 3 and 6 sixteenths of pi
+constexpr float COS_3 = 0.83146961f, SIN_3 = 0.55557023f;
+constexpr float COS_6 = 0.38268343f, SIN_6 = 0.92387953f;
 
-    v[0] = NORM * (even_07 + odd_07);
-    v[step] = NORM * (even_16 + odd_16);
-    v[2 * step] = NORM * (even_25 + odd_25);
-    v[3 * step] = NORM * (even_34 + odd_34);
-    v[4 * step] = NORM * (even_34 - odd_34);
-    v[5 * step] = NORM * (even_25 - odd_25);
-    v[6 * step] = NORM * (even_16 - odd_16);
-    v[7 * step] = NORM * (even_07 - odd_07);
+__device__ void butterfly(float& x, float& y)
+{
+    const float difference = x - y;
+    x += y;
+    y = difference;
 }
 
-typedef void Eight(float* v, int step);
-
-template <Eight transform>
-__device__ void transform_fast(float* out, const float* in, int stride)
-{
-    __shared__ float area[FAST_HEIGHT * FAST_STRIDE];
-
-    const int column = threadIdx.y * SIDE + threadIdx.x;
-    const int row = threadIdx.z * SIDE;
-    const int place = (blockIdx.y * FAST_HEIGHT + row) * stride + blockIdx.x * FAST_WIDTH + column;
-    float* mine = area + row * FAST_STRIDE + column;
-
-    #pragma unroll
-    for (int i = 0; i < SIDE; ++i)
-        mine[i * FAST_STRIDE] = in[place + i * stride];
-    __syncthreads();
-    transform(area + (row + threadIdx.x) * FAST_STRIDE + column - threadIdx.x, 1);
-    __syncthreads();
-    transform(mine, FAST_STRIDE);
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < SIDE; ++i)
-        out[place + i * stride] = mine[i * FAST_STRIDE];
-}
-
-extern "C" __global__ void forward_fast(float* out, const float* in, int stride)
-{
-    transform_fast<forward_eight>(out, in, stride);
-}
-
-extern "C" __global__ void inverse_fast(float* out, const float* in, int stride)
-{
-    transform_fast<inverse_eight>(out, in, stride);
-}
-
-// ---- Short. Even coefficients are sums of products with cosines of 15 bits; odd ones go through values with two
-// fractional bits, and cosines of 13.
-
-#define HALF_SQRT 23170  // 2^16 / (2 sqrt 2) = 2^15 sqrt(1/2)
-#define EVEN_COS 30274   // 2^15 cos(pi / 8)
-#define EVEN_SIN 12540   // 2^15 sin(pi / 8)
-#define ODD_COS_1 8035   // 2^13 cos(pi / 16)
-#define ODD_SIN_1 1598   // 2^13 sin(pi / 16)
-#define ODD_COS_3 6811   // 2^13 cos(3 pi / 16)
-#define ODD_SIN_3 4551   // 2^13 sin(3 pi / 16)
-
-#define SHORT_SIDE 32
-#define SHORT_STRIDE (SHORT_SIDE + 2)
-
-__device__ short whole(int x) { return (x + (1 << 15)) >> 16; }
-__device__ int quarters(int x) { return (x + (1 << 12)) >> 13; }
-
-__device__ void forward_eight_short(const int (&in)[SIDE], short (&out)[SIDE])
-{
-    const int outer_sum = in[0] + in[7] + (in[3] + in[4]), outer_difference = in[0] + in[7] - (in[3] + in[4]);
-    const int inner_sum = in[1] + in[6] + (in[2] + in[5]), inner_difference = in[1] + in[6] - (in[2] + in[5]);
-    out[0] = whole((outer_sum + inner_sum) * HALF_SQRT);
-    out[2] = whole(outer_difference * EVEN_COS + inner_difference * EVEN_SIN);
-    out[4] = whole((outer_sum - inner_sum) * HALF_SQRT);
-    out[6] = whole(outer_difference * EVEN_SIN - inner_difference * EVEN_COS);
-
-    const int turned_sum = quarters((in[1] - in[6] + (in[2] - in[5])) * HALF_SQRT);
-    const int turned_difference = quarters((in[1] - in[6] - (in[2] - in[5])) * HALF_SQRT);
-    const int first = (in[0] - in[7]) * 4, last = (in[3] - in[4]) * 4;
-    const int a = first + turned_sum, b = last + turned_difference;
-    const int c = first - turned_sum, d = last - turned_difference;
-    out[1] = whole(a * ODD_COS_1 + b * ODD_SIN_1);
-    out[3] = whole(c * ODD_COS_3 - d * ODD_SIN_3);
-    out[5] = whole(c * ODD_SIN_3 + d * ODD_COS_3);
-    out[7] = whole(a * ODD_SIN_1 - b * ODD_COS_1);
-}
-
-__device__ void inverse_eight_short(const int (&in)[SIDE], short (&out)[SIDE])
-{
-    const int sum_04 = (in[0] + in[4]) * HALF_SQRT, difference_04 = (in[0] - in[4]) * HALF_SQRT;
-    const int turned_26 = in[2] * EVEN_COS + in[6] * EVEN_SIN;
-    const int turned_62 = in[2] * EVEN_SIN - in[6] * EVEN_COS;
-    const int sum_35 = quarters((in[3] + in[5]) * HALF_SQRT);
-    const int difference_35 = quarters((in[3] - in[5]) * HALF_SQRT);
-    const int a = in[1] * 4 + sum_35, b = in[7] * 4 + difference_35;
-    const int c = in[1] * 4 - sum_35, d = in[7] * 4 - difference_35;
-    const int odd_07 = a * ODD_COS_1 + b * ODD_SIN_1;
-    const int odd_34 = a * ODD_SIN_1 - b * ODD_COS_1;
-    const int odd_25 = c * ODD_SIN_3 + d * ODD_COS_3;
-    const int odd_16 = c * ODD_COS_3 - d * ODD_SIN_3;
-
-    out[0] = whole(sum_04 + turned_26 + odd_07);
-    out[1] = whole(difference_04 + turned_62 + odd_16);
-    out[2] = whole(difference_04 - turned_62 + odd_25);
-    out[3] = whole(sum_04 - turned_26 + odd_34);
-    out[4] = whole(sum_04 - turned_26 - odd_34);
-    out[5] = whole(difference_04 - turned_62 - odd_25);
-    out[6] = whole(difference_04 + turned_62 - odd_16);
-    out[7] = whole(sum_04 + turned_26 - odd_07);
-}
-
-typedef void EightShort(const int (&in)[SIDE], short (&out)[SIDE]);
-
-template <EightShort transform>
-__device__ void transform_column(short* v)
-{
-    int in[SIDE];
-    short out[SIDE];
-    #pragma unroll
-    for (int i = 0; i < SIDE; ++i)
-        in[i] = v[i * SHORT_STRIDE];
-    transform(in, out);
-    #pragma unroll
-    for (int i = 0; i < SIDE; ++i)
-        v[i * SHORT_STRIDE] = out[i];
-}
-
-// Two neighbours of a row lie in one word.
-template <EightShort transform>
-__device__ void transform_row(int* v)
-{
-    int in[SIDE];
-    short out[SIDE];
-    #pragma unroll
-    for (int i = 0; i < SIDE / 2; ++i) {
-        const int pair = v[i];
-        in[2 * i] = (short)pair;
-        in[2 * i + 1] = pair >> 16;
-    }
-    transform(in, out);
-    #pragma unroll
-    for (int i = 0; i < SIDE / 2; ++i)
-        v[i] = (out[2 * i] & 0xffff) | (out[2 * i + 1] << 16);
-}
-
-template <EightShort transform>
-__device__ void transform_short(short* data, int stride)
-{
-    __shared__ __align__(4) short area[SHORT_SIDE * SHORT_STRIDE];
-
-    const int column = threadIdx.y * SIDE + threadIdx.x;
-    const int row = threadIdx.z * SIDE;
-    // Threads of a warp take even columns first, then odd ones, so that no two meet in a bank.
-    const int spread = (column * 2 | column >> 4) & (SHORT_SIDE - 1);
-    // Half of the threads move the data, two neighbours each.
-    const bool moves = column < SHORT_SIDE / 2;
-    int* words = (int*)(data + (blockIdx.y * SHORT_SIDE + row) * stride + blockIdx.x * SHORT_SIDE + column * 2);
-    int* mine = (int*)(area + row * SHORT_STRIDE + column * 2);
-
-    if (moves)
+// From places to frequencies, times the square root of 8.
+struct Forward {
+    static __device__ void apply(float (&v)[SIDE])
+    {
         #pragma unroll
-        for (int i = 0; i < SIDE; ++i)
-            mine[i * (SHORT_STRIDE / 2)] = words[i * (stride / 2)];
-    __syncthreads();
-    transform_column<transform>(area + row * SHORT_STRIDE + spread);
-    __syncthreads();
-    transform_row<transform>((int*)(area + column * SHORT_STRIDE + row));
-    __syncthreads();
-    if (moves)
+        for (int k = 0; k < SIDE / 2; k++)
+            butterfly(v[k], v[SIDE - 1 - k]);
+
+        butterfly(v[0], v[3]);
+        butterfly(v[1], v[2]);
+        butterfly(v[0], v[1]);
+        rotate(v[2], v[3], SQRT_2 * COS_6, SQRT_2 * SIN_6);
+
+        rotate(v[4], v[7], COS_3, SIN_3);
+        rotate(v[5], v[6], COS_1, SIN_1);
+        butterfly(v[4], v[6]);
+        butterfly(v[7], v[5]);
+        butterfly(v[7], v[4]);
+
+        const float even[] = {v[0], v[2], v[1], v[3]};
+        const float odd[] = {v[7], SQRT_2 * v[5], SQRT_2 * v[6], v[4]};
         #pragma unroll
-        for (int i = 0; i < SIDE; ++i)
-            words[i * (stride / 2)] = mine[i * (SHORT_STRIDE / 2)];
-}
-
-extern "C" __global__ void forward_short(short* data, int stride)
-{
-    transform_short<forward_eight_short>(data, stride);
-}
-
-extern "C" __global__ void inverse_short(short* data, int stride)
-{
-    transform_short<inverse_eight_short>(data, stride);
-}
-
-// ---- Quantization, a coefficient a thread
-
-extern "C" __global__ void quantize_float(float* data, int stride)
-{
-    float* mine = data + (blockIdx.y * SIDE + threadIdx.y) * stride + blockIdx.x * SIDE + threadIdx.x;
-    const float quantum = quanta[threadIdx.y * SIDE + threadIdx.x];
-    *mine = roundf(*mine / quantum) * quantum;
-}
-
-extern "C" __global__ void quantize_short(short* data, int stride)
-{
-    short* mine = data + (blockIdx.y * SIDE + threadIdx.y) * stride + blockIdx.x * SIDE + threadIdx.x;
-    short coefficient = *mine;
-    const short quantum = quanta[threadIdx.y * SIDE + threadIdx.x];
-    if (coefficient < 0) {
-        coefficient = -coefficient;
-        coefficient += quantum >> 1;
-        coefficient /= quantum;
-        coefficient = -coefficient;
-    } else {
-        coefficient += quantum >> 1;
-        coefficient /= quantum;
+        for (int k = 0; k < SIDE / 2; k++) {
+            v[2 * k] = even[k];
+            v[2 * k + 1] = odd[k];
+        }
     }
-    *mine = coefficient * quantum;
+};
+
+// The same graph from its end to its beginning.
+struct Inverse {
+    static __device__ void apply(float (&v)[SIDE])
+    {
+        float even[] = {v[0], v[4], v[2], v[6]};
+        butterfly(even[0], even[1]);
+        rotate(even[2], even[3], SQRT_2 * COS_6, -SQRT_2 * SIN_6);
+        butterfly(even[0], even[3]);
+        butterfly(even[1], even[2]);
+
+        float odd[] = {v[7], SQRT_2 * v[3], SQRT_2 * v[5], v[1]};
+        butterfly(odd[3], odd[0]);
+        butterfly(odd[3], odd[1]);
+        butterfly(odd[0], odd[2]);
+        rotate(odd[0], odd[3], COS_3, -SIN_3);
+        rotate(odd[1], odd[2], COS_1, -SIN_1);
+
+        #pragma unroll
+        for (int k = 0; k < SIDE / 2; k++) {
+            v[k] = even[k] + odd[3 - k];
+            v[SIDE - 1 - k] = even[k] - odd[3 - k];
+        }
+    }
+};
+
+template <typename Direction>
+__device__ void transform_strip(float* result, const float* image, int width)
+{
+    __shared__ float strips[FAST_STRIPS][SIDE][STRIP + 1];
+
+    auto& strip = strips[threadIdx.y];
+    const int lane = threadIdx.x;
+    const int corner = (blockIdx.y * FAST_STRIPS + threadIdx.y) * SIDE * width + blockIdx.x * STRIP;
+
+    float v[SIDE];
+    #pragma unroll
+    for (int row = 0; row < SIDE; row++)
+        v[row] = image[corner + row * width + lane];
+    Direction::apply(v);
+    #pragma unroll
+    for (int row = 0; row < SIDE; row++)
+        strip[row][lane] = SQRT_EIGHTH * v[row];
+    __syncthreads();
+
+    const int row = lane % SIDE, left = lane - row;
+    #pragma unroll
+    for (int k = 0; k < SIDE; k++)
+        v[k] = SQRT_EIGHTH * strip[row][left + k];
+    Direction::apply(v);
+    float4* target = (float4*)&result[corner + row * width + left];
+    target[0] = {v[0], v[1], v[2], v[3]};
+    target[1] = {v[4], v[5], v[6], v[7]};
+}
+
+extern "C" __global__ void __launch_bounds__(STRIP * FAST_STRIPS)
+forward_fast(float* __restrict__ result, const float* __restrict__ image, int width)
+{
+    transform_strip<Forward>(result, image, width);
+}
+
+extern "C" __global__ void __launch_bounds__(STRIP * FAST_STRIPS)
+inverse_fast(float* __restrict__ result, const float* __restrict__ coefficients, int width)
+{
+    transform_strip<Inverse>(result, coefficients, width);
+}
+
+// ---- Flow graphs in fixed point ----
+
+constexpr int SHORT_STRIPS = 4;
+
+// Cosines and sines with 15 or 16 bits behind the point; those of odd frequencies with 13.
+constexpr int HALF_SQRT = 23170, EVEN_COS = 30274, EVEN_SIN = 12540;
+constexpr int ODD_COS_1 = 8035, ODD_SIN_1 = 1598, ODD_COS_3 = 6811, ODD_SIN_3 = 4551;
+
+// Rounded to the nearest multiple of 2^BITS, and divided by it.
+template <int BITS>
+__device__ int descaled(int x)
+{
+    return (x + (1 << (BITS - 1))) >> BITS;
+}
+
+// x cosine + y sine, and x sine - y cosine.
+struct Mirrored {
+    int first, second;
+
+    __device__ Mirrored(int x, int y, int cosine, int sine)
+        : first(x * cosine + y * sine), second(x * sine - y * cosine) {}
+};
+
+struct ShortForward {
+    static __device__ void apply(int (&v)[SIDE])
+    {
+        int sum[SIDE / 2], difference[SIDE / 2];
+        #pragma unroll
+        for (int k = 0; k < SIDE / 2; k++) {
+            sum[k] = v[k] + v[SIDE - 1 - k];
+            difference[k] = v[k] - v[SIDE - 1 - k];
+        }
+
+        const int outer = sum[0] + sum[3], inner = sum[1] + sum[2];
+        const Mirrored middle(sum[0] - sum[3], sum[1] - sum[2], EVEN_COS, EVEN_SIN);
+        v[0] = descaled<16>((outer + inner) * HALF_SQRT);
+        v[4] = descaled<16>((outer - inner) * HALF_SQRT);
+        v[2] = descaled<16>(middle.first);
+        v[6] = descaled<16>(middle.second);
+
+        const int turned = descaled<13>((difference[1] + difference[2]) * HALF_SQRT);
+        const int other = descaled<13>((difference[1] - difference[2]) * HALF_SQRT);
+        const Mirrored ends(4 * difference[0] + turned, 4 * difference[3] + other, ODD_COS_1, ODD_SIN_1);
+        const Mirrored inside(4 * difference[0] - turned, 4 * difference[3] - other, ODD_SIN_3, ODD_COS_3);
+        v[1] = descaled<16>(ends.first);
+        v[7] = descaled<16>(ends.second);
+        v[5] = descaled<16>(inside.first);
+        v[3] = descaled<16>(inside.second);
+    }
+};
+
+struct ShortInverse {
+    static __device__ void apply(int (&v)[SIDE])
+    {
+        const int sum = (v[0] + v[4]) * HALF_SQRT, difference = (v[0] - v[4]) * HALF_SQRT;
+        const Mirrored middle(v[2], v[6], EVEN_COS, EVEN_SIN);
+        const int even[] = {sum + middle.first, difference + middle.second, difference - middle.second,
+                            sum - middle.first};
+
+        const int turned = descaled<13>((v[3] + v[5]) * HALF_SQRT), other = descaled<13>((v[3] - v[5]) * HALF_SQRT);
+        const Mirrored ends(4 * v[1] + turned, 4 * v[7] + other, ODD_COS_1, ODD_SIN_1);
+        const Mirrored inside(4 * v[1] - turned, 4 * v[7] - other, ODD_SIN_3, ODD_COS_3);
+        const int odd[] = {ends.first, inside.second, inside.first, ends.second};
+
+        #pragma unroll
+        for (int k = 0; k < SIDE / 2; k++) {
+            v[k] = descaled<16>(even[k] + odd[k]);
+            v[SIDE - 1 - k] = descaled<16>(even[k] - odd[k]);
+        }
+    }
+};
+
+// Eight numbers of a row, as one vector.
+union ShortRow {
+    int4 vector;
+    short numbers[SIDE];
+};
+
+template <typename Direction>
+__device__ void transform_short_strip(short* data, int width)
+{
+    // Rows of 80 bytes: vectors stay aligned, and those of eight rows lie in different banks.
+    __shared__ alignas(16) short strips[SHORT_STRIPS][SIDE][STRIP + SIDE];
+
+    auto& strip = strips[threadIdx.y];
+    const int lane = threadIdx.x;
+    data += (blockIdx.y * SHORT_STRIPS + threadIdx.y) * SIDE * width + blockIdx.x * STRIP;
+
+    int v[SIDE];
+    #pragma unroll
+    for (int row = 0; row < SIDE; row++)
+        v[row] = data[row * width + lane];
+    Direction::apply(v);
+    #pragma unroll
+    for (int row = 0; row < SIDE; row++)
+        strip[row][lane] = v[row];
+    __syncthreads();
+
+    const int row = lane % SIDE, left = lane - row;
+    ShortRow line;
+    line.vector = *(const int4*)&strip[row][left];
+    #pragma unroll
+    for (int k = 0; k < SIDE; k++)
+        v[k] = line.numbers[k];
+    Direction::apply(v);
+    #pragma unroll
+    for (int k = 0; k < SIDE; k++)
+        line.numbers[k] = v[k];
+    *(int4*)&data[row * width + left] = line.vector;
+}
+
+extern "C" __global__ void __launch_bounds__(STRIP * SHORT_STRIPS) forward_short(short* data, int width)
+{
+    transform_short_strip<ShortForward>(data, width);
+}
+
+extern "C" __global__ void __launch_bounds__(STRIP * SHORT_STRIPS) inverse_short(short* data, int width)
+{
+    transform_short_strip<ShortInverse>(data, width);
+}
+
+// ---- Quantization: to the nearest multiple of the quantum, halves away from zero ----
+
+extern "C" __global__ void __launch_bounds__(SIDE * SIDE) quantize_float(float* coefficients, int width)
+{
+    const float quantum = quanta[threadIdx.y][threadIdx.x];
+    float& place = coefficients[(blockIdx.y * SIDE + threadIdx.y) * width + blockIdx.x * SIDE + threadIdx.x];
+    place = quantum * roundf(place / quantum);
+}
+
+extern "C" __global__ void __launch_bounds__(SIDE * SIDE) quantize_short(short* coefficients, int width)
+{
+    const int quantum = quanta[threadIdx.y][threadIdx.x];
+    short& place = coefficients[(blockIdx.y * SIDE + threadIdx.y) * width + blockIdx.x * SIDE + threadIdx.x];
+    const int value = place;
+    const int multiple = (abs(value) + quantum / 2) / quantum * quantum;
+    place = value < 0 ? -multiple : multiple;
 }
