@@ -125,7 +125,7 @@ def test_dxtc_partitions_are_all_cuts_of_sixteen_colours():
     assert len(table) == 992
     # Cuts of 16 into three runs in order: C(18, 2); into four: C(19, 3)
     assert (len(set(table[:160].tolist())), len(set(table.tolist()))) == (153, 969)
-    assert dxtc.products(dxtc.ALPHA_OF_4).tolist() == [0x090000, 0x000900, 0x040102, 0x010402]
+    assert dxtc.weights(dxtc.ALPHA_OF_4).tolist() == [[3, 9, 0, 0], [0, 0, 9, 0], [2, 4, 1, 2], [1, 1, 4, 2]]
 
 
 def test_dxtc_gives_two_colours_back_as_they_were():

@@ -1,257 +1,222 @@
-// DXT1 compression of an image: each block of 4 x 4 colours becomes two colours of 16 bits and sixteen indices of two
-// bits into a palette of these two and one or two between them. A block of 64 threads compresses one block of colours.
-// The first sixteen threads sort the colours along the line that fits them best, the principal axis of their
-// covariance, by power iteration. A partition of the sorted colours into clusters, one for each palette entry, gives
-// the best pair of end colours by least squares; the threads try all of them, sixteen or three each, and keep the best.
-// (Simon Brown's cluster fit; Castano, "High quality DXT compression using CUDA", 2007.)
+// DXT1 compression of an image: each tile of 4 x 4 colours becomes two end colours of 16 bits and 16 indices into the
+// palette that they span. A block of 64 threads compresses a tile. Colours are sorted along their principal axis, which
+// a half-warp finds by shuffles and three squarings of their covariance. Then every cut of the sorted colours into
+// clusters is tried, for palettes of four and of three colours in one list, in which a warp has one kind at a time. A
+// thread keeps all sixteen colours in registers, as differences from their mean: these add up to zero, so one of the
+// two weighted sums of least squares is the other's negative.
 
 typedef unsigned int uint;
-typedef unsigned short ushort;
 
-#define COLOURS 16
-#define THREADS 64
-#define PARTITIONS_OF_4 992
-#define PARTITIONS_OF_3 160
-#define POWER_STEPS 8
-#define HALF_WARP 0xffffu
-#define LARGEST 3.402823466e38f
-#define LOW_BITS 0x55555555u
+constexpr int COLOURS = 16, WARP = 32, THREADS = 64;
+constexpr uint OF_4 = 992, OF_3 = 160;  // partitions for a palette of four, of which the first are those for three
+constexpr uint HALF_WARP = (1 << COLOURS) - 1, ALL = 0xffffffffu;
+constexpr uint LOW_BITS = 0x55555555u;
 
-__constant__ float metric[3];
-// Of palette entries 0 to 3, the weight of the first end colour in ninths or quarters: 3 or 2 times alpha.
-__constant__ float alpha_of_4[4];
-__constant__ float alpha_of_3[4];
-// alpha^2, beta^2 and alpha beta of each entry, a byte each from bit 16, 8 and 0.
-__constant__ int products_of_4[4];
-__constant__ int products_of_3[4];
+// Entry e of a palette is (alpha first + beta second) / unit: alpha, alpha^2, beta^2 and alpha beta, for three and
+// four.
+__constant__ float4 weights[2][4];
 
-__device__ float3 operator+(float3 a, float3 b) { return make_float3(a.x + b.x, a.y + b.y, a.z + b.z); }
-__device__ float3 operator-(float3 a, float3 b) { return make_float3(a.x - b.x, a.y - b.y, a.z - b.z); }
-__device__ float3 operator*(float3 a, float3 b) { return make_float3(a.x * b.x, a.y * b.y, a.z * b.z); }
-__device__ float3 operator*(float3 a, float s) { return make_float3(a.x * s, a.y * s, a.z * s); }
-__device__ float dot(float3 a, float3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+__device__ float3 operator+(float3 a, float3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+__device__ float3 operator-(float3 a, float3 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+__device__ float3 operator*(float s, float3 a) { return {s * a.x, s * a.y, s * a.z}; }
+__device__ float3 operator*(float3 a, float3 b) { return {a.x * b.x, a.y * b.y, a.z * b.z}; }
+__device__ float sum(float3 a) { return a.x + a.y + a.z; }
 
-// ---- By sixteen threads: sorting along the line of best fit
-
-__device__ void sum_colours(const float3* colours, float3* sums)
+// The sum over the colours, a lane each, known to all of them.
+__device__ float3 over_colours(float3 a)
 {
-    const int t = threadIdx.x;
-    sums[t] = colours[t];
-    __syncwarp(HALF_WARP);
     #pragma unroll
     for (int distance = COLOURS / 2; distance > 0; distance /= 2) {
-        const float3 sum = sums[t] + sums[t ^ distance];
-        __syncwarp(HALF_WARP);
-        sums[t] = sum;
-        __syncwarp(HALF_WARP);
+        const float3 other = {__shfl_xor_sync(HALF_WARP, a.x, distance), __shfl_xor_sync(HALF_WARP, a.y, distance),
+                              __shfl_xor_sync(HALF_WARP, a.z, distance)};
+        a = a + other;
     }
+    return a;
 }
 
-// The eigenvector of the largest eigenvalue of a symmetric matrix, given by its upper triangle, row by row.
-__device__ float3 principal_axis(const float* matrix)
-{
-    float3 v = make_float3(1.0f, 1.0f, 1.0f);
-    for (int i = 0; i < POWER_STEPS; ++i) {
-        const float x = v.x * matrix[0] + v.y * matrix[1] + v.z * matrix[2];
-        const float y = v.x * matrix[1] + v.y * matrix[3] + v.z * matrix[4];
-        const float z = v.x * matrix[2] + v.y * matrix[4] + v.z * matrix[5];
-        const float largest = fmaxf(fmaxf(x, y), z);
-        v = make_float3(x, y, z) * (1.0f / largest);
-    }
-    return v;
-}
+// A symmetric matrix: its diagonal, and what couples y with z, z with x and x with y.
+struct Symmetric {
+    float3 diagonal, coupling;
 
-__device__ float3 best_fit_line(const float3* colours, float3 sum)
-{
-    __shared__ float covariance[COLOURS * 6];
-
-    const int t = threadIdx.x;
-    const float3 difference = colours[t] - sum * (1.0f / COLOURS);
-    float* mine = covariance + 6 * t;
-    mine[0] = difference.x * difference.x * metric[0] * metric[0];
-    mine[1] = difference.x * difference.y * metric[0] * metric[1];
-    mine[2] = difference.x * difference.z * metric[0] * metric[2];
-    mine[3] = difference.y * difference.y * metric[1] * metric[1];
-    mine[4] = difference.y * difference.z * metric[1] * metric[2];
-    mine[5] = difference.z * difference.z * metric[2] * metric[2];
-    __syncwarp(HALF_WARP);
-    for (int distance = COLOURS / 2; distance > 0; distance /= 2) {
-        if (t < distance)
-            #pragma unroll
-            for (int i = 0; i < 6; ++i)
-                mine[i] += mine[6 * distance + i];
-        __syncwarp(HALF_WARP);
-    }
-    return principal_axis(covariance);
-}
-
-__device__ void rank_colours(const float* places, int* ranks)
-{
-    const int t = threadIdx.x;
-    int rank = 0;
-    #pragma unroll
-    for (int i = 0; i < COLOURS; ++i)
-        rank += places[i] < places[t];
-    ranks[t] = rank;
-    __syncwarp(HALF_WARP);
-    // Of colours at one place, later ones come after earlier ones.
-    for (int i = 0; i < COLOURS - 1; ++i) {
-        if (t > i && ranks[t] == ranks[i])
-            ++ranks[t];
-        __syncwarp(HALF_WARP);
-    }
-}
-
-__device__ void load_sorted(const uint* image, float3* colours, float3* sums, int* ranks)
-{
-    __shared__ float places[COLOURS];
-
-    const int t = threadIdx.x;
-    if (t < COLOURS) {
-        const uint colour = image[blockIdx.x * COLOURS + t];
-        colours[t].x = (colour & 0xff) * (1.0f / 255.0f);
-        colours[t].y = ((colour >> 8) & 0xff) * (1.0f / 255.0f);
-        colours[t].z = ((colour >> 16) & 0xff) * (1.0f / 255.0f);
-        __syncwarp(HALF_WARP);
-        sum_colours(colours, sums);
-        const float3 axis = best_fit_line(colours, sums[0]);
-        places[t] = dot(colours[t], axis);
-        __syncwarp(HALF_WARP);
-        rank_colours(places, ranks);
-        const float3 mine = colours[t];
-        __syncwarp(HALF_WARP);
-        colours[ranks[t]] = mine;
-    }
-}
-
-// ---- Trying partitions
-
-// `colour` rounded to five, six and five bits, which `packed` gets, and back.
-__device__ float3 round_colour(float3 colour, ushort* packed)
-{
-    const float r = rintf(__saturatef(colour.x) * 31.0f);
-    const float g = rintf(__saturatef(colour.y) * 63.0f);
-    const float b = rintf(__saturatef(colour.z) * 31.0f);
-    *packed = ((ushort)r << 11) | ((ushort)g << 5) | (ushort)b;
-    return make_float3(r * (1.0f / 31.0f), g * (1.0f / 63.0f), b * (1.0f / 31.0f));
-}
-
-// The squared error of the best end colours for a partition, less the squares of the colours. `whole` is the palette's
-// unit, 3 or 2, squared.
-__device__ float try_partition(const float3* colours, float3 sum, uint partition, const float* alphas,
-                               const int* products, float whole, ushort* first, ushort* second)
-{
-    float3 alpha_x = make_float3(0.0f, 0.0f, 0.0f);
-    int sums = 0;
-    for (int i = 0; i < COLOURS; ++i) {
-        const uint entry = (partition >> (2 * i)) & 3;
-        alpha_x = alpha_x + colours[i] * alphas[entry];
-        sums += products[entry];
-    }
-    const float alpha_2 = sums >> 16;
-    const float beta_2 = (sums >> 8) & 0xff;
-    const float alpha_beta = sums & 0xff;
-    const float3 beta_x = sum * whole - alpha_x;
-    const float factor = 1.0f / (alpha_2 * beta_2 - alpha_beta * alpha_beta);
-
-    const float3 a = round_colour((alpha_x * beta_2 - beta_x * alpha_beta) * factor, first);
-    const float3 b = round_colour((beta_x * alpha_2 - alpha_x * alpha_beta) * factor, second);
-    const float3 error = a * a * alpha_2 + b * b * beta_2 + (a * b * alpha_beta - a * alpha_x - b * beta_x) * 2.0f;
-    return (1.0f / whole) * dot(error, make_float3(metric[0], metric[1], metric[2]));
-}
-
-struct Choice {
-    float error;
-    uint partition;
-    ushort first;
-    ushort second;
-
-    __device__ void exchange_ends()
+    __device__ Symmetric squared() const
     {
-        const ushort end = first;
-        first = second;
-        second = end;
+        const float3 c = coupling, p = c * c;
+        const float3 across = {c.y * c.z, c.z * c.x, c.x * c.y};
+        const float trace = sum(diagonal);
+        const float3 pair_traces = {trace - diagonal.x, trace - diagonal.y, trace - diagonal.z};
+        return {diagonal * diagonal + float3{p.y + p.z, p.z + p.x, p.x + p.y}, c * pair_traces + across};
+    }
+
+    __device__ float3 row_sums() const
+    {
+        const float3 c = coupling;
+        return diagonal + float3{c.y + c.z, c.z + c.x, c.x + c.y};
     }
 };
 
-__device__ Choice try_all(const float3* colours, const uint* partitions, float3 sum)
+// Eight steps of power iteration from (1, 1, 1), as three squarings of the covariance; zero for a single colour.
+__device__ float3 principal_axis(float3 difference)
 {
-    __shared__ uint few[PARTITIONS_OF_3];
-
-    Choice best = {LARGEST, 0, 0, 0};
-    for (int place = threadIdx.x; place < PARTITIONS_OF_4; place += THREADS) {
-        const uint partition = partitions[place];
-        if (place < PARTITIONS_OF_3)
-            few[place] = partition;
-        ushort first, second;
-        const float error = try_partition(colours, sum, partition, alpha_of_4, products_of_4, 9.0f, &first, &second);
-        if (error < best.error)
-            best = {error, partition, first, second};
-    }
-    // A palette of four has the larger colour first.
-    if (best.first < best.second) {
-        best.exchange_ends();
-        best.partition ^= LOW_BITS;
-    }
-    __syncthreads();
-
-    for (int place = threadIdx.x; place < PARTITIONS_OF_3; place += THREADS) {
-        const uint partition = few[place];
-        ushort first, second;
-        const float error = try_partition(colours, sum, partition, alpha_of_3, products_of_3, 4.0f, &first, &second);
-        if (error < best.error) {
-            best = {error, partition, first, second};
-            if (best.first > best.second) {
-                best.exchange_ends();
-                best.partition ^= (~best.partition >> 1) & LOW_BITS;
-            }
-        }
-    }
-    return best;
+    const float3 d = difference;
+    Symmetric power = {over_colours(d * d), over_colours({d.y * d.z, d.z * d.x, d.x * d.y})};
+    const float trace = sum(power.diagonal);
+    const float scale = trace > 0.0f ? 1.0f / trace : 0.0f;
+    power = {scale * power.diagonal, scale * power.coupling};
+    #pragma unroll
+    for (int squaring = 0; squaring < 3; squaring++)
+        power = power.squared();
+    return power.row_sums();
 }
 
-__device__ int least_of_block(float* errors)
+// How many of the sixteen lanes' places come before this lane's.
+__device__ int rank_among_colours(float place, int lane)
 {
-    __shared__ int indices[THREADS];
-
-    const int t = threadIdx.x;
-    indices[t] = t;
-    __syncthreads();
-    for (int distance = THREADS / 2; distance > 0; distance >>= 1) {
-        const bool has_other = t + distance < THREADS;
-        const float other = has_other ? errors[t + distance] : LARGEST;
-        const int index = has_other ? indices[t + distance] : 0;
-        const bool is_better = other < errors[t];
-        __syncthreads();
-        if (is_better) {
-            errors[t] = other;
-            indices[t] = index;
-        }
-        __syncthreads();
+    int before = 0;
+    #pragma unroll
+    for (int other = 0; other < COLOURS; other++) {
+        const float theirs = __shfl_sync(HALF_WARP, place, other);
+        before += theirs < place || (theirs == place && other < lane);
     }
-    return indices[0];
+    return before;
 }
 
-// `image` has the colours of a block in a row; `partitions` has 992 partitions, those into three clusters first.
+// The nearest colour of 5, 6 and 5 bits; undefined ones are black.
+struct Rounded {
+    float3 colour;
+    uint bits;
+
+    __device__ explicit Rounded(float3 exact)
+    {
+        const float r = rintf(__saturatef(exact.x) * 31.0f);
+        const float g = rintf(__saturatef(exact.y) * 63.0f);
+        const float b = rintf(__saturatef(exact.z) * 31.0f);
+        colour = {r * (1.0f / 31.0f), g * (1.0f / 63.0f), b * (1.0f / 31.0f)};
+        bits = (uint)r << 11 | (uint)g << 5 | (uint)b;
+    }
+};
+
+struct Trial {
+    float error;
+    uint number, entries, first, second;
+
+    __device__ bool is_of_4() const { return number < OF_4; }
+
+    // The order of the end colours tells a decoder the size of the palette.
+    __device__ uint2 packed() const
+    {
+        if (first == second)
+            return {second << 16 | first, 0};
+        if (is_of_4() == (first > second))
+            return {second << 16 | first, entries};
+        const uint exchanged = is_of_4() ? LOW_BITS : ~entries >> 1 & LOW_BITS;
+        return {first << 16 | second, entries ^ exchanged};
+    }
+};
+
+// The end colours that suit a partition best, by least squares, and by how much the squared error is more than that of
+// a palette of only the mean, times 36: with units of 3 and of 2 no division is left that could tell equal errors
+// apart.
+__device__ Trial tried(uint number, uint entries, const float3 (&differences)[COLOURS], float3 mean)
+{
+    Trial trial = {0.0f, number, entries, 0, 0};
+    const float4* weight = weights[trial.is_of_4()];
+    const float unit = trial.is_of_4() ? 3.0f : 2.0f;
+
+    float3 alpha_x = {};
+    float alpha_2 = 0.0f, beta_2 = 0.0f, alpha_beta = 0.0f;
+    #pragma unroll
+    for (int place = 0; place < COLOURS; place++) {
+        const float4 w = weight[entries >> 2 * place & 3];
+        alpha_x = alpha_x + w.x * differences[place];
+        alpha_2 += w.y;
+        beta_2 += w.z;
+        alpha_beta += w.w;
+    }
+    const float scale = __fdividef(unit, alpha_2 * beta_2 - alpha_beta * alpha_beta);
+    const Rounded first(mean + scale * (beta_2 + alpha_beta) * alpha_x);
+    const Rounded second(mean - scale * (alpha_2 + alpha_beta) * alpha_x);
+
+    const float3 a = first.colour - mean, b = second.colour - mean;
+    const float3 mixed = alpha_beta * (a * b) - unit * ((a - b) * alpha_x);
+    const float multiple = trial.is_of_4() ? 4.0f : 9.0f;
+    trial.error = multiple * sum(alpha_2 * (a * a) + beta_2 * (b * b) + 2.0f * mixed);
+    trial.first = first.bits;
+    trial.second = second.bits;
+    return trial;
+}
+
+__device__ bool is_better(float error, uint number, float than_error, uint than_number)
+{
+    return error < than_error || (error == than_error && number < than_number);
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS)
-compress(const uint* partitions, const uint* image, uint2* result)
+compress(uint2* __restrict__ result, const uchar4* __restrict__ tiles, const uint* __restrict__ partitions)
 {
-    __shared__ float3 colours[COLOURS];
-    __shared__ float3 sums[COLOURS];
-    __shared__ int ranks[COLOURS];
-    __shared__ float errors[THREADS];
+    __shared__ float4 sorted[COLOURS];
+    __shared__ float3 shared_mean;
+    __shared__ float errors[THREADS / WARP];
+    __shared__ uint numbers[THREADS / WARP];
+    __shared__ uint2 chosen;
 
-    load_sorted(image, colours, sums, ranks);
+    const int thread = threadIdx.x;
+    int rank = 0;
+    if (thread < COLOURS) {
+        const uchar4 pixel = tiles[blockIdx.x * COLOURS + thread];
+        const float3 colour = (1.0f / 255.0f) * float3{(float)pixel.x, (float)pixel.y, (float)pixel.z};
+        const float3 mean = (1.0f / COLOURS) * over_colours(colour), difference = colour - mean;
+        rank = rank_among_colours(sum(difference * principal_axis(difference)), thread);
+        sorted[rank] = {difference.x, difference.y, difference.z, 0.0f};
+        if (thread == 0)
+            shared_mean = mean;
+    }
     __syncthreads();
-    const Choice best = try_all(colours, partitions, sums[0]);
-    errors[threadIdx.x] = best.error;
-    const int winner = least_of_block(errors);
-    if (threadIdx.x != winner)
-        return;
 
-    const uint partition = best.first == best.second ? 0 : best.partition;
-    uint indices = 0;
-    for (int i = 0; i < COLOURS; ++i)
-        indices |= ((partition >> (2 * ranks[i])) & 3) << (2 * i);
-    result[blockIdx.x] = make_uint2(((uint)best.second << 16) | best.first, indices);
+    float3 differences[COLOURS];
+    #pragma unroll
+    for (int place = 0; place < COLOURS; place++) {
+        const float4 difference = sorted[place];
+        differences[place] = {difference.x, difference.y, difference.z};
+    }
+    const float3 mean = shared_mean;
+
+    Trial best = tried(thread, partitions[thread], differences, mean);
+    #pragma unroll 1
+    for (uint number = thread + THREADS; number < OF_4 + OF_3; number += THREADS) {
+        const uint entries = partitions[number < OF_4 ? number : number - OF_4];
+        const Trial trial = tried(number, entries, differences, mean);
+        if (trial.error < best.error)
+            best = trial;
+    }
+
+    float error = best.error;
+    uint number = best.number;
+    #pragma unroll
+    for (int distance = WARP / 2; distance > 0; distance /= 2) {
+        const float their_error = __shfl_xor_sync(ALL, error, distance);
+        const uint their_number = __shfl_xor_sync(ALL, number, distance);
+        if (is_better(their_error, their_number, error, number)) {
+            error = their_error;
+            number = their_number;
+        }
+    }
+    if (thread % WARP == 0) {
+        errors[thread / WARP] = error;
+        numbers[thread / WARP] = number;
+    }
+    __syncthreads();
+    const uint winner = numbers[is_better(errors[1], numbers[1], errors[0], numbers[0])];
+    if (best.number == winner)
+        chosen = best.packed();
+    __syncthreads();
+
+    // From the order along the axis back to that of the tile.
+    if (thread < COLOURS) {
+        uint indices = (chosen.y >> 2 * rank & 3) << 2 * thread;
+        #pragma unroll
+        for (int distance = COLOURS / 2; distance > 0; distance /= 2)
+            indices |= __shfl_xor_sync(HALF_WARP, indices, distance);
+        if (thread == 0)
+            result[blockIdx.x] = {chosen.x, indices};
+    }
 }
