@@ -1,7 +1,7 @@
 // A convolution of an image with the product of two equal filters of 17 weights: along rows, then along columns. Beyond
 // its edges the image is zero. Each launch copies a tile and its halo to shared memory as vectors of four, then each
-// thread runs over the taps once for eight results together: along rows in 4 rows and 2 columns that lie 64 apart, along
-// columns in 4 adjacent columns and 2 rows that lie 16 apart.
+// thread runs over the taps once for eight results together: along rows in 4 rows and 2 columns that lie 64 apart,
+// along columns in 4 adjacent columns and 2 rows that lie 16 apart.
 
 constexpr int RADIUS = 8;
 constexpr int TAPS = 2 * RADIUS + 1;

@@ -1,6 +1,6 @@
-// The Walsh-Hadamard transform in natural order; its stages may come in any order. Those of the longest strides go two by
-// two in global memory, a launch each; then a block takes a stretch of 2^10 or 2^11 elements through strides that rise: 1
-// and 2 in registers, on a vector of four that a thread loads, the others in shared memory.
+// The Walsh-Hadamard transform in natural order; its stages may come in any order. Those of the longest strides go two
+// by two in global memory, a launch each; then a block takes a stretch of 2^10 or 2^11 elements through strides that
+// rise: 1 and 2 in registers, on a vector of four that a thread loads, the others in shared memory.
 
 typedef unsigned int uint;
 
@@ -15,7 +15,8 @@ __device__ void transform_four(float& a, float& b, float& c, float& d)
     d = difference - other_difference;
 }
 
-// Two stages at once, of strides `stride` and twice that. A row of blocks serves the elements that depend on each other.
+// Two stages at once, of strides `stride` and twice that. A row of blocks serves the elements that depend on each
+// other.
 extern "C" __global__ void transform_stage(float* data, uint stride)
 {
     float* first = data + 4 * stride * blockIdx.y + blockIdx.x * blockDim.x + threadIdx.x;

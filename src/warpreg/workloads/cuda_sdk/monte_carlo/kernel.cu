@@ -1,7 +1,7 @@
 // European call options by Monte Carlo integration. The first kernel makes normal numbers of uniform ones by Moro's
-// inversion ("The full Monte", Risk 8(2), 1995). The second prices an option a block. The price at the end is a power of
-// 2, with the price now and the drift in its exponent. In the sum over threads one half of the block adds up the payoffs
-// and the other half their squares.
+// inversion ("The full Monte", Risk 8(2), 1995). The second prices an option a block. The price at the end is a power
+// of 2, with the price now and the drift in its exponent. In the sum over threads one half of the block adds up the
+// payoffs and the other half their squares.
 
 typedef unsigned int uint;
 
@@ -31,8 +31,9 @@ __device__ float inverse_normal(float probability)
 {
     constexpr float UPPER[] = {-25.44106049637f, 41.39119773534f, -18.61500062529f, 2.50662823884f};
     constexpr float LOWER[] = {3.13082909833f, -21.06224101826f, 23.08336743743f, -8.47351093090f, 1.0f};
-    constexpr float TAIL[] = {3.960315187e-7f, 2.888167364e-7f, 3.21767881768e-5f, 3.951896511919e-4f, 3.8405729373609e-3f,
-                              2.76438810333863e-2f, 0.1607979714918209f, 0.9761690190917186f, 0.3374754822726147f};
+    constexpr float TAIL[] = {3.960315187e-7f,    2.888167364e-7f,      3.21767881768e-5f,
+                              3.951896511919e-4f, 3.8405729373609e-3f,  2.76438810333863e-2f,
+                              0.1607979714918209f, 0.9761690190917186f, 0.3374754822726147f};
 
     const float distance = probability - 0.5f;
     if (fabsf(distance) >= 0.42f) {

@@ -21,7 +21,8 @@ __device__ float added_up(float value)
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-scalar_prod(float* __restrict__ products, const float* __restrict__ a, const float* __restrict__ b, int pairs, int length)
+scalar_prod(float* __restrict__ products, const float* __restrict__ a, const float* __restrict__ b, int pairs,
+            int length)
 {
     const int first = threadIdx.x / WARP * RUN + threadIdx.x % WARP;
     for (int pair = blockIdx.x; pair < pairs; pair += gridDim.x) {
