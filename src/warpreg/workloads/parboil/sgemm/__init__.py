@@ -8,7 +8,7 @@ import numpy as np
 
 from warpreg.workloads.workload import Arrays, Device, Size, Tolerance, Workload
 
-BLOCK = (16, 8)
+BLOCK = (32, 4)
 TILE_M, TILE_N = 128, 16
 ALPHA, BETA = np.float32(1.25), np.float32(0.5)
 
@@ -23,7 +23,7 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """One launch on matrices stored column by column; ``c``: float32[m, n]."""
     m, n, k = size["m"], size["n"], size["k"]
     a, b, c = (device.upload(np.ascontiguousarray(inputs[name].T)) for name in "abc")
-    device.launch("sgemm_nt", (m // TILE_M, n // TILE_N), BLOCK, a, m, b, n, c, m, k, ALPHA, BETA)
+    device.launch("sgemm_nt", (m // TILE_M, n // TILE_N), BLOCK, ALPHA, a, b, BETA, c, m, n, k)
     return {"c": np.ascontiguousarray(c.download().T)}
 
 
@@ -37,9 +37,10 @@ WORKLOAD = Workload(
     name="sgemm",
     title="Dense matrix product with register tiles",
     description=(
-        "C = beta C + alpha A B^T. A block of 16 x 8 threads computes a tile of 128 x 16: a thread keeps the sixteen"
-        " sums of a row in registers. In each step the block copies 8 x 16 elements of B to shared memory; a thread"
-        " loads eight elements of A and makes 128 fused multiply-adds with operands that all threads read from the"
+        "C = beta C + alpha A B^T. A block of four warps computes a tile of 128 x 16: a thread keeps the sixteen sums"
+        " of two rows, 64 apart, and eight columns in registers. In each step the block copies 8 x 16 elements of B to"
+        " one of two tiles in shared memory while it reads the other, with one barrier. Twice a step a thread loads"
+        " eight elements of A and makes 64 fused multiply-adds with operands that all threads of a warp read from the"
         " same words of shared memory. Sixteen values live through the kernel and are read and written in turn; the"
         " others are short-lived."
     ),

@@ -1,38 +1,55 @@
-// C = beta C + alpha A B^T in single precision, all matrices column by column. A block of 16 x 8 threads computes a tile
-// of 128 rows and 16 columns: a thread owns one row and sixteen sums in registers; in each step it loads eight elements
-// of its row of A, and the block a tile of B to shared memory that all of its threads read.
+// C = beta C + alpha A B^T; all matrices are stored column by column, B with a row of B^T in each column.
+//
+// A block of four warps computes 128 x 16 elements of C. Two warps share the rows, two the columns: a thread keeps the
+// sums of two rows, 64 apart, and eight columns. B passes through two small tiles in shared memory, of which one is
+// filled while the other is read, so that a step takes one barrier.
 
-#define TILE_N 16
-#define TILE_HEIGHT 8
-#define TILE_M (TILE_N * TILE_HEIGHT)
+constexpr int WARP = 32;
+constexpr int ROW_WARPS = 2;
+constexpr int ROWS = 2;  // of a thread
+constexpr int STRIDE = ROW_WARPS * WARP;  // between its rows
+constexpr int COLUMNS = 8;  // of a thread
+constexpr int TILE_COLUMNS = 2 * COLUMNS;
+constexpr int DEPTH = 8;  // products that a sum takes from a tile
+constexpr int AHEAD = 4;  // those whose elements of A are loaded together
 
-extern "C" __global__ void __launch_bounds__(TILE_M)
-sgemm_nt(const float* a, int lda, const float* b, int ldb, float* c, int ldc, int k, float alpha, float beta)
-{
-    float sums[TILE_N];
-    #pragma unroll
-    for (int i = 0; i < TILE_N; i++)
-        sums[i] = 0.0f;
+extern "C" __global__ void sgemm_nt(float alpha, const float *a, const float *b, float beta, float *c, int m, int n,
+                                    int k) {
+    __shared__ float tiles[2][DEPTH][TILE_COLUMNS];
 
-    const int thread = threadIdx.y * TILE_N + threadIdx.x;
-    const int m = blockIdx.x * TILE_M + thread;
-    const int n = blockIdx.y * TILE_N + threadIdx.x;
-    __shared__ float tile[TILE_HEIGHT][TILE_N];
+    int lane = threadIdx.x, warp = threadIdx.y;
+    int own_column = warp / ROW_WARPS * COLUMNS;
+    int row = blockIdx.x * (ROWS * STRIDE) + warp % ROW_WARPS * WARP + lane;  // Every thread brings one element of a tile.
+    int brought = lane % TILE_COLUMNS, level = warp * (WARP / TILE_COLUMNS) + lane / TILE_COLUMNS;
+    b += blockIdx.y * TILE_COLUMNS + brought;
+    tiles[0][level][brought] = b[level * n];
 
-    for (int i = 0; i < k; i += TILE_HEIGHT) {
-        tile[threadIdx.y][threadIdx.x] = b[n + (i + threadIdx.y) * ldb];
+    float sums[ROWS][COLUMNS] = {};
+    for (int first = 0, current = 0; first < k; first += DEPTH, current ^= 1) {
         __syncthreads();
-        #pragma unroll 1
-        for (int j = 0; j < TILE_HEIGHT; j++) {
-            const float element = a[m + (i + j) * lda];
-            #pragma unroll
-            for (int column = 0; column < TILE_N; column++)
-                sums[column] += element * tile[j][column];
+        if (first + DEPTH < k)
+            tiles[current ^ 1][level][brought] = b[(first + DEPTH + level) * n];
+
+#pragma unroll 1
+        for (int done = 0; done < DEPTH; done += AHEAD) {
+            float left[AHEAD][ROWS];
+            for (int d = 0; d < AHEAD; ++d)
+                for (int r = 0; r < ROWS; ++r)
+                    left[d][r] = a[(first + done + d) * m + row + r * STRIDE];
+
+            for (int d = 0; d < AHEAD; ++d)
+                for (int col = 0; col < COLUMNS; ++col) {
+                    float right = tiles[current][done + d][own_column + col];
+                    for (int r = 0; r < ROWS; ++r)
+                        sums[r][col] += left[d][r] * right;
+                }
         }
-        __syncthreads();
     }
 
-    const int target = m + blockIdx.y * TILE_N * ldc;
-    for (int i = 0; i < TILE_N; i++)
-        c[target + i * ldc] = c[target + i * ldc] * beta + alpha * sums[i];
+    c += (blockIdx.y * TILE_COLUMNS + own_column) * m + row;
+    for (int col = 0; col < COLUMNS; ++col)
+        for (int r = 0; r < ROWS; ++r) {
+            float &element = c[col * m + r * STRIDE];
+            element = beta * element + alpha * sums[r][col];
+        }
 }
