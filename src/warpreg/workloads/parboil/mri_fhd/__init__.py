@@ -21,18 +21,18 @@ def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
 def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """A launch for the samples, then one for every 512 of them; ``fh``: float32[2, voxels]."""
     samples, voxels = size["samples"], size["voxels"]
-    columns = [device.upload(inputs[name][:, part].copy()) for name in ("phi", "d") for part in range(2)]
-    real, imaginary = (device.zeros(samples, np.float32) for _ in range(2))
-    device.launch("rho_phi", blocks(samples, RHO_PHI_BLOCK), RHO_PHI_BLOCK, samples, *columns, real, imaginary)
-    table = np.column_stack([inputs["k"], real.download(), imaginary.download()]).astype(np.float32)
+    phi, d, rho = device.upload(inputs["phi"]), device.upload(inputs["d"]), device.zeros((samples, 2), np.float32)
+    device.launch("rho_phi", blocks(samples, RHO_PHI_BLOCK), RHO_PHI_BLOCK, rho, phi, d, samples)
+    weights = rho.download()
 
     places = [device.upload(inputs["places"][:, axis].copy()) for axis in range(3)]
-    fh_real, fh_imaginary = (device.zeros(voxels, np.float32) for _ in range(2))
+    fh = device.zeros((voxels, 2), np.float32)
     for first in range(0, samples, SAMPLES_A_LAUNCH):
-        chunk = table[first : first + SAMPLES_A_LAUNCH]
-        device.assign("samples", chunk)
-        device.launch("compute_fh", voxels // BLOCK, BLOCK, len(chunk), *places, fh_real, fh_imaginary)
-    return {"fh": np.stack([fh_real.download(), fh_imaginary.download()])}
+        some = slice(first, first + SAMPLES_A_LAUNCH)
+        device.assign("places", inputs["k"][some])
+        device.assign("weights", weights[some])
+        device.launch("compute_fh", voxels // BLOCK, BLOCK, len(weights[some]), *places, fh)
+    return {"fh": np.ascontiguousarray(fh.download().T)}
 
 
 def reference(size: Size, inputs: Arrays) -> Arrays:
@@ -49,11 +49,12 @@ WORKLOAD = Workload(
     name="mri-fhd",
     title="MRI reconstruction, F^H d",
     description=(
-        "For each voxel the sum over samples in k-space of a complex number times a phase factor. A thread in a block"
-        " of 256 owns a voxel; an iteration takes six samples from constant memory, each with three fused"
-        " multiply-adds for its phase, accurate sine and cosine (range reduction with a slow path over a table in"
-        " local memory, polynomials chosen by quadrant) and four fused multiply-adds. Three coordinates and two sums"
-        " live through a long loop body with many short branches."
+        "For each voxel the sum over samples in k-space of a complex number times a phase factor. Complex numbers lie"
+        " interleaved. A thread in a block of 256 owns a voxel and scales its coordinates by 2 pi once; an iteration"
+        " takes six samples from two tables in constant memory, each with three products for its phase, accurate sine"
+        " and cosine (range reduction with a slow path over a table in local memory, polynomials chosen by quadrant)"
+        " and four more for its share of two sums, which start at zero in each launch. Three coordinates and two sums"
+        " live through a long loop body with many short branches; a second loop takes what six do not divide."
     ),
     suite="parboil",
     tags=("float", "compute", "constant-memory", "local-memory", "iterative", "several-launches"),

@@ -1,65 +1,37 @@
-// The vector F^H d of a magnetic resonance image reconstruction: for each voxel the sum over samples in k-space of a
-// complex number times a phase factor. First those numbers; then samples come from constant memory, 512 a launch, six
-// an iteration after what does not divide.
+// F^H d at all voxels x: the sum over samples k of conj(phi(k)) d(k) exp(2 pi i k.x).
+//
+// Complex numbers lie interleaved. A thread owns a voxel, scales its coordinates by 2 pi once, sums the samples of a
+// launch from zero and then adds them to what the launches before left. Samples stand in two tables, places and
+// weights; the loop over them is unrolled six times.
 
-#define SAMPLES 512
-#define UNROLL 6
-#define TWO_PI 6.2831853071795864769252867665590058f
+constexpr int SAMPLES = 512;
+constexpr float TURN = 6.28318530718f;
 
-struct Sample {
-    float x;
-    float y;
-    float z;
-    float real;
-    float imaginary;
-};
+__constant__ float3 places[SAMPLES];
+__constant__ float2 weights[SAMPLES];
 
-__constant__ Sample samples[SAMPLES];
+// conj(a) b
+__device__ float2 conjugate_product(float2 a, float2 b) { return {a.x * b.x + a.y * b.y, a.x * b.y - a.y * b.x}; }
 
-extern "C" __global__ void
-rho_phi(int count, float* phi_r, float* phi_i, float* d_r, float* d_i, float* real, float* imaginary)
-{
-    const int sample = blockIdx.x * blockDim.x + threadIdx.x;
-    if (sample < count) {
-        const float my_phi_r = phi_r[sample];
-        const float my_phi_i = phi_i[sample];
-        const float my_d_r = d_r[sample];
-        const float my_d_i = d_i[sample];
-        real[sample] = my_phi_r * my_d_r + my_phi_i * my_d_i;
-        imaginary[sample] = my_phi_r * my_d_i - my_phi_i * my_d_r;
-    }
+extern "C" __global__ void rho_phi(float2 *rho, const float2 *phi, const float2 *d, int samples) {
+    int k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < samples)
+        rho[k] = conjugate_product(phi[k], d[k]);
 }
 
-__device__ inline void add_sample(float& sum_r, float& sum_i, const Sample& sample, float x, float y, float z)
-{
-    const float phase = TWO_PI * (sample.x * x + sample.y * y + sample.z * z);
-    const float cosine = cosf(phase);
-    const float sine = sinf(phase);
-    sum_r += sample.real * cosine - sample.imaginary * sine;
-    sum_i += sample.imaginary * cosine + sample.real * sine;
-}
+extern "C" __global__ void compute_fh(int samples, const float *x, const float *y, const float *z, float2 *fh) {
+    int voxel = blockIdx.x * blockDim.x + threadIdx.x;
+    float3 turns = {TURN * x[voxel], TURN * y[voxel], TURN * z[voxel]};
 
-extern "C" __global__ void __launch_bounds__(256)
-compute_fh(int count, float* x, float* y, float* z, float* fh_r, float* fh_i)
-{
-    const int voxel = blockIdx.x * blockDim.x + threadIdx.x;
-    const float my_x = x[voxel];
-    const float my_y = y[voxel];
-    const float my_z = z[voxel];
-    float sum_r = fh_r[voxel];
-    float sum_i = fh_i[voxel];
-
-    int sample = 0;
-    #pragma unroll 1
-    for (; sample < count % UNROLL; sample++)
-        add_sample(sum_r, sum_i, samples[sample], my_x, my_y, my_z);
-
-    for (; sample < count; sample += UNROLL) {
-        #pragma unroll
-        for (int next = 0; next < UNROLL; next++)
-            add_sample(sum_r, sum_i, samples[sample + next], my_x, my_y, my_z);
+    float2 sum = {};
+#pragma unroll 6
+    for (int k = 0; k < samples; ++k) {
+        float phase = turns.x * places[k].x + turns.y * places[k].y + turns.z * places[k].z;
+        float cosine = cosf(phase), sine = sinf(phase);
+        sum.x += weights[k].x * cosine - weights[k].y * sine;
+        sum.y += weights[k].x * sine + weights[k].y * cosine;
     }
 
-    fh_r[voxel] = sum_r;
-    fh_i[voxel] = sum_i;
+    fh[voxel].x += sum.x;
+    fh[voxel].y += sum.y;
 }

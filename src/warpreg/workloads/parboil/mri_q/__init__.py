@@ -9,7 +9,7 @@ import numpy as np
 from warpreg.workloads.parboil import k_space, phases
 from warpreg.workloads.workload import Arrays, Device, Size, Tolerance, Workload, blocks
 
-SAMPLES_A_LAUNCH = 1024
+PAIRS_A_LAUNCH = 512
 MAGNITUDE_BLOCK, BLOCK = 512, 256
 
 
@@ -21,18 +21,18 @@ def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
 def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """Magnitudes, then a launch for every 1024 samples; ``magnitude``: float32[samples], ``q``: float32[2, voxels]."""
     samples, voxels = size["samples"], size["voxels"]
-    real, imaginary = (device.upload(inputs["phi"][:, part].copy()) for part in range(2))
-    magnitude = device.zeros(samples, np.float32)
-    grid = blocks(samples, MAGNITUDE_BLOCK)
-    device.launch("magnitudes", grid, MAGNITUDE_BLOCK, real, imaginary, magnitude, samples)
+    phi, magnitude = device.upload(inputs["phi"]), device.zeros(samples, np.float32)
+    device.launch("magnitudes", blocks(samples, MAGNITUDE_BLOCK), MAGNITUDE_BLOCK, phi, magnitude, samples)
     found = magnitude.download()
-    table = np.column_stack([inputs["k"], found]).astype(np.float32)
+    table = np.zeros((blocks(samples, 2), 2, 4), np.float32)
+    table.reshape(-1, 4)[:samples] = np.column_stack([inputs["k"], found])
 
     places = [device.upload(inputs["places"][:, axis].copy()) for axis in range(3)]
     q_real, q_imaginary = (device.zeros(voxels, np.float32) for _ in range(2))
-    for first in range(0, samples, SAMPLES_A_LAUNCH):
-        device.assign("samples", table[first : first + SAMPLES_A_LAUNCH])
-        device.launch("compute_q", voxels // BLOCK, BLOCK, samples, first, *places, q_real, q_imaginary)
+    for first in range(0, len(table), PAIRS_A_LAUNCH):
+        pairs = table[first : first + PAIRS_A_LAUNCH]
+        device.assign("samples", pairs)
+        device.launch("compute_q", voxels // BLOCK, BLOCK, len(pairs), *places, q_real, q_imaginary)
     return {"magnitude": found, "q": np.stack([q_real.download(), q_imaginary.download()])}
 
 
@@ -51,10 +51,11 @@ WORKLOAD = Workload(
     title="MRI reconstruction, matrix Q",
     description=(
         "For each voxel the sum over samples in k-space of a magnitude times cosine and sine of a phase. A thread in"
-        " a block of 256 owns a voxel; an iteration takes two samples from constant memory, three fused multiply-adds"
-        " for each phase, then accurate sine and cosine: range reduction with a slow path over a table in local memory"
-        " for large phases, polynomials chosen by quadrant. Three coordinates and two sums live through the loop; the"
-        " sample loop is long and its branches mostly uniform."
+        " a block of 256 owns a voxel and scales its coordinates by 2 pi once; an iteration takes a pair of samples"
+        " from constant memory, padded with a zero if their number is odd, three products for each phase, then"
+        " accurate sine and cosine: range reduction with a slow path over a table in local memory for large phases,"
+        " polynomials chosen by quadrant. Samples with even and odd numbers are summed apart: three coordinates and"
+        " four sums live through the loop; the sample loop is long and its branches mostly uniform."
     ),
     suite="parboil",
     tags=("float", "compute", "constant-memory", "local-memory", "iterative", "several-launches"),
