@@ -1,49 +1,31 @@
-// Product of a sparse matrix and a vector. Rows are sorted by length, padded to the longest of their warp and stored
-// transposed (JDS), so that a warp reads its k-th elements side by side. Where each k starts, and how long the rows
-// of each warp are, lies in constant memory. The loop is software-pipelined: an element's index and value are fetched
-// an iteration ahead, the vector's element half an iteration.
+// The product of a sparse matrix, stored in jagged diagonals, and a vector.
+//
+// A thread owns a row. Diagonals come in pairs, since the host pads each warp's rows to an even length: elements with
+// even and with odd numbers are summed apart. Only the column numbers, which the gather waits for, are loaded a pair
+// ahead; the last pair is loaded ahead once more, and its numbers are not used.
 
-#define WARP_BITS 5
-#define MAX_WARPS 12000
-#define MAX_LENGTH 4000
+constexpr int WARP = 32;
 
-__constant__ int starts[MAX_LENGTH];
-__constant__ int lengths[MAX_WARPS];
+__constant__ int lengths[12288];  // by warps, in elements of a row
+__constant__ int starts[1024];    // by diagonals
 
-extern "C" __global__ void spmv(float* result, const float* values, const int* columns, const int* permutation,
-                                const float* vector, int rows)
-{
-    const int row = blockIdx.x * blockDim.x + threadIdx.x;
-    const int warp = row >> WARP_BITS;
+extern "C" __global__ void spmv(int rows, const float *values, const int *columns, const int *permutation,
+                                const float *vector, float *result) {
+    int place = blockIdx.x * blockDim.x + threadIdx.x;
+    if (place >= rows)
+        return;
 
-    if (row < rows) {
-        const int length = lengths[warp];
-        float sum = 0.0f;
-        int element = starts[0] + row;
-        float value = values[element];
-        int column = columns[element];
-        float factor = vector[column];
-
-        if (length > 1) {
-            element = starts[1] + row;
-            column = columns[element];
-            int next_column;
-            float next_value = values[element];
-
-            for (int k = 2; k < length; k++) {
-                element = starts[k] + row;
-                next_column = columns[element];
-                sum += value * factor;
-                value = next_value;
-                factor = vector[column];
-                next_value = values[element];
-                column = next_column;
-            }
-            sum += value * factor;
-            value = next_value;
-            factor = vector[column];
-        }
-        sum += value * factor;
-        result[permutation[row]] = sum;
+    int last = lengths[place / WARP] - 2;
+    int even_column = columns[starts[0] + place], odd_column = columns[starts[1] + place];
+    float even_sum = 0, odd_sum = 0;
+#pragma unroll 1
+    for (int k = 0; k <= last; k += 2) {
+        float even = vector[even_column], odd = vector[odd_column];
+        int ahead = min(k + 2, last);
+        even_column = columns[starts[ahead] + place];
+        odd_column = columns[starts[ahead + 1] + place];
+        even_sum += values[starts[k] + place] * even;
+        odd_sum += values[starts[k + 1] + place] * odd;
     }
+    result[permutation[place]] = even_sum + odd_sum;
 }
