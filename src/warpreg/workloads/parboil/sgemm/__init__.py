@@ -48,6 +48,10 @@ WORKLOAD = Workload(
     tags=("float", "compute", "shared-memory", "barriers", "iterative"),
     papers=("rfc", "corf"),
     originals=("parboil/sgemm/cuda",),
+    differences=(
+        "A thread of the namesake has sixteen sums of one row, and its block one tile of B between two barriers; here"
+        " a thread has two rows of eight sums, and two tiles alternate with one barrier a step."
+    ),
     source=Path(__file__).with_name("kernel.cu"),
     # Rows are a multiple of 128, columns of 16, the inner extent of 8.
     sizes={
