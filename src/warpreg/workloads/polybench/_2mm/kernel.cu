@@ -1,26 +1,38 @@
-// D = alpha A B C + beta D in two launches, one thread per element, straight from global memory.
-// Sums are kept in the result itself, as a compiler must where it might overlap the factors.
+// D = alpha A B C + beta D in two products, for matrices stored row by row, without tiling.
+//
+// Threads are numbered along the elements of a result, row after row, so that only the last block has idle ones. A
+// thread owns an element and leaves it in memory: it takes four products at a time and adds their sum to it there.
 
-extern "C" __global__ void __launch_bounds__(256)
-multiply(int ni, int nj, int nk, int nl, float alpha, float beta, float* product, float* a, float* b)
-{
-    const int j = blockIdx.x * blockDim.x + threadIdx.x;
-    const int i = blockIdx.y * blockDim.y + threadIdx.y;
-    if (i < ni && j < nj) {
-        product[i * nj + j] = 0.0f;
-        for (int k = 0; k < nk; k++)
-            product[i * nj + j] += alpha * a[i * nk + k] * b[k * nj + j];
+constexpr int AT_ONCE = 4;
+
+// Adds to ``element`` the scaled product of a row and a column of ``inner`` elements, the column's ``stride`` apart.
+__device__ void add_product(float *element, float scale, const float *row, const float *column, int inner, int stride) {
+    int k = 0;
+#pragma unroll 1
+    for (; k <= inner - AT_ONCE; k += AT_ONCE) {
+        float sum = 0;
+        for (int i = k; i < k + AT_ONCE; ++i, column += stride)
+            sum += row[i] * *column;
+        *element += scale * sum;
+    }
+    for (; k < inner; ++k, column += stride)
+        *element += scale * row[k] * *column;
+}
+
+extern "C" __global__ void multiply(float alpha, const float *a, const float *b, float *product, int ni, int nj,
+                                    int nk) {
+    int element = blockIdx.x * blockDim.x + threadIdx.x;
+    if (element < ni * nj) {
+        product[element] = 0;
+        add_product(product + element, alpha, a + element / nj * nk, b + element % nj, nk, nj);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256)
-multiply_and_add(int ni, int nj, int nk, int nl, float alpha, float beta, float* product, float* c, float* d)
-{
-    const int j = blockIdx.x * blockDim.x + threadIdx.x;
-    const int i = blockIdx.y * blockDim.y + threadIdx.y;
-    if (i < ni && j < nl) {
-        d[i * nl + j] *= beta;
-        for (int k = 0; k < nj; k++)
-            d[i * nl + j] += product[i * nj + k] * c[k * nl + j];
+extern "C" __global__ void multiply_and_add(float beta, const float *product, const float *c, float *d, int ni, int nj,
+                                            int nl) {
+    int element = blockIdx.x * blockDim.x + threadIdx.x;
+    if (element < ni * nl) {
+        d[element] *= beta;
+        add_product(d + element, 1, product + element / nl * nj, c + element % nl, nj, nl);
     }
 }

@@ -1,38 +1,27 @@
-// G = (A B)(C D) in three launches, one thread per element, straight from global memory.
-// The original has one kernel per product, alike but for the names of their extents; so has this file.
+// C = A B for matrices stored row by row, without tiling: one kernel for the three products of G = (A B)(C D).
+//
+// Threads are numbered along the elements of C, row after row, so that only the last block has idle ones. A thread owns
+// an element and leaves it in memory: it takes four products at a time and adds their sum to the element there.
 
-extern "C" __global__ void __launch_bounds__(256)
-first_product(int ni, int nj, int nk, int nl, int nm, float* a, float* b, float* e)
-{
-    const int j = blockIdx.x * blockDim.x + threadIdx.x;
-    const int i = blockIdx.y * blockDim.y + threadIdx.y;
-    if (i < ni && j < nj) {
-        e[i * nj + j] = 0.0f;
-        for (int k = 0; k < nk; k++)
-            e[i * nj + j] += a[i * nk + k] * b[k * nj + j];
-    }
-}
+constexpr int AT_ONCE = 4;
 
-extern "C" __global__ void __launch_bounds__(256)
-second_product(int ni, int nj, int nk, int nl, int nm, float* c, float* d, float* f)
-{
-    const int j = blockIdx.x * blockDim.x + threadIdx.x;
-    const int i = blockIdx.y * blockDim.y + threadIdx.y;
-    if (i < nj && j < nl) {
-        f[i * nl + j] = 0.0f;
-        for (int k = 0; k < nm; k++)
-            f[i * nl + j] += c[i * nm + k] * d[k * nl + j];
-    }
-}
+extern "C" __global__ void multiply(float *c, const float *a, const float *b, int rows, int inner, int cols) {
+    int element = blockIdx.x * blockDim.x + threadIdx.x;
+    if (element >= rows * cols)
+        return;
+    a += element / cols * inner;
+    b += element % cols;
+    c += element;
 
-extern "C" __global__ void __launch_bounds__(256)
-third_product(int ni, int nj, int nk, int nl, int nm, float* e, float* f, float* g)
-{
-    const int j = blockIdx.x * blockDim.x + threadIdx.x;
-    const int i = blockIdx.y * blockDim.y + threadIdx.y;
-    if (i < ni && j < nl) {
-        g[i * nl + j] = 0.0f;
-        for (int k = 0; k < nj; k++)
-            g[i * nl + j] += e[i * nj + k] * f[k * nl + j];
+    *c = 0;
+    int rest = inner;
+#pragma unroll 1
+    for (; rest >= AT_ONCE; rest -= AT_ONCE) {
+        float sum = 0;
+        for (int k = 0; k < AT_ONCE; ++k, ++a, b += cols)
+            sum += *a * *b;
+        *c += sum;
     }
+    for (; rest > 0; --rest, ++a, b += cols)
+        *c += *a * *b;
 }
