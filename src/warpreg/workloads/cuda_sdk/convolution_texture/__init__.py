@@ -24,10 +24,11 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     device.assign("weights", inputs["weights"])
     halfway, result = (device.zeros((height, width), np.float32) for _ in range(2))
     image, image_halfway = device.texture(inputs["image"]), device.texture(halfway)
-    grid = blocks(width, BLOCK[0]), blocks(height, BLOCK[1])
+    by_row = blocks(width, 2 * BLOCK[0]), blocks(height, BLOCK[1])
+    by_column = blocks(width, BLOCK[0]), blocks(height, 2 * BLOCK[1])
     for _ in range(size["rounds"]):
-        device.launch("convolve_rows", grid, BLOCK, halfway, width, height, image)
-        device.launch("convolve_columns", grid, BLOCK, result, width, height, image_halfway)
+        device.launch("convolve_rows", by_row, BLOCK, image, halfway, width, height)
+        device.launch("convolve_columns", by_column, BLOCK, image_halfway, result, width, height)
     return {"image": result.download()}
 
 
@@ -50,11 +51,11 @@ WORKLOAD = Workload(
     name="convolution-texture",
     title="Separable convolution through textures",
     description=(
-        "A convolution with 17 weights along rows, then one along columns, as in the SDK's sample without shared"
-        " memory: each thread, of blocks of 16 x 12, fetches the 17 pixels that its result needs through a texture,"
-        " which clamps coordinates, and multiplies them by weights from constant memory, unrolled by templates."
-        " Straight-line code of fetches at computed coordinates and one chain of fused multiply-adds; where the"
-        " fetches go first, their 17 results wait in registers."
+        "A convolution with 17 weights along rows, then one along columns, without shared memory: each thread, of"
+        " blocks of 16 x 12, owns two results that are neighbours along the convolution and fetches the 18 pixels that"
+        " they need through a texture, which clamps coordinates. Weights come from constant memory; the loop is"
+        " unrolled. Straight-line code of fetches at computed coordinates and two chains of fused multiply-adds; where"
+        " the fetches go first, their 18 results wait in registers, and most are read twice."
     ),
     suite="cuda-sdk",
     tags=("float", "memory", "texture", "constant-memory", "partial-warps", "several-launches"),

@@ -1,50 +1,47 @@
-// A separable convolution of an image with 17 weights, along rows, then along columns. Each thread fetches the 17
-// pixels of its result through a texture, which repeats the outermost pixels beyond the image; the sums are unrolled by
-// templates. Blocks of 16 x 12 threads, a pixel each.
+// An image convolved with 17 weights along its rows, then along its columns, through textures that clamp coordinates.
+//
+// A thread owns two results that are neighbours along the direction of the convolution. They need 18 pixels between
+// them: each is fetched once and added to both sums as it comes, with the weights of its two distances.
 
-#define RADIUS 8
-#define WEIGHTS (2 * RADIUS + 1)
+constexpr int RADIUS = 8;
+constexpr int WEIGHTS = 2 * RADIUS + 1;
 
 __constant__ float weights[WEIGHTS];
 
-template <int I>
-__device__ float row_sum(cudaTextureObject_t image, float x, float y)
-{
-    return tex2D<float>(image, x + (RADIUS - I), y) * weights[I] + row_sum<I - 1>(image, x, y);
+// The sums at (x, y) and one step further; the weight of a pixel at distance d is weights[RADIUS - d].
+template <int DX, int DY>
+__device__ float2 convolved(cudaTextureObject_t image, int x, int y) {
+    float centre_x = x + 0.5f, centre_y = y + 0.5f;
+    float2 sums = {};
+#pragma unroll
+    for (int d = -RADIUS; d <= RADIUS + 1; ++d) {
+        float pixel = tex2D<float>(image, centre_x + d * DX, centre_y + d * DY);
+        if (d <= RADIUS)
+            sums.x += pixel * weights[RADIUS - d];
+        if (d > -RADIUS)
+            sums.y += pixel * weights[RADIUS + 1 - d];
+    }
+    return sums;
 }
 
-template <>
-__device__ float row_sum<-1>(cudaTextureObject_t, float, float)
-{
-    return 0;
-}
-
-template <int I>
-__device__ float column_sum(cudaTextureObject_t image, float x, float y)
-{
-    return tex2D<float>(image, x, y + (RADIUS - I)) * weights[I] + column_sum<I - 1>(image, x, y);
-}
-
-template <>
-__device__ float column_sum<-1>(cudaTextureObject_t, float, float)
-{
-    return 0;
-}
-
-extern "C" __global__ void convolve_rows(float* out, int width, int height, cudaTextureObject_t image)
-{
-    const int x = blockIdx.x * blockDim.x + threadIdx.x;
-    const int y = blockIdx.y * blockDim.y + threadIdx.y;
+extern "C" __global__ void convolve_rows(cudaTextureObject_t image, float *result, int width, int height) {
+    int x = 2 * (blockIdx.x * blockDim.x + threadIdx.x), y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
         return;
-    out[y * width + x] = row_sum<WEIGHTS - 1>(image, x + 0.5f, y + 0.5f);
+    float2 sums = convolved<1, 0>(image, x, y);
+    result += y * width + x;
+    result[0] = sums.x;
+    if (x + 1 < width)
+        result[1] = sums.y;
 }
 
-extern "C" __global__ void convolve_columns(float* out, int width, int height, cudaTextureObject_t image)
-{
-    const int x = blockIdx.x * blockDim.x + threadIdx.x;
-    const int y = blockIdx.y * blockDim.y + threadIdx.y;
+extern "C" __global__ void convolve_columns(cudaTextureObject_t image, float *result, int width, int height) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = 2 * (blockIdx.y * blockDim.y + threadIdx.y);
     if (x >= width || y >= height)
         return;
-    out[y * width + x] = column_sum<WEIGHTS - 1>(image, x + 0.5f, y + 0.5f);
+    float2 sums = convolved<0, 1>(image, x, y);
+    result += y * width + x;
+    result[0] = sums.x;
+    if (y + 1 < height)
+        result[width] = sums.y;
 }
