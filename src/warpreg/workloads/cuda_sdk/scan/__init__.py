@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from warpreg.workloads.workload import Array, Arrays, Device, Size, Workload, blocks
+from warpreg.workloads.workload import Array, Arrays, Device, Size, Workload
 
 THREADS = 256
 BLOCK_ELEMENTS = 4 * THREADS
@@ -20,16 +20,18 @@ def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
 
 def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
     """``short``: arrays of ``short`` elements, then ``large``: of ``length``; uint32[arrays, length] each."""
-    arrays, length = size["arrays"], size["length"]
+    arrays, length, short_length = size["arrays"], size["length"], size["short"]
     grid = arrays * length // BLOCK_ELEMENTS
     values = device.upload(inputs["values"])
     short, large = (device.zeros((arrays, length), np.uint32) for _ in range(2))
-    device.launch("scan_exclusive_shared", grid, THREADS, short, values, size["short"])
-    device.launch("scan_exclusive_shared", grid, THREADS, large, values, BLOCK_ELEMENTS)
-    sums = device.zeros(grid, np.uint32)
-    arguments = (sums, large, values, grid, length // BLOCK_ELEMENTS)
-    device.launch("scan_block_sums", blocks(grid, THREADS), THREADS, *arguments)
-    device.launch("add_block_sums", grid, THREADS, large, sums)
+    short_totals = device.zeros(arrays * length // short_length, np.uint32)
+    device.launch("scan_arrays", grid, THREADS, values, short, short_totals, (short_length // 4).bit_length() - 1)
+
+    blocks_an_array = length // BLOCK_ELEMENTS
+    totals = device.zeros(grid, np.uint32)
+    device.launch("scan_arrays", grid, THREADS, values, large, totals, THREADS.bit_length() - 1)
+    device.launch("scan_totals", arrays, THREADS, totals, blocks_an_array)
+    device.launch("add_what_comes_before", (blocks_an_array - 1, arrays), THREADS, large, totals)
     return {"short": short.download(), "large": large.download()}
 
 
@@ -50,15 +52,17 @@ WORKLOAD = Workload(
     title="Prefix sums",
     description=(
         "Exclusive prefix sums, first of many short arrays, then of large ones in three launches: blocks of 1024"
-        " elements, the sums of the blocks, and their addition to every block. A thread loads four elements as a"
-        " vector and sums them; the block then scans 256 sums in shared memory by doubling distances, two barriers a"
-        " step. The four elements and their sums live across the loop of barriers, everything else is short-lived"
-        " index arithmetic."
+        " elements, the totals of the blocks, and their addition to every block but an array's first. A thread loads"
+        " four elements as a vector and sums them; the block then scans 256 sums in shared memory, where threads add"
+        " what others have at distances that halve from 128 to 1, in two rows that alternate, a barrier a step. The"
+        " four elements and their sums live across the loop of barriers, everything else is short-lived index"
+        " arithmetic."
     ),
     suite="cuda-sdk",
     tags=("integer", "memory", "shared-memory", "barriers", "vector-loads", "several-launches"),
     papers=("tfet",),
     source=Path(__file__).with_name("kernel.cu"),
+    # A block scans the totals of an array: at most 256 blocks of 1024 elements. Short lengths are powers of two.
     sizes={
         "tiny": {"arrays": 3, "length": 4096, "short": 64},
         "small": {"arrays": 12, "length": 131_072, "short": 256},

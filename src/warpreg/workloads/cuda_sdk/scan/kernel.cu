@@ -1,81 +1,52 @@
-// Exclusive prefix sums of large arrays. A block of 256 threads scans 1024 elements, four a thread: each thread sums its
-// four, the block scans the 256 sums in shared memory by doubling distances, and each thread adds what comes before it.
-// For longer arrays the last elements of all blocks are scanned in turn and added to every block.
+// Exclusive prefix sums of arrays in blocks of 1024 elements, four a thread, and the way from blocks to large arrays.
+//
+// Sums of threads are scanned in shared memory with distances that halve down to one: after a step, a sum covers the
+// threads of its array that lie a multiple of the distance before it. Two rows of shared memory alternate, so that a
+// step takes one barrier. Each array leaves its total for the scan one level up.
 
-#define THREADS 256
+constexpr int THREADS = 256;
 
-__device__ inline unsigned scan_inclusive(unsigned value, volatile unsigned* data, unsigned size)
-{
-    unsigned place = 2 * threadIdx.x - (threadIdx.x & (size - 1));
-    data[place] = 0;
-    place += size;
-    data[place] = value;
-    for (unsigned offset = 1; offset < size; offset <<= 1) {
+// The sum of ``value`` over the threads of an array up to this one; ``place`` is its number among ``threads``.
+__device__ unsigned inclusive_sum(unsigned value, int place, int threads) {
+    __shared__ unsigned rows[2][THREADS];
+    int row = 0;
+    for (int distance = threads / 2; distance > 0; distance /= 2, row ^= 1) {
+        rows[row][threadIdx.x] = value;
         __syncthreads();
-        const unsigned sum = data[place] + data[place - offset];
-        __syncthreads();
-        data[place] = sum;
+        if (place >= distance)
+            value += rows[row][threadIdx.x - distance];
     }
-    return data[place];
+    return value;
 }
 
-__device__ inline unsigned scan_exclusive(unsigned value, volatile unsigned* data, unsigned size)
-{
-    return scan_inclusive(value, data, size) - value;
+// Arrays of four elements for each of ``1 << log_threads`` threads, one or more to a block.
+extern "C" __global__ void scan_arrays(const uint4 *values, uint4 *sums, unsigned *totals, int log_threads) {
+    int threads = 1 << log_threads, place = threadIdx.x & (threads - 1);
+    int thread = blockIdx.x * THREADS + threadIdx.x;
+    uint4 four = values[thread];
+    unsigned own = four.x + four.y + four.z + four.w;
+    unsigned through = inclusive_sum(own, place, threads);
+
+    if (place == threads - 1)
+        totals[thread >> log_threads] = through;
+    unsigned before = through - own;
+    sums[thread] = {before, before + four.x, before + four.x + four.y, through - four.w};
 }
 
-__device__ inline uint4 scan_four(uint4 values, volatile unsigned* data, unsigned size)
-{
-    values.y += values.x;
-    values.z += values.y;
-    values.w += values.z;
-    const unsigned before = scan_exclusive(values.w, data, size / 4);
-    values.x += before;
-    values.y += before;
-    values.z += before;
-    values.w += before;
-    return values;
-}
-
-__device__ inline uint4 scan_four_exclusive(uint4 values, volatile unsigned* data, unsigned size)
-{
-    const uint4 sums = scan_four(values, data, size);
-    return make_uint4(sums.x - values.x, sums.y - values.y, sums.z - values.z, sums.w - values.w);
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS)
-scan_exclusive_shared(uint4* out, const uint4* in, unsigned size)
-{
-    __shared__ unsigned data[2 * THREADS];
-    const unsigned place = blockIdx.x * blockDim.x + threadIdx.x;
-    out[place] = scan_four_exclusive(in[place], data, size);
-}
-
-// The sums of the blocks before: from the last results and last elements of the first pass.
-extern "C" __global__ void __launch_bounds__(THREADS)
-scan_block_sums(unsigned* sums, const unsigned* results, const unsigned* elements, unsigned count, unsigned length)
-{
-    __shared__ unsigned data[2 * THREADS];
-    const unsigned place = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned last = 0;
+// What comes before each block of an array, from the blocks' totals; a block an array.
+extern "C" __global__ void scan_totals(unsigned *totals, int count) {
+    int place = threadIdx.x;
+    totals += blockIdx.x * count;
+    unsigned total = place < count ? totals[place] : 0;
+    unsigned through = inclusive_sum(total, place, THREADS);
     if (place < count)
-        last = results[4 * THREADS - 1 + 4 * THREADS * place] + elements[4 * THREADS - 1 + 4 * THREADS * place];
-    const unsigned before = scan_exclusive(last, data, length);
-    if (place < count)
-        sums[place] = before;
+        totals[place] = through - total;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) add_block_sums(uint4* data, const unsigned* sums)
-{
-    __shared__ unsigned sum;
-    const unsigned place = blockIdx.x * blockDim.x + threadIdx.x;
-    if (threadIdx.x == 0)
-        sum = sums[blockIdx.x];
-    __syncthreads();
-    uint4 four = data[place];
-    four.x += sum;
-    four.y += sum;
-    four.z += sum;
-    four.w += sum;
-    data[place] = four;
+// The first block of an array stays as it is: block x of the grid is block x + 1 of array y.
+extern "C" __global__ void add_what_comes_before(uint4 *sums, const unsigned *before) {
+    int block = blockIdx.y * (gridDim.x + 1) + blockIdx.x + 1;
+    uint4 &four = sums[block * THREADS + threadIdx.x];
+    unsigned shift = before[block];
+    four = {four.x + shift, four.y + shift, four.z + shift, four.w + shift};
 }
