@@ -48,7 +48,7 @@ def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
         ("nlm_quick_regions", (NLM_SHARPNESS,)),
     ):
         out = device.zeros((height, width, 4), np.uint8)
-        device.launch(name, grid, BLOCK, out, width, height, *numbers, image)
+        device.launch(name, grid, BLOCK, image, out, width, height, *numbers)
         found[name] = out.download()
     return found
 
@@ -162,10 +162,11 @@ WORKLOAD = Workload(
         "Noise is removed from an image by means over 7 x 7 neighbours that are weighted by likeness: of two pixels"
         " (k nearest neighbours), of the 7 x 7 pixels around both (non-local means), and of those once for a block of"
         " 8 x 8 pixels (the quick form, with weights in shared memory); three more kernels show which regions each of"
-        " them takes for smooth, and one copies, as in the SDK's sample. A thread a pixel, in blocks of 8 x 8, all"
-        " colours through a texture. Loops over four-channel fetches at computed coordinates, differences squared and"
-        " summed, one exponential a neighbour: five sums live through the loops, fetched colours are read twice or"
-        " three times within a few instructions."
+        " them takes for smooth, and one copies. A thread a pixel, in blocks of 8 x 8, all colours through a texture."
+        " Pixels are compared in opposite pairs, windows seven at a time, those of the quick form with the block's own"
+        " pixels in shared memory. Loops over four-channel fetches at computed coordinates, differences squared and"
+        " summed, one exponential a neighbour: five sums live through the loops, seven more where windows are compared;"
+        " fetched colours are read twice or three times within a few instructions."
     ),
     suite="cuda-sdk",
     tags=("float", "compute", "texture", "sfu", "shared-memory", "barriers", "several-launches"),

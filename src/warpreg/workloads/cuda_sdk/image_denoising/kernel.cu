@@ -1,204 +1,172 @@
-// Two filters that remove noise and keep edges: each pixel becomes a mean of the 7 x 7 pixels around it, weighted by
-// how alike they are. For k nearest neighbours (KNN) that is the difference of the two colours; for non-local means
-// (NLM) it is that of the 7 x 7 pixels around each of them. The quick form of NLM computes one set of weights for a
-// block of 8 x 8 pixels, a weight a thread, in shared memory. Where many weights are large, the pixel lies in a smooth
-// region, and little of the original is mixed in again; elsewhere more. A thread a pixel, through a clamping texture.
-// (Buades, Coll and Morel, "A non-local algorithm for image denoising", 2005.)
+// Noise is taken out of an image by means over 7 x 7 neighbours, weighted by how alike they are to the pixel: as single
+// pixels (knn), as windows of 7 x 7 pixels (nlm), or as windows once for a block of 8 x 8 pixels (nlm_quick).
+//
+// knn takes neighbours in opposite pairs, which have a distance in common. nlm compares the seven neighbours of a row at
+// once, so that a pixel of the own window is fetched once for seven windows. The quick form compares with the window
+// around the fourth pixel of the fourth row: that lies within the block, whose pixels wait in shared memory.
 
-typedef unsigned int uint;
-typedef cudaTextureObject_t Texture;
+constexpr int SIDE = 8;
+constexpr int RADIUS = 3;
+constexpr int WIDTH = 2 * RADIUS + 1;
+constexpr float AREA = WIDTH * WIDTH;
 
-#define BLOCK 8
-#define RADIUS 3
-#define AREA ((2 * RADIUS + 1) * (2 * RADIUS + 1))
-#define INVERSE_AREA (1.0f / AREA)
+// What a weight must exceed to count, and how many must count for a region to be smooth.
+struct Smooth {
+    float weight, count;
+};
+constexpr Smooth KNN = {0.02f, 0.79f * AREA};
+constexpr Smooth NLM = {0.10f, 0.10f * AREA};
 
-#define KNN_WEIGHT_THRESHOLD 0.02f
-#define KNN_SHARE_THRESHOLD 0.79f
-#define NLM_WEIGHT_THRESHOLD 0.10f
-#define NLM_SHARE_THRESHOLD 0.10f
+__device__ float3 operator+(float3 a, float3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+__device__ float3 operator-(float3 a, float3 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+__device__ float3 operator*(float scale, float3 a) { return {scale * a.x, scale * a.y, scale * a.z}; }
+__device__ float squared(float3 a) { return a.x * a.x + a.y * a.y + a.z * a.z; }
 
-__device__ float difference(float4 a, float4 b)
-{
-    return (b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y) + (b.z - a.z) * (b.z - a.z);
+__device__ float3 colour(cudaTextureObject_t image, int x, int y) {
+    float4 texel = tex2D<float4>(image, x + 0.5f, y + 0.5f);
+    return {texel.x, texel.y, texel.z};
 }
 
-__device__ float mix(float a, float b, float share) { return a + (b - a) * share; }
-
-__device__ uint pack(float r, float g, float b, float a)
-{
-    return ((int)(a * 255.0f) << 24) | ((int)(b * 255.0f) << 16) | ((int)(g * 255.0f) << 8) | (int)(r * 255.0f);
+__device__ float weight_of(float unlike, float sharpness, int dx, int dy) {
+    return __expf(-(unlike * sharpness + (dx * dx + dy * dy) / AREA));
 }
 
-// A weighted mean that grows pixel by pixel.
-struct Mean {
+// The pixels around one, by weight.
+struct Neighbours {
     float3 sum;
-    float weights;
-    float share;  // of the pixels whose weight is over the threshold
+    float weight;
+    int alike;
 
-    __device__ Mean() : sum(make_float3(0, 0, 0)), weights(0), share(0) {}
-
-    __device__ void add(float4 colour, float weight, float threshold)
-    {
-        sum.x += colour.x * weight;
-        sum.y += colour.y * weight;
-        sum.z += colour.z * weight;
-        weights += weight;
-        share += weight > threshold ? INVERSE_AREA : 0;
-    }
-
-    __device__ uint mixed_with(float4 original, float threshold, float mixture) const
-    {
-        const float inverse = 1.0f / weights;
-        const float part = share > threshold ? mixture : 1.0f - mixture;
-        return pack(mix(sum.x * inverse, original.x, part), mix(sum.y * inverse, original.y, part),
-                    mix(sum.z * inverse, original.z, part), 0);
-    }
-
-    // Red for a pixel in a smooth region, blue for others.
-    __device__ uint region(float threshold) const
-    {
-        const float is_smooth = share > threshold ? 1.0f : 0.0f;
-        return pack(is_smooth, 0, 1.0f - is_smooth, 0);
+    __device__ void add(float3 pixel, float by, float threshold) {
+        sum = sum + by * pixel;
+        weight += by;
+        alike += by > threshold;
     }
 };
 
-__device__ Mean knn_mean(Texture image, float x, float y, float sharpness)
-{
-    Mean mean;
-    const float4 centre = tex2D<float4>(image, x, y);
-    for (float i = -RADIUS; i <= RADIUS; i++)
-        for (float j = -RADIUS; j <= RADIUS; j++) {
-            const float4 colour = tex2D<float4>(image, x + j, y + i);
-            const float weight =
-                __expf(-(difference(centre, colour) * sharpness + (i * i + j * j) * INVERSE_AREA));
-            mean.add(colour, weight, KNN_WEIGHT_THRESHOLD);
-        }
-    return mean;
+__device__ int2 own_pixel() {
+    return {int(blockIdx.x * SIDE + threadIdx.x), int(blockIdx.y * SIDE + threadIdx.y)};
 }
 
-__device__ Mean nlm_mean(Texture image, float x, float y, float sharpness)
-{
-    Mean mean;
-    for (float i = -RADIUS; i <= RADIUS; i++)
-        for (float j = -RADIUS; j <= RADIUS; j++) {
-            float unlike = 0;
-            for (float n = -RADIUS; n <= RADIUS; n++)
-                for (float m = -RADIUS; m <= RADIUS; m++)
-                    unlike += difference(tex2D<float4>(image, x + j + m, y + i + n),
-                                         tex2D<float4>(image, x + m, y + n));
-            const float weight = __expf(-(unlike * sharpness + (i * i + j * j) * INVERSE_AREA));
-            mean.add(tex2D<float4>(image, x + j, y + i), weight, NLM_WEIGHT_THRESHOLD);
-        }
-    return mean;
-}
-
-// The block's weights, those of the pixel in its middle, one by each thread.
-__device__ void quick_weights(float* weights, Texture image, float x, float y, bool is_inside, float sharpness)
-{
-    const float centre_x = blockDim.x * blockIdx.x + RADIUS + 0.5f;
-    const float centre_y = blockDim.y * blockIdx.y + RADIUS + 0.5f;
-    float weight = 0;
-    if (is_inside) {
-        float unlike = 0;
-        for (float n = -RADIUS; n <= RADIUS; n++)
-            for (float m = -RADIUS; m <= RADIUS; m++)
-                unlike += difference(tex2D<float4>(image, centre_x + m, centre_y + n),
-                                     tex2D<float4>(image, x + m, y + n));
-        const float distance = (x - centre_x) * (x - centre_x) + (y - centre_y) * (y - centre_y);
-        weight = __expf(-(unlike * sharpness + distance * INVERSE_AREA));
+__device__ void store(uchar4 *out, int2 at, int width, int height, float3 pixel) {
+    if (at.x < width && at.y < height) {
+        float3 levels = 255 * pixel;
+        out[at.y * width + at.x] = make_uchar4(levels.x, levels.y, levels.z, 0);
     }
-    weights[threadIdx.y * BLOCK + threadIdx.x] = weight;
+}
+
+// The mean, with more of the pixel itself where the region is not smooth.
+__device__ float3 mixed(Neighbours around, float3 pixel, float count, float mixture) {
+    float3 mean = (1 / around.weight) * around.sum;
+    return mean + (around.alike > count ? mixture : 1 - mixture) * (pixel - mean);
+}
+
+// Red where the region is smooth, blue elsewhere.
+__device__ float3 region(int alike, float count) {
+    bool is_smooth = alike > count;
+    return {float(is_smooth), 0, float(!is_smooth)};
+}
+
+__device__ Neighbours by_pixels(cudaTextureObject_t image, int2 at, float sharpness) {
+    float3 pixel = colour(image, at.x, at.y);
+    Neighbours around = {pixel, 1, 1};
+    for (int dy = 0; dy <= RADIUS; ++dy)
+        for (int dx = dy ? -RADIUS : 1; dx <= RADIUS; ++dx) {
+            float3 after = colour(image, at.x + dx, at.y + dy), before = colour(image, at.x - dx, at.y - dy);
+            around.add(after, weight_of(squared(after - pixel), sharpness, dx, dy), KNN.weight);
+            around.add(before, weight_of(squared(before - pixel), sharpness, dx, dy), KNN.weight);
+        }
+    return around;
+}
+
+__device__ Neighbours by_windows(cudaTextureObject_t image, int2 at, float sharpness) {
+    Neighbours around = {};
+#pragma unroll 1
+    for (int dy = -RADIUS; dy <= RADIUS; ++dy) {
+        float unlike[WIDTH] = {};
+#pragma unroll 1
+        for (int y = at.y - RADIUS; y <= at.y + RADIUS; ++y)
+#pragma unroll 1
+            for (int x = at.x - RADIUS; x <= at.x + RADIUS; ++x) {
+                float3 pixel = colour(image, x, y);
+#pragma unroll
+                for (int neighbour = 0; neighbour < WIDTH; ++neighbour)
+                    unlike[neighbour] += squared(colour(image, x + neighbour - RADIUS, y + dy) - pixel);
+            }
+#pragma unroll
+        for (int neighbour = 0; neighbour < WIDTH; ++neighbour) {
+            int dx = neighbour - RADIUS;
+            around.add(colour(image, at.x + dx, at.y + dy), weight_of(unlike[neighbour], sharpness, dx, dy), NLM.weight);
+        }
+    }
+    return around;
+}
+
+// Leaves the weights of the block's pixels, and returns how many of them are over the threshold.
+__device__ int weigh_block(float (&weights)[SIDE][SIDE], cudaTextureObject_t image, int2 at, bool is_inside,
+                           float sharpness) {
+    __shared__ float3 block[SIDE][SIDE];
+    int column = threadIdx.x, row = threadIdx.y;
+    block[row][column] = colour(image, at.x, at.y);
     __syncthreads();
+
+    float unlike = 0;
+    for (int y = 0; y < WIDTH; ++y)
+        for (int x = 0; x < WIDTH; ++x)
+            unlike += squared(block[y][x] - colour(image, at.x + x - RADIUS, at.y + y - RADIUS));
+
+    float weight = is_inside ? weight_of(unlike, sharpness, column - RADIUS, row - RADIUS) : 0;
+    weights[row][column] = weight;
+    return __syncthreads_count(weight > NLM.weight);
 }
 
-__device__ Mean quick_mean(const float* weights, Texture image, float x, float y)
-{
-    Mean mean;
-    int next = 0;
-    for (float i = -RADIUS; i <= RADIUS + 1; i++)
-        for (float j = -RADIUS; j <= RADIUS + 1; j++)
-            mean.add(tex2D<float4>(image, x + j, y + i), weights[next++], NLM_WEIGHT_THRESHOLD);
-    return mean;
+extern "C" __global__ void copy(cudaTextureObject_t image, uchar4 *out, int width, int height) {
+    int2 at = own_pixel();
+    store(out, at, width, height, colour(image, at.x, at.y));
 }
 
-// ---- Kernels: the picture, and which of its regions are smooth
-
-extern "C" __global__ void copy(uint* out, int width, int height, Texture image)
-{
-    const int ix = blockDim.x * blockIdx.x + threadIdx.x;
-    const int iy = blockDim.y * blockIdx.y + threadIdx.y;
-    if (ix >= width || iy >= height)
-        return;
-    const float4 colour = tex2D<float4>(image, ix + 0.5f, iy + 0.5f);
-    out[width * iy + ix] = pack(colour.x, colour.y, colour.z, 0);
+extern "C" __global__ void knn(cudaTextureObject_t image, uchar4 *out, int width, int height, float sharpness,
+                               float mixture) {
+    int2 at = own_pixel();
+    Neighbours around = by_pixels(image, at, sharpness);
+    store(out, at, width, height, mixed(around, colour(image, at.x, at.y), KNN.count, mixture));
 }
 
-extern "C" __global__ void knn(uint* out, int width, int height, float sharpness, float mixture, Texture image)
-{
-    const int ix = blockDim.x * blockIdx.x + threadIdx.x;
-    const int iy = blockDim.y * blockIdx.y + threadIdx.y;
-    if (ix >= width || iy >= height)
-        return;
-    const Mean mean = knn_mean(image, ix + 0.5f, iy + 0.5f, sharpness);
-    const float4 original = tex2D<float4>(image, ix + 0.5f, iy + 0.5f);
-    out[width * iy + ix] = mean.mixed_with(original, KNN_SHARE_THRESHOLD, mixture);
+extern "C" __global__ void knn_regions(cudaTextureObject_t image, uchar4 *out, int width, int height, float sharpness) {
+    int2 at = own_pixel();
+    store(out, at, width, height, region(by_pixels(image, at, sharpness).alike, KNN.count));
 }
 
-extern "C" __global__ void knn_regions(uint* out, int width, int height, float sharpness, Texture image)
-{
-    const int ix = blockDim.x * blockIdx.x + threadIdx.x;
-    const int iy = blockDim.y * blockIdx.y + threadIdx.y;
-    if (ix >= width || iy >= height)
-        return;
-    out[width * iy + ix] = knn_mean(image, ix + 0.5f, iy + 0.5f, sharpness).region(KNN_SHARE_THRESHOLD);
+extern "C" __global__ void nlm(cudaTextureObject_t image, uchar4 *out, int width, int height, float sharpness,
+                               float mixture) {
+    int2 at = own_pixel();
+    Neighbours around = by_windows(image, at, sharpness);
+    store(out, at, width, height, mixed(around, colour(image, at.x, at.y), NLM.count, mixture));
 }
 
-extern "C" __global__ void nlm(uint* out, int width, int height, float sharpness, float mixture, Texture image)
-{
-    const int ix = blockDim.x * blockIdx.x + threadIdx.x;
-    const int iy = blockDim.y * blockIdx.y + threadIdx.y;
-    if (ix >= width || iy >= height)
-        return;
-    const Mean mean = nlm_mean(image, ix + 0.5f, iy + 0.5f, sharpness);
-    const float4 original = tex2D<float4>(image, ix + 0.5f, iy + 0.5f);
-    out[width * iy + ix] = mean.mixed_with(original, NLM_SHARE_THRESHOLD, mixture);
+extern "C" __global__ void nlm_regions(cudaTextureObject_t image, uchar4 *out, int width, int height, float sharpness) {
+    int2 at = own_pixel();
+    store(out, at, width, height, region(by_windows(image, at, sharpness).alike, NLM.count));
 }
 
-extern "C" __global__ void nlm_regions(uint* out, int width, int height, float sharpness, Texture image)
-{
-    const int ix = blockDim.x * blockIdx.x + threadIdx.x;
-    const int iy = blockDim.y * blockIdx.y + threadIdx.y;
-    if (ix >= width || iy >= height)
-        return;
-    out[width * iy + ix] = nlm_mean(image, ix + 0.5f, iy + 0.5f, sharpness).region(NLM_SHARE_THRESHOLD);
+extern "C" __global__ void nlm_quick(cudaTextureObject_t image, uchar4 *out, int width, int height, float sharpness,
+                                     float mixture) {
+    __shared__ float weights[SIDE][SIDE];
+    int2 at = own_pixel();
+    Neighbours around = {};
+    around.alike = weigh_block(weights, image, at, at.x < width && at.y < height, sharpness);
+    for (int y = 0; y < SIDE; ++y)
+        for (int x = 0; x < SIDE; ++x) {
+            around.sum = around.sum + weights[y][x] * colour(image, at.x + x - RADIUS, at.y + y - RADIUS);
+            around.weight += weights[y][x];
+        }
+    store(out, at, width, height, mixed(around, colour(image, at.x, at.y), NLM.count, mixture));
 }
 
-extern "C" __global__ void nlm_quick(uint* out, int width, int height, float sharpness, float mixture, Texture image)
-{
-    __shared__ float weights[BLOCK * BLOCK];
-
-    const int ix = blockDim.x * blockIdx.x + threadIdx.x;
-    const int iy = blockDim.y * blockIdx.y + threadIdx.y;
-    const bool is_inside = ix < width && iy < height;
-    quick_weights(weights, image, ix + 0.5f, iy + 0.5f, is_inside, sharpness);
-    if (is_inside) {
-        const Mean mean = quick_mean(weights, image, ix + 0.5f, iy + 0.5f);
-        const float4 original = tex2D<float4>(image, ix + 0.5f, iy + 0.5f);
-        out[width * iy + ix] = mean.mixed_with(original, NLM_SHARE_THRESHOLD, mixture);
-    }
-}
-
-extern "C" __global__ void nlm_quick_regions(uint* out, int width, int height, float sharpness, Texture image)
-{
-    __shared__ float weights[BLOCK * BLOCK];
-
-    const int ix = blockDim.x * blockIdx.x + threadIdx.x;
-    const int iy = blockDim.y * blockIdx.y + threadIdx.y;
-    const bool is_inside = ix < width && iy < height;
-    quick_weights(weights, image, ix + 0.5f, iy + 0.5f, is_inside, sharpness);
-    if (is_inside) {
-        const Mean mean = quick_mean(weights, image, ix + 0.5f, iy + 0.5f);
-        out[width * iy + ix] = mean.region(NLM_SHARE_THRESHOLD);
-    }
+extern "C" __global__ void nlm_quick_regions(cudaTextureObject_t image, uchar4 *out, int width, int height,
+                                             float sharpness) {
+    __shared__ float weights[SIDE][SIDE];
+    int2 at = own_pixel();
+    int alike = weigh_block(weights, image, at, at.x < width && at.y < height, sharpness);
+    store(out, at, width, height, region(alike, NLM.count));
 }
