@@ -1,8 +1,8 @@
 // Noise is taken out of an image by means over 7 x 7 neighbours, weighted by how alike they are to the pixel: as single
 // pixels (knn), as windows of 7 x 7 pixels (nlm), or as windows once for a block of 8 x 8 pixels (nlm_quick).
 //
-// knn takes neighbours in opposite pairs, which have a distance in common. nlm compares the seven neighbours of a row at
-// once, so that a pixel of the own window is fetched once for seven windows. The quick form compares with the window
+// knn takes neighbours in opposite pairs, which have a distance in common. nlm compares the seven neighbours of a row
+// at once, so that a pixel of the own window is fetched once for seven windows. The quick form compares with the window
 // around the fourth pixel of the fourth row: that lies within the block, whose pixels wait in shared memory.
 
 constexpr int SIDE = 8;
@@ -96,7 +96,8 @@ __device__ Neighbours by_windows(cudaTextureObject_t image, int2 at, float sharp
 #pragma unroll
         for (int neighbour = 0; neighbour < WIDTH; ++neighbour) {
             int dx = neighbour - RADIUS;
-            around.add(colour(image, at.x + dx, at.y + dy), weight_of(unlike[neighbour], sharpness, dx, dy), NLM.weight);
+            float weight = weight_of(unlike[neighbour], sharpness, dx, dy);
+            around.add(colour(image, at.x + dx, at.y + dy), weight, NLM.weight);
         }
     }
     return around;

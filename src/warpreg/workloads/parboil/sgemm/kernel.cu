@@ -19,7 +19,9 @@ extern "C" __global__ void sgemm_nt(float alpha, const float *a, const float *b,
 
     int lane = threadIdx.x, warp = threadIdx.y;
     int own_column = warp / ROW_WARPS * COLUMNS;
-    int row = blockIdx.x * (ROWS * STRIDE) + warp % ROW_WARPS * WARP + lane;  // Every thread brings one element of a tile.
+    int row = blockIdx.x * (ROWS * STRIDE) + warp % ROW_WARPS * WARP + lane;
+
+    // Every thread brings one element of a tile.
     int brought = lane % TILE_COLUMNS, level = warp * (WARP / TILE_COLUMNS) + lane / TILE_COLUMNS;
     b += blockIdx.y * TILE_COLUMNS + brought;
     tiles[0][level][brought] = b[level * n];
