@@ -109,8 +109,9 @@ WORKLOAD = Workload(
     papers=("bow",),
     originals=("ispass/LIB",),
     differences=(
-        "The namesake keeps the rates of all steps, 13 KB of local memory a thread, where this keeps the growth of those"
-        " that still move; its double precision comes of constants without a suffix, here it is that of running sums."
+        "The namesake keeps the rates of all steps, 13 KB of local memory a thread, where this keeps the growth of"
+        " those that still move; its double precision comes of constants without a suffix, here it is that of running"
+        " sums."
     ),
     source=Path(__file__).with_name("kernel.cu"),
     # A path takes hundreds of thousands of instructions: small is 512 of the suite's 4,096 paths.

@@ -3,8 +3,8 @@
 //
 // The derivatives of a path's value by its first rates come from the adjoint, which goes back over the same steps. It
 // undoes them: only the factors by which rates grew are kept, packed without those of rates that have come to rest, and
-// each rate is divided by them to be what it was. The portfolio needs no arrays, since maturities ascend: one sweep over
-// the bonds meets every swaption in turn, and the adjoint sweeps back with the bond and bits that tell which ones paid.
+// each rate is divided by them to be what it was. The portfolio needs no arrays, since maturities ascend: one sweep
+// over the bonds meets every swaption in turn, and the adjoint sweeps back with the bond and bits that tell which paid.
 
 constexpr int MOST_RATES = 80;
 constexpr int MOST_STEPS = 40;
