@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
+
 import pytest
 
 from warpreg.designs import load
 from warpreg.experiments.measures.ipc import Ipc
-from warpreg.experiments.papers.ablation import Ablation, ablated, selected, under
-from warpreg.experiments.papers.cause import Cause
+from warpreg.experiments.papers.ablation import MACHINE, Ablation, AblationError, Mix, ablated, under, weighted
+from warpreg.experiments.papers.cause import Cause, judge
 from warpreg.experiments.papers.orf_lrf import results as orf_lrf
+from warpreg.experiments.papers.part import Part
 from warpreg.experiments.papers.reproduction import PAPERS as FOLDERS
 from warpreg.experiments.papers.reproduction import explained, paper_module
 from warpreg.experiments.papers.rfc import results as rfc
-from warpreg.experiments.papers.rfc.causes import TABLE_1, by_traces, to_the_oldest
-from warpreg.experiments.papers.shown import compare, find_ablation, shown
+from warpreg.experiments.papers.rfc.causes import TABLE_1
+from warpreg.experiments.papers.shown import Shown, compare, find_ablation, parts_of, shown, workloads_under
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice
 from warpreg.experiments.runs.scheduled import Scheduled, Variant
 from warpreg.experiments.studies import published
+from warpreg.experiments.studies.published import Measured
+from warpreg.experiments.studies.ratios import mean_ratio
 from warpreg.experiments.studies.study import Replay, Study, study
 from warpreg.ir.errors import UnknownNameError
 
 PAPERS = list(FOLDERS)
+
+
+def part(*measures: Replay) -> Part:
+    return Part(measures, lambda study: {})
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -30,8 +40,46 @@ def test_each_cause_names_an_ablation_and_each_ablation_has_a_cause(paper: str) 
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_no_cause_is_of_a_result_that_cannot_be_measured(paper: str) -> None:
-    assert not explained(paper).CAUSES.keys() & paper_module(paper).UNMEASURABLE.keys()
+def test_no_cause_is_of_a_result_that_cannot_be_measured_or_has_a_remark(paper: str) -> None:
+    module = explained(paper)
+    assert not module.CAUSES.keys() & (paper_module(paper).UNMEASURABLE.keys() | module.REMARKS.keys())
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_an_ablation_measures_the_results_whose_cause_names_it(paper: str) -> None:
+    module = explained(paper)
+    for name, ablation in module.ABLATIONS.items():
+        assert parts_of(paper, ablation)
+        assert ablation.code.keys() <= set(workloads_under(paper, name))
+
+
+def test_an_ablation_changes_inputs_and_nothing_else() -> None:
+    """It has no place for other findings or measures, or for workloads chosen by a rule."""
+    assert [one.name for one in fields(Ablation)] == [
+        "title", "parts", "choice", "parameters", "machine", "code", "mix",
+    ]  # fmt: skip
+    assert MACHINE == ("inner", "warps")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"machine": {"size": {"small": "tiny"}}}, "expected changes of inner, warps, found size"),
+        ({"machine": {"perfect_cache": {False: True}}}, "found perfect_cache"),
+        ({"mix": Mix("", {"a": (1, ["vector-add"])})}, "expected a mix with its source, found none"),
+        ({}, "expected one thing that changes, found none"),
+    ],
+)
+def test_another_change_is_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(AblationError, match=message):
+        Ablation("odd", ("all",), **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_texts_of_causes_have_no_figures_of_a_run(paper: str) -> None:
+    """Shares and fractions come with the ablation; what stands in a text is printed in the paper."""
+    texts = [cause.text for cause in explained(paper).CAUSES.values()] + list(explained(paper).REMARKS.values())
+    assert not [text for text in texts if re.search(r"\b[01]\.\d", text)]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -43,7 +91,7 @@ def test_ablations_ask_for_what_designs_and_compiler_know(paper: str) -> None:
 
 
 def test_a_measure_under_an_ablation_has_the_parameters_of_its_design() -> None:
-    changed = {"rfc": {"entries": 2, "replacement": "lru"}}
+    changed = Ablation("small", (), parameters={"rfc": {"entries": 2, "replacement": "lru"}})
     assert under(Replay.of("rfc", "static", entries=6), changed) == Replay.of(
         "rfc", "static", entries=2, replacement="lru"
     )
@@ -52,74 +100,127 @@ def test_a_measure_under_an_ablation_has_the_parameters_of_its_design() -> None:
 
 def test_variants_that_become_one_are_replayed_once() -> None:
     measure = Scheduled("gtx980-two-level", (Variant.of("rc", lines=24), Variant.of("rc", lines=16)))
-    assert under(measure, {"rc": {"lines": 8}}) == Scheduled("gtx980-two-level", (Variant.of("rc", lines=8),))
+    small = Ablation("small", (), parameters={"rc": {"lines": 8}})
+    assert under(measure, small) == Scheduled("gtx980-two-level", (Variant.of("rc", lines=8),))
 
 
 def test_an_ablated_study_counts_as_the_changed_design_under_the_name_of_the_original() -> None:
     """Six entries under an ablation that leaves one are one entry."""
     six, one = Replay.of("rfc", entries=6), Replay.of("rfc", entries=1)
-    found = ablated(Ablation("one entry", parameters={"rfc": {"entries": 1}}), [six], ["vector-add"], "tiny")
+    small = Ablation("one entry", ("all",), parameters={"rfc": {"entries": 1}})
+    found = ablated(small, [part(six)], ["vector-add"], "tiny", processes=1)
     asked = study(["vector-add"], [six, one], "tiny")
     assert found[six]["vector-add"].mrf_accesses == asked[one]["vector-add"].mrf_accesses
     assert found[six]["vector-add"].mrf_accesses > asked[six]["vector-add"].mrf_accesses
 
 
-def test_what_is_measured_instead_stands_under_the_name_of_the_original() -> None:
-    six, one, plain = Replay.of("rfc", entries=6), Replay.of("rfc", entries=1), Replay.of("mrf")
-    ablation = Ablation("one entry", instead=lambda measure: one if measure == six else measure, measures=(six, plain))
-    assert ablation.needs_runs
-    found = ablated(ablation, [six], ["vector-add"], "tiny", processes=1)
-    asked = study(["vector-add"], [one, plain], "tiny", processes=1)
-    assert found[six]["vector-add"].mrf_accesses == asked[one]["vector-add"].mrf_accesses
-    assert found[plain]["vector-add"].mrf_accesses == asked[plain]["vector-add"].mrf_accesses
+def test_an_ablation_runs_the_workloads_that_its_parts_are_about() -> None:
+    measure = Replay.of("mrf")
+    some = Part((measure,), lambda study: {}, ("reduction",))
+    order = Ablation("no scheduling", ("some",), choice={"schedule": False})
+    found = ablated(order, [some], ["vector-add", "reduction"], "tiny", processes=1)
+    assert list(found[measure]) == ["reduction"]
 
 
 def test_other_code_runs_in_place_of_a_workload_and_under_its_name() -> None:
-    """An address that steps along takes fewer instructions than one that is computed anew."""
+    """An address that steps along in a loop is not the code of the suite's reduction."""
     best = orf_lrf.BEST
     stepped = find_ablation("orf-lrf", "reduction-stepped")
     assert stepped.needs_runs
-    found = ablated(stepped, [best], ["vector-add", "reduction-loop"], "tiny", processes=1)
-    asked = study(["reduction-loop"], [best], "tiny", processes=1)
-    assert list(found[best]) == ["reduction-loop"]
-    (of_stepped,), (of_loop,) = found[best].values(), asked[best].values()
-    assert of_stepped.warp_instructions < of_loop.warp_instructions
+    assert workloads_under("orf-lrf", "reduction-stepped", ["vector-add", "reduction"]) == ["reduction"]
+    parts = [Part((best,), lambda study: {}, ("reduction",))]
+    found = ablated(stepped, parts, ["vector-add", "reduction"], "tiny", processes=1)
+    asked = study(["reduction"], [best], "tiny", processes=1)
+    assert list(found[best]) == ["reduction"]
+    (of_stepped,), (of_suite,) = found[best].values(), asked[best].values()
+    assert of_stepped.warp_instructions != of_suite.warp_instructions
 
 
-def test_only_greedy_schedulers_go_on_to_the_oldest() -> None:
-    assert to_the_oldest(Ipc(6, "greedy", alu_cycles=4)) == Ipc(6, "gto", alu_cycles=4)
-    assert to_the_oldest(Ipc(6, "lrr")) == Ipc(6, "lrr")
-    assert to_the_oldest(rfc.MRF) == rfc.MRF
+def test_only_what_an_ablation_names_of_the_machine_changes() -> None:
+    oldest = find_ablation("rfc", "oldest-next")
+    assert under(Ipc(6, "greedy", alu_cycles=4), oldest) == Ipc(6, "gto", alu_cycles=4)
+    assert under(Ipc(6, "lrr"), oldest) == Ipc(6, "lrr")
+    assert under(rfc.MRF, oldest) == rfc.MRF
+    few = find_ablation("rc-rsp", "few-warps")
+    assert under(Scheduled("gtx980-two-level", ()), few) == Scheduled("gtx980-two-level", (), 16)
 
 
 def test_categories_weigh_as_many_traces_as_the_paper_has() -> None:
     """The mean of the HPC examples is 0.2, that of video processing 0.5: (18 x 0.2 + 19 x 0.5) / 37."""
     values = {"dgemm": 0.1, "sgemm": 0.3, "motion-estimation": 0.5, "vector-add": 1.0}
-    measured = Study("tiny", AS_COMPILED, {rfc.MRF: values})
-    assert by_traces(measured, values.__getitem__) == pytest.approx((18 * 0.2 + 19 * 0.5) / 37)
-    assert by_traces(Study("tiny", AS_COMPILED, {rfc.MRF: {"vector-add": 1.0}}), values.__getitem__) == 0
-    assert sum(traces for traces, _ in TABLE_1.values()) == 210
-    assert {name for _, examples in TABLE_1.values() for name in examples} <= set(rfc.WORKLOADS)
+    mixed = weighted(Study("tiny", AS_COMPILED, {rfc.MRF: values}), TABLE_1)
+    assert list(mixed[rfc.MRF]) == ["dgemm", "sgemm", "motion-estimation"]
+    pairs = ((value, 1.0) for value in mixed[rfc.MRF].values())
+    assert mean_ratio(pairs, mixed.weights_of(mixed[rfc.MRF])) == pytest.approx((18 * 0.2 + 19 * 0.5) / 37)
+    assert sum(weight for weight, _ in TABLE_1.groups.values()) == 210
+    assert {name for _, examples in TABLE_1.groups.values() for name in examples} <= set(rfc.WORKLOADS)
 
 
-def test_a_selection_takes_some_workloads_of_a_study() -> None:
-    measure = Replay.of("mrf")
-    whole = study(["vector-add", "reduction"], [measure], "tiny", processes=1)
-    kept = selected(Ablation("one workload", takes=lambda name: name == "reduction"), whole)
-    assert list(kept[measure]) == ["reduction"]
+def test_traffic_of_a_mix_is_a_weighted_mean() -> None:
+    """Three quarters of the weight on one of two workloads."""
+    names = ["vector-add", "reduction"]
+    traffic = rfc.PARTS["traffic"]
+    found = study(names, traffic.measures, "tiny", processes=1)
+    mix = Mix("by hand", {"a": (3, names[:1]), "b": (1, names[1:])})
+    each = [traffic.findings(weighted(found, Mix("", {"a": (1, [name])})))["rfc-6-mrf-reads-avoided"] for name in names]
+    both = traffic.findings(weighted(found, mix))["rfc-6-mrf-reads-avoided"]
+    assert both == pytest.approx(0.75 * each[0] + 0.25 * each[1])
+
+
+@pytest.mark.parametrize(
+    ("share", "within", "verdict"),
+    [
+        (0.6, True, "shown"),
+        (1.3, True, "shown"),
+        (0.59, True, "partly"),
+        (1.31, True, "partly"),
+        (0.95, False, "partly"),
+        (0.1, False, "partly"),
+        (1.9, False, "partly"),
+        (0.09, True, "not explained"),
+        (1.91, False, "not explained"),
+        (-0.5, False, "not explained"),
+        (None, True, "shown"),
+        (None, False, "not explained"),
+    ],
+)
+def test_a_cause_is_shown_if_most_of_the_difference_goes_away(share: float | None, within: bool, verdict: str) -> None:
+    assert judge(share, within=within) == verdict
+
+
+@pytest.mark.parametrize(
+    ("measured", "ablated", "share", "verdict"),
+    [
+        (0.4, 0.53, 0.13 / 0.14, "shown"),  # 0.54 +- 0.05 is printed
+        (0.4, 0.485, 0.085 / 0.14, "partly"),  # most of it goes away, but it ends outside
+        (0.4, 0.42, 0.02 / 0.14, "partly"),
+        (0.4, 0.39, -0.01 / 0.14, "not explained"),
+        (0.4, None, None, "not explained"),
+        (0.5, 0.54, 1.0, None),  # within as it is
+        (None, None, None, None),
+    ],
+)
+def test_the_verdict_is_computed_from_the_run(
+    measured: Measured | None, ablated: Measured | None, share: float | None, verdict: str | None
+) -> None:
+    (printed,) = [one for one in published.results("orf-lrf") if one.id == "orf-sw-energy-saving-max"]
+    row = Shown(printed, Cause("compiler", "order", "ptx-order"), "no order", measured, ablated)
+    assert row.share == (None if share is None else pytest.approx(share))
+    assert row.verdict == row.as_dict()["verdict"] == verdict
 
 
 def test_shown_are_the_results_whose_cause_names_the_ablation(monkeypatch: pytest.MonkeyPatch) -> None:
     module = explained("orf-lrf")
-    causes = {"orf-usage-read-once": Cause("input", "why", "this"), "orf-opt-gain": Cause("paper", "why", "other")}
+    causes = {"orf-usage-read-once": Cause("input", "why", "this"), "orf-opt-gain": Cause("model", "why", "other")}
     monkeypatch.setattr(module, "CAUSES", causes)
+    monkeypatch.setattr(module, "ABLATIONS", {"this": Ablation("less of it", (), choice={"rotate": 1})})
     monkeypatch.setattr(paper_module("orf-lrf"), "findings", lambda study: {"orf-usage-read-once": 0.9})
     rows = list(shown("orf-lrf", "this", study([], []), {"orf-usage-read-once": 0.6}))
     assert [row.as_dict() for row in rows] == [
         {
             "paper": "orf-lrf", "id": "orf-usage-read-once", "published": 0.7, "measured": 0.9, "ablated": 0.6,
-            "share": pytest.approx(1.5), "unit": "fraction", "within": True, "ablation": "this",
-            "cause": "input: why (--ablation this)",
+            "share": 1.0, "unit": "fraction", "within": True, "verdict": "shown", "ablation": "this",
+            "title": "less of it", "cause": "input: why (--ablation this)",
         }
     ]  # fmt: skip
     assert {one.id for one in published.results("orf-lrf")} >= causes.keys()
@@ -127,10 +228,10 @@ def test_shown_are_the_results_whose_cause_names_the_ablation(monkeypatch: pytes
 
 def test_all_ablations_of_a_paper_are_shown_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     module = explained("orf-lrf")
-    monkeypatch.setattr(
-        module, "ABLATIONS", {name: Ablation(name, findings=lambda _: {}) for name in ("this", "other")}
-    )
-    causes = {"orf-usage-read-once": Cause("input", "why", "this"), "orf-opt-gain": Cause("paper", "why", "other")}
+    mix = Mix("by hand", {"all": (1, ["vector-add"])})
+    monkeypatch.setattr(module, "ABLATIONS", {name: Ablation(name, ("none",), mix=mix) for name in ("this", "other")})
+    monkeypatch.setattr(paper_module("orf-lrf"), "PARTS", {"none": Part((), lambda study: {})})
+    causes = {"orf-usage-read-once": Cause("input", "why", "this"), "orf-opt-gain": Cause("model", "why", "other")}
     monkeypatch.setattr(module, "CAUSES", causes)
     monkeypatch.setattr(paper_module("orf-lrf"), "MEASURES", (Replay.of("mrf"),))
     monkeypatch.setattr(paper_module("orf-lrf"), "findings", lambda study: {})
@@ -144,3 +245,8 @@ def test_all_ablations_of_a_paper_are_shown_one_after_the_other(monkeypatch: pyt
 def test_an_ablation_that_is_not_there_is_an_error() -> None:
     with pytest.raises(UnknownNameError, match="ptx-order"):
         find_ablation("orf-lrf", "ptx-ordr")
+
+
+def test_a_part_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(UnknownNameError, match="part of the results of rfc"):
+        parts_of("rfc", Ablation("odd", ("trafic",), choice={"rotate": 1}))

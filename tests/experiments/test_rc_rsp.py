@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from warpreg.energy.counts import Structure
+from warpreg.experiments.papers.ablation import under
 from warpreg.experiments.papers.rc_rsp import designs
 from warpreg.experiments.papers.rc_rsp import results as rc_rsp
-from warpreg.experiments.papers.rc_rsp.causes import cache_results, figures_9_10_by_register, with_few_warps
+from warpreg.experiments.papers.shown import find_ablation
 from warpreg.experiments.runs.run import AS_COMPILED
 from warpreg.experiments.runs.scheduled import Scheduled, Variant
 from warpreg.experiments.studies.study import Study
@@ -69,34 +70,34 @@ def test_an_sm_may_hold_fewer_warps_but_a_thread_block(asked: int | None, block:
     assert (sm.warps, sm.threads) == (warps, 32 * warps)
 
 
-def test_with_few_warps_the_cache_is_replayed_alone_and_in_the_hybrid() -> None:
-    few = with_few_warps(designs.SCHEDULED)
-    assert few == Scheduled("gtx980-two-level", (designs.rc(12), designs.CHOSEN), 16)
-    assert with_few_warps(designs.MRF) == designs.MRF
-
-
-def test_by_the_register_the_cache_is_replayed_alone_and_in_the_hybrid() -> None:
-    (alone, hybrid) = figures_9_10_by_register(designs.SCHEDULED).variants
-    assert alone == Variant.of("rc", lines=24, private=False, sets_by="register")
-    assert dict(hybrid.values) == dict(designs.CHOSEN.values) | {"sets_by": "register"}
-    assert figures_9_10_by_register(designs.MRF) == designs.MRF
+def test_by_the_register_all_that_is_compared_is_replayed() -> None:
+    by_register = under(designs.COMPARED, find_ablation("rc-rsp", "sets-by-register"))
+    assert isinstance(by_register, Scheduled)
+    assert by_register.variants[0] == Variant.of("rc", lines=24, private=False, sets_by="register")
+    assert all(dict(variant.values)["sets_by"] == "register" for variant in by_register.variants)
 
 
 def test_what_the_cache_does_is_a_geometric_mean() -> None:
     """Of 20 reads the cache serves 18 of one workload and 2 of the other: the root of 0.9 x 0.1."""
     alone, hybrid, level = designs.rc(12), designs.CHOSEN, ("MRF", "RC")
-    found = {
-        designs.MRF: {name: counted(("MRF",), [20], [10]) for name in ("hotspot", "lud")},
-        designs.SCHEDULED: {
+    organisations = ("parallel-evict", "parallel-apart")
+    parallel = {designs.hybrid(8, 4, one): counted(level, [10, 10], [5, 5]) for one in organisations}
+    whole = {name: counted(("MRF",), [20], [10]) for name in ("hotspot", "lud")}
+    compared = {
+        name: each | parallel
+        for name, each in {
             "hotspot": {alone: counted(level, [2, 18], [0, 10]), hybrid: counted(level, [10, 10], [5, 5])},
             "lud": {alone: counted(level, [18, 2], [0, 10]), hybrid: counted(level, [10, 10], [5, 5])},
-        },
+        }.items()
     }
-    results = cache_results(Study("tiny", AS_COMPILED, found))
+    rsp = {designs.rsp(12): {name: counted(("MRF", "RSP"), [5, 15], [5, 5]) for name in ("hotspot", "lud")}}
+    study = Study("tiny", AS_COMPILED, {designs.MRF: whole, designs.COMPARED: compared, **rsp})
+    results = rc_rsp.PARTS["designs"].findings(study)
     assert results["rc-rsp-reads-elided-rc"] == pytest.approx(0.3)
     assert results["rc-rsp-rc-hit-rate-alone"] == pytest.approx(0.3)
     assert results["rc-rsp-reads-elided-hybrid"] == results["rc-rsp-writes-elided-hybrid"] == pytest.approx(0.5)
     assert results["rc-rsp-writes-elided-rc"] == 1
+    assert results["rc-rsp-parallel-evict"] == results["rc-rsp-parallel-no-liveout"]
 
 
 def test_a_smaller_store_takes_less_of_the_die() -> None:

@@ -75,15 +75,6 @@ def test_the_scratchpad_captures_reads_up_to_where_its_lead_is_largest(
     assert rc_rsp_cycles.captured_within(pd.DataFrame(rows)) == expected
 
 
-def test_the_cache_may_overtake_the_scratchpad_before_its_lead_is_largest() -> None:
-    """Ahead by 3 up to 4 cycles, 2 up to 8, 4 up to 12: the lead is largest at 12, and the cache was ahead at 4."""
-    reads = {"RSP": (4, 1, 3), "RC": (1, 2, 1)}
-    rows = [{"part": part, "cycles": 4 * i, "reads": n} for part, shares in reads.items() for i, n in enumerate(shares)]
-    frame = pd.DataFrame(rows)
-    assert (rc_rsp_cycles.captured_within(frame), rc_rsp_cycles.overtaken_at(frame)) == (12, 4)
-    assert rc_rsp_cycles.overtaken_at(frame[frame["cycles"] == 0]) == 0
-
-
 def test_cycles_are_the_schedulers_times_the_organisations() -> None:
     found = study(
         {

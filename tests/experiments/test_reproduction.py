@@ -34,8 +34,7 @@ def test_unmeasurable_results_and_causes_are_of_printed_results() -> None:
         assert {*paper_module(paper).UNMEASURABLE, *explained(paper).CAUSES} <= printed
 
 
-def test_every_printed_result_has_one_row(replays, monkeypatch) -> None:
-    monkeypatch.setattr(results, "scheduling", lambda study: {})
+def test_every_printed_result_has_one_row(replays) -> None:
     rows = list(reproduced("rfc", replays))
     assert [row.published.id for row in rows] == [one.id for one in published.results("rfc")]
     silent = {row.published.id for row in rows if row.cause == NOT_AMONG_THEM}
@@ -55,8 +54,7 @@ def test_findings_are_consistent_with_each_other(replays) -> None:
     assert (alive["writes avoided"] >= plain["writes avoided"]).all()
 
 
-def test_figures_have_the_columns_that_they_declare(replays, monkeypatch) -> None:
-    monkeypatch.setattr(results, "scheduling", lambda study: {})
+def test_figures_have_the_columns_that_they_declare(replays) -> None:
     for figure in figures_of("rfc"):
         if figure.y.column != "ipc":
             columns = {figure.x.column, figure.y.column, figure.series, figure.groups, figure.panels, figure.texts}

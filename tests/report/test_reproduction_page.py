@@ -24,6 +24,8 @@ def row(name: str, measured: float | bool | None, within: bool | None, cause: st
         "measured": measured,
         "unit": "ratio",
         "within": within,
+        "null": 1.0,
+        "could_fail": True,
         "cause": cause,
     }
 
@@ -32,13 +34,18 @@ ROWS = [row("a", 0.123456, True), row("b", True, True), row("c", 0.5, False, "th
 
 
 def test_the_table_counts_what_is_within_and_has_a_line_for_each_result() -> None:
-    lines = list(table(ROWS))
-    assert lines[0] == "4 results, 3 measured, 2 of them within tolerance.\n"
+    """Of three that are measured one could not have failed."""
+    rows = [ROWS[0], {**ROWS[1], "null": "holds", "could_fail": False}, *ROWS[2:]]
+    lines = list(table(rows))
+    assert lines[0].replace("\n", " ").strip() == (
+        "4 results, 3 measured; 2 of them could have failed, of which 1 are within tolerance;"
+        " 1 have no null that could fail."
+    )
     assert lines[3:] == [
-        "| a | §1 | energy | 0.1 to 0.25 | 0.1235 | ratio | yes |",
-        "| b | §1 | energy | 0.1 to 0.25 | yes | ratio | yes |",
-        "| c | §1 | energy | 0.1 to 0.25 | 0.5 | ratio | no |",
-        "| d | §1 | energy | 0.1 to 0.25 |  | ratio |  |",
+        "| a | §1 | energy | 0.1 to 0.25 | 1 | 0.1235 | ratio | yes |",
+        "| b | §1 | energy | 0.1 to 0.25 | would hold too | yes | ratio | (yes) |",
+        "| c | §1 | energy | 0.1 to 0.25 | 1 | 0.5 | ratio | no |",
+        "| d | §1 | energy | 0.1 to 0.25 | 1 |  | ratio |  |",
     ]
 
 
@@ -50,14 +57,26 @@ def test_results_of_which_the_same_is_said_stand_together() -> None:
     ]
     assert list(reasons("## Why", rows)) == ["\n## Why\n", "- `a`, `c`: the input", "- `b`: the model (`--ablation x`)"]
     assert not list(reasons("## Why", []))
+    assert list(reasons("## Why", rows, {"a": "shown", "c": "partly"}))[1] == "- `a` (shown), `c` (partly): the input"
 
 
-def test_ablations_are_shown_of_results_outside_their_tolerance() -> None:
-    """Of 0.5, where 0.25 is the nearest that is printed, three fifths go away."""
-    ablated = {"ablated": 0.35, "share": 0.6, "ablation": "no-input"}
-    lines = list(ablations("rc-rsp", "tiny", ROWS, [{**ROWS[0], **ablated}, {**ROWS[2], **ablated}]))
-    assert "`warpreg reproduce rc-rsp --ablation all --size tiny`" in lines[0]
-    assert lines[3:] == ["| c | 0.1 to 0.25 | 0.5 | 0.35 | 0.60 | no | no-input |"]
+def shown(one: dict[str, object], ablated: float, share: float | None, verdict: str) -> dict[str, object]:
+    ablation = {"ablation": "no-input", "title": "without it"}
+    return {**one, "ablated": ablated, "share": share, "within": ablated < 0.4, "verdict": verdict, **ablation}
+
+
+def test_results_outside_their_tolerance_stand_beside_what_ablations_show() -> None:
+    """Of 0.5, where 0.25 is the nearest that is printed, three fifths go away; of the other nothing is blamed."""
+    rows = [*ROWS, row("e", 0.9, False)]
+    lines = list(ablations("rc-rsp", "tiny", rows, [shown(ROWS[0], 0.35, 0.6, ""), shown(ROWS[2], 0.35, 0.6, "shown")]))
+    assert "Of these 2 results, the cause of 1 is shown, of 0 in part; 1 are not explained." in lines[0]
+    assert "`warpreg reproduce rc-rsp --ablation all --size tiny`" in lines[0].replace("\n", " ")
+    assert lines[3:] == [
+        "| c | 0.1 to 0.25 | 0.5 | 0.35 | 0.60 | yes | shown | no-input |",
+        "| e | 0.1 to 0.25 | 0.9 |  |  |  | not explained |  |",
+        "",
+        "- `no-input`: without it",
+    ]
     assert not list(ablations("rc-rsp", "tiny", ROWS, []))
 
 
@@ -75,16 +94,16 @@ def test_a_page_is_made_of_saved_results_and_tables(tmp_path: Path) -> None:
         ("scheduler", pd.DataFrame({"workload": ["bfs", "nn"], "what": ["RC", "RC"], "ratio": [1.0, 1.1]})),
     ):
         write_frame(figures[name], frame, frame_path("rc-rsp", figures[name], tmp_path))
-    (tmp_path / "rc-rsp.json").write_text(json.dumps(ROWS))
-    shown = {**ROWS[2], "ablated": 0.35, "share": None, "ablation": "no-input"}
-    (tmp_path / "rc-rsp-ablations.json").write_text(json.dumps([shown]))
+    (tmp_path / "rc-rsp.json").write_text(json.dumps({"summary": [], "results": ROWS}))
+    judged = shown(ROWS[2], 0.45, None, "not explained")
+    (tmp_path / "rc-rsp-ablations.json").write_text(json.dumps([judged]))
     docs = tmp_path / "docs"
     (docs / "reference").mkdir(parents=True)
     done = CliRunner().invoke(main, ["rc-rsp", "--from", str(tmp_path), "--docs", str(docs)], catch_exceptions=False)
     assert done.exit_code == 0
     page = (docs / "reference" / "reproduction-rc-rsp.md").read_text()
     assert "| c | §1 |" in page
-    assert "| c | 0.1 to 0.25 | 0.5 | 0.35 |  | no | no-input |" in page
+    assert "| c | 0.1 to 0.25 | 0.5 | 0.45 |  | no | not explained | no-input |" in page
     assert "on\n2 workloads" in page
     assert page.count("![") == 2
     assert (docs / "images" / "reproduction" / "rc-rsp-figure-8.svg").stat().st_size < 50_000

@@ -12,13 +12,13 @@ import click
 from warpreg import workloads
 from warpreg.cli import output
 from warpreg.cli.options import compile_options, json_option
-from warpreg.experiments.papers.reproduction import PAPERS, explained, measure, paper_module, reproduced
-from warpreg.experiments.papers.shown import ALL, compare
+from warpreg.experiments.papers.reproduction import PAPERS, explained, measure, paper_module, reproduced, summed
+from warpreg.experiments.papers.shown import ALL, compare, workloads_under
 from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.studies.study import Study
 
-COLUMNS = ("paper", "id", "published", "measured", "unit", "within", "cause")
-ABLATED = ("id", "published", "measured", "ablated", "share", "unit", "within", "cause")
+COLUMNS = ("paper", "id", "published", "null", "measured", "unit", "within", "could fail", "cause")
+ABLATED = ("id", "published", "measured", "ablated", "share", "unit", "within", "verdict", "cause")
 
 
 @click.command()
@@ -73,6 +73,7 @@ def command(
     """Measure every published result of a paper and compare it with the published value. Default: all papers.
 
     Measurements are saved in the cache directory, so an interrupted run resumes where it stopped.
+    A result could fail if it would not be within tolerance without its effect (its null value).
 
     \b
     warpreg reproduce rfc --size tiny
@@ -98,10 +99,13 @@ def command(
         rows += [{"paper": paper, **one.as_dict(), "left_out": found.reasons} for one in reproduced(paper, found)]
         if folder is not None:
             _write_figures(paper, found, folder)
+    summaries = [summed(paper, [row for row in rows if row["paper"] == paper]) for paper in chosen]
     if as_json:
-        output.print_json(rows)
-    else:
-        output.print_tables([output.table(rows, COLUMNS)])
+        output.print_json({"summary": [one.as_dict() for one in summaries], "results": rows})
+        return
+    output.print_tables([output.table([{**row, "could fail": row["could_fail"]} for row in rows], COLUMNS)])
+    for one in summaries:
+        click.echo(f"\n{one.paper}: {one}")
 
 
 def _write_figures(paper: str, found: Study, folder: Path) -> None:
@@ -123,8 +127,9 @@ def _print_ablation(
 ) -> None:
     if len(papers) != 1:
         raise click.UsageError(f"--ablation requires exactly one paper, out of {', '.join(papers)}")
-    runs = 1 + sum(one.needs_runs for name, one in explained(papers[0]).ABLATIONS.items() if ablation in (name, ALL))
-    with output.steps(runs * len(names or paper_module(papers[0]).WORKLOADS)) as progress:
+    wanted = [name for name in explained(papers[0]).ABLATIONS if ablation in (name, ALL)]
+    runs = sum(len(workloads_under(papers[0], name, names)) for name in wanted)
+    with output.steps(runs + len(names or paper_module(papers[0]).WORKLOADS)) as progress:
         found = compare(
             papers[0], ablation, size, names, choice, processes, lambda name: progress.done(), keep=not fresh
         )

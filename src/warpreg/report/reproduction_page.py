@@ -9,15 +9,18 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, get_args
 
 import click
 import pandas as pd
 
+from warpreg.experiments.papers.cause import Verdict
 from warpreg.experiments.papers.figure import Figure
-from warpreg.experiments.papers.reproduction import PAPERS, figures_of, measure, reproduced
+from warpreg.experiments.papers.reproduction import PAPERS, figures_of, measure, reproduced, summed
 from warpreg.experiments.papers.shown import ALL, compare
 from warpreg.experiments.studies import published
 from warpreg.ir.errors import WarpregError
@@ -37,17 +40,20 @@ INTRODUCTION = """# {title}
 
 The table compares every result that the paper reports with the value measured on
 {workloads} workloads (`warpreg reproduce {paper} --size {size}`). *Within* states whether the difference is within the
-tolerance given in `published.toml` ([method](../explanation/reproduction.md)). In the figures, black diamonds, bars and
-dashed lines are the values of the paper.
+tolerance given in `published.toml` ([method](../explanation/reproduction.md)). *Null* is the value without the effect;
+*within* is in brackets where the result could not have failed. In the figures, black diamonds, bars and dashed lines
+are the values of the paper.
 """
-COLUMNS = ("id", "where", "what", "published", "measured", "unit", "within")
-HEADINGS = ("result", "source", "quantity", "published", "measured", "unit", "within")
-ABLATED = ("result", "published", "measured", "ablated", "share", "within", "ablation")
+HEADINGS = ("result", "source", "quantity", "published", "null", "measured", "unit", "within")
+ABLATED = ("result", "published", "measured", "ablated", "share", "within", "verdict", "ablation")
 ABLATIONS = """
-Each result outside its tolerance, with the ablation of its cause
-(`warpreg reproduce {paper} --ablation all --size {size}`). *Share* is the part of the difference between published and
-measured that the ablation removes. A share above 1 means that the ablated value passes the published one.
+Of these {outside} results, the cause of {shown} is shown, of {partly} in part; {not_explained} are not explained.
+*Ablated* is the value with the ablation of the cause (`warpreg reproduce {paper} --ablation all --size {size}`).
+*Share* is the part of the difference between published and measured that the ablation removes; a share above 1 means
+that the ablated value passes the published one. A cause is shown if the share is 0.6 to 1.3 and the ablated value is
+within the tolerance. It is shown in part if the difference shrinks by at least a tenth.
 """
+WORDS = {"fails": "would not hold", "holds": "would hold too"}
 DIGITS = 4
 LINE = 120
 OPTION = re.compile(r"\((--[^)]*)\)")
@@ -90,7 +96,8 @@ def page(
     """The page as lines of Markdown; ``workloads`` is how many were measured, each picture a path from the page on."""
     yield INTRODUCTION.format(title=TITLES[paper], command=COMMAND, paper=paper, size=size, workloads=workloads)
     yield from table(rows)
-    yield from reasons("## Results outside their tolerance", [row for row in rows if row["within"] is False])
+    verdicts = {row["id"]: row["verdict"] for row in ablated if row["verdict"]}
+    yield from reasons("## Results outside their tolerance", [row for row in rows if row["within"] is False], verdicts)
     yield from ablations(paper, size, rows, ablated)
     yield from reasons("## Not measured", [row for row in rows if row["measured"] is None])
     yield from left_out(rows)
@@ -101,20 +108,29 @@ def page(
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
     """The results of one paper as lines of Markdown, how many are within tolerance first."""
-    measured = [row for row in rows if row["measured"] is not None]
-    within = sum(bool(row["within"]) for row in measured)
-    yield f"{len(rows)} results, {len(measured)} measured, {within} of them within tolerance.\n"
+    yield _filled(f"{summed(rows[0]['paper'], rows)}.")
     yield _line(HEADINGS)
     yield _line(["---"] * len(HEADINGS))
     for row in rows:
-        yield _line([_cell(row[key]) for key in COLUMNS])
+        within = _cell(row["within"]) if row["could_fail"] or row["within"] is None else f"({_cell(row['within'])})"
+        cells = {
+            **row,
+            "result": row["id"],
+            "source": row["where"],
+            "quantity": row["what"],
+            "null": WORDS.get(str(row["null"]), row["null"]),
+            "within": within,
+        }
+        yield _line([_cell(cells[heading]) for heading in HEADINGS])
 
 
-def reasons(heading: str, rows: Sequence[Row]) -> Iterator[str]:
-    """What is said of results, those together of which the same is said; nothing of none."""
+def reasons(heading: str, rows: Sequence[Row], verdicts: Mapping[str, Verdict] = MappingProxyType({})) -> Iterator[str]:
+    """What is said of results, those together of which the same is said, each with the verdict on that; nothing of
+    none."""
     said: dict[str, list[str]] = {}
     for row in rows:
-        said.setdefault(row["cause"], []).append(f"`{row['id']}`")
+        verdict = f" ({verdicts[row['id']]})" if row["id"] in verdicts else ""
+        said.setdefault(row["cause"], []).append(f"`{row['id']}`{verdict}")
     if said:
         yield f"\n{heading}\n"
     for cause, results in said.items():
@@ -122,17 +138,35 @@ def reasons(heading: str, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def ablations(paper: str, size: str, rows: Sequence[Row], ablated: Sequence[Row]) -> Iterator[str]:
-    """The results outside their tolerance beside what they become under the ablation of their cause; nothing without
-    ablations."""
-    outside = {row["id"] for row in rows if row["within"] is False}
-    shown = [row for row in ablated if row["id"] in outside]
-    if shown:
-        yield ABLATIONS.format(paper=paper, size=size)
-        yield _line(ABLATED)
-        yield _line(["---"] * len(ABLATED))
-    for row in shown:
+    """The results outside their tolerance beside what they become under the ablation of their cause, with the verdict
+    on that; then what each ablation is.  Nothing without ablations."""
+    by_result = {row["id"]: row for row in ablated}
+    outside = [_judged(row, by_result.get(row["id"])) for row in rows if row["within"] is False]
+    if not outside or not ablated:
+        return
+    counted = Counter(row["verdict"] for row in outside)
+    yield _filled(ABLATIONS.format(paper=paper, size=size, outside=len(outside), **_numbers(counted)))
+    yield _line(ABLATED)
+    yield _line(["---"] * len(ABLATED))
+    for row in outside:
         share = "" if row["share"] is None else f"{row['share']:.2f}"
-        yield _line([*(_cell(row[key]) for key in ("id", *ABLATED[1:4])), share, _cell(row["within"]), row["ablation"]])
+        yield _line([_cell({**row, "result": row["id"], "share": share}[key]) for key in ABLATED])
+    titles = {row["ablation"]: row["title"] for row in outside if row["ablation"]}
+    if titles:
+        yield ""
+    for ablation, title in titles.items():
+        yield _item(f"- `{ablation}`: {title}")
+
+
+def _judged(row: Row, shown: Row | None) -> Row:
+    """A result outside its tolerance with what its ablation shows; not explained without one."""
+    verdict: Verdict = "not explained"
+    nothing = {"ablated": None, "share": None, "within": None, "verdict": verdict, "ablation": "", "title": ""}
+    return {**nothing, **{key: row[key] for key in ("id", "published", "measured")}, **(shown or {})}
+
+
+def _numbers(counted: Mapping[Verdict, int]) -> Mapping[str, int]:
+    return {verdict.replace(" ", "_"): counted.get(verdict, 0) for verdict in get_args(Verdict)}
 
 
 def left_out(rows: Sequence[Row]) -> Iterator[str]:
@@ -146,6 +180,11 @@ def left_out(rows: Sequence[Row]) -> Iterator[str]:
 
 def _item(text: str) -> str:
     return textwrap.fill(text, LINE, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _filled(text: str) -> str:
+    """A paragraph between empty lines."""
+    return f"\n{textwrap.fill(text.strip(), LINE, break_on_hyphens=False)}\n"
 
 
 Drawn = list[tuple[Figure, pd.DataFrame]]
@@ -164,7 +203,8 @@ def _read(paper: str, folder: Path) -> tuple[list[Row], list[Row], Drawn]:
     path = folder / f"{paper}.json"
     if not path.is_file():
         raise PageError(f"{path}: expected the results of warpreg reproduce {paper} --json, found no file")
-    rows = [row for row in json.loads(path.read_text(encoding="utf-8")) if row["paper"] == paper]
+    results = json.loads(path.read_text(encoding="utf-8"))["results"]
+    rows = [row for row in results if row["paper"] == paper]
     shown = folder / f"{paper}-ablations.json"
     ablated: list[Row] = json.loads(shown.read_text(encoding="utf-8")) if shown.is_file() else []
     paths = {figure: frame_path(paper, figure, folder) for figure in figures_of(paper)}

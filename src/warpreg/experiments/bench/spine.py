@@ -167,7 +167,7 @@ def probe_segments(instructions: int) -> int:
 
 
 def _compile_in_process(segments: int, cache: str) -> float:
-    script = f"from warpreg.experiments import spine_bench; spine_bench.print_compile_seconds({segments})"
+    script = f"from warpreg.experiments.bench import spine; spine.print_compile_seconds({segments})"
     return float(json.loads(python(["-c", script], cache)))
 
 

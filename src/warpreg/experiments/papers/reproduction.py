@@ -1,23 +1,25 @@
 """A paper reproduced: each of its printed results beside what was measured here, none left out.
 
 A paper is a folder.  ``results`` declares ``WORKLOADS`` (what its figures are of: the paper's own, as far as the suite
-has them), ``MEASURES`` (what they need of each), ``findings(study)`` (measured values by result id) and
-``UNMEASURABLE`` (results whose inputs cannot exist here, with the reason).  ``causes`` declares ``CAUSES`` (why a value
-falls outside its tolerance, by result id) and ``ABLATIONS`` (the runs that show it, by name), ``figures`` declares
-``FIGURES`` in the paper's order.
+has them), ``MEASURES`` (what they need of each), ``PARTS`` (results that are computed together, by name),
+``findings(study)`` (measured values of all parts by result id) and ``UNMEASURABLE`` (results whose inputs cannot exist
+here, with the reason).  ``causes`` declares ``CAUSES`` (what is thought to keep a value outside its tolerance, by
+result id), ``ABLATIONS`` (the runs that put that to the test, by name) and ``REMARKS`` (what was observed of results
+that no ablation can explain), ``figures`` declares ``FIGURES`` in the paper's order.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from types import ModuleType
 from typing import Any, Protocol, cast
 
 from warpreg.experiments.papers.ablation import Ablation
 from warpreg.experiments.papers.cause import Cause
 from warpreg.experiments.papers.figure import Figure
+from warpreg.experiments.papers.part import Part
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.published import Measured, Published
@@ -29,7 +31,7 @@ PAPERS = {"rfc": "rfc", "orf-lrf": "orf_lrf", "rc-rsp": "rc_rsp"}
 
 
 NOT_AMONG_THEM = "about workloads that were not among those measured"
-UNEXPLAINED = "not explained yet"
+UNEXPLAINED = "not explained"
 
 
 class ReproductionError(WarpregError):
@@ -41,6 +43,7 @@ class Paper(Protocol):
 
     WORKLOADS: Sequence[str]
     MEASURES: Sequence[Measure[Any]]
+    PARTS: Mapping[str, Part]
     UNMEASURABLE: Mapping[str, str]
 
     def findings(self, study: Study) -> Mapping[str, Measured]:
@@ -52,6 +55,7 @@ class Explained(Protocol):
 
     CAUSES: Mapping[str, Cause]
     ABLATIONS: Mapping[str, Ablation]
+    REMARKS: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,45 @@ class Reproduced:
             "measured": self.measured,
             "unit": self.published.unit,
             "within": self.within,
+            "null": self.published.null,
+            "could_fail": self.published.could_fail,
             "cause": self.cause,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Of a paper's printed results how many were ``measured``, how many of these ``could_fail`` without the effect that
+    they tell, and how many of those that could are ``within`` tolerance."""
+
+    paper: str
+    results: int
+    measured: int
+    could_fail: int
+    within: int
+
+    @property
+    def no_null(self) -> int:
+        """Measured results that would be within without any effect too, or of which no null is known."""
+        return self.measured - self.could_fail
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**asdict(self), "no_null": self.no_null}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.results} results, {self.measured} measured; {self.could_fail} of them could have failed, of which"
+            f" {self.within} are within tolerance; {self.no_null} have no null that could fail"
+        )
+
+
+def summed(paper: str, rows: Iterable[Mapping[str, Any]]) -> Summary:
+    """The summary of a paper's rows, as `Reproduced.as_dict` gives them."""
+    every = list(rows)
+    measured = [row for row in every if row["measured"] is not None]
+    judged = [row for row in measured if row["could_fail"]]
+    return Summary(paper, len(every), len(measured), len(judged), sum(bool(row["within"]) for row in judged))
 
 
 def paper_module(paper: str) -> Paper:
@@ -123,18 +164,25 @@ def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
 
     Raises ReproductionError if the module names one that is not printed.
     """
-    module, causes = paper_module(paper), explained(paper).CAUSES
+    module, said = paper_module(paper), explained(paper)
     findings = module.findings(found)
     printed = published.results(paper)
-    strangers = {*findings, *module.UNMEASURABLE, *causes} - {result.id for result in printed}
+    named = {*findings, *module.UNMEASURABLE, *said.CAUSES, *said.REMARKS}
+    strangers = named - {result.id for result in printed}
     if strangers:
         raise ReproductionError(f"{paper}: no printed result is named {', '.join(sorted(strangers))}")
     for result in printed:
         if result.id in findings:
             value = findings[result.id]
-            cause = "" if result.within(value) else str(causes.get(result.id, UNEXPLAINED))
-            yield Reproduced(result, value, cause)
+            yield Reproduced(result, value, "" if result.within(value) else _reason(result.id, said))
         elif result.id in module.UNMEASURABLE:
             yield Reproduced(result, None, module.UNMEASURABLE[result.id])
         else:
             yield Reproduced(result, None, NOT_AMONG_THEM)
+
+
+def _reason(result: str, said: Explained) -> str:
+    """The cause of a result outside its tolerance, which an ablation puts to the test, or that there is none."""
+    if result in said.CAUSES:
+        return str(said.CAUSES[result])
+    return f"{UNEXPLAINED}; remark: {said.REMARKS[result]}" if result in said.REMARKS else UNEXPLAINED

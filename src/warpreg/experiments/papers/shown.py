@@ -1,4 +1,4 @@
-"""What an ablation shows: results beside what they become without what their cause blames."""
+"""What an ablation shows: results beside what they become without what their cause blames, and the verdict on it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warpreg.experiments.papers.ablation import Ablation, ablated, selected
-from warpreg.experiments.papers.cause import Cause
+from warpreg.experiments.papers.ablation import Ablation, ablated, taking_part, weighted
+from warpreg.experiments.papers.cause import Cause, Verdict, judge
+from warpreg.experiments.papers.part import Part, findings_of
 from warpreg.experiments.papers.reproduction import explained, measure, paper_module
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice
 from warpreg.experiments.studies import published
@@ -21,10 +22,11 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A printed result, measured as it is and under the ablation that its cause names."""
+    """A printed result, measured as it is and under the ablation that its cause names, ``title`` says what that is."""
 
     published: Published
     cause: Cause
+    title: str
     measured: Measured | None
     ablated: Measured | None
 
@@ -34,6 +36,15 @@ class Shown:
         if self.measured is None or self.ablated is None:
             return None
         return self.published.share(self.measured, self.ablated)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the cause is shown (`judge`); None of a result that is within, or was not measured."""
+        if self.measured is None or self.published.within(self.measured):
+            return None
+        if self.ablated is None:
+            return "not explained"
+        return judge(self.share, within=self.published.within(self.ablated))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON and tables; ``within`` is of the ablated value."""
@@ -46,7 +57,9 @@ class Shown:
             "share": self.share,
             "unit": self.published.unit,
             "within": None if self.ablated is None else self.published.within(self.ablated),
+            "verdict": self.verdict,
             "ablation": self.cause.ablation,
+            "title": self.title,
             "cause": str(self.cause),
         }
 
@@ -57,6 +70,22 @@ def find_ablation(paper: str, name: str) -> Ablation:
     if name not in known:
         raise UnknownNameError("ablation", name, known)
     return known[name]
+
+
+def parts_of(paper: str, ablation: Ablation) -> list[Part]:
+    """The parts of the paper's results that an ablation measures once more; raises UnknownNameError."""
+    known = paper_module(paper).PARTS
+    for name in ablation.parts:
+        if name not in known:
+            raise UnknownNameError(f"part of the results of {paper}", name, known)
+    return [known[name] for name in ablation.parts]
+
+
+def workloads_under(paper: str, name: str, names: Sequence[str] = ()) -> list[str]:
+    """The workloads that an ablation runs, out of those named or the paper's; none if it takes no runs of its own."""
+    ablation = find_ablation(paper, name)
+    asked = names or paper_module(paper).WORKLOADS
+    return taking_part(ablation, parts_of(paper, ablation), asked) if ablation.needs_runs else []
 
 
 def under_ablation(
@@ -70,22 +99,23 @@ def under_ablation(
     keep: bool = False,
 ) -> Mapping[str, Measured]:
     """The paper's results under an ablation, at the size and with the choice of a study that was made as it is."""
-    module, ablation = paper_module(paper), find_ablation(paper, name)
-    if ablation.needs_runs:
-        asked = names or module.WORKLOADS
-        other = ablated(ablation, module.MEASURES, asked, found.size, found.choice, processes, progress, keep=keep)
-    else:
-        other = selected(ablation, found)
-    return (ablation.findings or module.findings)(other)
+    ablation = find_ablation(paper, name)
+    parts = parts_of(paper, ablation)
+    if not ablation.needs_runs:
+        return findings_of(parts, weighted(found, ablation.mix))
+    asked = names or paper_module(paper).WORKLOADS
+    other = ablated(ablation, parts, asked, found.size, found.choice, processes, progress, keep=keep)
+    return findings_of(parts, other)
 
 
 def shown(paper: str, name: str, found: Study, other: Mapping[str, Measured]) -> Iterator[Shown]:
     """The results whose cause names an ablation, in the paper's order."""
-    causes, measured = explained(paper).CAUSES, paper_module(paper).findings(found)
+    module, measured = explained(paper), paper_module(paper).findings(found)
     for result in published.results(paper):
-        cause = causes.get(result.id)
+        cause = module.CAUSES.get(result.id)
         if cause is not None and cause.ablation == name:
-            yield Shown(result, cause, measured.get(result.id), other.get(result.id))
+            title = module.ABLATIONS[name].title
+            yield Shown(result, cause, title, measured.get(result.id), other.get(result.id))
 
 
 def compare(
@@ -104,7 +134,7 @@ def compare(
     """
     wanted = list(explained(paper).ABLATIONS) if name == ALL else [name]
     for one in wanted:
-        find_ablation(paper, one)
+        parts_of(paper, find_ablation(paper, one))
     asked = names or paper_module(paper).WORKLOADS
     found = measure(paper, size, asked, choice, processes, progress, keep=keep)
     rows: list[Shown] = []

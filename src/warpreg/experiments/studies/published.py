@@ -1,22 +1,29 @@
 """What the papers print: every figure as data, and whether a measured value agrees with it.
 
 ``published.toml`` holds parameters and results with paper, section and unit.  Whether a value is within tolerance is
-computed from its ``[tolerance]`` table alone.
+computed from its ``[tolerance]`` table and from the result's null alone.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from warpreg.ir.errors import UnknownNameError
+from warpreg.ir.errors import UnknownNameError, WarpregError
 
 FILE = Path(__file__).with_name("published.toml")
 Measured = float | bool
 Bound = Literal["max", "min", "approx"]
+Null = float | Literal["fails", "holds"]
+"""The value without the effect; of a result in words, whether it would hold without it."""
+
+
+class PublishedError(WarpregError):
+    """An entry of ``published.toml`` that says what it cannot mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +32,7 @@ class Published:
 
     ``value`` is a number, ``range`` its printed bounds (low, high), ``text`` a finding in words that either holds or
     does not.  ``bound`` says that the number is printed as a most, a least or an about.  ``baseline`` and ``workloads``
-    are the paper's.
+    are the paper's.  ``null`` is what would be measured without the effect, None where that is not stated.
     """
 
     id: str
@@ -40,6 +47,8 @@ class Published:
     baseline: str = ""
     workloads: str = ""
     note: str = ""
+    null: Null | None = None
+    null_note: str = ""
 
     @property
     def printed(self) -> float | str | list[float] | None:
@@ -48,39 +57,65 @@ class Published:
             return self.value
         return list(self.range) if self.range is not None else self.text
 
+    @property
+    def could_fail(self) -> bool:
+        """Whether the result would not be within if there were no effect; without a null there is nothing to tell."""
+        if self.null is None or isinstance(self.null, str):
+            return self.null == "fails"
+        return not self.within(self.null)
+
     def within(self, measured: Measured) -> bool:
-        """Whether a measured value (for a text, whether it holds) agrees by the ``[tolerance]`` table."""
+        """Whether a measured value (for a text, whether it holds) agrees by the ``[tolerance]`` table and the null."""
         if isinstance(measured, bool):
             return measured
-        if self.range is not None:
-            low, high = self.range
-            return low - self._tolerance(low) <= measured <= high + self._tolerance(high)
-        if self.value is None:
-            raise ValueError(f"{self.id} prints no number, so {measured} cannot be held against it")
-        tolerance = self._tolerance(self.value)
-        if self.bound == "max":
-            return measured <= self.value + tolerance
-        if self.bound == "min":
-            return measured >= self.value - tolerance
-        return abs(measured - self.value) <= tolerance * (2 if self.bound == "approx" else 1)
+        low, high = self._interval(measured)
+        return low - self.tolerance(low) <= measured <= high + self.tolerance(high)
 
     def share(self, measured: Measured, other: Measured) -> float | None:
         """How much of the way from a measured value to the printed one another value goes: 1 all of it, less than 0 in
-        the wrong direction.  Of a range the nearest end counts; None where the measured value is in it or no number is.
+        the wrong direction.  Where a range or a bound is printed every value in it is all of the way, and one beyond it
+        as much more as it is beyond.  None where the measured value is there already or no number is printed.
         """
-        bounds = self.range if self.value is None else (self.value, self.value)
-        if isinstance(measured, bool) or bounds is None:
+        if self.text is not None or isinstance(measured, bool):
             return None
-        low, high = bounds
+        low, high = self._interval(measured)
         goal = min(max(measured, low), high)
-        return None if goal == measured else (other - measured) / (goal - measured)
+        reached = min(max(other, low), high)
+        return None if goal == measured else 1 + (other - reached) / (goal - measured)
 
-    def _tolerance(self, value: float) -> float:
-        """The accepted distance from ``value``: absolute for fractions and points, else relative to it."""
+    def tolerance(self, end: float) -> float:
+        """The accepted distance from a printed number or an end of a printed range.
+
+        By the table absolute for fractions and points, else relative, twice as much for an about; at most half of the
+        distance between printed value and null.
+        """
         table = _document()["tolerance"]
         if self.unit in ("fraction", "%-points"):
-            return float(table[self.unit])
-        return float(table["ratio" if self.unit == "ratio" else "other"]) * abs(value)
+            accepted = float(table[self.unit])
+        else:
+            accepted = float(table["ratio" if self.unit == "ratio" else "other"]) * abs(end)
+        accepted *= 2 if self.bound == "approx" else 1
+        distance = self._distance_of_null
+        return min(accepted, distance / 2) if distance else accepted
+
+    @property
+    def _distance_of_null(self) -> float:
+        """From what is printed, of a range from its nearer end; 0 of a null that is printed or not a number."""
+        if self.null is None or isinstance(self.null, str):
+            return 0.0
+        low, high = self.range or (self.value, self.value)
+        assert low is not None
+        assert high is not None
+        return max(low - self.null, self.null - high, 0.0)
+
+    def _interval(self, measured: Measured) -> tuple[float, float]:
+        """What is printed, from where to where; raises ValueError if no number is."""
+        if self.range is not None:
+            return self.range
+        if self.value is None:
+            raise ValueError(f"{self.id} prints no number, so {measured} cannot be held against it")
+        low = -math.inf if self.bound == "max" else self.value
+        return low, math.inf if self.bound == "min" else self.value
 
 
 def papers() -> tuple[str, ...]:
@@ -117,4 +152,18 @@ def _published(entry: dict[str, Any]) -> Published:
         known["range"] = tuple(float(bound) for bound in known["range"])
     if "list" in entry:
         known["text"] = ", ".join(map(str, entry["list"]))
+    if "null" in known:
+        known["null"] = _null(entry["id"], known["null"], is_text="text" in known)
+    elif "null_note" in known:
+        raise PublishedError(f"result {entry['id']} of {FILE.name}: expected a null beside its null_note, found none")
     return Published(**known)
+
+
+def _null(name: str, given: object, *, is_text: bool) -> Null:
+    """The null of an entry; raises PublishedError for what cannot be one."""
+    if is_text and given in ("fails", "holds"):
+        return cast(Null, given)
+    if not is_text and isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given):
+        return float(given)
+    expected = '"fails" or "holds", for it is in words' if is_text else "a finite number"
+    raise PublishedError(f"result {name} of {FILE.name}: expected as null {expected}, found {given!r}")

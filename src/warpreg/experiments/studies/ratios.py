@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from warpreg.energy.counts import Access, Move, Structure
@@ -14,10 +14,13 @@ def ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-def mean_ratio(pairs: Iterable[tuple[float, float]]) -> float:
+def mean_ratio(pairs: Iterable[tuple[float, float]], weights: Sequence[float] | None = None) -> float:
     """Arithmetic mean of part over whole; a workload whose whole is 0 has no ratio and is left out.  0 without any."""
-    ratios = [part / whole for part, whole in pairs if whole]
-    return fmean(ratios) if ratios else 0.0
+    each = list(pairs)
+    ratios = [part / whole for part, whole in each if whole]
+    if not ratios or weights is None:
+        return fmean(ratios) if ratios else 0.0
+    return fmean(ratios, [weight for weight, (_, whole) in zip(weights, each, strict=True) if whole])
 
 
 def with_structures(items: Iterable[Access | Move], structures: Mapping[str, Structure]) -> list[Access | Move]:

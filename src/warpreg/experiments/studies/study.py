@@ -86,13 +86,15 @@ class LeftOut:
 class Study:
     """What the measures found; by measure, then by workload in the order asked for.
 
-    ``left_out``: for the measures that do without some workloads, the reasons by workload.
+    ``left_out``: for the measures that do without some workloads, the reasons by workload.  ``weights``: how much each
+    workload counts in means; all the same if none is named.
     """
 
     size: str
     choice: CompileChoice
     found: Mapping[Any, Mapping[str, Any]]
     left_out: Mapping[Any, Mapping[str, str]] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     def __getitem__(self, measure: Measure[Found]) -> Mapping[str, Found]:
         """The findings of one measure by workload; raises KeyError for one that the study was not made with."""
@@ -102,6 +104,10 @@ class Study:
         """The workloads that each of these measures found something of, as far as the study was made with it."""
         asked = [self.found[measure] for measure in measures if measure in self.found]
         return [name for name in asked[0] if all(name in one for one in asked)] if asked else []
+
+    def weights_of(self, names: Iterable[str]) -> list[float] | None:
+        """How much workloads count in a mean over them; None if all count the same."""
+        return [self.weights[name] for name in names] if self.weights else None
 
     @property
     def reasons(self) -> dict[str, str]:

@@ -76,7 +76,7 @@ def energy_by_part(study: Study) -> pd.DataFrame:
 def limits(study: Study) -> pd.DataFrame:
     """Section 7: what other designs save of the best one's energy, and a value in LRF and ORF at once (section 4.6)."""
     frame = of_results(results.findings, LIMITS, "limit", SAVED.column)(study)
-    both = results.mean(study, results.BEST) / results.mean(study, results.limited(orf_limits.limit("both-levels"))) - 1
+    both = 1 - results.mean(study, results.limited(orf_limits.limit("both-levels"))) / results.mean(study, results.BEST)
     return pd.concat([frame, pd.DataFrame({"limit": ["in LRF and ORF at once"], SAVED.column: [both]})])
 
 

@@ -61,16 +61,6 @@ def captured_within(frame: pd.DataFrame) -> float:
     return float(lead.idxmax() + CLASS_CYCLES) if lead.max() > 0 else 0.0
 
 
-def overtaken_at(frame: pd.DataFrame) -> float:
-    """The least age in cycles, as classes of ages go, at which the cache serves more reads than the scratchpad; 0 if it
-    never does."""
-    if frame.empty:
-        return 0.0
-    by_part = frame.pivot_table(index="cycles", columns="part", values="reads").sort_index()
-    more = by_part.index[by_part["RC"] > by_part["RSP"]]
-    return float(more[0]) if len(more) else 0.0
-
-
 def scheduler_effect(study: Study, names: Sequence[str], designs: Mapping[str, Variant], price: Price) -> pd.DataFrame:
     """By workload and design: cycles and register energy of the paper's comparison, a design under two-level scheduling
     against the main register file under greedy scheduling, and what of it is the scheduler's and the organisation's.

@@ -50,8 +50,10 @@ VARIANTS = tuple(
     )
 )
 SCHEDULED = Scheduled("gtx980-two-level", VARIANTS)
-FIGURES_9_10 = Scheduled("gtx980-two-level", (rc(CHOSEN_KB), CHOSEN))
-"""What of it the comparison by workload needs."""
+COMPARED = Scheduled(
+    "gtx980-two-level", (rc(CHOSEN_KB), CHOSEN, hybrid(8, 4, "parallel-evict"), hybrid(8, 4, "parallel-apart"))
+)
+"""What of it the comparison of designs needs."""
 ABLATIONS = {
     "tail-only shortening": rsp(CHOSEN_KB, shortening="tail"),
     "one write a range": rsp(CHOSEN_KB, several_writes=False),

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pandas as pd
 
 from warpreg import energy, workloads
-from warpreg.energy import Technology
 from warpreg.energy.counts import Structure
 from warpreg.experiments.measures.strand_length import StrandLength
+from warpreg.experiments.papers.part import Part, findings_of
 from warpreg.experiments.papers.rc_rsp import cycles
 from warpreg.experiments.papers.rc_rsp.designs import (
     ABLATIONS,
@@ -23,6 +23,7 @@ from warpreg.experiments.papers.rc_rsp.designs import (
     CAPACITIES_KB,
     CHOSEN,
     CHOSEN_KB,
+    COMPARED,
     ENTRIES_PER_KB,
     HALF_KB,
     MRF,
@@ -53,15 +54,21 @@ CYCLES: Sequence[Measure[object]] = tuple(cycles.measures(tuple(TIMED.values()))
 MEASURES: Sequence[Measure[object]] = (*COUNTED, *CYCLES)
 
 
-def names(study: Study, measures: Sequence[Measure[object]] = COUNTED) -> list[str]:
-    """The Rodinia workloads of the study that all of these measures found something of; others, if it has none."""
+def names(study: Study, measures: Sequence[Measure[object]] = (*COUNTED, COMPARED)) -> list[str]:
+    """The Rodinia workloads of the study that all of these measures found something of, as far as it has the measures;
+    others, if it has none."""
     measured = study.in_all(measures)
     return [name for name in measured if name in WORKLOADS] or measured
 
 
 def counts(study: Study, design: Design, name: str) -> Counts:
     """What a design counted on a workload."""
-    return study[SCHEDULED][name][design] if isinstance(design, Variant) else study[design][name]
+    return scheduled(study)[name][design] if isinstance(design, Variant) else study[design][name]
+
+
+def scheduled(study: Study) -> Mapping[str, Mapping[Variant, Counts]]:
+    """By workload what designs counted along a schedule: all of them, or those that the figures compare."""
+    return study[SCHEDULED if SCHEDULED in study.found else COMPARED]
 
 
 def figure_3(study: Study) -> pd.DataFrame:
@@ -84,7 +91,7 @@ def figure_4(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def figure_7(study: Study, technology: Technology | None = None) -> pd.DataFrame:
+def figure_7(study: Study) -> pd.DataFrame:
     """Energy against capacity: cache, scratchpad, and the hybrid that halves it."""
     kinds: Mapping[str, Callable[[int], Design]] = {
         "RC": rc,
@@ -95,7 +102,7 @@ def figure_7(study: Study, technology: Technology | None = None) -> pd.DataFrame
         {
             "design": kind,
             "KB": kb,
-            "normalized energy": mean(energies(study, design(kb), technology=technology).values()),
+            "normalized energy": mean(energies(study, design(kb)).values()),
         }
         for kind, design in kinds.items()
         for kb in CAPACITIES_KB
@@ -103,29 +110,26 @@ def figure_7(study: Study, technology: Technology | None = None) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
-def figure_8(study: Study, technology: Technology | None = None) -> pd.DataFrame:
+def figure_8(study: Study) -> pd.DataFrame:
     """Energy of 12 KB by the part of it that is scratchpad."""
     rows = [
-        {
-            "RSP KB": kb,
-            "normalized energy": mean(energies(study, hybrid(CHOSEN_KB - kb, kb), technology=technology).values()),
-        }
+        {"RSP KB": kb, "normalized energy": mean(energies(study, hybrid(CHOSEN_KB - kb, kb)).values())}
         for kb in SPLITS_KB
     ]
     return pd.DataFrame(rows)
 
 
-def figures_9_10(study: Study, technology: Technology | None = None, half_kb: float = HALF_KB) -> pd.DataFrame:
+def figures_9_10(study: Study) -> pd.DataFrame:
     """By workload: energy of each design, with half-size power too, and reads and writes kept from the MRF."""
     designs: Mapping[str, Design] = {"rc": rc(CHOSEN_KB), "rsp": rsp(CHOSEN_KB), "hybrid": CHOSEN}
     rows = []
     for name in names(study):
         row: dict[str, object] = {"workload": name}
         for label, design in designs.items():
-            row[f"{label} energy"] = energies(study, design, technology=technology)[name]
+            row[f"{label} energy"] = energies(study, design)[name]
             row[f"{label} reads elided"], row[f"{label} writes elided"] = elided(study, design, name)
         for label in ("rc", "rsp"):
-            row[f"{label} half-size energy"] = energies(study, designs[label], half_kb, technology)[name]
+            row[f"{label} half-size energy"] = energies(study, designs[label], HALF_KB)[name]
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -170,24 +174,15 @@ def ablations(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def energies(
-    study: Study, design: Design, priced_kb: float | None = None, technology: Technology | None = None
-) -> dict[str, float]:
+def energies(study: Study, design: Design, priced_kb: float | None = None) -> dict[str, float]:
     """Register energy over the baseline's by workload; ``priced_kb``: at the energy of so much storage."""
     return {
-        name: _spent(counts(study, design, name), design, priced_kb, technology) / _spent(study[MRF][name])
-        for name in names(study)
+        name: _spent(counts(study, design, name), design, priced_kb) / _spent(study[MRF][name]) for name in names(study)
     }
 
 
-def _spent(
-    counted: Counts,
-    design: Design | None = None,
-    priced_kb: float | None = None,
-    technology: Technology | None = None,
-) -> float:
+def _spent(counted: Counts, design: Design | None = None, priced_kb: float | None = None) -> float:
     """pJ of counts, with the stores at the sizes that the design gives them."""
-    prices = technology or energy.load(TECHNOLOGY)
     values = dict(design.values) if design else {}
     sizes = {
         "RC": priced_kb * ENTRIES_PER_KB if priced_kb else int(values.get("lines", 0)) / ACTIVE_WARPS,
@@ -196,7 +191,7 @@ def _spent(
     structures = {"MRF": Structure("MRF")} | {
         level: Structure(level, entries=int(entries), warps=ACTIVE_WARPS) for level, entries in sizes.items()
     }
-    return energy.account(with_structures(counted.energy_list(), structures), prices).total_pj
+    return energy.account(with_structures(counted.energy_list(), structures), energy.load(TECHNOLOGY)).total_pj
 
 
 def elided(study: Study, design: Design, name: str) -> tuple[float, float]:
@@ -212,21 +207,14 @@ def mean(values: Iterable[float]) -> float:
     return math.exp(sum(logs) / len(logs))
 
 
-def findings(study: Study, technology: Technology | None = None) -> dict[str, Measured]:
-    """Measured values by the ids of the printed results; energies by another technology than the derived one, if
-    given."""
-    frame = figures_9_10(study, technology)
-    headline, sweeps = _headline(study, frame, technology), _sweeps(study, technology)
-    return {**headline, **synergy(frame), **sweeps, **_ages(study), **areas()}
-
-
 def _ages(study: Study) -> dict[str, Measured]:
     if not names(study, CYCLES):
         return {}
     return {"rc-rsp-rsp-captures-within": cycles.captured_within(figure_12(study))}
 
 
-def _headline(study: Study, frame: pd.DataFrame, technology: Technology | None) -> dict[str, Measured]:
+def _designs(study: Study) -> dict[str, Measured]:
+    frame = figures_9_10(study)
     share = energy.load(TECHNOLOGY).chip.register_file
     found: dict[str, Measured] = {}
     for label in ("rc", "rsp", "hybrid"):
@@ -238,18 +226,15 @@ def _headline(study: Study, frame: pd.DataFrame, technology: Technology | None) 
     for label in ("rc", "rsp"):
         found[f"rc-rsp-register-energy-half-{label}"] = mean(frame[f"{label} half-size energy"])
     for organisation, result in (("parallel-evict", "evict"), ("parallel-apart", "no-liveout")):
-        found[f"rc-rsp-parallel-{result}"] = mean(
-            energies(study, hybrid(8, 4, organisation), technology=technology).values()
-        )
-
-    found["rc-rsp-rc-hit-rate-in-hybrid"] = hits(study, CHOSEN)
-    found["rc-rsp-rc-hit-rate-alone"] = hits(study, rc(CHOSEN_KB))
-    return found
+        found[f"rc-rsp-parallel-{result}"] = mean(energies(study, hybrid(8, 4, organisation)).values())
+    found["rc-rsp-rc-hit-rate-in-hybrid"] = _hits(study, CHOSEN)
+    found["rc-rsp-rc-hit-rate-alone"] = _hits(study, rc(CHOSEN_KB))
+    return {**found, **synergy(frame)}
 
 
-def hits(study: Study, design: Variant) -> float:
+def _hits(study: Study, design: Variant) -> float:
     """Of the reads that reach the cache, those that it serves."""
-    each = [study[SCHEDULED][name][design] for name in names(study)]
+    each = [counts(study, design, name) for name in names(study)]
     return mean(one.reads("RC") / max(1, one.reads("RC") + one.reads("MRF")) for one in each)
 
 
@@ -280,36 +265,44 @@ def synergy(frame: pd.DataFrame) -> dict[str, Measured]:
     return found
 
 
-def _sweeps(study: Study, technology: Technology | None) -> dict[str, Measured]:
-    capacities = figure_7(study, technology).pivot_table(index="KB", columns="design", values="normalized energy")
-    splits = figure_8(study, technology).set_index("RSP KB")["normalized energy"]
-    shared, private = (
-        mean(energies(study, rc(CHOSEN_KB, private), technology=technology).values()) for private in (False, True)
-    )
+def _sweeps(study: Study) -> dict[str, Measured]:
+    capacities = figure_7(study).pivot_table(index="KB", columns="design", values="normalized energy")
+    splits = figure_8(study).set_index("RSP KB")["normalized energy"]
+    shared, private = (mean(energies(study, rc(CHOSEN_KB, private)).values()) for private in (False, True))
     return {
-        "rc-rsp-hybrid-all-capacities": bool((capacities["hybrid"] <= capacities.min(axis=1)).all()),
+        "rc-rsp-hybrid-all-capacities": bool((capacities["hybrid"] < capacities[["RC", "RSP"]].min(axis=1)).all()),
         "rc-rsp-rsp-size-optimum": float(capacities["RSP"].idxmin()),
-        "rc-rsp-best-split": bool(splits.idxmin() == SCRATCHPAD_KB),
+        "rc-rsp-best-split": bool(splits[SCRATCHPAD_KB] < splits.drop(SCRATCHPAD_KB).min()),
         "rc-rsp-dynamic-sharing": shared < private,
     }
 
 
-def areas(larger: float = 1.0) -> dict[str, Measured]:
-    """Area of the stores over the die's, by the array model; control and wiring are not in it.
-
-    ``larger``: how many times as large as in the model.
-    """
+def areas() -> dict[str, Measured]:
+    """Area of the stores over the die's, by the array model; control and wiring are not in it."""
     technology = energy.load(TECHNOLOGY)
 
     def share(level: str, entries: int) -> float:
         spec = technology.levels[level].spec(entries * ACTIVE_WARPS)
-        return larger * technology.arrays.cost(spec).area_um2 * SCHEDULERS * SMS / 1e6 / DIE_MM2
+        return technology.arrays.cost(spec).area_um2 * SCHEDULERS * SMS / 1e6 / DIE_MM2
 
     return {
         "rc-rsp-area-rc": share("RC", 6),
         "rc-rsp-area-rsp": share("RSP", 6),
         "rc-rsp-area-hybrid": share("RC", 4) + share("RSP", 2),
     }
+
+
+PARTS: Mapping[str, Part] = {
+    "designs": Part((MRF, COMPARED, rsp(CHOSEN_KB)), _designs),
+    "sweeps": Part((MRF, SCHEDULED, *(rsp(kb) for kb in CAPACITIES_KB)), _sweeps),
+    "ages": Part(CYCLES, _ages),
+    "areas": Part((), lambda study: areas()),
+}
+
+
+def findings(study: Study) -> dict[str, Measured]:
+    """Measured values by the ids of the printed results."""
+    return findings_of(PARTS.values(), study)
 
 
 UNMEASURABLE: dict[str, str] = {}

@@ -44,7 +44,8 @@ def jagged_diagonals(inputs: Arrays) -> dict[str, Array]:
     row_offsets = inputs["row_offsets"].astype(np.int64)
     row_lengths = np.diff(row_offsets)
     permutation = np.argsort(-row_lengths, kind="stable")
-    lengths = blocks(row_lengths[permutation][::WARP], 2) * 2
+    longest = row_lengths[permutation][::WARP]
+    lengths = longest + longest % 2
     widths = np.minimum(np.array([np.count_nonzero(lengths > k) for k in range(lengths[0])]) * WARP, row_lengths.size)
     starts = np.cumsum(widths) - widths
 
