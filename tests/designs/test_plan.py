@@ -21,20 +21,19 @@ from warpreg.designs.interface.plan import (
     SLICES,
     VALUE,
     WOKEN,
-    details,
+    blank_plan,
 )
-from warpreg.jit.dependencies import rebuild
 from warpreg.jit.options import OPTIONS
+from warpreg.jit.rebuild import rebuild
 
 CACHE = 1
 
 
 def new_plan(detailed: int = 1, turn: int = ALONE, first_level: int = 0, cycle: int = 7) -> Plan:
     """A plan for operands 10 to 12 and results 20 and 21 of a design with one level beside the MRF."""
-    counts = np.zeros(3 * 4, np.int64), np.zeros((3, 3), np.int64), np.zeros(2, np.int64)
-    return Plan(
-        *counts, 0xFFFFFFFF, 0, 0, 0, 5, 0, cycle, detailed, 10, 20, *details(3, 2, 2, 1, 1), turn, first_level, 0, 0
-    )
+    numbers = {"cycle": cycle, "detailed": detailed, "turn": turn, "first_level": first_level}
+    blank = blank_plan(levels=3, events=2, sources=3, results=2, queue=2, sms=1, resources=1)
+    return blank._replace(mask=0xFFFFFFFF, warp=5, first_source=10, first_result=20, **numbers)
 
 
 def accesses(plan: Plan) -> list[list[int]]:

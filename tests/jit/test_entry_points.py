@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from warpreg.jit.functions import compiled
+from warpreg.jit.recipe import compiled
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import sys
 import numpy as np
 from tests.jit.test_entry_points import total
-from warpreg.jit.functions import compiled
+from warpreg.jit.recipe import compiled
 
 print(compiled(total, (np.arange(5),))(np.arange(5)))
 print(*(name for name in ("numba.np.arraymath", "scipy.linalg") if name in sys.modules))

@@ -12,9 +12,9 @@ from numba.core.errors import TypingError
 from numba.core.types.functions import BaseFunction
 from numpy.typing import NDArray
 
-from warpreg.jit.functions import compiled
 from warpreg.jit.numba_internals import outermost
 from warpreg.jit.options import OPTIONS
+from warpreg.jit.recipe import compiled
 
 Words = NDArray[np.int64]
 

@@ -10,7 +10,7 @@ import numba
 import pytest
 
 from warpreg.designs import DesignError, load
-from warpreg.jit.dependencies import rebuild
+from warpreg.jit.rebuild import rebuild
 from warpreg.replay.diagnostics import check_return_types, culprit
 
 HEAD = """\
@@ -79,6 +79,8 @@ def test_a_wrong_hook_in_a_composition_names_its_authors_line(tmp_path: Path) ->
     path = tmp_path / "mine.py"
     text = "@hook\ndef priority(state, program, warp, pc):\n    return state.nothing\n"
     path.write_text(HEAD + text, encoding="utf-8")
-    hooks = {"priority": load(f"{path}+rfc").hooks["priority"]}
-    told = culprit(hooks, rebuild(hooks, numba.njit), {"priority": (0, 0, 1, 2)})
+    design = load(f"{path}+rfc")
+    hooks = {"priority": design.hooks["priority"]}
+    state = design.module.State(levels=0, policy=0)
+    told = culprit(hooks, rebuild(hooks, numba.njit), {"priority": (state, 0, 1, 2)})
     assert str(told).startswith(f"{path}:5: hook priority: ")

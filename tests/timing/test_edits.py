@@ -15,6 +15,7 @@ from tests.sass.vector_add import write_vector_add
 from tests.timing import small_core
 
 import warpreg
+from warpreg.jit import recipe
 from warpreg.timing import simulate
 from warpreg.timing.launch import compile as native
 
@@ -72,7 +73,7 @@ class Author:
     @property
     def cores(self) -> int:
         """Compiled timing cores on disk."""
-        return sum("timing core" in file.read_text() for file in (self.cache / "cores").glob("*/core.py"))
+        return len(list((self.cache / "cores").glob("with_designs-*")))
 
 
 @pytest.fixture
@@ -104,8 +105,8 @@ def test_a_design_that_is_loaded_again_shares_its_core(
 ) -> None:
     author.writes(factor=1, sign=1)
     monkeypatch.setattr(native, "run", small_core.run)
-    monkeypatch.setattr(native, "_loaded", {})
+    monkeypatch.setattr(recipe, "_by_digest", {})
     launches = warpreg.read_trace(author.trace).launches
     for _ in range(2):
         simulate(launches, "gebhart", designs=[*beside, str(author.folder / "design.py")])
-    assert len(native._loaded) == 1
+    assert len([key for key, entry in recipe._by_digest.items() if entry.__name__ == "with_designs"]) == 1

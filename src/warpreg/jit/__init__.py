@@ -1,5 +1,6 @@
-"""How hot loops become machine code: numba functions with all that they call, kept on disk.
+"""How hot loops become machine code: plain functions, bound to each other by rebuilding and compiled as one.
 
-Start at `functions`: `dependencies` makes the key of a function from what it depends on, `numba_internals` compiles it,
-`entry_points` and `core_cache` keep the result.
+Start at `recipe`.  `dependencies` makes the key of a function from what it reaches, `rebuild` binds hooks, `compiler`
+chooses between `numba_internals` and plain numba, `code_cache` keeps the result.  `natives`, `bare_arrays` and
+`records` are what compiled code has beyond the numba subset.
 """

@@ -11,10 +11,10 @@ import functools
 import itertools
 import operator
 from collections.abc import Iterable
-from pathlib import Path
+from functools import partial
 from typing import Any, cast
 
-WORDS = Path(__file__)
+from warpreg.jit.natives import Function, native
 
 
 def widths(arrays: Iterable[Any]) -> tuple[int, ...]:
@@ -27,13 +27,24 @@ Numbers = tuple[tuple[int, int], ...]
 
 
 @functools.cache
-def bare(widths: tuple[int, ...], in_front: tuple[tuple[int, int, int], ...] = (), known: Numbers = ()) -> Any:
-    """The intrinsic ``bare(t)``: the named tuple ``t`` of arrays of one or two dimensions, rows contiguous, made bare.
+def bare(widths: tuple[int, ...], in_front: tuple[tuple[int, int, int], ...] = (), known: Numbers = ()) -> Function:
+    """The function ``opened(t)``: the named tuple ``t`` of arrays of one or two dimensions, rows contiguous, made bare.
 
     The arrays must outlive the result and have these widths, and indices must be inside: nothing is checked.
     ``in_front``: (field, another one, distance) where the first array begins so many elements in front of the second;
     one address then serves both.  ``known``: elements of the first array that are constants of the compiled code.
+    As plain Python it is ``t`` itself.
     """
+
+    @native(partial(_opening, widths, in_front, known))
+    def opened(t: Any) -> Any:
+        return t
+
+    return opened
+
+
+@functools.cache
+def _opening(widths: tuple[int, ...], in_front: tuple[tuple[int, int, int], ...], known: Numbers) -> Any:
     from numba.core import cgutils, types
     from numba.extending import intrinsic
     from numba.np import arrayobj
@@ -43,7 +54,7 @@ def bare(widths: tuple[int, ...], in_front: tuple[tuple[int, int, int], ...] = (
     named: Any = types.NamedTuple
 
     @intrinsic
-    def native(typing_context: Any, t: Any) -> Any:
+    def opened(typing_context: Any, t: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             given = zip(signature.args[0], numba.unpack_tuple(builder, arguments[0]), strict=True)
             pointers = [array_of(kind)(context, builder, value).data for kind, value in given]
@@ -57,7 +68,7 @@ def bare(widths: tuple[int, ...], in_front: tuple[tuple[int, int, int], ...] = (
         kinds = [words(kind.dtype, kind.ndim, width, numbers) for kind, width, numbers in shapes]
         return named(kinds, t.instance_class)(t), generate
 
-    return native
+    return opened
 
 
 _names = itertools.count()

@@ -1,142 +1,155 @@
-"""What a set of hooks reaches: the functions they call, the values they read, the files they stand in.
+"""The fingerprint of a function: of its code, and of all functions and values that it reaches.
 
-Two uses.  A fingerprint of all of it is part of the compiled core's key, because numba's own cache looks at the jitted
-function's file only. And the functions are rebuilt with everything they call compiled, so that authors call plain
-functions without decorating them.
+It is the key of compiled code on disk.  numba's own cache looks at the file of the compiled function only, so it serves
+stale code once a constant or a function of another file has changed.  Here an edit changes the fingerprint of what
+reaches it and of nothing else: files, line numbers, docstrings and annotations do not count.
+
+A function sees the globals, and the attributes of modules, whose names are in its code; `rebuild` gives it no others.
+What cannot be looked into, such as an object of some class, counts with the files of its class and of the module that
+names it.
 """
 
 from __future__ import annotations
 
+import enum
 import functools
 import hashlib
-import marshal
+import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from warpreg.jit.natives import Function, native_of
+
 LIBRARIES = frozenset({*sys.stdlib_module_names, "numpy", "numba", "llvmlite"})
 """Top-level packages whose sources are not followed; their versions are in the key instead."""
 
+NOTHING_REPLACED: Mapping[Function, Function] = MappingProxyType({})
+HAS_DOCSTRING = 0x4000000
+"""Flag of code objects from Python 3.13 on."""
+PLAIN_VALUES = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic, np.dtype)
 
-class Reach:
-    """Walks functions and what they reach, each once; ``update`` adds to a fingerprint."""
 
-    def __init__(self, replaced: Mapping[FunctionType, Any] = MappingProxyType({})) -> None:
+class Fingerprint:
+    """Walks functions and what they reach, each once.
+
+    ``replaced`` are functions in whose place others are compiled.
+    """
+
+    def __init__(self, replaced: Mapping[Function, Function] = NOTHING_REPLACED) -> None:
         self._replaced = replaced
         self._hash = hashlib.sha256()
-        self._seen: set[int] = set()
+        self._seen: dict[int, int] = {}
         self._files: set[str] = set()
 
     @property
     def digest(self) -> str:
-        """Fingerprint of everything added so far, in the order added."""
+        """The fingerprint of everything added so far, in the order added."""
         return self._hash.hexdigest()
 
     def text(self, label: str, text: str) -> None:
         """Add a text under a label."""
-        self._hash.update(f"{label}\0{len(text)}\0{text}".encode())
+        self._hash.update(f"{label}\0{len(text)}\0{text}\0".encode())
 
-    def function(self, function: FunctionType) -> None:
-        """Add a function: its code, its module's file, and every global that it names; or what replaces it."""
-        function = python_function(self._replaced.get(function)) or function
-        if id(function) in self._seen:
+    def function(self, function: Function, label: str = "function") -> None:
+        """Add a function, or what replaces it."""
+        while function in self._replaced:
+            function = self._replaced[function]
+        known = self._seen.setdefault(id(function), len(self._seen))
+        self.text(label, f"function {known}")
+        if known < len(self._seen) - 1:
             return
-        self._seen.add(id(function))
+        make = native_of(function)
+        if make is not None:
+            self.value("native", make, function.__module__)
+            self.file(getattr(make, "func", make).__module__)
+            return
         self.text("module", function.__module__)
-        self._file(function.__module__)
-        self._hash.update(_placeless_bytes(function.__code__))
-        self._hash.update(repr((function.__defaults__, function.__kwdefaults__)).encode())
-        for name, value in _named_values(function):
-            self._value(name, value, _names(function.__code__))
-        for cell in function.__closure__ or ():
-            self._value("closure", cell.cell_contents, ())
+        self.text("marks", repr(sorted(name for name in vars(function) if not name.startswith("__"))))
+        self._hash.update(_code_bytes(function.__code__))
+        self.value("defaults", (function.__defaults__, function.__kwdefaults__), function.__module__)
+        names = names_in(function.__code__)
+        for name, value in named_values(function):
+            self.value(name, value, function.__module__, names)
 
-    def _value(self, name: str, value: Any, attributes: tuple[str, ...]) -> None:
-        inner = python_function(value)
-        if inner is not None:
-            if not is_library(inner.__module__):
-                self.function(inner)
+    def value(self, label: str, value: Any, within: str, names: tuple[str, ...] = ()) -> None:
+        """Add a value that the module ``within`` names; of a module only attributes with these ``names``."""
+        if isinstance(value, FunctionType):
+            self._function_value(label, value)
         elif isinstance(value, ModuleType):
-            self._module(value, attributes)
+            self._module(label, value, names)
         elif isinstance(value, type):
-            self._file(value.__module__)
-            self.text(name, f"{value.__qualname__}{getattr(value, '_fields', '')}")
-        elif isinstance(value, np.ndarray):
-            self.text(name, f"{value.dtype}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}")
+            self._class(label, value)
+        elif isinstance(value, enum.Enum):
+            self._class(label, type(value))
+            self.text(label, f"{value.name} {value.value!r}")
+        elif isinstance(value, PLAIN_VALUES):
+            self.text(label, f"{type(value).__qualname__} {value!r}")
+        elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            self.text(label, f"{value.dtype}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}")
+        elif isinstance(value, (tuple, list)):
+            self._class(label, type(value))
+            self.text(label, str(len(value)))
+            for element in value:
+                self.value("element", element, within)
+        elif isinstance(value, dict):
+            self.text(label, f"dict {len(value)}")
+            for key, element in value.items():
+                self.value("key", key, within)
+                self.value("value", element, within)
+        elif isinstance(value, functools.partial):
+            self.value(label, (value.func, value.args, value.keywords), within)
         else:
-            self.text(name, repr(value))
+            self._other(label, value, within)
 
-    def _module(self, module: ModuleType, attributes: tuple[str, ...]) -> None:
-        if is_library(module.__name__):
-            return
-        self._file(module.__name__)
-        for attribute in attributes:
-            if hasattr(module, attribute):
-                self._value(attribute, getattr(module, attribute), attributes)
-
-    def _file(self, module_name: str) -> None:
+    def file(self, module_name: str) -> None:
+        """Add the text of the file that a module was loaded from, unless it is a library's."""
         path = getattr(sys.modules.get(module_name), "__file__", None)
         if path is None or path in self._files or is_library(module_name):
             return
         self._files.add(path)
-        if path.endswith(".py"):
-            self.text("file", _text_hash(path))
+        self.text("file", _text_hash(path))
 
+    def _function_value(self, label: str, function: FunctionType) -> None:
+        if is_library(function.__module__):
+            self.text(label, f"{function.__module__}.{function.__qualname__}")
+        else:
+            self.function(function, label)
 
-def rebuild(
-    functions: Mapping[str, FunctionType],
-    compiled: Callable[[FunctionType], Any],
-    replaced: Mapping[FunctionType, Any] = MappingProxyType({}),
-) -> dict[str, Any]:
-    """``compiled`` of each function, with every plain function that they reach replaced by ``compiled`` of that one.
+    def _module(self, label: str, module: ModuleType, names: tuple[str, ...]) -> None:
+        self.text(label, f"module {module.__name__}")
+        if is_library(module.__name__):
+            return
+        for name in names:
+            if hasattr(module, name):
+                self.value(name, getattr(module, name), module.__name__, names)
 
-    ``replaced`` gives what takes the place of some functions first: another plain function, or something compiled.
-    """
-    rebuilder = _Rebuilder(compiled, replaced)
-    return {name: rebuilder.function(function) for name, function in functions.items()}
+    def _class(self, label: str, kind: type) -> None:
+        self.text(label, f"class {kind.__module__}.{kind.__qualname__}")
+        if is_library(kind.__module__):
+            return
+        if issubclass(kind, enum.Enum):
+            self.text(label, repr([(name, member.value) for name, member in kind.__members__.items()]))
+        elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
+            self.value(label, (kind._fields, getattr(kind, "_field_defaults", {})), kind.__module__)
+        else:
+            for base in kind.__mro__:
+                self.file(base.__module__)
 
-
-class _Rebuilder:
-    def __init__(self, compiled: Callable[[FunctionType], Any], replaced: Mapping[FunctionType, Any]) -> None:
-        self._compiled = compiled
-        self._replaced = replaced
-        self._done: dict[int, Any] = {}
-
-    def function(self, function: FunctionType) -> Any:
-        if function in self._replaced:
-            instead = self._replaced[function]
-            return self.function(instead) if isinstance(instead, FunctionType) else instead
-        if id(function) in self._done:
-            return self._done[id(function)]
-        names = dict(function.__globals__)
-        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
-        copy.__kwdefaults__ = function.__kwdefaults__
-        copy.__module__ = function.__module__
-        vars(copy).update(vars(function))
-        self._done[id(function)] = result = self._compiled(copy)
-        attributes = _names(function.__code__)
-        names.update((name, self._value(value, attributes)) for name, value in _named_values(function))
-        return result
-
-    def _value(self, value: Any, attributes: tuple[str, ...]) -> Any:
-        if isinstance(value, FunctionType) and not is_library(value.__module__):
-            return self.function(value)
-        if isinstance(value, ModuleType) and not is_library(value.__name__):
-            stand_in = ModuleType(value.__name__)
-            found = [(name, getattr(value, name)) for name in attributes if hasattr(value, name)]
-            vars(stand_in).update((name, self._value(inner, attributes)) for name, inner in found)
-            return stand_in
-        return value
-
-
-def python_function(value: Any) -> FunctionType | None:
-    """The Python function behind a function or a numba dispatcher, None for anything else."""
-    inner = getattr(value, "py_func", value)
-    return inner if isinstance(inner, FunctionType) else None
+    def _other(self, label: str, value: Any, within: str) -> None:
+        """What cannot be looked into; of what numba or ``functools`` has wrapped, the function inside too."""
+        inner = getattr(value, "py_func", None) or getattr(value, "_defn", None) or inspect.unwrap(value)
+        self._class(label, type(value))
+        self.file(within)
+        self.file(str(getattr(value, "__module__", "")))
+        self.text(label, repr(getattr(value, "targetoptions", "")))
+        if isinstance(inner, FunctionType):
+            self.file(inner.__module__)
+            self._function_value(label, inner)
 
 
 def is_library(module_name: str) -> bool:
@@ -144,32 +157,49 @@ def is_library(module_name: str) -> bool:
     return module_name.partition(".")[0] in LIBRARIES
 
 
-def _named_values(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    for name in _names(function.__code__):
+def named_values(function: Function) -> Iterator[tuple[str, Any]]:
+    """The globals and the variables of enclosing functions that a function names, with their values."""
+    for name in names_in(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        yield name, cell.cell_contents
 
 
 @functools.lru_cache(maxsize=4096)
-def _names(code: CodeType) -> tuple[str, ...]:
+def names_in(code: CodeType) -> tuple[str, ...]:
     """Global and attribute names in a function's code, nested functions included, sorted."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            names.update(_names(constant))
+            names.update(names_in(constant))
     return tuple(sorted(names))
 
 
 @functools.lru_cache(maxsize=4096)
-def _placeless_bytes(code: CodeType) -> bytes:
-    """What tells the code from other code."""
-    return marshal.dumps(_placeless(code))
+def _code_bytes(code: CodeType) -> bytes:
+    """What tells the code from other code: not where it stands, nor its docstring."""
+    names = code.co_name, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
+    constants = [_code_bytes(one).hex() if isinstance(one, CodeType) else _spelled(one) for one in _constants(code)]
+    parts = (names, counts, code.co_code.hex(), code.co_exceptiontable.hex(), constants)
+    return hashlib.sha256(repr(parts).encode()).digest()
 
 
-def _placeless(code: CodeType) -> CodeType:
-    """The code without the file it stands in."""
-    constants = tuple(_placeless(c) if isinstance(c, CodeType) else c for c in code.co_consts)
-    return code.replace(co_filename="", co_consts=constants)
+def _constants(code: CodeType) -> tuple[Any, ...]:
+    """The constants without the docstring, which is the first one; before Python 3.13 no other string is."""
+    constants = code.co_consts
+    may_have = code.co_flags & HAS_DOCSTRING if sys.version_info >= (3, 13) else not code.co_name.startswith("<")
+    return ("", *constants[1:]) if constants and may_have and isinstance(constants[0], str) else constants
+
+
+def _spelled(constant: Any) -> str:
+    """A constant in the same words in every process, where the order of sets differs."""
+    if isinstance(constant, frozenset):
+        return f"frozenset {sorted(map(_spelled, constant))}"
+    if isinstance(constant, tuple):
+        return f"tuple {list(map(_spelled, constant))}"
+    return f"{type(constant).__name__} {constant!r}"
 
 
 def _text_hash(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Functions that a compiled core calls seldom, and that it holds once instead of wherever they are called.
+"""Functions that a compiled core holds once instead of wherever they are called, because it calls them seldom.
 
 A core's machine code should fit the host's first-level cache; what is called in every cycle is put where it is called.
 """
@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def seldom(function: F) -> F:
+def noinline(function: F) -> F:
     """Mark a function."""
-    vars(function)["seldom"] = True
+    vars(function)["noinline"] = True
     return function
 
 
-def is_seldom(function: Callable[..., Any]) -> bool:
-    return "seldom" in vars(function)
+def is_noinline(function: Callable[..., Any]) -> bool:
+    """Whether it is marked."""
+    return "noinline" in vars(function)

@@ -1,22 +1,32 @@
-"""Compiles functions that are only ever called from compiled ones: they are lowered, and optimised where they end up.
+"""The fast compiler: everything that reaches into numba, made for the version that `warpreg.jit.compiler` names.
 
-numba takes every jitted function to machine code, and a function that calls others once more with all of theirs in it.
-Of a core that is compiled as one function that work is thrown away, more than a third of the time that its first
-compilation takes.  Here the functions below keep the code that they are lowered to, and the one on top, `outermost`,
-links them all and optimises once.
+A core is some hundred small functions that end up in one.  numba takes every jitted function to machine code, and a
+function that calls others once more with all of theirs in it; of a core that work is thrown away, more than a third of
+its first compilation.  Here the functions below keep the code that they are lowered to, and the one on top,
+`outermost`, links them all and optimises once.  numba also works out the types of every ``+`` and every index by
+trying rule after rule, again in each function; here the answers are kept while a core compiles.
+
+numba has no interface for this, so the classes below take part in its pipeline, and two of its functions are changed
+while a core compiles and put back afterwards.  Another version may have changed what they rely on; it gets plain
+``njit`` instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+import pickle
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import llvmlite.binding
 import numba
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.serialize import NumbaPickler
+from numba.core.targetconfig import ConfigStack, TargetConfig
 from numba.core.typed_passes import (
     IRLegalization,
     NativeLowering,
@@ -24,10 +34,16 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
+from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCode
 
-from warpreg.jit.noinline import is_seldom
-from warpreg.jit.typed_once import typed_once
+from warpreg.jit.natives import Function
+from warpreg.jit.noinline import is_noinline
+from warpreg.jit.options import OPTIONS
+
+BARE_OPTIONS = {**OPTIONS, "_nrt": False, "no_cfunc_wrapper": True}
+"""Without numba's reference counts, which took 94% of the time of a replay: hooks are handed arrays and allocate none.
+And without the entry that C code would call."""
 
 PLAIN = ("warpreg.timing.", "warpreg.replay.")
 """Packages whose functions have nothing that numba would have to rewrite, such as closures, expressions of arrays or
@@ -136,45 +152,123 @@ def _into(library: type[JITCodeLibrary], state: Any) -> Any:
     return passes
 
 
-def inlined(options: dict[str, Any]) -> Any:
-    """A decorator for functions that compiled ones call."""
-    njit: Any = numba.njit
-    settings = {"no_cpython_wrapper": True, "pipeline_class": _LoweredPipeline, **options}
+class FastCompiler:
+    """The `warpreg.jit.compiler.Compiler` for this version of numba."""
 
-    def compiled(function: Any) -> Any:
-        plain = function.__module__.startswith(PLAIN)
-        return njit(no_rewrites=plain, forceinline=not is_seldom(function), **settings)(function)
+    def inlined(self, checked: bool) -> Callable[[Function], Any]:
+        """They are lowered, and optimised where they end up."""
+        njit: Any = numba.njit
+        settings = {"no_cpython_wrapper": True, "pipeline_class": _LoweredPipeline, "boundscheck": checked}
 
-    return compiled
+        def compiled(function: Function) -> Any:
+            plain = function.__module__.startswith(PLAIN)
+            return njit(no_rewrites=plain, forceinline=not is_noinline(function), **settings, **BARE_OPTIONS)(function)
 
+        return compiled
 
-def outermost(signature: Any, options: dict[str, Any]) -> Any:
-    """A decorator for the function that is called from Python; compiles it at once, and caches it beside its file."""
-    njit: Any = numba.njit
-    compiling = njit(signature, cache=True, no_rewrites=True, pipeline_class=_OutermostPipeline, **options)
+    def outermost(self, function: Function, signature: tuple[Any, ...], checked: bool) -> Any:
+        """All that it calls becomes machine code here."""
+        njit: Any = numba.njit
+        settings = {"no_rewrites": True, "pipeline_class": _OutermostPipeline, "boundscheck": checked}
+        with _typed_once():
+            return njit(signature, **settings, **BARE_OPTIONS)(function)
 
-    def compiled(function: Any) -> Any:
-        with typed_once():
-            return compiling(function)
+    @contextmanager
+    def selecting(self) -> Iterator[None]:
+        """Fewer branches that are hard to guess; a wrong guess costs 7 ns.
 
-    return compiled
+        LLVM's last steps would turn conditional moves into branches, although nobody knows whether a register cache
+        hits. And loops over two or three operands would be unrolled, with a branch for an odd number of them.
+        """
+        for option in _FEWER_GUESSES:
+            llvmlite.binding.set_option("", f"-{option}=false")
+        try:
+            yield
+        finally:
+            for option in _FEWER_GUESSES:
+                llvmlite.binding.set_option("", f"-{option}=true")
+
+    def dumped(self, dispatcher: Any, classes: Sequence[type]) -> bytes | None:
+        """As numba's own cache writes it, but for the classes of arguments, which need not be importable."""
+        (result,) = dispatcher.overloads.values()
+        if result.library.has_dynamic_globals:
+            return None
+        buffer = io.BytesIO()
+        _Pickler(buffer, classes).dump(result._reduce())
+        return buffer.getvalue()
+
+    def loaded(self, function: Function, code: bytes, classes: Sequence[type]) -> Any:
+        """Without numba's own cache, which would first import and register all that it can compile, SciPy's linear
+        algebra included; that takes a third of a second.
+        """
+        njit: Any = numba.njit
+        dispatcher = njit(**OPTIONS)(function)
+        rebuild: Any = CompileResult._rebuild
+        dispatcher.add_overload(rebuild(dispatcher.targetctx, *_Unpickler(io.BytesIO(code), classes).load()))
+        dispatcher.disable_compile()
+        return dispatcher
 
 
 _FEWER_GUESSES = "x86-cmov-converter", "unroll-runtime"
 """LLVM's options, which are on otherwise."""
 
 
-@contextmanager
-def selecting() -> Iterator[None]:
-    """What is compiled meanwhile has fewer branches that are hard to guess; a wrong guess costs 7 ns.
+class _Pickler(NumbaPickler):
+    def __init__(self, file: Any, classes: Sequence[type]) -> None:
+        super().__init__(file, protocol=4)
+        self._classes = classes
 
-    LLVM's last steps would turn conditional moves into branches, although nobody knows whether a register cache hits.
-    And loops over two or three operands would be unrolled, with a branch for an odd number of them.
+    def persistent_id(self, value: Any) -> int | None:
+        return self._classes.index(value) if isinstance(value, type) and value in self._classes else None
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: Any, classes: Sequence[type]) -> None:
+        super().__init__(file)
+        self._classes = classes
+
+    def persistent_load(self, position: int) -> type:
+        return self._classes[position]
+
+
+@contextmanager
+def _typed_once() -> Iterator[None]:
+    """Keep meanwhile how calls of builtin functions are typed, and compare compilations' flags in a short way."""
+    function, flags = cast(Any, BaseFunction), cast(Any, TargetConfig)
+    with cast(Any, global_compiler_lock):
+        before = function.get_call_type, flags.__hash__, flags.__eq__
+        function.get_call_type = _kept(function.get_call_type)
+        flags.__hash__, flags.__eq__ = _hash, _is_equal
+        try:
+            yield
+        finally:
+            function.get_call_type, flags.__hash__, flags.__eq__ = before
+
+
+def _hash(flags: Any) -> int:
+    """What numba looks implementations up by has a compilation's flags in it.  Their own hash sorts the names of all
+    options, which never differ, and took a tenth of a compilation.
     """
-    for option in _FEWER_GUESSES:
-        llvmlite.binding.set_option("", f"-{option}=false")
-    try:
-        yield
-    finally:
-        for option in _FEWER_GUESSES:
-            llvmlite.binding.set_option("", f"-{option}=true")
+    return hash(type(flags))
+
+
+def _is_equal(flags: Any, others: Any) -> bool:
+    """As numba has it, which spells out all options of both first."""
+    if not isinstance(others, cast(Any, TargetConfig)):
+        return False
+    return flags is others or flags._values == others._values or flags.values() == others.values()
+
+
+def _kept(work_out: Any) -> Any:
+    found: dict[Any, Any] = {}
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        key = id(self), context, args, tuple(kws.items()), cast(Any, ConfigStack).top_or_none()
+        if key not in found:
+            signature = work_out(self, context, args, kws)
+            found[key] = self, signature, self.get_impl_key(signature)
+        _, signature, implementation = found[key]
+        self._impl_keys[signature.args] = implementation
+        return signature
+
+    return get_call_type

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.interface.hooks import HOOKS, is_hook, place
+from warpreg.designs.interface.hooks import HOOKS, parts_of_hook, place
 
 
 def types_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -34,7 +34,8 @@ def _wrong_return_type(name: str, hook: FunctionType, dispatcher: Any) -> str | 
     for signature in dispatcher.nopython_signatures:
         found = signature.return_type
         if not isinstance(found, (numba.types.Integer, numba.types.Boolean) if wanted else numba.types.NoneType):
-            return f"{place(hook.__code__)}: hook {name} returns {'an integer' if wanted else 'nothing'}, found {found}"
+            where = place(parts_of_hook(hook)[0].__code__)
+            return f"{where}: hook {name} returns {'an integer' if wanted else 'nothing'}, found {found}"
     return None
 
 
@@ -67,15 +68,12 @@ def author_line(function: FunctionType, error: Exception) -> str:
         for where, line in re.findall(r'File "([^"]+)", line (\d+)', str(error))
         if Path(where).name in own
     ]
-    return found[0] if found else place(function.__code__)
+    return found[0] if found else place(parts_of_hook(function)[0].__code__)
 
 
 def authors_files(function: FunctionType) -> list[str]:
-    """The file of a hook; of a composed one those of the hooks that it calls."""
-    if Path(function.__code__.co_filename).exists():
-        return [function.__code__.co_filename]
-    inner = (value for value in function.__globals__.values() if is_hook(value))
-    return [one.__code__.co_filename for one in inner if isinstance(one, FunctionType) and one is not function]
+    """The file of a hook; of a combined one those of the hooks that it calls."""
+    return [part.__code__.co_filename for part in parts_of_hook(function)]
 
 
 def brief(error: Exception) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface.program import REPLAY_SLOTS
-from warpreg.replay.path_core import BAD_BLOCK, BAD_THREAD_BLOCK, BAD_WARP, CUT, OK
+from warpreg.replay.status import BAD_BLOCK, BAD_THREAD_BLOCK, BAD_WARP, CUT, OK
 from warpreg.trace.path import PathWord
 
 WARP, AT, LAST, WORDS, FOUND, ROWS = range(6)
@@ -38,7 +38,7 @@ def split(
 
     A thread block gets its index and its first row, a warp of it a row that says where in ``words`` it starts and
     stops.  ``begins`` int64[REPLAY_SLOTS] is working storage, ``blocks`` the number of the kernel's basic blocks.
-    Returns a status of :mod:`warpreg.replay.path_core`.
+    Returns a status of :mod:`warpreg.replay.status`.
     """
     status = check(path, progress, blocks)
     if status != OK:

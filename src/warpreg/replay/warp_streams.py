@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface.program import REPLAY_SLOTS
-from warpreg.jit.functions import compiled
 from warpreg.jit.options import Mode
-from warpreg.replay import path_core, split_warps
+from warpreg.jit.recipe import compiled
+from warpreg.replay import split_warps, status
 from warpreg.replay.errors import ReplayError
-
-WAITING, RUNNING, ENDED = range(3)
-"""State of a row."""
+from warpreg.replay.schedule_core import ENDED, Streams
 
 THE_END = np.array([split_warps.THREAD_BLOCK, 0], np.uint32)
 LEAST_WORDS = 1 << 20
@@ -61,11 +59,11 @@ class Splitter:
     def _sorted(self, words: NDArray[np.uint32]) -> tuple[Piece, int]:
         """A piece, and where the thread block begins that is not in it."""
         arguments = self._arguments(words)
-        status = self._split(words, *arguments)
-        if status != path_core.OK:
-            raise ReplayError(path_core.refusal(status, words, int(self._progress[split_warps.AT]), self._blocks))
+        stopped = self._split(words, *arguments)
+        if stopped != status.OK:
+            raise ReplayError(status.path_refusal(stopped, words, int(self._progress[split_warps.AT]), self._blocks))
         if words[0] != split_warps.THREAD_BLOCK:
-            raise ReplayError(path_core.refusal(status, words, 0, self._blocks))
+            raise ReplayError(status.path_refusal(stopped, words, 0, self._blocks))
         last, written, found, rows = self._progress[split_warps.LAST :].tolist()
         sorted_words, thread_blocks, first_rows, starts, stops = arguments[2:-1]
         return Piece(
@@ -105,6 +103,11 @@ class WarpStreams:
         self.row_count = np.zeros(0, np.int64)
         self.left = np.zeros(0, np.int64)
         self._pieces = Splitter(blocks, mode).pieces(path)
+
+    @property
+    def arrays(self) -> Streams:
+        """As the core takes them."""
+        return Streams(self.words, self.start, self.stop, self.row_state, self.first_row, self.row_count, self.left)
 
     def load(self, thread_block: int) -> bool:
         """Read on until a thread block is there; False if the path has none of that index.

@@ -1,7 +1,4 @@
-"""Columns by static instruction and basic block that the walks over steps fill and read, and the blocks that follow.
-
-The numbers here are part of the compiled walks, whose cache is renewed only when ``walk.py`` changes.
-"""
+"""Columns by static instruction and basic block that the walks over steps fill and read, and the blocks that follow."""
 
 from __future__ import annotations
 

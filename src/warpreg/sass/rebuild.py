@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.kernel import Kernel
+from warpreg.jit.recipe import compiled, read_only
 from warpreg.sass import walk
 from warpreg.sass.catalogue import Catalogue
 from warpreg.sass.flow import NONE, Edges, Layout, basic_blocks, empty_edges
@@ -16,6 +17,7 @@ from warpreg.sass.program import build_kernel, has_record
 from warpreg.sass.text import TraceText
 from warpreg.trace import Stream, Trace, TraceWriter
 
+ANY_WORDS = read_only(np.zeros(0, np.uint32))
 EDGES_A_BLOCK = 8
 """Room in the set of edges, a block; it grows where that is too little."""
 
@@ -81,9 +83,9 @@ class Rebuilding:
             while True:
                 out = np.zeros(2 * addresses.size, np.uint32)
                 state[walk.ADDRESSES_OUT] = 0
-                stop = walk.contract(
-                    chunk, addresses, self._catalogue.program, layout, self._edges, state, path_out, out
-                )
+                rest = self._catalogue.program, layout, self._edges, state, path_out, out
+                contract = compiled(walk.contract, (ANY_WORDS, ANY_WORDS, *rest))
+                stop = contract(chunk, addresses, *rest)
                 if state[walk.ADDRESSES_OUT]:
                     written.append(Stream.ADDRESSES, out[: state[walk.ADDRESSES_OUT]])
                 if stop == walk.WANTS_ADDRESSES:
@@ -99,6 +101,5 @@ class Rebuilding:
 def _wider(edges: Edges) -> Edges:
     wider = empty_edges(2 * edges.keys.size)
     wider.last[:] = edges.last
-    for key in edges.keys[edges.keys >= 0].tolist():
-        walk.add_edge(wider, key >> 32, key & 0xFFFFFFFF)
+    compiled(walk.copy_edges, (edges, wider))(edges, wider)
     return wider

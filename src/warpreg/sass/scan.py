@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,7 +35,6 @@ FIRST_HASH, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 SPACE, NEWLINE, ZERO, NINE, LETTER_A, LETTER_F, LETTER_X, LETTER_U, MINUS = (np.uint8(ord(c)) for c in " \n09afxU-")
 
 
-@numba.njit
 def _hashed(text: Any, at: int, key: Any) -> Any:
     """Past a word and the space behind it, with the word in the key."""
     while text[at] > SPACE:
@@ -48,7 +46,6 @@ def _hashed(text: Any, at: int, key: Any) -> Any:
     return at, key
 
 
-@numba.njit
 def _hexadecimal(text: Any, at: int) -> Any:
     """A number with or without 0x, where it ends, and its digits; none if it is malformed."""
     if text[at] == ZERO and text[at + 1] == LETTER_X:
@@ -73,7 +70,6 @@ def _hexadecimal(text: Any, at: int) -> Any:
     return at, value, digits
 
 
-@numba.njit
 def _decimal(text: Any, at: int) -> Any:
     """A signed number, where it ends, and its digits; none if it is malformed."""
     negative = text[at] == MINUS
@@ -92,7 +88,6 @@ def _decimal(text: Any, at: int) -> Any:
     return at, -value if negative else value, digits
 
 
-@numba.njit
 def _rebased(address: Any, window: int, bases: Any) -> Any:
     """An address in a window of shared or local memory as an offset, or as the generic address that our own runs have
     for it."""
@@ -103,12 +98,10 @@ def _rebased(address: Any, window: int, bases: Any) -> Any:
     return address
 
 
-@numba.njit
 def _fits(number: Any, bits: int) -> Any:
     return -(1 << (bits - 1)) <= number < 1 << (bits - 1)
 
 
-@numba.njit
 def _record(lanes: Any, values: Any, count: int, site: int, sites: Any, words: Any, at: int) -> Any:
     """Append the record of ``count`` active lanes; returns where it ends."""
     base, stride = sites.base[site], sites.stride[site]
@@ -142,7 +135,6 @@ def _record(lanes: Any, values: Any, count: int, site: int, sites: Any, words: A
     return _irregular(values, count, np.int64(values[0] - base), sites.unit[site], words, at)
 
 
-@numba.njit
 def _irregular(values: Any, count: int, change: Any, unit: int, words: Any, at: int) -> Any:
     steps, short = _fits(change, PAYLOAD_BITS), True
     for i in range(count):
@@ -168,7 +160,6 @@ def _irregular(values: Any, count: int, change: Any, unit: int, words: Any, at: 
     return at
 
 
-@numba.njit
 def _addresses(text: Any, at: int, lanes: Any, values: Any, count: int) -> Any:
     """Read mode and addresses into ``values``; returns where they end and whether they are well-formed."""
     mode = text[at] - ZERO
@@ -197,7 +188,6 @@ def _addresses(text: Any, at: int, lanes: Any, values: Any, count: int) -> Any:
     return at, sound
 
 
-@numba.njit
 def _operands(text: Any, at: int, key: Any) -> Any:
     """Past a count and that many registers."""
     count = np.int64(text[at]) - np.int64(ZERO)
@@ -209,7 +199,6 @@ def _operands(text: Any, at: int, key: Any) -> Any:
     return at, key, sound
 
 
-@numba.njit
 def _find(keys: Any, numbers: Any, key: Any) -> Any:
     """The static instruction of a key, -1 if there is none."""
     slot = np.int64(key & np.uint64(keys.size - 1))
@@ -218,7 +207,6 @@ def _find(keys: Any, numbers: Any, key: Any) -> Any:
     return numbers[slot]
 
 
-@numba.njit
 def _instruction(text: Any, at: int, state: Any, lanes: Any, values: Any) -> Any:
     """Read a line: where it ends, its key, mask, number of active lanes with an address, and whether it is sound."""
     key = FIRST_HASH
@@ -248,7 +236,6 @@ def _instruction(text: Any, at: int, state: Any, lanes: Any, values: Any) -> Any
     return at + 1, key, np.int64(mask), count, sound
 
 
-@numba.njit
 def _announced(text: Any, at: int, word: Any) -> Any:
     """Where the line after ``word = number`` begins and the number; -1 if the line is not of that form."""
     for i in range(word.size):
@@ -258,7 +245,6 @@ def _announced(text: Any, at: int, word: Any) -> Any:
     return at + 1, number if text[at] == NEWLINE and 0 < digits <= 18 else -1
 
 
-@numba.njit
 def _structure(text: Any, state: Any, steps: Any) -> bool:
     """Follow a line that announces a warp or its instructions, if it may stand here."""
     at, number = _announced(text, state[TEXT], WARP_IS)
@@ -277,7 +263,6 @@ def _structure(text: Any, state: Any, steps: Any) -> bool:
     return True
 
 
-@numba.njit(cache=True)
 def begin_warp(state: NDArray[np.int64], steps: NDArray[np.uint32], warp: int) -> None:
     """The instructions that follow are those of a warp."""
     state[SEEN] |= np.int64(1) << warp
@@ -286,7 +271,6 @@ def begin_warp(state: NDArray[np.int64], steps: NDArray[np.uint32], warp: int) -
     state[AT_STEPS] += 1
 
 
-@numba.njit
 def _step(state: Any, steps: Any, site: int, mask: int) -> None:
     at = state[AT_STEPS]
     if mask == state[MASK]:
@@ -299,7 +283,6 @@ def _step(state: Any, steps: Any, site: int, mask: int) -> None:
         state[MASK] = mask
 
 
-@numba.njit(cache=True)
 def scan(
     text: NDArray[np.uint8],
     end: int,
@@ -310,14 +293,14 @@ def scan(
     sites: Sites,
     steps: NDArray[np.uint32],
     addresses: NDArray[np.uint32],
+    lanes: NDArray[np.int64],
+    values: NDArray[np.uint64],
 ) -> int:
     """Read the lines of ``text[:end]``, which ends with a line; why it stopped, as a `Stop`.
 
     ``keys`` is a hash table of 2**n slots, ``numbers`` the static instruction in each, -1 where it is free; ``bases``
-    are those of the windows of shared and local memory, 0 if unknown.
+    are those of the windows of shared and local memory, 0 if unknown.  ``lanes`` and ``values`` have room for LANES.
     """
-    lanes = np.zeros(LANES, np.int64)
-    values = np.zeros(LANES, np.uint64)
     while state[TEXT] < end:
         if state[AT_STEPS] + MOST_STEP_WORDS > steps.size or state[AT_ADDRESSES] + MOST_RECORD_WORDS > addresses.size:
             return FULL

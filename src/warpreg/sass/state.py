@@ -1,7 +1,4 @@
-"""What the scanner and the Python around it share: why it stops, its state, its columns by static instruction.
-
-The numbers here are part of the compiled scanner, whose cache is renewed only when ``scan.py`` changes.
-"""
+"""What the scanner and the Python around it share: why it stops, its state, its columns by static instruction."""
 
 from __future__ import annotations
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.errors import Location
+from warpreg.jit.recipe import compiled, read_only
 from warpreg.sass.catalogue import Catalogue
 from warpreg.sass.errors import SassTraceError
 from warpreg.sass.header import NEWEST_TRACER, Header
 from warpreg.sass.line import parse_line
-from warpreg.sass.scan import scan
+from warpreg.sass.scan import LANES, scan
 from warpreg.sass.source import PADDING, Source
 from warpreg.sass.state import At, Phase, Stop
 from warpreg.sass.structure import Structure
@@ -46,6 +48,8 @@ class TraceText:
         self._bases = np.zeros(2, np.uint64)
         self._steps = np.zeros(BUFFER_WORDS, np.uint32)
         self._addresses = np.zeros(BUFFER_WORDS, np.uint32)
+        self._lanes, self._values = np.zeros(LANES, np.int64), np.zeros(LANES, np.uint64)
+        self._compiled_scan = compiled(scan, self._scan_arguments(read_only(np.zeros(0, np.uint8)), 0))
         self._structure = Structure(source.name, self._state, self._steps)
 
     @property
@@ -98,8 +102,11 @@ class TraceText:
                     self._learn(line, stop == Stop.NEW)
 
     def _scan(self, text: NDArray[np.uint8], end: int) -> int:
-        known, streams = self.catalogue, (self._steps, self._addresses)
-        return int(scan(text, end, self._state, self._bases, known.keys, known.numbers, known.sites, *streams))
+        return int(self._compiled_scan(*self._scan_arguments(text, end)))
+
+    def _scan_arguments(self, text: NDArray[np.uint8], end: int) -> tuple[Any, ...]:
+        known, written = self.catalogue, (self._steps, self._addresses, self._lanes, self._values)
+        return (text, end, self._state, self._bases, known.keys, known.numbers, known.sites, *written)
 
     def _follow(self, text: str) -> None:
         """A line that is no instruction."""
@@ -132,7 +139,8 @@ class TraceText:
         state = self._state
         steps = self._steps[: state[At.STEPS]]
         if steps.size:
-            observe(steps, self.catalogue.program, self._walk)
+            arguments = steps, self.catalogue.program, self._walk
+            compiled(observe, arguments)(*arguments)
             self._writer.append(Stream.PATH, steps)
         used = int(state[At.ADDRESSES])
         kept = int(state[At.COPY_RECORD]) if state[At.COPY] >= 0 else used

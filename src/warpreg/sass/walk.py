@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,7 +44,6 @@ def new_state(threads: int) -> NDArray[np.int64]:
     return state
 
 
-@numba.njit
 def active_lanes(program: Any, previous: Any, previous_mask: Any, active: Any, step: Any, mask: Any) -> Any:
     """The lanes active at a step; not all of those before if lanes left, and no less than the step's own."""
     ends = program.ends[previous] if previous >= 0 else 0
@@ -61,14 +59,12 @@ def active_lanes(program: Any, previous: Any, previous_mask: Any, active: Any, s
     return mask if mask & ~expected else expected
 
 
-@numba.njit
 def present_lanes(warp: Any, threads: Any) -> Any:
     """The lanes of a warp that have a thread."""
     count = min(np.int64(32), threads - 32 * warp)
     return (np.int64(1) << count) - 1
 
 
-@numba.njit(cache=True)
 def observe(steps: NDArray[np.uint32], program: Program, state: NDArray[np.int64]) -> None:
     """Add a chunk of steps to what is known of the program."""
     previous, previous_mask, active, mask = state[PREVIOUS], state[PREVIOUS_MASK], state[ACTIVE], state[CURRENT_MASK]
@@ -103,7 +99,6 @@ def observe(steps: NDArray[np.uint32], program: Program, state: NDArray[np.int64
     state[PREVIOUS], state[PREVIOUS_MASK], state[ACTIVE], state[CURRENT_MASK] = previous, previous_mask, active, mask
 
 
-@numba.njit
 def _meet(program: Any, previous: Any, step: Any) -> None:
     if program.after[previous] < 0:
         program.after[previous] = step
@@ -115,7 +110,6 @@ def _meet(program: Any, previous: Any, step: Any) -> None:
         program.leads[step] = 1
 
 
-@numba.njit
 def add_edge(edges: Any, source: Any, target: Any) -> None:
     """Add an edge to a set that has room."""
     key = source << 32 | target
@@ -129,7 +123,13 @@ def add_edge(edges: Any, source: Any, target: Any) -> None:
         slot = (slot + 1) & (edges.keys.size - 1)
 
 
-@numba.njit
+def copy_edges(edges: Edges, wider: Edges) -> None:
+    """Add the edges of one set to another."""
+    for slot in range(edges.keys.size):
+        if edges.keys[slot] >= 0:
+            add_edge(wider, edges.keys[slot] >> 32, edges.keys[slot] & 0xFFFFFFFF)
+
+
 def _follow(edges: Any, block: Any, active: Any) -> None:
     """The active lanes come to a block."""
     known = NONE
@@ -142,7 +142,6 @@ def _follow(edges: Any, block: Any, active: Any) -> None:
             edges.last[lane] = block
 
 
-@numba.njit
 def _copy_record(source: Any, start: Any, mask: Any, marked: Any, out: Any, at: Any) -> Any:
     """Copy a record, with its mask if ``marked``; where both streams go on."""
     head = source[start]
@@ -170,7 +169,6 @@ def _copy_record(source: Any, start: Any, mask: Any, marked: Any, out: Any, at: 
     return start + 1 + words, at + words
 
 
-@numba.njit(cache=True)
 def contract(
     steps: NDArray[np.uint32],
     addresses: NDArray[np.uint32],

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.jit.recipe import compiled, read_only
 from warpreg.trace.path import PathWord
 
 MAX_WARPS = 64
 """Warps of the largest thread block, 2048 threads."""
 
+ANY_CHUNK = read_only(np.zeros(0, np.uint32))
 VISIT_MASK, WARP, THREAD_BLOCK = int(PathWord.VISIT_MASK), int(PathWord.WARP), int(PathWord.THREAD_BLOCK)
 
 
@@ -23,11 +24,11 @@ def lane_instructions(chunks: Iterable[NDArray[np.uint32]], block_instructions: 
     """
     lanes = np.zeros(MAX_WARPS, np.int64)
     warp = np.zeros(1, np.int64)
-    return sum(int(_count(chunk, block_instructions, lanes, warp)) for chunk in chunks)
+    count = compiled(count_lanes, (ANY_CHUNK, block_instructions, lanes, warp))
+    return sum(int(count(chunk, block_instructions, lanes, warp)) for chunk in chunks)
 
 
-@numba.njit(cache=True)
-def _count(
+def count_lanes(
     words: NDArray[np.uint32],
     block_instructions: NDArray[np.int64],
     lanes: NDArray[np.int64],

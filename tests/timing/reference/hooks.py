@@ -18,7 +18,7 @@ from tests.timing.reference.warp import Warp
 from warpreg.designs.interface import plan as details
 from warpreg.designs.interface.plan import GO, UNSET, Plan
 from warpreg.designs.interface.program import Program
-from warpreg.designs.interface.state import Extent, allocate
+from warpreg.designs.interface.state import Extent, allocate, allocated_state
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,7 @@ class Shared:
         self.behaviour = behaviour
         self.program = behaviour.program._replace(slots=sm.slots, schedulers=sm.schedulers)
         self.fields = allocate(behaviour.name, behaviour.state, Extent.of_sms(sms, sm.slots, sm.schedulers))
-        kind: Any = type(behaviour.state)
-        self.state: Any = kind(*(field.value for field in self.fields)) if self.fields else 0
+        self.state: Any = allocated_state(behaviour.state, self.fields)
         self.counts = Counts(behaviour, sms)
 
     def reset(self, warp: int) -> None:
@@ -218,10 +217,11 @@ class Hooks:
         counts, access = self._shared.counts, step.access if step else None
         pc = step.instruction.pc if step else -1
         program = self._shared.program
-        return Plan(
+        return details.blank_plan(1, 0, 32, 32, 256)._replace(
             accesses=counts.accesses,
             moves=counts.moves,
             events=counts.events,
+            levels=counts.levels,
             mask=step.mask if step else 0,
             datapath=int(program.datapath[pc]) if step else 0,
             base=access.base if access else 0,
@@ -232,11 +232,6 @@ class Hooks:
             detailed=1,
             first_source=int(program.source_start[pc]) if step else 0,
             first_result=int(program.result_start[pc]) if step else 0,
-            **details.details(32, 32, 256, 1, 0)._replace(levels=counts.levels)._asdict(),
-            turn=0,
-            first_level=0,
-            first_event=0,
-            first_resource=0,
         )
 
     def _call(self, name: str, plan: Plan, *arguments: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
@@ -91,6 +91,20 @@ def hook(function: Function) -> Function:
         raise DesignError(f"{place(code)}: hook {name} takes ({', '.join(expected)}), found ({', '.join(found)})")
     checked.__dict__["is_hook"] = True
     return function
+
+
+def combined(name: str, function: Callable[..., Any], parts: Sequence[FunctionType]) -> FunctionType:
+    """``function`` as the hook of that name which calls those of several designs."""
+    made = cast(FunctionType, function)
+    made.__name__ = name
+    made.__dict__.update(is_hook=True, parts=tuple(parts))
+    return made
+
+
+def parts_of_hook(function: FunctionType) -> tuple[FunctionType, ...]:
+    """The hooks that a combined one calls; of another one itself."""
+    parts: tuple[FunctionType, ...] = function.__dict__.get("parts", (function,))
+    return parts
 
 
 def is_hook(value: object) -> bool:

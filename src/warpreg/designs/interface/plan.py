@@ -3,11 +3,12 @@
 These functions are compiled into the hooks that call them.  Indices of levels, events and resources are positions in
 the design's declaration; an operand is a row of the program table (``program.source``, ``program.result``).
 
-A core makes a :class:`Plan` for each call.  Counts (``accesses``, ``moves``, ``events``) are kept by every core.  The
-details, which say where and when an operand is accessed, are kept where ``detailed`` is 1; a core that passes a
-literal 0 pays nothing for them, because the compiler drops what stands behind it.  Before it calls ``plan_reads`` a
-detailed core sets all columns of ``sources`` to UNSET, and of ``results`` before ``plan_write``; after the call an
-operand without a LEVEL is accessed nowhere.  It empties ``queued`` once it has taken what is queued.
+A core has one blank :class:`Plan` (:func:`blank_plan`) and makes a plan of it for each call. Counts (``accesses``,
+``moves``, ``events``) are kept by every core. The details, which say where and when an operand is accessed, are kept
+where ``detailed`` is 1; a core that passes a literal 0 pays nothing for them, because the compiler drops what stands
+behind it. Before it calls ``plan_reads`` a detailed core sets all columns of ``sources`` to UNSET, and of ``results``
+before ``plan_write``; after the call an operand without a LEVEL is accessed nowhere. It empties ``queued`` once it has
+taken what is queued.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from warpreg.jit.records import replacing
 
 PRIVATE, SHARED = 0, 1
 READ, WRITE = 0, 1
@@ -85,27 +88,67 @@ class Plan(NamedTuple):
     first_resource: int
 
 
-class Details(NamedTuple):
-    """The arrays of a plan's details, as a core allocates them once; documented at :class:`Plan`."""
+ARRAYS = (
+    "accesses", "moves", "events", "sources", "results", "extras", "woken", "queued", "levels",
+)  # fmt: skip
+"""Fields that are the same in all plans of a core; the others are numbers."""
 
-    sources: NDArray[np.int32]
-    results: NDArray[np.int32]
-    extras: NDArray[np.int32]
-    woken: NDArray[np.int64]
-    queued: NDArray[np.int64]
-    levels: NDArray[np.int64]
+_of_instruction = replacing(*(name for name in Plan._fields if name not in ARRAYS))
+_of_part = replacing("turn", "first_level", "first_event", "first_resource", "first_source", "first_result")
 
 
-def details(sources: int, results: int, queue: int, sms: int, resources: int) -> Details:
-    """Arrays for instructions of at most so many operands, with room for ``queue`` extras and tokens in one call."""
-    return Details(
-        np.full((sources, 5), UNSET, np.int32),
-        np.full((results, 2, 5), UNSET, np.int32),
-        np.zeros((queue, 5), np.int32),
-        np.zeros(queue, np.int64),
-        np.zeros(2, np.int64),
-        np.zeros((sms, resources, 3), np.int64),
+def blank_plan(
+    levels: int, events: int, sources: int, results: int, queue: int = 0, sms: int = 0, resources: int = 0
+) -> Plan:
+    """A plan of arrays in which nothing is counted or said yet, for instructions of at most so many operands.
+
+    There is room for ``queue`` extras and tokens in one call.
+    """
+    return Plan(
+        accesses=np.zeros(levels * 4, np.int64),
+        moves=np.zeros((levels, levels), np.int64),
+        events=np.zeros(events, np.int64),
+        sources=np.full((sources, 5), UNSET, np.int32),
+        results=np.full((results, 2, 5), UNSET, np.int32),
+        extras=np.zeros((queue, 5), np.int32),
+        woken=np.zeros(queue, np.int64),
+        queued=np.zeros(2, np.int64),
+        levels=np.zeros((sms, resources, 3), np.int64),
+        **{name: 0 for name in Plan._fields if name not in ARRAYS},
     )
+
+
+def counting_plan(blank: Plan, mask: int, datapath: int, warp: int, sm: int) -> Plan:
+    """The plan of a core that keeps counts only."""
+    plan: Plan = _of_instruction(blank, mask, datapath, 0, 0, warp, sm, 0, 0, 0, 0, 0, 0, 0, 0)
+    return plan
+
+
+def detailed_plan(
+    blank: Plan,
+    mask: int,
+    datapath: int,
+    base: int,
+    stride: int,
+    warp: int,
+    sm: int,
+    cycle: int,
+    first_source: int,
+    first_result: int,
+) -> Plan:
+    """The plan of a core that keeps the details."""
+    plan: Plan = _of_instruction(
+        blank, mask, datapath, base, stride, warp, sm, cycle, 1, first_source, first_result, 0, 0, 0, 0
+    )
+    return plan
+
+
+def plan_of_part(
+    plan: Plan, turn: int, first_level: int, first_event: int, first_resource: int, first_source: int, first_result: int
+) -> Plan:
+    """The plan as one design of a composition sees it."""
+    part: Plan = _of_part(plan, turn, first_level, first_event, first_resource, first_source, first_result)
+    return part
 
 
 def forget(rows: NDArray[np.int32], operands: int) -> None:

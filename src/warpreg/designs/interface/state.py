@@ -8,14 +8,18 @@ a row is copied once, when the run begins, and the index is ``pair_of``, ``sched
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.program import Program
+from warpreg.jit.natives import Function
+from warpreg.jit.records import record_type
 
 Scope = Literal["warp", "pair", "scheduler", "sm"]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -87,12 +91,79 @@ class Extent:
 
 
 def allocate(design: str, state: tuple[Any, ...], extent: Extent) -> tuple[Field, ...]:
-    """The fields of a state, replicated as their scopes say.
+    """The fields of a state, replicated as their scopes say; of the state of a composition those of all designs.
 
     Raises DesignError for a scope wider than a warp where the extent has none, and for a field of another kind.
     """
-    names: tuple[str, ...] = getattr(state, "_fields", ())
-    return tuple(_allocated(design, name, value, extent) for name, value in zip(names, state, strict=True))
+    return tuple(_allocated(design, name, value, extent) for name, value in named_leaves(state))
+
+
+def named_leaves(state: tuple[Any, ...], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The fields of a state with their names, those of states inside it after their own name."""
+    for name, value in zip(getattr(state, "_fields", ()), state, strict=True):
+        if isinstance(value, tuple):
+            yield from named_leaves(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def allocated_state(state: tuple[Any, ...], fields: tuple[Field, ...]) -> Any:
+    """The state as hooks see it, 0 where a design has none."""
+    return _record(state, iter(fields))
+
+
+def _record(state: tuple[Any, ...], fields: Iterator[Field]) -> Any:
+    if not state:
+        return 0
+    names = tuple(getattr(state, "_fields", ()))
+    values = [_record(one, fields) if isinstance(one, tuple) else next(fields).value for one in state]
+    return record_type("State", names)(*values)
+
+
+class Resets(NamedTuple):
+    """What a fresh warp starts with: ``rows`` [warp, element] of one field, the row ``fresh`` [element], and the
+    ``rest`` of the fields, 0 after the last.
+    """
+
+    rows: NDArray[Any]
+    fresh: NDArray[Any]
+    rest: Any
+
+
+def resets_of(fields: tuple[Field, ...]) -> Any:
+    """The resets of all fields of warp scope."""
+    resets: Any = 0
+    for field in reversed(fields):
+        if field.reset:
+            resets = Resets(*field.reset, resets)
+    return resets
+
+
+def reset_rows(resets: Any, warp: int) -> None:
+    """Give a fresh warp its rows; every core puts `resetting` in its place."""
+
+
+def _reset_nothing(resets: Any, warp: int) -> None:
+    """After the last field."""
+
+
+def resetting(fields: tuple[Field, ...]) -> Function:
+    """`reset_rows` for the resets of these fields."""
+    return _resetting(sum(bool(field.reset) for field in fields))
+
+
+@functools.cache
+def _resetting(count: int) -> Function:
+    if count == 0:
+        return _reset_nothing
+    rest = _resetting(count - 1)
+
+    def reset(resets: Any, warp: int) -> None:
+        for index in range(resets.fresh.size):
+            resets.rows[warp, index] = resets.fresh[index]
+        rest(resets.rest, warp)
+
+    return reset
 
 
 def pair_of(program: Program, warp: int) -> int:

@@ -1,47 +1,39 @@
 """The hooks and the state of several designs as those of one.
 
-The state of a composition has the fields of all states, each after its design's slot.  A hook calls those of the
-designs in turn, each with its own state and with a plan that knows where its levels, events and resources begin.
+The state of a composition holds the state of each design under its slot.  A hook calls those of the designs in turn,
+each with its own state and with a plan that knows where its levels, events and resources begin.
 """
 
 from __future__ import annotations
 
-import collections
-import linecache
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from warpreg.designs.interface.hooks import HOOKS, hook
-from warpreg.designs.interface.plan import ALONE, FIRST, LATER, Plan, forget
+from warpreg.designs.interface.hooks import HOOKS, combined
+from warpreg.designs.interface.plan import ALONE, FIRST, LATER, Plan, forget, plan_of_part
+from warpreg.designs.interface.program import Program
+from warpreg.jit.natives import Function
+from warpreg.jit.records import record_type
 
-PLANNING = {"plan_reads": ("source", "sources"), "plan_write": ("result", "results")}
-"""Hooks that plan operands, with the names of these in the program table and in the plan."""
 PLANNING_ORDER = ("levels", "mapping", "policy")
 
 
 @dataclass(frozen=True)
 class Part:
-    """One design of a composition: slot, hooks, State class if any, and where its own names begin among all."""
+    """One design of a composition: slot, hooks, and where its own names begin among all."""
 
     slot: str
     hooks: Mapping[str, FunctionType]
-    state: type | None
     first_level: int
     first_event: int
     first_resource: int
 
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """Names of the state's fields."""
-        names: tuple[str, ...] = getattr(self.state, "_fields", ())
-        return names
 
-
-def composed_state(parts: Sequence[Part]) -> type:
-    """The NamedTuple of all states."""
-    return collections.namedtuple("State", [f"{part.slot}_{name}" for part in parts for name in part.fields])
+def composed_state(parts: Sequence[Part]) -> Any:
+    """The NamedTuple of all states by slot."""
+    return record_type("State", tuple(part.slot for part in parts))
 
 
 def composed_hooks(parts: Sequence[Part]) -> dict[str, FunctionType]:
@@ -51,41 +43,84 @@ def composed_hooks(parts: Sequence[Part]) -> dict[str, FunctionType]:
 
 def _composed(name: str, parts: Sequence[Part]) -> FunctionType:
     defining = [part for part in parts if name in part.hooks]
-    if name in PLANNING:
+    if name in ("plan_reads", "plan_write"):
         defining.sort(key=lambda part: PLANNING_ORDER.index(part.slot))
-    text = _text(name, defining)
-    file = f"<composed {name}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    namespace: dict[str, Any] = {"Plan": Plan, "forget": forget, "__name__": __name__}
-    for part in defining:
-        namespace |= {f"{part.slot}_{name}": part.hooks[name], f"{part.slot}_state": part.state}
-    exec(compile(text, file, "exec"), namespace)
-    composed: FunctionType = hook(namespace[name])
-    return composed
+        if len(defining) > 1:
+            return combined(name, _planning(name, defining), [part.hooks[name] for part in defining])
+    called = [_part_hook(name, part) for part in defining]
+    last = called.pop()
+    for one in reversed(called):
+        last = _in_turn(one, last)
+    return combined(name, last, [part.hooks[name] for part in defining])
 
 
-def _text(name: str, defining: Sequence[Part]) -> str:
-    parameters = HOOKS[name].parameters
-    lines = [f"def {name}({', '.join(parameters)}):"]
-    several = name in PLANNING and len(defining) > 1
-    if several:
-        operand, rows = PLANNING[name]
-        lines.append(f"    forget(plan.{rows}, program.{operand}_start[pc + 1] - program.{operand}_start[pc])")
-    for position, part in enumerate(defining):
-        turn = ALONE if not several else FIRST if position == 0 else LATER
-        given = {"state": _state_text(part), "plan": _plan_text(part, turn, several)}
-        call = f"{part.slot}_{name}({', '.join(given.get(one, one) for one in parameters)})"
-        lines.append(f"    return {call}" if HOOKS[name].returns_int else f"    {call}")
-    return "\n".join(lines) + "\n"
+def _part_hook(name: str, part: Part) -> Function:
+    """The hook of one design, called with what the composition's is called with."""
+    hook, own_state = part.hooks[name], STATES[part.slot]
+    first_level, first_event, first_resource = part.first_level, part.first_event, part.first_resource
+
+    def with_plan(state: Any, program: Program, *rest: Any) -> Any:
+        plan = rest[-1]
+        own = plan_of_part(plan, ALONE, first_level, first_event, first_resource, plan.first_source, plan.first_result)
+        arguments = rest[:-1] + (own,)  # noqa: RUF005 - compiled code cannot unpack in a display
+        return hook(own_state(state), program, *arguments)
+
+    def without_plan(state: Any, program: Program, *rest: Any) -> Any:
+        return hook(own_state(state), program, *rest)
+
+    return with_plan if "plan" in HOOKS[name].parameters else without_plan
 
 
-def _state_text(part: Part) -> str:
-    values = ", ".join(f"state.{part.slot}_{name}" for name in part.fields)
-    return f"{part.slot}_state({values})" if part.fields else "0"
+def _in_turn(first: Function, then: Function) -> Function:
+    """One hook after the other."""
+
+    def both(state: Any, program: Program, *rest: Any) -> None:
+        first(state, program, *rest)
+        then(state, program, *rest)
+
+    return both
 
 
-def _plan_text(part: Part, turn: int, several: bool) -> str:
-    own = {"turn": turn, **{name: getattr(part, name) for name in ("first_level", "first_event", "first_resource")}}
-    starts = {"first_source": "program.source_start[pc]", "first_result": "program.result_start[pc]"} if several else {}
-    given = {name: f"plan.{name}" for name in Plan._fields} | starts | {name: str(value) for name, value in own.items()}
-    return f"Plan({', '.join(given[name] for name in Plan._fields)})"
+def _planning(name: str, defining: Sequence[Part]) -> Function:
+    """The hook that plans the operands of an instruction, of several designs that do."""
+    calls = [_planning_call(name, part, LATER if place else FIRST) for place, part in enumerate(defining)]
+    last = calls.pop()
+    for one in reversed(calls):
+        last = _in_turn(one, last)
+    begin = _forget_sources if name == "plan_reads" else _forget_results
+    return _in_turn(begin, last)
+
+
+def _planning_call(name: str, part: Part, turn: int) -> Function:
+    hook, own_state = part.hooks[name], STATES[part.slot]
+    first_level, first_event, first_resource = part.first_level, part.first_event, part.first_resource
+
+    def plan_operands(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+        first_source, first_result = program.source_start[pc], program.result_start[pc]
+        own = plan_of_part(plan, turn, first_level, first_event, first_resource, first_source, first_result)
+        hook(own_state(state), program, warp, pc, own)
+
+    return plan_operands
+
+
+def _forget_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    forget(plan.sources, program.source_start[pc + 1] - program.source_start[pc])
+
+
+def _forget_results(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    forget(plan.results, program.result_start[pc + 1] - program.result_start[pc])
+
+
+def _mapping_state(state: Any) -> Any:
+    return state.mapping
+
+
+def _levels_state(state: Any) -> Any:
+    return state.levels
+
+
+def _policy_state(state: Any) -> Any:
+    return state.policy
+
+
+STATES: Mapping[str, Function] = {"mapping": _mapping_state, "levels": _levels_state, "policy": _policy_state}

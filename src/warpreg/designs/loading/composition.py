@@ -79,8 +79,7 @@ class Composition(Design):
     def initial_state(self, parameters: Any, program: Program, room: Room | None = None) -> tuple[Any, ...]:
         """The states of all parts side by side."""
         states = [part.initial_state(values, program, room) for part, values in self._each(parameters)]
-        fields = [value for state in states for value in state]
-        state: tuple[Any, ...] = self.module.State(*fields) if fields else ()
+        state: tuple[Any, ...] = self.module.State(*states)
         return state
 
     def structures(self, parameters: Any) -> tuple[Structure, ...]:
@@ -133,9 +132,8 @@ def _numbered(parts: Sequence[Design]) -> tuple[Part, ...]:
     found: list[Part] = []
     first = (0, 0, 0)
     for part in parts:
-        state: type | None = getattr(part.module, "State", None)
         hooks: dict[str, FunctionType] = dict(part.hooks)
-        found.append(Part(part.declaration.slot, hooks, state, *first))
+        found.append(Part(part.declaration.slot, hooks, *first))
         own = part.declaration
         first = (first[0] + len(own.levels) - 1, first[1] + len(own.events), first[2] + len(own.resources))
     return tuple(found)

@@ -1,6 +1,6 @@
 """Sets of up to 64 small numbers as the bits of an int64: ready warps, collectors, banks.
 
-The core compiles `lowest` and `count` as single machine instructions (see `natives`); these are the plain ones.
+In compiled code `lowest` and `count` are single machine instructions.
 """
 
 from __future__ import annotations
@@ -8,6 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
+from warpreg.jit.natives import native
+from warpreg.timing.core import intrinsics
 
 ONE: Any = np.int64(1)
 ALL: Any = np.int64(-1)
@@ -21,12 +24,14 @@ def bit(index: int) -> int:
     return result
 
 
+@native(intrinsics.lowest)
 def lowest(bits: int) -> int:
     """The smallest number of a set that is not empty."""
     word = int(bits) & _WORD
     return (word & -word).bit_length() - 1
 
 
+@native(intrinsics.count)
 def count(bits: int) -> int:
     """How many numbers are in a set."""
     return (int(bits) & _WORD).bit_count()

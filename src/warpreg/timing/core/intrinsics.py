@@ -1,20 +1,18 @@
-"""What stands in for the plain functions of `bits` in compiled code."""
+"""What stands in for the plain functions of `bitset` and `prefetch` in compiled code."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import FunctionType
-from typing import Any, cast
+import functools
+from typing import Any
 
 from llvmlite import ir
 
 from warpreg.jit.bare_arrays import words_type
-from warpreg.timing.core import bitset
-from warpreg.timing.core.prefetch import prefetch as plain_prefetch
 
 
-def natives() -> Mapping[FunctionType, Any]:
-    """Intrinsics by the plain function that they replace."""
+@functools.cache
+def lowest() -> Any:
+    """The number of zeros below the lowest bit."""
     from numba import types
     from numba.extending import intrinsic
 
@@ -26,12 +24,30 @@ def natives() -> Mapping[FunctionType, Any]:
 
         return types.int64(bits), generate
 
+    return lowest
+
+
+@functools.cache
+def count() -> Any:
+    """The number of bits that are set."""
+    from numba import types
+    from numba.extending import intrinsic
+
     @intrinsic
     def count(typing_context: Any, bits: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return builder.ctpop(context.cast(builder, arguments[0], signature.args[0], types.int64))
 
         return types.int64(bits), generate
+
+    return count
+
+
+@functools.cache
+def prefetch() -> Any:
+    """A prefetch of the cache line of an element; nothing for arrays that are not bare."""
+    from numba import types
+    from numba.extending import intrinsic
 
     @intrinsic
     def prefetch(typing_context: Any, words: Any, index: Any) -> Any:
@@ -43,11 +59,7 @@ def natives() -> Mapping[FunctionType, Any]:
 
         return types.none(words, index), generate
 
-    return {
-        cast(FunctionType, bitset.lowest): lowest,
-        cast(FunctionType, bitset.count): count,
-        cast(FunctionType, plain_prefetch): prefetch,
-    }
+    return prefetch
 
 
 def _prefetch(builder: Any, address: Any) -> None:

@@ -18,7 +18,9 @@ from warpreg.codegen.build.stack import STACK_BASE
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Special
-from warpreg.jit.functions import compiled
+from warpreg.jit.bare_arrays import bare, widths
+from warpreg.jit.natives import Function
+from warpreg.jit.recipe import Recipe
 from warpreg.simt.launch.launch import STACK_BYTES
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed import decode
@@ -104,7 +106,12 @@ class _Feed:
         self.turns, self.masks = np.zeros((TURNS, 3), np.int64), np.zeros(self.warps, np.int64)
         self.cursors = np.zeros(2 * self.warps, np.int64)
         self.batch = self._new_batch(BATCH_WORDS)
-        self._split = compiled(loop.split, self._arguments(), opened=True)
+        streams, batch = self._arguments()
+        opened: dict[Function, Function] = {
+            loop.opened_streams: bare(widths(streams)),
+            loop.opened_batch: bare(widths(batch)),
+        }
+        self._split = Recipe(loop.split, opened).build((streams, batch))
 
     def batches(self) -> Iterator[ThreadBlocks]:
         """Run the loop until the path ends."""

@@ -78,7 +78,22 @@ class Batch(NamedTuple):
     cursors: Words
 
 
+def opened_streams(streams: Streams) -> Streams:
+    """Replaced by `warpreg.jit.bare_arrays.bare` of their widths."""
+    return streams
+
+
+def opened_batch(batch: Batch) -> Batch:
+    """In the same way."""
+    return batch
+
+
 def split(streams: Streams, batch: Batch) -> int:
+    """`split_bare` on arrays that need not be bare."""
+    return split_bare(opened_streams(streams), opened_batch(batch))
+
+
+def split_bare(streams: Streams, batch: Batch) -> int:
     """Go on from the state until something is missing; returns what."""
     path, state, first_site, rules = streams.path, streams.state, streams.first_site, streams.rules
     visits = batch.visits

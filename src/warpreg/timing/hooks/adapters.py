@@ -8,6 +8,7 @@ too, and cycles.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from warpreg.designs.interface.plan import (
@@ -24,9 +25,12 @@ from warpreg.designs.interface.plan import (
     UNSET,
     WOKEN,
     Plan,
+    detailed_plan,
     forget,
 )
-from warpreg.jit.noinline import seldom
+from warpreg.designs.interface.state import reset_rows
+from warpreg.jit.natives import Function
+from warpreg.jit.noinline import noinline
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.bitset import bit
@@ -48,10 +52,7 @@ def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, base: in
         datapath = d.program.datapath[pc]
         first_source = d.program.source_start[pc]
         first_result = d.program.result_start[pc]
-    return Plan(
-        d.accesses, d.moves, d.events, mask, datapath, base, stride, number, sm, now, 1, first_source, first_result,
-        d.sources, d.results, d.extras, d.woken, d.queued, d.levels, 0, 0, 0, 0,
-    )  # fmt: skip
+    return detailed_plan(d.plan, mask, datapath, base, stride, number, sm, now, first_source, first_result)
 
 
 def record_base(c: Core, access: int) -> int:
@@ -70,7 +71,7 @@ def settle(c: Core, d: Any, sm: SmRow, now: int) -> None:
         _settle_queued(c, d, sm, now)
 
 
-@seldom
+@noinline
 def _settle_queued(c: Core, d: Any, sm: SmRow, now: int) -> None:
     extras = d.queued[EXTRAS]
     if extras > d.extras.shape[0] or d.queued[WOKEN] > d.woken.shape[0]:
@@ -121,6 +122,19 @@ def queue_extras(c: Core, sm: SmRow) -> None:
         following = c.rows[op, ops.NEXT]
         queue_write(c, sm, c.rows[op, ops.CURSOR], op, 0)
         op = following
+
+
+# A warp starts.
+
+
+def warp_start(state: Any, program: Any, warp: int) -> None:
+    """The design's."""
+
+
+def call_warp_start(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
+    number = number_of(c, warp)
+    reset_rows(d.resets, number)
+    warp_start(d.state, d.program, number)
 
 
 # An instruction issues.
@@ -397,8 +411,9 @@ def call_written_back(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     settle(c, d, sm, now)
 
 
-ALWAYS = {ports.queue_extras: queue_extras}
-HOOKED = {
+ALWAYS: Mapping[Function, Function] = {ports.queue_extras: queue_extras, ports.warp_start: call_warp_start}
+HOOKED: Mapping[str, Mapping[Function, Function]] = {
+    "warp_start": {},
     "plan_reads": {
         ports.plan_reads: call_plan_reads,
         ports.first_read: first_read,

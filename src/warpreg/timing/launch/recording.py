@@ -60,8 +60,8 @@ def recorded_schedule(
     chosen = Chosen.of(designs, parameters)
     slot = free_slot(chosen)
     found = timed(launch, described, recording(chosen, words, slot), registers, sms, None, mode)
-    prefix = f"{slot}_" if slot else ""
-    written, place = (getattr(found.outside.state, prefix + name) for name in ("words", "place"))
+    state = getattr(found.outside.state, slot) if slot else found.outside.state
+    written, place = state.words, state.place
     recorded = int(place[COUNT])
     if recorded > words:
         raise TimingError(f"kernel {launch.kernel.name}: its schedule takes {recorded} words, more than {words}")

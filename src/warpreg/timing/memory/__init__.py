@@ -7,9 +7,9 @@ core compiles into itself and which run as they are.  docs/reference/memory.md s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import FunctionType
 from typing import Any, NamedTuple
 
+from warpreg.jit.natives import Function
 from warpreg.timing.core import ports
 from warpreg.timing.core.access_record import ATOMIC, LOAD, STORE
 from warpreg.timing.core.access_record import TEXTURE_LOAD as TEXTURE
@@ -82,13 +82,13 @@ def functions(memory: Memory) -> Functions:
     return (_FIXED, _CACHED, _CONTENTION)[memory.parameters[parameters.MODEL]]
 
 
-def in_place_of_ports(memory: Memory) -> dict[FunctionType, FunctionType]:
+def in_place_of_ports(memory: Memory) -> dict[Function, Function]:
     """By port of the core, what takes its place."""
     found = functions(memory)._asdict()
     return port_functions({name: function for name, function in found.items() if name not in BY_CYCLE})
 
 
-def port_functions(given: Mapping[str, FunctionType]) -> dict[FunctionType, FunctionType]:
+def port_functions(given: Mapping[str, Function]) -> dict[Function, Function]:
     """By port of the core, the function of its name.
 
     Raises TypeError for a name that is no memory port, and for a port without a function: neither may fall back to what

@@ -1,0 +1,176 @@
+"""The one way in which hot code is compiled: an entry function, what replaces what in it, and a key that covers it all.
+
+An entry is a plain function.  What differs from design to design and machine to machine are functions that it reaches
+and that others replace: hooks, ports, a memory model, constants.  `build` makes it machine code, from the disk where
+nothing that it depends on has changed.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import sys
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.jit.code_cache import kept
+from warpreg.jit.compiler import compiler
+from warpreg.jit.dependencies import Fingerprint
+from warpreg.jit.natives import Function
+from warpreg.jit.options import OPTIONS, Mode
+from warpreg.jit.rebuild import as_it_is, rebuild
+from warpreg.jit.type_keys import kind
+
+Entry = Callable[..., Any]
+Element = TypeVar("Element", bound=np.generic)
+Compiled = Mapping[str, Any]
+"""Dispatchers by the name of what was compiled."""
+
+_loaded: dict[Hashable, Entry] = {}
+"""By the functions of a recipe as they are; within a process one function object is one function."""
+_by_digest: dict[Hashable, Entry] = {}
+"""By what the functions do: those of a design that is loaded again are others, and say the same."""
+
+
+class CompileError(Exception):
+    """The functions of a recipe do not compile: numba's ``error``, and the dispatchers of the hooks."""
+
+    def __init__(self, error: Exception, hooks: Compiled) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.hooks = hooks
+
+
+def _anything(hooks: Compiled) -> None:
+    """Finds nothing wrong."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What hot code is made of.
+
+    ``entry`` is a plain function in the numba subset of Python that allocates nothing and is called with positional
+    arguments.  ``replaced``: which functions that it reaches give way to which others.  ``hooks``: those of them that
+    ``check`` gets compiled, before anything is kept; it raises for one that is wrong.  With ``selects`` conditional
+    moves are preferred to branches.
+    """
+
+    entry: Function
+    replaced: Mapping[Function, Function] = field(default_factory=dict)
+    hooks: Mapping[str, Function] = field(default_factory=dict)
+    check: Callable[[Compiled], None] = _anything
+    mode: Mode = "compiled"
+    selects: bool = False
+
+    def build(self, arguments: tuple[Any, ...]) -> Entry:
+        """The entry for arguments of these types: arrays, numbers and named tuples of them.
+
+        Raises CompileError where it does not compile.
+        """
+        if self.mode == "interpreted":
+            return self.interpreted()
+        key = self.entry, tuple(self.replaced.items()), self.mode, kind(arguments)
+        if key not in _loaded:
+            _loaded[key] = self._compiled(arguments)
+        return _loaded[key]
+
+    def interpreted(self) -> Entry:
+        """The same functions as plain Python."""
+        entry: Entry = rebuild({"entry": self.entry}, as_it_is, self.replaced, natives=False)["entry"]
+        return entry
+
+    def digest(self, arguments: tuple[Any, ...]) -> str:
+        """The key of the machine code: all functions and values that it depends on, versions and processor included."""
+        import numba
+
+        typeof: Any = numba.typeof
+        fingerprint = Fingerprint(self.replaced)
+        settings = (*_surroundings(), type(compiler()).__name__, OPTIONS, self.mode, self.selects)
+        fingerprint.text("settings", repr(settings))
+        fingerprint.text("arguments", repr([_spelled(typeof(argument)) for argument in arguments]))
+        fingerprint.function(self.entry)
+        return fingerprint.digest
+
+    def _compiled(self, arguments: tuple[Any, ...]) -> Entry:
+        import numba
+
+        typeof: Any = numba.typeof
+        digest = self.digest(arguments)
+        key = digest, kind(arguments)
+        if key not in _by_digest:
+            signature = tuple(typeof(argument) for argument in arguments)
+            classes = list(dict.fromkeys(one for argument in arguments for one in _classes(argument)))
+            make = functools.partial(self._build, digest, signature)
+            _by_digest[key] = kept(compiler(), self.entry, digest, classes, make)
+        return _by_digest[key]
+
+    def _build(self, digest: str, signature: tuple[Any, ...]) -> Any:
+        from numba.core.errors import NumbaError
+
+        chosen, checked = compiler(), self.mode == "checked"
+        inlined = chosen.inlined(checked)
+        plain: list[Function] = []
+
+        def lowered(function: Function) -> Any:
+            plain.append(function)
+            return inlined(function)
+
+        built = rebuild({"entry": self.entry, **self.hooks}, lowered, self.replaced)
+        entry = plain[0]
+        # Machine code of other processes is loaded beside this one's: no two may have the same name.
+        entry.__qualname__ = f"{entry.__name__}_{digest[:32]}"
+        hooks = {name: built[name] for name in self.hooks}
+        try:
+            with chosen.selecting() if self.selects else nullcontext():
+                compiled = chosen.outermost(entry, signature, checked)
+        except NumbaError as error:
+            raise CompileError(error, hooks) from error
+        self.check(hooks)
+        return compiled
+
+
+def compiled(function: Function, arguments: tuple[Any, ...]) -> Entry:
+    """``function`` compiled for arguments of these types."""
+    return Recipe(function).build(arguments)
+
+
+def read_only(array: NDArray[Element]) -> NDArray[Element]:
+    """The array as compiled code takes one that may or may not be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+@functools.cache
+def _surroundings() -> tuple[Any, ...]:
+    """Versions, processor, and the text of this package, on which all machine code depends."""
+    import llvmlite
+    import llvmlite.binding
+    import numba
+
+    versions = numba.__version__, llvmlite.__version__, np.__version__, sys.version
+    processor = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return versions, processor, hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def _spelled(kind: Any) -> Any:
+    """A numba type in words that say all of it: of a named tuple the fields too."""
+    fields = getattr(kind, "fields", None)
+    if fields is None or not hasattr(kind, "instance_class"):
+        return str(kind)
+    return kind.instance_class.__name__, tuple(zip(fields, map(_spelled, kind.types), strict=True))
+
+
+def _classes(value: Any) -> Iterator[type]:
+    """The classes of the named tuples in an argument, those inside first."""
+    if isinstance(value, tuple):
+        for element in value:
+            yield from _classes(element)
+        yield type(value)

@@ -1,0 +1,177 @@
+"""Named tuples in compiled code: classes that are the same for the same fields, and copies with other values."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+from functools import partial
+from typing import Any, cast
+
+from warpreg.jit.natives import Function, native
+
+
+@functools.cache
+def record_type(name: str, fields: tuple[str, ...]) -> Any:
+    """The class of named tuples with these fields.
+
+    Compiled code takes arguments of the class that it was compiled for.  A design that is loaded again brings a new
+    class of the same fields; this one stands for both.
+    """
+    return collections.namedtuple(name, fields)
+
+
+@functools.cache
+def replacing(*names: str) -> Function:
+    """The function ``replace(record, *values)``: a copy of a named tuple with other values in the fields ``names``.
+
+    It is ``record._replace``, which numba lacks.
+    """
+
+    @native(partial(_replacing, names))
+    def replace(record: Any, *values: Any) -> Any:
+        return record._replace(**dict(zip(names, values, strict=True)))
+
+    return replace
+
+
+@functools.cache
+def with_constants(constants: tuple[tuple[str, bool | int], ...]) -> Function:
+    """The function ``fixed(record)``: the named tuple, some of whose fields compiled code takes for these constants.
+
+    The record must have these values in these fields; one of a record inside is named after it (``levels.size``).
+    What a switch turns off then leaves no code.
+    """
+
+    @native(partial(_fixing, constants))
+    def fixed(record: Any) -> Any:
+        return record
+
+    return fixed
+
+
+def by_reference(record: Any) -> Any:
+    """The named tuple, of which compiled code passes the address from function to function.
+
+    A record of dozens of arrays is hundreds of words, which every function would take one by one, and LLVM read.  Once
+    the functions are inlined nothing is left of the reference.  Only attributes can be had of it, and no function may
+    return one that it has made.
+    """
+    return record
+
+
+@functools.cache
+def _replacing(names: tuple[str, ...]) -> Any:
+    from numba.core import cgutils, types
+    from numba.extending import intrinsic
+
+    numba, named, packed = cast(Any, cgutils), cast(Any, types).NamedTuple, cast(Any, types).StarArgTuple
+    reference = reference_type()
+
+    @intrinsic
+    def replace(typing_context: Any, given: Any, *values: Any) -> Any:
+        is_reference = isinstance(given, reference)
+        record = given.record if is_reference else given
+        kinds = dict(zip(record.fields, record.types, strict=True)) | dict(zip(names, values, strict=True))
+        made = named(list(kinds.values()), record.instance_class)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            old = builder.load(arguments[0]) if is_reference else arguments[0]
+            elements = dict(zip(record.fields, numba.unpack_tuple(builder, old), strict=True))
+            elements |= dict(zip(names, numba.unpack_tuple(builder, arguments[1]), strict=True))
+            return context.make_tuple(builder, made, list(elements.values()))
+
+        return made(given, packed.from_types(values)), generate
+
+    return replace
+
+
+@functools.cache
+def _fixing(constants: tuple[tuple[str, bool | int], ...]) -> Any:
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    numba = cast(Any, cgutils)
+
+    def fix(context: Any, builder: Any, kind: Any, value: Any, place: str) -> Any:
+        if place in dict(constants):
+            return context.get_constant(kind, dict(constants)[place])
+        if not hasattr(kind, "instance_class"):
+            return value
+        elements = zip(kind.fields, kind.types, numba.unpack_tuple(builder, value), strict=True)
+        within = place and f"{place}."
+        return context.make_tuple(builder, kind, [fix(context, builder, k, v, within + f) for f, k, v in elements])
+
+    @intrinsic
+    def fixed(typing_context: Any, record: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return fix(context, builder, record, arguments[0], "")
+
+        return record(record), generate
+
+    return fixed
+
+
+@functools.cache
+def _referring() -> Any:
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    numba, reference = cast(Any, cgutils), reference_type()
+
+    @intrinsic
+    def refer(typing_context: Any, record: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return numba.alloca_once_value(builder, arguments[0])
+
+        return reference(record)(record), generate
+
+    return refer
+
+
+native(_referring)(by_reference)
+
+_numbers = itertools.count()
+
+
+@functools.cache
+def _short_name(record: Any) -> str:
+    """One of its own for each type, in this process; see `warpreg.jit.bare_arrays`."""
+    return f"{record.instance_class.__name__}{next(_numbers)}"
+
+
+@functools.cache
+def reference_type() -> Any:
+    """The numba type of a reference to a named tuple."""
+    from numba.core import cgutils, types
+    from numba.core.typing import templates
+    from numba.extending import infer_getattr, lower_getattr_generic, models, register_model
+
+    numba = cast(Any, cgutils)
+
+    class Reference(types.Type):
+        """To a ``record`` in this function's frame or a caller's."""
+
+        def __init__(self, record: Any) -> None:
+            self.record = record
+            super().__init__(_short_name(record))
+
+    class Model(models.PrimitiveModel):
+        def __init__(self, manager: Any, kind: Any) -> None:
+            pointer = manager.lookup(kind.record).get_value_type().as_pointer()
+            cast(Any, super()).__init__(manager, kind, pointer)
+
+    class Attributes(templates.AttributeTemplate):
+        key = Reference
+
+        def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]
+            record = kind.record
+            return record.types[record.fields.index(name)] if name in record.fields else None
+
+    def load(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
+        return builder.load(numba.gep_inbounds(builder, value, 0, kind.record.fields.index(name)))
+
+    cast(Any, register_model)(Reference)(Model)
+    cast(Any, infer_getattr)(Attributes)
+    cast(Any, lower_getattr_generic)(Reference)(load)
+    return Reference

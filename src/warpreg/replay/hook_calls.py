@@ -1,0 +1,139 @@
+"""How the replay cores call a design's hooks: a plan is made for each call, which keeps counts only.
+
+The functions that are named like hooks are what holds without a design.  A core is built with the design's hooks in
+their place; a hook that a design does not define leaves no code, and neither does the plan that is made for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from warpreg.designs.interface.plan import Plan, counting_plan
+from warpreg.designs.interface.program import Program
+from warpreg.jit.natives import Function, nothing
+from warpreg.jit.records import by_reference
+
+HOOKS = (
+    "plan_reads", "plan_write", "arrived", "warp_start", "warp_end", "activated", "suspended", "block_start",
+    "block_end",
+)  # fmt: skip
+"""The hooks that a replay calls; those of a thread block only with a schedule.  Without one, results arrive at once."""
+
+
+@nothing
+def plan_reads(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """The design's."""
+
+
+@nothing
+def plan_write(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """The design's."""
+
+
+@nothing
+def arrived(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """The design's."""
+
+
+@nothing
+def warp_start(state: Any, program: Program, warp: int) -> None:
+    """The design's."""
+
+
+@nothing
+def warp_end(state: Any, program: Program, warp: int, plan: Plan) -> None:
+    """The design's."""
+
+
+@nothing
+def activated(state: Any, program: Program, warp: int, plan: Plan) -> None:
+    """The design's."""
+
+
+@nothing
+def suspended(state: Any, program: Program, warp: int, plan: Plan) -> None:
+    """The design's."""
+
+
+@nothing
+def block_start(state: Any, program: Program, sm: int, plan: Plan) -> None:
+    """The design's."""
+
+
+@nothing
+def block_end(state: Any, program: Program, sm: int, plan: Plan) -> None:
+    """The design's."""
+
+
+def call_issued(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
+    """The warp issues instruction ``pc``."""
+    plan = by_reference(counting_plan(blank, mask, program.datapath[pc], warp, sm))
+    plan_reads(state, program, warp, pc, plan)
+    plan_write(state, program, warp, pc, plan)
+
+
+def call_arrived(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
+    """The results of instruction ``pc`` are there."""
+    plan = by_reference(counting_plan(blank, mask, program.datapath[pc], warp, sm))
+    arrived(state, program, warp, pc, plan)
+
+
+def call_activated(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
+    """The warp enters the active set."""
+    activated(state, program, warp, by_reference(_eventful(blank, mask, warp, sm)))
+
+
+def call_suspended(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
+    """The warp leaves the active set."""
+    suspended(state, program, warp, by_reference(_eventful(blank, mask, warp, sm)))
+
+
+def call_warp_end(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
+    """The warp has ended."""
+    warp_end(state, program, warp, by_reference(_eventful(blank, mask, warp, sm)))
+
+
+def call_block_start(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
+    """A thread block is about to start; ``warp`` is its first."""
+    block_start(state, program, sm, by_reference(_eventful(blank, mask, warp, sm)))
+
+
+def call_block_end(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
+    """A thread block has ended; ``warp`` was its last."""
+    block_end(state, program, sm, by_reference(_eventful(blank, mask, warp, sm)))
+
+
+def _eventful(blank: Plan, mask: int, warp: int, sm: int) -> Plan:
+    """A plan for a hook that is for no instruction."""
+    return counting_plan(blank, mask, np.uint8(0), warp, sm)  # type: ignore[arg-type]
+
+
+@nothing
+def _no_call(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
+    """In place of a call that no hook of the design needs."""
+
+
+@nothing
+def _no_call_at(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
+    """The same, of a call that is for an instruction."""
+
+
+CALLS: Mapping[Function, tuple[tuple[str, ...], Function]] = {
+    call_issued: (("plan_reads", "plan_write"), _no_call_at),
+    call_arrived: (("arrived",), _no_call_at),
+    call_activated: (("activated",), _no_call),
+    call_suspended: (("suspended",), _no_call),
+    call_warp_end: (("warp_end",), _no_call),
+    call_block_start: (("block_start",), _no_call),
+    call_block_end: (("block_end",), _no_call),
+}
+"""By call the hooks that it makes, and what takes its place where the design has none of them."""
+
+
+def bindings(hooks: Mapping[str, Function]) -> dict[Function, Function]:
+    """What takes the place of which function of this module in a core for these hooks."""
+    bound = {globals()[name]: hook for name, hook in hooks.items()}
+    return bound | {call: none for call, (names, none) in CALLS.items() if not any(name in hooks for name in names)}
