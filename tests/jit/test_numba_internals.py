@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import warnings
+from contextlib import nullcontext
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from numba.core import types
-from numba.core.errors import TypingError
+from numba.core.targetconfig import TargetConfig
 from numba.core.types.functions import BaseFunction
 from numpy.typing import NDArray
+from tests.designs.kernels import kernel, op, r
+from tests.replay.paths import one_warp
+from tests.sass.vector_add import write_vector_add
+from tests.timing import small_core
 
-from warpreg.jit.numba_internals import outermost
-from warpreg.jit.options import OPTIONS
-from warpreg.jit.recipe import compiled
+import warpreg
+from warpreg.jit import compiler, recipe
+from warpreg.jit.bare_arrays import bare, widths
+from warpreg.jit.natives import Function
+from warpreg.jit.recipe import CompileError, Recipe, compiled
+from warpreg.replay import replay
+from warpreg.timing import simulate
+from warpreg.timing.launch import compile as native
 
 Words = NDArray[np.int64]
 
@@ -54,7 +68,7 @@ def test_only_the_outermost_function_is_machine_code(tmp_path: Path, monkeypatch
     (library,) = [overload.library for overload in entry.overloads.values()]
     names = {function.name for function in library.get_defined_functions()}
     assert len(names) == 2  # the function, and what unpacks Python's arguments
-    assert all("entry" in name for name in names)
+    assert all("often_" in name for name in names)
 
 
 class Table(NamedTuple):
@@ -66,14 +80,23 @@ class Total(NamedTuple):
     words: Words
 
 
+def open_table(table: Any) -> Any:
+    return table
+
+
+def open_total(total: Any) -> Any:
+    return total
+
+
 def add_up(table: Table, total: Total) -> int:
+    bare_table, bare_total = open_table(table), open_total(total)
     for row in range(3):
-        table.rows[row, 1] = table.few[row]
-        add(total.words, 0, table.rows[row, 0] + table.rows[row, 1])
-    return int(total.words[0])
+        bare_table.rows[row, 1] = bare_table.few[row]
+        add(bare_total.words, 0, bare_table.rows[row, 0] + bare_table.rows[row, 1])
+    return int(bare_total.words[0])
 
 
-def test_opened_arrays_are_read_and_written_where_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bare_arrays_are_read_and_written_where_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPREG_CACHE", str(tmp_path))
 
     def arrays() -> tuple[Table, Total]:
@@ -82,22 +105,84 @@ def test_opened_arrays_are_read_and_written_where_they_are(tmp_path: Path, monke
         )
 
     plain, native = arrays(), arrays()
-    entry = compiled(add_up, native, opened=True)
+    opened: dict[Function, Function] = {open_table: bare(widths(native[0])), open_total: bare(widths(native[1]))}
+    entry = Recipe(add_up, opened).build(native)
     assert entry(*native) == add_up(*plain) == 1 + 3 + 3 + 0xFFFFFFFF
     assert native[0].rows.tolist() == plain[0].rows.tolist()
     assert native[1].words.tolist() == plain[1].words.tolist()
 
 
-def test_numba_types_as_before_once_a_function_is_compiled_or_refused(
+def numbas_own() -> tuple[Any, ...]:
+    """What is changed of numba while a core compiles."""
+    return BaseFunction.get_call_type, TargetConfig.__hash__, TargetConfig.__eq__
+
+
+def test_numba_is_as_before_once_a_function_is_compiled_or_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WARPREG_CACHE", str(tmp_path))
-    before = BaseFunction.get_call_type
+    before = numbas_own()
 
     def wrong(number: Any) -> Any:
         return number + "one"
 
-    with pytest.raises(TypingError):
-        outermost((types.int64,), OPTIONS)(wrong)
-    compiled(often, (np.zeros(4, np.int64), 3))
-    assert BaseFunction.get_call_type is before
+    def right(number: Any) -> Any:
+        return number + 1
+
+    for function, expected in ((wrong, pytest.raises(CompileError)), (right, nullcontext())):
+        with expected:
+            compiled(function, (1,))
+        assert numbas_own() == before
+
+
+def test_importing_the_compiler_changes_nothing_of_numba() -> None:
+    script = """
+    from numba.core.targetconfig import TargetConfig
+    from numba.core.types.functions import BaseFunction
+    def own(): return BaseFunction.get_call_type, TargetConfig.__hash__, TargetConfig.__eq__
+    before = own()
+    import warpreg.jit.numba_internals, warpreg.jit.recipe
+    print(own() == before)
+    """
+    environment = {**os.environ, "PYTHONPATH": str(Path(warpreg.__file__).parents[1])}
+    command = [sys.executable, "-c", dedent(script)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+class Outcome(NamedTuple):
+    """What runs leave that compiling must not change."""
+
+    counts: list[list[Any]]
+    cycles: int
+
+
+def outcome(folder: Path) -> Outcome:
+    """Of a replay of two designs, and of a small timing run, both compiled anew."""
+    code = kernel([op("add.s32", r(1), r(0), r(0)), op("add.s32", r(2), r(1), r(0)), op("add.s32", r(2), r(2), r(1))])
+    counts = [replay(one_warp([0, 0]), code, design).accesses.tolist() for design in ("rfc", "rfc-lrf")]
+    found = simulate(warpreg.read_trace(folder / "kernelslist.g").launches, "gebhart", designs=["rfc"])
+    return Outcome(counts, found.cycles)
+
+
+def test_an_unknown_version_of_numba_gets_plain_njit_with_one_line_and_the_same_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "run", small_core.run)
+    write_vector_add(tmp_path, 32)
+    found = []
+    right = compiler.KNOWN
+    for known in (right, "0.0."):
+        monkeypatch.setenv("WARPREG_CACHE", str(tmp_path / known))
+        monkeypatch.setattr(compiler, "KNOWN", known)
+        monkeypatch.setattr(recipe, "_loaded", {})
+        monkeypatch.setattr(recipe, "_by_digest", {})
+        compiler._warn.cache_clear()
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found.append(outcome(tmp_path))
+        lines = [str(one.message) for one in told if one.category is compiler.CompilerWarning]
+        assert len(lines) == (known == "0.0.")
+    assert found[0] == found[1]
+    assert (tmp_path / right / "cores").exists()
+    assert not (tmp_path / "0.0." / "cores").exists()

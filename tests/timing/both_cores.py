@@ -13,6 +13,7 @@ from tests.timing.vocabulary import Timed, behaviour_of, timed
 
 from warpreg.designs import Design, load
 from warpreg.designs.interface.parameters import Value
+from warpreg.designs.interface.state import named_leaves
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import MemorySystem, Model
 from warpreg.jit.options import Mode
@@ -106,5 +107,6 @@ def compare(slow: Timed, quick: Fast) -> None:
     assert (outside.moves.tolist(), outside.events.tolist()) == (counts.moves.tolist(), counts.events.tolist())
     assert outside.integrals(result.cycles) == counts.integrals(result.cycles)
     assert result.counts.accesses.reshape(-1).tolist() == counts.accesses.tolist()
-    for column, expected in zip(outside.state, slow.outcome.state or (), strict=True):
+    states = (dict(named_leaves(state or ())) for state in (outside.state, slow.outcome.state))
+    for (_, column), (_, expected) in zip(*(state.items() for state in states), strict=True):
         assert np.array_equal(column, expected)

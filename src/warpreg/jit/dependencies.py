@@ -43,7 +43,7 @@ class Fingerprint:
     def __init__(self, replaced: Mapping[Function, Function] = NOTHING_REPLACED) -> None:
         self._replaced = replaced
         self._hash = hashlib.sha256()
-        self._seen: dict[int, int] = {}
+        self._seen: dict[Function, int] = {}
         self._files: set[str] = set()
 
     @property
@@ -59,9 +59,9 @@ class Fingerprint:
         """Add a function, or what replaces it."""
         while function in self._replaced:
             function = self._replaced[function]
-        known = self._seen.setdefault(id(function), len(self._seen))
-        self.text(label, f"function {known}")
-        if known < len(self._seen) - 1:
+        is_known = function in self._seen
+        self.text(label, f"function {self._seen.setdefault(function, len(self._seen))}")
+        if is_known:
             return
         make = native_of(function)
         if make is not None:

@@ -79,7 +79,7 @@ def _replacing(names: tuple[str, ...]) -> Any:
             old = builder.load(arguments[0]) if is_reference else arguments[0]
             elements = dict(zip(record.fields, numba.unpack_tuple(builder, old), strict=True))
             elements |= dict(zip(names, numba.unpack_tuple(builder, arguments[1]), strict=True))
-            return context.make_tuple(builder, made, list(elements.values()))
+            return _borrowed(context, builder, made, context.make_tuple(builder, made, list(elements.values())))
 
         return made(given, packed.from_types(values)), generate
 
@@ -105,7 +105,7 @@ def _fixing(constants: tuple[tuple[str, bool | int], ...]) -> Any:
     @intrinsic
     def fixed(typing_context: Any, record: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return fix(context, builder, record, arguments[0], "")
+            return _borrowed(context, builder, record, fix(context, builder, record, arguments[0], ""))
 
         return record(record), generate
 
@@ -130,6 +130,14 @@ def _referring() -> Any:
 
 
 native(_referring)(by_reference)
+
+
+def _borrowed(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """A value of which others hold the arrays; counted where numba counts references, which only plain numba does."""
+    from numba.core import imputils
+
+    return cast(Any, imputils).impl_ret_borrowed(context, builder, kind, value)
+
 
 _numbers = itertools.count()
 
@@ -169,7 +177,9 @@ def reference_type() -> Any:
             return record.types[record.fields.index(name)] if name in record.fields else None
 
     def load(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
-        return builder.load(numba.gep_inbounds(builder, value, 0, kind.record.fields.index(name)))
+        place = kind.record.fields.index(name)
+        element = builder.load(numba.gep_inbounds(builder, value, 0, place))
+        return _borrowed(context, builder, kind.record.types[place], element)
 
     cast(Any, register_model)(Reference)(Model)
     cast(Any, infer_getattr)(Attributes)

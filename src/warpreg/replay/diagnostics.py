@@ -52,7 +52,7 @@ def culprit(
 
     for name, dispatcher in compiled.items():
         try:
-            dispatcher.compile(types_of(arguments[name]))
+            dispatcher.get_call_template(types_of(arguments[name]), {})
         except NumbaError as error:
             return f"{author_line(hooks[name], error)}: hook {name}: {brief(error)}"
         if wrong := _wrong_return_type(name, hooks[name], dispatcher):

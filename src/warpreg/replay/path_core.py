@@ -33,7 +33,8 @@ from warpreg.replay.hook_calls import (
 from warpreg.replay.status import BAD_BLOCK, BAD_THREAD_BLOCK, BAD_WARP, CUT, OK
 from warpreg.trace.path import PathWord
 
-VISIT, VISIT_MASK, NEXT_WARP, THREAD_BLOCK = map(int, PathWord)
+VISIT, VISIT_MASK = int(PathWord.VISIT), int(PathWord.VISIT_MASK)
+NEXT_WARP, THREAD_BLOCK = int(PathWord.WARP), int(PathWord.THREAD_BLOCK)
 WARP, POSITION = range(2)
 PROGRESS = 2
 """Length of ``progress``: the current warp, and where in the chunk the last record began."""

@@ -47,7 +47,9 @@ from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MOST_SLOTS, SLOT_SHI
 
 KINDS, SLOTS = (1 << KIND_BITS) - 1, MOST_SLOTS - 1
 """Masks of a word's kind, and of its slot once shifted."""
-ISSUE, START, END, ACTIVATE, SUSPEND, NEXT_SM, ARRIVE = map(int, ScheduleWord)
+ISSUE, START, END = int(ScheduleWord.ISSUE), int(ScheduleWord.START), int(ScheduleWord.END)
+ACTIVATE, SUSPEND = int(ScheduleWord.ACTIVATE), int(ScheduleWord.SUSPEND)
+NEXT_SM, ARRIVE = int(ScheduleWord.SM), int(ScheduleWord.ARRIVE)
 WAITING, RUNNING, ENDED = range(3)
 """State of a row of `Streams`."""
 FREE = -1

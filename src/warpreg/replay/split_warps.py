@@ -17,7 +17,8 @@ WARP, AT, LAST, WORDS, FOUND, ROWS = range(6)
 begins (the path's size if none), and how many words, thread blocks and rows were written."""
 COLUMNS = 6
 
-VISIT, VISIT_MASK, NEXT_WARP, THREAD_BLOCK = map(int, PathWord)
+VISIT, VISIT_MASK = int(PathWord.VISIT), int(PathWord.VISIT_MASK)
+NEXT_WARP, THREAD_BLOCK = int(PathWord.WARP), int(PathWord.THREAD_BLOCK)
 
 Longs = NDArray[np.int64]
 Words = NDArray[np.uint32]

@@ -18,7 +18,8 @@ from warpreg.sass.state import NO_MASK, At, Phase, Sites, Window
 from warpreg.trace.addresses import PAYLOAD_BITS, PAYLOAD_SHIFT, Kind
 from warpreg.trace.path import PathWord
 
-AFFINE_STEP, AFFINE, STEPS, EACH = (int(kind) for kind in Kind)
+AFFINE_STEP, AFFINE = int(Kind.AFFINE_STEP), int(Kind.AFFINE)
+STEPS, EACH = int(Kind.STEPS), int(Kind.EACH)
 VISIT, VISIT_MASK, WARP = int(PathWord.VISIT), int(PathWord.VISIT_MASK), int(PathWord.WARP)
 LANES = 32
 MOST_RECORD_WORDS = 65

@@ -17,7 +17,8 @@ from warpreg.sass.flow import LANES, NONE, Edges, Ends, Layout, Program
 from warpreg.trace.addresses import MASK_FOLLOWS, Kind
 from warpreg.trace.path import PathWord
 
-VISIT, VISIT_MASK, WARP, THREAD_BLOCK = (int(word) for word in PathWord)
+VISIT, VISIT_MASK = int(PathWord.VISIT), int(PathWord.VISIT_MASK)
+WARP, THREAD_BLOCK = int(PathWord.WARP), int(PathWord.THREAD_BLOCK)
 AFFINE_STEP, AFFINE, STEPS = int(Kind.AFFINE_STEP), int(Kind.AFFINE), int(Kind.STEPS)
 BRANCH, EXIT, SYNC = int(Ends.BRANCH), int(Ends.EXIT), int(Ends.SYNC)
 NEAR = 16

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import sys
 import numpy as np
-from tests.jit.test_entry_points import total
+from tests.jit.test_later_starts import total
 from warpreg.jit.recipe import compiled
 
 print(compiled(total, (np.arange(5),))(np.arange(5)))
@@ -50,10 +50,3 @@ def test_a_loaded_function_takes_its_own_types_only(tmp_path: Path, monkeypatch:
     loaded = compiled(total, (np.arange(5),))
     with pytest.raises(TypeError, match="No matching definition"):
         loaded(np.arange(5.0))
-
-
-def test_files_that_look_newer_than_what_numba_left_are_compiled_again(tmp_path: Path) -> None:
-    in_a_fresh_process(tmp_path)
-    (core,) = tmp_path.glob("cores/*/core.py")
-    os.utime(core, (0, 0))
-    assert in_a_fresh_process(tmp_path)[0] == "10"
