@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from itertools import product
 
+from tests.isa.forms import FORMS, Section, sections, spellings
+from tests.reference import pure
+
 INTEGERS = ("u16", "s16", "u32", "s32", "u64", "s64")
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 SIGNED_RELATIONS = "eq ne lt le gt ge".split()
@@ -150,6 +153,25 @@ VIDEO = [
           c="u32 s32", m=("", ".sat", ".add")),
     *_all("vset{n}.{a}.{b}.{r}{m}", n="2 4", a="u32 s32", b="u32 s32", r=SIGNED_RELATIONS, m=("", ".add")),
 ]  # fmt: skip
+
+NAMED_ELSEWHERE = frozenset("cvta isspacep mapa getctarank tanh rsqrt sin cos ex2 lg2".split())
+"""Opcodes of the reference for which the generator has statements of their own."""
+
+
+def plain(known: list[Section]) -> dict[str, list[str]]:
+    """A family for each computing opcode of some forms that no family names and the reference interprets."""
+    named = {text.split(".")[0] for family in FAMILIES.values() for text in family} | NAMED_ELSEWHERE
+    named |= {text.split(".")[0] for text in VIDEO} | {"addc", "subc", "madc"}
+    found: dict[str, list[str]] = {}
+    for section in known:
+        for text in ("".join(spelled) for syntax, _ in section.groups for spelled in spellings(syntax)):
+            opcode, *modifiers = text.split(".")
+            if opcode not in named and pure.lookup(opcode, tuple(modifiers)):
+                found.setdefault(opcode, []).append(text)
+    return found
+
+
+FAMILIES |= plain(sections(FORMS))
 
 PLAIN_ARITHMETIC = {"add": ["add{m}.f32", "sub{m}.f32", "add.f64", "sub.f64"], "mul": ["mul{m}.f32", "mul.f64"]}
 """Forms without a rounding mode. PTX lets a compiler fuse such a multiply and add, so a program uses one group

@@ -25,6 +25,7 @@ from warpreg.ir.module import (
     Scope,
     Statement,
 )
+from warpreg.ir.opcodes import tensor, traits
 from warpreg.ir.operands import Address, Operand, Symbol
 
 Table = BranchTable | CallPrototype
@@ -34,18 +35,7 @@ MOST_INLINED = 20_000
 SMALL = 100
 """Instructions of a function, its calls included, that is inlined whatever the kernel's length."""
 ONE_GROUP = -1
-SYNCHRONIZING = BARRIERS | {
-    "shfl",
-    "vote",
-    "match",
-    "activemask",
-    "redux",
-    "elect",
-    "wmma",
-    "mma",
-    "ldmatrix",
-    "stmatrix",
-}
+MATRIX = frozenset(row.name for row in tensor.OPCODES)
 
 
 def function_addresses(module: Module) -> dict[str, int]:
@@ -141,7 +131,7 @@ class Functions:
         """Functions that execute a barrier or a warp-wide instruction, or call one that does."""
         found: set[str] = set()
         for name in (name for component in self._components for name in component):
-            waits = any(i.opcode in SYNCHRONIZING for i in self.by_name[name].instructions())
+            waits = any(_synchronizes(i) for i in self.by_name[name].instructions())
             if waits or not found.isdisjoint(self._graph[name]):
                 found.add(name)
         return frozenset(found)
@@ -155,6 +145,11 @@ class Functions:
                     yield self.by_name[call.target].name
             elif call:
                 yield from (f.name for f in self.candidates(tables.get(call.table)))
+
+
+def _synchronizes(instruction: Instruction) -> bool:
+    """Whether threads of a warp, or of a block, take part together."""
+    return instruction.opcode in BARRIERS | MATRIX or traits(instruction).is_warp_wide
 
 
 def _tables(statements: tuple[Statement, ...]) -> Iterator[tuple[str, Table]]:

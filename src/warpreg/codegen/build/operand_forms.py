@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import BARRIERS
-from warpreg.ir.opcodes import OPCODES, flattened, resolve
+from warpreg.ir.opcodes import flattened, is_known, resolve
 from warpreg.ir.operands import Address, Immediate, Label, Not, Operand, Part, Register, Sink, Symbol
 from warpreg.ir.types import PRED, Type
 
-_TABLED = frozenset(row.name for row in OPCODES) - {"call"}
 _ADDRESS_BITS = (32, 64)
 _BARRIERS = 16
 
@@ -25,7 +24,7 @@ def check_forms(instructions: Iterable[Instruction]) -> None:
     Opcodes without rows and calls pass: they are refused where they would be carried out.
     """
     for instruction in instructions:
-        if instruction.opcode in _TABLED:
+        if is_known(instruction.opcode) and instruction.opcode != "call":
             for problem in _problems(instruction):
                 raise UnsupportedError(f"'{instruction}'", instruction.location, problem)
 

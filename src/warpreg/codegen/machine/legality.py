@@ -12,58 +12,9 @@ from collections.abc import Iterator
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.opcodes import flattened, signature
+from warpreg.ir.opcodes import flattened, signature, traits
 from warpreg.ir.operands import Address, ConstantBank, Immediate, Not, Operand, Register, Special, Vector
 from warpreg.ir.types import B32, Type
-
-ARITHMETIC = frozenset(
-    {
-        "add",
-        "sub",
-        "mul",
-        "mad",
-        "mul24",
-        "mad24",
-        "fma",
-        "min",
-        "max",
-        "and",
-        "or",
-        "xor",
-        "not",
-        "neg",
-        "abs",
-        "shl",
-        "shr",
-        "shf",
-        "setp",
-        "selp",
-        "set",
-        "slct",
-        "cvt",
-        "div",
-        "rem",
-        "rcp",
-        "sqrt",
-        "rsqrt",
-        "ex2",
-        "lg2",
-        "sin",
-        "cos",
-        "tanh",
-        "sad",
-        "clz",
-        "popc",
-        "brev",
-        "bfind",
-        "copysign",
-        "addc",
-        "subc",
-        "madc",
-        "cnot",
-    }
-)
-"""Opcodes whose sources may be one constant."""
 
 LEA_MODIFIERS = frozenset({("lo", "s32"), ("lo", "u32"), ("lo", "s64"), ("lo", "u64")})
 STORING = frozenset({"st", "atom", "red"})
@@ -146,7 +97,7 @@ def must_be_registers(instruction: Instruction) -> Iterator[int]:
         for position, operand in enumerate(instruction.sources):
             if is_charged(operand):
                 yield position
-    elif instruction.opcode in ARITHMETIC:
+    elif traits(instruction).takes_constant:
         shift = shift_position(instruction)
         positions = [i for i, o in enumerate(instruction.sources) if is_charged(o) and i != shift]
         banked = [i for i in positions if not isinstance(instruction.sources[i], Immediate)]

@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 
-from warpreg.codegen.machine.side_effects import PURE
 from warpreg.codegen.machine.textures import without_dead_results
 from warpreg.codegen.passes.base import with_blocks
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.opcodes import writes_carry
+from warpreg.ir.opcodes import traits, writes_carry
 
 FETCHES = frozenset({"tex", "tld4"})
 LOADS = frozenset({"ld", "ldu"})
@@ -51,7 +50,7 @@ class EliminateDeadCode:
 def _is_removable(instruction: Instruction) -> bool:
     if instruction.opcode in LOADS:
         return not ORDERED.intersection(instruction.modifiers)
-    return instruction.opcode in PURE and not writes_carry(instruction)
+    return traits(instruction).is_removable and not writes_carry(instruction)
 
 
 def _without_result(instruction: Instruction, needed: set[str]) -> Instruction:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from warpreg.analysis.definitions import SingleDefinitions, single_definitions
 from warpreg.codegen.build.address_layout import VARIABLE_BANK
 from warpreg.codegen.machine.legality import (
-    ARITHMETIC,
     STORING,
     charged,
     fits,
@@ -23,6 +22,7 @@ from warpreg.codegen.passes.base import rewrite
 from warpreg.codegen.passes.copy_propagation import as_move
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.opcodes import traits
 from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.operands import ConstantBank, Immediate, Operand, Register
 from warpreg.ir.types import TYPES, U32, Type
@@ -54,7 +54,7 @@ class _Constants:
         instruction = as_move(instruction)
         if instruction.opcode == "mov":
             result = self._substitute_move(instruction)
-        elif instruction.opcode in ARITHMETIC:
+        elif traits(instruction).takes_constant:
             result = self._fold(instruction)
         elif instruction.opcode == "shfl":
             return (self._substitute_lanes(instruction),)

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import defaultdict
 
 from warpreg.analysis.definitions import single_definitions
-from warpreg.codegen.machine.legality import ARITHMETIC, is_charged, is_constant
+from warpreg.codegen.machine.legality import is_charged, is_constant
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
-from warpreg.ir.opcodes import Unit, classify
+from warpreg.ir.opcodes import Unit, classify, traits
 from warpreg.ir.operands import Operand, Register, Special
 
 COMPUTING = frozenset({"mov", "add", "sub", "mul", "mad", "and", "or", "xor", "not", "neg", "shl", "shr", "lop3"})
@@ -77,7 +77,7 @@ def _takes(reader: Instruction, found: dict[str, Instruction]) -> bool:
     """Whether a reader is uniform itself, or reads no constant and no other uniform register."""
     if any(r.name in found for r in reader.defined):
         return True
-    if reader.opcode not in ARITHMETIC or classify(reader)[0] is not Unit.ALU or reader.opcode == "cvt":
+    if not traits(reader).takes_constant or classify(reader)[0] is not Unit.ALU or reader.opcode == "cvt":
         return False
     uniform = {o.name for o in reader.sources if isinstance(o, Register) and o.name in found}
     return len(uniform) + sum(map(is_charged, reader.sources)) == 1

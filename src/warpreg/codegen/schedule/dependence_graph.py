@@ -10,7 +10,7 @@ from warpreg.analysis.accesses import Accesses
 from warpreg.codegen.machine.latency_model import DEFAULT, Cycles
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import STOPS
-from warpreg.ir.opcodes import Latency, classify, reads_carry, writes_carry
+from warpreg.ir.opcodes import Latency, classify, reads_carry, traits, writes_carry
 from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.operands import Special
 
@@ -18,9 +18,18 @@ MATRIX_MEMORY = frozenset({"wmma", "ldmatrix", "stmatrix"})
 MEMORY = MATRIX_MEMORY | {"ld", "ldu", "st", "atom", "red", "cp", "tex", "tld4", "suld", "sust", "sured"}
 WRITES = frozenset({"st", "atom", "red", "cp", "sust", "sured", "stmatrix"})
 SPACES = ("global", "shared", "local")
-FENCES = STOPS | {"membar", "fence", "call", "mbarrier", "nanosleep", "discard", "prefetch", "prefetchu"}
+FENCES = STOPS | {
+    "membar",
+    "fence",
+    "call",
+    "mbarrier",
+    "nanosleep",
+    "discard",
+    "applypriority",
+    "prefetch",
+    "prefetchu",
+}
 GROUP_WAITS = frozenset({"commit_group", "wait_group", "wait_all", "mbarrier"})
-WARP_WIDE = frozenset({"shfl", "vote", "match", "activemask", "redux", "elect"})
 ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
 DIVISIONS = frozenset({"div", "rcp", "sqrt"})
 CARRY = -1
@@ -115,11 +124,11 @@ def _through_memory(graph: Dependences, instructions: Sequence[Instruction]) -> 
                 graph.add(fence, i, 0)
             fence, since_fence = i, []
             spaces = {name: _Space() for name in SPACES}
-        elif _touches_memory(instruction) or instruction.opcode in WARP_WIDE:
+        elif _touches_memory(instruction) or traits(instruction).is_warp_wide:
             if fence is not None:
                 graph.add(fence, i, 0)
             since_fence.append(i)
-            if instruction.opcode in WARP_WIDE:
+            if traits(instruction).is_warp_wide:
                 if wide is not None:
                     graph.add(wide, i, 0)
                 wide = i

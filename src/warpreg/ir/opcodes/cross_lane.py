@@ -134,5 +134,5 @@ OPCODES = (
     Opcode("redux.sync.(and|or|xor).b32", "T <- T u32", reduced, lanes=True, outlined=True),
     Opcode("redux.sync.(min|max)[.abs][.NaN].f32", "T <- T u32", reduced, lanes=True, outlined=True),
     Opcode("elect.sync", "u32 pred <- u32", elected, lanes=True),
-    Opcode("activemask.b32", "b32 <-", lambda m, f, active: m.ballot(active), lanes=True),
+    Opcode("activemask.b32", "b32 <-", lambda m, f, active: m.ballot(active), lanes=True, reads_only=True),
 )

@@ -159,7 +159,9 @@ class Opcode:
     A row with ``lanes`` has a meaning that takes the mask of active lanes (a predicate value) before its sources.
     ``update`` is what an atomic operation makes of the old value.  ``outlined`` marks a long composition that compiled
     code should call, not inline.  ``arrangement`` gives the signature where it depends on how operands are grouped;
-    None if they do not fit.
+    None if they do not fit.  ``reads_only`` marks an effect that changes nothing, so that nothing is lost without it.
+    ``constants`` says whether the compiler may put a constant in place of one source, as most of NVIDIA's arithmetic
+    takes one; False where the operands stay as they are written.
     """
 
     syntax: str
@@ -172,6 +174,8 @@ class Opcode:
     update: Meaning | None = None
     outlined: bool = False
     arrangement: Callable[[Instruction], Signature | None] | None = None
+    reads_only: bool = False
+    constants: bool = True
 
     @functools.cached_property
     def name(self) -> str:
@@ -195,6 +199,21 @@ class Opcode:
     @property
     def writes_carry(self) -> bool:
         return "CC" in self._slots[0]
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it only computes results from its own operands, lane by lane."""
+        return self.meaning is not None and not self.lanes and bool(self._slots[0])
+
+    @property
+    def is_removable(self) -> bool:
+        """Whether nothing is lost where nothing reads its result."""
+        return self.is_pure or self.reads_only
+
+    @property
+    def takes_constant(self) -> bool:
+        """Whether the compiler may put a constant in place of one source."""
+        return self.is_pure and self.constants
 
     def latency_of(self, modifiers: tuple[str, ...]) -> Latency:
         if isinstance(self.latency, Latency):

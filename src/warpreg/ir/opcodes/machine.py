@@ -17,4 +17,4 @@ def add3(m: Algebra[V], f: Form, a: V, b: V, c: V) -> V:
     return m.add(m.add(a, b), c)
 
 
-OPCODES = (Opcode("add3.(s32|u32)", "T <- T T T", add3),)
+OPCODES = (Opcode("add3.(s32|u32)", "T <- T T T", add3, constants=False),)

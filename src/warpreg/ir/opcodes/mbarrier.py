@@ -89,5 +89,5 @@ OPCODES = (
     _row(f"test_wait.parity{ACQUIRE}{CTA}", "pred <- address u32", WAITS),
     _row(f"try_wait{ACQUIRE}{CTA}", "pred <- address b64 u32?", WAITS),
     _row(f"try_wait.parity{ACQUIRE}{CTA}", "pred <- address u32 u32?", WAITS),
-    Opcode("mbarrier.pending_count.b64", "u32 <- b64", pending_count),
+    Opcode("mbarrier.pending_count.b64", "u32 <- b64", pending_count, constants=False),
 )

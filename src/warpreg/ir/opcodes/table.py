@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of
@@ -63,6 +63,11 @@ def _by_name() -> dict[str, tuple[Opcode, ...]]:
     for row in OPCODES:
         rows[row.name].append(row)
     return {name: tuple(found) for name, found in rows.items()}
+
+
+def is_known(opcode: str) -> bool:
+    """Whether the table has a row of that base opcode."""
+    return opcode in _by_name()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -168,6 +173,33 @@ def _carries(opcode: str, modifiers: tuple[str, ...]) -> tuple[bool, bool]:
     """Whether an opcode reads and whether it writes `CARRY`."""
     rows = _matching(opcode, modifiers)
     return any(row.reads_carry for row in rows), any(row.writes_carry for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What holds for every row that an instruction may fall under; see the properties of `Opcode`."""
+
+    is_pure: bool
+    is_removable: bool
+    takes_constant: bool
+    is_warp_wide: bool
+
+
+@functools.lru_cache(maxsize=4096)
+def _traits(opcode: str, modifiers: tuple[str, ...]) -> Traits:
+    rows = _matching(opcode, modifiers) or _by_name().get(opcode, ())
+    return Traits(
+        bool(rows) and all(row.is_pure for row in rows),
+        bool(rows) and all(row.is_removable for row in rows),
+        bool(rows) and all(row.takes_constant for row in rows),
+        any(row.lanes for row in rows),
+    )
+
+
+def traits(instr: Instruction) -> Traits:
+    """What the compiler may do with an instruction.  Never raises: what `lookup` refuses goes by its base opcode, an
+    unknown one has no trait."""
+    return _traits(instr.opcode, instr.modifiers)
 
 
 def reads_carry(instr: Instruction) -> bool:

@@ -114,7 +114,8 @@ def _surface(instr: Instruction) -> Signature | None:
 
 def _row(syntax: str, types: str, effect: str, arrangement: Callable[[Instruction], Signature | None]) -> Opcode:
     latency = Latency.STORE if syntax.startswith(("sust", "sured")) else Latency.TEXTURE
-    return Opcode(syntax, types, None, Unit.TEX, latency, effect, arrangement=arrangement)
+    reads_only = syntax.startswith(("tex", "tld4"))
+    return Opcode(syntax, types, None, Unit.TEX, latency, effect, arrangement=arrangement, reads_only=reads_only)
 
 
 MODE = "[.(base|level|grad)]"
@@ -139,14 +140,20 @@ OPCODES = (
     ),
     Opcode(
         f"txq.({TEXTURE_QUERIES}|{SAMPLER_QUERIES}).b32", "b32 <- address",
-        unit=Unit.TEX, latency=Latency.TEXTURE, effect=ASKS,
+        unit=Unit.TEX, latency=Latency.TEXTURE, effect=ASKS, reads_only=True,
     ),
     Opcode(
         "txq.level.(width|height|depth).b32", "b32 <- address u32",
-        unit=Unit.TEX, latency=Latency.TEXTURE, effect=ASKS,
+        unit=Unit.TEX, latency=Latency.TEXTURE, effect=ASKS, reads_only=True,
     ),
-    Opcode(f"suq.({SURFACE_QUERIES}).b32", "b32 <- address", unit=Unit.TEX, latency=Latency.TEXTURE, effect=ASKS),
-    Opcode("istypep.(texref|samplerref|surfref)", "pred <- u64", effect="whether a handle is of that type"),
+    Opcode(
+        f"suq.({SURFACE_QUERIES}).b32", "b32 <- address",
+        unit=Unit.TEX, latency=Latency.TEXTURE, effect=ASKS, reads_only=True,
+    ),
+    Opcode(
+        "istypep.(texref|samplerref|surfref)", "pred <- u64",
+        effect="whether a handle is of that type", reads_only=True,
+    ),
     _row(
         f"suld.b.{FLAT}[.(ca|cg|cs|cv)][.(v2|v4)].(b8|b16|b32|b64){CLAMP}", "T*n <- ...",
         "reads a surface at a byte offset", _surface,

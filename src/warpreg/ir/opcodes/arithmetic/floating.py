@@ -192,5 +192,10 @@ OPCODES = (
     Opcode("max[.ftz][.NaN][.xorsign.abs].f32", "T <- T T", extremum),
     Opcode("max[.ftz][.NaN][.abs].f32", "T <- T T T", extremum_of_three),
     Opcode("max.f64", "T <- T T", extremum, Unit.DP),
-    Opcode("testp.(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)", "pred <- T", test_property),
+    Opcode(
+        "testp.(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)",
+        "pred <- T",
+        test_property,
+        constants=False,
+    ),
 )

@@ -181,6 +181,6 @@ OPCODES = (
     Opcode(f"min.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.select(less(m, f, a, b), a, b)),
     Opcode(f"max.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.select(less(m, f, a, b), b, a)),
     Opcode(f"sad.{INTEGERS}", "T <- T T T", sum_of_differences),
-    Opcode("dp4a.(u32|s32).(u32|s32)", "T <- T0 T T", dot_product_4),
-    Opcode("dp2a.(lo|hi).(u32|s32).(u32|s32)", "u32 <- T0 T u32", dot_product_2),
+    Opcode("dp4a.(u32|s32).(u32|s32)", "T <- T0 T T", dot_product_4, constants=False),
+    Opcode("dp2a.(lo|hi).(u32|s32).(u32|s32)", "u32 <- T0 T u32", dot_product_2, constants=False),
 )

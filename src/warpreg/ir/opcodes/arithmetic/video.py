@@ -158,14 +158,18 @@ def _scalar_rows() -> tuple[Opcode, ...]:
         for name in names:
             types = f"{WORDS}.{WORDS}.u32" if meaning is shift else f"{WORDS}.{WORDS}.{WORDS}"
             mode = ".(clamp|wrap)" if meaning is shift else ""
-            rows.append(Opcode(f"{name}.{types}[.sat]{mode}", "T0 <- u32 u32 u32?", meaning))
-            rows.append(Opcode(f"{name}.{types}[.sat]{mode}.(add|min|max)", "T0 <- u32 u32 T0", meaning))
+            rows.append(Opcode(f"{name}.{types}[.sat]{mode}", "T0 <- u32 u32 u32?", meaning, constants=False))
+            rows.append(
+                Opcode(f"{name}.{types}[.sat]{mode}.(add|min|max)", "T0 <- u32 u32 T0", meaning, constants=False)
+            )
     return tuple(rows)
 
 
 OPCODES = (
     *_scalar_rows(),
-    Opcode(f"vset.{WORDS}.{WORDS}.{RELATIONS}", "u32 <- u32 u32 u32?", compare),
-    Opcode(f"vset.{WORDS}.{WORDS}.{RELATIONS}.(add|min|max)", "u32 <- u32 u32 u32", compare),
-    Opcode(f"vmad.{WORDS}.{WORDS}.{WORDS}[.po][.sat][.(shr7|shr15)]", "T0 <- u32 u32 u32", multiply_add),
+    Opcode(f"vset.{WORDS}.{WORDS}.{RELATIONS}", "u32 <- u32 u32 u32?", compare, constants=False),
+    Opcode(f"vset.{WORDS}.{WORDS}.{RELATIONS}.(add|min|max)", "u32 <- u32 u32 u32", compare, constants=False),
+    Opcode(
+        f"vmad.{WORDS}.{WORDS}.{WORDS}[.po][.sat][.(shr7|shr15)]", "T0 <- u32 u32 u32", multiply_add, constants=False
+    ),
 )

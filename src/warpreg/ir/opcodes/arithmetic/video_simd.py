@@ -94,9 +94,12 @@ def merged(m: Algebra[V], f: Form, results: list[V], c: V) -> V:
 
 OPCODES = (
     *(
-        Opcode(f"{name}{count}.{WORDS}.{WORDS}.{WORDS}[.(sat|add)]", "T0 <- u32 u32 u32", simd)
+        Opcode(f"{name}{count}.{WORDS}.{WORDS}.{WORDS}[.(sat|add)]", "T0 <- u32 u32 u32", simd, constants=False)
         for name in ELEMENTWISE
         for count in (2, 4)
     ),
-    *(Opcode(f"vset{count}.{WORDS}.{WORDS}.{RELATIONS}[.add]", "u32 <- u32 u32 u32", simd) for count in (2, 4)),
+    *(
+        Opcode(f"vset{count}.{WORDS}.{WORDS}.{RELATIONS}[.add]", "u32 <- u32 u32 u32", simd, constants=False)
+        for count in (2, 4)
+    ),
 )

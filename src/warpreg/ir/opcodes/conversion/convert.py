@@ -123,7 +123,7 @@ def _narrower(source: str) -> list[str]:
 SPACES = "(const|global|local|param|param::entry|shared|shared::cta|shared::cluster)"
 
 OPCODES = (
-    Opcode("mov.(pred|b16|b32|b64|b128|u16|u32|u64|s16|s32|s64|f32|f64)", "B <- B", move),
+    Opcode("mov.(pred|b16|b32|b64|b128|u16|u32|u64|s16|s32|s64|f32|f64)", "B <- B", move, constants=False),
     Opcode(f"cvt.{INTEGERS}.{INTEGERS}", "T0 <- T", integer_to_integer),
     *(Opcode(f"cvt.sat.({'|'.join(_narrower(name))}).{name}", "T0 <- T", integer_to_integer) for name in NAMES),
     Opcode(f"cvt.{TO_INTEGER}[.ftz][.sat].{INTEGERS}.f32", "T0 <- T", float_to_integer),
@@ -134,10 +134,12 @@ OPCODES = (
     Opcode("cvt[.ftz][.sat].f64.f32", "T0 <- T", float_to_float, Unit.DP),
     Opcode(f"cvt[.{TO_INTEGER}][.ftz][.sat].f32.f32", "T0 <- T", float_to_float),
     Opcode(f"cvt[.{TO_INTEGER}][.sat].f64.f64", "T0 <- T", float_to_float, Unit.DP),
-    Opcode(f"cvta.{SPACES}.(u32|u64)", "T <- T", to_generic),
-    Opcode(f"cvta.to.{SPACES}.(u32|u64)", "T <- T", from_generic),
-    Opcode("isspacep.(const|global|local|shared|shared::cta|shared::cluster)", "pred <- u64", is_in_space),
-    Opcode("isspacep.(param|param::entry)", "pred <- u64", is_in_space),
-    Opcode("mapa[.shared::cluster].(u32|u64)", "T <- T u32", lambda m, f, a, block: a),
-    Opcode("getctarank[.shared::cluster].(u32|u64)", "u32 <- T", lambda m, f, a: m.constant(32, 0)),
+    Opcode(f"cvta.{SPACES}.(u32|u64)", "T <- T", to_generic, constants=False),
+    Opcode(f"cvta.to.{SPACES}.(u32|u64)", "T <- T", from_generic, constants=False),
+    Opcode(
+        "isspacep.(const|global|local|shared|shared::cta|shared::cluster)", "pred <- u64", is_in_space, constants=False
+    ),
+    Opcode("isspacep.(param|param::entry)", "pred <- u64", is_in_space, constants=False),
+    Opcode("mapa[.shared::cluster].(u32|u64)", "T <- T u32", lambda m, f, a, block: a, constants=False),
+    Opcode("getctarank[.shared::cluster].(u32|u64)", "u32 <- T", lambda m, f, a: m.constant(32, 0), constants=False),
 )
