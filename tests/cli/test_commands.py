@@ -176,6 +176,20 @@ def test_explain_sets_parameters_of_a_design(capsys: Output) -> None:
     )
 
 
+def test_explain_prints_the_kernel_after_passes(capsys: Output) -> None:
+    text = printed(capsys, "explain", str(SAXPY), "--kernel", "saxpy", "--print-after", "all", "--verify-each")
+    assert " after split-values: no change\n== " in text
+    assert " after fold-parameters\n$B0:\n" in text
+    (shot,) = as_json(capsys, "explain", str(SAXPY), "--kernel", "saxpy", "--print-after", "FoldConstants")
+    assert (shot["pass"], shot["changed"]) == ("fold-constants", True)
+    assert complaint(capsys, 1, "explain", str(SAXPY), "--print-after", "fold-constant") == (
+        "warpreg: no pass named 'fold-constant'; did you mean 'fold-constants'?\n"
+    )
+    assert "does not run with these options" in complaint(
+        capsys, 2, "explain", str(SAXPY), "--print-after", "narrow-addresses"
+    )
+
+
 def test_explain_as_json_has_every_instruction(capsys: Output) -> None:
     (kernel,) = as_json(capsys, "explain", str(SAXPY), "--kernel", "saxpy", "--design", "rfc")
     instructions = [i for block in kernel["blocks"] for i in block["instructions"]]

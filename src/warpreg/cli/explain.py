@@ -13,6 +13,7 @@ from warpreg import codegen
 from warpreg.api import load_module
 from warpreg.cli import output
 from warpreg.cli.options import compile_options, json_option
+from warpreg.codegen import watch
 from warpreg.codegen.regalloc.bank_assignment import conflicts
 from warpreg.experiments.runs.provenance import code_version, kernel_digest
 from warpreg.experiments.runs.run import CompileChoice, find_workload
@@ -35,6 +36,13 @@ FADE = "dim"
     metavar="PARAMETER=VALUE",
     help="Set a parameter of the design. Repeat for more parameters.",
 )
+@click.option(
+    "--print-after",
+    "wanted",
+    metavar="PASS|all",
+    help="Print the kernel after this pass of the compiler, or after every pass that changed it.",
+)
+@click.option("--verify-each", is_flag=True, help="Verify the kernel after every pass.")
 @compile_options
 @json_option
 def command(
@@ -42,6 +50,8 @@ def command(
     kernel: str | None,
     design_name: str | None,
     settings: tuple[str, ...],
+    wanted: str | None,
+    verify_each: bool,
     choice: CompileChoice,
     as_json: bool,
 ) -> None:
@@ -52,7 +62,12 @@ def command(
     if not names:
         raise click.UsageError(f"{target} has no kernel")
     options = choice.options()
-    compiled = [codegen.translate(module, name, options) for name in names]
+    if wanted:
+        if design_name:
+            raise click.UsageError("--print-after shows the compiler's passes: leave --design out")
+        _print_passes(module, names, options, wanted, verify_each, as_json)
+        return
+    compiled = [codegen.translate(module, name, options, verify_each=verify_each) for name in names]
     notes = [_notes(one, design_name, values) for one in compiled]
     if as_json:
         output.print_json(
@@ -63,6 +78,34 @@ def command(
     for one, note in zip(compiled, notes, strict=True):
         for line in _styled(listing(one), note, choice.banks):
             console.print(line, soft_wrap=True)
+
+
+def _print_passes(
+    module: Module, names: list[str], options: codegen.CompileOptions, wanted: str, verify_each: bool, as_json: bool
+) -> None:
+    pass_name = watch.chosen(wanted)
+    entries: list[dict[str, Any]] = []
+    for name in names:
+        ran = False
+        for shot in watch.snapshots(module, name, options, pass_name, verify_each=verify_each):
+            ran = True
+            if as_json:
+                entries.append({"kernel": name, "pass": shot.name, "changed": shot.is_changed, "text": shot.text()})
+            else:
+                _print_snapshot(name, shot, pass_name == watch.ALL)
+        if not ran:
+            raise click.UsageError(f"--print-after {wanted}: this pass does not run with these options")
+    if as_json:
+        output.print_json(entries)
+
+
+def _print_snapshot(kernel: str, shot: watch.Snapshot, only_changes: bool) -> None:
+    heading = f"{kernel} after {shot.name}"
+    if not shot.is_changed:
+        heading += ": no change"
+    click.echo(f"== {heading}")
+    if shot.is_changed or not only_changes:
+        click.echo(shot.text())
 
 
 def _module(target: str) -> Module:

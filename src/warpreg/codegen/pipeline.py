@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warpreg.codegen.build.build import build
@@ -36,6 +38,9 @@ from warpreg.ir.module import Module
 PTX, MACHINE = "ptx", "machine"
 LEVELS = (PTX, MACHINE)
 """Before and after register allocation."""
+
+VERIFY_EACH = "WARPREG_VERIFY_EACH"
+"""The environment variable that has every pass verified."""
 
 
 @dataclass(frozen=True)
@@ -99,20 +104,57 @@ def _schedule(options: CompileOptions) -> ScheduleInstructions:
     return ScheduleInstructions(options.max_registers, options.target.unhurried, cycles)
 
 
-def translate(module: Module, kernel_name: str, options: CompileOptions | None = None) -> Kernel:
+def translate(
+    module: Module, kernel_name: str, options: CompileOptions | None = None, *, verify_each: bool = False
+) -> Kernel:
     """The kernel ``kernel_name`` of ``module`` in architected registers: `build` and `compile` in one."""
     options = options or CompileOptions()
-    predicate = options.predicate and options.level == MACHINE
-    return compile(build(module, kernel_name, predicate=predicate), options)
+    return compile(build_for(module, kernel_name, options), options, verify_each=verify_each)
 
 
-def compile(kernel: Kernel, options: CompileOptions | None = None) -> Kernel:
+def build_for(module: Module, kernel_name: str, options: CompileOptions) -> Kernel:
+    """What `translate` compiles: the kernel with virtual registers, short branches predicated where that is wanted."""
+    return build(module, kernel_name, predicate=options.predicate and options.level == MACHINE)
+
+
+def compile(kernel: Kernel, options: CompileOptions | None = None, *, verify_each: bool = False) -> Kernel:
     """The kernel in architected registers, with the same blocks; the result is verified.
 
-    Raises AllocationError where ``max_registers`` is too small.
+    Raises AllocationError where ``max_registers`` is too small, VerificationError where a pass breaks the kernel.
     """
     virtual = kernel
-    for step in pipeline(options or CompileOptions()):
-        kernel = step.run(kernel)
+    for stage in stages(kernel, options or CompileOptions(), verify_each=verify_each):
+        kernel = stage.kernel
     verify(kernel, virtual)
     return kernel
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A pass that ran: its class's name, and the kernel before and after it."""
+
+    name: str
+    before: Kernel
+    kernel: Kernel
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the pass changed an instruction."""
+        return self.before.blocks != self.kernel.blocks
+
+
+def stages(kernel: Kernel, options: CompileOptions, *, verify_each: bool = False) -> Iterator[Stage]:
+    """Run the passes one by one.
+
+    With ``verify_each``, or where the environment sets ``WARPREG_VERIFY_EACH``, the kernel is verified before the first
+    and after each pass that changes it; VerificationError names the pass.
+    """
+    verify_each = verify_each or bool(os.environ.get(VERIFY_EACH))
+    if verify_each:
+        verify(kernel, stage="build")
+    for step in pipeline(options):
+        stage = Stage(type(step).__name__, kernel, step.run(kernel))
+        if verify_each and stage.is_changed:
+            verify(stage.kernel, kernel, stage=stage.name)
+        yield stage
+        kernel = stage.kernel

@@ -20,15 +20,15 @@ class VerificationError(WarpregError):
     """A kernel that breaks an invariant of the IR: names the block and the instruction."""
 
 
-def verify(kernel: Kernel, before: Kernel | None = None) -> None:
-    """Raises VerificationError if ``kernel`` is not well formed.
+def verify(kernel: Kernel, before: Kernel | None = None, *, stage: str = "") -> None:
+    """Raises VerificationError if ``kernel`` is not well formed; the message names the ``stage`` that made it so.
 
     Checked: block ids, successors and labels; branches only at the end; the width of every register operand;
     alignment and bounds of architected registers; with ``before``, that blocks and successors are the same, and that
     no register is read undefined if none was.
     """
     for problem in _problems(kernel, before):
-        raise VerificationError(f"kernel '{kernel.name}': {problem}")
+        raise VerificationError(f"kernel '{kernel.name}'{f' after {stage}' if stage else ''}: {problem}")
 
 
 def undefined_reads(kernel: Kernel) -> list[str]:
