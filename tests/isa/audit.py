@@ -1,4 +1,7 @@
-"""Asks ptxas which of the candidates it takes and writes them to ``forms.txt``: ``python -m tests.isa.audit``."""
+"""Asks ptxas which of the candidates it takes, and in which orders of their modifiers: ``python -m tests.isa.audit``.
+
+Writes ``forms.txt`` and ``orders.txt``.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,38 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from tests.isa.forms import CANDIDATES, FORMS, Section, declarations, instruction, merged, sections, spellings, syntax
+from tests.isa.forms import (
+    CANDIDATES,
+    FORMS,
+    ORDERS,
+    Section,
+    covering,
+    declarations,
+    instruction,
+    merged,
+    sections,
+    shuffles,
+    spellings,
+    syntax,
+)
 
 HEADER = """\
 # The forms of PTX instructions that ptxas 13.0 accepts, written by tests/isa/audit.py from candidates.txt.
 # The notation is that of tests/isa/forms.py.
 """
+ORDERS_HEADER = """\
+# Other orders of modifiers that ptxas 13.0 takes, drawn and written by tests/isa/audit.py: each line a form of
+# forms.txt, and what may stand for its opcode.
+"""
 ENDS = ("ret", "exit", "trap", "bra")
 _REFUSED = re.compile(r"line (\d+); (error|fatal)\s*: (.*)")
 
 
-def accepted(section: Section, forms: list[tuple[str, str]]) -> set[tuple[str, str]]:
+Form = tuple[str, ...]
+"""Opcode and operands; and where a third stands, what is written in place of the opcode."""
+
+
+def accepted(section: Section, forms: list[Form]) -> set[Form]:
     """The forms of a section that ptxas compiles; those it refuses are taken out until it is content."""
     left = list(forms)
     while left:
@@ -31,7 +55,7 @@ def accepted(section: Section, forms: list[tuple[str, str]]) -> set[tuple[str, s
     return set()
 
 
-def _refused(section: Section, forms: list[tuple[str, str]]) -> set[int] | None:
+def _refused(section: Section, forms: list[Form]) -> set[int] | None:
     """The positions of refused forms; None where ptxas ended without naming one."""
     entry = "(.param .u32 x)" if float(section.version) >= 1.4 else ""
     head = f".version {section.version}\n.target {section.target}\n"
@@ -40,7 +64,7 @@ def _refused(section: Section, forms: list[tuple[str, str]]) -> set[int] | None:
     registers = "\n".join(declarations(float(section.version) >= 8.3))
     head += f".entry k{entry}\n{{\n{registers}\nL:\n"
     first = head.count("\n") + 1
-    body = "\n".join(f"@%p3 {instruction(*form)}" if form[0] in ENDS else instruction(*form) for form in forms)
+    body = "\n".join(f"@%p3 {_written(form)}" if form[0] in ENDS else _written(form) for form in forms)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "forms.ptx"
         path.write_text(f"{head}{body}\nexit;\n}}\n")
@@ -54,10 +78,29 @@ def _refused(section: Section, forms: list[tuple[str, str]]) -> set[int] | None:
     return lines & set(range(len(forms))) or None
 
 
+def _written(form: Form) -> str:
+    opcode, operands, *instead = form
+    return instruction(opcode, operands).replace(opcode, instead[0] if instead else opcode, 1)
+
+
+def orders(section: Section) -> str:
+    """Lines of ``orders.txt``: up to three drawn orders of some forms of each group."""
+    drawn: list[Form] = [
+        (opcode, operands, other)
+        for group, operands in section.groups
+        for opcode in covering(group)[:2]
+        for other in shuffles(opcode)
+    ]
+    good = accepted(section, drawn)
+    return "".join(
+        f"{opcode} : {operands} : {other}\n" for opcode, operands, other in drawn if (opcode, operands, other) in good
+    )
+
+
 def main() -> None:
     text = HEADER
     for section in sections(CANDIDATES):
-        forms = list(section.forms())
+        forms: list[Form] = list(section.forms())
         good = accepted(section, forms)
         print(f"{section.title}: {len(good)} of {len(forms)}")
         text += f"{section.heading}\n"
@@ -65,6 +108,7 @@ def main() -> None:
             choices = [c for c in spellings(group) if ("".join(c), operands) in good]
             text += "".join(f"{syntax(product)} : {operands}\n" for product in merged(choices))
     FORMS.write_text(text)
+    ORDERS.write_text(ORDERS_HEADER + "".join(f"{s.heading}\n{orders(s)}" for s in sections(FORMS)))
 
 
 if __name__ == "__main__":

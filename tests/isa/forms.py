@@ -8,13 +8,16 @@ itself, ``{a,b}`` a list and ``a|b`` a pair.  A line ``## title @version target`
 from __future__ import annotations
 
 import itertools
+import random
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-CANDIDATES, FORMS, LATER, REFUSED = (HERE / f"{name}.txt" for name in ("candidates", "forms", "later", "refused"))
+CANDIDATES, FORMS, LATER, REFUSED, ORDERS = (
+    HERE / f"{name}.txt" for name in ("candidates", "forms", "later", "refused", "orders")
+)
 OTHER_WIDTHS = {"pred": 1, "e2m1x2": 8, "e2m1x4": 16, "ue8m0x2": 16, "s2f6x2": 16}
 _TYPE = re.compile(r"(?:[busf]|bf|tf)\d+(?:x\d)?|pred|e\dm\dx\d|ue8m0x2|s2f6x2")
 _PIECE = re.compile(r"(\[[^\]]*\]|\([^)]*\))")
@@ -143,6 +146,17 @@ def covering(group: str) -> list[str]:
     count = max(map(len, pieces))
     chosen = ("".join(piece[i % len(piece)] for piece in pieces) for i in range(count))
     return list(dict.fromkeys(chosen))
+
+
+def shuffles(opcode: str, count: int = 3) -> list[str]:
+    """Up to so many other orders of an opcode's modifiers; those that name types stay in theirs."""
+    name, *modifiers = opcode.split(".")
+    source, found = random.Random(opcode), []
+    for _ in range(count):
+        mixed = source.sample(modifiers, len(modifiers))
+        named = iter(m for m in modifiers if _TYPE.fullmatch(m))
+        found.append(".".join((name, *(next(named) if _TYPE.fullmatch(m) else m for m in mixed))))
+    return [text for text in dict.fromkeys(found) if text != opcode]
 
 
 def merged(forms: Iterable[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:

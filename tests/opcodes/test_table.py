@@ -34,7 +34,7 @@ def instruction(text: str, *operands: Operand) -> Instruction:
         ("setp.lt.s32", (P, A, B), "pred <- s32 s32"),
         ("setp.lt.and.s32", (Pair(P, Q), A, B, P), "pred pred <- s32 s32 pred"),
         ("ld.global.v2.f32", (Vector((A, B)), MEMORY), "f32 f32 <- u64"),
-        ("ld.global.L1::no_allocate.L2::128B.nc.f32", (A, MEMORY), "f32 <- u64"),
+        ("ld.global.nc.L1::no_allocate.L2::128B.f32", (A, MEMORY), "f32 <- u64"),
         ("st.global.v4.u8", (MEMORY, Vector((A, B, C, D))), "<- u64 u8 u8 u8 u8"),
         ("mov.b64", (A, Vector((B, C))), "b64 <- b32 b32"),
         ("mov.b32", (Vector((A, Sink())), C), "b16 b16 <- b32"),

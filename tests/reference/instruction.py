@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -39,6 +40,16 @@ NAMED = {
     "f32x2": ("b", 64), "u16x2": ("b", 32), "s16x2": ("b", 32), "e4m3x2": ("b", 16), "e5m2x2": ("b", 16),
 }  # fmt: skip
 """Types whose name does not say kind and width."""
+
+
+_TYPE = re.compile(r"[busf]\d+(x\d)?|bf16(x2)?|tf32|pred|e\dm\dx\d|ue8m0x2|s2f6x2")
+
+
+def ordered(modifiers: tuple[str, ...]) -> tuple[str, ...]:
+    """Modifiers as the manual writes most: a relation first, what combines it next, types last and in their order."""
+    return tuple(
+        sorted(modifiers, key=lambda m: 3 if _TYPE.fullmatch(m) else 0 if m in RELATIONS else 1 + (m not in COMBINE))
+    )
 
 
 def is_type(word: str) -> bool:

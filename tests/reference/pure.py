@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from tests.reference import comparison, conversion, integers, narrow, packed, pure_integers, video
-from tests.reference.instruction import COMBINE, Pure, is_type, kind_and_bits
+from tests.reference.instruction import COMBINE, Pure, is_type, kind_and_bits, ordered
 from tests.reference.number import mask
 from tests.reference.pure_floats import FLOAT, mixed
 
 
 def lookup(opcode: str, modifiers: tuple[str, ...], count: int = 0) -> Pure | None:
     """The instruction with ``count`` source operands, or None if it is not a pure one."""
+    if opcode not in video.OPCODES:
+        modifiers = ordered(modifiers)
     types = tuple(m for m in modifiers if is_type(m))
     rest = tuple(m for m in modifiers if not is_type(m))
     if opcode in _CARRY and ("cc" in rest or opcode.endswith("c")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from warpreg.ir.errors import Location
+from warpreg.ir.opcodes import canonical
 from warpreg.ptx.diagnostics import Reporter
 from warpreg.ptx.names import UnresolvedOperandError
 
@@ -13,7 +14,10 @@ _FILE = re.compile(r'^[ \t]*\.file[ \t]+(\d+)[ \t]+"([^"\n]*)"', re.MULTILINE)
 
 
 class OpcodeCache(dict[str, tuple[str, tuple[str, ...]]]):
-    """Base opcode and modifiers by the written opcode; raises UnresolvedOperandError for what is none and for calls."""
+    """Base opcode and modifiers, in the order of the table, by the written opcode.
+
+    Raises UnresolvedOperandError for what is none and for calls.
+    """
 
     def __missing__(self, text: str) -> tuple[str, tuple[str, ...]]:
         if OPCODE.fullmatch(text) is None:
@@ -21,7 +25,7 @@ class OpcodeCache(dict[str, tuple[str, tuple[str, ...]]]):
         base, *modifiers = text.split(".")
         if base == "call":
             raise UnresolvedOperandError
-        self[text] = base, tuple(modifiers)
+        self[text] = base, canonical(base, tuple(modifiers))
         return self[text]
 
 

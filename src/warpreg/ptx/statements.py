@@ -7,6 +7,7 @@ import re
 from warpreg.ir.errors import Location
 from warpreg.ir.instruction import Guard, Instruction
 from warpreg.ir.module import BranchTable, CallPrototype, LabelStatement, Loc, Statement
+from warpreg.ir.opcodes import canonical
 from warpreg.ir.operands import Operand, Register
 from warpreg.ptx.declarations import SPACES, DeclarationReader
 from warpreg.ptx.diagnostics import MalformedError
@@ -126,7 +127,8 @@ class StatementReader:
         ends_here = cursor.on_new_line and opcode != "call" and (cursor.text == "@" or cursor.kind == "name")
         if cursor.text not in (";", "}") and cursor.kind != "end" and not ends_here:
             operands = OperandReader(cursor, names, self._source.reporter).operands(opcode)
-        return Instruction(opcode, tuple(modifiers), operands, guard, self._source.place(start), original)
+        ordered = canonical(opcode, tuple(modifiers))
+        return Instruction(opcode, ordered, operands, guard, self._source.place(start), original)
 
     def _guard(self, cursor: Cursor, names: Names) -> Guard | None:
         cursor.advance()

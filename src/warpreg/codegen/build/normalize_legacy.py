@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.module import Module
+from warpreg.ir.opcodes import canonical
 
 APPROXIMATE = frozenset("sin cos lg2 ex2 rcp sqrt rsqrt div".split())
 FLUSHING = frozenset("add sub mul mad fma min max abs neg set setp slct cvt".split()) | APPROXIMATE
-UNROUNDED = (("f32",), ("ftz", "f32"), ("sat", "f32"), ("ftz", "sat", "f32"))
+UNROUNDED = frozenset({"ftz", "sat", "f32"})
 ROUNDINGS = frozenset("approx full rn rz rm rp".split())
 
 
@@ -31,8 +32,8 @@ def legacy_normalizer(module: Module) -> Callable[[Instruction], Instruction] | 
         modifiers = instruction.modifiers
         if implies:
             modifiers = _with_rounding(instruction.opcode, modifiers)
-        if instruction.opcode == "mad" and modifiers in UNROUNDED:
-            modifiers = ("rn", *modifiers)
+        if instruction.opcode == "mad" and "f32" in modifiers and UNROUNDED.issuperset(modifiers):
+            modifiers = canonical("mad", ("rn", *modifiers))
         if flushes and _can_flush(instruction, modifiers, narrow_only=version <= (1, 4)):
             at = next(i for i, m in enumerate(modifiers) if m == "sat" or m[1:].isdigit())
             modifiers = (*modifiers[:at], "ftz", *modifiers[at:])

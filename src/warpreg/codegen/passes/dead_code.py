@@ -15,6 +15,8 @@ from warpreg.ir.opcodes import traits, writes_carry
 FETCHES = frozenset({"tex", "tld4"})
 LOADS = frozenset({"ld", "ldu"})
 ORDERED = frozenset({"volatile", "relaxed", "acquire", "mmio"})
+ACQUIRING = frozenset({"acquire", "acq_rel"})
+"""Orders that only an atomic operation with a result has."""
 REDUCIBLE = frozenset({"add", "min", "max", "and", "or", "xor", "inc", "dec"})
 
 
@@ -57,6 +59,8 @@ def _without_result(instruction: Instruction, needed: set[str]) -> Instruction:
     if instruction.opcode in FETCHES:
         return without_dead_results(instruction, needed)
     if instruction.opcode != "atom" or not REDUCIBLE.intersection(instruction.modifiers):
+        return instruction
+    if ACQUIRING.intersection(instruction.modifiers):
         return instruction
     if any(register.name in needed for register in instruction.defined):
         return instruction

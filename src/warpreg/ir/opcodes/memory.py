@@ -88,10 +88,8 @@ UPDATES = (
     ("or.(b32|b64)", lambda m, f, old, b: m.or_(old, b)),
     ("xor.(b32|b64)", lambda m, f, old, b: m.xor(old, b)),
 )
-ATOMIC = f"atom[.(relaxed|acquire|release|acq_rel)][.{SCOPE}][.{ATOMIC_SPACE}][.{SCOPE}][.acq_rel]"
-"""Triton writes scope and order behind the state space, which ptxas takes."""
-
-REDUCTION = f"red[.(relaxed|release)][.{SCOPE}][.{ATOMIC_SPACE}][.{SCOPE}][.acq_rel]"
+ATOMIC = f"atom[.(relaxed|acquire|release|acq_rel)][.{SCOPE}][.{ATOMIC_SPACE}]"
+REDUCTION = f"red[.(relaxed|release)][.{SCOPE}][.{ATOMIC_SPACE}]"
 COMPARED = "(b16|b32|b64|b128)"
 RETURNING = (*UPDATES, ("exch.(b32|b64|b128)", lambda m, f, old, b: b))
 RETURNS = "the old value is returned and replaced, lane after lane"
@@ -108,11 +106,6 @@ VECTORS = (
 """Operations on vectors: each element is an atomic operation of its own."""
 
 
-def spellings(operation: str, width: str, kind: str, hint: str = "") -> tuple[str, str]:
-    """The vector behind the operation, as in PTX's syntax, and before it, as in PTX's examples."""
-    return f"{operation}{hint}.{width}.{kind}", f"{width}.{kind}.{operation}{hint}"
-
-
 def hinted(update: str) -> str:
     """The operation and type with a cache hint, whose policy is the last operand."""
     operation, type_ = update.rsplit(".", 1)
@@ -121,11 +114,11 @@ def hinted(update: str) -> str:
 
 OPCODES = (
     Opcode(
-        f"ld[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}][.nc]{HINTS}[.nc][.(v2|v4|v8)].{VALUES}", "T*n <- address",
+        f"ld[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}][.nc]{HINTS}[.(v2|v4|v8)].{VALUES}", "T*n <- address",
         unit=Unit.MEM, latency=load_latency, effect="reads memory; narrow values are extended to the register",
     ),
     Opcode(
-        f"ld[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}][.nc]{POLICY}[.nc][.(v2|v4|v8)].{VALUES}", "T*n <- address b64",
+        f"ld[.{ORDER}][.{SCOPE}][.{SPACE}][.{CACHE}][.nc]{POLICY}[.(v2|v4|v8)].{VALUES}", "T*n <- address b64",
         unit=Unit.MEM, latency=load_latency, effect="reads memory; narrow values are extended to the register",
     ),
     Opcode(
@@ -168,25 +161,21 @@ OPCODES = (
         for update, meaning in UPDATES
     ),
     *(
-        Opcode(f"{head}.{spelled}", types, None, Unit.MEM, latency, RETURNS, update=meaning)
+        Opcode(f"{head}.{operation}.{width}.{kind}", types, None, Unit.MEM, latency, RETURNS, update=meaning)
         for operation, width, kind, meaning in VECTORS
         for head, types, latency in (
             (ATOMIC, "T*n <- address T*n", load_latency), (REDUCTION, "<- address T*n", Latency.STORE)
         )
-        for spelled in spellings(operation, width, kind)
     ),
     *(
-        Opcode(f"{head}.{spelled}", types, None, Unit.MEM, latency, RETURNS, update=meaning)
+        Opcode(
+            f"{head}.{operation}.L2::cache_hint.{width}.{kind}", types,
+            None, Unit.MEM, latency, RETURNS, update=meaning,
+        )
         for operation, width, kind, meaning in VECTORS
         for head, types, latency in (
             (ATOMIC, "T*n <- address T*n b64", load_latency), (REDUCTION, "<- address T*n b64", Latency.STORE)
         )
-        for spelled in spellings(operation, width, kind, ".L2::cache_hint")
-    ),
-    Opcode(f"{ATOMIC}.b128.cas", "T <- address T T", None, Unit.MEM, load_latency, RETURNS, update=swap_if_equal),
-    Opcode(
-        f"{ATOMIC}.b128.exch", "T <- address T", None, Unit.MEM, load_latency, RETURNS,
-        update=lambda m, f, old, b: b,
     ),
     Opcode(
         "applypriority[.global].L2::evict_normal", "<- address u32",

@@ -8,7 +8,18 @@ from dataclasses import dataclass, replace
 
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.instruction import Instruction, registers_of
-from warpreg.ir.opcodes import asynchronous, control, cross_lane, machine, mbarrier, memory, refused, tensor, texture
+from warpreg.ir.opcodes import (
+    asynchronous,
+    control,
+    cross_lane,
+    machine,
+    mbarrier,
+    memory,
+    order,
+    refused,
+    tensor,
+    texture,
+)
 from warpreg.ir.opcodes.arithmetic import (
     bits,
     compare,
@@ -74,6 +85,15 @@ def is_known(opcode: str) -> bool:
 def _matching(opcode: str, modifiers: tuple[str, ...]) -> tuple[Opcode, ...]:
     text = ".".join((opcode, *modifiers))
     return tuple(row for row in _by_name().get(opcode, ()) if row.pattern.fullmatch(text))
+
+
+@functools.lru_cache(maxsize=4096)
+def canonical(opcode: str, modifiers: tuple[str, ...]) -> tuple[str, ...]:
+    """Modifiers in the order of the first row that has them; as they are where one has them so, or none does."""
+    if len(modifiers) < 2 or _matching(opcode, modifiers):
+        return modifiers
+    found = (order.arranged(opcode, row.syntax, modifiers) for row in _by_name().get(opcode, ()))
+    return next((one for one in found if one is not None), modifiers)
 
 
 @functools.lru_cache(maxsize=4096)
