@@ -116,15 +116,19 @@ def test_carry_chains() -> None:
     def both(total: int, bits: int) -> tuple[int, int]:
         return total % (1 << bits), int(not 0 <= total < 1 << bits)
 
+    def without_borrow(total: int, bits: int) -> tuple[int, int]:
+        value, borrow = both(total, bits)
+        return value, 1 - borrow
+
     expectations: list[tuple[Case, Any]] = []
     for bits in (32, 64):
         rows: dict[str, tuple[int, Any]] = {
             "add.cc.u": (2, lambda a, b, c, bits=bits: both(a + b, bits)),
             "addc.cc.u": (2, lambda a, b, c, bits=bits: both(a + b + c, bits)),
             "addc.u": (2, lambda a, b, c, bits=bits: both(a + b + c, bits)[0]),
-            "sub.cc.u": (2, lambda a, b, c, bits=bits: both(a - b, bits)),
-            "subc.cc.s": (2, lambda a, b, c, bits=bits: both(a - b - c, bits)),
-            "subc.u": (2, lambda a, b, c, bits=bits: both(a - b - c, bits)[0]),
+            "sub.cc.u": (2, lambda a, b, c, bits=bits: without_borrow(a - b, bits)),
+            "subc.cc.s": (2, lambda a, b, c, bits=bits: without_borrow(a - b - 1 + c, bits)),
+            "subc.u": (2, lambda a, b, c, bits=bits: both(a - b - 1 + c, bits)[0]),
             "mad.lo.cc.u": (3, lambda a, b, d, c, bits=bits: both(a * b % (1 << bits) + d, bits)),
             "madc.hi.cc.u": (3, lambda a, b, d, c, bits=bits: both((a * b >> bits) + d + c, bits)),
             "madc.lo.u": (3, lambda a, b, d, c, bits=bits: both(a * b % (1 << bits) + d + c, bits)[0]),

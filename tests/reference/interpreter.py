@@ -12,6 +12,9 @@ instruction that needs others:
 * ``bar`` and ``barrier`` wait until all threads of the block that have not exited have arrived, or, with a thread
   count, until that many have, counted in whole warps.
 
+Where a module reads ``%envreg1``, blocks may wait for each other: they take turns, a bounded number of statements a
+thread and turn.
+
 So the order between threads is that of a data-race-free program: threads of a warp in lane order between two such
 points.
 """
@@ -19,7 +22,7 @@ points.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -31,6 +34,11 @@ from tests.reference.number import from_float
 from tests.reference.reader import Variable, read
 from tests.reference.thread import Block, Thread
 from tests.reference.warp import resolve_warp
+
+TURN = 100
+"""Statements of a thread before others go on, where blocks wait for each other."""
+WORKSPACE = 64
+"""Bytes of a grid's workspace, which its first word says; the second word is the barrier's."""
 
 Triple = tuple[int, int, int]
 
@@ -87,6 +95,10 @@ class Reference:
         pairs = zip(kernel.function.parameters, arguments, strict=True)
         given = {variable.name: bytearray(_packed(variable, argument)) for variable, argument in pairs}
         extent, shape = _triple(grid), _triple(block)
+        code = (statement for function in self.program.functions.values() for statement in function.code)
+        cooperative = any("%envreg1" in statement.operands for statement in code)
+        workspace = self.buffer(WORKSPACE.to_bytes(4, "little").ljust(WORKSPACE, b"\0")) if cooperative else None
+        running: list[Iterator[int]] = []
         steps = 0
         for z, y, x in product(range(extent[2]), range(extent[1]), range(extent[0])):
             shared = Space("shared", [Region(0, bytearray(self.compiled.places.dynamic_shared + shared_bytes))])
@@ -95,23 +107,39 @@ class Reference:
             for thread in threads:
                 thread.copies = Copies()
                 thread.frames.append(kernel.frame({n: bytearray(b) for n, b in given.items()}))
-            steps += _run_block(threads, max_steps - steps, counts)
+            if workspace is None:
+                steps += sum(_run_block(threads, max_steps - steps, counts))
+            else:
+                place.workspace = workspace.address
+                running.append(_run_block(threads, max_steps, counts, TURN))
+        while running:
+            turns = [(block, next(block, None)) for block in running]
+            steps += sum(done or 0 for _, done in turns)
+            running = [block for block, done in turns if done is not None]
+            if steps > max_steps:
+                raise ReferenceFault("too many steps")
         return steps
 
 
-def _run_block(threads: list[Thread], max_steps: int, counts: Counter[str] | None) -> int:
+def _run_block(
+    threads: list[Thread], max_steps: int, counts: Counter[str] | None, turn: int | None = None
+) -> Iterator[int]:
+    """Run a block; yields the statements executed, with ``turn`` after every round of its threads, else at its end."""
     warps = [threads[i : i + 32] for i in range(0, len(threads), 32)]
     arrivals: dict[int, set[int]] = {}
     steps = 0
     while not all(t.finished for t in threads):
+        if turn is not None and steps:
+            yield steps
+            steps = 0
         progress = 0
         let_waiting_threads_try_again(threads)
         for warp in warps:
             while True:
-                done = sum(_run(thread, max_steps - steps, arrivals, counts) for thread in warp)
+                done = sum(_run(thread, max_steps - steps, arrivals, counts, turn) for thread in warp)
                 steps += done
                 progress += done
-                if not resolve_warp(warp):
+                if not resolve_warp(warp) or (turn and done):
                     break
                 progress += 1
         if _release_barriers(threads, arrivals):
@@ -121,13 +149,19 @@ def _run_block(threads: list[Thread], max_steps: int, counts: Counter[str] | Non
             raise ReferenceFault(
                 f"deadlock: thread {stuck.number} waits at {stuck.waiting and stuck.waiting.statement}"
             )
-    return steps
+    yield steps
 
 
-def _run(thread: Thread, max_steps: int, arrivals: dict[int, set[int]], counts: Counter[str] | None) -> int:
-    """Run a thread until it stops; the statements executed."""
+def _run(
+    thread: Thread,
+    max_steps: int,
+    arrivals: dict[int, set[int]],
+    counts: Counter[str] | None,
+    turn: int | None = None,
+) -> int:
+    """Run a thread until it stops, or for a turn; the statements executed."""
     steps = 0
-    while thread.frames and thread.waiting is None:
+    while thread.frames and thread.waiting is None and steps != turn:
         frame = thread.frames[-1]
         if frame.pc >= len(frame.function.steps):
             return_from_function(thread)

@@ -42,13 +42,13 @@ def _carry(opcode: str, name: str, rest: tuple[str, ...]) -> Pure:
         *values, carry = operands
         carry = carry if opcode.endswith("c") else 0
         if opcode.startswith("sub"):
-            total = values[0] - values[1] - carry
+            total = values[0] + (~values[1] & mask(bits)) + (carry if opcode == "subc" else 1)
         elif opcode.startswith("add"):
             total = values[0] + values[1] + carry
         else:
             product = integers.value(kind, bits, values[0]) * integers.value(kind, bits, values[1])
             total = ((product >> bits if "hi" in rest else product) & mask(bits)) + values[2] + carry
-        return total & mask(bits), int(total < 0 or total > mask(bits))
+        return total & mask(bits), int(total > mask(bits))
 
     return Pure(name, (name,) * (3 if opcode.startswith("mad") else 2), run, True, "cc" in rest)
 

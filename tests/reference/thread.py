@@ -42,6 +42,8 @@ class Block:
     dynamic_shared: int = 0
     barriers: dict[int, object] = field(default_factory=dict)
     """The mbarriers in shared memory."""
+    workspace: int = 0
+    """Where blocks that wait for each other meet."""
 
 
 @dataclass
@@ -125,6 +127,8 @@ class Thread:
             "%cluster_nctarank": 1,
             "%cluster_nctaid": 1,
             "%dynamic_smem_size": self.block.dynamic_shared,
+            "%envreg1": self.block.workspace >> 32,
+            "%envreg2": self.block.workspace & 0xFFFFFFFF,
             "%total_smem_size": len(self.block.shared.regions[0].data),
         }
         return values.get(name, values.get(base, 0))

@@ -189,7 +189,9 @@ APPROXIMATE = [
 
 CARRY_CHAINS = [
     ("add.cc.u32", "addc.cc.u32", "addc.u32"), ("sub.cc.u32", "subc.cc.u32", "subc.u32"), ("add.cc.s32", "addc.s32"),
-    ("add.cc.u64", "addc.u64"), ("sub.cc.s64", "subc.cc.u64", "subc.s64"),
+    ("add.cc.u64", "addc.u64"), ("sub.cc.u32", "addc.u32"), ("add.cc.u32", "subc.cc.u32", "addc.u32"),
+    ("sub.cc.u64", "addc.cc.u64", "subc.u64"), ("mad.lo.cc.u32", "subc.cc.u64", "madc.hi.u32"),
+    ("sub.cc.s64", "subc.cc.u64", "subc.s64"),
     ("mad.lo.cc.u32", "madc.hi.cc.u32", "addc.u32"), ("mad.lo.cc.s32", "madc.hi.s32"), ("mad.hi.cc.u32", "madc.lo.u32"),
     ("mad.lo.cc.u64", "madc.hi.u64"), ("add.cc.u32", "madc.lo.cc.u32", "madc.hi.u32"),
 ]  # fmt: skip

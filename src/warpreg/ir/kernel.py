@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from warpreg.ir.errors import Location
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.module import Module, Variable
-from warpreg.ir.operands import Register
+from warpreg.ir.operands import Register, Special
 from warpreg.ir.types import Type
 
 BARRIERS = frozenset({"bar", "barrier"})
@@ -22,6 +22,11 @@ SERVICES = frozenset({"vprintf", "malloc", "free", "assertfail", "badcall"})
 """What the host does for a kernel; ``badcall`` ends the launch because an address is no function."""
 STOPS = BARRIERS | SERVICES
 """A warp may stop after these and go on later."""
+
+
+GRID_WORKSPACE = frozenset({"%envreg1", "%envreg2"})
+"""Where a grid that waits for all its thread blocks finds its workspace, upper half first (``driver_abi.h`` of CUDA's
+cooperative groups)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,13 @@ class Kernel:
     address_bits: int = 64
     location: Location | None = None
     analyses: dict[str, object] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_cooperative(self) -> bool:
+        """Whether its thread blocks wait for each other: it asks for the grid's workspace, and for nothing else of the
+        environment."""
+        named = (o.name for i in self.instructions() for o in i.operands if isinstance(o, Special))
+        return {name for name in named if name.startswith("%envreg")} == GRID_WORKSPACE
 
     @property
     def is_allocated(self) -> bool:

@@ -12,6 +12,8 @@ Choices where PTX leaves a result open, so that a run does not depend on the hos
   ``selp``, ``abs``, ``neg``, ``copysign`` and memory operations move bits and keep payloads.
 - Integer division by zero: the quotient is all ones, the remainder is the dividend.  The smallest integer divided by -1
   is itself, remainder 0.
+- ``sub.cc`` and ``subc.cc`` leave the carry of the machine's adder, 1 where nothing was borrowed, and ``subc`` takes 1
+  off where there was no carry.  The manual speaks of a borrow; chains of subtractions alone cannot tell.
 - ``shfl`` from an inactive lane returns the lane's own value; its predicate tells only whether the lane number is in
   range.
 - Approximate instructions (``.approx``, ``.full``) stay within PTX's error bounds: reciprocals, roots and quotients are

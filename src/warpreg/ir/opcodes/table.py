@@ -65,7 +65,7 @@ OPCODES: tuple[Opcode, ...] = tuple(row for group in GROUPS for row in group.OPC
 """Every row; at most one matches a full opcode with a given number of operands."""
 
 CARRY = Register("%CC", PRED)
-"""The condition code ``CC.CF``: a carry after additions, a borrow after subtractions."""
+"""The condition code ``CC.CF``: the carry of the machine's adder, which after a subtraction is *not* the borrow."""
 
 
 @functools.cache

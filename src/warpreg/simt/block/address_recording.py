@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from warpreg.simt.block.records import SiteField, Slot, set_slot, slot
+from warpreg.simt.block.records import FRESH_STRIDE, SiteField, Slot, set_slot, slot
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I16, I32, I64, LANES, Code, Value, lanes_of
 from warpreg.trace.addresses import MASK_FOLLOWS, PAYLOAD_BITS, PAYLOAD_SHIFT, Kind
@@ -26,7 +26,7 @@ def _record_function(module: Any, address_type: Any, size: int) -> Any:
     launch, site, mask, narrow = code.arguments
     start = slot(code, launch, Slot.ADDRESSES)
     head, cursor = code.var(code.const(I32, 0)), code.var(start + 4)
-    changed = (mask != (site + SiteField.MASK).load(I64).trunc(I32)) & ((site + SiteField.GUARDED).load(I64) != 0)
+    changed = (mask.zext(I64) != (site + SiteField.MASK).load(I64)) & ((site + SiteField.GUARDED).load(I64) != 0)
     with code.if_(changed, likely=False):
         (site + SiteField.MASK).store(mask.zext(I64))
         head.set(code.const(I32, MASK_FOLLOWS))
@@ -34,8 +34,9 @@ def _record_function(module: Any, address_type: Any, size: int) -> Any:
     nobody = mask == 0
     last_base, last_stride = ((site + field).load(I64) for field in (SiteField.BASE, SiteField.STRIDE))
     first = narrow.lane(0).zext(I64)
-    base = nobody.select(last_base, first)
-    stride = nobody.select(last_stride, narrow.lane(1).zext(I64) - first)
+    fresh, zero = last_stride == FRESH_STRIDE, code.const(I64, 0)
+    base = nobody.select(fresh.select(zero, last_base), first)
+    stride = nobody.select(fresh.select(zero, last_stride), narrow.lane(1).zext(I64) - first)
     with code.if_else(_affine_lanes(code, narrow, stride, mask)) as (regular, irregular):
         with regular:
             _affine(code, site, head, cursor, base, stride)

@@ -42,6 +42,8 @@ UNIFORM_SPECIALS = {
     "%dynamic_smem_size": Slot.DYNAMIC_SHARED,
     "%total_smem_size": Slot.SHARED_BYTES,
     "%stack_base": Slot.STACK_BASE,
+    "%envreg1": Slot.ENVREG1,
+    "%envreg2": Slot.ENVREG2,
 }
 """Special registers that are equal in all lanes; clocks count the launch's warp-instructions before the basic block."""
 
@@ -68,11 +70,11 @@ CONSTANT_SPECIALS = {
     "%reserved_smem_offset_end": 0,
     "%reserved_smem_offset_cap": 0,
     **{f"%reserved_smem_offset_{number}": 0 for number in range(2)},
-    **{f"%envreg{number}": 0 for number in range(32)},
+    **{f"%envreg{number}": 0 for number in range(32) if number not in (1, 2)},
     **{f"%pm{number}{width}": 0 for number in range(8) for width in ("", "_64")},
 }
 """Special registers that are the same in every launch: one SM, clusters of one thread block, no performance counters,
-no environment, no shared memory reserved by a system."""
+no environment but a grid's workspace, no shared memory reserved by a system."""
 
 LANE_SPECIALS: dict[str, Callable[[int], int]] = {
     "%laneid": lambda lane: lane,

@@ -77,6 +77,9 @@ class Slot(enum.IntEnum):
     SERVICE_LANES = enum.auto()
     YIELD = enum.auto()  # 1 if the running warp's turn is to end after the basic block
     FAILED_WAITS = enum.auto()  # waits for an mbarrier in a row that failed
+    ENVREG1 = enum.auto()  # address of the grid's workspace in a cooperative launch, its upper half
+    ENVREG2 = enum.auto()  # and its lower half
+    YIELDED = enum.auto()  # 1 if a warp of the thread block has ended its turn by itself in this round
     ARRIVED = 64  # warps that arrived at barrier 0..15: sixteen slots
     REDUCED_COUNT = 80  # lanes whose predicate held in the current bar.red, sixteen slots
     REDUCED_THREADS = 96  # lanes that took part, sixteen slots
@@ -146,6 +149,9 @@ class SiteField(enum.IntEnum):
 
 SITE_BYTES = 48
 
+FRESH_BASE, FRESH_STRIDE, FRESH_MASK = 1 << 62, 1 << 40, 1 << 40
+"""Of a site whose next record is to stand on its own: no access has these."""
+
 
 class Stop(enum.IntEnum):
     """Why the driver returned."""
@@ -156,6 +162,7 @@ class Stop(enum.IntEnum):
     BUFFER_FULL = 3
     DEADLOCK = 4
     SERVICE = 5
+    YIELDED = 6
 
 
 class Fault(enum.IntEnum):

@@ -8,6 +8,7 @@ stays linear.
 from __future__ import annotations
 
 import bisect
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,17 @@ SEGMENT = 96
 NOTHING = frozenset({"membar", "fence", "nanosleep", "pmevent", "prefetch", "prefetchu", "discard", "applypriority"})
 
 
+POLLING = frozenset({"volatile", "acquire", "relaxed", "mmio"})
+"""Loads that ask what other threads have written."""
+PRIVATE = frozenset({"shared", "shared::cta", "shared::cluster", "local", "param", "const"})
+
+
+def _polls(instruction: Instruction) -> bool:
+    """Whether a warp that waits for another thread block does it with such a load, so that its turn should end."""
+    modifiers = POLLING.intersection(instruction.modifiers)
+    return instruction.opcode == "ld" and bool(modifiers) and PRIVATE.isdisjoint(instruction.modifiers)
+
+
 @dataclass(frozen=True)
 class BlockCompiler:
     """Compiles the blocks of one kernel into one LLVM module; ``record_widths`` adds the recording of value widths."""
@@ -53,6 +65,11 @@ class BlockCompiler:
     sites: Sites
     record_widths: bool = False
     taints: Taints | None = None
+
+    @functools.cached_property
+    def is_cooperative(self) -> bool:
+        """Whether its thread blocks wait for each other."""
+        return self.kernel.is_cooperative
 
     def compile(self, block: Block, first_pc: int) -> None:
         """Define ``block_N`` (and what it chains to), and ``resume_N`` for a block that ends in ``bar.red`` or a
@@ -219,6 +236,8 @@ class _Body:
 
     def _memory(self, instruction: Instruction, pc: int) -> list[Value]:
         access = MemoryAccess(self.values, self.compiler.sites, instruction, pc)
+        if self.compiler.is_cooperative and _polls(instruction):
+            set_slot(self.launch, Slot.YIELD, self.code.const(I64, 1))
         return access.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
 
     def _asynchronous(self, instruction: Instruction, pc: int) -> list[Value]:

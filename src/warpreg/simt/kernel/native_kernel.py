@@ -46,7 +46,8 @@ class Image:
 
     ``ends`` gives each block's kind, target, fall-through, reconvergence block, instruction count and whether it has a
     resume function; ``sites`` each memory instruction's pc and whether it has a guard; ``has_stack`` is whether threads
-    need a stack; ``taints`` are those that it follows.
+    need a stack; ``is_cooperative`` whether thread blocks wait for each other and run side by side; ``taints`` are
+    those that it follows.
     """
 
     kernel: Kernel
@@ -59,6 +60,7 @@ class Image:
     reads_clock: bool
     has_stack: bool
     waits: bool
+    is_cooperative: bool
     taints: Taints | None = None
 
 
@@ -104,6 +106,7 @@ def compile_image(kernel: Kernel, record: Record, taints: Taints | None = None) 
         ends=_ends(kernel),
         reads_clock=bool(specials & CLOCKS),
         has_stack=STACK_BASE.name in specials,
+        is_cooperative=compiler.is_cooperative,
         waits=any(i.opcode == "mbarrier" and i.modifiers[0].endswith("_wait") for i in kernel.instructions()),
         taints=taints,
     )
@@ -111,7 +114,7 @@ def compile_image(kernel: Kernel, record: Record, taints: Taints | None = None) 
 
 def load(image: Image, record: Record) -> NativeKernel:
     """Make an image callable."""
-    library, driver = object_code.Library(image.code), _driver(record, image.reads_clock, image.waits)
+    library, driver = object_code.Library(image.code), _driver(record, image)
     operations = [_operation(operation) for operation in image.operations]
     return NativeKernel(
         image=image,
@@ -127,13 +130,20 @@ def _operation(operation: NativeOperation) -> tuple[object_code.Library, int]:
     return library, library.address(operation.name)
 
 
-def _driver(record: Record, keep_clock: bool, yields: bool) -> object_code.Library:
+def _driver(record: Record, image: Image) -> object_code.Library:
     streams = (
         (record.addresses, Slot.ADDRESSES, Slot.ADDRESSES_LIMIT),
         (record.widths, Slot.WIDTHS, Slot.WIDTHS_LIMIT),
     )
     watch = tuple((field, limit) for wanted, field, limit in streams if wanted)
-    driver = Driver(record.path, watch, STACK_ENTRIES, keep_clock, yields)
+    driver = Driver(
+        record.path,
+        watch,
+        STACK_ENTRIES,
+        keep_clock=image.reads_clock,
+        yields=image.waits or image.is_cooperative,
+        side_by_side=image.is_cooperative,
+    )
     return object_code.cached_library(repr(driver), driver.module)
 
 

@@ -35,24 +35,25 @@ ALL = 0xFFFFFFFFFFFFFFFF
 class Driver:
     """Options of the driver: record the path; look after the buffers of other streams that blocks fill; the depth of a
     warp's reconvergence stack; leave the count of warp-instructions where blocks can read it; end a turn where a block
-    asks for it."""
+    asks for it; return to Python (`Stop.YIELDED`) after a round of the block's warps in which one did."""
 
     record_path: bool
     watch: tuple[tuple[Slot, Slot], ...]
     stack_entries: int
     keep_clock: bool
     yields: bool
+    side_by_side: bool = False
 
     def module(self) -> str:
         """LLVM IR that defines ``run(launch record) -> Stop``."""
         module = ir.Module("driver")
         release = _release(module)
         warp = _run_warp(module, release, self)
-        _run(module, warp, self.record_path)
+        _run(module, warp, self)
         return str(module)
 
 
-def _run(module: Any, run_warp: Any, record_path: bool) -> None:
+def _run(module: Any, run_warp: Any, options: Driver) -> None:
     code = Code(module, "run", I32, [I64])
     (launch,) = code.arguments
     with code.loop():
@@ -60,10 +61,10 @@ def _run(module: Any, run_warp: Any, record_path: bool) -> None:
             block = slot(code, launch, Slot.THREAD_BLOCK)
             with code.if_(block == slot(code, launch, Slot.THREAD_BLOCKS)):
                 code.ret(code.const(I32, Stop.FINISHED))
-            if record_path:
+            if options.record_path:
                 with code.if_(slot(code, launch, Slot.PATH) > slot(code, launch, Slot.PATH_LIMIT)):
                     code.ret(code.const(I32, Stop.BUFFER_FULL))
-            _begin_thread_block(code, launch, block, record_path)
+            _begin_thread_block(code, launch, block, options.record_path)
         with code.loop():
             turn = slot(code, launch, Slot.READY) & (code.const(I64, ALL) << slot(code, launch, Slot.WARP))
             with code.if_(turn == 0):
@@ -82,8 +83,13 @@ def _run(module: Any, run_warp: Any, record_path: bool) -> None:
             with finished:
                 set_slot(launch, Slot.BLOCK_LIVE, code.const(I64, 0))
                 _next_thread_block(code, launch)
-            with going, code.if_(slot(code, launch, Slot.READY) == 0):
-                code.ret(code.const(I32, Stop.DEADLOCK))
+            with going:
+                with code.if_(slot(code, launch, Slot.READY) == 0):
+                    code.ret(code.const(I32, Stop.DEADLOCK))
+                if options.side_by_side:
+                    with code.if_(slot(code, launch, Slot.YIELDED) != 0):
+                        set_slot(launch, Slot.YIELDED, code.const(I64, 0))
+                        code.ret(code.const(I32, Stop.YIELDED))
     code.builder.unreachable()
 
 
@@ -322,6 +328,7 @@ def _run_warp(module: Any, release: Any, options: Driver) -> Any:
             yields = slot(code, launch, Slot.YIELD) != 0
             set_slot(launch, Slot.YIELD, code.const(I64, 0))
             with code.if_(yields & (state.mask.get() != 0), likely=False):
+                set_slot(launch, Slot.YIELDED, code.const(I64, 1))
                 leave(Stop.FINISHED)
         with code.if_(state.mask.get() == 0, likely=False):
             _end_warp(code, launch, warp, release)

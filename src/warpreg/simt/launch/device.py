@@ -22,6 +22,7 @@ from warpreg.simt.block.taints import Taints
 from warpreg.simt.kernel.kernel_cache import load_or_compile
 from warpreg.simt.kernel.native_kernel import NativeKernel, Record, compile_image, load
 from warpreg.simt.lanes import instructions
+from warpreg.simt.launch import side_by_side
 from warpreg.simt.launch.faults import LaunchError
 from warpreg.simt.launch.launch import MAX_INSTRUCTIONS, STACK_BYTES, Launch, LaunchRun, Progress, dimensions
 from warpreg.simt.memory.arena import ALIGNMENT, Buffer, GlobalMemory
@@ -65,6 +66,7 @@ class Device:
         self.heap = Heap(self.memory, heap_bytes)
         self.launches: list[Launch] = []
         self._kernels: dict[str, NativeKernel] = {}
+        self._grid_workspace: Buffer | None = None
         self._parameter_copies: dict[str, Buffer] = {}
         self._variables = self._load_variables()
 
@@ -201,10 +203,19 @@ class Device:
             self.record,
             self.max_instructions if max_instructions is None else max_instructions,
             self.stack_bytes,
+            self._workspace() if native.image.is_cooperative else 0,
         )
         done = run.run(self.progress)
         self.launches.append(done)
         return done
+
+    def _workspace(self) -> int:
+        """The address of the grid's workspace, as a cooperative launch finds it."""
+        if self._grid_workspace is None:
+            content = side_by_side.workspace()
+            self._grid_workspace = self.memory.allocate(content.shape, content.dtype, "the grid's workspace")
+        self._grid_workspace.write(side_by_side.workspace())
+        return self._grid_workspace.address
 
     def _parameter_copy(self, kernel: Kernel) -> Buffer:
         """Where a kernel that indexes its parameters at run time finds them; written anew by each launch."""

@@ -111,6 +111,13 @@ class Report:
                 waiting.append(f"warp {warp} waits at barrier {at[0]}{where}")
         return DeadlockError(f"{self._kernel_and_block()}: barrier deadlock: {'; '.join(waiting)}")
 
+    def grid_deadlock(self, waiting: int, count: int) -> DeadlockError:
+        """Thread blocks that wait for the whole grid and will not go on."""
+        return DeadlockError(
+            f"kernel '{self.kernel.name}': deadlock: {waiting} of {count} thread blocks wait for the grid, and none "
+            f"goes on"
+        )
+
     def runaway(self, limit: int) -> RunawayError:
         """The launch has executed more than ``limit`` warp-instructions."""
         label = self._label(int(self.launch[Slot.WARP]))

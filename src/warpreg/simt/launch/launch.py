@@ -19,6 +19,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.simt.block.records import MAX_WARPS, SITE_BYTES, STACK_ENTRY_BYTES, SiteField, Slot, Stop, Warp
 from warpreg.simt.block.register_storage import THREAD_INDEX_BYTES
 from warpreg.simt.kernel.native_kernel import STACK_ENTRIES, NativeKernel, Record
+from warpreg.simt.launch import side_by_side
 from warpreg.simt.launch.arguments import pack
 from warpreg.simt.launch.fault_reports import Report
 from warpreg.simt.launch.faults import LaunchError
@@ -106,8 +107,10 @@ class LaunchRun:
         record: Record,
         max_instructions: int,
         stack_bytes: int = STACK_BYTES,
+        workspace: int = 0,
     ) -> None:
         self._started = time.perf_counter()
+        self._pause = FIRST_PAUSE
         memory = heap.memory
         self.native, self.kernel, self.memory = native, native.kernel, memory
         self.grid, self.block, self.arguments = grid, block, tuple(arguments)
@@ -135,6 +138,7 @@ class LaunchRun:
         self.constants = np.array([(b.address, b.address + b.bytes) for b in constants], np.uint64).reshape(-1, 2)
         self.textures = textures.table()
         self._fill(shared_bytes)
+        self.launch[Slot.ENVREG1], self.launch[Slot.ENVREG2] = divmod(workspace, 1 << 32)
         self._thread_indices()
         self.recorder = Recorder(native, record, self._header(), self.launch)
         self.report = Report(
@@ -233,7 +237,8 @@ class LaunchRun:
     def run(self, progress: Progress | None) -> Launch:
         """Run to the end.  Raises ExecutionError (and what derives from it); a partial recording is deleted then."""
         try:
-            self._drive(progress)
+            drive = side_by_side.drive if self.native.image.is_cooperative else LaunchRun._drive
+            drive(self, progress)
             executed = int(self.launch[Slot.EXECUTED])
             trace = self.recorder.finish({"warp_instructions": executed})
         except BaseException:
@@ -255,17 +260,24 @@ class LaunchRun:
         )
 
     def _drive(self, progress: Progress | None) -> None:
+        while self.advance() is not Stop.FINISHED:
+            if progress is not None:
+                progress(int(self.launch[Slot.THREAD_BLOCK]) / int(self.launch[Slot.THREAD_BLOCKS]))
+
+    def advance(self, until: int | None = None) -> Stop:
+        """Run on and do what has to be done: FINISHED after the last thread block, YIELDED where its warps have ended
+        their turns, PAUSED at a look at Ctrl-C and progress, or once ``until`` warp-instructions are executed."""
         run = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)(self.native.run)
-        launch, limit, pause = self.launch, self.max_instructions, FIRST_PAUSE
+        launch, limit = self.launch, self.max_instructions
+        end = limit if until is None else min(until, limit)
         while True:
-            launch[Slot.PAUSE_AT] = min(int(launch[Slot.EXECUTED]) + pause, limit)
+            launch[Slot.PAUSE_AT] = min(int(launch[Slot.EXECUTED]) + self._pause, end)
             started = time.perf_counter()
             stop = Stop(run(launch.ctypes.data))
-            pause = _adapted(pause, time.perf_counter() - started) if stop is Stop.PAUSED else pause
-            if progress is not None:
-                progress(int(launch[Slot.THREAD_BLOCK]) / int(launch[Slot.THREAD_BLOCKS]))
-            if stop is Stop.FINISHED and launch[Slot.EXECUTED] <= limit:
-                return
+            if stop is Stop.PAUSED:
+                self._pause = _adapted(self._pause, time.perf_counter() - started)
+            if stop in (Stop.FINISHED, Stop.YIELDED) and launch[Slot.EXECUTED] <= limit:
+                return stop
             if stop is Stop.BUFFER_FULL:
                 self.recorder.flush()
             elif stop is Stop.SERVICE:
@@ -276,6 +288,8 @@ class LaunchRun:
                 raise self.report.deadlock()
             elif int(launch[Slot.EXECUTED]) >= limit:
                 raise self.report.runaway(limit)
+            if stop is Stop.PAUSED:
+                return stop
 
 
 def _adapted(pause: int, seconds: float) -> int:

@@ -62,7 +62,15 @@ class Recorder:
         self._buffers = [_buffer(stream, margin) for wanted, stream, margin in margins if wanted]
         self._file = _nameless_file() if record.any else None
         self._writer = TraceWriter(self._file, header) if self._file is not None else None
+        self._parts: dict[int, list[tuple[Stream, NDArray[np.uint8]]]] = {}
+        self._part: int | None = None
         self._rewind()
+
+    def go_on_with(self, part: int) -> None:
+        """What is recorded from now on belongs to thread block ``part``; parts are written in their order at the end,
+        and until then stay in memory."""
+        self.flush()
+        self._part = part
 
     def _rewind(self) -> None:
         for buffer in self._buffers:
@@ -74,10 +82,12 @@ class Recorder:
         """Write out what the buffers hold and empty them.  Raises ExecutionError if the disk does not take it."""
         if self._writer is None:
             return
-        with _disk():
-            for buffer in self._buffers:
-                used = int(self._launch[_FIELDS[buffer.stream][0]]) - buffer.first
-                if used:
+        for buffer in self._buffers:
+            used = int(self._launch[_FIELDS[buffer.stream][0]]) - buffer.first
+            if used and self._part is not None:
+                self._parts.setdefault(self._part, []).append((buffer.stream, buffer.content[:used].copy()))
+            elif used:
+                with _disk():
                     self._writer.append(buffer.stream, buffer.content[:used])
         self._rewind()
 
@@ -86,6 +96,10 @@ class Recorder:
         self.flush()
         if self._writer is None or self._file is None:
             return None
+        with _disk():
+            for part in sorted(self._parts):
+                for stream, content in self._parts[part]:
+                    self._writer.append(stream, content)
         stored = {stream.name.lower(): size for stream, size in self._writer.stored_bytes.items()}
         with _disk():
             self._writer.finish({**totals, "stored_bytes": stored})

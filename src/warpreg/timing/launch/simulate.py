@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -35,6 +36,9 @@ class RecordedLaunch(Protocol):
 
     @property
     def kernel(self) -> Kernel: ...
+
+    @property
+    def grid(self) -> tuple[int, int, int]: ...
 
     @property
     def block(self) -> tuple[int, int, int]: ...
@@ -112,6 +116,7 @@ def timed(
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
     place, kernel, behaviour = _prepared(launch, machine, chosen, registers)
+    _check_cooperative(launch, machine, place.blocks)
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms, place.blocks * launch.shared_bytes))
     end = ALL_BLOCKS if window is None else window.first + window.count
     blocks: Iterable[ThreadBlocks] = feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks, end=end)
@@ -127,6 +132,16 @@ def timed(
     )
     engine.run()
     return Timed(launch, machine, chosen, engine, outside, visits)
+
+
+def _check_cooperative(launch: RecordedLaunch, machine: Machine, resident: int) -> None:
+    """Thread blocks that wait for each other must all be on the machine.  Raises TimingError."""
+    blocks, most = math.prod(launch.grid), resident * machine.chip.sms
+    if blocks > most and launch.kernel.is_cooperative:
+        raise TimingError(
+            f"kernel {launch.kernel.name}: its thread blocks wait for each other, and machine '{machine.name}' holds "
+            f"{most} at once, not {blocks}"
+        )
 
 
 def _result(run: Timed) -> TimingResult:

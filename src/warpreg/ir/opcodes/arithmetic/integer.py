@@ -53,17 +53,23 @@ def add_with_carry_out(m: Algebra[V], f: Form, a: V, b: V, carry: V) -> tuple[V,
     return total, m.or_(first, m.ult(total, partial))
 
 
-def sub_borrow_out(m: Algebra[V], f: Form, a: V, b: V) -> tuple[V, V]:
-    return m.sub(a, b), m.ult(a, b)
+def inverted(m: Algebra[V], carry: V) -> V:
+    """The borrow of a carry, and the carry of a borrow."""
+    return m.xor(carry, m.constant(1, 1))
 
 
-def sub_with_borrow(m: Algebra[V], f: Form, a: V, b: V, borrow: V) -> V:
-    return m.sub(m.sub(a, b), m.zext(borrow, f.bits))
+def sub_carry_out(m: Algebra[V], f: Form, a: V, b: V) -> tuple[V, V]:
+    """The machine adds a, the complement of b, and 1: it carries where nothing is borrowed."""
+    return m.sub(a, b), inverted(m, m.ult(a, b))
 
 
-def sub_with_borrow_out(m: Algebra[V], f: Form, a: V, b: V, borrow: V) -> tuple[V, V]:
-    partial, taken = m.sub(a, b), m.zext(borrow, f.bits)
-    return m.sub(partial, taken), m.or_(m.ult(a, b), m.ult(partial, taken))
+def sub_with_carry(m: Algebra[V], f: Form, a: V, b: V, carry: V) -> V:
+    return m.sub(m.sub(a, b), m.zext(inverted(m, carry), f.bits))
+
+
+def sub_with_carry_out(m: Algebra[V], f: Form, a: V, b: V, carry: V) -> tuple[V, V]:
+    partial, taken = m.sub(a, b), m.zext(inverted(m, carry), f.bits)
+    return m.sub(partial, taken), inverted(m, m.or_(m.ult(a, b), m.ult(partial, taken)))
 
 
 def mul_wide(m: Algebra[V], f: Form, a: V, b: V) -> V:
@@ -158,9 +164,9 @@ OPCODES = (
     Opcode(f"addc.cc.{WORDS}", "T CC <- T T CC", add_with_carry_out),
     Opcode(f"sub.{INTEGERS}", "T <- T T", lambda m, f, a, b: m.sub(a, b)),
     Opcode("sub.sat.s32", "T <- T T", sub_saturating),
-    Opcode(f"sub.cc.{WORDS}", "T CC <- T T", sub_borrow_out),
-    Opcode(f"subc.{INTEGERS}", "T <- T T CC", sub_with_borrow),
-    Opcode(f"subc.cc.{WORDS}", "T CC <- T T CC", sub_with_borrow_out),
+    Opcode(f"sub.cc.{WORDS}", "T CC <- T T", sub_carry_out),
+    Opcode(f"subc.{INTEGERS}", "T <- T T CC", sub_with_carry),
+    Opcode(f"subc.cc.{WORDS}", "T CC <- T T CC", sub_with_carry_out),
     Opcode(f"mul.(lo|hi).{INTEGERS}", "T <- T T", product),
     Opcode("mul.wide.(u16|s16|u32|s32)", "W <- T T", mul_wide),
     Opcode(f"mad.(lo|hi).{INTEGERS}", "T <- T T T", mad),
