@@ -59,7 +59,8 @@ class Variable:
 
     ``dimensions`` is empty for a scalar; a dimension of 0 is an unsized array.  ``vector`` is 1, 2 or 4.
     ``linkage`` is ``extern``, ``visible``, ``weak``, ``common`` or empty.  ``qualifiers`` are the other tokens between
-    the space and the name (``.ptr``, ``.global``, attributes).
+    the space and the name (``.ptr``, ``.global``, attributes).  ``owner`` is the function, with the scope in it, that
+    declares a static variable of global or constant memory.
     """
 
     space: str
@@ -72,6 +73,12 @@ class Variable:
     linkage: str = ""
     qualifiers: tuple[str, ...] = ()
     location: Location | None = field(default=None, compare=False)
+    owner: str = ""
+
+    @property
+    def unique_name(self) -> str:
+        """Its name in the module, which two functions may give to variables of their own."""
+        return f"{self.owner}.{self.name}" if self.owner else self.name
 
     @property
     def element_bytes(self) -> int:
@@ -168,6 +175,14 @@ class Function:
         yield from _instructions(self.body or ())
 
 
+def _variables(statements: tuple[Statement, ...]) -> Iterator[Variable]:
+    for statement in statements:
+        if isinstance(statement, Variable):
+            yield statement
+        elif isinstance(statement, Scope):
+            yield from _variables(statement.statements)
+
+
 def _instructions(statements: tuple[Statement, ...]) -> Iterator[Instruction]:
     for statement in statements:
         if isinstance(statement, Instruction):
@@ -215,6 +230,12 @@ class Module:
     @property
     def variables(self) -> tuple[Variable, ...]:
         return tuple(item for item in self.items if isinstance(item, Variable))
+
+    @property
+    def static_variables(self) -> tuple[Variable, ...]:
+        """The module's variables, and those of global and constant memory that functions declare."""
+        owned = (v for f in self.functions for v in _variables(f.body or ()) if v.owner)
+        return (*self.variables, *owned)
 
     @property
     def kernels(self) -> tuple[Function, ...]:

@@ -7,10 +7,11 @@ lookup for its opcode and for each operand; `StatementReader` reads everything e
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from warpreg.ir.errors import Location
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.module import Scope, Statement
+from warpreg.ir.module import Scope, Statement, Variable
 from warpreg.ir.operands import Operand
 from warpreg.ptx.diagnostics import MalformedError
 from warpreg.ptx.literals import MAX_DEPTH
@@ -31,7 +32,8 @@ _ELSEWHERE = frozenset(
 class BodyReader:
     """Reads one function body from after its ``{``, whose offset is ``opening``."""
 
-    def __init__(self, source: Source, names: Names, opening: int) -> None:
+    def __init__(self, source: Source, names: Names, opening: int, function: str = "") -> None:
+        self._function = function
         self._source = source
         self._names = names
         self._openings = [opening]
@@ -111,8 +113,15 @@ class BodyReader:
             if directive is not None and directive[0] in _ELSEWHERE:
                 return self._unclosed(start, f"before '{directive[0]}'")
         statements, end = self._general.statement(start, self._names, self._original)
-        self._statements += statements
+        self._statements += (self._owned(s) if isinstance(s, Variable) else s for s in statements)
         return end
+
+    def _owned(self, variable: Variable) -> Variable:
+        """A static variable of global or constant memory belongs to the function, or to the nested scope."""
+        if variable.space not in ("global", "const"):
+            return variable
+        scope = f"{self._function}.{self._openings[-1]}" if len(self._openings) > 1 else self._function
+        return replace(variable, owner=scope)
 
     def _open(self, start: int) -> None:
         if len(self._openings) > MAX_DEPTH:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -17,6 +18,8 @@ from warpreg.ptx.tokens import Cursor
 SPACES = frozenset({".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"})
 VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
 MAX_REGISTERS = 1 << 24
+MAX_BYTES = 1 << 40
+"""Of a variable."""
 MAX_ALIGNMENT = 1 << 20
 _POINTER_SPACES = frozenset({".const", ".global", ".local", ".shared", ".param", ".tex"})
 _FLAT_NUMBERS = re.compile(r"\{[\s\d,]*\d\s*\}", re.ASCII)
@@ -139,6 +142,9 @@ class DeclarationReader:
             name = cursor.name("a variable name")
             self._declare(name, start, model)
         dimensions = tuple(self._dimensions())
+        size = model.element_bytes * math.prod(dimensions)
+        if size > MAX_BYTES:
+            raise MalformedError(start, f"'{name}' has {_power(size)} bytes, at most {_power(MAX_BYTES)} are possible")
         initializer = self._initializer() if cursor.take("=") else None
         return Variable(
             model.space, model.type, name, model.alignment, dimensions, model.vector, initializer, model.linkage,
@@ -277,6 +283,14 @@ class DeclarationReader:
                 raise MalformedError(start, "an address offset is an integer")
             total += sign * term.value
         return total
+
+
+def _power(number: int) -> str:
+    """A number as it is, or as a power of two where it is large."""
+    exponent = number.bit_length() - 1
+    if exponent < 30:
+        return str(number)
+    return f"2^{exponent}" if number == 1 << exponent else f"more than 2^{exponent}"
 
 
 def _flat(text: str) -> tuple[Immediate, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from warpreg.ir.operands import (
@@ -25,6 +26,8 @@ from warpreg.ptx.names import Names
 from warpreg.ptx.tokens import Cursor
 
 _SINK = Sink()
+SUMMED = (16, 32, 64)
+"""Bits of registers that ``x + 1`` may name."""
 _SELECTORS = re.compile(r"b[0-7]{1,4}|h[0-3]{1,2}")
 
 
@@ -35,6 +38,8 @@ class OperandReader:
         self._cursor = cursor
         self._names = names
         self._reporter = reporter
+        self.sums: list[tuple[Register, int, Register]] = []
+        """Registers that stand for the sum of a register and a constant: what to add, and the name of the sum."""
 
     def operands(self, opcode: str) -> tuple[Operand, ...]:
         """The comma-separated operands of an instruction; the cursor stops at the token after them."""
@@ -60,7 +65,7 @@ class OperandReader:
         if depth > MAX_DEPTH:
             raise MalformedError(cursor.start, f"operand nested more than {MAX_DEPTH} deep")
         if cursor.kind == "name" and cursor.text != "WARP_SZ":
-            return self._named()
+            return self._named(depth=depth)
         if cursor.kind == "sink":
             cursor.advance()
             return _SINK
@@ -112,7 +117,7 @@ class OperandReader:
             return operand
         raise MalformedError(start, f"'-' takes a register, found '{operand}'")
 
-    def _named(self, kind: str = "name") -> Operand:
+    def _named(self, kind: str = "name", depth: int = 1) -> Operand:
         cursor = self._cursor
         start, name = cursor.start, self._whole_name()
         found = self._names.resolve(name)
@@ -120,7 +125,19 @@ class OperandReader:
             return self._part(name) or self._unknown(name, start, kind)
         if isinstance(found, Symbol) and cursor.text in ("+", "-"):
             return Symbol(found.name, self._offset())
+        if isinstance(found, Register) and depth == 0 and cursor.text == "+":
+            return self._sum(found, start)
         return found
+
+    def _sum(self, register: Register, start: int) -> Register:
+        """``x + 1``: a new register, which the reader of the statement fills before the instruction."""
+        if not register.type.is_integer or register.type.bits not in SUMMED:
+            raise MalformedError(start, f"'{register}' cannot be added to")
+        number = next(n for n in itertools.count() if self._names.resolve(f"%sum${n}") is None)
+        result = Register(f"%sum${number}", register.type)
+        self._names.declare_register(result.type, result.name, None)
+        self.sums.append((register, self._offset(), result))
+        return result
 
     def _part(self, name: str) -> Part | None:
         base, _, selector = name.partition(".")

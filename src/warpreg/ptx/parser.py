@@ -217,7 +217,7 @@ class ModuleReader:
         except MalformedError as error:
             return self._after_bad_signature(error, names)
         if cursor.text == "{":
-            body, end = BodyReader(self._source, names, cursor.start).read()
+            body, end = BodyReader(self._source, names, cursor.start, function.name).read()
             self._items.append(self._with_parameters_of_body(replace(function, body=body)))
             return end
         self._items.append(function)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from warpreg.ir.errors import Location
 from warpreg.ir.instruction import Guard, Instruction
-from warpreg.ir.module import BranchTable, CallPrototype, LabelStatement, Loc, Statement
+from warpreg.ir.module import BranchTable, CallPrototype, LabelStatement, Loc, RegisterDeclaration, Statement
 from warpreg.ir.opcodes import canonical
-from warpreg.ir.operands import Operand, Register
+from warpreg.ir.operands import Immediate, Operand, Register
 from warpreg.ptx.declarations import SPACES, DeclarationReader
 from warpreg.ptx.diagnostics import MalformedError
 from warpreg.ptx.directives import attributes, pragma, unknown_directive
@@ -43,7 +44,7 @@ class StatementReader:
         if cursor.kind == "dot":
             found = self._directive(cursor, names)
         else:
-            found = [self._instruction(cursor, names, original)]
+            found = self._instruction(cursor, names, original)
         return found, self._finish(cursor)
 
     def loc(self, start: int) -> tuple[Loc, Location | None, int]:
@@ -112,7 +113,8 @@ class StatementReader:
             return [pragma(cursor)]
         raise unknown_directive(cursor, _DIRECTIVES)
 
-    def _instruction(self, cursor: Cursor, names: Names, original: Location | None) -> Instruction:
+    def _instruction(self, cursor: Cursor, names: Names, original: Location | None) -> list[Statement]:
+        """The instruction, behind the sums of registers and constants that its operands name."""
         start = cursor.start
         guard = self._guard(cursor, names) if cursor.text == "@" else None
         if cursor.kind != "name" or not cursor.text[0].islower():
@@ -124,11 +126,17 @@ class StatementReader:
             modifiers.append(cursor.text[1:])
             cursor.advance()
         operands: tuple[Operand, ...] = ()
+        sums: list[tuple[Register, int, Register]] = []
         ends_here = cursor.on_new_line and opcode != "call" and (cursor.text == "@" or cursor.kind == "name")
         if cursor.text not in (";", "}") and cursor.kind != "end" and not ends_here:
-            operands = OperandReader(cursor, names, self._source.reporter).operands(opcode)
+            reader = OperandReader(cursor, names, self._source.reporter)
+            operands = reader.operands(opcode)
+            sums = reader.sums
         ordered = canonical(opcode, tuple(modifiers))
-        return Instruction(opcode, ordered, operands, guard, self._source.place(start), original)
+        found = Instruction(opcode, ordered, operands, guard, self._source.place(start), original)
+        if any(found.results == (total,) for _, _, total in sums):
+            raise MalformedError(start, "the result of an instruction is a register, not a sum")
+        return [*(s for one in sums for s in _added(*one, found)), found]
 
     def _guard(self, cursor: Cursor, names: Names) -> Guard | None:
         cursor.advance()
@@ -144,3 +152,10 @@ class StatementReader:
         if not isinstance(register, Register) or not register.is_predicate:
             raise MalformedError(start, f"'{name}' is not a predicate register")
         return Guard(register, negated)
+
+
+def _added(register: Register, constant: int, total: Register, user: Instruction) -> tuple[Statement, ...]:
+    """The declaration of a sum's register, and its sum, where the instruction that reads it stands."""
+    add = Instruction("add", (f"u{total.type.bits}",), (total, register, Immediate(constant)))
+    declaration = RegisterDeclaration(total.type, total.name)
+    return declaration, replace(add, location=user.location, source=user.source)

@@ -171,7 +171,8 @@ class SymbolResolver:
             offset = self.parameters[operand.name].offset + operand.offset
             return ConstantBank(PARAMETER_BANK, offset, U64)
         if isinstance(operand, Symbol) and operand.name in self.layout.placements:
-            return ConstantBank(VARIABLE_BANK, operand.offset, U64, self.layout.placements[operand.name].variable.name)
+            variable = self.layout.placements[operand.name].variable
+            return ConstantBank(VARIABLE_BANK, operand.offset, U64, variable.unique_name)
         return operand
 
     def _operand(self, operand: Operand, kind: Type) -> Operand:
@@ -195,4 +196,4 @@ class SymbolResolver:
             return symbol
         if placement.space in PLACED:
             return Immediate(placement.offset + symbol.offset)
-        return ConstantBank(VARIABLE_BANK, symbol.offset, self.address_type, placement.variable.name)
+        return ConstantBank(VARIABLE_BANK, symbol.offset, self.address_type, placement.variable.unique_name)

@@ -19,6 +19,7 @@ from warpreg.codegen.build.normalize_legacy import legacy_normalizer
 from warpreg.codegen.build.operand_forms import check_forms
 from warpreg.codegen.build.parameter_addresses import needs_copy, through_addresses
 from warpreg.codegen.build.recursive_calls import Linker
+from warpreg.codegen.build.shorthand import spelled_out
 from warpreg.codegen.build.split_blocks import Item, split
 from warpreg.codegen.machine.textures import canonical
 from warpreg.ir.errors import UnknownNameError
@@ -70,9 +71,20 @@ def build(module: Module, kernel_name: str, *, predicate: bool = False) -> Kerne
 def _normalize_legacy(module: Module, flat: Flattened) -> None:
     normalize = legacy_normalizer(module)
     for items in (flat.items, *(routine.items for routine in flat.routines.values())):
+        items[:] = _spelled_out(items, flat)
         if normalize:
             items[:] = [normalize(i) if isinstance(i, Instruction) else i for i in items]
         items[:] = [canonical(i) if _is_texture(i) else i for i in single_block(items)]
+
+
+def _spelled_out(items: list[Item], flat: Flattened) -> list[Item]:
+    spelled: list[Item] = []
+    for item in items:
+        if isinstance(item, Instruction):
+            spelled.extend(spelled_out(item, flat.variables, flat.names.unique))
+        else:
+            spelled.append(item)
+    return spelled
 
 
 def _is_texture(item: Item) -> TypeGuard[Instruction]:

@@ -2,7 +2,7 @@
 Instructions").
 
 The stack is above everything else in local memory and grows upward; `STACK` is its first free byte, a multiple of 16.
-The bounds check of each access detects a stack overflow.
+An ``alloca`` beyond the end of the stack reads there, so that the bounds check detects the overflow.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from warpreg.ir.instruction import Instruction
-from warpreg.ir.operands import Immediate, Operand, Register, Special
+from warpreg.ir.instruction import Guard, Instruction
+from warpreg.ir.operands import Address, Immediate, Operand, Register, Special
 from warpreg.ir.types import TYPES, Type
 
 STACK = Register("%stack", TYPES["b32"])
 STACK_BASE = Special("%stack_base")
 """The start of the stack, which the launch supplies."""
+
+STACK_END = Special("%stack_end")
+"""The size of a thread's local memory, of which the stack is the last part."""
 
 STACK_OPCODES = frozenset({"alloca", "stacksave", "stackrestore"})
 ALIGNMENT = 16
@@ -38,6 +41,9 @@ def is_stack_instruction(instruction: Instruction) -> bool:
     registers = [o for o in (target, *sources) if isinstance(o, Register)]
     known = isinstance(target, Register) and all(isinstance(o, (Register, Immediate)) for o in sources)
     counts = (1, 2) if instruction.opcode == "alloca" else (0,)
+    alignment = sources[1] if len(sources) > 1 else Immediate(ALIGNMENT)
+    if not isinstance(alignment, Immediate) or alignment.value.bit_count() != 1 or not 0 < alignment.value <= MOST:
+        return False
     return known and len(sources) in counts and all(r.type.bits == instruction.types[-1].bits for r in registers)
 
 
@@ -66,6 +72,10 @@ def stack_instruction(instruction: Instruction, fresh: Register) -> Iterator[Ins
         low = Register(fresh.name + "$low", TYPES["b32"])
         yield emit(instruction, "cvt.u32.u64", low, fresh)
         yield emit(instruction, "add.u32", STACK, STACK, low)
+        over = Register(fresh.name + "$over", TYPES["pred"])
+        yield emit(instruction, "setp.gt.u32", over, STACK, STACK_END)
+        probe = emit(instruction, "ld.volatile.local.b32", low, Address(STACK))
+        yield replace(probe, guard=Guard(over))
 
 
 def _resized(template: Instruction, target: Operand, source: Operand, kind: Type) -> Instruction:

@@ -87,6 +87,11 @@ def _matching(opcode: str, modifiers: tuple[str, ...]) -> tuple[Opcode, ...]:
     return tuple(row for row in _by_name().get(opcode, ()) if row.pattern.fullmatch(text))
 
 
+def is_allowed(opcode: str, modifiers: tuple[str, ...]) -> bool:
+    """Whether a row has these modifiers in this order."""
+    return bool(_matching(opcode, modifiers))
+
+
 @functools.lru_cache(maxsize=4096)
 def canonical(opcode: str, modifiers: tuple[str, ...]) -> tuple[str, ...]:
     """Modifiers in the order of the first row that has them; as they are where one has them so, or none does."""

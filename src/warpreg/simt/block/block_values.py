@@ -42,6 +42,7 @@ UNIFORM_SPECIALS = {
     "%dynamic_smem_size": Slot.DYNAMIC_SHARED,
     "%total_smem_size": Slot.SHARED_BYTES,
     "%stack_base": Slot.STACK_BASE,
+    "%stack_end": Slot.LOCAL_BYTES,
     "%envreg1": Slot.ENVREG1,
     "%envreg2": Slot.ENVREG2,
 }

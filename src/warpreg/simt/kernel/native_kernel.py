@@ -87,7 +87,8 @@ class NativeKernel:
 def compile_image(kernel: Kernel, record: Record, taints: Taints | None = None) -> Image:
     """Native code for a kernel.  Raises UnsupportedError for the first instruction that cannot be run."""
     cells = register_storage.assign(kernel)
-    symbols = tuple(sorted({p.variable.name for p in kernel.placements if p.space in ("global", "const", "tex")}))
+    placed = (p.variable for p in kernel.placements if p.space in ("global", "const", "tex"))
+    symbols = tuple(sorted({variable.unique_name for variable in placed}))
     sites = Sites(record.addresses, coalesced_path.worthwhile(kernel))
     module = ir.Module(kernel.name)
     numbers = {n: i for i, n in enumerate(symbols)}

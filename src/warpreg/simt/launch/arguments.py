@@ -21,14 +21,14 @@ HANDLE_BYTES = 8
 def pack(kernel: Kernel, memory: GlobalMemory, textures: TextureTable, arguments: Sequence[Any]) -> NDArray[np.uint8]:
     """Arguments as bytes of constant bank 0; buffers are in ``memory``, handles refer to ``textures``.
 
-    Raises LaunchError that names the invalid argument.
+    Arguments beyond the parameters are ignored, as in a CUDA launch.  Raises LaunchError that names the invalid argument.
     """
-    if len(arguments) != len(kernel.parameters):
+    if len(arguments) < len(kernel.parameters):
         raise LaunchError(
             f"kernel '{kernel.name}': expected {len(kernel.parameters)} arguments, found {len(arguments)}"
         )
     bank = np.zeros(max(8, kernel.parameter_bytes), np.uint8)
-    for parameter, argument in zip(kernel.parameters, arguments, strict=True):
+    for parameter, argument in zip(kernel.parameters, arguments, strict=False):
         where = f"kernel '{kernel.name}', parameter '{parameter.name}'"
         if isinstance(argument, Buffer):
             argument = _address(where, parameter, argument, kernel.module.address_size, memory)

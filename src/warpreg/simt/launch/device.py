@@ -183,7 +183,11 @@ class Device:
         """
         native = self.native(self.module.kernel_name(kernel))
         symbols = {name: buffer.address for name, buffer in self._variables.items()} | self.textures.references
-        constants = [self._variables[v.name] for v in self.module.variables if v.space == "const" and v.name in symbols]
+        constants = [
+            self._variables[v.unique_name]
+            for v in self.module.static_variables
+            if v.space == "const" and v.unique_name in symbols
+        ]
         if PARAMETER_COPY in native.image.symbols:
             constants.append(self._parameter_copy(native.kernel))
             symbols[PARAMETER_COPY] = constants[-1].address
@@ -226,19 +230,19 @@ class Device:
         return self._parameter_copies[kernel.name]
 
     def _load_variables(self) -> dict[str, Buffer]:
-        placed = [v for v in self.module.variables if v.space in ("global", "const") and v.linkage != "extern"]
+        placed = [v for v in self.module.static_variables if v.space in ("global", "const") and v.linkage != "extern"]
         wanted = [v for v in placed if v.name not in self.textures.references]
-        buffers = {
-            v.name: self.memory.allocate(max(1, v.bytes), np.uint8, v.name, max(ALIGNMENT, v.natural_alignment))
-            for v in wanted
-        }
+        buffers = {}
+        for v in wanted:
+            alignment = max(ALIGNMENT, v.natural_alignment)
+            buffers[v.unique_name] = self.memory.allocate(max(1, v.bytes), np.uint8, v.unique_name, alignment)
         addresses = function_addresses(self.module)
         addresses |= {name: buffer.address for name, buffer in buffers.items()}
         for variable in wanted:
             if variable.initializer is not None and variable.type.kind is not TypeKind.OPAQUE:
-                content = buffers[variable.name].download()
+                content = buffers[variable.unique_name].download()
                 _initialize(content, variable, addresses)
-                buffers[variable.name].write(content)
+                buffers[variable.unique_name].write(content)
         return buffers
 
 
@@ -267,9 +271,10 @@ def _scalar(item: Any, variable: Variable, addresses: dict[str, int]) -> bytes:
     mask = item.mask if isinstance(item, Masked) else 0
     named = item.symbol if isinstance(item, Masked) else item
     symbol = named.symbol if isinstance(named, Generic) else named
-    if not isinstance(symbol, Symbol) or symbol.name not in addresses:
+    own = f"{variable.owner}.{symbol.name}" if isinstance(symbol, Symbol) else ""
+    if not isinstance(symbol, Symbol) or (symbol.name not in addresses and own not in addresses):
         raise UnsupportedError(f"initialiser '{symbol}' of variable '{variable.name}'", variable.location)
-    address = addresses[symbol.name] + symbol.offset
+    address = addresses.get(own, addresses.get(symbol.name, 0)) + symbol.offset
     if mask:
         address = (address & mask) >> ((mask & -mask).bit_length() - 1)
     return (address % (1 << 8 * size)).to_bytes(size, "little")
