@@ -13,7 +13,7 @@ from tests.isa.test_meaning import draw
 from tests.reference.pure import lookup
 
 from warpreg import ptx
-from warpreg.codegen.build.normalize_legacy import modernizer
+from warpreg.codegen.build.normalize_legacy import legacy_normalizer
 from warpreg.ir import opcodes
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.opcodes.order import arranged
@@ -30,8 +30,8 @@ def lines(section: Section) -> list[tuple[str, str, str]]:
 
 def parsed(section: Section, statements: list[str]) -> list[Instruction]:
     module = ptx.parse(text_of(section, statements))
-    modernize = modernizer(module) or (lambda instruction: instruction)
-    return [modernize(s) for s in module.kernels[0].body or () if isinstance(s, Instruction)][:-1]
+    normalize = legacy_normalizer(module) or (lambda instruction: instruction)
+    return [normalize(s) for s in module.kernels[0].body or () if isinstance(s, Instruction)][:-1]
 
 
 @pytest.mark.parametrize("section", ASKED, ids=lambda section: section.title)

@@ -21,7 +21,9 @@ HANDLE_BYTES = 8
 def pack(kernel: Kernel, memory: GlobalMemory, textures: TextureTable, arguments: Sequence[Any]) -> NDArray[np.uint8]:
     """Arguments as bytes of constant bank 0; buffers are in ``memory``, handles refer to ``textures``.
 
-    Arguments beyond the parameters are ignored, as in a CUDA launch.  Raises LaunchError that names the invalid argument.
+    Arguments beyond the parameters are ignored, as in a CUDA launch.
+
+    Raises LaunchError that names the invalid argument.
     """
     if len(arguments) < len(kernel.parameters):
         raise LaunchError(
