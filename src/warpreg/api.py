@@ -29,6 +29,7 @@ from warpreg.experiments.runs.run import CompileChoice, Run
 from warpreg.experiments.runs.traces import UnknownOpcodes
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.module import Module
+from warpreg.ir.text_files import read_text
 from warpreg.ptx import parse
 from warpreg.ptx.nvrtc import compile_cuda
 from warpreg.simt import SurfaceArgument, TextureArgument
@@ -223,7 +224,7 @@ def load_module(source: str | Path) -> Module:
     path = Path(source)
     if path.suffix not in (".cu", ".ptx"):
         raise WarpregError(f"{path}: expected a .cu or .ptx file, found suffix '{path.suffix}'")
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = read_text(path, errors="replace")
     if path.suffix == ".ptx":
         return parse(text, str(path))
     return parse(compile_cuda(text, path.name), f"<ptx of {path}>")

@@ -50,6 +50,8 @@ class CompiledFunction(CallStatements, TextureStatements):
         return guarded
 
     def _statement(self, s: Statement) -> Execute:
+        if s.opcode == "mov" and {"v2", "v4"} & set(s.modifiers):
+            return self._move_elements(s)
         if s.opcode == "mov" and any(o.startswith("{") for o in s.operands):
             return self._pack_or_unpack(s)
         if s.opcode in video.OPCODES:
@@ -121,6 +123,19 @@ class CompiledFunction(CallStatements, TextureStatements):
             write_second(thread, int(other))
 
         return step(execute_with_carry if instruction.carry else execute_both if instruction.second else execute)
+
+    def _move_elements(self, s: Statement) -> Execute:
+        """All elements are read before one is written."""
+        name = s.modifiers[-1]
+        writes = [self.writer(part, name) for part in elements(s.operands[0])]
+        reads = [self.reader(part, name) for part in elements(s.operands[1])]
+
+        def execute(thread: Thread) -> None:
+            values = [read(thread) for read in reads]
+            for write, pattern in zip(writes, values, strict=True):
+                write(thread, pattern)
+
+        return step(execute)
 
     def _pack_or_unpack(self, s: Statement) -> Execute:
         bits = pure.kind_and_bits(s.modifiers[-1])[1]

@@ -59,13 +59,15 @@ class Reference:
         self.memory = Space("global")
         self._next = FIRST_GLOBAL
         places = {}
-        for variable in self.program.variables.values():
+        owned = (v for f in self.program.functions.values() for v in f.variables.values())
+        variables = [*self.program.variables.values(), *owned]
+        for variable in variables:
             if variable.space in ("global", "const"):
                 buffer = self.buffer(variable.initial or bytes(variable.bytes))
                 places[variable.name] = buffer.address
         self.compiled = CompiledProgram(self.program, places)
         self.host = Host()
-        for variable in self.program.variables.values():
+        for variable in variables:
             for at, name in variable.references:
                 address = self.compiled.places.addresses[name].to_bytes(variable.bytes_of_element, "little")
                 self.memory.write(places[variable.name] + at, address)

@@ -28,11 +28,15 @@ class MemoryStatements(Operands):
         read = self.reader(base, f"b{width}")
         return base, lambda thread: (read(thread) + shift) & mask(width)
 
+    def _space(self, s: Statement, base: str) -> str:
+        """The space that a statement names, or else that of the variable in its address."""
+        return space_of(s) or self.places.spaces.get(base, "")
+
     def load(self, s: Statement) -> Execute:
         name, size, targets = self._access(s, s.operands[0])
         base, address = self._address(s.operands[1])
         writes = [self.writer(t, name) for t in targets]
-        space = space_of(s)
+        space = self._space(s, base)
 
         def from_parameter(thread: Thread) -> None:
             data, at = thread.frame.parameters[base], address(thread)
@@ -53,7 +57,7 @@ class MemoryStatements(Operands):
         name, size, sources = self._access(s, s.operands[1])
         base, address = self._address(s.operands[0])
         reads = [self.reader(o, name) for o in sources]
-        space = space_of(s)
+        space = self._space(s, base)
 
         def to_parameter(thread: Thread) -> None:
             data, at = thread.frame.parameters[base], address(thread)
@@ -81,9 +85,9 @@ class MemoryStatements(Operands):
         columns = list(zip(*(elements(o) for o in operands[2 : 4 if operation == "cas" else 3]), strict=True))
         targets = elements(operands[0]) if s.opcode == "atom" else ["_"] * len(columns)
         writes = [self.writer(target, name) for target in targets]
-        _, address = self._address(operands[1])
+        base, address = self._address(operands[1])
         reads = [[self.reader(operand, name) for operand in column] for column in columns]
-        space = space_of(s)
+        space = self._space(s, base)
 
         def execute(thread: Thread) -> None:
             memory, at = thread.memory_of(space, address(thread))

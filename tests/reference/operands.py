@@ -37,6 +37,7 @@ class Places:
             if v.space == "shared" and v.bytes:
                 self.addresses[v.name] = aligned(static_shared, v.alignment)
                 static_shared = self.addresses[v.name] + v.bytes
+        self.spaces = {v.name: v.space for v in everything if v.space in ("shared", "local", "const")}
         self.dynamic_shared = aligned(static_shared, 16)
         self.addresses |= {v.name: self.dynamic_shared for v in everything if v.space == "shared" and not v.bytes}
 
@@ -84,9 +85,14 @@ class Operands:
             return lambda thread: thread.frame.registers[text] & limit
         if text.startswith(SPECIALS):
             return lambda thread: thread.special(text) & mask(bits)
+        base, plus, constant = text.partition("+")
+        if plus and self.function.is_register(base.strip()):
+            addend = sum(int(term, 0) for term in constant.split("+"))
+            first = self.reader(base.strip(), name)
+            return lambda thread: (first(thread) + addend) & mask(bits)
         if text[:1].isdigit() or text.startswith("-"):
-            constant = literal(text, name)
-            return lambda thread: constant
+            pattern = literal(text, name)
+            return lambda thread: pattern
         return self.symbol(text)
 
     def symbol(self, text: str) -> Read:

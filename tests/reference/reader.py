@@ -91,6 +91,8 @@ class _Reader:
         self.text = text
         self.at = 0
         self.scopes: list[dict[str, str]] = []
+        self.vectors: dict[str, str] = {}
+        """The elements of each vector register."""
         self.counter = 0
 
     def _skip(self) -> str:
@@ -172,9 +174,14 @@ class _Reader:
             matched = _TYPE.search(text)
             assert matched is not None
             width = kind_and_bits(matched.group(1))[1]
+            vector = re.search(r"\.v([24])\b", text)
             for name in text[matched.end() :].split(","):
                 family = re.match(r"\s*([\w$%]+)\s*<\d+>", name)
-                if family:
+                if vector:
+                    parts = [f"{name.strip()}.{c}" for c in "xyzw"[: int(vector.group(1))]]
+                    function.widths |= dict.fromkeys(parts, width)
+                    self.vectors[name.strip()] = "{" + ", ".join(parts) + "}"
+                elif family:
                     function.families[family.group(1)] = width
                 else:
                     function.widths[self._declare(name.strip())] = width
@@ -205,7 +212,7 @@ class _Reader:
             text = text[matched.end() :]
         head, _, tail = text.partition(" ") if " " in text else (*text.partition("\t"),)
         opcode, *modifiers = head.strip().split(".")
-        operands = tuple(self._resolve(o) for o in split_operands(tail))
+        operands = tuple(self._resolve(self.vectors.get(o, o)) for o in split_operands(tail))
         return Statement(opcode, tuple(modifiers), operands, guard, line)
 
 

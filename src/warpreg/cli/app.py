@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import os
 import sys
 import warnings
@@ -17,7 +18,7 @@ from typing import Any
 import click
 
 import warpreg
-from warpreg.ir.errors import WarpregError
+from warpreg.ir.errors import WarpregError, shortened
 from warpreg.jit.cache_directory import CacheWarning
 
 COMMANDS = {
@@ -81,6 +82,9 @@ def command() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on ``arguments`` (default: those of the process); returns the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an ASCII terminal, or a file name that is not UTF-8
     with _cache_warnings_as_messages():
         return _run(arguments)
 
@@ -126,5 +130,5 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _complain(message: str, status: int) -> int:
-    click.echo(f"warpreg: {message}", err=True)
+    click.echo(f"warpreg: {shortened(message)}", err=True)
     return status

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from warpreg.ir.errors import Location, UnknownNameError, WarpregError
+from warpreg.ir.text_files import read_text
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -145,7 +146,7 @@ class Document:
 
     def _read(self) -> str:
         try:
-            return self.path.read_text(encoding="utf-8")
+            return read_text(self.path)
         except (OSError, UnicodeDecodeError) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else "bytes that are not UTF-8"
             raise self._error(Location(str(self.path), 1), "file", "a readable TOML file", str(reason)) from problem

@@ -6,9 +6,26 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+LONGEST = 1_900
+"""Characters of a message, so that its line stays below 2,000; a flood is counted, not printed."""
+
+
+def shortened(text: str) -> str:
+    """The message, or its first lines and the number of the others where it is longer than `LONGEST`."""
+    if len(text) <= LONGEST:
+        return text
+    room = LONGEST - len("\n... and 999999999 more characters")
+    kept = text[:room].rpartition("\n")[0]
+    if len(kept) < room // 2:
+        return f"{text[:room]}... and {len(text) - room} more characters"
+    return f"{kept}\n... and {len(text[len(kept) + 1 :].splitlines())} more lines"
+
 
 class WarpregError(Exception):
     """Base of every error that Warpreg raises intentionally; the command line converts it to an exit status."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(shortened(str(message)))
 
 
 @dataclass(frozen=True, slots=True)

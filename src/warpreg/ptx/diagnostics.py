@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from warpreg.ir.errors import Location, WarpregError
+from warpreg.ir.errors import LONGEST, Location, WarpregError
 
 SHOWN = 240
 """Characters shown of a source line."""
@@ -41,7 +41,19 @@ class PtxError(WarpregError):
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
-        super().__init__("\n".join(map(str, self.diagnostics)))
+        super().__init__(_joined(list(map(str, self.diagnostics))))
+
+
+def _joined(errors: list[str]) -> str:
+    """The first errors, as many as a message holds, and the number of the others."""
+    room, shown = LONGEST - len("... and 999999999 more errors"), 0
+    while shown < len(errors) and len(errors[shown]) < room:
+        room -= len(errors[shown]) + 1
+        shown += 1
+    more = len(errors) - shown
+    if not shown or not more:
+        return "\n".join(errors)
+    return "\n".join((*errors[:shown], f"... and {more} more error{'s' if more > 1 else ''}"))
 
 
 class MalformedError(WarpregError):

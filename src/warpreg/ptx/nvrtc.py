@@ -48,7 +48,7 @@ def compile_cuda(source: str, name: str, arch: str = DEFAULT_ARCHITECTURE) -> st
     ``compute_75``. Raises `CudaCompileError` with NVRTC's log, or `CompilerMissingError` without the ``cuda`` extra.
     """
     nvrtc = _nvrtc()
-    status, program = nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], [])
+    status, program = nvrtc.nvrtcCreateProgram(source.encode(), name.encode(errors="replace"), 0, [], [])
     _expect_success(nvrtc, status, name)
     try:
         options = [option.encode() for option in compile_options(arch)]

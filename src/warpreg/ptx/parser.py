@@ -46,7 +46,7 @@ def parse(text: str, file: str = "<ptx>") -> Module:
     with collector_paused():
         module = ModuleReader(source).read()
     reporter.raise_if_any()
-    return replace(module, digest=hashlib.sha256(f"{file}\n{text}".encode()).hexdigest())
+    return replace(module, digest=hashlib.sha256(f"{file}\n{text}".encode(errors="surrogateescape")).hexdigest())
 
 
 class ModuleReader:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from warpreg.ir.text_files import read_text
 from warpreg.sass.errors import SassTraceError
 
 LIST_SUFFIX = ".g"
@@ -43,7 +44,7 @@ def read_list(path: Path) -> KernelList:
         return KernelList((path,))
     traces: list[Path] = []
     copies: list[Copy] = []
-    for number, raw in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+    for number, raw in enumerate(read_text(path, errors="replace").splitlines(), 1):
         line, place = raw.strip(), f"{path}:{number}"
         if line.startswith("MemcpyHtoD"):
             copies.append(_copy(line, place, len(traces)))

@@ -65,12 +65,19 @@ class Source:
             raise SassTraceError(f"{self.name}: the compressed file is cut off") from error
 
 
+XZ_MAGIC = b"\xfd7zXZ\x00"
+
+
 def _plain(file: BinaryIO) -> Iterator[bytes]:
     while data := file.read(PIECE_BYTES):
         yield data
 
 
 def _from_xz(file: BinaryIO) -> Iterator[bytes]:
+    """Decompress; raises LZMAError for what does not begin as such a file, which the decompressor would skip."""
+    if file.read(len(XZ_MAGIC)) not in (b"", XZ_MAGIC):
+        raise lzma.LZMAError("the first bytes are not those of an .xz file")
+    file.seek(0)
     with lzma.open(file) as text:
         while data := text.read(PIECE_BYTES):
             yield data

@@ -30,6 +30,7 @@ number, of an array, or of a texture (``[textures.NAME]`` with ``array`` and the
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -40,6 +41,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
+from warpreg.ir.text_files import read_text
 from warpreg.simt.texture.arrays import Address, Filter, Kind, Read
 from warpreg.workloads.workload import Array, Arrays, Buffer, Device, Size, Tolerance, Workload
 
@@ -113,6 +115,10 @@ class Description(Entry):
     expect: dict[str, ExpectEntry] = {}
 
 
+MOST_ELEMENTS = 1 << 31
+"""Of an array that is filled by a rule."""
+
+
 def load_description(path: Path | str) -> Workload:
     """The workload that a TOML file describes.
 
@@ -141,7 +147,7 @@ def load_description(path: Path | str) -> Workload:
 
 def _read(path: Path) -> Description:
     try:
-        return Description.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return Description.model_validate(tomllib.loads(read_text(path)))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DescriptionError(f"{path}: not a TOML file: {error}") from error
     except ValidationError as error:
@@ -185,6 +191,8 @@ def _array(path: Path, name: str, entry: ArrayEntry, size: Size, rng: np.random.
     if not entry.shape:
         raise DescriptionError(f"{path}: {where}: expected a shape or a file")
     shape = tuple(_number(path, f"{where}.shape", extent, size) for extent in entry.shape)
+    if min(shape) < 0 or math.prod(shape) > MOST_ELEMENTS:
+        raise DescriptionError(f"{path}: {where}.shape: expected 0 to {MOST_ELEMENTS} elements, found {list(shape)}")
     try:
         dtype = np.dtype(entry.dtype)
     except TypeError as error:

@@ -60,12 +60,12 @@ def stack_instruction(instruction: Instruction, fresh: Register) -> Iterator[Ins
         if alignment > ALIGNMENT:
             yield emit(instruction, "add.u32", STACK, STACK, Immediate(alignment - 1))
             yield emit(instruction, "and.b32", STACK, STACK, Immediate(-alignment))
-        yield _resized(instruction, target, STACK, kind)
         size = sources[0]
         if kind.bits == 64 or isinstance(size, Immediate):
             yield emit(instruction, "mov.b64", fresh, size)
         else:
             yield emit(instruction, "cvt.u64.u32", fresh, size)
+        yield _resized(instruction, target, STACK, kind)
         yield emit(instruction, "min.u64", fresh, fresh, Immediate(MOST))
         yield emit(instruction, "add.s64", fresh, fresh, Immediate(ALIGNMENT - 1))
         yield emit(instruction, "and.b64", fresh, fresh, Immediate(-ALIGNMENT))

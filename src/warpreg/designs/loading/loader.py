@@ -7,6 +7,7 @@ import functools
 import hashlib
 import importlib.util
 import linecache
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from warpreg.designs.loading.checks import check
 from warpreg.designs.loading.composition import SEPARATOR, compose
 from warpreg.designs.loading.design import Design
 from warpreg.ir.errors import UnknownNameError
+from warpreg.ir.text_files import read_text
 
 FOLDER = Path(__file__).parents[1]
 GROUP = "warpreg.designs"
@@ -78,7 +80,7 @@ def _name(path: Path) -> str:
 
 def _design(path: Path, run: Callable[[], ModuleType], name: str | None = None) -> Design:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise DesignError(f"{path}: cannot read the design: {reason}") from error
@@ -106,7 +108,7 @@ def _from_file(path: Path) -> ModuleType:
     """Run a file as a separate module; it can import modules of its folder, like a script."""
     code = compile(path.read_text(encoding="utf-8"), str(path), "exec")
     linecache.checkcache(str(path))
-    name = f"warpreg_design_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    name = f"warpreg_design_{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:12]}"
     module = ModuleType(name)
     module.__file__ = str(path)
     sys.modules[name] = module

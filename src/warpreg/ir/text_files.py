@@ -1,0 +1,22 @@
+"""Reads text files up to a bound, so that an endless one (``/dev/zero``) is an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warpreg.ir.errors import WarpregError
+
+MOST_CHARACTERS = 1 << 27
+"""More than ten times the longest PTX file known to the authors."""
+
+
+def read_text(path: Path, errors: str = "strict") -> str:
+    """The text of a UTF-8 file.
+
+    Raises OSError, UnicodeDecodeError unless ``errors`` says otherwise, and WarpregError for a file that is too long.
+    """
+    with path.open(encoding="utf-8", errors=errors) as file:
+        text = file.read(MOST_CHARACTERS + 1)
+    if len(text) > MOST_CHARACTERS:
+        raise WarpregError(f"{path}: more than {MOST_CHARACTERS} characters; no input is that long")
+    return text
