@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from warpreg import ptx
+from warpreg.cache import store
 from warpreg.cli import main
 from warpreg.ir.errors import WarpregError
 
@@ -136,10 +137,8 @@ def test_a_cache_that_cannot_be_written_is_one_line(
     monkeypatch.setenv("WARPREG_CACHE", str(tmp_path / "file" / "cache"))
     path = tmp_path / "good.ptx"
     path.write_text(kernel(STORE + f"mov.u32 %r2, {id(path)};"))
-    from warpreg.jit import blob_cache
-
-    blob_cache._warn.cache_clear()
+    store._warn.cache_clear()
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         assert main(["run", str(path), *LAUNCH]) == 0
-    assert capsys.readouterr().err == f"warpreg: compiled code is not kept in {tmp_path}/file/cache: Not a directory\n"
+    assert capsys.readouterr().err == f"warpreg: nothing is kept in cache {tmp_path}/file/cache: Not a directory\n"

@@ -93,7 +93,7 @@ def test_a_workload_that_does_not_run_is_left_out_of_all(monkeypatch: pytest.Mon
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of findings of its own."""
-    monkeypatch.setattr(findings, "cache_directory", lambda: tmp_path)
+    monkeypatch.setenv("WARPREG_CACHE", str(tmp_path))
     return tmp_path / "findings"
 
 
@@ -116,14 +116,14 @@ def test_a_damaged_finding_is_measured_again(cache: Path, tmp_path: Path) -> Non
     assert (tmp_path / "log").read_text() == "spmv\nspmv\n"
 
 
-def test_a_finding_has_a_place_of_its_own() -> None:
-    places = {
-        findings.place(measure, workload, size, AS_COMPILED)
+def test_a_finding_has_a_key_of_its_own() -> None:
+    keys = {
+        findings.key_of(measure, workload, size, AS_COMPILED)
         for measure in (MRF, Replay.of("rfc"), Replay.of("rfc", entries=2))
         for workload in ("spmv", "nn")
         for size in ("tiny", "small")
     }
-    assert len(places) == 3 * 2 * 2
-    assert findings.place(Replay.of("mine.py"), "spmv", "tiny", AS_COMPILED) is None
-    assert findings.place(Scheduled("mine.toml", (Variant.of("rc"),)), "spmv", "tiny", AS_COMPILED) is None
-    assert findings.place(MRF, "mine.toml", "tiny", AS_COMPILED) is None
+    assert len(keys) == 3 * 2 * 2
+    assert findings.key_of(Replay.of("mine.py"), "spmv", "tiny", AS_COMPILED) is None
+    assert findings.key_of(Scheduled("mine.toml", (Variant.of("rc"),)), "spmv", "tiny", AS_COMPILED) is None
+    assert findings.key_of(MRF, "mine.toml", "tiny", AS_COMPILED) is None

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from warpreg.jit import blob_cache, recipe
-from warpreg.jit.cache_directory import CacheWarning
+from warpreg.cache import store
+from warpreg.cache.directory import CacheWarning
+from warpreg.jit import recipe
 from warpreg.jit.compiler import compiler
 from warpreg.jit.natives import Function
 
@@ -141,7 +142,7 @@ def test_a_failed_build_leaves_nothing_behind(cache: Cache) -> None:
 def test_without_a_cache_directory_each_process_compiles(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     (cache.folder / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("WARPREG_CACHE", str(cache.folder / "file"))
-    blob_cache._warn.cache_clear()
+    store._warn.cache_clear()
     with pytest.warns(CacheWarning, match="compiled code is not kept"):
         assert cache.entry()(*WORDS) == 3
     assert cache.entry()(*WORDS) == 3

@@ -15,8 +15,8 @@ import pytest
 from tests.simt.programs import COMPILED, VIRTUAL, module
 
 from warpreg import ptx
+from warpreg.cache import store
 from warpreg.codegen import CompileOptions
-from warpreg.jit import blob_cache
 from warpreg.simt import Device, Record
 from warpreg.simt.kernel import kernel_cache
 from warpreg.simt.llvm import object_code
@@ -39,7 +39,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("WARPREG_CACHE", str(folder))
     monkeypatch.setattr(object_code, "_LOADED", {})
-    blob_cache._warn.cache_clear()
+    store._warn.cache_clear()
     return folder
 
 
@@ -63,7 +63,7 @@ def test_the_second_device_compiles_nothing(cache: Path, compiled: list[str]) ->
     object_code._LOADED.clear()
     assert result() == RESULT
     assert len(compiled) == 3
-    assert sorted(p.parent.name for p in cache.rglob("*.*")) == ["kernels", "objects", "objects"]
+    assert sorted(p.parent.name for p in cache.glob("*/*")) == ["kernels", "objects", "objects"]
 
 
 def test_text_options_and_recording_have_entries_of_their_own(cache: Path, compiled: list[str]) -> None:
@@ -85,7 +85,7 @@ def test_another_processor_or_compiler_has_entries_of_its_own(cache: Path, monke
     monkeypatch.setattr(object_code, "identity", lambda: "another")
     object_code._LOADED.clear()
     result()
-    assert len(list(cache.rglob("*.*"))) == 6
+    assert len(list(cache.glob("*/*"))) == 6
 
 
 def test_an_identity_names_processor_compiler_and_sources() -> None:
@@ -133,22 +133,22 @@ def damages() -> list[Callable[[bytes], bytes]]:
 @pytest.mark.parametrize("damage", damages())
 def test_damaged_entries_are_made_anew(cache: Path, compiled: list[str], damage: Callable[[bytes], bytes]) -> None:
     result()
-    files = [path for path in cache.rglob("*.*") if path.is_file()]
+    files = list(cache.glob("*/*"))
     sound = {path: path.read_bytes() for path in files}
     for path in files:
         path.write_bytes(damage(sound[path]))
     object_code._LOADED.clear()
     assert result() == RESULT
     assert len(compiled) == 6
-    assert all(blob_cache.read(path) is not None for path in files)
+    assert all(store.read(path.parent.name, path.name) is not None for path in files)
 
 
 def test_a_cache_that_cannot_be_written_is_worth_one_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("WARPREG_CACHE", str(tmp_path / "file" / "cache"))
     monkeypatch.setattr(object_code, "_LOADED", {})
-    blob_cache._warn.cache_clear()
-    with pytest.warns(RuntimeWarning, match=r"^compiled code is not kept in .*/file/cache: Not a directory$") as seen:
+    store._warn.cache_clear()
+    with pytest.warns(RuntimeWarning, match=r"^nothing is kept in cache .*/file/cache: Not a directory$") as seen:
         assert result() == RESULT
     assert len(seen) == 1
     object_code._LOADED.clear()
@@ -161,7 +161,7 @@ def test_a_full_disk_leaves_no_half_entry(cache: Path, monkeypatch: pytest.Monke
     def full(path: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(blob_cache.Path, "replace", full)
+    monkeypatch.setattr(store.Path, "replace", full)
     with pytest.warns(RuntimeWarning, match="No space left on device"):
         assert result() == RESULT
     assert [path for path in cache.rglob("*") if path.is_file()] == []

@@ -18,8 +18,8 @@ from typing import Any
 import click
 
 import warpreg
+from warpreg.cache.directory import CacheWarning
 from warpreg.ir.errors import WarpregError, shortened
-from warpreg.jit.cache_directory import CacheWarning
 
 COMMANDS = {
     "run": "Run a kernel or workload, check it, print its register profile",
@@ -31,6 +31,7 @@ COMMANDS = {
     "verify": "Check the outputs of workloads against their references",
     "list": "List workloads, designs, machines, technologies, opcodes",
     "bench": "Measure the speed of Warpreg on this machine",
+    "cache": "Show, verify or delete what is kept on disk",
     "demo": "Run eight kernels through two designs; print a table, draw a figure",
 }
 """Each command with its summary; the command ``x`` is ``warpreg.cli.x.command``."""

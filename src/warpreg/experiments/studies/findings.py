@@ -1,9 +1,8 @@
-"""Findings of measures kept on disk, so that a study that was cut short goes on where it was.
+"""Findings of measures kept on disk, so that a study that was cut short continues where it was.
 
-A finding is known by what was asked (measure, workload, size, compiler's choice) and by the sources of all that may
-have had a part in it.  It is written aside and renamed into place.  ``<cache>/findings/<digest>.pickle``; deleting them
-costs only time.  What names a file of the user's, a design, a machine or a workload, is not kept: that file is not in
-the digest.
+The key of a finding covers what was requested (measure, workload, size, compiler's choice) and the sources of all that
+it may depend on.  Deleting findings costs only time.  A request that names a file of the user's, a design, a machine or
+a workload, is not kept: that file is not in the key.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import pickle
 import sys
-import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -21,9 +19,10 @@ from typing import Any, Protocol
 import numpy as np
 
 import warpreg
+from warpreg.cache import store
 from warpreg.experiments.runs.run import CompileChoice
-from warpreg.jit.cache_directory import cache_directory
 
+KIND = "findings"
 ROOT = Path(warpreg.__file__).parent
 EXPERIMENTS = "experiments"
 WITHOUT_PART = (EXPERIMENTS, "report", "cli")
@@ -37,33 +36,27 @@ class Keyed(Protocol):
     """A frozen dataclass: its text tells all of it."""
 
 
-def place(measure: Keyed, workload: str, size: str, choice: CompileChoice) -> Path | None:
-    """The file of a finding, there or not; None for one that is not kept."""
-    asked = repr((measure, workload, size, choice))
-    if any(ending in asked for ending in FILES):
+def key_of(measure: Keyed, workload: str, size: str, choice: CompileChoice) -> str | None:
+    """The key of a finding, whether it is kept already or not; None for one that is never kept."""
+    request = repr((measure, workload, size, choice))
+    if any(ending in request for ending in FILES):
         return None
-    digest = hashlib.sha256(f"{asked}\0{_package()}\0{_measure(type(measure).__module__)}".encode()).hexdigest()
-    return cache_directory() / "findings" / f"{digest}.pickle"
+    return store.key_of(request, _package(), _measure(type(measure).__module__))
 
 
-def kept(file: Path) -> tuple[Any] | None:
+def kept(key: str) -> tuple[Any] | None:
     """The finding in a tuple; None where there is none, or one that cannot be read."""
+    data = store.read(KIND, key)
     try:
-        found = pickle.loads(file.read_bytes())
-    except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
+        found = None if data is None else pickle.loads(data)
+    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError):
         return None
     return found if isinstance(found, tuple) and len(found) == 1 else None
 
 
-def keep(file: Path, finding: Any) -> None:
+def keep(key: str, finding: Any) -> None:
     """Keep a finding; a disk that does not take it is no error."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=file.parent, prefix="new-", delete=False) as aside:
-            pickle.dump((finding,), aside)
-        Path(aside.name).replace(file)
-    except OSError:
-        return
+    store.write(KIND, key, pickle.dumps((finding,)))
 
 
 @cache

@@ -188,13 +188,13 @@ def _measured(task: Task) -> tuple[str, list[Any]]:
     run: Run | LeftOut | None = None
     each = []
     for measure in task.measures:
-        file = findings.place(measure, task.name, task.size, task.choice) if task.keep else None
-        known = findings.kept(file) if file else None
+        key = findings.key_of(measure, task.name, task.size, task.choice) if task.keep else None
+        known = findings.kept(key) if key else None
         if known is None:
             run = _run(task) if run is None else run
             finding = run if isinstance(run, LeftOut) else _finding(measure, run)
-            if file and not isinstance(finding, LeftOut):
-                findings.keep(file, finding)
+            if key and not isinstance(finding, LeftOut):
+                findings.keep(key, finding)
         else:
             (finding,) = known
         each.append(finding)

@@ -8,17 +8,17 @@ from __future__ import annotations
 import hashlib
 import pickle
 from dataclasses import replace
-from pathlib import Path
 
 from warpreg import codegen, ptx
+from warpreg.cache import store
 from warpreg.codegen import CompileOptions
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
-from warpreg.jit import blob_cache
-from warpreg.jit.cache_directory import cache_directory
 from warpreg.jit.collector_pause import collector_paused
 from warpreg.simt.kernel.native_kernel import Image, NativeKernel, Record, compile_image, load
 from warpreg.simt.llvm import object_code
+
+KIND = "kernels"
 
 
 def load_or_compile(module: Module, name: str, options: CompileOptions | None, record: Record) -> NativeKernel:
@@ -27,20 +27,19 @@ def load_or_compile(module: Module, name: str, options: CompileOptions | None, r
     Raises UnknownNameError, UnsupportedError and the errors of the compiler passes.
     """
     text = module.digest or hashlib.sha256(ptx.write(module).encode()).hexdigest()
-    key = "\n".join((text, name, repr(options), repr(record), object_code.identity()))
-    path = cache_directory() / "kernels" / f"{hashlib.sha256(key.encode()).hexdigest()}.pickle"
+    key = store.key_of(text, name, repr(options), repr(record), object_code.identity())
     with collector_paused():
-        image = _read(path)
+        image = _read(key)
         if image is None:
             kernel = codegen.translate(module, name, options) if options else codegen.build(module, name)
             image = compile_image(kernel, record)
-            blob_cache.write(path, pickle.dumps(_detached(image), pickle.HIGHEST_PROTOCOL))
+            store.write(KIND, key, pickle.dumps(_detached(image), pickle.HIGHEST_PROTOCOL))
     return load(replace(image, kernel=_attached(image.kernel, module)), record)
 
 
-def _read(path: Path) -> Image | None:
+def _read(key: str) -> Image | None:
     """The entry, or None if there is none."""
-    data = blob_cache.read(path)
+    data = store.read(KIND, key)
     if data is None:
         return None
     image: Image = pickle.loads(data)

@@ -12,8 +12,7 @@ import llvmlite
 from llvmlite import binding
 
 import warpreg
-from warpreg.jit import blob_cache
-from warpreg.jit.cache_directory import cache_directory
+from warpreg.cache import store
 
 
 @functools.cache
@@ -76,12 +75,11 @@ def cached_library(name: str, text: Callable[[], str]) -> Library:
 
 
 def _read_or_build(name: str, text: Callable[[], str]) -> Library:
-    key = hashlib.sha256("\n".join((name, identity())).encode()).hexdigest()
-    path = cache_directory() / "objects" / f"{key}.o"
-    code = blob_cache.read(path)
+    key = store.key_of(name, identity())
+    code = store.read("objects", key)
     if code is None:
         code = object_code(text(), optimize=True)
-        blob_cache.write(path, code)
+        store.write("objects", key, code)
     return Library(code)
 
 

@@ -1,0 +1,158 @@
+"""Entries of the cache: written whole, verified when read, bounded in size, and optional.
+
+An entry is the file ``<cache>/<kind>/<key>``: the SHA-256 of its content (32 bytes), then the content.  Damaged machine
+code would not raise an error but crash, so an entry whose checksum differs does not exist.  When the cache grows beyond
+its bound, the entries that were used least recently go.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpreg.cache.directory import CacheWarning, cache_directory, limit_bytes
+from warpreg.cache.trust import directory_refusal, entry_refusal
+
+DIGEST_BYTES = 32
+KEPT_SHARE = 0.8
+"""Of the bound, what an eviction leaves, so that not every write is one."""
+
+_grown: dict[Path, int] = {}
+"""Bytes in a cache directory, as far as this process knows: counted at its first write, then added up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file of the cache; ``used`` is the time of its last use in seconds."""
+
+    path: Path
+    size_bytes: int
+    used: float
+
+    @property
+    def kind(self) -> str:
+        """What it holds: the name of its folder."""
+        return self.path.parent.name
+
+
+def key_of(*parts: str) -> str:
+    """The key of what is made from these texts."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def read(kind: str, key: str) -> bytes | None:
+    """The content of an entry; None if there is none, a damaged one, or one that is refused with a warning."""
+    directory = _usable()
+    if directory is None:
+        return None
+    path = directory / kind / key
+    try:
+        refused = entry_refusal(path.parent) or entry_refusal(path)
+        data = b"" if refused else path.read_bytes()
+    except OSError:
+        return None
+    if refused:
+        _warn(f"cache entry not used: {refused}")
+        return None
+    content = _verified(data)
+    if content is not None:
+        with contextlib.suppress(OSError):
+            os.utime(path)
+    return content
+
+
+def write(kind: str, key: str, content: bytes) -> None:
+    """Keep an entry; no other process ever sees a part of it.  A disk that does not take it causes one warning."""
+    directory = _usable()
+    if directory is None:
+        return
+    path = directory / kind / key
+    try:
+        _write_atomically(path, hashlib.sha256(content).digest() + content)
+        _bound(directory, len(content) + DIGEST_BYTES)
+    except OSError as error:
+        _warn(f"nothing is kept in cache {directory}: {error.strerror}")
+
+
+def entries() -> list[Entry]:
+    """Every entry of the cache, the least recently used first."""
+    return sorted(_entries(cache_directory()), key=lambda entry: entry.used)
+
+
+def is_sound(entry: Entry) -> bool:
+    """Whether an entry is the user's own and has the content that was written."""
+    try:
+        return entry_refusal(entry.path) is None and _verified(entry.path.read_bytes()) is not None
+    except OSError:
+        return False
+
+
+def remove(entry: Entry) -> None:
+    """Delete an entry; one that is gone already is no error.  Raises OSError."""
+    entry.path.unlink(missing_ok=True)
+
+
+def _usable() -> Path | None:
+    """The cache directory, None if it is refused."""
+    directory = cache_directory()
+    refused = directory_refusal(directory)
+    if refused:
+        _warn(f"cache {directory} not used: {refused}")
+        return None
+    return directory
+
+
+def _verified(data: bytes) -> bytes | None:
+    digest, content = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
+    return content if hashlib.sha256(content).digest() == digest else None
+
+
+def _write_atomically(path: Path, data: bytes) -> None:
+    """The file is the user's alone (mode 0600), as are the folders that are made for it."""
+    for folder in (path.parent.parent, path.parent):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _bound(directory: Path, added_bytes: int) -> None:
+    """Note what was written, and evict entries if that is more than the bound."""
+    if directory not in _grown:
+        _grown[directory] = sum(entry.size_bytes for entry in _entries(directory))
+    else:
+        _grown[directory] += added_bytes
+    if _grown[directory] <= limit_bytes():
+        return
+    kept = sorted(_entries(directory), key=lambda entry: entry.used)
+    total = sum(entry.size_bytes for entry in kept)
+    for entry in kept:
+        if total <= KEPT_SHARE * limit_bytes():
+            break
+        remove(entry)
+        total -= entry.size_bytes
+    _grown[directory] = total
+
+
+def _entries(directory: Path) -> Iterator[Entry]:
+    for path in directory.glob("*/*"):
+        with contextlib.suppress(OSError):
+            about = path.lstat()
+            yield Entry(path, about.st_size, about.st_mtime)
+
+
+@functools.cache
+def _warn(message: str) -> None:
+    warnings.warn(message, CacheWarning, stacklevel=4)
