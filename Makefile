@@ -5,20 +5,27 @@ PYTHON ?=
 CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.13 python3.12 python3.11 python3.14)
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 DEMO_OUT ?= demo
 SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint docs ptx table format clean
+.PHONY: help demo test quick test-all bench lint docs ptx table format clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 demo: $(VENV)/.installed-core ## run eight kernels through two designs; print a table, draw a figure
 	$(BIN)/warpreg demo --output $(DEMO_OUT)
 
 test: $(VENV)/.installed-dev ## run the test suite in parallel
-	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS)
+	$(PYTEST) $(ARGS)
+
+quick: $(VENV)/.installed-dev ## run the tests that are not marked slow, in under two minutes
+	$(PYTEST) -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.installed-dev ## run the tests on each supported Python that is installed
+	$(BIN)/nox $(if $(ARGS),-- $(ARGS))
 
 bench: $(VENV)/.installed-core ## measure the speed of this machine; takes five minutes
 	@for part in spine timing replay placement; do $(BIN)/warpreg bench $$part $(ARGS) || exit 1; done
@@ -45,7 +52,7 @@ table: $(VENV)/.installed-core ## run every workload at every size and write the
 	$(BIN)/python -m warpreg.experiments.suite.table $(ARGS)
 
 clean: ## remove all generated files, .venv included
-	rm -rf $(VENV) build dist demo docs/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .nox build dist demo docs/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@for python in $(CANDIDATES); do \

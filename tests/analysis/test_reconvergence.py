@@ -31,18 +31,18 @@ def meeting(body: str) -> dict[str, str]:
     return {b.label: names[places[b.index]] for b in made.blocks if len(b.successors) > 1}
 
 
-def test_an_early_return_does_not_keep_the_others_apart():
+def test_an_early_return_does_not_keep_the_others_apart() -> None:
     """``if (p0) { if (p1) return; } join``: whoever stays meets at the join."""
     found = meeting("@!%p0 bra $join; @!%p1 bra $stay; ret; $stay: mov.u32 %r1, 1; $join: bar.sync 0; ret;")
     assert set(found.values()) == {"$join", "$stay"}
 
 
-def test_with_two_ways_out_one_side_waits_for_the_other_to_leave():
+def test_with_two_ways_out_one_side_waits_for_the_other_to_leave() -> None:
     found = meeting("@%p0 bra $other; mov.u32 %r1, 1; ret; $other: mov.u32 %r1, 2; ret;")
     assert list(found.values()) == ["$other"]
 
 
-def test_branches_on_an_early_way_out_meet_on_it():
+def test_branches_on_an_early_way_out_meet_on_it() -> None:
     """``if (p0) { if (p1) x; common; return; } rest``: the inner branch meets at its common end, not at the rest."""
     found = meeting(
         "@!%p0 bra $rest; @!%p1 bra $common; mov.u32 %r1, 1; $common: mov.u32 %r2, 2; ret;"
@@ -52,13 +52,13 @@ def test_branches_on_an_early_way_out_meet_on_it():
     assert found["$rest"] == "$end"
 
 
-def test_an_endless_loop_has_meetings_inside():
+def test_an_endless_loop_has_meetings_inside() -> None:
     found = meeting("$top: @%p0 bra $join; mov.u32 %r1, 1; $join: mov.u32 %r2, 2; bra $top;")
     assert found["$top"] == "$join"
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_with_one_way_out_lanes_meet_at_the_post_dominator(seed):
+def test_with_one_way_out_lanes_meet_at_the_post_dominator(seed: int) -> None:
     made = codegen.build(ptx.parse(generate(seed).text), KERNEL)
     flow = control_flow(made)
     if len(flow.exits) == 1:

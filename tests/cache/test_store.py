@@ -124,7 +124,7 @@ def test_a_full_disk_is_one_warning_that_names_the_cache(cache: Path, monkeypatc
     def full(path: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store.Path, "replace", full)
+    monkeypatch.setattr(Path, "replace", full)
     with pytest.warns(CacheWarning, match=f"^nothing is kept in cache {cache}: No space left on device$") as seen:
         assert read_and_write() is None
     assert len(seen) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from click.testing import CliRunner
 
 from warpreg.cli import reproduce
@@ -19,7 +20,9 @@ def declared(name: str, values: list[float]) -> Figure:
     return Figure(name, "Figure 1", "Energy", lambda study: frame, "lines", Axis("KB", "KB", "KB"), Axis("energy", ""))
 
 
-def test_every_figure_becomes_three_files_and_an_empty_one_its_table(tmp_path: Path, monkeypatch) -> None:
+def test_every_figure_becomes_three_files_and_an_empty_one_its_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(reproduce, "measure", lambda *arguments, **options: Study("tiny", AS_COMPILED, {}))
     monkeypatch.setattr(reproduce, "reproduced", lambda paper, found: iter(()))
     figures = (declared("full", [0.5, 0.25]), declared("empty", []))

@@ -13,6 +13,7 @@ from warpreg.codegen import build
 from warpreg.codegen.passes.base import Pass
 from warpreg.codegen.verify import verify
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Module
 from warpreg.simt import Device
 
 WORDS = 8
@@ -83,7 +84,7 @@ def _filled(rng: random.Random, form: str) -> str:
     return form.format(k=rng.randint(-9, 300), c=rng.randrange(32), **names, **predicates)
 
 
-def memory_of(module: ptx.Module, program: Kernel, seed: int, kind: type[Device] = Device) -> bytes:
+def memory_of(module: Module, program: Kernel, seed: int, kind: type[Device] = Device) -> bytes:
     """The output words after one block of threads on a device of some kind."""
     device = kind(module, None)
     device.install(program)

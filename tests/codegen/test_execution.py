@@ -6,9 +6,8 @@ import pytest
 from tests.differential.comparing import run_on_device
 from tests.reference.generator import KERNEL, generate
 from tests.reference.run import Outcome
-from tests.workloads.spilling import few_registers
 
-from warpreg import codegen, ptx, workloads
+from warpreg import codegen, ptx
 from warpreg.codegen import CompileOptions
 from warpreg.codegen.verify import verify
 from warpreg.ir.kernel import Kernel
@@ -52,10 +51,3 @@ def test_memory_is_the_same_under_every_option(seed: int, options: CompileOption
     case = generate(seed)
     module = ptx.parse(case.text)
     assert run_on_device(case, Device(module, options)) == run_on_device(case, Device(module, None))
-
-
-@pytest.mark.parametrize("name", workloads.names())
-def test_workloads_are_right_with_spilling_and_without_scheduling(name: str) -> None:
-    problem = workloads.find(name).problem("tiny", seed=0)
-    module = ptx.parse(workloads.find(name).ptx_path.read_text())
-    problem.check(problem.run(Device(module, CompileOptions(max_registers=few_registers(name), schedule=False))))

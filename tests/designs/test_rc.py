@@ -18,6 +18,7 @@ from warpreg.energy import account, load
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.replay import Counts, ReplayError, replay
+from warpreg.trace.schedule import Schedule
 
 options = st.fixed_dictionaries(
     {"lines": st.integers(0, 16)},
@@ -32,11 +33,19 @@ options = st.fixed_dictionaries(
 )
 
 
+ALL_SWITCHES = {"private": True, "allocate_sources": True, "brief_first": True, "sets_by": "register"}
+"""Each from its default; a core is compiled for each choice of switches."""
+
+
+def interpreted(path: Recorded, code: Kernel, schedule: Schedule, **chosen: Any) -> Counts:
+    return replay(path, code, "rc", schedule=schedule, mode="interpreted", **chosen)
+
+
 def counts(*code: Instruction, **chosen: Any) -> Counts:
     """One warp runs straight code once, in slot 0, active all the time."""
     path, kernel_of_it = one_warp([0]), kernel(list(code))
     schedule = Scheduling().start(0).active(0).issue(0, len(code)).end(0).of(kernel_of_it, path)
-    return replay(path, kernel_of_it, "rc", schedule=schedule, **chosen)
+    return interpreted(path, kernel_of_it, schedule, **chosen)
 
 
 def test_results_enter_and_misses_do_not_fill() -> None:
@@ -102,8 +111,8 @@ def turns(first: int, second: int) -> Scheduling:
 def test_warps_of_a_scheduler_take_lines_from_each_other_and_others_do_not() -> None:
     """Two lines for each of two schedulers.  Slots 0 and 2 share them: R1 and R1, then R2 of the first warp evicts the
     R1 of the second, which misses twice.  Slots 0 and 1 do not."""
-    together = replay(BOTH, TWO, "rc", lines=2, schedule=turns(0, 2).of(TWO, BOTH))
-    apart = replay(BOTH, TWO, "rc", lines=2, schedule=turns(0, 1).of(TWO, BOTH))
+    together = interpreted(BOTH, TWO, lines=2, schedule=turns(0, 2).of(TWO, BOTH))
+    apart = interpreted(BOTH, TWO, lines=2, schedule=turns(0, 1).of(TWO, BOTH))
     assert (together.reads("RC"), together.reads("MRF")) == (2, 2)
     assert (apart.reads("RC"), apart.reads("MRF")) == (4, 0)
 
@@ -117,7 +126,7 @@ def test_warps_in_the_same_code_meet_in_a_set_if_sets_go_by_the_register_alone()
     schedule = Scheduling().start(0, 0, 0).start(2, 0, 1).active(0, 2)
     schedule.issue(0, 2).issue(2, 2).issue(0).issue(2).end(0, 2)
     apart, together = (
-        replay(BOTH, SUM, "rc", lines=4, sets_by=index, schedule=schedule.of(SUM, BOTH))
+        interpreted(BOTH, SUM, lines=4, sets_by=index, schedule=schedule.of(SUM, BOTH))
         for index in ("register-and-warp", "register")
     )
     assert (apart.reads("RC"), apart.moved("RC", "MRF")) == (4, 0)
@@ -146,32 +155,32 @@ def loading(*, swaps: bool = False) -> Scheduling:
 def test_a_load_enters_when_it_arrives() -> None:
     """One set of two lines.  R2 and R3 are evicted by nothing while the load is under way; R1 evicts R2 and is read
     there twice; R4 takes its line.  The address comes from the MRF."""
-    found = replay(ONE_LOADS, LOADED, "rc", lines=2, schedule=loading().of(LOADED, ONE_LOADS))
+    found = interpreted(ONE_LOADS, LOADED, lines=2, schedule=loading().of(LOADED, ONE_LOADS))
     assert (found.reads("RC"), found.reads("MRF")) == (2, 2)
     assert (found.writes("RC"), found.writes("MRF"), found.moved("RC", "MRF")) == (4, 0, 1)
 
 
 def test_what_arrives_for_a_warp_without_a_part_goes_to_the_mrf() -> None:
     """R1 arrives while the other warp has the only part, and is read from the MRF."""
-    own = {"lines": 2, "private": True, "active_warps": 1}
-    found = replay(ONE_LOADS, LOADED, "rc", schedule=loading(swaps=True).of(LOADED, ONE_LOADS), **own)
+    own: dict[str, Any] = {"lines": 2, "private": True, "active_warps": 1}
+    found = interpreted(ONE_LOADS, LOADED, schedule=loading(swaps=True).of(LOADED, ONE_LOADS), **own)
     assert (found.reads("RC"), found.reads("MRF")) == (0, 4)
     assert (found.writes("RC"), found.writes("MRF"), found.events["without_part"]) == (3, 1, 1)
 
 
 def test_private_parts_keep_warps_apart_and_are_flushed() -> None:
-    own = {"lines": 4, "private": True, "active_warps": 2}
-    assert replay(BOTH, TWO, "rc", schedule=turns(0, 2).of(TWO, BOTH), **own).reads("RC") == 4
+    own: dict[str, Any] = {"lines": 4, "private": True, "active_warps": 2}
+    assert interpreted(BOTH, TWO, schedule=turns(0, 2).of(TWO, BOTH), **own).reads("RC") == 4
     swapped = Scheduling().start(0, 0, 0).active(0).issue(0).suspended(0).start(2, 0, 1).active(2).issue(2, 3).end(2)
     swapped.active(0).issue(0, 2).end(0)
-    found = replay(BOTH, TWO, "rc", schedule=swapped.of(TWO, BOTH), **own)
+    found = interpreted(BOTH, TWO, schedule=swapped.of(TWO, BOTH), **own)
     assert (found.events["flushed"], found.moved("RC", "MRF")) == (1, 1)
     assert (found.reads("RC"), found.reads("MRF")) == (2, 2)
 
 
 def test_a_warp_without_a_part_goes_to_the_mrf() -> None:
     schedule = turns(0, 2).of(TWO, BOTH)
-    found = replay(BOTH, TWO, "rc", schedule=schedule, lines=4, private=True, active_warps=1)
+    found = interpreted(BOTH, TWO, schedule=schedule, lines=4, private=True, active_warps=1)
     assert (found.events["without_part"], found.reads("MRF"), found.reads("RC")) == (3, 2, 2)
 
 
@@ -197,7 +206,7 @@ def test_counts_equal_those_of_lists_that_are_searched(
 ) -> None:
     code, path = run
     schedule = data.draw(schedules(code, path))
-    found, baseline = replay(path, code, "rc", schedule=schedule, **chosen), replay(path, code, "mrf")
+    found, baseline = interpreted(path, code, schedule, **chosen), replay(path, code, "mrf")
     assert as_counter(found) == register_cache_counts(code, path, schedule, **chosen)
     assert found.reads() == baseline.reads() + found.events["merged_reads"]
     assert found.writes() == baseline.writes() + found.events["fills"]
@@ -205,14 +214,14 @@ def test_counts_equal_those_of_lists_that_are_searched(
         assert found.as_dict()["accesses"] == baseline.as_dict()["accesses"]
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.data(), runs(), options)
-def test_plain_python_counts_the_same(
-    data: st.DataObject, run: tuple[Kernel, Recorded], chosen: dict[str, Any]
+@pytest.mark.parametrize("switches", [{}, ALL_SWITCHES], ids=["defaults", "all"])
+@settings(max_examples=20, deadline=None)
+@given(data=st.data(), run=runs(), lines=st.integers(0, 16), active_warps=st.integers(1, 3))
+def test_compiled_code_counts_the_same(
+    switches: dict[str, Any], data: st.DataObject, run: tuple[Kernel, Recorded], lines: int, active_warps: int
 ) -> None:
     code, path = run
     schedule = data.draw(schedules(code, path))
-    compiled, plain = (
-        replay(path, code, "rc", schedule=schedule, mode=m, **chosen) for m in ("compiled", "interpreted")
-    )
-    assert compiled.as_dict() == plain.as_dict()
+    chosen: dict[str, Any] = {"lines": lines, "active_warps": active_warps, **switches}
+    compiled = replay(path, code, "rc", schedule=schedule, mode="compiled", **chosen)
+    assert compiled.as_dict() == interpreted(path, code, schedule, **chosen).as_dict()

@@ -10,14 +10,15 @@ from tests.replay.paths import one_warp
 from tests.replay.schedules import Scheduling
 
 from warpreg.ir.instruction import Instruction
+from warpreg.jit.options import Mode
 from warpreg.replay import Counts, replay
 
 
-def counts(*code: Instruction, design: str = "rc-rsp", **chosen: Any) -> Counts:
+def counts(*code: Instruction, design: str = "rc-rsp", mode: Mode = "interpreted", **chosen: Any) -> Counts:
     """One warp runs straight code once, in slot 0, active all the time."""
     path, kernel_of_it = one_warp([0]), kernel(list(code))
     schedule = Scheduling().start(0).active(0).issue(0, len(code)).end(0).of(kernel_of_it, path)
-    return replay(path, kernel_of_it, design, schedule=schedule, **chosen)
+    return replay(path, kernel_of_it, design, schedule=schedule, mode=mode, **chosen)
 
 
 def move(register: int) -> Instruction:
@@ -38,9 +39,10 @@ def levels(found: Counts) -> dict[str, tuple[int, int]]:
     return {level: (found.reads(level), found.writes(level)) for level in found.levels}
 
 
-def test_the_cache_backs_the_scratchpad() -> None:
+@pytest.mark.parametrize("mode", ["interpreted", "compiled"])
+def test_the_cache_backs_the_scratchpad(mode: Mode) -> None:
     """R1 goes to both, is read from the scratchpad, then from the cache; R2 and R3 go to the cache."""
-    found = counts(*LIVE_OUT)
+    found = counts(*LIVE_OUT, mode=mode)
     assert levels(found) == {"MRF": (0, 0), "RC": (1, 3), "RSP": (1, 1)}
 
 

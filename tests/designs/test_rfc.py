@@ -26,20 +26,17 @@ def counts(*code: Instruction, **options: Any) -> Counts:
     return replay(one_warp([0]), kernel(list(code)), "rfc", **options)
 
 
+SWITCHES = (
+    "allocate_sources", "static_liveness", "around_long_latency", "bypass_idle", "idle_first", "flush_backward",
+)  # fmt: skip
 options = st.fixed_dictionaries(
     {"entries": st.integers(0, 16)},
     optional={
         "replacement": st.sampled_from(["fifo", "lru"]),
         "partial": st.sampled_from(["merge", "fill", "ignore"]),
-        **{
-            name: st.booleans()
-            for name in (
-                "allocate_sources", "static_liveness", "around_long_latency", "bypass_idle", "idle_first",
-                "flush_backward",
-            )
-        },
+        **{name: st.booleans() for name in SWITCHES},
     },
-)  # fmt: skip
+)
 
 
 def test_a_result_is_read_from_the_cache() -> None:
@@ -177,6 +174,22 @@ def test_long_latency_results_go_around_and_drop_what_is_older() -> None:
     assert found.moved("RFC", "MRF") == 0
 
 
+@pytest.mark.parametrize("replacement", ["fifo", "lru"])
+def test_an_entry_that_a_load_frees_is_taken_before_the_oldest(replacement: str) -> None:
+    found = counts(
+        op("mov.b32", r(1), 1),
+        op("mov.b32", r(2), 2),
+        op("ld.global.u32", r(2), at(pair(4))),  # to the MRF; the entry of the old R2 is free
+        op("mov.b32", r(3), 3),  # takes it, although that of R1 is older
+        op("add.s32", r(0), r(1), r(3)),  # both hit; R0 evicts R1
+        entries=2,
+        replacement=replacement,
+        around_long_latency=True,
+    )
+    assert found.reads("RFC") == 2
+    assert (found.reads("MRF"), found.moved("RFC", "MRF")) == (2, 1)  # the address, and R1
+
+
 def test_the_lanes_that_a_load_leaves_out_are_written_back_first() -> None:
     found = counts(
         op("mov.b32", r(1), 1),
@@ -222,7 +235,7 @@ def test_a_suspended_warp_flushes_what_somebody_still_needs() -> None:
     """At the wait R1 (needed), R4 (dead), the load R8 (around the cache) and R5 (clean never: a result) are there."""
     code = kernel([op("mov.b32", r(1), 1), op("mov.b32", r(4), 1), op("add.s32", r(5), r(4), 1), *WAIT,
                    op("add.s32", r(6), r(1), r(5))])  # fmt: skip
-    options = {"entries": 6, "around_long_latency": True}
+    options: dict[str, Any] = {"entries": 6, "around_long_latency": True}
     found = replay(one_warp([0]), code, "rfc", suspend="static", mode="interpreted", **options)
     assert (found.events["flushed"], found.moved("RFC", "MRF")) == (3, 3)
     alive = replay(one_warp([0]), code, "rfc", suspend="static", mode="interpreted", static_liveness=True, **options)
@@ -315,6 +328,22 @@ def test_scheduled_counts_equal_those_of_lists(
 ) -> None:
     code, path = run
     schedule = data.draw(schedules(code, path))
+    found = replay(path, code, "rfc", schedule=schedule, mode="interpreted", **chosen)
+    assert as_counter(found) == cache_counts(code, path, schedule, **chosen)
+
+
+@pytest.mark.parametrize("on", [False, True])
+@settings(max_examples=20, deadline=None)
+@given(data=st.data(), run=runs(), entries=st.integers(1, 16))
+def test_compiled_scheduled_counts_equal_those_of_lists(
+    on: bool, data: st.DataObject, run: tuple[Kernel, Recorded], entries: int
+) -> None:
+    """A core is compiled for each choice of switches."""
+    code, path = run
+    schedule = data.draw(schedules(code, path))
+    chosen: dict[str, Any] = {"entries": entries, **dict.fromkeys(SWITCHES, on)}
+    if on:
+        chosen |= {"replacement": "lru", "partial": "fill"}
     found = replay(path, code, "rfc", schedule=schedule, **chosen)
     assert as_counter(found) == cache_counts(code, path, schedule, **chosen)
 

@@ -9,6 +9,9 @@ from typing import Any
 from warpreg.ir.opcodes import OPCODES, Opcode
 from warpreg.simt.llvm import object_code
 
+NATIVE: set[Callable[[Garden], None]] = set()
+"""Bugs of code that all kernels share."""
+
 
 class Garden:
     """Changes attributes and remembers what they were; rows of the semantics table are frozen, so they are forced."""
@@ -59,7 +62,7 @@ def planted(plant: Callable[[Garden], None]) -> Iterator[None]:
 
     try:
         plant(garden)
-        if getattr(plant, "is_native", False):
+        if plant in NATIVE:
             garden.set(object_code, "cached_library", library)
         yield
     finally:
@@ -68,5 +71,5 @@ def planted(plant: Callable[[Garden], None]) -> Iterator[None]:
 
 def in_native_code(plant: Callable[[Garden], None]) -> Callable[[Garden], None]:
     """Marks a bug of the driver or of a memory operation, which are shared by all kernels and cached."""
-    plant.is_native = True
+    NATIVE.add(plant)
     return plant

@@ -17,7 +17,7 @@ PROGRAMS = 500
 INSTRUCTION = re.compile(r"^\s*(?:@!?%\w+ )?([a-z][\w.:]*)", re.M)
 
 
-def test_every_opcode_is_used():
+def test_every_opcode_is_used() -> None:
     used = {text for seed in range(PROGRAMS) for text in INSTRUCTION.findall(generate(seed).text)}
     names = {row.name for row in OPCODES} - set(NO_RESULT) - set(TESTED_IN)
     assert names - {text.split(".")[0] for text in used} == set(), (
@@ -30,11 +30,11 @@ def test_every_opcode_is_used():
     assert unknown == [], "programs use what the table does not have"
 
 
-def test_the_vocabulary_is_in_the_table():
+def test_the_vocabulary_is_in_the_table() -> None:
     texts = [text for family in FAMILIES.values() for text in family] + VIDEO + APPROXIMATE
     assert [text for text in texts if not any(row.pattern.fullmatch(text) for row in OPCODES)] == []
 
 
-def test_what_is_tested_elsewhere_is():
+def test_what_is_tested_elsewhere_is() -> None:
     root = Path(__file__).parents[2]
     assert [place for place in {*TESTED_IN.values(), *ROWS_TESTED_IN.values()} if not (root / place).exists()] == []

@@ -29,7 +29,7 @@ STAGED = range(1000, 1000 + max(2, PROGRAMS // 10))
 
 
 @pytest.mark.parametrize("seed", range(PROGRAMS))
-def test_random_program(seed):
+def test_random_program(seed: int) -> None:
     case, wanted = expected(seed)
     compiled = list(WAYS)[1:]
     for name in ("virtual registers", compiled[seed % len(compiled)]):
@@ -38,7 +38,7 @@ def test_random_program(seed):
 
 
 @pytest.mark.parametrize("seed", STAGED)
-def test_after_every_pass(seed):
+def test_after_every_pass(seed: int) -> None:
     case, wanted = expected(seed, 15)
     device = Device(case.text, options=None)
     kernel = codegen.build(device.module, KERNEL)
@@ -48,13 +48,13 @@ def test_after_every_pass(seed):
         assert differences(case, run_on_device(case, device), wanted) == [], f"seed {seed}, after {step}"
 
 
-def test_recording_changes_nothing():
+def test_recording_changes_nothing() -> None:
     case, wanted = expected(5)
     device = Device(case.text, record=Record(path=True, addresses=True, widths=True))
     assert differences(case, run_on_device(case, device), wanted) == []
 
 
-def test_a_printed_module_runs_the_same():
+def test_a_printed_module_runs_the_same() -> None:
     case, wanted = expected(6)
     device = Device(ptx.parse(ptx.write(ptx.parse(case.text))))
     assert differences(case, run_on_device(case, device), wanted) == []

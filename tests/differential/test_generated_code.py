@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from llvmlite import binding
 from tests.differential.comparing import expected, run_on_device
 
@@ -9,7 +12,7 @@ from warpreg.simt import Device, Record
 from warpreg.simt.llvm import object_code
 
 
-def test_generated_code_is_well_formed(monkeypatch, tmp_path):
+def test_generated_code_is_well_formed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     checked = []
     compile_module = object_code.object_code
 

@@ -33,7 +33,7 @@ EXAMPLES = 40 if LONG else 2
 THREADS = 32
 BATCH = 150
 
-SELECTORS = {
+SELECTORS: dict[str, list[tuple[str, ...]]] = {
     "scalar": [("", "b3", "h1"), ("", "b0", "b2"), ("h1", "h0", ""), ("b2", "", "b1"), ("b0", "h1", "h0")],
     "vmad": [("", "b3", "h1"), ("", "-h0", "b1", ""), ("", "", "", "-"), ("", "-b2", "h1", "")],
     "2": [("h10", "h20", "h31"), ("h0", "h01", ""), ("h1", "", "h33")],
@@ -59,16 +59,16 @@ def _with_parts(form: Instruction) -> list[Instruction]:
     opcode, modifiers = form.text.split(".")[0], form.text.split(".")[1:]
     is_scalar = opcode[-1] not in "24" and opcode != "vmad"
     has_second = modifiers[-1] in ("add", "min", "max")
-    if is_scalar and has_second and form.count == 2:
+    if is_scalar and has_second and form.source_count == 2:
         return []
-    merges = is_scalar and form.count == 3 and not has_second
+    merges = is_scalar and form.source_count == 3 and not has_second
     chosen = SELECTORS["scalar" if is_scalar else "vmad" if opcode == "vmad" else opcode[-1]]
     to, *sources = chosen[zlib.crc32(form.text.encode()) % len(chosen)]
     if "po" in modifiers:
         sources = [part.removeprefix("-") for part in sources]
     if is_scalar:
         to = (to or "h1") if merges else ""
-    parts = form._replace(selectors=(to, *sources, "", "")[: form.count + 1])
+    parts = form._replace(selectors=(to, *sources, "", "")[: form.source_count + 1])
     return [parts] if merges else [form, parts]
 
 
@@ -88,7 +88,7 @@ BATCHES = -(-len(CHOSEN) // BATCH)
 
 
 @pytest.mark.parametrize("syntax", FORMS)
-def test_the_reference_knows_every_form(syntax):
+def test_the_reference_knows_every_form(syntax: str) -> None:
     missing = [str(form) for form in FORMS[syntax] if shape_of(form) is None]
     assert missing == [], (
         "write these into the module of their group in tests/reference, from the manual alone, without a look at the "
@@ -139,7 +139,7 @@ def _within_bounds(text: str, operands: tuple[int, ...], x: int, y: int) -> bool
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))
-def test_every_form_on_edge_operands(batch):
+def test_every_form_on_edge_operands(batch: int) -> None:
     matrix = build(CHOSEN[batch::BATCHES], THREADS)
     device = Device(matrix.text, options=CompileOptions() if batch % 2 else None)
 

@@ -19,6 +19,7 @@ SEEDS = [seed for seed in range(3000, 3030) if "call" not in generate(seed).text
 
 def executed(launch: Launch) -> tuple[Counter[str], list[int]]:
     """Thread-instructions by opcode and visits by block, read off the path word by word."""
+    assert launch.trace is not None
     words = iter(np.concatenate(list(launch.trace.path_chunks())).tolist())
     counts: Counter[str] = Counter()
     visits = [0] * len(launch.kernel.blocks)
@@ -41,7 +42,7 @@ def executed(launch: Launch) -> tuple[Counter[str], list[int]]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_path_has_every_thread_instruction(seed):
+def test_path_has_every_thread_instruction(seed: int) -> None:
     case = generate(seed)
     wanted: Counter[str] = Counter()
     run_reference(case, wanted)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -18,7 +19,9 @@ from tests.reference.generator import KERNEL, generate
 
 from warpreg import codegen
 from warpreg.analysis import liveness as liveness_module
-from warpreg.analysis.definitions import SingleDefinitions
+from warpreg.analysis.accesses import accesses
+from warpreg.analysis.definitions import SingleDefinitions, single_definitions
+from warpreg.analysis.reconvergence import reconvergence
 from warpreg.codegen import CompileOptions
 from warpreg.codegen.passes import copy_propagation
 from warpreg.codegen.regalloc import first_fit, spill
@@ -26,6 +29,7 @@ from warpreg.codegen.schedule import dependence_graph
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.opcodes import cross_lane
 from warpreg.ir.opcodes.arithmetic import bits, compare, floating, half, video
+from warpreg.ir.opcodes.arithmetic.sixteen_bit import halves
 from warpreg.ir.opcodes.form import Form
 from warpreg.ir.types import U32
 from warpreg.simt import Device
@@ -158,7 +162,7 @@ def lanes_never_meet_again(g: Garden) -> None:
 
 
 def lanes_meet_one_block_too_late(g: Garden) -> None:
-    old = native_kernel.reconvergence
+    old = reconvergence
     g.set(native_kernel, "reconvergence", lambda kernel: tuple(old(kernel)[b] if b >= 0 else b for b in old(kernel)))
 
 
@@ -208,7 +212,7 @@ def spilled_values_share_a_place(g: Garden) -> None:
 
 
 def guarded_writes_end_the_old_value(g: Garden) -> None:
-    old = liveness_module.accesses
+    old = accesses
     g.set(liveness_module, "accesses", lambda kernel: replace(old(kernel), guards=(None,) * len(old(kernel).guards)))
 
 
@@ -218,7 +222,7 @@ class _Everything(SingleDefinitions):
 
 
 def copies_outlive_their_source(g: Garden) -> None:
-    old = copy_propagation.single_definitions
+    old = single_definitions
     g.set(copy_propagation, "single_definitions", lambda kernel: _Everything(old(kernel).defining, old(kernel).reads))
 
 
@@ -235,7 +239,7 @@ def high_half_of_a_pair_is_not_reserved(g: Garden) -> None:
 
 
 def pairs_take_the_lower_half_twice(g: Garden) -> None:
-    old = half.halves
+    old = halves
     g.set(half, "halves", lambda m, a: (old(m, a)[0],) * 2)
 
 
@@ -314,13 +318,18 @@ def is_caught(bug: Bug, seed: int) -> bool:
         return True
 
 
+@cache
+def text_of(seed: int) -> str:
+    return generate(seed).text
+
+
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.plant.__name__)
-def test_bug_is_caught(bug):
-    touching = [seed for seed in SEEDS if re.search(bug.touches, generate(seed).text)][:PROGRAMS]
+def test_bug_is_caught(bug: Bug) -> None:
+    touching = [seed for seed in SEEDS if re.search(bug.touches, text_of(seed))][:PROGRAMS]
     with planted(bug.plant):
         assert any(is_caught(bug, seed) for seed in touching)
 
 
-def test_without_a_bug_nothing_is_caught():
+def test_without_a_bug_nothing_is_caught() -> None:
     assert not is_caught(Bug(lambda garden: None), SEEDS[0])
     assert not is_caught(Bug(lambda garden: None, options=FEW_REGISTERS), SEEDS[1])

@@ -37,7 +37,7 @@ $end:
         ("@%p0 lop3.b32 %r3, %r2, 0xFF00FF00, %r3, 0xCA", "%r3", 0xCF0F0F0F, 0x0F0F0F0F),
     ],
 )
-def test_guarded_blend(instruction, result, odd, even):
+def test_guarded_blend(instruction: str, result: str, odd: int, even: int) -> None:
     """Lane 2 i + 1 holds -3.5, which is 0xC0600000; lane 2 i holds 0.5."""
     device = Device(TEXT.replace("INSTRUCTION", instruction).replace("RESULT", result), options=None)
     out = device.zeros(32, np.uint32)

@@ -66,7 +66,7 @@ def long_body(instructions: int) -> str:
     return "\n".join(lines)
 
 
-def test_ten_thousand_instructions():
+def test_ten_thousand_instructions() -> None:
     body = long_body(10_600)
     device = Device(HEAD + body + TAIL)
     kernel = codegen.build(device.module, "k")
@@ -77,7 +77,7 @@ def test_ten_thousand_instructions():
 
 
 @pytest.mark.parametrize(("grid", "block"), [(5_000, 33), (40, 1_024), (7, 1_000), (65_000, 1)])
-def test_many_and_large_blocks(grid, block):
+def test_many_and_large_blocks(grid: int, block: int) -> None:
     """Thread t of block b leaves b + 3 t of the thread opposite to it in its block."""
     body = """
         shl.b32 %r5, %r0, 2; mov.u32 %r6, tile; add.u32 %r5, %r5, %r6;
@@ -91,7 +91,7 @@ def test_many_and_large_blocks(grid, block):
 
 
 @pytest.mark.parametrize("kilobytes", [48, 100, 227])
-def test_much_shared_memory(kilobytes):
+def test_much_shared_memory(kilobytes: int) -> None:
     """Each of 256 threads fills every 256th word with its address; the next one adds up what it finds at the top."""
     words = kilobytes * 256
     body = f"""
@@ -106,7 +106,7 @@ def test_much_shared_memory(kilobytes):
 
 
 @pytest.mark.parametrize("options", WAYS, ids=["virtual registers", "compiled", "16 registers"])
-def test_64_nested_branches(options):
+def test_64_nested_branches(options: CompileOptions | None) -> None:
     """Lane t goes down min(t, 64) levels, doubling and adding 1 on the way, and adds the level on the way back."""
     levels = range(64)
     down = [f"setp.le.u32 %p0, %r0, {n}; @%p0 bra $out{n}; mad.lo.u32 %r4, %r4, 2, 1;" for n in levels]
@@ -117,7 +117,7 @@ def test_64_nested_branches(options):
 
 
 @pytest.mark.parametrize("options", WAYS, ids=["virtual registers", "compiled", "16 registers"])
-def test_64_nested_loops(options):
+def test_64_nested_loops(options: CompileOptions | None) -> None:
     """Lane t runs the loop of level t twice, the others once: the levels below it add their 1 twice."""
     body = ["mov.u32 %r4, 0; mov.u32 %r5, -1;"]
     for n in range(64):
@@ -130,7 +130,7 @@ def test_64_nested_loops(options):
 
 
 @pytest.mark.parametrize("options", WAYS, ids=["virtual registers", "compiled", "16 registers"])
-def test_a_loop_with_three_entries(options):
+def test_a_loop_with_three_entries(options: CompileOptions | None) -> None:
     """Lane t enters at part t mod 3 and goes three times past the end; part n adds 10**n."""
     body = """
         rem.u32 %r5, %r0, 3; mov.u32 %r4, 0; mov.u32 %r6, 0;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -25,11 +26,11 @@ SIZES = {
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_workload(name):
+def test_workload(name: str) -> None:
     workload = replace(workloads.find(name), sizes={"short": SIZES[name]})
     problem = workload.problem("short")
     text = workload.ptx_path.read_text()
-    wanted = problem.run(ReferenceDevice(text))
+    wanted = problem.run(cast(workloads.Device, ReferenceDevice(text)))
     for options in (None, CompileOptions(fuse_multiply_add=False)):
         got = problem.run(Device(text, options=options))
         for output, expected in wanted.items():

@@ -115,7 +115,7 @@ def test_a_malformed_null_is_an_error_that_names_the_entry(
 
 
 def test_results_without_a_null_that_could_fail_are_counted_apart() -> None:
-    rows = [
+    rows: list[dict[str, bool | float | None]] = [
         {"measured": 0.5, "within": True, "could_fail": True},
         {"measured": 0.9, "within": False, "could_fail": True},
         {"measured": 0.0, "within": True, "could_fail": False},

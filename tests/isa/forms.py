@@ -161,7 +161,7 @@ def shuffles(opcode: str, count: int = 3) -> list[str]:
 
 def merged(forms: Iterable[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
     """Tuples of choices as few products: those that differ at one place only become one."""
-    products = [[(choice,) for choice in form] for form in dict.fromkeys(forms)]
+    products: list[list[tuple[str, ...]]] = [[(choice,) for choice in form] for form in dict.fromkeys(forms)]
     changed = True
     while changed:
         before = len(products)

@@ -64,7 +64,7 @@ def test_compiled_code_does_what_python_does(tmp_path: Path, monkeypatch: pytest
 
 def test_only_the_outermost_function_is_machine_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPREG_CACHE", str(tmp_path))
-    entry = compiled(often, (np.zeros(4, np.int64), 3))
+    entry: Any = compiled(often, (np.zeros(4, np.int64), 3))
     (library,) = [overload.library for overload in entry.overloads.values()]
     names = {function.name for function in library.get_defined_functions()}
     assert len(names) == 2  # the function, and what unpacks Python's arguments

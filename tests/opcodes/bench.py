@@ -47,6 +47,12 @@ class Case:
     outcome: list[list[int]] = field(default_factory=list)
     carry_out: list[int] = field(default_factory=list)
 
+    def values(self, source: int) -> Values:
+        """The lane values of a source that is not a constant."""
+        found = self.sources[source]
+        assert not isinstance(found, Immediate)
+        return found
+
     def instruction(self) -> Instruction:
         """With registers of the slots' types, at least 16 bits wide, or of ``widths`` (results, then sources)."""
         base, *modifiers = self.opcode.split(".")
@@ -139,7 +145,8 @@ def compile_case(module: Any, index: int, case: Case) -> list[Values]:
 
     instruction = case.instruction()
     signature = opcodes.signature(instruction)
-    values, variable = [], []
+    values: list[Any] = []
+    variable: list[Values] = []
     for operand, type_, source in zip(
         opcodes.flattened(instruction.sources), signature.sources, case.sources, strict=True
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -42,7 +43,7 @@ def test_constant_shift_amounts() -> None:
     (values,) = tuples(["32"], lots=1)
     expectations: list[tuple[Case, Any]] = []
     for amount in (0, 3, 31, 32, 40):
-        sources = [*values, Immediate(amount)]
+        sources: list[Sequence[int] | Immediate] = [*values, Immediate(amount)]
         expectations.append((Case("shl.b32", sources), lambda a, n: a << n & 0xFFFFFFFF))
         expectations.append((Case("shr.s32", sources), lambda a, n: signed(a, 32) >> min(n, 32) & 0xFFFFFFFF))
     check(expectations)

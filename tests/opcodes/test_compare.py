@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -45,7 +46,7 @@ def float_relation(name: str, width: int, a: int, b: int) -> bool:
         return unordered == (name == "nan")
     if unordered:
         return name.endswith("u")
-    limit = exact.Fraction(2) ** 5000
+    limit = Fraction(2) ** 5000
     x, y = (
         limit * (-1) ** exact.sign(v, width) if exact.is_infinite(v, width) else exact.value(v, width) for v in (a, b)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -72,7 +73,7 @@ def test_numbers_round_and_clamp_to_integers() -> None:
 
 
 def integer_to_number(mode: str, width: int, of: str, bits: int, a: int) -> int:
-    return exact.rounded(exact.Fraction(number(of, bits, a)), width, mode)
+    return exact.rounded(Fraction(number(of, bits, a)), width, mode)
 
 
 def test_integers_round_to_numbers_in_every_mode() -> None:
@@ -111,7 +112,7 @@ def test_rounding_to_integral_numbers_keeps_the_sign_of_zero() -> None:
         if exact.is_infinite(a, width):
             return a
         whole = exact.rounded_integer(exact.value(a, width), mode)
-        return exact.rounded(exact.Fraction(whole), width, "rn", bool(exact.sign(a, width)))
+        return exact.rounded(Fraction(whole), width, "rn", bool(exact.sign(a, width)))
 
     expectations: list[tuple[Case, Any]] = []
     for mode, width in itertools.product(("rn", "rz", "rm", "rp"), (32, 64)):

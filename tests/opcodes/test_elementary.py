@@ -26,7 +26,7 @@ def outcomes(opcode: str, values: list[float]) -> list[tuple[float, float]]:
     """Each argument, rounded to single precision, with its result."""
     cases = [Case(opcode, sources) for sources in chunked([[bits_of(v) for v in values]])]
     run(cases)
-    return [(single(a), single(r)) for case in cases for a, r in zip(case.sources[0], case.outcome[0], strict=True)]
+    return [(single(a), single(r)) for case in cases for a, r in zip(case.values(0), case.outcome[0], strict=True)]
 
 
 def spread(low: float, high: float, count: int = 640) -> list[float]:

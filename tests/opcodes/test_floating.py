@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 
 import pytest
@@ -11,14 +12,14 @@ from tests.opcodes import exact
 from tests.opcodes.bench import Case, check
 from tests.opcodes.samples import tuples
 
-OPERATIONS = {
+OPERATIONS: dict[str, tuple[int, Callable[..., int]]] = {
     "add": (2, exact.add),
     "sub": (2, lambda a, b, w, r: exact.add(a, exact.negate(b, w), w, r)),
     "mul": (2, exact.multiply),
     "fma": (3, exact.fma),
     "div": (2, exact.divide),
     "sqrt": (1, exact.square_root),
-    "rcp": (1, lambda a, w, r: exact.divide(exact.rounded(exact.Fraction(1), w), a, w, r)),
+    "rcp": (1, lambda a, w, r: exact.divide(exact.rounded(Fraction(1), w), a, w, r)),
 }
 
 

@@ -193,7 +193,7 @@ def test_approximations_stay_within_the_error_of_the_format(
     cases = [Case(f"{name}{flush}.{form.name}", [lot]) for lot in lots]
     run(cases)
     for case in cases:
-        for given, found in zip(case.sources[0], case.outcome[0], strict=True):
+        for given, found in zip(case.values(0), case.outcome[0], strict=True):
             assert abs(found - form.of(function(form.number(given)))) <= 1, (hex(given), hex(found))
 
 

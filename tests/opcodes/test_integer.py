@@ -98,7 +98,7 @@ def test_saturation_clamps_to_the_signed_range() -> None:
     def clamped(operation: Callable[..., int]) -> Callable[..., int]:
         return on_numbers("s", 32, lambda *a: max(-(2**31), min(2**31 - 1, operation(*a))))
 
-    cases = {
+    cases: dict[str, tuple[int, Callable[..., int]]] = {
         "add.sat.s32": (2, lambda a, b: a + b),
         "sub.sat.s32": (2, lambda a, b: a - b),
         "mad.hi.sat.s32": (3, lambda a, b, c: (a * b >> 32) + c),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
 from tests.opcodes.bench import LANES, Case, check
 
-OPERATIONS = {
+OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "vadd": lambda a, b: a + b,
     "vsub": lambda a, b: a - b,
     "vabsdiff": lambda a, b: abs(a - b),
@@ -53,6 +54,9 @@ def part(a: int, selector: str, kind: str) -> int:
     return number(a >> at, width, kind)
 
 
+SECOND: dict[str, Callable[[int, int], int]] = {"add": lambda p, q: p + q, "min": min, "max": max}
+
+
 def clamp(x: int, width: int, kind: str) -> int:
     low, high = (-(1 << width - 1), (1 << width - 1) - 1) if kind == "s32" else (0, (1 << width) - 1)
     return max(low, min(high, x))
@@ -66,7 +70,7 @@ def finish(x: int, kind: str, sat: bool, destination: str, second: str, c: int |
         assert c is not None
         x = x + (1 << 32) & (1 << 33) - 1
         x -= 1 << 32
-        x = {"add": lambda p, q: p + q, "min": min, "max": max}[second](x, number(c, 32, kind))
+        x = SECOND[second](x, number(c, 32, kind))
     elif destination:
         assert c is not None
         mask = (1 << width) - 1 << at

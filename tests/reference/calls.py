@@ -8,12 +8,16 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
 
 from tests.reference.memory import ReferenceFault, Region
 from tests.reference.memory_statements import MemoryStatements
 from tests.reference.operands import Execute, aligned, elements, step
 from tests.reference.reader import Statement
 from tests.reference.thread import Frame, Thread
+
+if TYPE_CHECKING:
+    from tests.reference.compiled import CompiledFunction, CompiledProgram
 
 FIRST_HEAP = 0x7000_0000
 STACK_BYTES = 1 << 16
@@ -76,6 +80,8 @@ def _text(thread: Thread, address: int) -> str:
 class CallStatements(MemoryStatements):
     """``call``, ``ret`` and the stack of a function that is compiled."""
 
+    program: CompiledProgram
+
     def call(self, s: Statement) -> Execute:
         groups = [elements(o) if o.startswith("(") else o for o in s.operands]
         results = tuple(groups.pop(0)) if isinstance(groups[0], list) else ()
@@ -100,7 +106,8 @@ class CallStatements(MemoryStatements):
         made = {v.name: bytearray(v.bytes) for v in self.function.returns}
         made |= {v.name: bytearray(v.bytes) for v in self.function.variables.values() if v.space == "param"}
         first = aligned(below, 16)
-        return Frame(self, made | given, results, local=first, top=first + self.places.frame_bytes(self.function))
+        top = first + self.places.frame_bytes(self.function)
+        return Frame(cast("CompiledFunction", self), made | given, results, local=first, top=top)
 
     def alloca(self, s: Statement) -> Execute:
         write, read = self.writer(s.operands[0], "u64"), self.reader(s.operands[1], "u64")

@@ -5,6 +5,8 @@ Operands arrive as patterns of their type's width; results are masked by the cal
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tests.reference.number import mask, signed
 
 
@@ -98,7 +100,7 @@ def insert(bits: int, a: int, b: int, start: int, length: int) -> int:
     return out
 
 
-_PRMT_MODES = {
+_PRMT_MODES: dict[str, Callable[[int], tuple[int, ...]]] = {
     "f4e": lambda n: (n, n + 1, n + 2, n + 3),
     "b4e": lambda n: (n, (n - 1) & 7, (n - 2) & 7, (n - 3) & 7),
     "rc8": lambda n: (n, n, n, n),

@@ -163,7 +163,7 @@ def _run(
 ) -> int:
     """Run a thread until it stops, or for a turn; the statements executed."""
     steps = 0
-    while thread.frames and thread.waiting is None and steps != turn:
+    while thread.frames and not thread.is_waiting and steps != turn:
         frame = thread.frames[-1]
         if frame.pc >= len(frame.function.steps):
             return_from_function(thread)
@@ -178,9 +178,10 @@ def _run(
         steps += 1
         if steps > max_steps:
             raise ReferenceFault("too many steps")
-        if thread.waiting and "arrive" in thread.waiting.statement.modifiers:
-            arrivals.setdefault(thread.waiting.key[0], set()).add(thread.warp)
-            waiting, thread.waiting = thread.waiting, None
+        waiting = thread.waiting
+        if waiting and "arrive" in waiting.statement.modifiers:
+            arrivals.setdefault(waiting.key[0], set()).add(thread.warp)
+            thread.waiting = None
             waiting.resume(thread)
     return steps
 

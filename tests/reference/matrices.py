@@ -163,7 +163,7 @@ class MatrixStatement:
         has_stride = len(s.operands) > 2
         stride = given[0][-1] if has_stride else (columns if by_rows else rows)
         memory, base = lanes[0].memory_of(space_of(s), given[0][0])
-        results = {}
+        results: dict[int, tuple[int, ...]] = {}
         for lane, values in given.items():
             places = self._places(matrix, kind, lane, registers)
             bits = [(r * stride + c if by_rows else c * stride + r) * BITS[kind] for _, r, c in places]

@@ -24,11 +24,11 @@ class Instruction(NamedTuple):
     """
 
     text: str
-    count: int
+    source_count: int
     selectors: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return " ".join((self.text, str(self.count), *self.selectors))
+        return " ".join((self.text, str(self.source_count), *self.selectors))
 
 
 class Shape(NamedTuple):
@@ -47,8 +47,8 @@ def shape_of(instruction: Instruction) -> Shape | None:
         result, sources = results_and_operands(opcode, modifiers)
         second = ("pred",) if opcode in ("shfl", "elect") or (opcode == "match" and "all" in modifiers) else ()
         return Shape((result, *second), sources, "sync" in modifiers)
-    found = _pure(opcode, modifiers, instruction.count)
-    if found is None or len(found.sources) != instruction.count:
+    found = _pure(opcode, modifiers, instruction.source_count)
+    if found is None or len(found.sources) != instruction.source_count:
         return None
     return Shape((found.result, found.second) if found.second else (found.result,), found.sources, False)
 

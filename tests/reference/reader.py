@@ -18,6 +18,8 @@ _LABEL = re.compile(r"([\w$%]+)\s*:(?!:)")
 _NAME = re.compile(r"%?[A-Za-z_$%][\w$%]*")
 _TO_END_OF_LINE = (".version", ".target", ".address_size", ".loc ", ".loc\t", ".file")
 
+Content = bytes
+
 
 @dataclass
 class Variable:
@@ -30,7 +32,7 @@ class Variable:
     name: str
     bytes: int
     alignment: int
-    initial: bytes | None = None
+    initial: Content | None = None
     references: tuple[tuple[int, str], ...] = ()
 
     @property
@@ -260,7 +262,8 @@ def parse_variable(text: str) -> Variable | None:
     size = element = int(declared.group(1)[1:]) // 8 * (int(vector.group(1)) if vector else 1)
     for dimension in re.findall(r"\[\s*(\d*)\s*\]", rest):
         size *= int(dimension or 0)
-    initial, references = None, ()
+    initial: Content | None = None
+    references: tuple[tuple[int, str], ...] = ()
     if initializer:
         written = re.findall(r"[^\s{},]+", initializer)
         width = int(declared.group(1)[1:]) // 8

@@ -42,7 +42,7 @@ def run(body: str, threads: int = 4) -> list[int]:
     return list(struct.unpack(f"<{threads}I", out.data))
 
 
-def test_a_loop_runs_as_often_as_each_thread_wants():
+def test_a_loop_runs_as_often_as_each_thread_wants() -> None:
     """Thread i adds up 0 + 1 + ... + (i - 1)."""
     body = """
         mov.u32 %r1, 0; mov.u32 %r2, 0;
@@ -53,20 +53,20 @@ def test_a_loop_runs_as_often_as_each_thread_wants():
     assert run(body, 5) == [0, 0, 1, 3, 6]
 
 
-def test_a_butterfly_of_shuffles_adds_a_warp():
+def test_a_butterfly_of_shuffles_adds_a_warp() -> None:
     body = "mov.u32 %r1, %r0;"
     for step in (16, 8, 4, 2, 1):
         body += f"shfl.sync.bfly.b32 %r2, %r1, {step}, 31, -1; add.u32 %r1, %r1, %r2;"
     assert run(body + "st.global.u32 [%a], %r1; ret;", 32) == [496] * 32
 
 
-def test_a_shuffle_past_the_end_keeps_the_own_value_and_says_so():
+def test_a_shuffle_past_the_end_keeps_the_own_value_and_says_so() -> None:
     body = """shfl.sync.down.b32 %r1|%p0, %r0, 1, 3, -1;
         selp.u32 %r2, 100, 0, %p0; add.u32 %r1, %r1, %r2; st.global.u32 [%a], %r1; ret;"""
     assert run(body) == [101, 102, 103, 3]
 
 
-def test_a_barrier_lets_threads_see_each_other():
+def test_a_barrier_lets_threads_see_each_other() -> None:
     """Thread i of 40 reads what thread 39 - i wrote, across warps."""
     body = """
         mul.lo.u32 %r1, %r0, 4; mov.u32 %r2, tile; add.u32 %r1, %r1, %r2;
@@ -77,7 +77,7 @@ def test_a_barrier_lets_threads_see_each_other():
     assert run(body, 40) == list(range(39, -1, -1))
 
 
-def test_a_barrier_does_not_wait_for_threads_that_left():
+def test_a_barrier_does_not_wait_for_threads_that_left() -> None:
     body = """
         setp.lt.u32 %p0, %r0, 2;
         @%p0 exit;
@@ -87,7 +87,7 @@ def test_a_barrier_does_not_wait_for_threads_that_left():
     assert run(body, 5) == [0, 0, 3, 3, 3]
 
 
-def test_votes_and_the_active_mask():
+def test_votes_and_the_active_mask() -> None:
     body = """
         and.b32 %r1, %r0, 1; setp.eq.u32 %p0, %r1, 1;
         vote.sync.ballot.b32 %r2, %p0, -1;
@@ -98,7 +98,7 @@ def test_votes_and_the_active_mask():
     assert run(body) == [0x10F0A] * 4
 
 
-def test_a_call_returns_early_for_some():
+def test_a_call_returns_early_for_some() -> None:
     body = """
         { .param .b32 p; .param .b32 q; add.u32 %r1, %r0, 4; st.param.b32 [p], %r1;
           call.uni (q), triple, (p); ld.param.b32 %r2, [q]; }
@@ -106,13 +106,13 @@ def test_a_call_returns_early_for_some():
     assert run(body) == [12, 5, 18, 21]
 
 
-def test_atomics_return_the_old_value_in_thread_order():
+def test_atomics_return_the_old_value_in_thread_order() -> None:
     body = "ld.param.u64 %o, [out]; atom.global.add.u32 %r1, [%o+4], 2; @%p0 ret; st.global.u32 [%a], %r1; ret;"
     body = "setp.eq.u32 %p0, %r0, 1;" + body
     assert run(body, 3) == [0, 6, 4]
 
 
-def test_a_carry_chain_adds_64_bits():
+def test_a_carry_chain_adds_64_bits() -> None:
     """0xffffffff + i, with the carry in the high half."""
     body = """mov.u32 %r1, 0; add.cc.u32 %r2, %r0, 0xFFFFFFFF; addc.u32 %r3, %r1, 0x10;
         st.global.u32 [%a], %r3; ret;"""
@@ -128,7 +128,7 @@ def test_a_carry_chain_adds_64_bits():
         ("$a: bra $a;", "too many steps"),
     ],
 )
-def test_what_has_no_meaning_is_an_error(body, message):
+def test_what_has_no_meaning_is_an_error(body: str, message: str) -> None:
     reference = Reference(_HEAD + body + "}")
     out = reference.buffer(bytes(16))
     with pytest.raises(ReferenceFault, match=message):

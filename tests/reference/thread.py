@@ -83,6 +83,10 @@ class Thread:
         return self.frames[-1]
 
     @property
+    def is_waiting(self) -> bool:
+        return self.waiting is not None
+
+    @property
     def finished(self) -> bool:
         return not self.frames
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 
 from tests.isa.forms import FORMS, Section, sections, spellings
@@ -15,7 +16,7 @@ FLOAT_RELATIONS = [*SIGNED_RELATIONS, *"equ neu ltu leu gtu geu num nan".split()
 COMBINATIONS = ("", ".and", ".or", ".xor")
 
 
-def _all(pattern: str, **choices: object) -> list[str]:
+def _all(pattern: str, **choices: str | Iterable[str]) -> list[str]:
     """``_all("add.{t}", t=["u32", "s32"])``: the pattern with every combination of the choices."""
     values = [list(v) if not isinstance(v, str) else v.split() for v in choices.values()]
     return [pattern.format(**dict(zip(choices, chosen, strict=True))) for chosen in product(*values)]

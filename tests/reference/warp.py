@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tests.reference import collective
 from tests.reference.matrices import MATRIX
 from tests.reference.memory import ReferenceFault
@@ -62,7 +64,7 @@ def _execute(group: list[Thread]) -> None:
     statement = first.statement
     keys = {t.lane: t.waiting.key[1:] for t in group if t.waiting}
     if first.together:
-        results = first.together(group, keys)
+        results: Mapping[int, tuple[int, ...]] = first.together(group, keys)
     elif statement.opcode == "shfl":
         mode = next(m for m in statement.modifiers if m in ("up", "down", "bfly", "idx"))
         results = {lane: _shuffle(mode, lane, keys) for lane in keys}

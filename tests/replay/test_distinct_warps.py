@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from tests.replay.random_runs import runs
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay import ReplayError, distinct_warps, profile, replay
+from warpreg.replay.replay import Suspend
 
 TWO_BLOCKS = kernel([op("mov.b32", r(1), 1)], [op("add.s32", r(2), r(1), r(1))])
 
@@ -46,14 +49,15 @@ def test_what_is_no_path_is_refused() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(runs(), st.sampled_from(["never", "static"]))
-def test_counts_are_those_of_the_whole_path(run: tuple[Kernel, Recorded], suspend: str) -> None:
+def test_counts_are_those_of_the_whole_path(run: tuple[Kernel, Recorded], suspend: Suspend) -> None:
     code, path = run
-    for design, parameters in (
-        ("mrf", {}),
-        ("rfc", {"entries": 2, "static_liveness": True}),
-        ("rfc-lrf", {"entries": 2}),
-        ("orf-lrf", {}),
-    ):
+    chosen: dict[str, dict[str, Any]] = {
+        "mrf": {},
+        "rfc": {"entries": 2, "static_liveness": True},
+        "rfc-lrf": {"entries": 2},
+        "orf-lrf": {},
+    }
+    for design, parameters in chosen.items():
         whole = replay(path, code, design, suspend=suspend, **parameters)
         distinct = replay(distinct_warps([path], len(code.blocks)), code, design, suspend=suspend, **parameters)
         assert distinct.as_dict() == whole.as_dict()

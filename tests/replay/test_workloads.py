@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.replay.naive_cache import as_counter, cache_counts
 
@@ -11,11 +13,11 @@ from warpreg.replay import profile, replay
 
 NAMES = (
     "bfs", "histogram", "hotspot", "mandelbrot", "matrix-mul", "nw", "reduction", "vector-add",
-    "sobel-filter", "lavamd", "kmeans",
+    "sobel-filter", "dgemm", "kmeans",
 )  # fmt: skip
 """The demo's workloads, and three with textures, f64 pairs and constants; the naive model is slow."""
 
-OPTIONS = {"entries": 3, "static_liveness": True, "around_long_latency": True, "idle_first": True}
+OPTIONS: dict[str, Any] = {"entries": 3, "static_liveness": True, "around_long_latency": True, "idle_first": True}
 
 
 def launches(name: str, at_most: int = 2) -> list[simt.Launch]:

@@ -2,6 +2,7 @@
 
 import lzma
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -18,7 +19,7 @@ def listing(launch: RecordedLaunch) -> list[tuple[list[str], tuple[int, ...]]]:
     return [([str(i) for i in block.instructions], block.successors) for block in launch.kernel.blocks]
 
 
-def read(tmp_path: Path, *warps: list[str], **entries: object) -> RecordedLaunch:
+def read(tmp_path: Path, *warps: list[str], **entries: Any) -> RecordedLaunch:
     return read_recording(write_trace(tmp_path, [warps], **entries)).launches[0]
 
 

@@ -22,6 +22,7 @@ from tests.fuzz.trial import RECORDS
 from tests.reference.generator import generate
 
 from warpreg.codegen import CompileOptions
+from warpreg.ir.address_space import GLOBAL_BASE
 from warpreg.simt import Buffer, Device, MemoryFault
 from warpreg.simt.block.records import Slot
 from warpreg.simt.kernel import native_kernel
@@ -74,14 +75,14 @@ def guard(at_end: bool) -> None:
     """From here on, launches of this process work on guarded memory."""
     shim = GuardedNumpy(at_end)
     for module in (launch, memory, recorder, native_kernel):
-        module.np = shim
+        module.__dict__["np"] = shim
 
     def aligned(size: int) -> NDArray[np.uint8]:
         return between_pages(size + LONGEST_ROW, at_end)[:size]
 
     launch._aligned = aligned
     memory.ALIGNMENT = PAGE
-    launch.LaunchRun.run = closed(launch.LaunchRun.run)
+    launch.LaunchRun.run = closed(launch.LaunchRun.run)  # type: ignore[method-assign]
 
 
 def closed(run: Any) -> Any:
@@ -95,14 +96,14 @@ def closed(run: Any) -> Any:
             return run(launched, *arguments)
         finally:
             for buffer in buffers:
-                end = buffer.address - memory.GLOBAL_BASE + buffer.bytes
+                end = buffer.address - GLOBAL_BASE + buffer.bytes
                 assert not arena[end : -(-end // PAGE) * PAGE].any(), f"bytes behind '{buffer.name}' were written"
 
     return guarded_run
 
 
 def pages(buffer: Buffer) -> range:
-    first = buffer.address - memory.GLOBAL_BASE
+    first = buffer.address - GLOBAL_BASE
     return range(first // PAGE, -(-(first + max(1, buffer.bytes)) // PAGE))
 
 
@@ -212,7 +213,7 @@ def programs(rng: random.Random, count: int) -> None:
 
 def believe_everything_is_inside() -> None:
     """Take away the bounds checks, to see that the guard pages do their work."""
-    launch.LaunchRun._fill = _with_endless_memory(launch.LaunchRun._fill)
+    launch.LaunchRun._fill = _with_endless_memory(launch.LaunchRun._fill)  # type: ignore[method-assign]
 
 
 def _with_endless_memory(fill: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,14 +17,25 @@ def signed(bits: int, number: int) -> int:
     return number - (1 << bits) if number >> (bits - 1) & 1 else number
 
 
+def added(bits: int, old: int, b: int) -> int:
+    return (old + b) % (1 << bits)
+
+
+def least(bits: int, old: int, b: int) -> int:
+    return min(old, b, key=lambda n: signed(bits, n))
+
+
+def most(bits: int, old: int, b: int) -> int:
+    return max(old, b, key=lambda n: signed(bits, n))
+
+
 for bits in (32, 64):
-    top = 1 << bits
     CASES += [
-        (f"add.u{bits}", bits, lambda old, b, top=top: (old + b) % top),
+        (f"add.u{bits}", bits, partial(added, bits)),
         (f"min.u{bits}", bits, min),
         (f"max.u{bits}", bits, max),
-        (f"min.s{bits}", bits, lambda old, b, bits=bits: min(old, b, key=lambda n: signed(bits, n))),
-        (f"max.s{bits}", bits, lambda old, b, bits=bits: max(old, b, key=lambda n: signed(bits, n))),
+        (f"min.s{bits}", bits, partial(least, bits)),
+        (f"max.s{bits}", bits, partial(most, bits)),
         (f"and.b{bits}", bits, lambda old, b: old & b),
         (f"or.b{bits}", bits, lambda old, b: old | b),
         (f"xor.b{bits}", bits, lambda old, b: old ^ b),

@@ -28,14 +28,16 @@ def ackermann(m: int, n: int) -> int:
 
 
 @pytest.mark.parametrize("options", WAYS.values(), ids=WAYS)
-def test_virtual_functions_tables_and_recursion(options, capsys) -> None:
+def test_virtual_functions_tables_and_recursion(
+    options: CompileOptions | None, capsys: pytest.CaptureFixture[str]
+) -> None:
     device = Device(TEXT, options=options)
     numbers = np.arange(40, dtype=np.int32) % 7
     areas, results = device.zeros(40, np.int32), device.upload(numbers)
     device.launch("shapes", 2, 32, areas, results, 40)
     i = np.arange(40)
     assert areas.download().tolist() == [(2 if n % 2 else 3) * n * n for n in i]
-    wanted = [(4 + n * 3 if n % 2 else n + 3) + fibonacci(n % 7) for n in i]
+    wanted = [(4 + n * 3 if n % 2 else n + 3) + fibonacci(n % 7) for n in i.tolist()]
     assert results.download().tolist() == wanted
     # 5: 2*25/4 = 12.5; 21: 2*441/4 = 220.5; 37: 2*1369/4 = 684.5
     lines = ["5: odd 12.50|5   |20", "21: odd 220.50|21  |200000", "37: odd 684.50|37  |2000000000"]
@@ -43,7 +45,9 @@ def test_virtual_functions_tables_and_recursion(options, capsys) -> None:
     assert device.heap.used == 0
 
 
-def test_a_failed_assertion_names_file_line_function_condition_block_and_thread(capsys) -> None:
+def test_a_failed_assertion_names_file_line_function_condition_block_and_thread(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     device = Device(TEXT)
     areas, results = device.zeros(64, np.int32), device.upload(np.full(64, -1000, np.int32))
     with pytest.raises(AssertionFault) as caught:
@@ -55,7 +59,7 @@ def test_a_failed_assertion_names_file_line_function_condition_block_and_thread(
 
 
 @pytest.mark.parametrize("options", WAYS.values(), ids=WAYS)
-def test_quicksort_mutual_recursion_and_ackermann_at_different_depths(options) -> None:
+def test_quicksort_mutual_recursion_and_ackermann_at_different_depths(options: CompileOptions | None) -> None:
     rows = np.random.default_rng(3).integers(0, 90, (40, 12)).astype(np.int32)
     device = Device(TEXT, options=options)
     buffer, results = device.upload(rows), device.zeros(40, np.int32)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.simt.programs import COMPILED, VIRTUAL, module, words
 
+from warpreg.codegen import CompileOptions
 from warpreg.simt import Device, GlobalMemory, MemoryFault
 from warpreg.simt.memory.heap import Heap
 
@@ -19,7 +20,9 @@ MALLOC = "{{ .param .b64 n; .param .b64 r; st.param.b64 [n], {0}; call (r), mall
 FREE = "{{ .param .b64 p; st.param.b64 [p], {0}; call free, (p); }}\n"
 
 
-def launch(body: str, threads: int, heap_bytes: int = 1 << 20, options=COMPILED, times: int = 1) -> np.ndarray:
+def launch(
+    body: str, threads: int, heap_bytes: int = 1 << 20, options: CompileOptions | None = COMPILED, times: int = 1
+) -> np.ndarray:
     device = Device(module(body, {"out": words(0)}, EXTERNAL), options=options, heap_bytes=heap_bytes)
     out = device.zeros(threads, np.uint32)
     for _ in range(times):
@@ -28,7 +31,7 @@ def launch(body: str, threads: int, heap_bytes: int = 1 << 20, options=COMPILED,
 
 
 @pytest.mark.parametrize("options", [VIRTUAL, COMPILED], ids=["virtual", "compiled"])
-def test_every_thread_has_memory_of_its_own(options) -> None:
+def test_every_thread_has_memory_of_its_own(options: CompileOptions | None) -> None:
     body = "cvt.u64.u32 %rd1, %t; add.s64 %rd1, %rd1, 4;" + MALLOC.format("%rd1", "%rd2")
     body += "st.u32 [%rd2], %t; bar.sync 0; ld.u32 %r1, [%rd2]; cvt.u32.u64 %r2, %rd2; and.b32 %r2, %r2, 15;"
     body += FREE.format("%rd2") + "add.u32 %r1, %r1, %r2; st.global.u32 [%my_out], %r1;"
@@ -62,7 +65,8 @@ def test_misuse_is_one_error_that_names_the_thread(code: str, said: str) -> None
 
 @given(st.lists(st.one_of(st.integers(1, 3000), st.integers(-20, -1)), max_size=60))
 def test_allocations_never_overlap_and_the_sum_is_bounded(steps: list[int]) -> None:
-    heap, given_out = Heap(GlobalMemory(), 20_000), {}
+    heap = Heap(GlobalMemory(), 20_000)
+    given_out: dict[int, int] = {}
     for step in steps:
         if step > 0:
             address = heap.allocate(step)

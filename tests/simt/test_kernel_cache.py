@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,8 +26,8 @@ TEXT = module("mul.lo.u32 %r1, %t, 3; st.global.u32 [%my_out], %r1;", {"out": np
 RESULT = [3 * t for t in range(32)]
 
 
-def result(text: str = TEXT, **settings: object) -> list[int]:
-    device = Device(text, **settings)  # type: ignore[arg-type]
+def result(text: str = TEXT, **settings: Any) -> list[int]:
+    device = Device(text, **settings)
     out = device.zeros(32, np.uint32)
     device.launch("k", 1, 32, out)
     found: list[int] = out.download().tolist()
@@ -69,7 +70,7 @@ def test_the_second_device_compiles_nothing(cache: Path, compiled: list[str]) ->
 def test_text_options_and_recording_have_entries_of_their_own(cache: Path, compiled: list[str]) -> None:
     result()
     kernels = cache / "kernels"
-    settings: tuple[dict[str, object], ...] = (
+    settings: tuple[dict[str, Any], ...] = (
         {"options": VIRTUAL},
         {"record": Record(widths=True)},
         {"options": CompileOptions()},
@@ -161,7 +162,7 @@ def test_a_full_disk_leaves_no_half_entry(cache: Path, monkeypatch: pytest.Monke
     def full(path: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store.Path, "replace", full)
+    monkeypatch.setattr(Path, "replace", full)
     with pytest.warns(RuntimeWarning, match="No space left on device"):
         assert result() == RESULT
     assert [path for path in cache.rglob("*") if path.is_file()] == []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.simt.programs import COMPILED, VIRTUAL, Runner, words
 
+from warpreg.codegen import CompileOptions
 from warpreg.simt import Device, MemoryFault
 
 HEADER = ".version 8.1\n.target sm_80\n.address_size 64\n"
@@ -42,7 +43,7 @@ WAYS = {
 
 @pytest.mark.parametrize("options", [VIRTUAL, COMPILED], ids=["virtual", "compiled"])
 @pytest.mark.parametrize("load", WAYS.values(), ids=WAYS)
-def test_a_structure_is_indexed_at_run_time(load: str, options) -> None:
+def test_a_structure_is_indexed_at_run_time(load: str, options: CompileOptions | None) -> None:
     content = np.arange(100, 150, dtype=np.uint32)
     device = Device(INDEXED.format(bytes=200, last=196, load=load), options=options)
     for step in (1, 3):  # the second launch sees its own parameters

@@ -29,11 +29,11 @@ LONG = ["%clock64", "%globaltimer", "%current_graph_exec", *(f"%pm{number}_64" f
 
 def expected(block: int, thread: int) -> dict[str, int]:
     """The 32-bit registers of the ``thread``-th thread of the ``block``-th thread block, clocks apart."""
-    index = dict(zip(AXES, np.unravel_index(block, GRID[::-1])[::-1], strict=True))
-    place = dict(zip(AXES, np.unravel_index(thread, BLOCK[::-1])[::-1], strict=True))
+    index = dict(zip(AXES, map(int, np.unravel_index(block, GRID[::-1])[::-1]), strict=True))
+    place = dict(zip(AXES, map(int, np.unravel_index(thread, BLOCK[::-1])[::-1]), strict=True))
     lane = thread % 32
     whole = 0xFFFFFFFF
-    found = {f"%tid.{a}": place[a] for a in AXES} | {f"%ctaid.{a}": index[a] for a in AXES}
+    found: dict[str, int] = {f"%tid.{a}": place[a] for a in AXES} | {f"%ctaid.{a}": index[a] for a in AXES}
     found |= {f"%clusterid.{a}": index[a] for a in AXES}
     for name, extent in (("ntid", BLOCK), ("nctaid", GRID), ("nclusterid", GRID)):
         found |= {f"%{name}.{a}": size for a, size in zip(AXES, extent, strict=True)}

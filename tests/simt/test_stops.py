@@ -24,7 +24,8 @@ from warpreg.simt import (
     TrapFault,
 )
 from warpreg.simt.kernel import native_kernel
-from warpreg.simt.launch import fault_reports, launch, recorder
+from warpreg.simt.launch import fault_reports, launch
+from warpreg.trace import TraceWriter
 
 OUT = np.zeros(64, np.uint32)
 
@@ -188,7 +189,7 @@ def test_a_full_disk_ends_the_run_with_one_error(run: Runner, monkeypatch: pytes
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(recorder.TraceWriter, method, full)
+    monkeypatch.setattr(TraceWriter, method, full)
     with pytest.raises(ExecutionError, match=r"^the recording cannot be written to .*: No space left on device$"):
         run("st.global.u32 [%my_out], 1;", record=Record(path=True), out=OUT)
 

@@ -11,6 +11,7 @@ from tests.simt.programs import COMPILED, VIRTUAL
 from tests.simt.texturing import Fetcher, fetch_text, rows
 
 from warpreg.simt import Device, Surface, Texture
+from warpreg.simt.texture.arrays import Address
 
 LINE = np.array([10, 20, 30, 40], np.float32)
 GRID = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -173,7 +174,7 @@ def ask(make: Any, *queries: str, before: str = "") -> list[int]:
 def test_queries_give_the_numbers_that_ptx_defines() -> None:
     def make(device: Device) -> Texture:
         bytes_ = np.zeros((5, 3, 4, 2), np.uint8)
-        address = ("wrap", "mirror", "border")
+        address: tuple[Address, ...] = ("wrap", "mirror", "border")
         return device.texture(
             bytes_, "2d-layered", address=address, filter="linear", normalized=True, read="normalized"
         )

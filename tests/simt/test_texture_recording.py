@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def options(request: pytest.FixtureRequest) -> Any:
     return request.param
 
 
-def fetched(text: str, options: Any, coordinates: list[tuple[float, ...]], **sampling: Any) -> list[int]:
+def fetched(text: str, options: Any, coordinates: Sequence[tuple[float, ...]], **sampling: Any) -> list[int]:
     """Distances of the recorded addresses from the texture's first byte."""
     device = Device(text, options, RECORD)
     texture = device.texture(PICTURE, **sampling)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.reference.device import ReferenceDevice
 from tests.tensor.forms import HEAD
 
@@ -123,7 +126,7 @@ PRODUCER_CONSUMER = """
 def test_a_producer_and_a_consumer_take_turns() -> None:
     """Round i brings 100 i + t; the consumer makes 3 s + it of its sum s, five times."""
     found = agreed(PRODUCER_CONSUMER, X, np.zeros(32, np.uint32), 64)
-    expected = np.zeros(32, np.uint32)
+    expected: NDArray[Any] = np.zeros(32, np.uint32)
     for i in range(5):
         expected = 3 * expected + 100 * i + np.arange(32, dtype=np.uint32)
     np.testing.assert_array_equal(found, expected)

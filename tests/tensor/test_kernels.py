@@ -5,10 +5,13 @@ Their PTX is NVRTC 13's for compute_80 (``ring``: compute_90), with the headers 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import DTypeLike, NDArray
 
 from warpreg import codegen, ptx
 from warpreg.codegen import CompileOptions
@@ -36,7 +39,9 @@ def bfloats(numbers: np.ndarray) -> np.ndarray:
         ("bfloat_gemm", bfloats, np.float32),
     ],
 )
-def test_gemm_by_cuda_wmma(options, kernel, given, sums) -> None:
+def test_gemm_by_cuda_wmma(
+    options: CompileOptions | None, kernel: str, given: Callable[[NDArray[Any]], NDArray[Any]], sums: DTypeLike
+) -> None:
     """32 x 64 from 32 x 48 and 48 x 64, twice over; sums of integers below 2**24 are exact in any order."""
     rng = np.random.default_rng(11)
     a, b = rng.integers(-8, 9, (32, 48)), rng.integers(-8, 9, (48, 64))
@@ -47,7 +52,7 @@ def test_gemm_by_cuda_wmma(options, kernel, given, sums) -> None:
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_pipelined_gemm(options) -> None:
+def test_pipelined_gemm(options: CompileOptions | None) -> None:
     """64 x 96 from 64 x 128 and 128 x 96: cp.async, two buffers, ldmatrix with and without transposition, mma."""
     rng = np.random.default_rng(12)
     a, b = (rng.integers(-4, 5, shape).astype(np.float16) for shape in ((64, 128), (128, 96)))
@@ -58,7 +63,7 @@ def test_pipelined_gemm(options) -> None:
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_a_ring_of_bulk_copies(options) -> None:
+def test_a_ring_of_bulk_copies(options: CompileOptions | None) -> None:
     """21 chunks of 32 numbers through four stages, three consumers."""
     numbers = np.arange(21 * 32, dtype=np.int32)
     gpu = device("ring", options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -28,7 +30,11 @@ def text(body: str) -> str:
 def agreed(body: str, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """x and y afterwards, on the executor and the reference alike."""
     outcomes = []
-    for device in (ReferenceDevice(text(body)), *(Device(text(body), options=o) for o in (None, CompileOptions()))):
+    devices: list[Any] = [
+        ReferenceDevice(text(body)),
+        *(Device(text(body), options=o) for o in (None, CompileOptions())),
+    ]
+    for device in devices:
         buffers = [device.upload(x), device.upload(y)]
         device.launch("k", 1, 32, *buffers)
         outcomes.append([b.download() for b in buffers])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tests.designs.kernels import kernel, op, p, pair, r, when
 from tests.timing.launches import FULL, Launched, WarpPath
 from tests.timing.reference.instruction import Access
@@ -30,7 +32,7 @@ def one_warp(text: str, *accesses: Access, times: int = 1) -> Launched:
     return warps(text, [accesses] * times)
 
 
-def warps(text: str, *accesses: list[tuple[Access, ...]]) -> Launched:
+def warps(text: str, *accesses: Sequence[tuple[Access, ...]]) -> Launched:
     """One thread block; each warp runs the lines once for each tuple of accesses that it is given."""
     paths = [WarpPath(((0, FULL),) * len(own), tuple(access for visit in own for access in visit)) for own in accesses]
     return Launched(code(text), (tuple(paths),))

@@ -57,7 +57,7 @@ def agreed(
     """What both cores make of a launch."""
     machine = machine_with_memory(sm, latency, interval, sms, resident)
     slow = timed(launched, sm, PackageMemory(machine, sms), sms, resident, design, **parameters)
-    compare(slow, fast(launched, machine, sms, resident, design=design, **parameters))
+    compare(slow, fast(launched, machine, sms, resident, "interpreted", False, design, **parameters))
     return slow
 
 

@@ -17,5 +17,6 @@ FIRST, SECOND, BOTH = 1, 2, 3
 def run(c: Any, memory: Any, d: Any) -> int:
     """Asks ``priority`` of the first two warps of a scheduler; which of them go first is how long the run takes."""
     c.clock[clock.ENDED_BLOCKS] = 1
-    c.clock[clock.LAST_LEFT] = ports.prefer(c, d, 0, 0, BOTH, 0) - 1
+    sm: Any = 0
+    c.clock[clock.LAST_LEFT] = ports.prefer(c, d, sm, 0, BOTH, 0) - 1
     return DONE

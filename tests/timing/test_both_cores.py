@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.timing.both_cores import compare, fast
-from tests.timing.launches import recorded
+from tests.timing.launches import Launched, recorded
 from tests.timing.machine_files import machine_of
-from tests.timing.random_runs import Case, cases
+from tests.timing.random_runs import Case, cases, launches
+from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Pipe, Sm, TwoLevel
 from tests.timing.reference.machine_file import sm_of
 from tests.timing.reference.package_memory import PackageMemory
 from tests.timing.vocabulary import timed
@@ -39,11 +40,37 @@ def test_both_cores_agree_on_memory_with_caches(case: Case, name: str, model: st
     compare(slow, fast(case.launched, machine, case.sms, case.resident))
 
 
-@settings(max_examples=12, deadline=None)
-@given(cases)
-def test_the_compiled_core_is_the_interpreted_one(case: Case) -> None:
-    machine = machine_with(case, "gtx480", "cached")
-    runs = [fast(case.launched, machine, case.sms, case.resident, mode) for mode in ("interpreted", "compiled")]
+MEMORY_PIPES = ("mem", "tex")
+SETS = (CollectorSet(tuple(p for p in PIPES if p not in MEMORY_PIPES), 2, 2, True), CollectorSet(MEMORY_PIPES))
+COMPILED = {
+    "ideal": Sm(policy="oldest", issue_width=2, queue=2),
+    "pending": Sm(
+        slots=8,
+        schedulers=4,
+        two_level=TwoLevel(active_warps=1, inner="lrr", suspend="pending", swap_cycles=2),
+        banks=Banks(count=8, mapping="warp", per_scheduler=True, operand_ports=2, sets=SETS),
+        pipes={name: Pipe(units=2, latency=3, initiation=2) for name in PIPES},
+    ),
+    "stall": Sm(
+        slots=6,
+        schedulers=2,
+        policy="gto",
+        two_level=TwoLevel(inner="gto", suspend="stall", stall_threshold=2),
+        banks=Banks(single_ported=False, steps=2, mapping="register"),
+        pipes={name: Pipe(latency=2, per_scheduler=False) for name in PIPES},
+        worker={"uniform": "int", "fp": "int"},
+        dispatch_cycles=2,
+    ),
+}
+"""A core is compiled for each machine; other values of the fields are those of the package's machines."""
+
+
+@pytest.mark.parametrize("sm", COMPILED.values(), ids=COMPILED)
+@settings(max_examples=15, deadline=None)
+@given(launched=launches())
+def test_the_compiled_core_is_the_interpreted_one(sm: Sm, launched: Launched) -> None:
+    machine = machine_with(Case(launched, sm, 2, 2, 1, 1), "gtx480", "cached")
+    runs = [fast(launched, machine, 2, 2, mode) for mode in ("interpreted", "compiled")]
     assert runs[0].result.as_dict() == runs[1].result.as_dict()
 
 
@@ -52,6 +79,7 @@ def test_both_cores_agree_on_a_recorded_kernel(name: str, machine_name: str) -> 
     """The first two thread blocks of a workload's first launch, on two SMs."""
     run = run_workload(workloads.find(name), "tiny", record=simt.Record(path=True, addresses=True))
     launch, machine = run.launches[0], load(machine_name)
+    assert launch.trace is not None
     whole = recorded(launch.kernel, feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks))
     launched = replace(whole, blocks=whole.blocks[:2])
     resident = room_of(launch, machine, Chosen.of((), {})).blocks

@@ -42,7 +42,7 @@ def test_a_dependent_chain_issues_once_in_its_latency(pipe: str, latency: int) -
 
     The last result is due at 1 + 10 x latency, and the run ends with that cycle.
     """
-    run = agreed(one_warp(CHAINS[pipe], times=10), sm(**{pipe: Pipe(latency=latency)}))
+    run = agreed(one_warp(CHAINS[pipe], times=10), sm(None, **{pipe: Pipe(latency=latency)}))
     run.warp(0).issues().every(latency, first=1)
     assert run.cycles == 1 + 10 * latency + 1
 

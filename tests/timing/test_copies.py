@@ -79,6 +79,7 @@ def test_what_copies_read_is_recorded_and_takes_its_time_in_memory() -> None:
     target = device.zeros(4 * THREADS, np.uint32)
     launch = device.launch("staged", 1, THREADS, source, target)
     assert target.download()[::4].tolist() == list(range(0, 4 * THREADS, 4))
+    assert launch.trace is not None
     launched = recorded(launch.kernel, feed(launch.trace, launch.kernel))
     for number, warp in enumerate(launched.blocks[0]):
         read, _, written = warp.accesses

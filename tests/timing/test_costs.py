@@ -23,7 +23,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
 
     def more_blocks(*given: Any) -> Any:
-        core = load_blocks.more_blocks(*given)
+        core: Any = load_blocks.more_blocks(*given)
         found.append(sum(column.nbytes for column in core if isinstance(column, np.ndarray)))
         return core
 

@@ -76,7 +76,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     true, held = cycles.sum() / instructions.sum(), 0
     for _ in range(1000):
         chosen = rng.choice(200, 8, replace=False)
-        found, variance = ratio_of(cycles[chosen], instructions[chosen], 200)
+        found, variance = ratio_of(cycles[chosen].tolist(), instructions[chosen].tolist(), 200)
         held += abs(found - true) <= student(7) * variance**0.5
     assert 0.93 < held / 1000 < 0.97
 
@@ -85,6 +85,10 @@ def test_an_sm_has_its_share_of_the_memory_system() -> None:
     """5 of 80 SMs: 2 of 32 channels with 2 of their slices each.  2 SMs: 0.8 channels, as one of 0.8 the bandwidth."""
     whole = gpu.load("v100")
     five, two = share_of(whole, 5), share_of(whole, 2)
+    assert five.memory.dram
+    assert five.memory.l2
+    assert two.memory.dram
+    assert two.memory.l2
     assert (five.chip.sms, five.memory.dram.channels, five.memory.l2.slices) == (5, 2, 4)
     assert (five.memory.dram.bytes_per_clock, five.memory.l2.bytes) == (32, 98304)
     assert (two.memory.dram.channels, two.memory.l2.slices) == (1, 2)

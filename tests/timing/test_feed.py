@@ -180,7 +180,8 @@ def naive(trace: Trace, code: Kernel) -> dict[tuple[int, int], tuple[list[int], 
 
 def parsed(words: list[int]) -> list[tuple[int, ...]]:
     """Records of `naive`'s form."""
-    found, place = [], 0
+    found: list[tuple[int, ...]] = []
+    place = 0
     while place < len(words):
         mask, space, count = words[place] & ALL, words[place] >> 32 & 255, words[place] >> 40
         place += record.HEADER_WORDS

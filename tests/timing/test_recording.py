@@ -17,6 +17,7 @@ from warpreg import gpu, simt, timing
 from warpreg.designs import program_table
 from warpreg.experiments.runs.run import find_workload, run_workload
 from warpreg.replay import replay
+from warpreg.timing import TimingResult
 from warpreg.timing.launch.simulate import Chosen, timed
 from warpreg.trace import visits
 from warpreg.trace.chunked import TraceError, save_all
@@ -29,23 +30,23 @@ MACHINE = replace(TWO_LEVEL, schedulers=replace(TWO_LEVEL.schedulers, suspend="s
 
 
 @pytest.fixture(scope="module")
-def launch():
+def launch() -> simt.Launch:
     return run_workload(find_workload("spmv"), "tiny", record=RECORD).launches[0]
 
 
 @pytest.fixture(scope="module")
-def recorded(launch):
+def recorded(launch: simt.Launch) -> tuple[TimingResult, Schedule]:
     return timing.recorded_schedule(launch, MACHINE, sms=SMS, mode="interpreted")
 
 
-def test_recording_changes_nothing(launch, recorded) -> None:
+def test_recording_changes_nothing(launch: simt.Launch, recorded: tuple[TimingResult, Schedule]) -> None:
     plain = timing.simulate([launch], MACHINE, sms=SMS, mode="interpreted")
     assert recorded[0].cycles == plain.cycles
     assert recorded[0].stall_account == plain.stall_account
 
 
 @pytest.mark.parametrize("design", ["rfc", "orf-lrf"])
-def test_recording_beside_a_design_changes_nothing_either(launch, design: str) -> None:
+def test_recording_beside_a_design_changes_nothing_either(launch: simt.Launch, design: str) -> None:
     result, schedule = timing.recorded_schedule(launch, MACHINE, designs=[design], sms=SMS, mode="interpreted")
     plain = timing.simulate([launch], MACHINE, designs=[design], sms=SMS, mode="interpreted")
     assert result.as_dict() == plain.as_dict()
@@ -53,7 +54,9 @@ def test_recording_beside_a_design_changes_nothing_either(launch, design: str) -
     assert sum(issued) == launch.warp_instructions
 
 
-def test_a_schedule_keeps_the_order_of_each_scheduler_or_of_each_sm(launch, recorded) -> None:
+def test_a_schedule_keeps_the_order_of_each_scheduler_or_of_each_sm(
+    launch: simt.Launch, recorded: tuple[TimingResult, Schedule]
+) -> None:
     """Sorted by scheduler the two hold the same; neither is empty, and what warps share is used in the same order."""
     _, by_sm = timing.recorded_schedule(launch, MACHINE, sms=SMS, order="sm", mode="interpreted")
     _, by_scheduler = recorded
@@ -61,6 +64,7 @@ def test_a_schedule_keeps_the_order_of_each_scheduler_or_of_each_sm(launch, reco
     assert steps_by_scheduler(by_sm) == steps_by_scheduler(by_scheduler) != {}
     orders = [[(r.sm, r.slot) for r in records(one.chunks())] for one in (by_sm, by_scheduler)]
     assert orders[0] != orders[1]
+    assert launch.trace is not None
     found = [
         replay(launch.trace, launch.kernel, "rc", schedule=one, mode="interpreted") for one in (by_sm, by_scheduler)
     ]
@@ -78,7 +82,9 @@ def steps_by_scheduler(schedule: Schedule) -> dict[tuple[int, int], list[tuple[S
     return found
 
 
-def test_several_schedules_share_a_file(launch, recorded, tmp_path: Path) -> None:
+def test_several_schedules_share_a_file(
+    launch: simt.Launch, recorded: tuple[TimingResult, Schedule], tmp_path: Path
+) -> None:
     """As the members of a gzip file do; one alone is a file as ``save`` writes it."""
     file = tmp_path / "two.schedule"
     save_all([recorded[1], recorded[1]], file)
@@ -95,8 +101,10 @@ def test_several_schedules_share_a_file(launch, recorded, tmp_path: Path) -> Non
         Schedule.open_all(file)
 
 
-def test_every_instruction_and_warp_is_in_the_schedule_once(launch, recorded) -> None:
-    found = Counter()
+def test_every_instruction_and_warp_is_in_the_schedule_once(
+    launch: simt.Launch, recorded: tuple[TimingResult, Schedule]
+) -> None:
+    found: Counter[int] = Counter()
     warps = set()
     for record in records(recorded[1].chunks()):
         found[record.kind] += record.amount if record.kind == ScheduleWord.ISSUE else 1
@@ -106,20 +114,27 @@ def test_every_instruction_and_warp_is_in_the_schedule_once(launch, recorded) ->
     assert found[ScheduleWord.START] == found[ScheduleWord.END] == len(warps)
     assert found[ScheduleWord.ACTIVATE] >= len(warps)
     table = program_table(launch.kernel)
+    assert launch.trace is not None
     visited = Counter(visit.block for visit in visits(launch.trace.path_chunks()))
     loads = [int(table.long_latency[a:b].sum()) for a, b in pairwise(table.first_pc.tolist())]
     assert found[ScheduleWord.ARRIVE] == sum(visited[block] * count for block, count in enumerate(loads)) > 0
 
 
-def test_replay_along_the_schedule_counts_what_the_timing_core_counts(launch, recorded) -> None:
+def test_replay_along_the_schedule_counts_what_the_timing_core_counts(
+    launch: simt.Launch, recorded: tuple[TimingResult, Schedule]
+) -> None:
     """The register file cache depends on nothing but each warp's own path and suspensions."""
+    assert launch.trace is not None
     replayed = replay(launch.trace, launch.kernel, "rfc", schedule=recorded[1], mode="interpreted")
     chosen = Chosen.of(["rfc"], {})
     counts = timed(launch, MACHINE, chosen, sms=SMS, mode="interpreted").result.counts
     assert counts.as_dict() == replayed.as_dict()
 
 
-def test_a_design_that_depends_on_the_order_of_warps_is_replayed_along_it(launch, recorded) -> None:
+def test_a_design_that_depends_on_the_order_of_warps_is_replayed_along_it(
+    launch: simt.Launch, recorded: tuple[TimingResult, Schedule]
+) -> None:
+    assert launch.trace is not None
     replayed = replay(launch.trace, launch.kernel, "rc", schedule=recorded[1], mode="interpreted")
     baseline = replay(launch.trace, launch.kernel, "mrf")
     assert replayed.reads() == baseline.reads()

@@ -13,11 +13,12 @@ RECORD = simt.Record(path=True, addresses=True)
 
 
 @pytest.fixture(scope="module")
-def launch():
+def launch() -> simt.Launch:
     return run_workload(find_workload("vector-add"), "tiny", record=RECORD).launches[0]
 
 
-def test_a_window_cuts_batches_at_thread_blocks(launch) -> None:
+def test_a_window_cuts_batches_at_thread_blocks(launch: simt.Launch) -> None:
+    assert launch.trace is not None
     (whole,) = feed(launch.trace, launch.kernel)
     assert whole.count >= 4
     (part,) = Window(2, first=1).of([whole])
@@ -29,7 +30,7 @@ def test_a_window_cuts_batches_at_thread_blocks(launch) -> None:
     assert part.access_start[-1] == part.accesses.size
 
 
-def test_windows_side_by_side_hold_every_instruction_once(launch) -> None:
+def test_windows_side_by_side_hold_every_instruction_once(launch: simt.Launch) -> None:
     whole = timing.simulate([launch], "gebhart", sms=1)
     low = timing.simulate([launch], "gebhart", sms=1, window=Window(2))
     high = timing.simulate([launch], "gebhart", sms=1, window=Window(1_000_000, first=2))
@@ -37,7 +38,7 @@ def test_windows_side_by_side_hold_every_instruction_once(launch) -> None:
     assert 0 < low.cycles <= whole.cycles
 
 
-def test_a_window_that_holds_nothing_is_an_error(launch) -> None:
+def test_a_window_that_holds_nothing_is_an_error(launch: simt.Launch) -> None:
     with pytest.raises(TimingError, match="no launch has 1001 thread blocks"):
         timing.simulate([launch], "gebhart", sms=1, window=Window(1, first=1000))
     with pytest.raises(TimingError, match="1 thread block or more"):

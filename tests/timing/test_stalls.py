@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.timing.assembly import code, one_warp, warps
@@ -21,7 +22,7 @@ ONE = Sm(slots=1)
 FOUR = Sm(slots=4)
 
 
-def pipe(name: str, **numbers: int) -> dict[str, Pipe]:
+def pipe(name: str, **numbers: Any) -> dict[str, Pipe]:
     """All pipes, one of them with other numbers."""
     return {other: Pipe(**numbers) if other == name else Pipe() for other in PIPES}
 

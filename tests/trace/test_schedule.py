@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -139,7 +140,8 @@ def test_a_run_longer_than_one_record_takes_several() -> None:
 def test_what_was_recorded_cycle_by_cycle_is_sorted(data: st.DataObject, piece: int, schedulers: int) -> None:
     """The records of each scheduler in their order, whatever thread blocks look like and wherever a piece ends."""
     sms = data.draw(st.lists(st.integers(0, 2), max_size=60))
-    words, expected = [], {(sm, scheduler): [] for sm in range(3) for scheduler in range(schedulers)}
+    words: list[Any] = []
+    expected: dict[tuple[int, int], list[Any]] = {(sm, one): [] for sm in range(3) for one in range(schedulers)}
     present = 0
     for sm in sms:
         if sm != present:

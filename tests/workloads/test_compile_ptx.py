@@ -2,6 +2,8 @@
 
 import importlib
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,7 @@ from warpreg.workloads import compile_ptx
 NAMES = workloads.names()
 
 
-def installed_release():
+def installed_release() -> str | None:
     """The release of NVRTC as PTX headers print it, or None."""
     try:
         return "{}.{}".format(*nvrtc.nvrtc_version())
@@ -23,12 +25,12 @@ def installed_release():
 needs_compiler = pytest.mark.skipif(installed_release() is None, reason="the cuda extra is not installed")
 
 
-def checked_in(name):
+def checked_in(name: str) -> str:
     return workloads.find(name).ptx_path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_ptx_leads_back_to_its_source_and_to_no_machine(name):
+def test_ptx_leads_back_to_its_source_and_to_no_machine(name: str) -> None:
     ptx = checked_in(name)
     source, *declarations = re.findall(r"\.file\s+\d+\s+(.*)", ptx)
     assert source == '"kernel.cu"'
@@ -37,7 +39,7 @@ def test_ptx_leads_back_to_its_source_and_to_no_machine(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_kernel_of_the_source_is_an_entry(name):
+def test_every_kernel_of_the_source_is_an_entry(name: str) -> None:
     source = workloads.find(name).cuda_path.read_text(encoding="utf-8")
     kernels = re.findall(r'extern "C" __global__ void\s+(?:__launch_bounds__\(.*\)\s+)?(\w+)\(', source)
     assert kernels
@@ -46,18 +48,22 @@ def test_every_kernel_of_the_source_is_an_entry(name):
 
 @needs_compiler
 @pytest.mark.parametrize("name", NAMES)
-def test_compiling_again_gives_the_same_bytes(name):
-    release = re.search(r"release (\d+\.\d+)", checked_in(name))[1]
-    if release != installed_release():
-        pytest.skip(f"the checked-in PTX is of release {release}")
+def test_compiling_again_gives_the_same_bytes(name: str) -> None:
+    header = re.search(r"release (\d+\.\d+)", checked_in(name))
+    assert header is not None
+    if header[1] != installed_release():
+        pytest.skip(f"the checked-in PTX is of release {header[1]}")
     assert compile_ptx.regenerated(workloads.find(name)) == checked_in(name)
 
 
 @needs_compiler
-def test_check_reports_a_stale_file_and_regeneration_mends_it(tmp_path, monkeypatch, capsys):
+def test_check_reports_a_stale_file_and_regeneration_mends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "kernel.cu"
     path.write_text('extern "C" __global__ void f(int* x) { *x = 1; }')
-    own = workloads.Workload("own", "Own", "Own.", path, {}, None, None, None)
+    unused: Any = None
+    own = workloads.Workload("own", "Own", "Own.", path, {}, unused, unused, unused)
     monkeypatch.setattr(workloads, "names", lambda: ["own"])
     monkeypatch.setattr(workloads, "find", lambda name: own)
 
@@ -70,27 +76,27 @@ def test_check_reports_a_stale_file_and_regeneration_mends_it(tmp_path, monkeypa
 
 
 @needs_compiler
-def test_a_source_that_does_not_compile_gives_the_compilers_log():
+def test_a_source_that_does_not_compile_gives_the_compilers_log() -> None:
     with pytest.raises(nvrtc.CudaCompileError) as caught:
         nvrtc.compile_cuda("__global__ void f() {\n  undefined();\n}", "bad.cu")
     assert "bad.cu(2): error" in caught.value.log
 
 
 @needs_compiler
-def test_an_unknown_architecture_is_refused():
+def test_an_unknown_architecture_is_refused() -> None:
     with pytest.raises(nvrtc.CudaCompileError, match="gpu-architecture"):
         nvrtc.compile_cuda("", "empty.cu", arch="compute_1")
 
 
 @needs_compiler
-def test_names_are_kept_as_given():
+def test_names_are_kept_as_given() -> None:
     source = "__global__ void f(int* x) { *x = 1; }"
     assert '.file	1 "folder/f.cu"' in nvrtc.compile_cuda(source, "folder/f.cu")
     assert '.file	1 "/somewhere/f.cu"' in nvrtc.compile_cuda(source, "/somewhere/f.cu")
 
 
-def test_without_the_extra_the_message_says_what_to_install(monkeypatch):
-    def missing(name):
+def test_without_the_extra_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
         raise ModuleNotFoundError(f"No module named '{name}'")
 
     monkeypatch.setattr(importlib, "import_module", missing)

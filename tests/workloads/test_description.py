@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -54,10 +55,11 @@ repeat = 2
 """
 
 Output = pytest.CaptureFixture[str]
+Describe = Callable[[str], Path]
 
 
 @pytest.fixture
-def describe(tmp_path: Path):
+def describe(tmp_path: Path) -> Describe:
     """Writes the kernel and a description beside it; returns the description's path."""
     (tmp_path / "scale.ptx").write_text(PTX)
 
@@ -69,7 +71,7 @@ def describe(tmp_path: Path):
     return write
 
 
-def test_launches_run_in_order_at_the_chosen_size(describe) -> None:
+def test_launches_run_in_order_at_the_chosen_size(describe: Describe) -> None:
     workload = load_description(describe(GOOD))
     for size, n in (("tiny", 4), ("small", 8)):
         run = run_workload(workload, size)
@@ -78,7 +80,7 @@ def test_launches_run_in_order_at_the_chosen_size(describe) -> None:
         assert run.checked == {}
 
 
-def test_an_expected_file_is_compared(describe, tmp_path: Path) -> None:
+def test_an_expected_file_is_compared(describe: Describe, tmp_path: Path) -> None:
     np.save(tmp_path / "good.npy", np.array([0, 9, 18, 27], np.uint32))
     np.save(tmp_path / "bad.npy", np.array([0, 9, 18, 26], np.uint32))
     good = load_description(describe(GOOD + '[expect.x]\nfile = "good.npy"\n'))
@@ -88,7 +90,7 @@ def test_an_expected_file_is_compared(describe, tmp_path: Path) -> None:
         run_workload(bad, "tiny")
 
 
-def test_the_command_line_takes_the_file(describe, capsys: Output) -> None:
+def test_the_command_line_takes_the_file(describe: Describe, capsys: Output) -> None:
     path = str(describe(GOOD))
     assert main(["run", path, "--json"]) == 0
     (launch,) = json.loads(capsys.readouterr().out)["launches"]
@@ -119,7 +121,7 @@ def test_the_command_line_takes_the_file(describe, capsys: Output) -> None:
     ],
 )
 def test_a_mistake_is_one_message_that_names_the_entry(
-    describe, capsys: Output, old: str, new: str, message: str
+    describe: Describe, capsys: Output, old: str, new: str, message: str
 ) -> None:
     assert old in GOOD
     path = describe(GOOD.replace(old, new))
@@ -129,7 +131,7 @@ def test_a_mistake_is_one_message_that_names_the_entry(
     assert message in error
 
 
-def test_errors_are_errors_of_the_domain(describe) -> None:
+def test_errors_are_errors_of_the_domain(describe: Describe) -> None:
     with pytest.raises(DescriptionError):
         load_description(describe("source = 3"))
 

@@ -1,5 +1,7 @@
 """Finding workloads, making problems, and what a check says about an output."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ DEMO = {"bfs", "histogram", "hotspot", "mandelbrot", "matrix-mul", "nw", "reduct
 
 
 @pytest.fixture
-def doubling(tmp_path):
+def doubling(tmp_path: Path) -> Workload:
     """A workload that doubles [0, 1, 2, 3]; its device is never asked for anything."""
     return Workload(
         name="doubling",
@@ -27,12 +29,12 @@ def doubling(tmp_path):
     )
 
 
-def test_the_built_in_workloads():
+def test_the_built_in_workloads() -> None:
     assert set(BUILT_IN) >= DEMO
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_each_workload_is_complete(name):
+def test_each_workload_is_complete(name: str) -> None:
     workload = workloads.find(name)
     assert workload.name == name
     assert workload.suite == workload.source.parent.parent.name.replace("_", "-")
@@ -47,7 +49,7 @@ def test_each_workload_is_complete(name):
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_a_seed_decides_the_inputs(name):
+def test_a_seed_decides_the_inputs(name: str) -> None:
     workload = workloads.find(name)
     first, again, other = (workload.problem("tiny", seed).inputs for seed in (1, 1, 2))
     assert all(np.array_equal(first[key], again[key]) for key in first)
@@ -55,7 +57,7 @@ def test_a_seed_decides_the_inputs(name):
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_a_reference_passes_its_own_check_and_a_changed_one_does_not(name):
+def test_a_reference_passes_its_own_check_and_a_changed_one_does_not(name: str) -> None:
     problem = workloads.find(name).problem("tiny")
     problem.check(problem.expected)
     wrong = {key: value + value.dtype.type(1) for key, value in problem.expected.items()}
@@ -63,22 +65,22 @@ def test_a_reference_passes_its_own_check_and_a_changed_one_does_not(name):
         problem.check(wrong)
 
 
-def test_a_misspelt_name_is_answered_with_the_nearest():
+def test_a_misspelt_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'matrix-mul'"):
         workloads.find("matrixmul")
 
 
-def test_a_misspelt_size_is_answered_with_the_nearest(doubling):
+def test_a_misspelt_size_is_answered_with_the_nearest(doubling: Workload) -> None:
     with pytest.raises(UnknownNameError, match=r"size of workload 'doubling'.*did you mean 'large'"):
         doubling.problem("larg")
 
 
-def test_ptx_and_cuda_lie_side_by_side(doubling, tmp_path):
+def test_ptx_and_cuda_lie_side_by_side(doubling: Workload, tmp_path: Path) -> None:
     assert doubling.cuda_path == tmp_path / "doubling.cu"
     assert doubling.ptx_path == tmp_path / "doubling.ptx"
 
 
-def test_a_check_names_the_first_wrong_element(doubling):
+def test_a_check_names_the_first_wrong_element(doubling: Workload) -> None:
     problem = doubling.problem("tiny")
     with pytest.raises(CheckError) as caught:
         problem.check({"y": np.array([0, 2.01, 5, 7], np.float32)})
@@ -87,7 +89,7 @@ def test_a_check_names_the_first_wrong_element(doubling):
     )
 
 
-def test_a_check_wants_every_output_in_its_shape_and_type(doubling):
+def test_a_check_wants_every_output_in_its_shape_and_type(doubling: Workload) -> None:
     problem = doubling.problem("tiny")
     with pytest.raises(CheckError, match=r"output 'y' is missing; there are: z"):
         problem.check({"z": np.zeros(4)})
@@ -108,16 +110,16 @@ def test_a_check_wants_every_output_in_its_shape_and_type(doubling):
     ],
     ids=["exact", "absolute", "relative", "nan exact", "nan and infinity relative"],
 )
-def test_tolerance(tolerance, found, expected, failures):
+def test_tolerance(tolerance: Tolerance, found: list[float], expected: list[float], failures: list[int]) -> None:
     assert tolerance.failures(np.array(found), np.array(expected)).tolist() == failures
 
 
-def test_differences_of_unsigned_integers_do_not_wrap():
+def test_differences_of_unsigned_integers_do_not_wrap() -> None:
     found, expected = np.array([1], np.uint32), np.array([2], np.uint32)
     assert Tolerance(absolute=1).failures(found, expected).size == 0
 
 
-def test_a_fraction_of_the_elements_may_fail(doubling):
+def test_a_fraction_of_the_elements_may_fail(doubling: Workload) -> None:
     outputs = {"y": np.array([0, 2, 5, 7], np.float32)}
     lenient = Workload(**{**vars(doubling), "tolerance": Tolerance(fraction=0.5)})
     lenient.problem("tiny").check(outputs)
@@ -126,7 +128,7 @@ def test_a_fraction_of_the_elements_may_fail(doubling):
         strict.problem("tiny").check(outputs)
 
 
-def test_a_users_file_defines_a_workload(tmp_path):
+def test_a_users_file_defines_a_workload(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(
         "from pathlib import Path\n"
@@ -138,7 +140,7 @@ def test_a_users_file_defines_a_workload(tmp_path):
     assert workload.ptx_path == tmp_path / "mine.ptx"
 
 
-def test_a_file_that_defines_no_workload_is_refused(tmp_path):
+def test_a_file_that_defines_no_workload_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     with pytest.raises(WorkloadFileError, match="found none"):
         workloads.load(path)

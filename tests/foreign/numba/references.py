@@ -37,7 +37,7 @@ def mean_filter(rng: np.random.Generator) -> Case:
     padded, inside = np.pad(image.astype(np.float64), 1), np.pad(np.ones((rows, columns)), 1)
     sums = sum(padded[1 + r : 1 + r + rows, 1 + c : 1 + c + columns] for r, c in near)
     counts = sum(inside[1 + r : 1 + r + rows, 1 + c : 1 + c + columns] for r, c in near)
-    return launch((2, 2), (8, 8), (sums / counts).astype(np.float32), image, ulps=1)
+    return launch((2, 2), (8, 8), np.asarray(sums / counts, np.float32), image, ulps=1)
 
 
 def block_maximum(rng: np.random.Generator) -> Case:

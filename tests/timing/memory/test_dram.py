@@ -7,6 +7,7 @@ of the bus a sector; 4 banks, rows of 2 KB, so 16 lines to a row.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -120,7 +121,8 @@ def naive(bursts: list[Burst]) -> dict[int, int]:
     for now in range(5000):
         while coming and coming[0].entered <= now:
             queue.append(coming.pop(0))
-        first_hit, first_miss = {}, {}
+        first_hit: dict[int, Any] = {}
+        first_miss: dict[int, Any] = {}
         for burst in queue:
             if burst.row == open_row[burst.bank]:
                 first_hit.setdefault(burst.bank, burst)

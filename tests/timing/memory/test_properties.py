@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,10 +102,11 @@ def test_hits_are_those_of_a_naive_cache(loads: list[tuple[int, int]]) -> None:
 def test_compiled_functions_do_what_the_plain_ones_do(system: MemorySystem) -> None:
     traffic = Traffic(streams=3, footprint=64, gap=2, sectors=7)
     one = m.build(system, 2, 1000.0, 100, 150)
-    other = m.Memory(*(array.copy() for array in one))
+    copies: Any = [np.copy(np.asarray(array)) for array in one]
+    other = m.Memory(*copies)
     found = measure(one, traffic, cycles=800)
     streams, results = np.zeros((6, 3), np.int64), np.zeros(2, np.int64)
     drive(other, streams, np.array([800, 2, 64, 7, 0, 3, 0, 1]), results, 0)
     assert results[1] == found.loads > 0
     for compiled, plain in zip(one, other, strict=True):
-        assert np.array_equal(compiled, plain)
+        assert np.array_equal(np.asarray(compiled), np.asarray(plain))

@@ -1,17 +1,20 @@
 """The references of the scientific workloads by hand."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from warpreg import workloads
+from warpreg.workloads import Arrays, Size
 from warpreg.workloads.hpc import molecular_dynamics, path_finding
 
 
-def reference(name, size, **inputs):
+def reference(name: str, size: Size, **inputs: Any) -> Arrays:
     return workloads.find(name).reference(size, inputs)
 
 
-def test_fft_of_a_wave_is_one_line():
+def test_fft_of_a_wave_is_one_line() -> None:
     angle = 2 * np.pi * 3 * np.arange(512) / 512
     wave = np.stack([np.cos(angle), np.sin(angle)], axis=-1).reshape(1, 512, 1, 2)
     found = reference("fft", {"cols": 1, "back": 1}, image=wave)
@@ -21,12 +24,12 @@ def test_fft_of_a_wave_is_one_line():
     assert found["restored"] == pytest.approx(wave)
 
 
-def test_dgemm_subtracts_the_product():
+def test_dgemm_subtracts_the_product() -> None:
     found = reference("dgemm", {}, a=np.array([[1.0, 2.0]]), b=np.array([[3.0], [4.0]]), c=np.array([[20.0]]))["c"]
     assert found.tolist() == [[20 - 11]]
 
 
-def test_atoms_push_each_other_apart_and_ignore_those_beyond_the_cutoff():
+def test_atoms_push_each_other_apart_and_ignore_those_beyond_the_cutoff() -> None:
     positions = np.zeros((3, 4))
     positions[:, 0] = [0, 1, 3]
     neighbours, counts = np.array([[1, 0, 0], [2, 2, 1]]), np.array([2, 2, 2])
@@ -38,7 +41,7 @@ def test_atoms_push_each_other_apart_and_ignore_those_beyond_the_cutoff():
     assert found["positions"][0, 0] == pytest.approx(-24e-6)
 
 
-def test_neighbours_of_an_atom_inside_and_in_a_corner():
+def test_neighbours_of_an_atom_inside_and_in_a_corner() -> None:
     sites = np.indices((5, 5, 5)).reshape(3, -1)
     neighbours, counts = molecular_dynamics.neighbour_lists(sites, np.arange(125))
     # Sites at most 6 squared apart: all 124 of the cube of 5 but those at 8, 9 and 12: 12 + 24 + 8.
@@ -46,7 +49,7 @@ def test_neighbours_of_an_atom_inside_and_in_a_corner():
     assert sorted(neighbours[:6, 62]) == [62 - 25, 62 - 5, 62 - 1, 62 + 1, 62 + 5, 62 + 25]
 
 
-def test_ways_go_round_a_wall():
+def test_ways_go_round_a_wall() -> None:
     blocked = np.array([[0, 0, 0], [1, 1, 0], [0, 0, 0], [1, 1, 1], [0, 0, 0]], np.uint8)
     trips = np.array([[0, 64], [0, 65], [0, 0], [0, 128]], np.uint16)
     found = reference("path-finding", {"rows": 5, "cols": 3}, map=blocked, trips=trips)["costs"]
@@ -54,7 +57,7 @@ def test_ways_go_round_a_wall():
     assert found.tolist() == [10 + 14 + 14 + 10, 10 + 14 + 14, 0, -1]
 
 
-def test_a_way_through_a_wall_or_with_a_gap_is_found_out():
+def test_a_way_through_a_wall_or_with_a_gap_is_found_out() -> None:
     blocked = np.array([[0, 1, 0, 0]], np.uint8)
     trips = np.array([[2, 3], [0, 2], [0, 3]], np.uint16)
     ways = np.zeros((4, 3), np.int32)

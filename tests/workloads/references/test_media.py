@@ -6,9 +6,10 @@ import pytest
 from warpreg import workloads
 from warpreg.workloads.media import image_blur, jpeg, motion_estimation
 from warpreg.workloads.media.jpeg import huffman
+from warpreg.workloads.workload import Array
 
 
-def test_blur_of_a_bright_pixel_is_the_product_of_the_weights():
+def test_blur_of_a_bright_pixel_is_the_product_of_the_weights() -> None:
     image = np.zeros((9, 9, 1), np.uint8)
     image[4, 4] = 255
     found = workloads.find("image-blur").reference({}, {"image": image})["by_texture"][:, :, 0]
@@ -17,12 +18,12 @@ def test_blur_of_a_bright_pixel_is_the_product_of_the_weights():
     assert (found[4, 4], found[4, 5], found[5, 5], found[4, 8]) == (16, 13, 11, 1)
 
 
-def test_vectors_cost_their_exponential_golomb_bits():
+def test_vectors_cost_their_exponential_golomb_bits() -> None:
     # Codes 0, 1, 2, 7 and 8 have 1, 3, 3, 7 and 7 bits.
     assert motion_estimation.vector_bits(np.array([[0, 0], [1, -1], [4, -4]])).tolist() == [2, 6, 14]
 
 
-def test_a_macroblock_that_moved_is_found():
+def test_a_macroblock_that_moved_is_found() -> None:
     rng = np.random.default_rng(2)
     before = rng.integers(0, 256, (48, 48))
     modes, vectors = motion_estimation.search(np.roll(before, (3, -2), axis=(0, 1)), before)
@@ -30,7 +31,7 @@ def test_a_macroblock_that_moved_is_found():
     assert (modes[4], vectors[4].tolist()) == (0, [[8, -12]] * 4)
 
 
-def test_samples_between_pixels_follow_the_six_taps():
+def test_samples_between_pixels_follow_the_six_taps() -> None:
     ramp = np.tile(np.arange(0, 160, 10), (16, 1))
     planes = motion_estimation.half_pixels(ramp)
     assert planes[:, 8, 7].tolist() == [70, 75, 70, 75]
@@ -39,12 +40,12 @@ def test_samples_between_pixels_follow_the_six_taps():
     assert motion_estimation.quarter_samples(planes, x, y).tolist() == [70, 73, 75, 78]
 
 
-def test_the_zigzag_goes_to_and_fro():
+def test_the_zigzag_goes_to_and_fro() -> None:
     assert jpeg.zigzag()[:10].tolist() == [0, 1, 8, 16, 9, 2, 3, 10, 17, 24]
     assert jpeg.zigzag()[-3:].tolist() == [55, 62, 63]
 
 
-def test_grey_and_primary_colours():
+def test_grey_and_primary_colours() -> None:
     image = np.zeros((16, 16, 4), np.uint8)
     image[:, :, :3] = 100
     luma, blue, red = jpeg.colour_planes(image)
@@ -55,20 +56,20 @@ def test_grey_and_primary_colours():
     assert (luma[0, 0], blue[0, 0], red[0, 0]) == (76, 85, 255)
 
 
-def test_the_transform_of_a_flat_block_is_its_mean():
+def test_the_transform_of_a_flat_block_is_its_mean() -> None:
     levels = jpeg.quantised(np.full((8, 8), 148), jpeg.divisors(chroma=False))
     # The first frequency is 8 times the mean 20, divided by the step 8.
     assert levels[0, 0] == 20
     assert not levels[0, 1:].any()
 
 
-def test_huffman_words_are_short_for_what_is_frequent():
+def test_huffman_words_are_short_for_what_is_frequent() -> None:
     words = huffman.code_words([8, 0, 4, 2, 1])
     # The reserved symbol takes 11111, so that the rarest has 11110.
     assert [int(word) for word in words] == [0b0 << 8 | 1, 0, 0b10 << 8 | 2, 0b110 << 8 | 3, 0b1110 << 8 | 4]
 
 
-def test_huffman_words_have_at_most_16_bits():
+def test_huffman_words_have_at_most_16_bits() -> None:
     fibonacci = [1, 1]
     while len(fibonacci) < 24:
         fibonacci.append(fibonacci[-1] + fibonacci[-2])
@@ -77,7 +78,7 @@ def test_huffman_words_have_at_most_16_bits():
     assert sum(2.0**-length for length in lengths.values()) < 1
 
 
-def test_a_scan_can_be_read_back():
+def test_a_scan_can_be_read_back() -> None:
     rng = np.random.default_rng(5)
     levels = rng.integers(-40, 41, (30, 64)) * (rng.random((30, 64)) < 0.1)
     levels[3] = 0
@@ -88,7 +89,7 @@ def test_a_scan_can_be_read_back():
     assert decoded(bits, codes, len(levels)).tolist() == levels.tolist()
 
 
-def decoded(bits, codes, count):
+def decoded(bits: str, codes: Array, count: int) -> Array:
     """Levels [count, 64] of a scan, bit by bit."""
     tables = [
         {f"{code >> 8:0{code & 255}b}": number for number, code in enumerate(part.tolist()) if code}
@@ -96,14 +97,14 @@ def decoded(bits, codes, count):
     ]
     at = 0
 
-    def symbol(table):
+    def symbol(table: dict[str, int]) -> int:
         nonlocal at
         start = at
         while bits[start:at] not in table:
             at += 1
         return table[bits[start:at]]
 
-    def number(size):
+    def number(size: int) -> int:
         nonlocal at
         at += size
         value = int(bits[at - size : at] or "0", 2)

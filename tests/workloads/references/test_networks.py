@@ -5,17 +5,19 @@ import pytest
 from scipy.signal import correlate2d
 
 from warpreg import workloads
+from warpreg.workloads import Arrays
 from warpreg.workloads.networks import alexnet, cifarnet, layers, mobilenet
+from warpreg.workloads.workload import Array
 
 
-def tiny(name, **changed):
+def tiny(name: str, **changed: Array) -> tuple[Arrays, Arrays]:
     """A workload's tiny inputs with some arrays replaced, and what its reference makes of them."""
     problem = workloads.find(name).problem("tiny")
     inputs = {**problem.inputs, **changed}
     return inputs, problem.workload.reference(problem.size, inputs)
 
 
-def test_lenet_convolves_pools_and_weighs():
+def test_lenet_convolves_pools_and_weighs() -> None:
     zeros = np.zeros((10, 500), np.float32)
     inputs, found = tiny("lenet", classes=zeros, classes_bias=np.log([1, 1, 1, 1, 1, 1, 1, 1, 1, 11]))
     # exp(bias) over the sum 20
@@ -24,7 +26,7 @@ def test_lenet_convolves_pools_and_weighs():
     assert found["conv1"][0, 7] == pytest.approx(expected, abs=1e-6)
 
 
-def test_cifarnet_pools_fewer_pixels_at_the_far_edges():
+def test_cifarnet_pools_fewer_pixels_at_the_far_edges() -> None:
     filters = np.zeros((3, 3, 5, 5))
     filters[:, 1, 2, 2] = [1, -1, 2]
     _, found = tiny("cifarnet", images=np.ones((1, 3, 8, 8)), conv1=filters, conv2=filters)
@@ -37,7 +39,7 @@ def test_cifarnet_pools_fewer_pixels_at_the_far_edges():
     assert cifarnet.mean_of_neighbours(ramp)[0, 0, 1, 1] == 12.5
 
 
-def test_alexnet_normalises_by_five_neighbouring_maps():
+def test_alexnet_normalises_by_five_neighbouring_maps() -> None:
     x = np.zeros((8, 1, 1))
     x[[1, 3, 6]] = [[[100.0]], [[200.0]], [[300.0]]]
     # Map 1 has maps 0 to 3 beside it, map 6 none but itself; alpha / 5 = 2e-5.
@@ -46,11 +48,11 @@ def test_alexnet_normalises_by_five_neighbouring_maps():
     assert found[6, 0, 0] == pytest.approx(300 / (1 + 2e-5 * 300**2) ** 0.75)
 
 
-def test_alexnet_has_the_sides_of_the_paper():
+def test_alexnet_has_the_sides_of_the_paper() -> None:
     assert alexnet.shape_of(workloads.find("alexnet").sizes["full"]).sides == (55, 27, 13, 6)
 
 
-def test_squeezenet_joins_what_a_module_expands():
+def test_squeezenet_joins_what_a_module_expands() -> None:
     inputs, found = tiny("squeezenet")
     first = [
         sum(correlate2d(image, part, "valid")[::2, ::2] for image, part in zip(inputs["image"], filters, strict=True))
@@ -65,7 +67,7 @@ def test_squeezenet_joins_what_a_module_expands():
     assert found["fire2"][4 + 2] == pytest.approx(wide)
 
 
-def test_depthwise_windows_see_zeros_beyond_the_edge():
+def test_depthwise_windows_see_zeros_beyond_the_edge() -> None:
     ones, filters = np.ones((1, 1, 4, 4)), np.ones((1, 3, 3))
     assert mobilenet.depthwise(ones, filters, 1)[0, 0].tolist() == [
         [4, 6, 6, 4],
@@ -76,7 +78,7 @@ def test_depthwise_windows_see_zeros_beyond_the_edge():
     assert mobilenet.depthwise(ones, filters, 2)[0, 0].tolist() == [[9, 6], [6, 4]]
 
 
-def test_pointwise_sums_normalises_and_cuts_off():
+def test_pointwise_sums_normalises_and_cuts_off() -> None:
     size = workloads.find("mobilenet-pointwise").sizes["tiny"]
     channels, maps = 2, 4
     weights = np.array([[1.0, 2.0], [-1.0, 0.0], [10.0, 0.0], [0.5, 0.5]])
@@ -88,7 +90,7 @@ def test_pointwise_sums_normalises_and_cuts_off():
     assert found["layer01"][:, 3, 5] == pytest.approx([2.25, 0.0, 6.0, 0.0])
 
 
-def test_weights_keep_the_size_of_activations():
+def test_weights_keep_the_size_of_activations() -> None:
     rng = np.random.default_rng(1)
     x = layers.activations(rng, 1, 64, 20, 20)
     y = layers.convolve(x, layers.weights(rng, 64, 64, 3, 3))

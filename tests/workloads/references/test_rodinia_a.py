@@ -1,33 +1,36 @@
 """The references of Rodinia workloads, b+tree to streamcluster, by hand or by the textbook loop."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from warpreg import workloads
+from warpreg.workloads import Arrays, Size
 from warpreg.workloads.rodinia import b_tree, cfd, dwt2d, huffman, srad
 from warpreg.workloads.rodinia.cfd import mesh
 from warpreg.workloads.rodinia.lavamd import neighbourhoods
 from warpreg.workloads.rodinia.streamcluster import Clustering, open_if_worth
 
 
-def reference(name, size, **inputs):
+def reference(name: str, size: Size, **inputs: Any) -> Arrays:
     return workloads.find(name).reference(size, inputs)
 
 
-def test_lud_factors():
+def test_lud_factors() -> None:
     # [2 1; 4 5] = [1 0; 2 1] [2 1; 0 3]
     found = reference("lud", {}, matrix=np.array([[2, 1], [4, 5]], np.float32))
     assert found["lower"].tolist() == [[0, 0], [2, 0]]
     assert found["upper"].tolist() == [[2, 1], [0, 3]]
 
 
-def test_lud_multiplies_back_across_steps():
+def test_lud_multiplies_back_across_steps() -> None:
     matrix = workloads.find("lud").problem("small", 1).inputs["matrix"][:150, :150].astype(np.float64)
     found = reference("lud", {}, matrix=matrix)
     assert (np.eye(150) + found["lower"]) @ found["upper"] == pytest.approx(matrix, abs=1e-4)
 
 
-def test_lavamd_of_two_boxes_that_hold_one_particle_with_charge():
+def test_lavamd_of_two_boxes_that_hold_one_particle_with_charge() -> None:
     place, charge = np.zeros((800, 4)), np.zeros(800)
     place[0] = [0.5, 0.2, 0.0, 0.0]
     place[750] = [0.7, 0.4, 1.0, 0.0]
@@ -38,19 +41,19 @@ def test_lavamd_of_two_boxes_that_hold_one_particle_with_charge():
     assert force[0] == pytest.approx([potential, 2 * potential * -0.2, 2 * potential * -1.0, 0])
 
 
-def test_lavamd_boxes_have_the_neighbours_of_a_cube():
+def test_lavamd_boxes_have_the_neighbours_of_a_cube() -> None:
     counts = sorted(len(around) for around in neighbourhoods(3))
     assert counts == [7] * 8 + [11] * 12 + [17] * 6 + [26]
 
 
-def test_kmeans_of_two_pairs():
+def test_kmeans_of_two_pairs() -> None:
     features = np.array([[0, 0], [10, 0], [0, 2], [10, 4]], np.float32)
     found = reference("kmeans", {"clusters": 2, "rounds": 9}, features=features)
     assert found["membership"].tolist() == [0, 1, 0, 1]
     assert found["centres"].tolist() == [[0, 1], [10, 2]]
 
 
-def test_srad_leaves_a_flat_image_and_smooths_a_speck_less_than_an_edge():
+def test_srad_leaves_a_flat_image_and_smooths_a_speck_less_than_an_edge() -> None:
     flat = np.full((4, 5), 2.0)
     assert srad.diffused(flat, 0.1).tolist() == flat.tolist()
 
@@ -67,7 +70,7 @@ def test_srad_leaves_a_flat_image_and_smooths_a_speck_less_than_an_edge():
     assert srad.diffused(speck, 1 / 16)[2, 2] == pytest.approx(expected)
 
 
-def test_streamcluster_belongs_to_a_centre_and_pays_its_distance():
+def test_streamcluster_belongs_to_a_centre_and_pays_its_distance() -> None:
     problem = workloads.find("streamcluster").problem("tiny", 1)
     found, coordinates = problem.expected, problem.inputs["coordinates"]
     difference = coordinates - coordinates[:, found["assigned"]]
@@ -77,7 +80,7 @@ def test_streamcluster_belongs_to_a_centre_and_pays_its_distance():
     assert 2 <= len(centres) <= 20
 
 
-def test_streamcluster_opens_what_is_worth_its_price():
+def test_streamcluster_opens_what_is_worth_its_price() -> None:
     # Points at 0, 1, 10, 11 on a line, all with the centre at 0; a centre at 10 saves 100 + 120 of their squares.
     line = np.array([[0, 1, 10, 11]], np.float32)
     before = Clustering(np.zeros(4, np.int64), np.array([0, 1, 100, 121], np.float32))
@@ -89,7 +92,7 @@ def test_streamcluster_opens_what_is_worth_its_price():
     assert before.cost.tolist() == [100, 81, 0, 1]
 
 
-def test_b_tree_answers():
+def test_b_tree_answers() -> None:
     keys = np.array([3, 5, 6, 9], np.int32)
     values, wanted = np.array([30, 50, 60, 90], np.int32), np.array([9, 4, 3, 10], np.int32)
     found = reference(
@@ -99,7 +102,7 @@ def test_b_tree_answers():
     assert (found["first"].tolist(), found["lengths"].tolist()) == ([0, 1], [1, 3])
 
 
-def test_b_tree_leads_from_the_root_to_every_key():
+def test_b_tree_leads_from_the_root_to_every_key() -> None:
     keys = np.arange(0, 100_000, 3, dtype=np.int32)
     tree, height = b_tree.loaded(keys)
     assert height == 2  # 33,334 keys, 180 a leaf: 186 leaves, two nodes above them, and the root
@@ -112,7 +115,7 @@ def test_b_tree_leads_from_the_root_to_every_key():
         assert node["indices"][list(node["keys"]).index(wanted)] == wanted // 3
 
 
-def test_cfd_elements_are_closed_and_neighbours_agree():
+def test_cfd_elements_are_closed_and_neighbours_agree() -> None:
     elements = mesh.tetrahedra(6, np.random.default_rng(0))
     neighbours, normals = elements["neighbours"], elements["normals"]
     # 216 cubes less a slab of 2 x 2 x 3; around it 2 * (4 + 6 + 6) squares of two triangles, outside 6 * 36 such.
@@ -125,7 +128,7 @@ def test_cfd_elements_are_closed_and_neighbours_agree():
         assert normals[:, back, neighbours[face, element]] == pytest.approx(-normals[:, face, element])
 
 
-def test_cfd_keeps_the_undisturbed_flow():
+def test_cfd_keeps_the_undisturbed_flow() -> None:
     elements = mesh.tetrahedra(3, np.random.default_rng(0))
     elements["neighbours"][elements["neighbours"] == mesh.WING] = mesh.FAR_FIELD
     found = reference("cfd-double", {"steps": 3, "stages": 3}, **elements)["variables"]
@@ -133,14 +136,14 @@ def test_cfd_keeps_the_undisturbed_flow():
     assert found == pytest.approx(np.repeat([[1.4], [1.68], [0], [0], [3.508]], found.shape[1], axis=1))
 
 
-def test_cfd_flux_along_the_flow():
+def test_cfd_flux_along_the_flow() -> None:
     _, flux = cfd.far_field()
     # Mass 1.68; momentum 1.4 * 1.44 + 1; energy (3.508 + 1) * 1.2; across the flow only pressure.
     assert flux[:, 0] == pytest.approx([1.68, 3.016, 0, 0, 5.4096])
     assert flux[:, 1] == pytest.approx([0, 0, 1, 0, 0])
 
 
-def test_huffman_code_of_a_textbook_alphabet():
+def test_huffman_code_of_a_textbook_alphabet() -> None:
     counts = np.zeros(256, np.uint32)
     counts[[10, 20, 30, 40, 50]] = [15, 7, 6, 6, 5]  # 39 symbols, 87 bits, as in Wikipedia's A to E
     words, lengths = huffman.code(counts)
@@ -150,7 +153,7 @@ def test_huffman_code_of_a_textbook_alphabet():
     assert not any(a != b and b.startswith(a) for a in codes for b in codes)
 
 
-def test_huffman_stream_is_the_code_words_one_after_the_other():
+def test_huffman_stream_is_the_code_words_one_after_the_other() -> None:
     data = np.frombuffer(b"abracadabra" * 5, np.uint8)
     found = reference("huffman", {}, data=data)
     words, lengths = huffman.code(found["counts"])
@@ -160,14 +163,14 @@ def test_huffman_stream_is_the_code_words_one_after_the_other():
     assert len(stream) - len(bits) < 32
 
 
-def test_hybridsort_counts_and_sorts():
+def test_hybridsort_counts_and_sorts() -> None:
     found = reference("hybridsort", {}, values=np.array([1024, 0, 511.5, 512, 1023], np.float32))
     assert found["sorted"].tolist() == [0, 511.5, 512, 1023, 1024]
     assert np.flatnonzero(found["counts"]).tolist() == [0, 511, 512, 1023]
     assert found["counts"][1023] == 2
 
 
-def test_dwt2d_lifts_a_ramp_and_a_step():
+def test_dwt2d_lifts_a_ramp_and_a_step() -> None:
     # A ramp has no high band but at its mirrored end: 3 - (2 + 2) / 2 = 1; the low band gains a quarter of it there.
     low, high = dwt2d.lifted53(np.array([0, 1, 2, 3]))
     assert (low.tolist(), high.tolist()) == ([0, 2], [0, 1])
@@ -176,13 +179,13 @@ def test_dwt2d_lifts_a_ramp_and_a_step():
     assert (low.tolist(), high.tolist()) == ([2, 6], [3, 0])
 
 
-def test_dwt2d_of_a_constant_has_the_low_band_only():
+def test_dwt2d_of_a_constant_has_the_low_band_only() -> None:
     low, high = dwt2d.lifted97(np.full(9, 2.0))
     assert high == pytest.approx(np.zeros(4), abs=1e-8)
     assert low == pytest.approx(np.full(5, 2.0), abs=1e-8)
 
 
-def test_dwt2d_bands_follow_each_other():
+def test_dwt2d_bands_follow_each_other() -> None:
     pixels = np.full((5, 7, 3), 128, np.uint8)
     pixels[2, 2] = 138  # an even row and column: mostly in the low band, its neighbours in the others
     found = reference("dwt2d", {"levels": 1}, pixels=pixels)["bands53"][0]

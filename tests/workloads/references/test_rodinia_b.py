@@ -5,12 +5,14 @@ import statistics
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from warpreg.workloads.rodinia import heartwall, leukocyte, mummergpu, myocyte, particlefilter
+from warpreg.workloads.rodinia.mummergpu.suffix_tree import END, suffix_tree
 from warpreg.workloads.rodinia.myocyte import cell
 
 
-def test_leukocyte_scores_a_pixel_by_the_circle_of_the_steadiest_radial_gradient():
+def test_leukocyte_scores_a_pixel_by_the_circle_of_the_steadiest_radial_gradient() -> None:
     gradient_x, gradient_y = np.random.default_rng(1).normal(0.5, 1, (2, 45, 46))
     expected = 0.0
     for radius in range(8, 21, 2):
@@ -24,7 +26,7 @@ def test_leukocyte_scores_a_pixel_by_the_circle_of_the_steadiest_radial_gradient
     assert np.argwhere(scores).tolist() == [[22, 22], [22, 23]]
 
 
-def test_leukocyte_dilates_by_a_disk_of_12_pixels():
+def test_leukocyte_dilates_by_a_disk_of_12_pixels() -> None:
     image = np.zeros((40, 40))
     image[20, 20], image[0, 0] = 5, 7
     found = leukocyte.dilated(image, 12)
@@ -32,7 +34,7 @@ def test_leukocyte_dilates_by_a_disk_of_12_pixels():
     assert (found[12, 0], found[13, 0]) == (7, 0)
 
 
-def test_leukocyte_spreads_an_edge_against_the_motion():
+def test_leukocyte_spreads_an_edge_against_the_motion() -> None:
     # Motion is to the right and down: a cell takes 1/10 of the difference from the neighbours it moves towards, none
     # from those behind if they are higher, and half of that from those beside.
     edges = np.zeros((1, 41, 81))
@@ -45,14 +47,14 @@ def test_leukocyte_spreads_an_edge_against_the_motion():
     assert found[20, 40] == pytest.approx(1 - 0.4 * 0.8, abs=1e-3)
 
 
-def test_particlefilter_draws_wrapping_numbers():
+def test_particlefilter_draws_wrapping_numbers() -> None:
     # 1103515245 + 12345 = 1103527590 is below 2^31 - 1; 2 * 1103515245 + 12345 wraps to -2087924461.
     drawn, seed = particlefilter.uniform(np.array([1, 2], np.int32))
     assert seed.tolist() == [1103527590, -2087924461]
     assert drawn == pytest.approx([0.51387, 0.97226], abs=1e-4)
 
 
-def test_particlefilter_prefers_the_disk():
+def test_particlefilter_prefers_the_disk() -> None:
     video = np.full((30, 30, 2), particlefilter.BACKGROUND, np.uint8)
     row, col = np.mgrid[:30, :30]
     video[np.hypot(row - 12, col - 17) < particlefilter.RADIUS, 1] = particlefilter.FOREGROUND
@@ -64,11 +66,11 @@ def test_particlefilter_prefers_the_disk():
     assert weights[2] == pytest.approx(np.exp(-2 * 128**2 / 50))
 
 
-def codes(letters):
+def codes(letters: str) -> NDArray[np.uint8]:
     return np.array(["ACGT".index(letter) for letter in letters], np.uint8)
 
 
-def test_mummergpu_finds_matches_that_no_letter_before_or_behind_extends():
+def test_mummergpu_finds_matches_that_no_letter_before_or_behind_extends() -> None:
     # The read GATTAC in the text AGATTCATTACC: GATT at 1 is followed by C, not A; ATTAC at 6 is preceded by C, not G;
     # ATT at 2 is preceded by G as in the read, and so is part of GATT.
     found = mummergpu.maximal_matches(codes("AGATTCATTACC"), codes("GATTAC")[None], 3)
@@ -77,21 +79,22 @@ def test_mummergpu_finds_matches_that_no_letter_before_or_behind_extends():
     assert found["alignments"].tolist() == [[1, 4], [6, 5], [0, 0], [0, 0], [0, 0]]
 
 
-def test_mummergpu_sorts_suffixes():
+def test_mummergpu_sorts_suffixes() -> None:
     text = np.random.default_rng(4).integers(0, 2, 60, dtype=np.uint8)
-    expected = sorted(range(60), key=lambda start: [*text[start:], mummergpu.END])
+    expected = sorted(range(60), key=lambda start: [*text[start:], END])
     assert mummergpu.sorted_suffixes(text).tolist() == expected
 
 
 @pytest.mark.parametrize("letters", ["A", "AAAA", "ACGTACGA", "GATTACAGATTACATTAGA"])
-def test_mummergpu_builds_a_tree_of_all_suffixes(letters):
-    text = np.append(codes(letters), np.uint8(mummergpu.END))
-    tree = mummergpu.suffix_tree(text)
+def test_mummergpu_builds_a_tree_of_all_suffixes(letters: str) -> None:
+    text = np.append(codes(letters), np.uint8(END))
+    tree = suffix_tree(text)
     leaves = np.flatnonzero(tree.suffix >= 0)
     assert sorted(tree.suffix[leaves]) == list(range(len(text)))
     assert tree.leaves[1] == len(text)
     for node in range(2, len(tree.parent)):
-        path, above = [], node
+        path: list[int] = []
+        above = node
         while above != 1:
             path[:0] = text[tree.first[above] : tree.last[above] + 1]
             above = tree.parent[above]
@@ -103,14 +106,14 @@ def test_mummergpu_builds_a_tree_of_all_suffixes(letters):
             assert tree.depth[tree.link[node]] == tree.depth[node] - 1
 
 
-def test_heartwall_correlates_as_pearson_did():
+def test_heartwall_correlates_as_pearson_did() -> None:
     rng = np.random.default_rng(2)
     patches, pattern = rng.random((4, 6, 6)), rng.random((6, 6))
     expected = [np.corrcoef(patch.ravel(), pattern.ravel())[0, 1] * math.sqrt(36 / 35) for patch in patches]
     assert heartwall.correlation(patches, pattern) == pytest.approx(expected)
 
 
-def test_heartwall_follows_a_shifted_picture():
+def test_heartwall_follows_a_shifted_picture() -> None:
     first = np.random.default_rng(3).random((40, 40), dtype=np.float32)
     film = np.stack([first, np.roll(first, (2, -1), axis=(0, 1)), np.roll(first, (5, -3), axis=(0, 1))])
     size = {"reach": 3, "search": 10, "refresh": 2}
@@ -119,7 +122,7 @@ def test_heartwall_follows_a_shifted_picture():
     assert fit.max() == pytest.approx(math.sqrt(49 / 48))  # 7 x 7 pixels
 
 
-def test_myocyte_gates_at_round_potentials():
+def test_myocyte_gates_at_round_potentials() -> None:
     opening, closing = cell.sodium_gates(np.array([-90.0, 0.0]))
     # Depolarised, the gates h and j only close: h at 1 / (0.13 (1 + exp(-10.66 / 11.1))), j at 0.3 / (1 + exp(-3.2)).
     assert opening[1:, 1].tolist() == [0, 0]
@@ -130,7 +133,7 @@ def test_myocyte_gates_at_round_potentials():
     assert constants[2, 0] == 9 / 2 + 0.5
 
 
-def test_myocyte_keeps_its_calmodulin_and_calcium():
+def test_myocyte_keeps_its_calmodulin_and_calcium() -> None:
     rng = np.random.default_rng(6)
     y, rate = rng.random((15, 4)), np.zeros((15, 4))
     totals = np.array([[2.0], [3.0], [5.0], [1.0]]) + rng.random((4, 4))
@@ -145,7 +148,7 @@ def test_myocyte_keeps_its_calmodulin_and_calcium():
     assert given == pytest.approx(-(2 * half + 4 * full + 2 * (rate[11:].sum(axis=0))), rel=1e-6, abs=1e-9)
 
 
-def test_myocyte_is_held_with_its_fast_buffers_in_equilibrium():
+def test_myocyte_is_held_with_its_fast_buffers_in_equilibrium() -> None:
     inputs = myocyte.make_inputs({"cells": 3, "steps": 1}, np.random.default_rng(7))
     y, parameters = inputs["states"].T.astype(float), inputs["parameters"].T.astype(float)
     rate = cell.rates(400.0, y, parameters)

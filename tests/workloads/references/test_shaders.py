@@ -1,11 +1,14 @@
 """The references of the shaders by hand, and the texture sampler that they share."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from warpreg import workloads
-from warpreg.workloads import shaders
+from warpreg.workloads import Arrays, Size, shaders
 from warpreg.workloads.shaders import (
+    Address,
     ambient_occlusion,
     deferred_shading,
     depth_of_field,
@@ -19,7 +22,7 @@ ONE_PIXEL = {"height": 1, "width": 1}
 WHITE = np.full((2, 2, 4), 255, np.uint8)
 
 
-def reference(name, size, **inputs):
+def reference(name: str, size: Size, **inputs: Any) -> Arrays:
     typed = {
         key: value if isinstance(value, np.ndarray) else np.array(value, np.float32) for key, value in inputs.items()
     }
@@ -39,18 +42,18 @@ def reference(name, size, **inputs):
         (2.25, "wrap", 12.5),  # 0.25 again, a quarter from the first texel to the last
     ],
 )
-def test_a_linear_filter_mixes_two_texels_in_256ths(x, address, expected):
-    texels = np.float32([10, 20])
-    found = shaders.sample(texels, np.float32([x / 2]), address=address, filter="linear", normalized=True)
+def test_a_linear_filter_mixes_two_texels_in_256ths(x: float, address: Address, expected: float) -> None:
+    texels = np.array([10, 20], np.float32)
+    found = shaders.sample(texels, np.array([x / 2], np.float32), address=address, filter="linear", normalized=True)
     assert found == pytest.approx([expected], abs=1e-6)
 
 
-def test_a_point_filter_takes_the_texel_of_each_axis():
+def test_a_point_filter_takes_the_texel_of_each_axis() -> None:
     texels = np.arange(12, dtype=np.float32).reshape(2, 3, 2)
-    assert shaders.sample(texels, np.float32([2.9]), np.float32([1.0])).tolist() == [[10, 11]]
+    assert shaders.sample(texels, np.array([2.9], np.float32), np.array([1.0], np.float32)).tolist() == [[10, 11]]
 
 
-def test_lighting_above_a_white_surface():
+def test_lighting_above_a_white_surface() -> None:
     # The light is 1 above, with a range of 2: (1 - 1/4)^2 of it arrives, once diffuse and once as a highlight
     found = reference(
         "lighting",
@@ -66,7 +69,7 @@ def test_lighting_above_a_white_surface():
     assert found[0, 1] == pytest.approx([0.4, 0.6, 0.9, 1])
 
 
-def test_shadow_lookup_is_soft_at_the_edge_of_a_shadow():
+def test_shadow_lookup_is_soft_at_the_edge_of_a_shadow() -> None:
     depths = np.zeros((10, 10), np.float32)
     depths[:, 4:] = 1
     found = reference(
@@ -81,7 +84,7 @@ def test_shadow_lookup_is_soft_at_the_edge_of_a_shadow():
     assert found[0] == pytest.approx([0.5 / 3, 1.5 / 3, 2.5 / 3, 1, 1])
 
 
-def test_normal_mapping_of_a_flat_white_surface():
+def test_normal_mapping_of_a_flat_white_surface() -> None:
     found = reference(
         "normal-mapping",
         ONE_PIXEL,
@@ -90,20 +93,20 @@ def test_normal_mapping_of_a_flat_white_surface():
         tangents=[[[1, 0, 0, 1]]],
         uv=[[[0.3, 0.7]]],
         colour_map=WHITE,
-        normal_map=np.tile(np.uint8([128, 128, 255, 0]), (2, 2, 1)),
+        normal_map=np.tile(np.array([128, 128, 255, 0], np.uint8), (2, 2, 1)),
         height_map=np.full((2, 2), 0.5),
     )["colours"]
     expected = normal_mapping.SUN[3] * normal_mapping.SUN[1] + normal_mapping.SKY[:3]
     assert found[0, 0, :3] == pytest.approx(expected, abs=0.01)  # 128 is not quite the middle
 
 
-def test_bloom_of_an_even_picture():
+def test_bloom_of_an_even_picture() -> None:
     # 2 is 1 above the threshold: half of it glows, 0.4 of that is added, and leaves 0.6 of the picture
     found = reference("bloom", {"blurs": 2}, picture=np.full((4, 6, 4), 2))["colours"]
     assert found[..., :3] == pytest.approx(np.full((4, 6, 3), 2 * 0.6 + 0.4))
 
 
-def test_tone_mapping_of_one_pixel():
+def test_tone_mapping_of_one_pixel() -> None:
     found = reference("tone-mapping", {}, pictures=np.full((1, 1, 1, 4), 0.2))
     assert found["adapted"] == pytest.approx([0.2 + 0.0001 / 2])
     # Exposed to 0.35 / 0.201 * 0.2 = 0.348; the curve gives 0.2946 / 0.6061 = 0.486, and 255 * 0.486^(1/2.2) = 183.7
@@ -111,7 +114,7 @@ def test_tone_mapping_of_one_pixel():
 
 
 @pytest.mark.parametrize("depth", [depth_of_field.FOCUS, 2 * depth_of_field.FOCUS])
-def test_depth_of_field_keeps_what_is_even_or_in_focus(depth):
+def test_depth_of_field_keeps_what_is_even_or_in_focus(depth: float) -> None:
     picture = np.full((20, 20, 4), [0.1, 0.2, 0.3, depth], np.float32)
     picture[10, 10, 0] = 0.9
     found = reference("depth-of-field", {"height": 400}, picture=picture)["colours"]
@@ -119,7 +122,7 @@ def test_depth_of_field_keeps_what_is_even_or_in_focus(depth):
     assert (found[10, 10, 0] == np.float32(0.9)) == (depth == depth_of_field.FOCUS)
 
 
-def step_of_particle(place, velocity):
+def step_of_particle(place: list[float], velocity: list[float]) -> Arrays:
     rows = np.eye(4, dtype=np.float32)[[0, 1, 2, 2]]
     return reference(
         "particles",
@@ -132,7 +135,7 @@ def step_of_particle(place, velocity):
     )
 
 
-def test_particles_are_slowed_down_by_still_air_and_fall():
+def test_particles_are_slowed_down_by_still_air_and_fall() -> None:
     found = step_of_particle([10, 0, 4, 0.5], [6, 0, 0, 2])
     # Drag takes 2/60 of the velocity, gravity adds -0.5/60
     velocity = [6 * 58 / 60, -0.5 / 60, 0]
@@ -142,7 +145,7 @@ def test_particles_are_slowed_down_by_still_air_and_fall():
     assert found["colours"][0] == pytest.approx([1, 1, 1, 1])
 
 
-def test_particles_leave_the_ball_and_are_born_again():
+def test_particles_leave_the_ball_and_are_born_again() -> None:
     assert step_of_particle([0, 3, 7.9, 0.5], [0, 0, 0, 2])["places"][0, :3] == pytest.approx([0, 3, 6.5], abs=0.02)
     born = step_of_particle([0, 3, 7.9, 1.99], [0, 0, 0, 2])
     assert born["places"][0, 1] == 0.5
@@ -151,7 +154,7 @@ def test_particles_leave_the_ball_and_are_born_again():
     assert 1 <= born["velocities"][0, 3] <= 3
 
 
-def test_skinning_blends_matrices():
+def test_skinning_blends_matrices() -> None:
     bones = np.zeros((1, 2, 3, 4))
     bones[0, :] = np.eye(3, 4)
     bones[0, :, :, 3] = [1, 0, 0], [0, 0, 3]
@@ -161,7 +164,7 @@ def test_skinning_blends_matrices():
         positions=[[0, 0, 0, 1]],
         normals=[[0, 0, 2, 0]],
         weights=[[0.75, 0.25, 0, 0]],
-        indices=np.uint8([[0, 1, 0, 0]]),
+        indices=np.array([[0, 1, 0, 0]], np.uint8),
         bones=bones,
     )
     # Three quarters of (1, 0, 0) and a quarter of (0, 0, 3); x is scaled by 0.9, the eye stands 2.5 high
@@ -172,9 +175,9 @@ def test_skinning_blends_matrices():
 
 
 @pytest.mark.parametrize("towards_the_eye", [True, False])
-def test_ambient_occlusion_of_a_wall(towards_the_eye):
+def test_ambient_occlusion_of_a_wall(towards_the_eye: bool) -> None:
     direction = [128, 128, 0 if towards_the_eye else 255, 0]
-    normals = np.tile(np.uint8(direction), (41, 41, 1))
+    normals = np.tile(np.array(direction, np.uint8), (41, 41, 1))
     found = reference("ambient-occlusion", {"height": 41, "width": 41}, depths=np.full((41, 41), 5.0), normals=normals)
     # In front of the wall nothing hides a probe; behind it each is hidden by what it is deeper
     depth = ambient_occlusion.RADIUS * ambient_occlusion.probes()[:, 2] - ambient_occlusion.BIAS
@@ -184,12 +187,12 @@ def test_ambient_occlusion_of_a_wall(towards_the_eye):
     assert found["smooth"][20, 20] == pytest.approx(expected, abs=0.01)
 
 
-def test_deferred_shading_of_a_surface_that_faces_the_eye():
+def test_deferred_shading_of_a_surface_that_faces_the_eye() -> None:
     found = reference(
         "deferred-shading",
         ONE_PIXEL,
-        albedos=np.uint8([[[255, 255, 255, 0]]]),
-        normals=np.int16([[[32767, 32767]]]),  # a corner of the square: (0, 0, -1)
+        albedos=np.array([[[255, 255, 255, 0]]], np.uint8),
+        normals=np.array([[[32767, 32767]]], np.int16),  # a corner of the square: (0, 0, -1)
         depths=[[2]],
         places=[[0, -0.4, 1, 2]],  # 1 before the surface, and it reaches 2
         colours=[[1, 0.5, 0, 0]],
@@ -197,7 +200,7 @@ def test_deferred_shading_of_a_surface_that_faces_the_eye():
     assert found[0, 0] == pytest.approx([0.1 + 0.5625, 0.1 + 0.5625 / 2, 0.12, 1])
 
 
-def test_the_octahedron_holds_every_direction():
+def test_the_octahedron_holds_every_direction() -> None:
     directions = shaders.normalize(np.random.default_rng(1).normal(size=(100, 3)))
     assert deferred_shading.unfolded(deferred_shading.folded(directions)) == pytest.approx(directions)
 
@@ -214,20 +217,22 @@ def test_the_octahedron_holds_every_direction():
         ([1, 1, 1], 0),  # x goes before y and z
     ],
 )
-def test_a_direction_hits_one_face_of_a_cube(direction, expected):
+def test_a_direction_hits_one_face_of_a_cube(direction: list[float], expected: int) -> None:
     faces = np.arange(6, dtype=np.float32)[:, None, None, None].repeat(2, 1).repeat(2, 2)
-    assert shaders.sample_cube(faces, np.float32([direction])).tolist() == [[expected]]
+    assert shaders.sample_cube(faces, np.array([direction], np.float32)).tolist() == [[expected]]
 
 
-def test_the_faces_of_a_cube_are_turned_as_they_join():
+def test_the_faces_of_a_cube_are_turned_as_they_join() -> None:
     # The first texel of face +z lies at its upper left: towards -x and +y; that of +x towards +y and +z
     faces = np.zeros((6, 2, 2), np.float32)
     faces[[0, 4], 0, 0] = 1, 2
-    found = shaders.sample_cube(faces, np.float32([[1, 0.5, 0.5], [1, 0.5, -0.5], [-0.5, 0.5, 1], [0.5, 0.5, 1]]))
+    found = shaders.sample_cube(
+        faces, np.array([[1, 0.5, 0.5], [1, 0.5, -0.5], [-0.5, 0.5, 1], [0.5, 0.5, 1]], np.float32)
+    )
     assert found.tolist() == [1, 0, 2, 0]
 
 
-def test_still_water_mirrors_an_even_sky():
+def test_still_water_mirrors_an_even_sky() -> None:
     inputs = {
         "waves": np.zeros((6, 8)),
         "ripples": np.full((2, 2, 4), 127.5),
@@ -242,7 +247,7 @@ def test_still_water_mirrors_an_even_sky():
     assert found[2, 1, 0] == pytest.approx(0.02 + 0.98 * (1 - down) ** 5 + glint, rel=1e-5)
 
 
-def test_fxaa_hardly_moves_a_straight_edge_and_softens_a_step():
+def test_fxaa_hardly_moves_a_straight_edge_and_softens_a_step() -> None:
     straight = np.zeros((9, 24, 4), np.float32)
     straight[5:] = 1
     found = reference("fxaa", {}, picture=straight)["colours"]
@@ -256,14 +261,14 @@ def test_fxaa_hardly_moves_a_straight_edge_and_softens_a_step():
     assert found[4, 0] < found[4, 9]
 
 
-def test_fxaa_softens_a_lone_pixel():
+def test_fxaa_softens_a_lone_pixel() -> None:
     picture = np.zeros((9, 9, 4), np.float32)
     picture[4, 4] = 1
     found = reference("fxaa", {}, picture=picture)["colours"]
     assert found[4, 4, 0] == pytest.approx(0.25)  # it is moved by 3/4
 
 
-def test_fur_shells_below_the_eye():
+def test_fur_shells_below_the_eye() -> None:
     found = reference(
         "fur-shells",
         {},

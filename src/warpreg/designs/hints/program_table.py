@@ -41,7 +41,7 @@ def program_table(kernel: Kernel) -> Program:
     source, result = _flat(registers), _flat(results)
     source_rows, result_rows = source.size, result.size
     return Program(
-        register_count=max(kernel.register_count, 1 + max(source.max(initial=0), result.max(initial=0))),
+        register_count=max(kernel.register_count, 1 + int(max(source.max(initial=0), result.max(initial=0)))),
         slots=REPLAY_SLOTS,
         schedulers=1,
         first_pc=np.array(kernel.first_pcs(), np.int32),

@@ -34,7 +34,7 @@ class Broken:
     """Has a fault of its own."""
 
     def __call__(self, run: Run) -> int:
-        return {}[run.name]
+        return dict[str, int]()[run.name]
 
 
 @dataclass(frozen=True)

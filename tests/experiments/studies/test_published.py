@@ -1,5 +1,7 @@
 """Tolerances: whether a measured value agrees with a printed one is computed from the ``[tolerance]`` table."""
 
+from typing import Any
+
 import pytest
 
 from warpreg.experiments.studies import published
@@ -7,7 +9,7 @@ from warpreg.experiments.studies.published import Published
 from warpreg.ir.errors import UnknownNameError
 
 
-def result(**fields):
+def result(**fields: Any) -> Published:
     return Published(id="x", paper="p", where="§1", what="something", **fields)
 
 
@@ -24,7 +26,9 @@ def result(**fields):
         ({"text": "greedy wins"}, (True,), (False,)),
     ],
 )
-def test_within_follows_the_tolerance_of_the_unit_and_the_bound(printed, inside, outside):
+def test_within_follows_the_tolerance_of_the_unit_and_the_bound(
+    printed: dict[str, Any], inside: tuple[float, ...], outside: tuple[float, ...]
+) -> None:
     assert all(result(**printed).within(value) for value in inside)
     assert not any(result(**printed).within(value) for value in outside)
 
@@ -40,16 +44,18 @@ def test_within_follows_the_tolerance_of_the_unit_and_the_bound(printed, inside,
         ({"text": "greedy wins"}, False, True, None),
     ],
 )
-def test_the_share_is_how_much_of_the_way_to_the_printed_value_another_one_goes(printed, measured, other, share):
+def test_the_share_is_how_much_of_the_way_to_the_printed_value_another_one_goes(
+    printed: dict[str, Any], measured: float, other: float, share: float | None
+) -> None:
     assert result(**printed).share(measured, other) == (None if share is None else pytest.approx(share))
 
 
-def test_every_paper_prints_results_and_each_can_be_shown():
+def test_every_paper_prints_results_and_each_can_be_shown() -> None:
     for paper in published.papers():
         assert all(one.printed is not None for one in published.results(paper))
 
 
-def test_an_unknown_paper_or_parameter_is_named():
+def test_an_unknown_paper_or_parameter_is_named() -> None:
     with pytest.raises(UnknownNameError, match="orf-lrf"):
         published.results("orf-lrt")
     with pytest.raises(UnknownNameError, match="rfc-alu-latency"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -23,8 +25,8 @@ def run() -> Run:
     return run_workload(find_workload("matrix-mul"), "tiny")
 
 
-def joules(run: Run, wires: bool = True, **parameters: object) -> float:
-    counts = replayed(run, Choice.load("orf-lrf", parameters))  # type: ignore[arg-type]
+def joules(run: Run, wires: bool = True, **parameters: Any) -> float:
+    counts = replayed(run, Choice.load("orf-lrf", parameters))
     items = [item for one in counts for item in one.energy_list()]
     return energy.account(items, TECHNOLOGY, wires=wires).total_pj
 
@@ -50,7 +52,8 @@ def test_ideal_levels_save_what_their_accesses_cost(run: Run) -> None:
 
 @pytest.mark.parametrize("name", [name for name in LIMITS if name not in ("all-lrf", "all-orf-5", "6-active-warps")])
 def test_limits_save_energy(run: Run, name: str) -> None:
-    assert joules(run, **limit(name).parameters) <= joules(run)
+    parameters: Any = limit(name).parameters
+    assert joules(run, **parameters) <= joules(run)
 
 
 def test_an_unknown_limit_suggests_the_nearest() -> None:

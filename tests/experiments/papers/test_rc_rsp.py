@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,7 +66,7 @@ def test_capacities_become_lines_of_a_scheduler_and_registers_of_a_warp() -> Non
 
 @pytest.mark.parametrize(("asked", "block", "warps"), [(None, 256, 64), (16, 256, 16), (16, 1024, 32), (80, 256, 64)])
 def test_an_sm_may_hold_fewer_warps_but_a_thread_block(asked: int | None, block: int, warps: int) -> None:
-    launch = SimpleNamespace(block=(32, block // 32, 1))
+    launch: Any = SimpleNamespace(block=(32, block // 32, 1))
     sm = Scheduled("gtx980-two-level", (), asked).machine_for([launch]).sm
     assert (sm.warps, sm.threads) == (warps, 32 * warps)
 
@@ -118,7 +119,7 @@ def counted(levels: tuple[str, ...], reads: list[int], writes: list[int], to_mrf
 def test_the_parts_of_the_hybrid_add_up_to_what_it_elides() -> None:
     """Of 10 results 7 go to the scratchpad, 2 of them and 3 others to the cache, which writes 1 back: the cache elides
     4 of 10 writes and the scratchpad 5.  Of 20 reads they serve 6 and 9."""
-    found = {
+    found: dict[Any, dict[str, Any]] = {
         designs.MRF: {"hotspot": counted(("MRF",), [20], [10])},
         designs.SCHEDULED: {"hotspot": {designs.CHOSEN: counted(("MRF", "RC", "RSP"), [5, 6, 9], [0, 5, 7], to_mrf=1)}},
     }

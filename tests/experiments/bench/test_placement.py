@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from warpreg import workloads
 from warpreg.cli import main
 from warpreg.experiments.bench import placement
 from warpreg.experiments.bench.placement import DESIGNS, PlacementTime
@@ -17,7 +18,7 @@ def test_seconds_are_added(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         return PlacementTime(name, len(module.kernels), 10, {"orf-lrf": 0.5, "rsp": 0.25})
 
     monkeypatch.setattr(placement, "placement_time", timed)
-    monkeypatch.setattr(placement.workloads, "names", lambda: ["vector-add", "reduction"])
+    monkeypatch.setattr(workloads, "names", lambda: ["vector-add", "reduction"])
     assert main(["bench", "placement", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["placement_s"] == {"orf-lrf": 1.0, "rsp": 0.5}

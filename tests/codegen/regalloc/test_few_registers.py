@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.codegen.test_divide import FLOAT_OPCODES, INTEGER_OPCODES, UNARY_OPCODES, edges, kernel_text
+from tests.codegen.passes.test_divide import FLOAT_OPCODES, INTEGER_OPCODES, UNARY_OPCODES, edges, kernel_text
 
 from warpreg import codegen, ptx, workloads
 from warpreg.codegen import CompileOptions, target

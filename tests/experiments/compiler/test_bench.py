@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from warpreg import codegen, ptx, workloads
 from warpreg.cli import main
-from warpreg.experiments.compiler import bench, vendor_compiler
+from warpreg.experiments.compiler import bench
 from warpreg.experiments.compiler.bench import (
     Compared,
     OurCode,
@@ -34,6 +35,7 @@ from warpreg.experiments.compiler.vendor_compiler import (
     without_padding,
 )
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Module
 
 REPORT = """\
 ptxas info    : 0 bytes gmem
@@ -155,11 +157,11 @@ def test_the_summary_takes_all_kernels_on_all_targets() -> None:
     assert found["verified_kernels"] == 1
 
 
-def load_module(name: str) -> ptx.Module:
+def load_module(name: str) -> Module:
     return ptx.parse(workloads.find(name).ptx_path.read_text(encoding="utf-8"))
 
 
-def compiled_kernel(module: ptx.Module, name: str) -> Kernel:
+def compiled_kernel(module: Module, name: str) -> Kernel:
     return codegen.compile(codegen.build(module, name))
 
 
@@ -181,7 +183,7 @@ def test_a_kernel_is_verified_on_its_own() -> None:
 def test_without_the_extra_one_message_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(vendor_compiler.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert main(["bench", "compiler", "--json"]) == 1
     captured = capsys.readouterr()
     assert "'ptxas' is not installed" in captured.err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.codegen.texts import after, kernel, listing
@@ -13,7 +15,7 @@ from warpreg.codegen.build.build import build
 from warpreg.codegen.schedule.list_scheduler import ScheduleInstructions
 
 
-def order(body: str, **options: int) -> list[str]:
+def order(body: str, **options: Any) -> list[str]:
     """The first operands' names after scheduling, in order."""
     lines = after(ScheduleInstructions(**options), body).splitlines()
     return [line.split()[1].rstrip(",") for line in lines if len(line.split()) > 1]

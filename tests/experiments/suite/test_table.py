@@ -12,7 +12,7 @@ from warpreg.experiments.suite import table as suite_table
 from warpreg.experiments.suite.characteristics import characterise
 from warpreg.workloads import table, vendor
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "workloads.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "workloads.md"
 
 
 def test_a_row_by_hand() -> None:

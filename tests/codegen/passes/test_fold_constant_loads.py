@@ -14,6 +14,7 @@ from warpreg.codegen.passes.base import Pass
 from warpreg.codegen.passes.fold_constant_loads import FoldConstantLoads
 from warpreg.codegen.verify import verify
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Module
 from warpreg.simt import Device
 
 BYTES = 48
@@ -101,7 +102,7 @@ def test_the_same_bits_are_read(loads: list[tuple[int, int, int, bool]], step: P
     assert _sums(module, changed) == _sums(module, program)
 
 
-def _sums(module: ptx.Module, program: Kernel) -> bytes:
+def _sums(module: Module, program: Kernel) -> bytes:
     device = Device(module, None)
     device.install(program)
     out = device.zeros(THREADS, np.uint64)

@@ -11,7 +11,7 @@ from tests.codegen.texts import after, kernel, listing, text
 from warpreg.codegen import CompileOptions, compile
 from warpreg.codegen.passes.narrow_addresses import NarrowAddresses
 from warpreg.simt import Device
-from warpreg.simt.launch.launch import LaunchError
+from warpreg.simt.launch.faults import LaunchError
 
 LOAD = "ld.global.u32 %r9, [%rd3+4]; st.shared.u32 [%r7], %r9; ret;"
 

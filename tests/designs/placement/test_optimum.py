@@ -26,6 +26,7 @@ from warpreg.designs.placement.instances import KernelView
 from warpreg.designs.placement.optimum import Optimum, optimum, saved_pj
 from warpreg.designs.placement.scratchpad import ScratchpadOptions, select
 from warpreg.designs.placement.stays import ANY, OWN, Choices
+from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 
 COSTS = (LevelCost((10, 10), (10, 10)), LevelCost((1, 1), (2, 2)), LevelCost((0.5, 0.5), (1, 1)))
@@ -80,7 +81,7 @@ def test_an_operand_may_be_fetched_by_a_later_read() -> None:
     """One entry.  R2 (written at 1, read at 2: 17 pJ) and R5 from before, read at 0, 3 and 4.  Fetched at 0 it would
     save 18 - 2 in R2's time; fetched at 3 for 4, 9 - 2 = 7 more than R2 alone."""
 
-    def add(register: int) -> object:
+    def add(register: int) -> Instruction:
         return op("add.s32", r(20), r(register), 1)
 
     code = kernel([add(5), op("mov.u32", r(2), 7), add(2), add(5), add(5)])

@@ -10,6 +10,7 @@ import pytest
 
 from warpreg.cli import main
 from warpreg.experiments.bench import timing
+from warpreg.experiments.bench.spine import WORKLOADS
 
 KEYS = [
     "timing_mwi_s_geomean",
@@ -24,7 +25,7 @@ KEYS = [
 @pytest.fixture
 def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workloads take turns at 2 and 8 M a second; with hooks all run at 1.6."""
-    speeds = {name: (2.0, 8.0)[i % 2] for i, name in enumerate(timing.WORKLOADS)}
+    speeds = {name: (2.0, 8.0)[i % 2] for i, name in enumerate(WORKLOADS)}
     monkeypatch.setattr(timing, "find_workload", str)
     monkeypatch.setattr(
         timing, "run_workload", lambda name, size, record: SimpleNamespace(name=name, warp_instructions=1)

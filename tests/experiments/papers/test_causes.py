@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
 import pytest
 
@@ -150,7 +152,8 @@ def test_categories_weigh_as_many_traces_as_the_paper_has() -> None:
     values = {"dgemm": 0.1, "sgemm": 0.3, "motion-estimation": 0.5, "vector-add": 1.0}
     mixed = weighted(Study("tiny", AS_COMPILED, {rfc.MRF: values}), TABLE_1)
     assert list(mixed[rfc.MRF]) == ["dgemm", "sgemm", "motion-estimation"]
-    pairs = ((value, 1.0) for value in mixed[rfc.MRF].values())
+    found: Mapping[str, Any] = mixed[rfc.MRF]
+    pairs = ((float(value), 1.0) for value in found.values())
     assert mean_ratio(pairs, mixed.weights_of(mixed[rfc.MRF])) == pytest.approx((18 * 0.2 + 19 * 0.5) / 37)
     assert sum(weight for weight, _ in TABLE_1.groups.values()) == 210
     assert {name for _, examples in TABLE_1.groups.values() for name in examples} <= set(rfc.WORKLOADS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from warpreg import workloads
+from warpreg.experiments.measures.ipc import Ipc
 from warpreg.experiments.papers import reproduction
 from warpreg.experiments.papers.reproduction import (
     NOT_AMONG_THEM,
@@ -16,16 +17,14 @@ from warpreg.experiments.papers.reproduction import (
 )
 from warpreg.experiments.papers.rfc import results
 from warpreg.experiments.studies import published
-from warpreg.experiments.studies.study import study
+from warpreg.experiments.studies.study import Study, study
 from warpreg.ir.errors import UnknownNameError
 
 
 @pytest.fixture(scope="module")
-def replays():
+def replays() -> Study:
     """The study of the register file cache without what takes cycles, on one workload of each class it tells apart."""
-    return study(
-        ["fft", "lighting"], [m for m in results.MEASURES if not isinstance(m, results.Ipc)], "tiny", processes=1
-    )
+    return study(["fft", "lighting"], [m for m in results.MEASURES if not isinstance(m, Ipc)], "tiny", processes=1)
 
 
 def test_unmeasurable_results_and_causes_are_of_printed_results() -> None:
@@ -34,7 +33,7 @@ def test_unmeasurable_results_and_causes_are_of_printed_results() -> None:
         assert {*paper_module(paper).UNMEASURABLE, *explained(paper).CAUSES} <= printed
 
 
-def test_every_printed_result_has_one_row(replays) -> None:
+def test_every_printed_result_has_one_row(replays: Study) -> None:
     rows = list(reproduced("rfc", replays))
     assert [row.published.id for row in rows] == [one.id for one in published.results("rfc")]
     silent = {row.published.id for row in rows if row.cause == NOT_AMONG_THEM}
@@ -44,7 +43,7 @@ def test_every_printed_result_has_one_row(replays) -> None:
     }  # fmt: skip
 
 
-def test_findings_are_consistent_with_each_other(replays) -> None:
+def test_findings_are_consistent_with_each_other(replays: Study) -> None:
     frame = results.figure_6(replays)
     for _, rows in frame.groupby(["workload", "design"]):
         assert rows.sort_values("entries")["reads avoided"].is_monotonic_increasing
@@ -54,7 +53,7 @@ def test_findings_are_consistent_with_each_other(replays) -> None:
     assert (alive["writes avoided"] >= plain["writes avoided"]).all()
 
 
-def test_figures_have_the_columns_that_they_declare(replays) -> None:
+def test_figures_have_the_columns_that_they_declare(replays: Study) -> None:
     for figure in figures_of("rfc"):
         if figure.y.column != "ipc":
             columns = {figure.x.column, figure.y.column, figure.series, figure.groups, figure.panels, figure.texts}

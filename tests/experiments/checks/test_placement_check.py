@@ -26,6 +26,7 @@ from warpreg.experiments.checks.placement_check import (
     placing,
 )
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Module
 from warpreg.ir.operands import Label, Special
 from warpreg.simt import Device, TaintFault
 
@@ -66,7 +67,7 @@ def test_random_kernels_leave_the_same_memory(seed: int, branches: int, chosen: 
     assert _memory(module, changed.kernel, seed, changed.taints) == random_code.memory_of(module, code, seed)
 
 
-def _memory(module: ptx.Module, code: Kernel, seed: int, taints: Any) -> bytes:
+def _memory(module: Module, code: Kernel, seed: int, taints: Any) -> bytes:
     class Tainted(Device):
         def install(self, kernel: Kernel, _: Any = None) -> None:
             super().install(kernel, taints)

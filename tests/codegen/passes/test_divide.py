@@ -19,7 +19,7 @@ from warpreg.codegen.passes.divide.sequence import Sequence, constant
 from warpreg.ir.operands import Operand, Register
 from warpreg.simt import Device
 
-Values = NDArray[np.unsignedinteger[Any]]
+Values = NDArray[Any]
 
 INTEGER_OPCODES = [f"{opcode}.{kind}" for opcode in ("div", "rem") for kind in ("u32", "s32", "u64", "s64")]
 FLOAT_OPCODES = ["div.rn.f32", "div.rn.ftz.f32", "div.rn.f64"]
