@@ -114,7 +114,7 @@ class Outside:
 
     def entry(self, core: Any, mode: Mode) -> Entry:
         """The core's entry for these arguments."""
-        replaced: dict[Function, Function] = {**memory.in_place_of_ports(self.system), **self._path()}
+        replaced: dict[Any, Any] = {**memory.in_place_of_ports(self.system), **self._path()}
         called = {name: hook for name, hook in self.behaviour.hooks.items() if name in adapters.HOOKED}
         if self.has_design:
             replaced |= adapters.ALWAYS
