@@ -97,8 +97,8 @@ def test_it_means_what_is_left_out(body: str) -> None:
         ("mov.u32 %x + 1, %y;", "the result of an instruction is a register, not a sum"),
         ("st.global.f32 [%a], %f + 1;", "'%f' cannot be added to"),
         ("mov.b64 %b, {%x + 1, %y};", "expected '}'"),
-        (".global .align 4 .u32 a[9223372036854775808];", r"'a' has 2\^65 bytes, at most 2\^40 are possible"),
-        (".shared .u64 a[1048576][1048576][2];", r"'a' has 2\^44 bytes"),
+        (".global .align 4 .u32 a[9223372036854775808];", r"'a' has 2\^65 bytes, at most 2\^48 are possible"),
+        (".shared .u64 a[1048576][1048576][1048576];", r"'a' has 2\^63 bytes"),
     ],
 )
 def test_what_is_no_ptx_is_one_error_with_its_place(body: str, message: str) -> None:

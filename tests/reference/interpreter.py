@@ -12,8 +12,8 @@ instruction that needs others:
 * ``bar`` and ``barrier`` wait until all threads of the block that have not exited have arrived, or, with a thread
   count, until that many have, counted in whole warps.
 
-Where a module reads ``%envreg1``, blocks may wait for each other: they take turns, a bounded number of statements a
-thread and turn.
+Where a module reads ``%envreg1``, blocks may wait for each other, and where it has ``ld.acquire``, warps: they take
+turns, a bounded number of statements a thread and turn.
 
 So the order between threads is that of a data-race-free program: threads of a warp in lane order between two such
 points.
@@ -37,6 +37,8 @@ from tests.reference.warp import resolve_warp
 
 TURN = 100
 """Statements of a thread before others go on, where blocks wait for each other."""
+RESERVED = 1024
+"""Bytes of shared memory behind a block's own that ``%reserved_smem_offset_1`` names the start of."""
 WORKSPACE = 64
 """Bytes of a grid's workspace, which its first word says; the second word is the barrier's."""
 
@@ -97,20 +99,25 @@ class Reference:
         pairs = zip(kernel.function.parameters, arguments, strict=True)
         given = {variable.name: bytearray(_packed(variable, argument)) for variable, argument in pairs}
         extent, shape = _triple(grid), _triple(block)
-        code = (statement for function in self.program.functions.values() for statement in function.code)
+        code = [statement for function in self.program.functions.values() for statement in function.code]
         cooperative = any("%envreg1" in statement.operands for statement in code)
+        polls = any(statement.opcode == "ld" and "acquire" in statement.modifiers for statement in code)
+        reserved = RESERVED if any("%reserved_smem_offset_1" in s.operands for s in code) else 0
         workspace = self.buffer(WORKSPACE.to_bytes(4, "little").ljust(WORKSPACE, b"\0")) if cooperative else None
         running: list[Iterator[int]] = []
         steps = 0
         for z, y, x in product(range(extent[2]), range(extent[1]), range(extent[0])):
-            shared = Space("shared", [Region(0, bytearray(self.compiled.places.dynamic_shared + shared_bytes))])
+            own = -(-(self.compiled.places.dynamic_shared + shared_bytes) // 16) * 16 if reserved else None
+            size = self.compiled.places.dynamic_shared + shared_bytes if own is None else own + reserved
+            shared = Space("shared", [Region(0, bytearray(size))])
             place = Block((x, y, z), extent, shape, shared, self.memory, self.host, shared_bytes)
             threads = [Thread(place, n, STACK_BYTES) for n in range(shape[0] * shape[1] * shape[2])]
             for thread in threads:
                 thread.copies = Copies()
                 thread.frames.append(kernel.frame({n: bytearray(b) for n, b in given.items()}))
+            place.reserved_shared = own or 0
             if workspace is None:
-                steps += sum(_run_block(threads, max_steps - steps, counts))
+                steps += sum(_run_block(threads, max_steps - steps, counts, TURN if polls else None))
             else:
                 place.workspace = workspace.address
                 running.append(_run_block(threads, max_steps, counts, TURN))

@@ -42,6 +42,8 @@ class Block:
     dynamic_shared: int = 0
     barriers: dict[int, object] = field(default_factory=dict)
     """The mbarriers in shared memory."""
+    reserved_shared: int = 0
+    """Where the reserved part of shared memory begins."""
     workspace: int = 0
     """Where blocks that wait for each other meet."""
 
@@ -131,6 +133,7 @@ class Thread:
             "%cluster_nctarank": 1,
             "%cluster_nctaid": 1,
             "%dynamic_smem_size": self.block.dynamic_shared,
+            "%reserved_smem_offset_1": self.block.reserved_shared,
             "%envreg1": self.block.workspace >> 32,
             "%envreg2": self.block.workspace & 0xFFFFFFFF,
             "%total_smem_size": len(self.block.shared.regions[0].data),

@@ -155,3 +155,56 @@ def test_a_grid_is_timed_on_a_machine_that_holds_it() -> None:
     assert simulate([fits], "gebhart-rfc").cycles > 0
     with pytest.raises(TimingError, match="machine 'gebhart-rfc' holds 128 at once, not 129"):
         simulate([beyond], "gebhart-rfc")
+
+
+TILE = f"""{HEAD}
+.entry k(.param .u64 out)
+{{
+    .reg .u32 %t, %w, %bit, %v, %start;
+    .reg .u64 %a, %o, %place;
+    .reg .pred %p, %q;
+    .shared .align 4 .u32 own[3];
+    ld.param.u64 %o, [out];
+    mov.u32 %t, %tid.x;
+    mov.u32 %start, %reserved_smem_offset_1;
+    cvt.u64.u32 %place, %start;
+    cvta.shared.u64 %place, %place;
+    shr.u32 %w, %t, 5;
+    and.b32 %v, %t, 31;
+    setp.ne.u32 %p, %v, 0;
+    @%p bra ARRIVED;
+    mov.u32 %bit, 1;
+    shl.b32 %bit, %bit, %w;
+    atom.or.acq_rel.cta.b32 %v, [%place+4], %bit;
+WAIT:
+    ld.acquire.cta.u32 %v, [%place+4];
+    setp.ne.u32 %q, %v, 15;
+    @%q bra WAIT;
+ARRIVED:
+    bar.warp.sync -1;
+    ld.u32 %v, [%place+4];
+    mul.wide.u32 %a, %t, 4;
+    add.u64 %a, %o, %a;
+    st.u32 [own+8], 77;
+    st.global.u32 [%a], %v;
+    ret;
+}}
+"""
+"""Four warps that wait for each other through a word of reserved shared memory, as tiles of several warps do."""
+
+
+@pytest.mark.parametrize("options", [None, CompileOptions()], ids=str)
+def test_warps_that_poll_let_the_others_go_on(options: CompileOptions) -> None:
+    device = Device(TILE, options=options)
+    out = device.zeros(128, np.uint32)
+    launch = device.launch("k", 1, 128, out)
+    assert out.download().tolist() == [15] * 128
+    assert launch.warp_instructions < 200
+    assert launch.shared_bytes == 16 + 1024
+
+
+def test_the_reference_lets_them_too() -> None:
+    reference = Reference(TILE)
+    out = reference.buffer(bytes(512))
+    reference.launch("k", 1, 128, [out])
+    assert np.frombuffer(out.data, np.uint32).tolist() == [15] * 128

@@ -29,6 +29,11 @@ GRID_WORKSPACE = frozenset({"%envreg1", "%envreg2"})
 cooperative groups)."""
 
 
+RESERVED_SHARED = frozenset({"%reserved_smem_offset_1"})
+RESERVED_SHARED_BYTES = 1024
+"""What a thread block has of it (``%reserved_smem_offset_cap`` in ptxas's code for sm_80 and later)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A kernel parameter in constant bank 0: ``offset`` and ``bytes`` as PTX lays them out."""
@@ -98,8 +103,18 @@ class Kernel:
     def is_cooperative(self) -> bool:
         """Whether its thread blocks wait for each other: it asks for the grid's workspace, and for nothing else of the
         environment."""
+        return self._specials("%envreg") == GRID_WORKSPACE
+
+    @property
+    def uses_reserved_shared(self) -> bool:
+        """Whether it uses reserved shared memory, as multi-warp tiles of cooperative groups do: it reads the start of
+        their part, and no other of these registers."""
+        return self._specials("%reserved_smem") == RESERVED_SHARED
+
+    def _specials(self, prefix: str) -> set[str]:
+        """The special registers it reads whose names begin so."""
         named = (o.name for i in self.instructions() for o in i.operands if isinstance(o, Special))
-        return {name for name in named if name.startswith("%envreg")} == GRID_WORKSPACE
+        return {name for name in named if name.startswith(prefix)}
 
     @property
     def is_allocated(self) -> bool:

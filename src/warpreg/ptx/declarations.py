@@ -18,7 +18,7 @@ from warpreg.ptx.tokens import Cursor
 SPACES = frozenset({".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"})
 VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
 MAX_REGISTERS = 1 << 24
-MAX_BYTES = 1 << 40
+MAX_BYTES = 1 << 48
 """Of a variable."""
 MAX_ALIGNMENT = 1 << 20
 _POINTER_SPACES = frozenset({".const", ".global", ".local", ".shared", ".param", ".tex"})

@@ -43,6 +43,7 @@ UNIFORM_SPECIALS = {
     "%total_smem_size": Slot.SHARED_BYTES,
     "%stack_base": Slot.STACK_BASE,
     "%stack_end": Slot.LOCAL_BYTES,
+    "%reserved_smem_offset_1": Slot.RESERVED_SHARED,
     "%envreg1": Slot.ENVREG1,
     "%envreg2": Slot.ENVREG2,
 }
@@ -70,12 +71,12 @@ CONSTANT_SPECIALS = {
     "%reserved_smem_offset_begin": 0,
     "%reserved_smem_offset_end": 0,
     "%reserved_smem_offset_cap": 0,
-    **{f"%reserved_smem_offset_{number}": 0 for number in range(2)},
+    "%reserved_smem_offset_0": 0,
     **{f"%envreg{number}": 0 for number in range(32) if number not in (1, 2)},
     **{f"%pm{number}{width}": 0 for number in range(8) for width in ("", "_64")},
 }
 """Special registers that are the same in every launch: one SM, clusters of one thread block, no performance counters,
-no environment but a grid's workspace, no shared memory reserved by a system."""
+no environment but a grid's workspace, no reserved shared memory but the part for cooperative groups."""
 
 LANE_SPECIALS: dict[str, Callable[[int], int]] = {
     "%laneid": lambda lane: lane,

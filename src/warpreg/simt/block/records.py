@@ -87,7 +87,8 @@ class Slot(enum.IntEnum):
     WAITS = 128  # a bit a warp that waits at the barrier, sixteen slots
     TARGETS = 144  # block index a lane, 32 x i32, for brx.idx
     SERVICE = 160  # up to five arguments of 32 x i64 each for a host service; its result replaces the first
-    COUNT = 320
+    RESERVED_SHARED = 320  # offset of the reserved part of shared memory
+    COUNT = 321
 
 
 class Warp(enum.IntEnum):

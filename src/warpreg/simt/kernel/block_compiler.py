@@ -43,15 +43,18 @@ SEGMENT = 96
 NOTHING = frozenset({"membar", "fence", "nanosleep", "pmevent", "prefetch", "prefetchu", "discard", "applypriority"})
 
 
-POLLING = frozenset({"volatile", "acquire", "relaxed", "mmio"})
-"""Loads that ask what other threads have written."""
+POLLING = frozenset({"volatile", "relaxed", "mmio"})
+"""Loads that may ask what another thread block has written; with ``acquire``, any thread."""
 PRIVATE = frozenset({"shared", "shared::cta", "shared::cluster", "local", "param", "const"})
 
 
-def _polls(instruction: Instruction) -> bool:
-    """Whether a warp that waits for another thread block does it with such a load, so that its turn should end."""
-    modifiers = POLLING.intersection(instruction.modifiers)
-    return instruction.opcode == "ld" and bool(modifiers) and PRIVATE.isdisjoint(instruction.modifiers)
+def polls(instruction: Instruction, cooperative: bool) -> bool:
+    """Whether a warp may wait for another with this load, so that its turn should end; in a ``cooperative`` kernel also
+    for one of another thread block."""
+    if instruction.opcode != "ld":
+        return False
+    across = not POLLING.isdisjoint(instruction.modifiers) and PRIVATE.isdisjoint(instruction.modifiers)
+    return "acquire" in instruction.modifiers or (cooperative and across)
 
 
 @dataclass(frozen=True)
@@ -236,7 +239,7 @@ class _Body:
 
     def _memory(self, instruction: Instruction, pc: int) -> list[Value]:
         access = MemoryAccess(self.values, self.compiler.sites, instruction, pc)
-        if self.compiler.is_cooperative and _polls(instruction):
+        if polls(instruction, self.compiler.is_cooperative):
             set_slot(self.launch, Slot.YIELD, self.code.const(I64, 1))
         return access.emit(self._sources(instruction, pc), self.lanes_of_guard(instruction, pc))
 

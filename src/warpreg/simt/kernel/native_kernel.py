@@ -17,7 +17,7 @@ from warpreg.simt.block.block_values import CLOCKS
 from warpreg.simt.block.records import BLOCK_BYTES, NO_BLOCK, BlockField, BlockKind, Slot
 from warpreg.simt.block.sites import NativeOperation, Sites
 from warpreg.simt.block.taints import Taints
-from warpreg.simt.kernel.block_compiler import BlockCompiler
+from warpreg.simt.kernel.block_compiler import BlockCompiler, polls
 from warpreg.simt.kernel.warp_driver import Driver
 from warpreg.simt.llvm import object_code
 from warpreg.simt.llvm import text as ir
@@ -108,9 +108,15 @@ def compile_image(kernel: Kernel, record: Record, taints: Taints | None = None) 
         reads_clock=bool(specials & CLOCKS),
         has_stack=STACK_BASE.name in specials,
         is_cooperative=compiler.is_cooperative,
-        waits=any(i.opcode == "mbarrier" and i.modifiers[0].endswith("_wait") for i in kernel.instructions()),
+        waits=any(_waits(i, compiler.is_cooperative) for i in kernel.instructions()),
         taints=taints,
     )
+
+
+def _waits(instruction: Instruction, cooperative: bool) -> bool:
+    """Whether a warp may wait for others at an instruction that is no barrier."""
+    is_wait = instruction.opcode == "mbarrier" and instruction.modifiers[0].endswith("_wait")
+    return is_wait or polls(instruction, cooperative)
 
 
 def load(image: Image, record: Record) -> NativeKernel:
@@ -142,7 +148,7 @@ def _driver(record: Record, image: Image) -> object_code.Library:
         watch,
         STACK_ENTRIES,
         keep_clock=image.reads_clock,
-        yields=image.waits or image.is_cooperative,
+        yields=image.waits,
         side_by_side=image.is_cooperative,
     )
     return object_code.cached_library(repr(driver), driver.module)

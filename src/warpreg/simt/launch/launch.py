@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.codegen.build.address_layout import PARAMETER_COPY
+from warpreg.codegen.build.address_layout import PARAMETER_COPY, align
 from warpreg.ir.address_space import WINDOW_BYTES
-from warpreg.ir.kernel import Kernel
+from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
 from warpreg.simt.block.records import MAX_WARPS, SITE_BYTES, STACK_ENTRY_BYTES, SiteField, Slot, Stop, Warp
 from warpreg.simt.block.register_storage import THREAD_INDEX_BYTES
 from warpreg.simt.kernel.native_kernel import STACK_ENTRIES, NativeKernel, Record
@@ -157,8 +157,9 @@ class LaunchRun:
         return self.stack_base + self.stack_bytes
 
     def shared_total(self, dynamic: int) -> int:
-        """Shared memory of a block in bytes, static and dynamic."""
-        return max(self.kernel.shared_bytes, self.kernel.dynamic_shared_offset + dynamic if dynamic else 0)
+        """Shared memory of a block in bytes: static, dynamic, and the reserved part where the kernel uses it."""
+        own = max(self.kernel.shared_bytes, self.kernel.dynamic_shared_offset + dynamic if dynamic else 0)
+        return align(own, 16) + RESERVED_SHARED_BYTES if self.kernel.uses_reserved_shared else own
 
     def _check(self, shared_bytes: int) -> None:
         if self.threads > 32 * MAX_WARPS:
@@ -200,6 +201,8 @@ class LaunchRun:
         launch[Slot.GLOBAL_BIAS] = np.array(self.memory.bias, np.int64).view(np.uint64)
         launch[Slot.SHARED_BYTES] = self.shared_total(dynamic)
         launch[Slot.DYNAMIC_SHARED] = dynamic
+        if self.kernel.uses_reserved_shared:
+            launch[Slot.RESERVED_SHARED] = self.shared_total(dynamic) - RESERVED_SHARED_BYTES
         launch[Slot.LOCAL_BYTES] = self.local_bytes
         launch[Slot.STACK_BASE] = self.stack_base
         launch[Slot.BUFFER_COUNT] = len(self.buffers)
