@@ -31,8 +31,9 @@ def test_every_workload_has_a_row_for_each_size() -> None:
     assert all(set(rows) == set(suite_table.SIZES) for rows in measured.values())
 
 
-@pytest.mark.parametrize(("size", "least", "most"), [("small", 1e6, 20e6), ("full", 10e6, 1e9)])
+@pytest.mark.parametrize(("size", "least", "most"), [("small", 1e6, 25e6), ("full", 10e6, 1e9)])
 def test_sizes_are_what_they_are_called(size: str, least: float, most: float) -> None:
+    """A small one also fills the largest machine twice, for which lud needs 23 million warp-instructions."""
     outside = {
         name: rows[size]["warp_instructions"]
         for name, rows in table.measured().items()

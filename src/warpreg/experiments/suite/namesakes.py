@@ -40,8 +40,8 @@ class Likeness:
 
     @property
     def is_alike(self) -> bool:
-        """Whether registers and size are within `ALIKE` and no feature is lacking."""
-        return max(_factor(self.registers), _factor(self.instructions)) <= ALIKE and not self.lacking
+        """Whether registers are within `ALIKE` and no feature is lacking; the number of instructions does not count."""
+        return _factor(self.registers) <= ALIKE and not self.lacking
 
 
 def likeness(workload: Workload) -> Likeness | None:

@@ -99,7 +99,7 @@ WORKLOAD = Workload(
     sizes={
         "tiny": {"records": 33_000, "queries": 60, "ranges": 40, "longest": 500},
         "small": {"records": 200_000, "queries": 3_000, "ranges": 1_500, "longest": 1_000},
-        "full": {"records": 1_000_000, "queries": 10_000, "ranges": 6_000, "longest": 3_000},
+        "full": {"records": 1_000_000, "queries": 20_000, "ranges": 12_000, "longest": 3_000},
     },
     inputs=make_inputs,
     run=run,

@@ -58,7 +58,7 @@ WORKLOAD = Workload(
         " every kernel that may call a subroutine, as an exact square root does."
     ),
     source=Path(__file__).with_name("kernel.cu"),
-    sizes={"tiny": {"records": 5_003}, "small": {"records": 2_000_003}, "full": {"records": 12_000_000}},
+    sizes={"tiny": {"records": 5_003}, "small": {"records": 2_000_003}, "full": {"records": 20_000_000}},
     inputs=make_inputs,
     run=run,
     reference=reference,
