@@ -130,6 +130,7 @@ def test_launches_that_are_not_possible(
     assert message in said(capsys, tmp_path, kernel(STORE), status, *options)
 
 
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_written_is_one_line(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ def complaint(capsys: Output, status: int, *arguments: str) -> str:
     return capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_run_checks_a_workload_and_profiles_its_registers(capsys: Output) -> None:
     text = printed(capsys, "run", "vector-add", "--size", "tiny")
     assert "matches the reference (exact)" in text
@@ -74,6 +75,7 @@ def test_what_a_kernel_prints_stands_before_the_tables_but_not_in_json(capsys: O
     assert "hello\nhello\n" in captured.err
 
 
+@pytest.mark.slow
 def test_the_same_run_prints_the_same_bytes(capsys: Output) -> None:
     arguments = ["compare", "reduction", "--size", "tiny", "--json"]
     assert printed(capsys, *arguments) == printed(capsys, *arguments)
@@ -121,6 +123,7 @@ def test_a_missing_file_is_one_message(capsys: Output) -> None:
     assert complaint(capsys, 1, "explain", "none.ptx") == "warpreg: none.ptx: No such file or directory\n"
 
 
+@pytest.mark.slow
 def test_compare_sweeps_a_parameter(capsys: Output) -> None:
     rows = as_json(capsys, "compare", "reduction", "--size", "tiny", "--set", "rfc.entries=1,6")
     assert [(row["design"], row["parameters"].get("entries")) for row in rows] == [
@@ -133,6 +136,7 @@ def test_compare_sweeps_a_parameter(capsys: Output) -> None:
     assert rows[2]["provenance"]["machine"].startswith("gebhart-rfc@")
 
 
+@pytest.mark.slow
 def test_compare_may_suspend_warps_where_they_may_have_to_wait(capsys: Output) -> None:
     """Flushed entries are read from the MRF again."""
     never = as_json(capsys, "compare", "reduction", "--size", "tiny")
@@ -142,6 +146,7 @@ def test_compare_may_suspend_warps_where_they_may_have_to_wait(capsys: Output) -
     assert static[1]["provenance"]["suspend"] == "static"
 
 
+@pytest.mark.slow
 def test_compare_takes_a_design_from_a_file(capsys: Output) -> None:
     rows = as_json(capsys, "compare", "reduction", "--size", "tiny", "--designs", "rfc", "--design", str(EXAMPLE))
     assert [row["design"] for row in rows] == ["rfc", "my-design"]
@@ -206,6 +211,7 @@ def test_spilling_shows_in_the_listing(capsys: Output) -> None:
     assert tight["local_bytes"] > 0
 
 
+@pytest.mark.slow
 def test_the_demo_writes_its_figure(capsys: Output, tmp_path: Path) -> None:
     text = printed(capsys, "demo", "--size", "tiny", "--output", str(tmp_path))
     assert "all 8 workloads match" in text

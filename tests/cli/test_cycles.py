@@ -52,6 +52,7 @@ def complaint(capsys: Output, status: int, *arguments: str) -> str:
     return line
 
 
+@pytest.mark.slow
 def test_run_tells_cycles_and_the_stall_account(capsys: Output, add: str) -> None:
     found = told(capsys, "run", add, "--cycles", "--machine", "gtx480")
     assert found["ipc"] == found["warp_instructions"] / found["cycles"]
@@ -63,6 +64,7 @@ def test_run_tells_cycles_and_the_stall_account(capsys: Output, add: str) -> Non
     assert 0 < found["timing"]["collector"]["occupancy"] < 1
 
 
+@pytest.mark.slow
 def test_a_workload_is_run_with_its_addresses_and_timed(capsys: Output) -> None:
     found = told(capsys, "run", "2dconv", "--size", "tiny", "--cycles", "--machine", "gtx480")
     assert 0 < found["ipc"] <= 4
@@ -119,6 +121,7 @@ def test_python_compares_in_time(add: str) -> None:
     assert frame["speed"].tolist() == (frame["cycles"][0] / frame["cycles"]).tolist()
 
 
+@pytest.mark.slow
 def test_a_saved_schedule_leads_a_replay_to_the_same_counts(capsys: Output, tmp_path: Path, add: str) -> None:
     """The register cache is shared by the warps of a scheduler: without the schedule it cannot be replayed."""
     file, machine = str(tmp_path / "add.schedule"), ["--machine", "gtx980-two-level"]
@@ -130,6 +133,7 @@ def test_a_saved_schedule_leads_a_replay_to_the_same_counts(capsys: Output, tmp_
     assert len(replayed["provenance"]["schedule"]) == 12
 
 
+@pytest.mark.slow
 def test_the_schedules_of_several_launches_are_one_file(capsys: Output, tmp_path: Path, add: str) -> None:
     file = str(tmp_path / "twice.schedule")
     (tmp_path / "twice").mkdir()
@@ -143,6 +147,7 @@ def test_the_schedules_of_several_launches_are_one_file(capsys: Output, tmp_path
     assert "twice.schedule: holds schedules of 2 launches, but " in other
 
 
+@pytest.mark.slow
 def test_what_is_no_schedule_of_the_run_is_refused(capsys: Output, tmp_path: Path, add: str) -> None:
     file = tmp_path / "a.schedule"
     along = ["compare", add, "--designs", "rfc", "--schedule", str(file)]

@@ -120,6 +120,7 @@ def test_a_hook_that_is_none(capsys: Output, tmp_path: Path, text: str, message:
     assert told.removeprefix(f"{tmp_path}/").startswith(message)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -51,6 +51,7 @@ def test_a_compiled_trace_takes_no_options_of_the_compiler(capsys: Output, tmp_p
     assert json.loads(capsys.readouterr().out)["residency"][0]["registers_per_thread"] == 40
 
 
+@pytest.mark.slow
 def test_unknown_opcodes_end_the_command_unless_they_count_as_alu(capsys: Output, tmp_path: Path) -> None:
     path = str(write_trace(tmp_path, [[[line(0, "R1 <- FROB R2"), line(0x10, "EXIT")]]]))
     assert main(["run", path]) == 1

@@ -73,6 +73,7 @@ def test_a_list_as_json_names_everything(subject: str, capsys: pytest.CaptureFix
     assert all(row.get("name") or row.get("syntax") for row in rows)
 
 
+@pytest.mark.slow
 def test_the_first_answer_needs_neither_compiler_nor_plots() -> None:
     script = "import sys; from warpreg.cli import main; main(['list', 'machines']); print(sorted(sys.modules))"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

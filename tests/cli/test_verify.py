@@ -26,6 +26,7 @@ WORKLOAD = Workload(
 """
 
 
+@pytest.mark.slow
 def test_workloads_that_pass(capsys: Output) -> None:
     assert main(["verify", "bfs", "vector-add", "--json", "--thorough"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -15,6 +15,7 @@ CORPUS = Path(__file__).with_name("corpus")
 LAUNCHES = read_launches(CORPUS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address_bits", [64, 32])
 @pytest.mark.parametrize("path", ptx_files(CORPUS), ids=lambda path: path.stem)
 def test_compiled_kernels_compute_the_bits_of_the_virtual_ones(path: Path, address_bits: int) -> None:

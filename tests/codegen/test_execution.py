@@ -17,6 +17,7 @@ EXACT = CompileOptions(fuse_multiply_add=False)
 """Contracted products and sums round once instead of twice, so they are left out where bits are compared."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_memory_is_the_same_before_and_after_every_pass(seed: int) -> None:
     case = generate(seed)
@@ -37,6 +38,7 @@ def test_memory_is_the_same_before_and_after_every_pass(seed: int) -> None:
         program = changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

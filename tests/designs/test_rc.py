@@ -199,6 +199,7 @@ def test_its_energy_needs_no_level_of_the_technology() -> None:
     assert set(account(found.energy_list(), load("gebhart-40nm")).levels()) == {"RC"}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data(), runs(), options)
 def test_counts_equal_those_of_lists_that_are_searched(
@@ -214,6 +215,7 @@ def test_counts_equal_those_of_lists_that_are_searched(
         assert found.as_dict()["accesses"] == baseline.as_dict()["accesses"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("switches", [{}, ALL_SWITCHES], ids=["defaults", "all"])
 @settings(max_examples=20, deadline=None)
 @given(data=st.data(), run=runs(), lines=st.integers(0, 16), active_warps=st.integers(1, 3))

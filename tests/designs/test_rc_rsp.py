@@ -39,6 +39,7 @@ def levels(found: Counts) -> dict[str, tuple[int, int]]:
     return {level: (found.reads(level), found.writes(level)) for level in found.levels}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["interpreted", "compiled"])
 def test_the_cache_backs_the_scratchpad(mode: Mode) -> None:
     """R1 goes to both, is read from the scratchpad, then from the cache; R2 and R3 go to the cache."""

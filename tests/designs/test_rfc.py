@@ -321,6 +321,7 @@ def test_counts_equal_those_of_lists_that_are_searched(run: tuple[Kernel, Record
     assert as_counter(replay(path, code, "rfc", **chosen)) == cache_counts(code, path, **chosen)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.data(), runs(), options)
 def test_scheduled_counts_equal_those_of_lists(
@@ -332,6 +333,7 @@ def test_scheduled_counts_equal_those_of_lists(
     assert as_counter(found) == cache_counts(code, path, schedule, **chosen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", [False, True])
 @settings(max_examples=20, deadline=None)
 @given(data=st.data(), run=runs(), entries=st.integers(1, 16))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.designs.kernels import at, kernel, op, p, pair, r, when
@@ -120,6 +121,7 @@ def test_a_suspended_warp_writes_both_levels_back() -> None:
     assert found.reads("MRF") == 2 + 2 + 2
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(runs(), options)
 def test_counts_equal_those_of_lists_that_are_searched(run: tuple[Kernel, Recorded], chosen: dict[str, Any]) -> None:

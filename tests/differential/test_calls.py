@@ -34,6 +34,7 @@ def on_device(device: Device, number: int, capsys: pytest.CaptureFixture[str]) -
     return out.download().tobytes(), Counter(capsys.readouterr().out.splitlines(keepends=True))
 
 
+@pytest.mark.slow
 @settings(
     max_examples=5,
     deadline=None,
@@ -48,6 +49,7 @@ def test_random_calls(capsys: pytest.CaptureFixture[str], seed: int, number: int
     assert device.heap.used == 0
 
 
+@pytest.mark.slow
 def test_after_every_pass(capsys: pytest.CaptureFixture[str]) -> None:
     text = program(7)
     wanted = on_reference(text, 9)

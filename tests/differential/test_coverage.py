@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from tests.differential.elsewhere import NO_RESULT, ROWS_TESTED_IN, TESTED_IN, is_elsewhere
 from tests.reference.generator import generate
 from tests.reference.vocabulary import APPROXIMATE, FAMILIES, VIDEO
@@ -17,6 +18,7 @@ PROGRAMS = 500
 INSTRUCTION = re.compile(r"^\s*(?:@!?%\w+ )?([a-z][\w.:]*)", re.M)
 
 
+@pytest.mark.slow
 def test_every_opcode_is_used() -> None:
     used = {text for seed in range(PROGRAMS) for text in INSTRUCTION.findall(generate(seed).text)}
     names = {row.name for row in OPCODES} - set(NO_RESULT) - set(TESTED_IN)

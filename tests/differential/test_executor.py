@@ -28,6 +28,7 @@ STAGED = range(1000, 1000 + max(2, PROGRAMS // 10))
 """Seeds of the programs that run after every pass."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(PROGRAMS))
 def test_random_program(seed: int) -> None:
     case, wanted = expected(seed)
@@ -37,6 +38,7 @@ def test_random_program(seed: int) -> None:
         assert differences(case, run_on_device(case, device), wanted) == [], f"seed {seed}, {name}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", STAGED)
 def test_after_every_pass(seed: int) -> None:
     case, wanted = expected(seed, 15)
@@ -48,6 +50,7 @@ def test_after_every_pass(seed: int) -> None:
         assert differences(case, run_on_device(case, device), wanted) == [], f"seed {seed}, after {step}"
 
 
+@pytest.mark.slow
 def test_recording_changes_nothing() -> None:
     case, wanted = expected(5)
     device = Device(case.text, record=Record(path=True, addresses=True, widths=True))

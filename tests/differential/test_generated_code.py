@@ -12,6 +12,7 @@ from warpreg.simt import Device, Record
 from warpreg.simt.llvm import object_code
 
 
+@pytest.mark.slow
 def test_generated_code_is_well_formed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     checked = []
     compile_module = object_code.object_code

@@ -55,6 +55,7 @@ def test_all_narrow_conversions_are_there() -> None:
     assert len(OPCODES) > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_edges(part: int) -> None:
     source, cases = random.Random(part), []

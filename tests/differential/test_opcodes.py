@@ -138,6 +138,7 @@ def _within_bounds(text: str, operands: tuple[int, ...], x: int, y: int) -> bool
     return not approximate.is_bounded(kind, operands) or approximate.agree(kind, x, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_every_form_on_edge_operands(batch: int) -> None:
     matrix = build(CHOSEN[batch::BATCHES], THREADS)

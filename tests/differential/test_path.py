@@ -41,6 +41,7 @@ def executed(launch: Launch) -> tuple[Counter[str], list[int]]:
     return counts, visits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_path_has_every_thread_instruction(seed: int) -> None:
     case = generate(seed)

@@ -323,6 +323,7 @@ def text_of(seed: int) -> str:
     return generate(seed).text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.plant.__name__)
 def test_bug_is_caught(bug: Bug) -> None:
     touching = [seed for seed in SEEDS if re.search(bug.touches, text_of(seed))][:PROGRAMS]
@@ -330,6 +331,7 @@ def test_bug_is_caught(bug: Bug) -> None:
         assert any(is_caught(bug, seed) for seed in touching)
 
 
+@pytest.mark.slow
 def test_without_a_bug_nothing_is_caught() -> None:
     assert not is_caught(Bug(lambda garden: None), SEEDS[0])
     assert not is_caught(Bug(lambda garden: None, options=FEW_REGISTERS), SEEDS[1])

@@ -66,6 +66,7 @@ def long_body(instructions: int) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.slow
 def test_ten_thousand_instructions() -> None:
     body = long_body(10_600)
     device = Device(HEAD + body + TAIL)
@@ -105,6 +106,7 @@ def test_much_shared_memory(kilobytes: int) -> None:
     assert on_device(body, 1, 256, CompileOptions(), kilobytes * 1024).tolist() == expected.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", WAYS, ids=["virtual registers", "compiled", "16 registers"])
 def test_64_nested_branches(options: CompileOptions | None) -> None:
     """Lane t goes down min(t, 64) levels, doubling and adding 1 on the way, and adds the level on the way back."""
@@ -116,6 +118,7 @@ def test_64_nested_branches(options: CompileOptions | None) -> None:
     assert on_device(body, 1, 96, options).tolist() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", WAYS, ids=["virtual registers", "compiled", "16 registers"])
 def test_64_nested_loops(options: CompileOptions | None) -> None:
     """Lane t runs the loop of level t twice, the others once: the levels below it add their 1 twice."""

@@ -73,6 +73,7 @@ FORMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
@@ -157,6 +158,7 @@ ACCESSES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("access", ACCESSES)
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())

@@ -25,6 +25,7 @@ SIZES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIZES)
 def test_workload(name: str) -> None:
     workload = replace(workloads.find(name), sizes={"short": SIZES[name]})

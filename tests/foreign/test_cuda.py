@@ -12,6 +12,7 @@ from tests.foreign.running import check
 TEXTS = sorted((Path(__file__).parent / "cuda").glob("*.ptx"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("kernel", CASES)
 def test_kernel(path: Path, kernel: str) -> None:

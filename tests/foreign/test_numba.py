@@ -12,6 +12,7 @@ from tests.foreign.running import check, module
 TEXTS = sorted((Path(__file__).parent / "numba").glob("*.ptx"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
 def test_kernel(path: Path) -> None:
     (kernel,) = module(path).kernels

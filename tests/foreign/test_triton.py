@@ -12,6 +12,7 @@ from tests.foreign.triton.references import CASES
 TEXTS = sorted((Path(__file__).parent / "triton").glob("*.ptx"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
 def test_kernel(path: Path) -> None:
     kernel = path.stem.partition("_sm_")[0]

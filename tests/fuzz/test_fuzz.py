@@ -23,6 +23,7 @@ SLICES = 3
 LONG = int(os.environ.get("WARPREG_FUZZ", "0"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(SLICES))
 def test_no_mutant_raises_anything_but_our_errors(part: int) -> None:
     counts = run(part * INPUTS, INPUTS)
@@ -39,6 +40,7 @@ def test_a_long_campaign() -> None:
     assert late - early < 100 * 1024
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 1000))
 def test_mutants_that_hypothesis_chooses(rng: random.Random, seed: int) -> None:

@@ -46,6 +46,7 @@ def text_of(section: Section, lines: list[str], parameters: str = "") -> str:
     return head + "\n".join([*declarations(), *declarations(prefix="%d"), "L:", *lines, "ret;", "}"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", SECTIONS)
 def test_every_form_has_a_row(title: str) -> None:
     section = SECTIONS[title]
@@ -98,6 +99,7 @@ def inputs() -> np.ndarray:
     return source.choice(np.array([*integer_edges(32), *F32_EDGES], np.uint32), len(WIDTHS) * COUNT * THREADS * 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", COMPUTING)
 def test_computing_forms_run_the_same_compiled(title: str) -> None:
     section = SECTIONS[title]

@@ -52,6 +52,7 @@ def cases(title: str) -> list[tuple[Case, Pure]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", [s.title for s in COMPUTING])
 def test_forms_equal_the_reference(title: str) -> None:
     found = cases(title)

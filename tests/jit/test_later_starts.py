@@ -39,11 +39,13 @@ def in_a_fresh_process(cache: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_a_later_process_loads_the_function_and_not_what_compiling_it_needs(tmp_path: Path) -> None:
     assert in_a_fresh_process(tmp_path) == ["10", "numba.np.arraymath scipy.linalg"]
     assert in_a_fresh_process(tmp_path) == ["10", ""]
 
 
+@pytest.mark.slow
 def test_a_loaded_function_takes_its_own_types_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPREG_CACHE", str(tmp_path))
     in_a_fresh_process(tmp_path)

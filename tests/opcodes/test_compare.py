@@ -28,6 +28,7 @@ def on_signed(bits: int, holds: Callable[[int, int], bool], a: int, b: int) -> b
     return holds(x, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [16, 32, 64])
 def test_integer_comparisons(bits: int) -> None:
     expectations: list[tuple[Case, Any]] = []
@@ -53,6 +54,7 @@ def float_relation(name: str, width: int, a: int, b: int) -> bool:
     return bool(RELATIONS[name.removesuffix("u")](x, y))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [32, 64])
 def test_number_comparisons_with_and_without_unordered(width: int) -> None:
     names = [*RELATIONS, *(name + "u" for name in RELATIONS), "num", "nan"]

@@ -43,6 +43,7 @@ def narrowed(form: Small, width: int, mode: str, a: int) -> int:
     return form.of(x if not math.isfinite(x) else Fraction(x), math.copysign(1.0, x), mode)
 
 
+@pytest.mark.slow
 @FORMATS
 @pytest.mark.parametrize("width", [32, 64])
 def test_narrowing_rounds_once_in_every_mode(form: Small, width: int) -> None:
@@ -68,6 +69,7 @@ def test_widening_is_exact(form: Small) -> None:
     check([(Case(f"cvt.f{w}.{form.name}", lot), partial(expected, w)) for w, lot in itertools.product((32, 64), every)])
 
 
+@pytest.mark.slow
 @FORMATS
 def test_integers_round_once_even_of_64_bits(form: Small) -> None:
     expectations: list[tuple[Case, Any]] = []

@@ -35,6 +35,7 @@ def with_saturation(reference: Callable[..., int]) -> Callable[..., int]:
     return lambda *given: exact.saturated(reference(*given, 32, "rn"), 32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [32, 64])
 def test_arithmetic_rounds_exactly_in_every_mode(width: int) -> None:
     expectations = []

@@ -50,6 +50,7 @@ def packed(lots: Sequence[Sequence[Sequence[int]]]) -> list[list[list[int]]]:
     ]
 
 
+@pytest.mark.slow
 @FORMATS
 def test_arithmetic_rounds_once(form: Small) -> None:
     expectations: list[tuple[Case, Any]] = []
@@ -109,6 +110,7 @@ def extremum(form: Small, name: str, modifiers: str, a: int, b: int) -> int:
     return best | sign
 
 
+@pytest.mark.slow
 @FORMATS
 def test_extrema_order_zeros_and_treat_nan_as_asked(form: Small) -> None:
     expectations: list[tuple[Case, Any]] = []
@@ -144,6 +146,7 @@ def relation(form: Small, name: str, a: int, b: int) -> bool:
     return bool(getattr(operator, name.removesuffix("u"))(x, y))
 
 
+@pytest.mark.slow
 @FORMATS
 def test_comparisons_of_one_and_of_two(form: Small) -> None:
     expectations: list[tuple[Case, Any]] = []

@@ -83,6 +83,7 @@ SHAPES = [("", "", "", ""), ("", "b1", "h1", ""), ("", "", "", "add"), ("", "", 
 """Destination, two source parts, secondary operation."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vadd", "vsub", "vabsdiff", "vmin", "vmax"])
 def test_scalar(name: str) -> None:
     expectations: list[tuple[Case, Any]] = []
@@ -151,6 +152,7 @@ def multiply_add(
     return (clamp(total, 32, kind) if sat else total) & 0xFFFFFFFF
 
 
+@pytest.mark.slow
 def test_multiply_add_negates_scales_and_clamps() -> None:
     expectations: list[tuple[Case, Any]] = []
     shapes = itertools.product(TYPES, TYPES, (False, True), (False, True), (0, 7, 15), SIGNS)
@@ -189,6 +191,7 @@ SIMD_PARTS = {2: [("", "", ""), ("h1", "h10", "h32"), ("h0", "h31", "h02")],
               4: [("", "", ""), ("b20", "b3210", "b7654"), ("b3", "b7610", "b0246")]}  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "count"), list(itertools.product(OPERATIONS, (2, 4))))
 def test_simd(name: str, count: int) -> None:
     expectations: list[tuple[Case, Any]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ptx.texts import kernel
@@ -53,6 +54,7 @@ def check(text: str) -> None:
         assert 1 <= place.column <= len(lines[place.line - 1]) + 1
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(mutated())
 def test_a_mutated_text(text: str) -> None:

@@ -50,6 +50,7 @@ WORKLOADS = sorted(Path(warpreg.workloads.__file__).parent.glob("*/*/*.ptx"))
 SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.ptx"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [*WORKLOADS, *SAMPLES], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_files(path: Path) -> None:
     text = path.read_text()
@@ -192,6 +193,7 @@ def modules(draw: st.DrawFn) -> Module:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(modules())
 def test_generated_modules(module: Module) -> None:

@@ -47,6 +47,7 @@ def test_what_is_no_path_is_refused() -> None:
         distinct_warps([Recorded().thread_block().warp(0).visits(2)], 2)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(runs(), st.sampled_from(["never", "static"]))
 def test_counts_are_those_of_the_whole_path(run: tuple[Kernel, Recorded], suspend: Suspend) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.designs.kernels import at, kernel, op, r
 from tests.replay.paths import one_warp
 
@@ -35,6 +36,7 @@ def test_it_takes_under_60_lines() -> None:
     assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) < 60
 
 
+@pytest.mark.slow
 def test_registers_that_share_an_entry_evict_each_other_and_dead_values_leave_for_free() -> None:
     """With two entries even registers share one, odd registers the other."""
     found = counts(entries=2)

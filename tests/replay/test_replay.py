@@ -102,6 +102,7 @@ def warp_end(state, program, warp, plan):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["checked", "interpreted"])
 def test_hooks_at_the_start_and_end_of_a_warp(tmp_path: Path, mode: Mode) -> None:
     (tmp_path / "probe.py").write_text(dedent(PROBE), encoding="utf-8")
@@ -125,6 +126,7 @@ def plan_write(state, program, warp, pc, plan):
 """
 
 
+@pytest.mark.slow
 def test_the_checked_mode_catches_an_index_out_of_bounds(tmp_path: Path) -> None:
     (tmp_path / "wild.py").write_text(dedent(WILD), encoding="utf-8")
     with pytest.raises(IndexError):

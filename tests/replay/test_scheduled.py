@@ -112,6 +112,7 @@ def probe(tmp_path_factory: pytest.TempPathFactory) -> Design:
     return load(file)
 
 
+@pytest.mark.slow
 def test_warps_take_turns_as_the_schedule_says(probe: Design) -> None:
     """Slots 0 and 2 share scheduler 0: warp 0 issues once, warp 1 once, warp 0 its other two: three switches."""
     schedule = Scheduling().start(0, 0, 0).start(2, 0, 1).issue(0).issue(2).issue(0, 2).end(0, 2)
@@ -122,6 +123,7 @@ def test_warps_take_turns_as_the_schedule_says(probe: Design) -> None:
     assert found.events["ends"] == 3 + 1
 
 
+@pytest.mark.slow
 def test_a_warp_finds_its_instructions_whatever_slot_it_is_in() -> None:
     """The cache of one entry holds R1, then R2 and R1: the reads hit in any order of warps."""
     schedule = Scheduling().start(3, 0, 1).issue(3).end(3).start(3, 0, 0).issue(3, 3).end(3)
@@ -136,6 +138,7 @@ def test_thread_blocks_may_start_in_any_order_and_some_not_at_all() -> None:
     assert replay(path, TWO_BLOCKS, "mrf", schedule=schedule.of(TWO_BLOCKS, path)).warp_instructions == 4
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.data(), runs())
 def test_events_are_those_of_the_naive_reading(
@@ -271,6 +274,7 @@ def suspended(state, program, warp, plan):
 """
 
 
+@pytest.mark.slow
 def test_without_a_schedule_warps_suspend_where_they_may_have_to_wait(tmp_path: Path) -> None:
     """Two uses of a loaded value: the first suspends.  Two warps, one of which goes round twice."""
     code = kernel([op("ld.global.u32", r(1), at(pair(2))), op("add.s32", r(0), r(1), 1), op("add.s32", r(0), r(1), 2)])

@@ -29,6 +29,7 @@ def launches(name: str, at_most: int = 2) -> list[simt.Launch]:
     return list(device.launches[:at_most])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_workload_counts_what_the_naive_model_counts(name: str) -> None:
     for launch in launches(name):

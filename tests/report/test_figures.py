@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -49,6 +50,7 @@ def test_every_panel_labels_its_axis_and_has_a_title() -> None:
         assert axes.get_title(loc="left")
 
 
+@pytest.mark.slow
 def test_the_same_rows_give_the_same_files(tmp_path: Path) -> None:
     first = [path.read_bytes() for path in save(figure(), tmp_path / "a" / "rfc")]
     second = [path.read_bytes() for path in save(figure(), tmp_path / "b" / "rfc")]

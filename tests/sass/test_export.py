@@ -75,6 +75,7 @@ def expect_same(launch: Launch, read: RecordedLaunch) -> None:
         assert words(instruction.sources, 4) == words(original.sources, 4), original
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_random_programs_come_back(tmp_path: Path, seed: int) -> None:
     case = generate(seed, 25)

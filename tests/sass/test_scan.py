@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sass.text import FULL, executions, line, write_trace
@@ -46,6 +47,7 @@ def warps(draw: st.DrawFn) -> list[str]:
     return lines
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(st.lists(st.tuples(warps(), warps()), min_size=1, max_size=2))
 def test_what_is_read_is_what_the_lines_say(blocks: list[tuple[list[str], list[str]]]) -> None:

@@ -65,6 +65,7 @@ def numbers(bits: int) -> tuple[list[int], list[int]]:
     return cells, [(n * 0x9E3779B97F4A7C15 >> 64 - bits if n % 3 else n % 9) % (1 << bits) for n in range(LANES)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("space", SPACES)
 def test_every_operation(run: Runner, space: str) -> None:
     # All operations in one kernel (by generic addresses every fourth): lane t works on cell t % 4, as do t - 4, t - 8.

@@ -58,6 +58,7 @@ def test_a_failed_assertion_names_file_line_function_condition_block_and_thread(
     assert message.endswith("shapes.cu:34: shapes: assertion 'numbers[i] >= 0' failed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", WAYS.values(), ids=WAYS)
 def test_quicksort_mutual_recursion_and_ackermann_at_different_depths(options: CompileOptions | None) -> None:
     rows = np.random.default_rng(3).integers(0, 90, (40, 12)).astype(np.int32)

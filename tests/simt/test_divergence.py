@@ -237,6 +237,7 @@ def test_a_guard_on_an_ordinary_instruction(run: Runner) -> None:
     assert run(body, out=np.zeros(32, np.uint32))["out"].tolist() == [6] * 3 + [5 + t for t in range(3, 32)]
 
 
+@pytest.mark.slow
 def test_long_blocks_carry_everything_on(run: Runner) -> None:
     # 300 instructions in one block: carry flag, predicates, 64-bit values and a barrier's number live all the way.
     filler = "".join(f"xor.b32 %r9, %r9, {n}; add.u32 %r8, %r8, %r9;\n" for n in range(1, 151))

@@ -21,6 +21,7 @@ def guarded(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT, timeout=300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["low", "high"])
 def test_accesses_stay_between_the_guard_pages(side: str) -> None:
     done = guarded(side, side, str(COUNT))
@@ -30,6 +31,7 @@ def test_accesses_stay_between_the_guard_pages(side: str) -> None:
     assert min(ended, faulted) > 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["low", "high"])
 def test_a_guard_page_does_kill(side: str) -> None:
     """The control: without the executor's bounds checks the same accesses die."""

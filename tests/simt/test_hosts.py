@@ -20,6 +20,7 @@ PROCESSORS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the processors named here are x86-64")
 @pytest.mark.parametrize(("cpu", "features", "bits"), PROCESSORS)
 def test_another_processor_gives_the_same(cpu: str, features: str, bits: int) -> None:

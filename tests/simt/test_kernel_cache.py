@@ -110,6 +110,7 @@ print(out.download().tolist())
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing(cache: Path) -> None:
     result()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -131,6 +132,7 @@ def damages() -> list[Callable[[bytes], bytes]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", damages())
 def test_damaged_entries_are_made_anew(cache: Path, compiled: list[str], damage: Callable[[bytes], bytes]) -> None:
     result()

@@ -82,6 +82,7 @@ def test_recording_changes_no_result(record: Record) -> None:
         assert (trace.header["grid"], trace.header["block"]) == ([3, 1, 1], [80, 1, 1])
 
 
+@pytest.mark.slow
 def test_no_file_outlives_its_trace(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -153,6 +154,7 @@ IRREGULAR: dict[str, tuple[str, Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [*AFFINE, *IRREGULAR])
 @pytest.mark.parametrize("lanes", ["t < 32", "t < 20", "t % 2 == 1", "t > 30"])
 def test_addresses_of_every_shape_and_mask(shape: str, lanes: str) -> None:

@@ -160,6 +160,7 @@ device.launch("k", 1, 1024, out)
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_within_a_second_and_leaves_no_file(tmp_path: Path) -> None:
     # Atomics on shared addresses are the slowest instructions there are.
     body = "L: " + "atom.global.add.f32 %f1, [%out], %f2; " * 40 + "bra L;"

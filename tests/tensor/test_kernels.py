@@ -30,6 +30,7 @@ def bfloats(numbers: np.ndarray) -> np.ndarray:
     return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize(
     ("kernel", "given", "sums"),
@@ -51,6 +52,7 @@ def test_gemm_by_cuda_wmma(
     np.testing.assert_array_equal(c.download(), (2 * (a @ b)).astype(sums))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS)
 def test_pipelined_gemm(options: CompileOptions | None) -> None:
     """64 x 96 from 64 x 128 and 128 x 96: cp.async, two buffers, ldmatrix with and without transposition, mma."""
@@ -72,6 +74,7 @@ def test_a_ring_of_bulk_copies(options: CompileOptions | None) -> None:
     np.testing.assert_array_equal(out.download(), 3 * numbers + 1)
 
 
+@pytest.mark.slow
 def test_after_every_pass() -> None:
     """The pipelined kernel gives the same bits after each pass of the compiler, and printed and read again."""
     rng = np.random.default_rng(13)

@@ -122,6 +122,7 @@ def fragments(name: str, layouts: str, stride: str) -> str:
     """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WMMA)
 def test_wmma_is_a_product_of_matrices_in_memory(name: str) -> None:
     rng = np.random.default_rng(7)

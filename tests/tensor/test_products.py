@@ -15,6 +15,7 @@ FORMS = HALF + OTHERS + (REST if MORE else [])
 F16 = f"{MMA}.m16n8k16.row.col.f32.f16.f16.f32"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(4))
 def test_executor_and_reference_agree_bit_for_bit(batch: int) -> None:
     forms = FORMS[batch::4]

@@ -66,6 +66,7 @@ VECTORS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("operation", "kind", "width", "spelled"), VECTORS)
 def test_vectors_act_element_by_element(operation: str, kind: str, width: int, spelled: str) -> None:
     rng = np.random.default_rng(5)

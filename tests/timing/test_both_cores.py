@@ -32,6 +32,7 @@ def machine_with(case: Case, name: str, model: str) -> Machine:
     return replace(machine, memory=replace(system, memory=replace(system.memory, model=model)))
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(cases, st.sampled_from(("gtx480", "v100")), MODELS)
 def test_both_cores_agree_on_memory_with_caches(case: Case, name: str, model: str) -> None:
@@ -65,6 +66,7 @@ COMPILED = {
 """A core is compiled for each machine; other values of the fields are those of the package's machines."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sm", COMPILED.values(), ids=COMPILED)
 @settings(max_examples=15, deadline=None)
 @given(launched=launches())
@@ -74,6 +76,7 @@ def test_the_compiled_core_is_the_interpreted_one(sm: Sm, launched: Launched) ->
     assert runs[0].result.as_dict() == runs[1].result.as_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "machine_name"), [("reduction", "gebhart"), ("bfs", "gtx480"), ("transpose", "v100")])
 def test_both_cores_agree_on_a_recorded_kernel(name: str, machine_name: str) -> None:
     """The first two thread blocks of a workload's first launch, on two SMs."""

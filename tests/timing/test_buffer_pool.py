@@ -11,6 +11,7 @@ from warpreg.timing import simulate
 from warpreg.timing.core import buffer_pool
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", ["gebhart", "gtx480"])
 def test_what_a_launch_leaves_changes_nothing_of_the_next(machine: str) -> None:
     run = run_workload(find_workload("bfs"), "tiny", record=simt.Record(path=True, addresses=True))

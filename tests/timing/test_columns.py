@@ -28,6 +28,7 @@ COMPONENTS = sorted(
 )
 
 
+@pytest.mark.slow
 def test_the_type_checker_refuses_wrong_pairings_line_by_line() -> None:
     mypy = pytest.importorskip("mypy.api")
     out, errors, _ = mypy.run(["--config-file", str(ROOT / "pyproject.toml"), str(WRONG)])

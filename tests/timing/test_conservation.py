@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from tests.timing.random_runs import Case, cases
 from tests.timing.reference.instruction import Instruction
@@ -28,6 +29,7 @@ def test_every_instruction_issues_once_in_the_order_of_its_warp(case: Case) -> N
             assert len({issue.sm for issue in own}) <= 1
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(cases)
 def test_every_slot_cycle_has_one_cause(case: Case) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.timing.both_cores import agreed, fast, machine_with_memory
@@ -26,12 +27,14 @@ def both(case: Case, design: Design | None = None, **parameters: int) -> Timed:
     return agreed(case.launched, case.sm, *own, design=design, **parameters)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(cases)
 def test_the_fast_core_agrees_with_the_reference(case: Case) -> None:
     both(case)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(cases, st.integers(0, 1000), st.integers(1, 4))
 def test_every_hook_is_called_as_in_the_reference(case: Case, seed: int, passes: int) -> None:
@@ -56,6 +59,7 @@ def test_a_register_file_cache_is_the_same_in_both(case: Case, entries: int) -> 
     both(case, load("rfc"), entries=entries)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(cases)
 def test_skipping_idle_cycles_changes_nothing(case: Case) -> None:

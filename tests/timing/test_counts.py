@@ -16,6 +16,7 @@ def run() -> Run:
     return run_workload(find_workload("spmv"), "tiny", record=RECORD)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["mrf", "rfc", "rfc-lrf", "orf-lrf", "rsp"])
 def test_accesses_moves_and_events_are_those_of_a_replay(run: Run, design: str) -> None:
     """On a machine whose warps are all active: no suspension flushes a cache."""
@@ -24,6 +25,7 @@ def test_accesses_moves_and_events_are_those_of_a_replay(run: Run, design: str) 
     assert timed.counts.as_dict() == replay(run.path(kernel), kernel, design, mode="interpreted").as_dict()
 
 
+@pytest.mark.slow
 def test_without_a_design_all_is_in_the_mrf(run: Run) -> None:
     (kernel,) = run.kernels
     timed = timing.simulate(run.launches, "gebhart", sms=1, mode="interpreted")
@@ -31,6 +33,7 @@ def test_without_a_design_all_is_in_the_mrf(run: Run) -> None:
     assert timed.counts.warp_instructions == timed.warp_instructions == timed.issued.sum()
 
 
+@pytest.mark.slow
 def test_launches_add_up(run: Run) -> None:
     one = timing.simulate(run.launches, "gebhart", sms=1, mode="interpreted")
     two = timing.simulate([*run.launches, *run.launches], "gebhart", sms=1, mode="interpreted")

@@ -60,6 +60,7 @@ def test_a_design_switched_off_is_the_baseline(case: Case) -> None:
     assert off.outcome.counts.accesses[:4].tolist() == without.outcome.counts.accesses.tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(cases, st.integers(0, 1000), st.integers(1, 4))
 def test_whatever_a_design_does_each_slot_cycle_has_a_cause(case: Case, seed: int, passes: int) -> None:

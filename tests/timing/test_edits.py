@@ -81,6 +81,7 @@ def author(tmp_path: Path) -> Author:
     return Author(tmp_path)
 
 
+@pytest.mark.slow
 def test_an_edit_between_two_processes_is_seen(author: Author) -> None:
     author.writes(factor=1, sign=1)
     assert (author.times(), author.cores) == (small_core.SECOND, 1)
@@ -90,6 +91,7 @@ def test_an_edit_between_two_processes_is_seen(author: Author) -> None:
     assert (author.times(), author.cores) == (small_core.FIRST, 3)
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_design_elsewhere_has_a_core_of_its_own(author: Author) -> None:
     author.writes(factor=1, sign=1)
     author.times()
@@ -99,6 +101,7 @@ def test_a_copy_of_a_design_elsewhere_has_a_core_of_its_own(author: Author) -> N
     assert (copy.times(), copy.cores) == (small_core.SECOND, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beside", [[], ["orf-lrf"]], ids=["alone", "composed"])
 def test_a_design_that_is_loaded_again_shares_its_core(
     author: Author, monkeypatch: pytest.MonkeyPatch, beside: list[str]

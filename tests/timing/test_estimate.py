@@ -113,6 +113,7 @@ def test_a_launch_that_is_small_is_timed_whole(launch: Launch) -> None:
     assert not found.is_sampled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [None, 2, 8])
 def test_the_whole_run_is_in_the_interval(launch: Launch, blocks: int | None) -> None:
     """Three windows of eight thread blocks, each behind a wave of eight; fewer are made eight."""
@@ -122,6 +123,7 @@ def test_the_whole_run_is_in_the_interval(launch: Launch, blocks: int | None) ->
     assert 0 < abs(found.cycles - whole.cycles) <= found.margin
 
 
+@pytest.mark.slow
 def test_launches_are_strata(launch: Launch) -> None:
     """Of two that are alike cycles add up, and so do variances; what a longer front changes counts twice."""
     one, two = (estimate([launch] * n, ONE, Sample(windows=3), mode="interpreted") for n in (1, 2))
@@ -137,6 +139,7 @@ def test_a_sample_of_sms_has_its_share_of_the_thread_blocks(launch: Launch) -> N
     assert found.margin > 0
 
 
+@pytest.mark.slow
 def test_a_thread_block_that_takes_long_has_others_beside_it() -> None:
     """It takes most of the time of a launch, whose other thread blocks meanwhile go through the other seven places."""
     program = warpreg.compile(HEAVY_FIRST, record=simt.Record(path=True, addresses=True))

@@ -193,6 +193,7 @@ def parsed(words: list[int]) -> list[tuple[int, ...]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bfs", "histogram", "nw", "reduction", "kmeans"])
 def test_a_recorded_workload_is_as_a_plain_decoder_has_it(name: str) -> None:
     problem = workloads.find(name).problem("tiny")

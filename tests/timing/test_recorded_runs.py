@@ -63,6 +63,7 @@ def through_both(launch: Any, name: str, blocks: int) -> Timed:
     return slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("workload", "machine", "blocks"), RUNS)
 def test_kernels_of_ours_are_conserved_and_the_same_in_both_cores(workload: str, machine: str, blocks: int) -> None:
     record = simt.Record(path=True, addresses=True)
@@ -70,6 +71,7 @@ def test_kernels_of_ours_are_conserved_and_the_same_in_both_cores(workload: str,
     conserved(through_both(launch, machine, blocks), gpu.load(machine).sm.warps, dict(gpu.load(machine).worker))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "machine", "version"), [("matmul_tiled_16x16", "v100", 70), ("barrier_heavy", "titanx", 61)]
 )

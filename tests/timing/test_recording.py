@@ -39,12 +39,14 @@ def recorded(launch: simt.Launch) -> tuple[TimingResult, Schedule]:
     return timing.recorded_schedule(launch, MACHINE, sms=SMS, mode="interpreted")
 
 
+@pytest.mark.slow
 def test_recording_changes_nothing(launch: simt.Launch, recorded: tuple[TimingResult, Schedule]) -> None:
     plain = timing.simulate([launch], MACHINE, sms=SMS, mode="interpreted")
     assert recorded[0].cycles == plain.cycles
     assert recorded[0].stall_account == plain.stall_account
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["rfc", "orf-lrf"])
 def test_recording_beside_a_design_changes_nothing_either(launch: simt.Launch, design: str) -> None:
     result, schedule = timing.recorded_schedule(launch, MACHINE, designs=[design], sms=SMS, mode="interpreted")
@@ -54,6 +56,7 @@ def test_recording_beside_a_design_changes_nothing_either(launch: simt.Launch, d
     assert sum(issued) == launch.warp_instructions
 
 
+@pytest.mark.slow
 def test_a_schedule_keeps_the_order_of_each_scheduler_or_of_each_sm(
     launch: simt.Launch, recorded: tuple[TimingResult, Schedule]
 ) -> None:
@@ -82,6 +85,7 @@ def steps_by_scheduler(schedule: Schedule) -> dict[tuple[int, int], list[tuple[S
     return found
 
 
+@pytest.mark.slow
 def test_several_schedules_share_a_file(
     launch: simt.Launch, recorded: tuple[TimingResult, Schedule], tmp_path: Path
 ) -> None:
@@ -120,6 +124,7 @@ def test_every_instruction_and_warp_is_in_the_schedule_once(
     assert found[ScheduleWord.ARRIVE] == sum(visited[block] * count for block, count in enumerate(loads)) > 0
 
 
+@pytest.mark.slow
 def test_replay_along_the_schedule_counts_what_the_timing_core_counts(
     launch: simt.Launch, recorded: tuple[TimingResult, Schedule]
 ) -> None:

@@ -24,6 +24,7 @@ CACHES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CACHES)
 @settings(max_examples=8, deadline=None)
 @given(cases)

@@ -79,6 +79,7 @@ CASES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.cause)
 def test_each_cause_has_a_kernel_that_it_dominates(case: Case) -> None:
     design = load(Path(__file__).parent / "designs" / f"{case.design}.py") if case.design else None

@@ -46,6 +46,7 @@ def test_every_kernel_of_the_source_is_an_entry(name: str) -> None:
     assert re.findall(r"\.visible \.entry (\w+)\(", checked_in(name)) == kernels
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("name", NAMES)
 def test_compiling_again_gives_the_same_bytes(name: str) -> None:

@@ -28,6 +28,7 @@ def outputs(
     return dict(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "name"), [*enumerate(workloads.names())], ids=workloads.names())
 def test_a_workload_on_every_version_of_its_kernels(number: int, name: str) -> None:
     """Virtual registers, compiled, and compiled with spills; every other workload spills without being scheduled.

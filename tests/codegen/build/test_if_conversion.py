@@ -116,6 +116,7 @@ def test_an_alternative_that_closes_a_loop_branches_back() -> None:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(st.integers(0, 1 << 20))
 def test_random_kernels_compute_the_same(seed: int) -> None:

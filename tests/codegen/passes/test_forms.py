@@ -114,6 +114,7 @@ def test_random_logic_computes_the_same(seed: int) -> None:
     random_code.compare(FormLogic(), seed, random_code.LOGIC, [SplitValues()])
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(SEEDS)
 def test_random_sums_and_tests_compute_the_same(seed: int) -> None:

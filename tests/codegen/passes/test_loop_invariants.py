@@ -109,6 +109,7 @@ INVARIANT = (
 FORMS = (*INVARIANT, *INVARIANT, *random_code.PRODUCTS, *random_code.SUMS, *random_code.LOGIC, *random_code.BANK)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 1 << 20))
 def test_random_kernels_compute_the_same_with_no_more_words_live(seed: int) -> None:

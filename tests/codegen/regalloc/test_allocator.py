@@ -207,6 +207,7 @@ def before_allocation(seed: int, statements: int) -> Kernel:
     return program
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([None, 40, 20]), st.sampled_from([0, 1, 32]))
 def test_no_two_live_values_share_a_register(seed: int, limit: int | None, rotate: int) -> None:
@@ -214,6 +215,7 @@ def test_no_two_live_values_share_a_register(seed: int, limit: int | None, rotat
     assert clashes(allocated) == []
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([None, 32, 24, 16]), st.sampled_from([0, 1, 32]))
 def test_pairs_and_groups_are_aligned_within_the_limit(seed: int, limit: int | None, rotate: int) -> None:

@@ -67,6 +67,7 @@ def test_fewer_conflicts_in_the_workloads_with_no_more_registers(name: str) -> N
         assert banked.register_count <= plain.register_count + 2
 
 
+@pytest.mark.slow
 @settings(max_examples=3, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([2, 4]), st.sampled_from([None, 24]))
 def test_memory_is_the_same_with_banks(seed: int, banks: int, limit: int | None) -> None:

@@ -76,6 +76,7 @@ def test_registers_are_not_spread_where_there_are_few() -> None:
 FORMS = (*random_code.LOGIC, *random_code.SUMS, *random_code.TESTS, *random_code.PRODUCTS)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 1 << 30), st.sampled_from([None, 20]))
 def test_random_kernels_compute_the_same(seed: int, limit: int | None) -> None:

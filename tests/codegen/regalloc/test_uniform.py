@@ -64,6 +64,7 @@ def test_the_papers_machines_have_none() -> None:
     assert AllocateRegisters().run(kernel(BLOCK_START)).uniform_count == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=3, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([None, 24]))
 def test_memory_is_the_same_on_every_target(seed: int, limit: int | None) -> None:

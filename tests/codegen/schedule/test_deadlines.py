@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.codegen import random_code
@@ -54,6 +55,7 @@ def test_an_address_for_later_does_not_fill_the_wait_for_a_load() -> None:
     assert late == ["ld.global.f32", "add.f32", "add.s64", "st.global.f32", "st.global.f32", "ret"]
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([0, 4, 8]))
 def test_memory_is_the_same_however_few_words_are_spare(seed: int, spare: int) -> None:

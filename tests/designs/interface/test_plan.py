@@ -7,6 +7,7 @@ from typing import Any
 
 import numba
 import numpy as np
+import pytest
 
 from warpreg.designs.interface import MRF, READ, WRITE, Plan, count, extra, level, move, now, read, wake, write
 from warpreg.designs.interface.plan import (
@@ -177,6 +178,7 @@ def everything(plan: Plan) -> int:
     return now(plan)
 
 
+@pytest.mark.slow
 def test_compiled_and_interpreted_they_do_the_same() -> None:
     njit: Any = numba.njit
     hook: Any = everything

@@ -74,6 +74,7 @@ def code() -> Kernel:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["interpreted", "compiled"])
 def test_a_mapping_places_what_the_cache_leaves(tmp_path: Path, mode: Mode) -> None:
     """The cache serves r2 and r3 (twice); r0 three times and r1 are left to the mapping, fast, as are no results."""

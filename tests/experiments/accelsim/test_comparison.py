@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from warpreg.experiments.accelsim import comparison
 from warpreg.experiments.accelsim.files import write
 from warpreg.experiments.accelsim.kernels import KERNELS
@@ -18,6 +20,7 @@ def test_kernels_have_the_instructions_that_accelsim_counted(tmp_path: Path) -> 
             assert launch.warp_instructions == counted["warp_instructions"]
 
 
+@pytest.mark.slow
 def test_cycles_are_near_those_of_accelsim_and_in_the_same_order() -> None:
     found = comparison.summary(comparison.compare())
     assert found["factor_geomean"] <= 1.25

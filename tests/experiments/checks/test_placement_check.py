@@ -56,6 +56,7 @@ parameters = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 100_000), st.integers(0, 5), parameters)
 def test_random_kernels_leave_the_same_memory(seed: int, branches: int, chosen: dict[str, Any]) -> None:
@@ -75,6 +76,7 @@ def _memory(module: Module, code: Kernel, seed: int, taints: Any) -> bytes:
     return random_code.memory_of(module, code, seed, Tainted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(300, 302))
 def test_generated_programs_compute_the_same(seed: int) -> None:
     case = generate(seed, 20)
@@ -172,6 +174,7 @@ def _same(one: Any, other: Any) -> bool:
     return bool((one == other).all()) if hasattr(one, "all") else bool(one == other)
 
 
+@pytest.mark.slow
 def test_corruptions_are_caught_or_equivalent() -> None:
     found = list(trials(["vector-add", "reduction"], 16))
     assert all(trial.message or trial.equivalent for trial in found)

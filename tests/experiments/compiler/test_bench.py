@@ -226,6 +226,7 @@ def test_the_table_names_both_compilers(capsys: pytest.CaptureFixture[str]) -> N
     assert "ptxas 13.0" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @needs_tools
 def test_one_workload_from_end_to_end() -> None:
     found = compare_workload(workloads.find("vector-add"))

@@ -15,6 +15,7 @@ from warpreg.timing.errors import TimingError
 AS_IT_IS = contending(gpu.load("titanx"))
 
 
+@pytest.mark.slow
 def test_latency_rises_at_least_threefold_from_one_sm_to_all() -> None:
     points = traffic.latency_against_load(AS_IT_IS, (1, 8, 28))
     alone, some, all_ = (point.measured.latency for point in points)
@@ -22,6 +23,7 @@ def test_latency_rises_at_least_threefold_from_one_sm_to_all() -> None:
     assert all_ > 3 * alone
 
 
+@pytest.mark.slow
 def test_fewer_streams_have_more_throughput_where_rows_conflict() -> None:
     few, many = traffic.throttling(narrow(), (8, 64))
     assert few.measured.throughput > 1.3 * many.measured.throughput
@@ -34,12 +36,14 @@ def test_both_effects_vanish_without_limits() -> None:
     assert many.measured.throughput > 3.5 * few.measured.throughput
 
 
+@pytest.mark.slow
 def test_a_kernel_on_the_core_waits_at_least_threefold_on_all_sms() -> None:
     alone, some, all_ = (point.latency for point in kernels.latency_against_load(AS_IT_IS, (1, 8, 28)))
     assert alone < some < all_
     assert all_ > 3 * alone
 
 
+@pytest.mark.slow
 def test_a_kernel_on_the_core_gains_from_fewer_warps_where_rows_conflict() -> None:
     few, some, many = kernels.throttling(narrow(), (8, 16, 64))
     assert few.throughput > some.throughput > many.throughput

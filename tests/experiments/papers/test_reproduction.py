@@ -33,6 +33,7 @@ def test_unmeasurable_results_and_causes_are_of_printed_results() -> None:
         assert {*paper_module(paper).UNMEASURABLE, *explained(paper).CAUSES} <= printed
 
 
+@pytest.mark.slow
 def test_every_printed_result_has_one_row(replays: Study) -> None:
     rows = list(reproduced("rfc", replays))
     assert [row.published.id for row in rows] == [one.id for one in published.results("rfc")]
@@ -43,6 +44,7 @@ def test_every_printed_result_has_one_row(replays: Study) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_findings_are_consistent_with_each_other(replays: Study) -> None:
     frame = results.figure_6(replays)
     for _, rows in frame.groupby(["workload", "design"]):

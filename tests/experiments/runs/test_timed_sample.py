@@ -55,6 +55,7 @@ def test_thread_blocks_fill_an_sm_once_at_least_and_some_times_at_most(run: Run)
         assert filling <= window(launch, machine).count <= FILLINGS * filling
 
 
+@pytest.mark.slow
 def test_the_sample_is_timed_as_a_window_of_each_launch_is() -> None:
     run = run_workload(find_workload("spmv"), "tiny", record=EVERYTHING)
     machine = gpu.load("gebhart")

@@ -73,6 +73,7 @@ def test_a_fault_of_a_measure_is_told_with_its_kind() -> None:
     assert list(found[MRF]) == ["spmv"]
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_one_clear_error() -> None:
     with pytest.raises(StudyError, match="a worker process died under one of the 2 workloads"):
         study(["spmv", "nn"], [Fatal()], processes=2)

@@ -42,6 +42,7 @@ def test_sizes_are_what_they_are_called(size: str, least: float, most: float) ->
     assert outside == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vector-add", "nw", "lighting"])
 def test_the_checked_in_rows_are_what_a_run_gives(name: str) -> None:
     assert characterise(workloads.find(name), "tiny").as_dict() == table.measured()[name]["tiny"]

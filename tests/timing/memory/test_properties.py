@@ -38,6 +38,7 @@ sends = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.sampled_from(SYSTEMS), st.lists(sends, max_size=40))
 def test_each_transaction_comes_back_once_and_nothing_is_left(
@@ -87,6 +88,7 @@ class NaiveCache:
         return hit
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 15)), max_size=80))
 def test_hits_are_those_of_a_naive_cache(loads: list[tuple[int, int]]) -> None:
