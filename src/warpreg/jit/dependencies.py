@@ -187,9 +187,9 @@ def _code_bytes(code: CodeType) -> bytes:
 
 
 def _constants(code: CodeType) -> tuple[Any, ...]:
-    """The constants without the docstring, which is the first one; before Python 3.13 no other string is."""
+    """The constants without the docstring, which is the first one; before Python 3.14 no other string is."""
     constants = code.co_consts
-    may_have = code.co_flags & HAS_DOCSTRING if sys.version_info >= (3, 13) else not code.co_name.startswith("<")
+    may_have = code.co_flags & HAS_DOCSTRING if sys.version_info >= (3, 14) else not code.co_name.startswith("<")
     return ("", *constants[1:]) if constants and may_have and isinstance(constants[0], str) else constants
 
 
