@@ -57,6 +57,7 @@ def test_an_endless_loop_has_meetings_inside() -> None:
     assert found["$top"] == "$join"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_with_one_way_out_lanes_meet_at_the_post_dominator(seed: int) -> None:
     made = codegen.build(ptx.parse(generate(seed).text), KERNEL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.codegen import random_code
@@ -141,6 +142,7 @@ def test_strands_may_hold_loops_where_backward_branches_end_none() -> None:
 FORMS = (*random_code.SUMS, *random_code.LOGIC, "ld.global.u32 {d}, [%rd4+4];", "membar.cta;")
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(0, 4))
 def test_strands_have_one_entry_and_cover_all_reachable_code(seed: int, branches: int) -> None:
@@ -160,6 +162,7 @@ def test_strands_have_one_entry_and_cover_all_reachable_code(seed: int, branches
             assert all(pc == first[block] or pc == segment.end for block, pc in segment.leaves)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(0, 4))
 def test_no_instruction_reads_a_long_latency_result_of_its_own_strand(seed: int, branches: int) -> None:

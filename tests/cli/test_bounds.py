@@ -60,6 +60,7 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return message
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file here")
 @pytest.mark.parametrize(
     "name", ["zero.ptx", "zero.cu", "zero.toml", "kernelslist.g", "z.traceg", "z.traceg.xz", "z.traceg.zst", "zero.py"]
@@ -128,6 +129,7 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch, encoding: str, *arguments: str)
     return status, out.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_names_that_are_not_utf8(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Path(ODD + ".ptx").write_text(PTX)
@@ -142,6 +144,7 @@ def test_names_that_are_not_utf8(encoding: str, monkeypatch: pytest.MonkeyPatch)
         assert "caf?" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["explain", "k.ptx"], ["list", "designs"], ["run", "k.ptx", *LAUNCH]])
 def test_an_ascii_terminal_shows_what_it_can(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     status, text = on_terminal(monkeypatch, "ascii", *arguments)

@@ -152,6 +152,7 @@ def test_compare_takes_a_design_from_a_file(capsys: Output) -> None:
     assert [row["design"] for row in rows] == ["rfc", "my-design"]
 
 
+@pytest.mark.slow
 def test_the_comparison_of_several_workloads_ends_with_their_mean(capsys: Output) -> None:
     text = printed(capsys, "compare", "reduction", "vector-add", "--size", "tiny")
     assert text.count("\nmean ") == 2

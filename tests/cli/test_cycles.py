@@ -70,6 +70,7 @@ def test_a_workload_is_run_with_its_addresses_and_timed(capsys: Output) -> None:
     assert 0 < found["ipc"] <= 4
 
 
+@pytest.mark.slow
 def test_run_tells_what_a_design_accesses_beside_its_cycles(capsys: Output, add: str) -> None:
     """On a machine whose warps are always active the accesses are those of a replay."""
     three = ["--set", "rfc.entries=3"]
@@ -81,6 +82,7 @@ def test_run_tells_what_a_design_accesses_beside_its_cycles(capsys: Output, add:
         assert timed[name] == replayed[name]
 
 
+@pytest.mark.slow
 def test_run_prints_levels(capsys: Output, add: str) -> None:
     assert main(["run", add, "--cycles", "--machine", "gtx480", "--design", "rfc"]) == 0
     text = capsys.readouterr().out

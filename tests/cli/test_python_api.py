@@ -94,6 +94,7 @@ def test_cuda_source_compiles_where_the_compiler_is_installed(tmp_path: Path) ->
     np.testing.assert_array_equal(x, 3 * np.arange(32, dtype=np.float32))
 
 
+@pytest.mark.slow
 def test_compare_gives_a_data_frame_with_a_line_for_each_run_and_design(saxpy: LaunchableKernel) -> None:
     run = saxpy[4, 256](2.0, np.ones(N, np.float32), np.ones(N, np.float32), N)
     frame = warpreg.compare([run, warpreg.run("vector-add")], ["mrf", "rfc"], parameters={"rfc": {"entries": 2}})

@@ -306,6 +306,7 @@ parameters = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(runs(), parameters)
 def test_every_read_is_served_once(run: tuple[Kernel, Recorded], chosen: dict[str, Any]) -> None:

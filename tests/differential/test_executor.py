@@ -57,6 +57,7 @@ def test_recording_changes_nothing() -> None:
     assert differences(case, run_on_device(case, device), wanted) == []
 
 
+@pytest.mark.slow
 def test_a_printed_module_runs_the_same() -> None:
     case, wanted = expected(6)
     device = Device(ptx.parse(ptx.write(ptx.parse(case.text))))

@@ -66,6 +66,7 @@ def test_edges(part: int) -> None:
     check(cases)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.data())
 def test_any_patterns(data: st.DataObject) -> None:

@@ -39,7 +39,7 @@ def butterfly(rng: np.random.Generator) -> Case:
     sums = sum(x[lanes ^ other] for other in (0, 8, 16, 24))
     above = np.concatenate([[0], sums[:-1]])
     ballot = sum(1 << int(lane) for lane in lanes if above[lane] > 0)
-    expected = np.where(lanes % 4 == 2, sums, ballot).astype(np.int64)
+    expected = np.where(lanes % 4 == 2, sums.astype(np.int64), ballot)
     expected[0] = 0
     return Case(1, 32, (x, np.zeros(32, np.uint32)), {1: (expected % 2**32).astype(np.uint32)})
 

@@ -47,6 +47,7 @@ def test_mutants_that_hypothesis_chooses(rng: random.Random, seed: int) -> None:
     assert attempt(mutant(rng, texts()), seed) in Stage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", texts(), ids=lambda text: text.split(".entry", 1)[-1].split("(")[0].strip())
 def test_the_corpus_itself_parses(text: str) -> None:
     assert ptx.parse(text).functions

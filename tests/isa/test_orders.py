@@ -34,6 +34,7 @@ def parsed(section: Section, statements: list[str]) -> list[Instruction]:
     return [normalize(s) for s in module.kernels[0].body or () if isinstance(s, Instruction)][:-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", ASKED, ids=lambda section: section.title)
 def test_an_instruction_is_read_into_the_order_of_its_row(section: Section) -> None:
     asked = [line for line in lines(section) if opcodes.is_known(line[0].split(".")[0])]
@@ -49,6 +50,7 @@ def _row(instruction: Instruction) -> tuple[str, list[str]]:
     return next(texts, instruction.full_opcode), sorted(instruction.modifiers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", ASKED, ids=lambda section: section.title)
 def test_the_reference_takes_them_in_any_order(section: Section) -> None:
     source = random.Random(section.title)
@@ -94,6 +96,7 @@ def test_orders_that_ptxas_refuses_stay_as_they_are(text: str) -> None:
     assert opcodes.canonical(name, tuple(modifiers)) == tuple(modifiers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", opcodes.OPCODES, ids=lambda row: row.syntax[:40])
 def test_what_a_row_takes_is_in_its_order(row: opcodes.Opcode) -> None:
     for seed in range(3):

@@ -50,6 +50,7 @@ def reads_in_a_fresh_process(folder: Path) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_an_edit_between_two_processes_is_seen_and_no_edit_compiles_nothing(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("LEVEL = 1\n", encoding="utf-8")
     (tmp_path / "design.py").write_text(DESIGN, encoding="utf-8")

@@ -89,6 +89,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     return Sources(tmp_path_factory.mktemp("before")).keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new", "changed"),
     [
@@ -199,6 +200,7 @@ EXPECTED = {"trace": "24", "sass": "1 1", "replay": "True", "timing": "True"}
 """Three lanes run 3 and 5 instructions; each step is executed once; the messages are of a block that there is not."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ANSWERS)
 def test_an_edited_constant_is_in_the_code_of_the_next_process(tmp_path: Path, package: str) -> None:
     file, old, new = EDITS[package]

@@ -19,6 +19,7 @@ def device() -> Device:
     return Device(kernel())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", range(len(TABLE)), ids=[f"{e.opcode} {e.domain}" for e in TABLE])
 def test_a_sample_stays_within_the_bound(device: Device, row: int) -> None:
     assert worst(device, row, 1 << 12)[0] <= TABLE[row].limit

@@ -59,6 +59,7 @@ ret;
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constant", [True, False], ids=["constants", "registers"])
 @pytest.mark.parametrize("chain", CASES)
 def test_the_flag_is_the_carry(chain: str, constant: bool) -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import pytest
 from tests.opcodes import exact
 from tests.opcodes.bench import Case, check
 from tests.opcodes.samples import tuples
@@ -63,6 +64,7 @@ def float_to_integer(mode: str, to: str, bits: int, width: int, a: int) -> int:
     return in_register(to, bits, clamped(to, bits, whole))
 
 
+@pytest.mark.slow
 def test_numbers_round_and_clamp_to_integers() -> None:
     expectations: list[tuple[Case, Any]] = []
     for (to, bits), width, mode in itertools.product(INTEGERS, (32, 64), ("rn", "rz", "rm", "rp")):

@@ -103,6 +103,7 @@ def test_numbers_round_to_integers(form: Small) -> None:
     )
 
 
+@pytest.mark.slow
 @FORMATS
 def test_pairs_take_the_first_operand_as_upper_half(form: Small) -> None:
     def expected(mode: str, limit: str, a: int, b: int) -> int:

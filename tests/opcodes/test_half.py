@@ -61,6 +61,7 @@ def test_arithmetic_rounds_once(form: Small) -> None:
     check(expectations)
 
 
+@pytest.mark.slow
 @FORMATS
 def test_fma_of_a_product_that_ties_but_for_the_addend(form: Small) -> None:
     """1.x * 1.y plus a number far below the last bit of the product decides the tie."""
@@ -78,6 +79,7 @@ def test_fma_of_a_product_that_ties_but_for_the_addend(form: Small) -> None:
     check(expectations)
 
 
+@pytest.mark.slow
 def test_ftz_sat_and_relu() -> None:
     def flushing(function: Callable[..., Any], *operands: int) -> int:
         return F16.flushed(F16.apply(function, *map(F16.flushed, operands)))

@@ -68,6 +68,7 @@ def test_single_precision_packs_to_bf16(options: CompileOptions | None) -> None:
     assert found.tolist() == ((given.view(np.uint32) & 0xFFFF0000) | 0x3F80).tolist()
 
 
+@pytest.mark.slow
 @EITHER
 def test_atomics_on_halves_and_on_128_bits(options: CompileOptions | None) -> None:
     """Lane 0 exchanged zeros, which it puts back where it finds what all put there; the others then find zeros."""

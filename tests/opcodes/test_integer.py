@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from tests.opcodes.bench import Case, check
 from tests.opcodes.samples import tuples
 
@@ -32,6 +33,7 @@ def on_numbers(kind: str, bits: int, operation: Callable[..., int], result_bits:
     return lambda *patterns: operation(*(number(kind, bits, p) for p in patterns)) & cut
 
 
+@pytest.mark.slow
 def test_sums_products_and_extremes_at_every_width() -> None:
     expectations: list[tuple[Case, Any]] = []
     for kind, bits in TYPES:

@@ -38,6 +38,7 @@ def assembly(cases: list[Case], cpu: str = "haswell") -> str:
     return str(machine.emit_assembly(binding.parse_assembly(str(module))))
 
 
+@pytest.mark.slow
 def test_nothing_calls_the_c_library() -> None:
     text = assembly([Case(opcode, [LANES] * count) for opcode, count in OPCODES.items()])
     targets = set(re.findall(r"(?:callq\s+|jmp\s+|\$)([A-Za-z_][\w.]*)", text))

@@ -61,6 +61,7 @@ def test_a_mutated_text(text: str) -> None:
     check(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.lists(FRAGMENTS | st.text(max_size=4), max_size=30))
 def test_a_text_of_fragments(fragments: list[str]) -> None:

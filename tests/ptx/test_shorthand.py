@@ -84,6 +84,7 @@ CASES = {
 BEFORE = f".shared .align 16 .u32 s[4]; .const .u32 c[4] = {{1, 2, 3, 4}}; .global .u32 g[2] = {{8, 9}};\n{COUNTER}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", CASES)
 def test_it_means_what_is_left_out(body: str) -> None:
     program = text(body, BEFORE)

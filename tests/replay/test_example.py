@@ -45,11 +45,13 @@ def test_registers_that_share_an_entry_evict_each_other_and_dead_values_leave_fo
     assert found.events == {"died": 5}  # R1, R3, R2, R6, R5
 
 
+@pytest.mark.slow
 def test_with_room_for_all_only_what_was_never_written_is_read_from_the_mrf() -> None:
     found = counts(entries=7)
     assert (found.mrf_accesses, found.moved("RFC", "MRF")) == (1, 0)
 
 
+@pytest.mark.slow
 def test_its_energy_is_accounted_like_any_other() -> None:
     gebhart = technology("gebhart-40nm")
     baseline = account(replay(one_warp([0]), CODE, "mrf").energy_list(), gebhart)

@@ -132,6 +132,7 @@ def test_a_warp_finds_its_instructions_whatever_slot_it_is_in() -> None:
     assert found.as_dict() == alone.as_dict()
 
 
+@pytest.mark.slow
 def test_thread_blocks_may_start_in_any_order_and_some_not_at_all() -> None:
     path = Recorded().thread_block(4).warp(0).visits(0).thread_block(9).warp(0).visits(0, 1).thread_block(2).visits(0)
     schedule = Scheduling().start(0, 2).start(1, 9).issue(1, 3).issue(0).end(0, 1)
@@ -151,6 +152,7 @@ def test_events_are_those_of_the_naive_reading(
     assert found.warp_instructions == sum(1 for _ in naive.steps(code, path))
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.data(), runs())
 def test_order_means_nothing_to_a_cache_of_each_warp(data: st.DataObject, run: tuple[Kernel, Recorded]) -> None:
@@ -160,6 +162,7 @@ def test_order_means_nothing_to_a_cache_of_each_warp(data: st.DataObject, run: t
     assert with_it.as_dict() == without.as_dict()
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.data(), runs())
 def test_plain_python_counts_the_same(probe: Design, data: st.DataObject, run: tuple[Kernel, Recorded]) -> None:
@@ -169,6 +172,7 @@ def test_plain_python_counts_the_same(probe: Design, data: st.DataObject, run: t
     assert compiled.as_dict() == plain.as_dict()
 
 
+@pytest.mark.slow
 def test_launches_start_afresh_and_add_up(probe: Design) -> None:
     schedule = Scheduling().start(0, 0, 0).issue(0, 3).end(0).start(1, 0, 1).issue(1).end(1).of(TWO_BLOCKS, TWO_WARPS)
     once = replay(TWO_WARPS, TWO_BLOCKS, probe, schedule=schedule)
@@ -177,6 +181,7 @@ def test_launches_start_afresh_and_add_up(probe: Design) -> None:
     assert both.warp_instructions == 2 * once.warp_instructions
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded_when_blocks_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ended warps had is dropped, and those still running find theirs again."""
     monkeypatch.setattr("warpreg.replay.warp_streams.LEAST_WORDS", 4)

@@ -85,6 +85,7 @@ def test_random_programs_come_back(tmp_path: Path, seed: int) -> None:
         expect_same(launch, read)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bfs", "histogram"])
 def test_workloads_come_back(tmp_path: Path, name: str) -> None:
     workload = workloads.find(name)

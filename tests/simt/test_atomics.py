@@ -94,6 +94,7 @@ def test_every_operation(run: Runner, space: str) -> None:
             assert (name, old[index]) == (name, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [16, 32, 64])
 @pytest.mark.parametrize("space", ["global", "shared", "generic"])
 def test_compare_and_swap(run: Runner, bits: int, space: str) -> None:

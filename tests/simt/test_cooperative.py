@@ -149,6 +149,7 @@ def test_a_grid_that_does_not_fit_is_refused() -> None:
         device.launch("k", most + 1, 1, device.zeros(most + 1, np.uint32))
 
 
+@pytest.mark.slow
 def test_a_grid_is_timed_on_a_machine_that_holds_it() -> None:
     device = Device(SUMS, record=Record(path=True, addresses=True))
     fits, beyond = (device.launch("k", grid, 64, device.zeros(64 * grid, np.uint32)) for grid in (4, 129))

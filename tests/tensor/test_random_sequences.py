@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference.device import ReferenceDevice
@@ -61,6 +62,7 @@ def program(count: int, actions: list[tuple[int, int, int]]) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(st.integers(1, 5), ACTIONS)
 def test_any_sequence_of_mbarrier_operations(count: int, actions: list[tuple[int, int, int]]) -> None:

@@ -18,6 +18,7 @@ def run_of(case: Case) -> Timed:
     return timed(case.launched, case.sm, case.memory(), case.sms, case.resident)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(cases)
 def test_every_instruction_issues_once_in_the_order_of_its_warp(case: Case) -> None:
@@ -81,6 +82,7 @@ def test_a_run_is_the_same_every_time(case: Case) -> None:
     assert first.stalls == second.stalls
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(cases)
 def test_memory_that_answers_later_never_ends_a_lone_warp_earlier(case: Case) -> None:

@@ -41,6 +41,7 @@ def test_every_hook_is_called_as_in_the_reference(case: Case, seed: int, passes:
     both(case, RESTLESS, seed=seed, passes=passes)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(cases)
 def test_both_issue_in_the_same_order(case: Case) -> None:
@@ -53,6 +54,7 @@ def test_both_issue_in_the_same_order(case: Case) -> None:
     assert order == [[issue.slot for issue in log.issues] for log in run.outcome.logs]
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(cases, st.integers(0, 6))
 def test_a_register_file_cache_is_the_same_in_both(case: Case, entries: int) -> None:

@@ -51,6 +51,7 @@ def test_a_timing_run_counts_what_replay_counts(case: Case, entries: int) -> Non
     assert counts.moves.tolist() == expected.moves.tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(cases)
 def test_a_design_switched_off_is_the_baseline(case: Case) -> None:

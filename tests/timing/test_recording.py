@@ -105,6 +105,7 @@ def test_several_schedules_share_a_file(
         Schedule.open_all(file)
 
 
+@pytest.mark.slow
 def test_every_instruction_and_warp_is_in_the_schedule_once(
     launch: simt.Launch, recorded: tuple[TimingResult, Schedule]
 ) -> None:

@@ -30,6 +30,7 @@ def test_a_window_cuts_batches_at_thread_blocks(launch: simt.Launch) -> None:
     assert part.access_start[-1] == part.accesses.size
 
 
+@pytest.mark.slow
 def test_windows_side_by_side_hold_every_instruction_once(launch: simt.Launch) -> None:
     whole = timing.simulate([launch], "gebhart", sms=1)
     low = timing.simulate([launch], "gebhart", sms=1, window=Window(2))

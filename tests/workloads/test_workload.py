@@ -56,6 +56,7 @@ def test_a_seed_decides_the_inputs(name: str) -> None:
     assert not all(np.array_equal(first[key], other[key]) for key in first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_a_reference_passes_its_own_check_and_a_changed_one_does_not(name: str) -> None:
     problem = workloads.find(name).problem("tiny")

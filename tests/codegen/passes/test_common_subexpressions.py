@@ -81,6 +81,7 @@ def test_a_shift_in_a_multiply_add_leaves_the_constant_port_free() -> None:
     assert found[2] == "mad.lo.s32 %r3, %r8, 12, %r1"
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(st.integers(0, 1 << 20))
 def test_random_kernels_compute_the_same(seed: int) -> None:

@@ -94,6 +94,7 @@ def edges(kind: str) -> list[int]:
     return found + [top | value for value in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opcode", [*INTEGER_OPCODES, *FLOAT_OPCODES])
 def test_every_pair_of_edge_values_gives_the_opcodes_bits(opcode: str) -> None:
     kind = opcode.rpartition(".")[2]
@@ -124,6 +125,7 @@ def test_random_bit_patterns_give_the_opcodes_bits(opcode: str, seed: int) -> No
     assert_same(opcode, one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opcode", ["rcp.rn.f32", "sqrt.rn.f32", "div.rn.f64", "sqrt.rn.f64", "div.u32", "div.u64"])
 @pytest.mark.parametrize("ulps", [-1, 1])
 def test_an_approximation_may_be_one_unit_off(opcode: str, ulps: int, monkeypatch: pytest.MonkeyPatch) -> None:

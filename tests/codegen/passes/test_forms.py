@@ -108,6 +108,7 @@ def test_comparisons_that_keep_their_result(code: str) -> None:
     assert after(FuseTests(), code) == listing(kernel(code))
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(SEEDS)
 def test_random_logic_computes_the_same(seed: int) -> None:

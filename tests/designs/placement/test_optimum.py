@@ -131,6 +131,7 @@ def code_of(steps: list[Step]) -> Kernel:
     return kernel([op(opcodes[len(s.sources)], r(s.result), *(map(r, s.sources) if s.sources else [7])) for s in steps])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.randoms(use_true_random=False),

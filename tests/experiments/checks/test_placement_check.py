@@ -85,6 +85,7 @@ def test_generated_programs_compute_the_same(seed: int) -> None:
     assert run_on_device(case, device) == plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bfs", "reduction"])
 def test_workloads_leave_the_same_memory(name: str) -> None:
     check_placement(name, "tiny", "orf-lrf")

@@ -270,6 +270,7 @@ L:  ld.global.u32 %r2, [%rd2];
 """
 
 
+@pytest.mark.slow
 @needs_tools
 def test_a_loop_that_ptxas_unrolls_has_one_load_where_it_may_not(tmp_path: Path) -> None:
     path = tmp_path / "loop.ptx"

@@ -29,6 +29,7 @@ def test_fewer_streams_have_more_throughput_where_rows_conflict() -> None:
     assert few.measured.throughput > 1.3 * many.measured.throughput
 
 
+@pytest.mark.slow
 def test_both_effects_vanish_without_limits() -> None:
     alone, all_ = traffic.latency_against_load(unlimited(), (1, 28))
     assert all_.measured.latency < 1.1 * alone.measured.latency
@@ -50,6 +51,7 @@ def test_a_kernel_on_the_core_gains_from_fewer_warps_where_rows_conflict() -> No
     assert few.throughput > 1.3 * many.throughput
 
 
+@pytest.mark.slow
 def test_without_limits_the_core_has_neither_effect() -> None:
     """A warp reads two lines in a round trip, so eight times the warps would be eight times as fast but for the end."""
     alone, all_ = kernels.latency_against_load(unlimited(), (1, 28))

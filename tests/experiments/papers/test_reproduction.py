@@ -55,6 +55,7 @@ def test_findings_are_consistent_with_each_other(replays: Study) -> None:
     assert (alive["writes avoided"] >= plain["writes avoided"]).all()
 
 
+@pytest.mark.slow
 def test_figures_have_the_columns_that_they_declare(replays: Study) -> None:
     for figure in figures_of("rfc"):
         if figure.y.column != "ipc":

@@ -10,6 +10,7 @@ from warpreg.experiments.suite.namesakes import Likeness, likeness
 NAMED = [name for name in workloads.names() if workloads.find(name).originals]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMED)
 def test_a_workload_is_like_its_namesake_or_says_why_not(name: str) -> None:
     workload = workloads.find(name)

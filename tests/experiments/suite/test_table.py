@@ -48,6 +48,7 @@ def test_the_checked_in_rows_are_what_a_run_gives(name: str) -> None:
     assert characterise(workloads.find(name), "tiny").as_dict() == table.measured()[name]["tiny"]
 
 
+@pytest.mark.slow
 def test_the_page_is_made_of_the_table() -> None:
     assert PAGE.read_text(encoding="utf-8") == suite_table.page(workloads.names())
 

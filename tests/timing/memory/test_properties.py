@@ -100,6 +100,7 @@ def test_hits_are_those_of_a_naive_cache(loads: list[tuple[int, int]]) -> None:
     assert driver.count("l1_hits") == hits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", SYSTEMS[:4])
 def test_compiled_functions_do_what_the_plain_ones_do(system: MemorySystem) -> None:
     traffic = Traffic(streams=3, footprint=64, gap=2, sectors=7)

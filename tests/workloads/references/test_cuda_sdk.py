@@ -149,6 +149,7 @@ def test_sums_are_the_same_in_every_round() -> None:
     assert found["sums"].tolist() == [7.0, 7.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("plain", "unrolled"), [("reduction-loop", "reduction-unrolled"), ("scalar-prod", "scalar-prod-unrolled")]
 )
