@@ -28,6 +28,7 @@ from warpreg.designs.placement.scratchpad import ScratchpadOptions, select
 from warpreg.designs.placement.stays import ANY, OWN, Choices
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.operands import Vector
 
 COSTS = (LevelCost((10, 10), (10, 10)), LevelCost((1, 1), (2, 2)), LevelCost((0.5, 0.5), (1, 1)))
 
@@ -206,3 +207,11 @@ def test_neighbouring_entries_for_wide_values() -> None:
         found = best(kernel([*wide, *use]), options(entries, operands=False))
         assert len(found.placed) == kept
         assert found.savings == kept * 2 * (9 + 10 - 2)
+
+
+def test_half_of_a_pair_may_stay_alone() -> None:
+    """One entry.  The load writes R2 and R3; the store reads both as its address and R3 as its value.  R3 alone fits:
+    its read saves 10 - 1, its write costs 2, and it is written to the main register file too, for the address: 7."""
+    load = op("ld.shared.v2.u32", Vector((r(2), r(3))), at(r(9)))
+    code = kernel([load, op("st.global.u32", at(pair(2)), r(3))])
+    assert best(code, options(1, operands=False)).savings == 9 - 2

@@ -3,8 +3,9 @@
 A *stay* is a `Candidate`: a value occupies entries from a write or a fill to one of its reads.  A `Family` is the list
 of stays with the same begin, in ascending order of their last read.  Choices beyond those of the greedy allocation:
 
-- ``begins``: a result may stay from any of its writes on, and writes with common reads may be separated if those reads
-  use the main register file; any unguarded read may fetch an operand for later reads that it dominates;
+- ``begins``: a result may stay from any of its writes on, some of its registers may stay without the others, and writes
+  with common reads may be separated if those reads use the main register file; any unguarded read may fetch an operand
+  for later reads that it dominates;
 - ``returns``: a value of the strand that was dropped, or never placed, may be fetched again like an operand;
 - ``lrf``: the last result file may serve some of a value's reads, the main register file or the ORF the others.
 """
@@ -95,17 +96,27 @@ def _shortened(candidate: Candidate) -> Iterator[Candidate]:
 
 
 def _parts(group: Candidate) -> Iterator[Candidate]:
-    """The parts of a result that remain from one of its writes on and up to one of its reads."""
+    """The parts of a result that hold some of its registers, from one of its writes on and up to one of its reads."""
     seen: set[tuple[int, ...]] = set()
-    for first in sorted({write.at for write in group.writes}):
-        begun = {write.key for write in group.writes if write.at >= first}
-        able = [read for read in group.reads if read.reaching <= begun]
-        for last in sorted({read.at for read in able}):
-            for part in served(group, [read for read in able if read.at <= last]):
-                name = tuple(read.rows[0] for read in part.reads)
-                if name not in seen:
-                    seen.add(name)
-                    yield part
+    for words in _word_sets((*group.reads, *group.writes)):
+        within = [read for read in group.reads if words.issuperset(read.words)]
+        for first in sorted({write.at for write in group.writes}):
+            begun = {write.key for write in group.writes if write.at >= first}
+            able = [read for read in within if read.reaching <= begun]
+            for last in sorted({read.at for read in able}):
+                for part in served(group, [read for read in able if read.at <= last]):
+                    name = tuple(read.rows[0] for read in part.reads)
+                    if name not in seen and words.issuperset(part.words):
+                        seen.add(name)
+                        yield part
+
+
+def _word_sets(accesses: Iterable[Read | Write]) -> list[frozenset[int]]:
+    """All unions of the registers of some accesses, the widest first."""
+    unions: set[frozenset[int]] = set()
+    for words in {frozenset(access.words) for access in accesses}:
+        unions |= {words, *(words | union for union in unions)}
+    return sorted(unions, key=lambda union: (-len(union), sorted(union)))
 
 
 def served(group: Candidate, reads: Sequence[Read]) -> Iterator[Candidate]:
