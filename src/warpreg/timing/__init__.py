@@ -1,7 +1,7 @@
-"""Cycles: one streaming multiprocessor, many of them, the memory system (docs/reference/timing.md).
+"""Cycles of one or more streaming multiprocessors and the memory system (docs/reference/timing.md).
 
-``simulate(run.launches, "v100")`` gives a :class:`TimingResult`.  Read `launch` (a run), `core` (its state), `sm` (the
-phases of a cycle), `memory` (what answers), then `feed`, `hooks` and `results`.
+``simulate(run.launches, "v100")`` returns a :class:`TimingResult`.  Read `launch` (a run), `core` (its state), `sm`
+(the phases of a cycle), `memory`, then `feed`, `hooks` and `results`.
 """
 
 from warpreg.timing.errors import TimingError

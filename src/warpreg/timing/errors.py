@@ -1,7 +1,7 @@
-"""What can be wrong with a timing run."""
+"""Errors of timing runs."""
 
 from warpreg.ir.errors import WarpregError
 
 
 class TimingError(WarpregError):
-    """A run that cannot be timed: its recording is not of this kernel, lacks something, or the machine does not fit."""
+    """A run that cannot be timed: the recording is incomplete or not of this kernel, or the machine does not fit."""

@@ -1,5 +1,5 @@
-"""The state of the core: int64 arrays of rows and columns, and what every phase uses.
+"""State of the core (int64 arrays of rows and columns) and helpers that every phase uses.
 
-Read `columns` (what each number means, with types that keep rows and columns apart), `state` (the arrays), `rows` (the
-rows of components), `ports` (what a run puts in its place), then the small parts: `bitset`, `inflight`, `prefetch`.
+Read `columns` (meaning of each word; types that keep rows and columns of components apart), `state` (the arrays),
+`rows` (the rows of components), `ports` (functions that a run replaces), then `bitset`, `inflight`, `prefetch`.
 """

@@ -1,7 +1,7 @@
-"""The record of one executed memory instruction of a warp, as words of 64 bits: what the load-store unit reads.
+"""Access record: one executed memory instruction of a warp, as 64-bit words for the load-store unit.
 
 word 0   mask of active lanes | space << 32 | transactions << 40
-word 1   base address: that of lane 0 if the lanes are affine, else of the first active lane
+word 1   base address: of lane 0 if the addresses are affine, else of the first active lane
 word 2   stride from lane to lane in bytes, or IRREGULAR
 then, in global, local and texture space, ``transactions`` words of line address | sectors
 """
@@ -9,12 +9,10 @@ then, in global, local and texture space, ``transactions`` words of line address
 from __future__ import annotations
 
 GLOBAL, SHARED, LOCAL, TEXTURE, CONSTANT, GENERIC = range(6)
-"""State spaces.  GENERIC stands in static tables only: a record has the space that its addresses lie in."""
+"""State spaces.  GENERIC occurs in static tables only; a record has the space that contains its addresses."""
 
 NO_ACCESS, LOAD, STORE, ATOMIC, TEXTURE_LOAD = range(5)
-"""What an instruction does to memory, and kinds of transactions.  ATOMIC has a result; a reduction is a STORE to
-whoever waits, see Sites.
-"""
+"""Kinds of memory instructions and transactions.  ATOMIC has a result; a reduction counts as a STORE."""
 
 SPACE_SHIFT = 32
 TRANSACTIONS_SHIFT = 40
@@ -26,4 +24,4 @@ SECTOR_BYTES = 32
 ALL_SECTORS = 15
 
 LOCAL_BASE = 1 << 56
-"""Where local memory lies among the line addresses: after all global memory, which has 49 bits at most."""
+"""Base of local memory in line addresses: above all global memory, which has 49 bits at most."""

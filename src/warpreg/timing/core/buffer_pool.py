@@ -1,4 +1,4 @@
-"""Buffer pool reused across launches: what the host has given once need not be given, and cleared, again."""
+"""Buffer pool reused across launches, which avoids allocating and clearing memory again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _pool: list[Array] = []
 
 
 def room(words: int) -> Array:
-    """So many words, of any value: the smallest buffer of the pool that is large enough, or fresh ones."""
+    """A buffer of at least ``words`` words, not cleared: the smallest one of the pool that suffices, or a new one."""
     enough = [index for index, one in enumerate(_pool) if one.size >= words]
     if not enough:
         return np.empty(words, np.int64)
@@ -21,5 +21,5 @@ def room(words: int) -> Array:
 
 
 def keep(arrays: Iterable[Array]) -> None:
-    """Keep the room that these arrays are parts of and that nobody uses any more, in place of what was kept before."""
+    """Replace the contents of the pool by the buffers of these arrays that nothing else references."""
     _pool[:] = [array.base for array in arrays if isinstance(array.base, np.ndarray)]

@@ -1,6 +1,6 @@
-"""Instructions under way: taken from a pool when they issue, due at a cycle, given back when they are complete.
+"""Instructions in flight: allocated from a pool at issue, due at a cycle, released when complete.
 
-What is due stands in a wheel of buckets, one for each of the next cycles, each a list in the order of arrival.
+Due entries are in a timing wheel: one bucket per cycle ahead, each a list in order of insertion.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from warpreg.timing.core.state import Core
 
 
 def take_op(c: Core, sm: SmRow, warp: WarpRow, pc: Pc) -> OpRow:
-    """A fresh entry of the pool."""
+    """Allocate an entry of the pool."""
     op = c.clock[clock.FREE_OP]
     if op == NONE:
         op = c.clock[clock.FRESH_OP]
@@ -29,14 +29,16 @@ def take_op(c: Core, sm: SmRow, warp: WarpRow, pc: Pc) -> OpRow:
 
 
 def give_op(c: Core, op: OpRow) -> None:
-    """Back into the pool."""
+    """Release an entry to the pool."""
     c.rows[op, ops.NEXT] = c.clock[clock.FREE_OP]
     c.clock[clock.FREE_OP] = op
     c.clock[clock.FREE_OPS] += 1
 
 
 def schedule(c: Core, sm: SmRow, op: OpRow, due: int, now: int) -> None:
-    """``op`` is due at a cycle after ``now``; beyond the wheel it waits in the last bucket and goes round again."""
+    """Schedule ``op`` at cycle ``due``, which is after ``now``.  Beyond the wheel it waits in the last bucket and is
+    inserted again.
+    """
     size = c.machine[machine.WHEEL]
     c.rows[op, ops.DUE] = due
     c.rows[op, ops.NEXT] = NONE
@@ -51,7 +53,7 @@ def schedule(c: Core, sm: SmRow, op: OpRow, due: int, now: int) -> None:
 
 
 def take_due(c: Core, sm: SmRow, now: int) -> OpRow:
-    """The list of what is due now, NONE if nothing is."""
+    """Remove and return the list of entries due at ``now``, NONE if there are none."""
     size = c.machine[machine.WHEEL]
     index = now & (size - 1)
     bucket = sm * size + index
@@ -63,7 +65,7 @@ def take_due(c: Core, sm: SmRow, now: int) -> OpRow:
 
 
 def next_due(c: Core, sm: SmRow, now: int) -> int:
-    """The first cycle after ``now`` in which something is due, NEVER without."""
+    """The first cycle after ``now`` in which an entry is due, NEVER if there is none."""
     size = c.machine[machine.WHEEL]
     index = (now + 1) & (size - 1)
     word = index >> 6
@@ -82,11 +84,11 @@ def next_due(c: Core, sm: SmRow, now: int) -> int:
 
 
 def wake_at(c: Core, sm: SmRow, warp: WarpRow, due: int, now: int) -> None:
-    """Look at a warp again in cycle ``due``."""
+    """Check a warp again in cycle ``due``."""
     op = take_op(c, sm, warp, ops.TIMER)
     schedule(c, sm, op, due, now)
 
 
 def mark(c: Core, warp: WarpRow) -> None:
-    """A warp whose state may have changed: it is looked at when its SM's next phase 3 begins."""
+    """Mark a warp whose state may have changed: phase 3 of its SM will check it."""
     c.rows[c.rows[warp, warps.TURN_ROW], schedulers.DIRTY] |= c.rows[warp, warps.OWN]

@@ -1,4 +1,4 @@
-"""What stands in for the plain functions of `bitset` and `prefetch` in compiled code."""
+"""Compiled replacements of the plain functions of `bitset` and `prefetch`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warpreg.jit.bare_arrays import words_type
 
 @functools.cache
 def lowest() -> Any:
-    """The number of zeros below the lowest bit."""
+    """Number of zeros below the lowest set bit."""
     from numba import types
     from numba.extending import intrinsic
 
@@ -29,7 +29,7 @@ def lowest() -> Any:
 
 @functools.cache
 def count() -> Any:
-    """The number of bits that are set."""
+    """Number of set bits."""
     from numba import types
     from numba.extending import intrinsic
 
@@ -45,7 +45,7 @@ def count() -> Any:
 
 @functools.cache
 def prefetch() -> Any:
-    """A prefetch of the cache line of an element; nothing for arrays that are not bare."""
+    """Prefetch the cache line of an element; no effect for arrays that are not bare."""
     from numba import types
     from numba.extending import intrinsic
 
@@ -63,7 +63,7 @@ def prefetch() -> Any:
 
 
 def _prefetch(builder: Any, address: Any) -> None:
-    """Let the host fetch the cache line at an address, to read it."""
+    """Emit a prefetch of the cache line at an address, for reading."""
     word = ir.IntType(32)
     bytes_at = builder.bitcast(address, ir.IntType(8).as_pointer())
     kind = ir.FunctionType(ir.VoidType(), [bytes_at.type, word, word, word])

@@ -1,7 +1,7 @@
-"""Words about one operand of an instruction under way.
+"""Words that describe one operand of an instruction in flight.
 
-An operand word says what is known of a source or a result, see `ports.source_word` and `ports.result_word`.  A write
-word stands in the queue of a bank: ``op << WORD_BITS | k``, the k-th result of an operation.
+An operand word describes a source or a result, see `ports.source_word` and `ports.result_word`.  A write word is an
+entry in the write queue of a bank: ``op << WORD_BITS | k`` for the k-th result of an operation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Where the core asks something outside: the memory system, and the designs.
+"""Ports: functions of the core that the memory system and the designs replace.
 
-The functions here are what holds without a design.  A run puts the memory model's functions and what the designs'
-hooks make of the others in their place before anything is compiled, so what nobody defines leaves no code.
+The functions here are the defaults without a design.  Before compilation, a run replaces them by the functions of the
+memory model and by adapters of the designs' hooks.  A hook that is not defined leaves no code.
 """
 
 from __future__ import annotations
@@ -26,51 +26,51 @@ from warpreg.timing.core.state import Core
 
 
 def accepts(memory: Any, sm: SmRow, now: int) -> bool:
-    """Whether memory takes a transaction of this SM now."""
+    """Whether memory accepts a transaction of this SM now."""
     return False
 
 
 def expect(memory: Any, sm: SmRow, line: int) -> None:
-    """The SM is about to send it one; a hint that changes nothing."""
+    """Hint that the SM will soon send a transaction for this line; has no effect on results."""
 
 
 def send(memory: Any, sm: SmRow, kind: int, line: int, sectors: int, ticket: OpRow, now: int) -> None:
-    """Give it one; the ticket comes back once."""
+    """Send a transaction; its ticket returns once."""
 
 
 def look_ahead(memory: Any, soonest: int, until: int) -> int:
-    """Let memory do what SMs cannot change any more that have been stepped up to ``until`` and do nothing before
-    ``soonest``; returns up to where what comes back to them is known, NEVER if nothing will happen.
+    """Advance memory as far as SMs cannot affect it: they have been stepped up to ``until`` and do nothing before
+    ``soonest``.  Returns the cycle up to which all returns are known, NEVER if no event remains.
     """
     return soonest + 1
 
 
 def settle(memory: Any, sm: SmRow, now: int) -> None:
-    """Take what has come back to the SM."""
+    """Process what has returned to the SM."""
 
 
 def awaited(memory: Any, sm: SmRow) -> OpRow:
-    """A ticket that comes back to the SM soon, NONE where that is not known; a hint."""
+    """A ticket that returns to the SM soon, NONE if unknown; a hint."""
     return NONE
 
 
 def next_return(memory: Any, sm: SmRow) -> int:
-    """When something may come back to the SM, as far as is known."""
+    """The earliest cycle in which a ticket may return to the SM, as far as known."""
     return NEVER
 
 
 def returned(memory: Any, sm: SmRow, now: int) -> OpRow:
-    """Take one ticket that is back, NONE without."""
+    """Remove and return one ticket that is back, NONE if there is none."""
     return NONE
 
 
 def retry(memory: Any, sm: SmRow, now: int) -> int:
-    """When memory may accept again; NEVER: not before something comes back."""
+    """The cycle in which memory may accept again; NEVER: only after a return."""
     return now + 1
 
 
 MEMORY: tuple[Any, ...] = (accepts, expect, send, look_ahead, settle, awaited, next_return, returned, retry)
-"""The ports that a memory model fills, all of them."""
+"""The ports that every memory model must fill."""
 
 
 def is_two_level(c: Core) -> bool:
@@ -84,17 +84,17 @@ def is_ideal(c: Core) -> bool:
 
 
 def collect(c: Core, d: Any, sm: SmRow, now: int) -> int:
-    """Phase 2; returns when a collector that waits for a unit may go on."""
+    """Phase 2; returns the first cycle in which a collector that waits for a unit may dispatch."""
     return NEVER
 
 
 def is_collecting(c: Core, sm: SmRow) -> bool:
-    """Whether the operand path has work in the next cycle that is there already."""
+    """Whether the operand path already has work for the next cycle."""
     return False
 
 
 def may_refuse(c: Core, row: SchedulerRow) -> int:
-    """The pipes of a scheduler that may have no room for an instruction."""
+    """Set of pipes of a scheduler that may have no room for an instruction."""
     return 0
 
 
@@ -104,49 +104,49 @@ def refuses(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> bool:
 
 
 def waits_for(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> UnitsRow:
-    """The row of the units that a pipe that refuses waits for, NONE if operands are what it waits for."""
+    """The units that a refusing pipe waits for, NONE if it waits for operands."""
     return NONE
 
 
 def take(c: Core, d: Any, sm: SmRow, row: SchedulerRow, pipe: int, pc: Pc, op: OpRow, now: int) -> None:
-    """The operand path takes an instruction that issues."""
+    """Pass an issued instruction to the operand path."""
 
 
 def admit(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> int:
-    """GO, or a token."""
+    """GO, or the token to wait for."""
     return GO
 
 
 def plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
-    """An instruction issues: where its operands come from."""
+    """Plan the sources of an issued instruction."""
 
 
 def plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
-    """Where its results go."""
+    """Plan its results."""
 
 
 def first_read(c: Core, pc: Pc) -> int:
-    """Where the sources that are asked for begin in ``lists``: each register once, or every operand if it matters."""
+    """First row in ``lists`` of the sources to read: each register once, or every operand if the design needs it."""
     return c.code[pc, code.READS]
 
 
 def end_of_reads(c: Core, pc: Pc) -> int:
-    """Where they end."""
+    """End of these rows."""
     return c.code[pc, code.READS_END]
 
 
 def source_word(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, row: int) -> int:
-    """Bank of the k-th source | its cycles beyond one << CYCLE_SHIFT; ``-1 - cycles`` if it asks for no bank."""
+    """Bank of the k-th source | extra cycles << CYCLE_SHIFT; ``-1 - cycles`` if it requests no bank."""
     return _listed_bank(c, warp, row)
 
 
 def same_word(c: Core, first: int, k: int, row: CollectorRow, word: int) -> int:
-    """The earlier source whose grant serves this one too, NONE without."""
+    """The earlier source whose grant also serves this one, NONE if there is none."""
     return NONE
 
 
 def ideal_cycles(c: Core, d: Any, op: OpRow, pc: Pc) -> int:
-    """With the ideal operand path: cycles until all operands are there."""
+    """Cycles until all operands are present, with the ideal operand path."""
     return 0
 
 
@@ -156,11 +156,11 @@ def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, row: int) -> int:
 
 
 def queue_extras(c: Core, sm: SmRow) -> None:
-    """The end of a phase: accesses that hooks asked for join the queues of their banks."""
+    """At the end of a phase, append the extra accesses of hooks to the queues of their banks."""
 
 
 def arrived(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
-    """All results of an instruction are there."""
+    """All results of an instruction are available."""
 
 
 def written_back(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
@@ -173,7 +173,7 @@ def _listed_bank(c: Core, warp: WarpRow, row: int) -> int:
 
 
 def bank_of(c: Core, warp: WarpRow, register: int) -> int:
-    """The machine's mapping of a register to a bank."""
+    """The bank of a register in the machine's mapping."""
     return _bank(c, warp, register * c.machine[machine.BY_REGISTER] % c.machine[machine.OWN_BANKS])
 
 
@@ -185,19 +185,19 @@ def _bank(c: Core, warp: WarpRow, offset: int) -> int:
 
 
 def memory_issued(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
-    """A memory instruction goes to memory."""
+    """A memory instruction is sent to memory."""
 
 
 def memory_returned(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
-    """The last ticket of one is back."""
+    """Its last ticket is back."""
 
 
 def activated(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
-    """A warp enters its scheduler's active set."""
+    """A warp enters the active set of its scheduler."""
 
 
 def suspended(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
-    """A warp leaves it."""
+    """A warp leaves the active set."""
 
 
 def block_start(c: Core, d: Any, sm: SmRow, now: int) -> None:
@@ -209,7 +209,7 @@ def warp_start(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
 
 
 def warp_end(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
-    """A warp of a thread block that leaves."""
+    """A warp ends; its thread block leaves."""
 
 
 def block_end(c: Core, d: Any, sm: SmRow, now: int) -> None:
@@ -217,10 +217,10 @@ def block_end(c: Core, d: Any, sm: SmRow, now: int) -> None:
 
 
 def prefer(c: Core, d: Any, sm: SmRow, scheduler: int, ready: int, now: int) -> int:
-    """Of the ready warps those that go first."""
+    """The ready warps with the highest priority."""
     return ready
 
 
 def load_lookup(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
-    """After how many cycles a load is complete that does not go to memory; 0: it goes there."""
+    """Cycles until a load that does not use memory is complete; 0: it uses memory."""
     return 0

@@ -1,4 +1,4 @@
-"""A word that is wanted soon, so that the host's caches have it by then."""
+"""Prefetch of a word into the caches of the host."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from warpreg.jit.natives import native
 from warpreg.timing.core import intrinsics
 
 HOST_LINE = 8
-"""Words of 8 bytes in a cache line of the host."""
+"""Words of 8 bytes per cache line of the host."""
 
 
 @native(intrinsics.prefetch)
 def prefetch(words: Any, index: int) -> None:
-    """A word of a one-dimensional array is read soon; there need not be one.  Nothing but time depends on it."""
+    """Prefetch an element of a one-dimensional array; ``index`` may be out of bounds.  Has no effect on results."""

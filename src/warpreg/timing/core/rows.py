@@ -1,4 +1,4 @@
-"""The rows of components, by their indices in an SM."""
+"""Rows of components, by their indices in an SM."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from warpreg.timing.core.state import Core
 if TYPE_CHECKING:
 
     def sm_rows(count: int) -> Iterable[SmRow]:
-        """The rows of the first SMs."""
+        """The rows of the first ``count`` SMs."""
 
 else:
     sm_rows = range
 
 
 def _row(c: Core, index: int) -> Any:
-    """The row of whatever has this index in ``table``."""
+    """The row at an index of ``table``."""
     return index * c.machine[machine.ROW]
 
 
 def _further(c: Core, first: int, index: int) -> Any:
-    """The row so many rows behind another one, of the same component."""
+    """The row ``index`` rows after ``first``, of the same component."""
     return first + index * c.machine[machine.ROW]
 
 
@@ -45,12 +45,12 @@ def warp_at(c: Core, sm: SmRow, slot: int) -> WarpRow:
 
 
 def warp_of(c: Core, sm: SmRow, scheduler: int, position: int) -> WarpRow:
-    """The warp at a position among those of a scheduler."""
+    """The warp at a position of a scheduler."""
     return warp_at(c, sm, position * c.machine[machine.SCHEDULERS] + scheduler)
 
 
 def numbered_warp(c: Core, number: int) -> WarpRow:
-    """The warp that hooks know by a number."""
+    """The warp with the index that hooks use."""
     return _row(c, c.machine[machine.FIRST_WARP] + number)
 
 
@@ -60,7 +60,7 @@ def slot_of(c: Core, sm: SmRow, warp: WarpRow) -> int:
 
 
 def number_of(c: Core, warp: WarpRow) -> int:
-    """A warp as hooks know it: its slot, counted over all SMs."""
+    """The index of a warp that hooks use: its slot, counted over all SMs."""
     return warp // c.machine[machine.ROW] - c.machine[machine.FIRST_WARP]
 
 
@@ -91,7 +91,7 @@ def bank_at(c: Core, sm: SmRow, bank: int) -> BankRow:
 
 
 def block_at(c: Core, sm: SmRow, block: int) -> BlockRow:
-    """A thread block that is resident in an SM."""
+    """A resident thread block of an SM."""
     return _further(c, c.table[sm, sms.FIRST_BLOCK], block)
 
 

@@ -8,21 +8,22 @@ from warpreg.timing.core.columns.typed import Array, Clock, Machine, Pc, Rows, S
 
 MACHINE_DISTANCE, CLOCK_DISTANCE = 96, 48
 FRONT = MACHINE_DISTANCE
-"""The machine and the clock lie so many words in front of the rows."""
+"""Words before the first row, which hold the machine and the clock."""
 
 
 class Core(NamedTuple):
-    """All are int64 unless said otherwise.
+    """Arrays of the core, int64 unless stated otherwise.
 
-    ``table`` has a row for each thing that changes: first the SMs, then from machine[FIRST_...] on warps, schedulers,
-    their stall accounts, groups of collectors, collectors, banks, resident thread blocks, units of a pipe, and
-    operations.  ``rows`` is the same memory, and a row of it begins at each word: a `Row` is the number of words in
-    front of it, so ``rows[row, column]`` takes no multiplication.
+    ``table`` has one row per component that changes: first the SMs, then, from machine[FIRST_...] on, warps,
+    schedulers, their stall accounts, groups of collectors, collectors, banks, resident thread blocks, units of pipes,
+    and operations. ``rows`` is the same memory with a row starting at each word: a `Row` is the number of words before
+    it, so ``rows[row, column]`` needs no multiplication.
 
-    ``code``, and ``lists`` with (register, operand row, bank) of sources, (cell, operand row, bank) of results and
-    (first pc, end, 0) of basic blocks, where the bank is that of slot 0 among those of its scheduler; ``slab``: visits,
-    memory records, and where those of each warp begin; ``wheel``: first and last of what is due; ``units``: when each
-    function unit is free; ``sequences``: when what each collector holds has issued.
+    ``code`` has one row per instruction.  ``lists`` contains (register, operand row, bank) of sources, (cell, operand
+    row, bank) of results, and (first pc, end, 0) of basic blocks; the bank is that of slot 0 among those of its
+    scheduler. ``slab`` contains visits, access records, and where those of each warp begin.  ``wheel`` contains first
+    and last entry of each bucket, ``units`` the cycle in which each function unit is free, and ``sequences`` the issue
+    order of what each collector holds.
     """
 
     machine: Words[Machine]
@@ -41,4 +42,4 @@ IN_FRONT = tuple(
     (Core._fields.index(name), Core._fields.index("rows"), distance)
     for name, distance in (("machine", MACHINE_DISTANCE), ("clock", CLOCK_DISTANCE), ("table", 0))
 )
-"""As `warpreg.jit.bare_arrays.bare` takes it."""
+"""The arrays in the form that `warpreg.jit.bare_arrays.bare` accepts."""

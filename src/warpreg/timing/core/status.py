@@ -1,4 +1,4 @@
-"""What a run of the core returns: why it stopped."""
+"""Return values of a run of the core: why it stopped."""
 
 from __future__ import annotations
 

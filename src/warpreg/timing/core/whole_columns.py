@@ -1,4 +1,4 @@
-"""Whole columns of a component's rows, for code that runs before or after the core."""
+"""Whole columns of the rows of a component, for code that runs before or after the core."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 
 class WholeColumns(Generic[R]):
-    """``rows`` int64[rows of the component, words of a row]; an index is a column, of all of them."""
+    """``rows`` int64[rows of the component, words per row]; indexing with a column selects it in all rows."""
 
     def __init__(self, rows: Array) -> None:
         self.rows = rows
@@ -72,5 +72,5 @@ def units_of(table: Array, m: Words[Machine]) -> WholeColumns[UnitsRow]:
 
 
 def ops_of(table: Array, m: Words[Machine], end: int) -> WholeColumns[OpRow]:
-    """Those in front of row ``end``."""
+    """The operations before row ``end``."""
     return WholeColumns(table[m[machine.FIRST_OP] : end])

@@ -1,5 +1,5 @@
-"""Recorded runs as the core takes them: visits, memory records and the table of the kernel.
+"""Input of the core from recorded runs: visits, access records and the table of the kernel.
 
-Read `feed`, which drives it: `split_warps` and `decode` read the trace, `memory_sites` and `coalescer` make
-transactions of addresses, `kernel_table` describes the instructions.
+Read `feed`, the driver; `split_warps` and `decode`, which read the trace; `memory_sites` and `coalescer`, which form
+transactions from addresses; and `kernel_table`, which describes the instructions.
 """

@@ -1,4 +1,4 @@
-"""Which barrier of its thread block an instruction is at (PTX ISA, section 9.7.13)."""
+"""Barriers: number and warp count of an instruction (PTX ISA, section 9.7.13)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ THREADS_OF_WARP = 32
 
 
 class Barrier(NamedTuple):
-    """Whether the warp ``waits``; the barrier's number, and how many ``warps`` it gathers (0: all that are left)."""
+    """``waits``: whether the warp waits; ``number`` of the barrier; ``warps`` that it gathers (0: all that remain)."""
 
     waits: bool
     number: int = 0
@@ -20,9 +20,9 @@ class Barrier(NamedTuple):
 
 
 def barrier_of(instruction: Instruction) -> Barrier | None:
-    """None for what is no barrier, and for an arrival without a count.
+    """The barrier of an instruction; None for other instructions and for an arrival without a count.
 
-    A number or a count in a register, and those of traces, are not known: such a barrier has no count.
+    A number or count that is in a register, or of a trace, is unknown: such a barrier has no count.
     """
     if sass.is_sass(instruction):
         waits = sass.find(instruction.opcode).flow == "barrier" and "ARV" not in instruction.modifiers

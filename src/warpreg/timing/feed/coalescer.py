@@ -1,8 +1,8 @@
-"""What the addresses of a warp ask of memory: lines and sectors of global memory, conflict cycles of shared memory.
+"""Memory transactions of a warp: lines and sectors of global memory, conflict cycles of shared memory.
 
-Plain functions in the numba subset of Python that allocate nothing: the feed compiles them into its loop.  ``lanes``
-int64[32] holds the addresses of the active lanes one after the other, idle lanes left out; ``mask`` says which lanes
-they are of.  Closed forms stand beside the general rules that they are short cuts of.
+Plain functions in the numba subset of Python that allocate nothing; the feed compiles them into its loop.  ``lanes``
+int64[32] holds the addresses of the active lanes, without gaps; ``mask`` names these lanes.  Closed forms stand beside
+the general rules that they replace.
 """
 
 from __future__ import annotations
@@ -18,25 +18,27 @@ Words: TypeAlias = NDArray[np.int64]
 
 WORD_BYTES = 4
 ROW_BYTES = 128
-"""One 32-bit word of each of 32 lanes: how local memory is laid out."""
+"""Bytes of one 32-bit word of each of 32 lanes: a row of local memory."""
 
 MOST_BANKS = 64
 BANK, COUNT, WORD, NEXT = 0, MOST_BANKS, 2 * MOST_BANKS, 3 * MOST_BANKS
-"""Parts of the scratch of `conflicts`: by bank the last word found in it and how many, then words and links."""
+"""Offsets in the scratch array of `conflicts`: by bank, the last word found and the number of words; then words and
+links.
+"""
 SCRATCH_WORDS = 4 * MOST_BANKS
 
 
 def lanes_in(mask: int) -> int:
-    """How many lanes a mask of 32 has."""
+    """Number of lanes in a mask of 32."""
     pairs = mask - (mask >> 1 & 0x55555555)
     fours = (pairs & 0x33333333) + (pairs >> 2 & 0x33333333)
     return ((fours + (fours >> 4) & 0x0F0F0F0F) * 0x01010101 & 0xFFFFFFFF) >> 24
 
 
 def lines(lanes: Words, count: int, size: int, found: Words, start: int, scratch: Words) -> int:
-    """The lines that ``count`` lanes touch with ``size`` bytes each: how many words were written.
+    """Write the lines that ``count`` lanes access with ``size`` bytes each; returns the number of words written.
 
-    ``found[start:]`` takes words of line address | sectors, in the order of the first lane that touches each.
+    ``found[start:]`` receives words of line address | sectors, in the order of the first lane that accesses each line.
     """
     end = start
     line = -1
@@ -70,7 +72,7 @@ def _search(line: int, found: Words, start: int, end: int) -> int:
 
 
 def row_lines(first: int, bytes_: int, found: Words, start: int) -> int:
-    """The lines of a run of bytes; see `lines`."""
+    """The lines of a sequence of ``bytes_`` bytes; see `lines`."""
     sector = first >> 5
     last = (first + bytes_ - 1) >> 5
     end = start
@@ -83,8 +85,9 @@ def row_lines(first: int, bytes_: int, found: Words, start: int) -> int:
 
 
 def masked_lines(first: int, mask: int, size: int, found: Words, start: int) -> int:
-    """`lines` of neighbouring lanes of ``size`` bytes, lane 0 at ``first``, a multiple of the size; a power of two
-    up to a sector, 32."""
+    """`lines` of neighbouring lanes of ``size`` bytes, a power of two up to 32; lane 0 is at ``first``, a multiple of
+    it.
+    """
     lanes = 32 // size
     sector = first >> 5
     left = mask << (first // size & (lanes - 1))
@@ -103,7 +106,7 @@ def masked_lines(first: int, mask: int, size: int, found: Words, start: int) -> 
 
 
 def local_lines(lanes: Words, mask: int, size: int, frame: int, found: Words, start: int) -> int:
-    """The lines of local memory: word ``w`` of lane ``l`` of a warp lies at ``frame + 128 w + 4 l``.  See `lines`."""
+    """The lines of local memory: word ``w`` of lane ``l`` of a warp is at ``frame + 128 w + 4 l``.  See `lines`."""
     end = start
     words = max(1, size // WORD_BYTES)
     active = 0
@@ -122,7 +125,7 @@ def local_lines(lanes: Words, mask: int, size: int, frame: int, found: Words, st
 
 
 def local_rows(offset: int, mask: int, size: int, frame: int, found: Words, start: int) -> int:
-    """`local_lines` where all active lanes have the same offset."""
+    """`local_lines` if all active lanes have the same offset."""
     sectors = 0
     for sector in range(4):
         if mask >> (8 * sector) & 255:
@@ -135,11 +138,11 @@ def local_rows(offset: int, mask: int, size: int, frame: int, found: Words, star
 
 
 def conflicts(lanes: Words, mask: int, size: int, banks: int, bank_shift: int, merged: int, scratch: Words) -> int:
-    """Cycles that shared memory takes: for each part of the warp, the most different words in one of its banks.
+    """Cycles of a shared-memory access: the most different words in one bank, summed over the parts of the warp.
 
-    There are ``banks`` (a power of two, at most 64) of ``1 << bank_shift`` bytes.  Lanes that access more go in halves
-    or quarters of the warp.  Lanes with the same word share it if ``merged`` is 1 (loads and stores); atomics take
-    their turns (0).
+    There are ``banks`` (a power of two, at most 64) of ``1 << bank_shift`` bytes.  Wider accesses are processed in
+    halves or quarters of the warp.  Lanes that access the same word share it if ``merged`` is 1 (loads and stores);
+    with 0 (atomics) they are serialised.
     """
     parts = max(1, size >> bank_shift)
     width = 32 if parts == 1 else max(1, 32 // parts)
@@ -157,7 +160,7 @@ def conflicts(lanes: Words, mask: int, size: int, banks: int, bank_shift: int, m
 
 
 def _turns(lanes: Words, active: int, size: int, banks: int, bank_shift: int, scratch: Words) -> int:
-    """`conflicts` of lanes that share no word: most lanes in a bank; -1 if one lane touches two words."""
+    """`conflicts` if no lanes share a word: most lanes in a bank; -1 if one lane accesses two words."""
     for bank in range(banks):
         scratch[bank] = 0
     most = 0
@@ -174,7 +177,7 @@ def _turns(lanes: Words, active: int, size: int, banks: int, bank_shift: int, sc
 def _part_conflicts(
     lanes: Words, lane: int, end: int, size: int, banks: int, bank_shift: int, merged: int, scratch: Words
 ) -> int:
-    """Most different words in a bank; a bank's words are chained, the first one found ends its chain."""
+    """Most different words in a bank.  The words of a bank are chained; the first one found ends the chain."""
     met = 0
     words = 0
     most = 0
@@ -205,8 +208,9 @@ def _part_conflicts(
 
 
 def row_conflicts(stride: int, mask: int, size: int, banks: int, bank_shift: int) -> int:
-    """`conflicts` of loads and stores by lanes ``stride`` bytes apart (of atomics too, but for stride 0); 0 where the
-    general rule must decide."""
+    """`conflicts` of loads and stores of lanes ``stride`` bytes apart (of atomics too, unless the stride is 0); 0 if
+    the general rule is needed.
+    """
     if stride == 0:
         return 1 if size <= 1 << bank_shift else 0
     if stride == size and size > 1 << bank_shift and banks >= 32:
@@ -222,7 +226,7 @@ def row_conflicts(stride: int, mask: int, size: int, banks: int, bank_shift: int
 
 
 def _parts(mask: int, width: int) -> int:
-    """Parts of the warp, each of ``width`` lanes, in which a lane is active."""
+    """Parts of the warp, each of ``width`` lanes, that have an active lane."""
     count = 0
     while mask != 0:
         if mask & ((1 << width) - 1):
@@ -232,7 +236,7 @@ def _parts(mask: int, width: int) -> int:
 
 
 def different(lanes: Words, count: int) -> int:
-    """How many different 32-bit words the lanes name: the cycles of a constant cache."""
+    """Number of different 32-bit words that the lanes access: the cycles of a constant cache."""
     found = 0
     for lane in range(count):
         new = 1

@@ -1,7 +1,6 @@
-"""Turns recorded addresses into access records: decodes one record of the trace for each memory instruction of a visit,
-and finds what the load-store unit makes of it.
+"""Decode recorded addresses into access records, one for each memory instruction of a visit.
 
-Plain functions in the numba subset of Python that allocate nothing; a part of the feed's loop.
+Plain functions in the numba subset of Python that allocate nothing; part of the loop of the feed.
 """
 
 from __future__ import annotations
@@ -31,20 +30,23 @@ DONE, ENOUGH, NEED_PATH, NEED_ADDRESSES, BATCH_FULL, TURNS_FULL, BAD_BLOCK, BAD_
 """Why reading stopped."""
 
 ADDRESS_AT, ACCESSES, SITE, SITE_END, MASK_NOW, WARP_NOW, INDEX, ADDRESS_WORDS, ACCESS_ROOM, OWN_STATE = range(10)
-"""Positions in ``state``: where reading and writing stand; the memory instructions of the visit that have no record
-yet; its mask and warp; the thread block's index; how many address words there are, and room for words of records."""
+"""Columns of ``state``: positions of reading and writing; memory instructions of the visit without a record yet; mask
+and warp of the visit; index of the thread block; number of address words; capacity for words of records.
+"""
 
 UNIT, SIZE, GUARDED, SPACE, REPEAT, ATOMIC, MASK, BASE, STRIDE, SITE_WORDS = range(10)
-"""Columns of ``sites``: those of `memory_sites`, then what each instruction's last record left behind
-(`warpreg.trace.addresses`)."""
+"""Columns of ``sites``: those of `memory_sites`, then the decoder state that the last record of each instruction left
+(`warpreg.trace.addresses`).
+"""
 
 BANKS, BANK_SHIFT, FRAME_BYTES, FRAMES, WARPS, SHARED_WINDOW, LOCAL_WINDOW, WINDOW_BYTES, END, BASIC_BLOCKS = range(10)
-"""Words of ``rules``: banks of shared memory, a power of two, and log2 of their bytes; local memory of a warp, and
-after how many thread blocks its places are used again; warps of a thread block; bounds of the windows of generic
-addresses; the thread block to stop at; basic blocks of the kernel."""
+"""Columns of ``rules``: banks of shared memory, a power of two, and log2 of their bytes; local memory of a warp in
+bytes, and the number of thread blocks after which its addresses repeat; warps per thread block; bounds of the windows
+of generic addresses; the thread block to stop at; basic blocks of the kernel.
+"""
 
 LONGEST_RECORD = record.HEADER_WORDS + 512
-"""Words; 32 lanes of up to 32 bytes in local memory make 256 lines."""
+"""Largest record in words: 32 lanes of up to 32 bytes in local memory access 256 lines."""
 
 
 def append(
@@ -56,7 +58,7 @@ def append(
     lanes: Words,
     scratch: Words,
 ) -> int:
-    """Append the records of the visit under way; returns why it stopped."""
+    """Append the records of the current visit; returns why it stopped."""
     status = DONE
     while state[SITE] < state[SITE_END] and status == DONE:
         if state[ADDRESS_AT] >= state[ADDRESS_WORDS]:
@@ -79,7 +81,7 @@ def _append_one(
     lanes: Words,
     scratch: Words,
 ) -> bool:
-    """Decode one record and append what the load-store unit makes of it; False if the words end inside it."""
+    """Decode one record and append its access record; False if the words end inside it."""
     site = state[SITE]
     at, end = state[ADDRESS_AT], state[ADDRESS_WORDS]
     head: Any = np.int64(words[at])
@@ -143,8 +145,9 @@ def _regular(
     out: Words,
     start: int,
 ) -> int:
-    """Space and transactions of lanes ``stride`` bytes apart, as in a record's head, without looking at each lane; -1
-    where the general rule must decide."""
+    """Space and transactions of lanes ``stride`` bytes apart, as in the first word of a record, in closed form; -1 if
+    the general rule is needed.
+    """
     size = sites[site, SIZE]
     space = sites[site, SPACE]
     offset = base
@@ -186,7 +189,7 @@ def _general(
     lanes: Words,
     scratch: Words,
 ) -> int:
-    """`_regular` lane by lane, for any ``lanes``."""
+    """`_regular` for any addresses, lane by lane."""
     size = sites[site, SIZE]
     space = sites[site, SPACE]
     if space == GENERIC:
@@ -210,13 +213,13 @@ def _general(
 
 
 def _frame(state: Words, rules: Words) -> int:
-    """Where the local memory of the current warp lies."""
+    """Address of the local memory of the current warp."""
     place: int = state[INDEX] % rules[FRAMES] * rules[WARPS] + state[WARP_NOW]
     return record.LOCAL_BASE + place * rules[FRAME_BYTES]
 
 
 def _space(address: int, rules: Words) -> int:
-    """The space that a generic address lies in."""
+    """The space that contains a generic address."""
     if rules[SHARED_WINDOW] <= address < rules[SHARED_WINDOW] + rules[WINDOW_BYTES]:
         return SHARED
     if rules[LOCAL_WINDOW] <= address < rules[LOCAL_WINDOW] + rules[WINDOW_BYTES]:
@@ -245,7 +248,7 @@ def _steps(words: NDArray[np.uint32], at: int, count: int, base: int, unit: int,
 
 
 def _each(words: NDArray[np.uint32], at: int, count: int, is_short: int, lanes: Words) -> None:
-    """Addresses of active lanes as they are."""
+    """Addresses of active lanes that are recorded in full."""
     for lane in range(count):
         if is_short == 1:
             lanes[lane] = words[at + lane]
@@ -258,6 +261,6 @@ def _first_lane(mask: int) -> int:
 
 
 def _signed(unsigned: Any) -> Any:
-    """The signed number in a word of 32 bits."""
+    """A 32-bit word as a signed number."""
     word = np.int64(unsigned)
     return (word ^ 0x80000000) - 0x80000000

@@ -1,7 +1,7 @@
-"""Splits a recorded run by warp, thread block by thread block, into what the core reads (docs/reference/timing.md).
+"""Split a recorded run by warp, thread block by thread block, into the input of the core (docs/reference/timing.md).
 
-Reading streams: it holds one chunk of the path, one of the addresses, and one batch of thread blocks with the one under
-way behind them.
+Reading is streamed.  Memory holds one chunk of the path, one chunk of the addresses, and one batch of thread blocks
+with the incomplete one after them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from warpreg.timing.feed.memory_sites import Sites, memory_sites
 from warpreg.trace.path import PathWord
 
 BATCH_WORDS = 1 << 18
-"""Room for records and for visits of a batch of thread blocks, at least."""
+"""Minimum capacity for records and for visits of a batch of thread blocks."""
 
 BATCH_BLOCKS = 1024
 TURNS = 1 << 10
@@ -40,7 +40,7 @@ Chunk = NDArray[np.uint32]
 
 
 class RecordedRun(Protocol):
-    """A recorded trace, or a stand-in."""
+    """A recorded trace, or a substitute."""
 
     @property
     def header(self) -> dict[str, Any]:
@@ -55,11 +55,11 @@ class RecordedRun(Protocol):
 
 @dataclass(frozen=True)
 class ThreadBlocks:
-    """Consecutive thread blocks, ``first`` and on, each of ``warps`` warps.
+    """Consecutive thread blocks from index ``first`` on, each of ``warps`` warps.
 
-    Warp ``w`` of thread block ``first + b`` is row ``b * warps + w``: ``visits[visit_start[row]:visit_start[row + 1]]``
-    (int64, ``block << 32 | mask``) and ``accesses[access_start[row]:access_start[row + 1]]`` (int64, the records of
-    `warpreg.timing.core.access_record`) are what it did, in order.
+    Warp ``w`` of thread block ``first + b`` is row ``b * warps + w``.  Its events in order are
+    ``visits[visit_start[row]:visit_start[row + 1]]`` (int64, ``block << 32 | mask``) and
+    ``accesses[access_start[row]:access_start[row + 1]]`` (int64, records of `warpreg.timing.core.access_record`).
     """
 
     first: int
@@ -71,18 +71,18 @@ class ThreadBlocks:
 
     @property
     def count(self) -> int:
-        """How many thread blocks."""
+        """Number of thread blocks."""
         return (self.visit_start.size - 1) // self.warps
 
 
 def feed(
     run: RecordedRun, kernel: Kernel, *, banks: int = 32, bank_bytes: int = 4, frames: int = 4096, end: int = ALL_BLOCKS
 ) -> Iterator[ThreadBlocks]:
-    """The thread blocks of a run in order, in batches, up to the one with index ``end``, exclusive.
+    """The thread blocks of a run in order, in batches, up to index ``end``, exclusive.
 
-    Shared memory has ``banks`` (a power of two) of ``bank_bytes``, 4 or 8.  A thread block's local memory lies where
-    that of the one ``frames`` before lay.  Raises TimingError for a path or addresses that are not of ``kernel``, as
-    far as they are read, and for a run whose addresses were not recorded.
+    Shared memory has ``banks`` (a power of two) of ``bank_bytes``, 4 or 8.  Thread blocks whose indices differ by
+    ``frames`` use the same local memory.  Raises TimingError if the path or the addresses, as far as they are read, do
+    not match ``kernel``, and if no addresses were recorded.
     """
     return _Feed(run, kernel, banks, bank_bytes, frames, end).batches()
 
@@ -146,8 +146,9 @@ class _Feed:
         return loop.Streams(*reading, self.lanes, self.scratch), batch
 
     def _next_path(self) -> None:
-        """The next chunk of the path; after the last one the word that begins a thread block, which ends the one
-        before."""
+        """Read the next chunk of the path.  After the last one, append the word that begins a thread block: it ends the
+        previous one.
+        """
         chunk = next(self.path_chunks, None)
         self.ended = chunk is None
         self.path = _read_only([PathWord.THREAD_BLOCK, 0] if chunk is None else chunk)
@@ -173,7 +174,9 @@ class _Feed:
         return loop.Batch(visits, visit_start, accesses, access_start, self.turns, self.masks, aside, self.cursors)
 
     def _taken(self) -> Iterator[ThreadBlocks]:
-        """The whole thread blocks of the batch; the one under way goes to the next, with room for twice as much."""
+        """The complete thread blocks of the batch.  The incomplete one moves to the next batch, which has twice the
+        capacity.
+        """
         state, batch = self.state, self.batch
         blocks = int(state[loop.BLOCKS])
         begins = state[[loop.VISITS_DONE, loop.ACCESSES_DONE]].tolist()
@@ -203,7 +206,7 @@ class _Feed:
 
 
 def _columns(sites: Sites) -> NDArray[np.int64]:
-    """The sites as `records` reads them: rows of static columns, then what no record has changed yet."""
+    """The sites in the form that `decode` reads: rows of static columns, then initial decoder state."""
     rows = np.zeros((max(1, sites.pc.size), decode.SITE_WORDS), np.int64)
     rows[: sites.pc.size, : decode.MASK] = np.stack(
         (sites.unit, sites.size, sites.guarded, sites.space, sites.repeat, sites.atomic), axis=1
@@ -219,7 +222,7 @@ def _read_only(chunk: Any) -> Chunk:
 
 @cached_analysis
 def _frame_bytes(kernel: Kernel) -> int:
-    """Local memory of one warp, its stacks included."""
+    """Bytes of local memory of one warp, its stacks included."""
     has_stack = any(
         isinstance(o, Special) and o.name == STACK_BASE.name for i in kernel.instructions() for o in i.operands
     )

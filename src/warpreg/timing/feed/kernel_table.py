@@ -1,4 +1,4 @@
-"""What the core knows of a kernel: one row for each pc, its source and result words, and the cells that it needs."""
+"""Kernel table of the core: one row per pc, the words of its sources and results, and the cells that it needs."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ WAIT_CLASSES = {
     Latency.GLOBAL: 4, Latency.TEXTURE: 4, Latency.STORE: 4, Latency.SHARED: 3, Latency.CONSTANT: 3, Latency.DP: 2,
     Latency.TENSOR: 2, Latency.SFU: 1,
 }  # fmt: skip
-"""Positions in the order alu, sfu, dp, shared, memory; the others are alu."""
+"""Index of the wait class: alu, sfu, dp, shared, memory; all other pipes count as alu."""
 
 CODE_WIDTH = 24
-"""Rows of the code are padded to a multiple of this: their width is part of the compiled core."""
+"""Rows of the code are padded to a multiple of this, because their width is a constant of the compiled core."""
 FENCES = frozenset({"membar", "fence", "MEMBAR"})
 
 
 class Table(NamedTuple):
-    """``code`` and ``lists`` as `at` says, the table of basic blocks at row ``first_pcs`` of ``lists``.
+    """``code`` and ``lists`` as in `warpreg.timing.core.state.Core`; basic blocks begin at row ``first_pcs`` of
+    ``lists``.
 
-    ``words`` is how many words a set of cells takes (even, so that one compiled core serves most kernels);
-    ``most_reads`` and ``most_writes`` of one instruction, in words.
+    ``words`` is the number of words of a set of cells (even, so that one compiled core serves most kernels).
+    ``most_reads`` and ``most_writes`` are the largest numbers of source and result words of one instruction.
     """
 
     code: NDArray[np.int64]
@@ -54,7 +55,7 @@ class Table(NamedTuple):
 
 
 def table(kernel: Kernel, machine: Machine) -> Table:
-    """The table of a kernel on an SM, kept with the kernel; operand rows are those of the program table."""
+    """The table of a kernel on an SM, cached with the kernel; operand rows are those of the program table."""
     tables = _tables(kernel)
     key = (*machine.worker.items(), *machine.pipes.items())
     if key not in tables:
@@ -64,7 +65,7 @@ def table(kernel: Kernel, machine: Machine) -> Table:
 
 @cached_analysis
 def _tables(kernel: Kernel) -> dict[Hashable, Table]:
-    """By what the table depends on of a machine."""
+    """Tables of a kernel by the machine parameters that they depend on."""
     return {}
 
 
@@ -139,7 +140,7 @@ def pipe_of(instruction: Instruction) -> str:
 
 
 def barrier_flags(instruction: Instruction) -> int:
-    """What the core knows of a barrier."""
+    """FLAGS of a barrier."""
     found = barrier_of(instruction)
     if found is None:
         return 0
@@ -147,7 +148,7 @@ def barrier_flags(instruction: Instruction) -> int:
 
 
 def copy_flags(instruction: Instruction) -> int:
-    """What the core knows of an asynchronous copy, of what groups copies, and of what waits for them."""
+    """FLAGS of asynchronous copies, commits and waits."""
     if is_copy(instruction):
         return code.COPIES_ONE
     modifiers = instruction.modifiers
@@ -161,7 +162,7 @@ def copy_flags(instruction: Instruction) -> int:
 
 
 class _Cells:
-    """Numbers the cells: registers first, then predicates and uniform registers as they are met."""
+    """Numbers of cells: registers first, then predicates and uniform registers in the order in which they occur."""
 
     def __init__(self, registers: int) -> None:
         self._registers = registers
@@ -172,19 +173,19 @@ class _Cells:
         return self._registers + len(self._apart)
 
     def apart(self, registers: Sequence[Register]) -> Iterator[int]:
-        """Cells of the registers that are no words of the register file."""
+        """Cells of the registers that are not words of the register file."""
         for register in registers:
             if not register.words:
                 yield self._apart.setdefault(register.name, self.count)
 
 
 def _operands(program: Program, pc: int) -> list[tuple[int, int]]:
-    """(register, operand row) of every source."""
+    """(register, operand row) of every source operand."""
     return [(int(program.source[row]), row) for row in range(program.source_start[pc], program.source_start[pc + 1])]
 
 
 def _reads(program: Program, pc: int) -> list[tuple[int, int]]:
-    """(register, operand row), each register once."""
+    """(register, operand row) of the sources, each register once."""
     first: dict[int, int] = {}
     for row in range(program.source_start[pc], program.source_start[pc + 1]):
         first.setdefault(int(program.source[row]), row)

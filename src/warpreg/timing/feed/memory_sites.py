@@ -1,4 +1,4 @@
-"""The memory instructions of a kernel that have a record for each execution, as columns for the feed and the core."""
+"""Memory sites: the instructions of a kernel that have an access record per execution, as columns."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ SASS_KINDS = {
 
 
 class Sites(NamedTuple):
-    """One row for each memory instruction with a record, in order of pc.
+    """One row per memory instruction with a record, in order of pc.
 
-    ``first`` int32[blocks + 1]: the rows of each block.  int64 columns: ``pc``; ``unit`` bytes of one recorded step;
-    ``size`` bytes of one lane; ``guarded`` flag; ``space`` (GENERIC where the address decides); ``repeat``: how many
-    times as many cycles as the recorded lanes say it takes in shared memory (matrices loaded at once); ``atomic`` flag:
-    lanes with the same word take turns.
+    ``first`` int32[blocks + 1] is the first row of each block.  The other columns are int64: ``pc``; ``unit``, bytes of
+    one recorded step; ``size``, bytes per lane; ``guarded`` flag; ``space`` (GENERIC if the address decides);
+    ``repeat``, factor on the conflict degree in shared memory (matrices per instruction); ``atomic`` flag: accesses to
+    one word are serialised.
     """
 
     first: NDArray[np.int32]
@@ -55,7 +55,7 @@ class Sites(NamedTuple):
 
 @cached_analysis
 def memory_sites(kernel: Kernel) -> Sites:
-    """The sites of a kernel, computed once for each kernel."""
+    """The sites of a kernel, computed once per kernel."""
     first, rows = [0], []
     pc = 0
     for block in kernel.blocks:
@@ -71,7 +71,7 @@ def memory_sites(kernel: Kernel) -> Sites:
 
 @cached_analysis
 def access_kinds(kernel: Kernel) -> NDArray[np.uint8]:
-    """By pc: NO_ACCESS without a record, LOAD, STORE (reductions too), or ATOMIC with a result."""
+    """By pc: NO_ACCESS without a record, LOAD, STORE (reductions included), or ATOMIC with a result."""
     return np.array([_kind(i) if step_bytes(i) else record.NO_ACCESS for i in kernel.instructions()], np.uint8)
 
 
@@ -94,7 +94,7 @@ def step_bytes(instruction: Instruction) -> int:
 
 
 def is_copy(instruction: Instruction) -> bool:
-    """Whether it is a ``cp.async`` of 4, 8 or 16 bytes; its records are of what it reads."""
+    """Whether it is a ``cp.async`` of 4, 8 or 16 bytes; its records describe the source."""
     modifiers = instruction.modifiers
     return (
         instruction.opcode == "cp" and "global" in modifiers and "bulk" not in modifiers and "prefetch" not in modifiers

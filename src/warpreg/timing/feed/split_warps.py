@@ -1,7 +1,7 @@
-"""The feed's loop: reads path words and address words, and leaves what each warp did, thread block by thread block.
+"""Loop of the feed: read path words and address words, and sort visits and records by warp and thread block.
 
-Plain functions in the numba subset of Python.  A thread block's visits and records go to the batch as they ran, in
-*turns* of one warp each; when it ends with warps that had several turns, those are put together.
+Plain functions in the numba subset of Python.  Visits and records of a thread block are first stored in recorded order,
+in *turns* of one warp each.  When a thread block ends and a warp had several turns, the turns are joined.
 """
 
 from __future__ import annotations
@@ -39,16 +39,20 @@ VISIT_MASK, WARP, THREAD_BLOCK = int(PathWord.VISIT_MASK), int(PathWord.WARP), i
 PATH_AT, OPEN, VISITS, TURNS, FIRST, BLOCKS, VISITS_DONE, ACCESSES_DONE, OWN_STATE = range(
     decode.OWN_STATE, decode.OWN_STATE + 9
 )
-"""Positions in ``state``: where reading stands; whether there is a thread block; ends of what it has in the batch; the
-index of the batch's first thread block, how many are whole, and where their parts end."""
+"""Columns of ``state``: position of reading; whether there is a thread block; ends of its visits, records and turns in
+the batch; index of the first thread block of the batch; number of complete ones, and the ends of their parts.
+"""
 
 PATH_WORDS, VISIT_ROOM, TURN_ROOM, WARP_ROOM, STATE_WORDS = range(OWN_STATE, OWN_STATE + 5)
-"""Words of the path, and what the batch has room for: visits, turns, and warps of whole thread blocks."""
+"""Columns of ``rules``: words of the path, and the capacity of the batch for visits, turns, and warps of complete
+thread blocks.
+"""
 
 
 class Streams(NamedTuple):
-    """What is read: chunks of the path and of the addresses, by basic block its first row of ``sites``, the rules of
-    `records`; and working storage."""
+    """Input: chunks of the path and of the addresses; first row of ``sites`` by basic block; the rules of `decode`;
+    working storage.
+    """
 
     path: NDArray[np.uint32]
     addresses: NDArray[np.uint32]
@@ -61,11 +65,11 @@ class Streams(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Whole thread blocks, then the one under way; see `warpreg.timing.feed.feed.ThreadBlocks`.
+    """Complete thread blocks, then the incomplete one; see `warpreg.timing.feed.feed.ThreadBlocks`.
 
-    ``turns`` int64[n, 3] of the one under way: warp, end in ``visits``, end in ``accesses``, from where it begins.
-    ``masks`` is the active mask of each of its warps; ``aside`` has room for its part of the batch, ``cursors`` two
-    words for each warp.
+    ``turns`` int64[n, 3] of the incomplete one, relative to its start: warp, end in ``visits``, end in ``accesses``.
+    ``masks`` is the active mask of each of its warps.  ``aside`` can hold its part of the batch, ``cursors`` two words
+    per warp.
     """
 
     visits: Words
@@ -79,22 +83,22 @@ class Batch(NamedTuple):
 
 
 def opened_streams(streams: Streams) -> Streams:
-    """Replaced by `warpreg.jit.bare_arrays.bare` of their widths."""
+    """Replaced by `warpreg.jit.bare_arrays.bare` with the widths of the arrays."""
     return streams
 
 
 def opened_batch(batch: Batch) -> Batch:
-    """In the same way."""
+    """Replaced in the same way."""
     return batch
 
 
 def split(streams: Streams, batch: Batch) -> int:
-    """`split_bare` on arrays that need not be bare."""
+    """`split_bare` on ordinary arrays."""
     return split_bare(opened_streams(streams), opened_batch(batch))
 
 
 def split_bare(streams: Streams, batch: Batch) -> int:
-    """Go on from the state until something is missing; returns what."""
+    """Continue from ``state`` until input or capacity is missing; returns which."""
     path, state, first_site, rules = streams.path, streams.state, streams.first_site, streams.rules
     visits = batch.visits
     at = state[PATH_AT]
@@ -147,7 +151,7 @@ def split_bare(streams: Streams, batch: Batch) -> int:
 
 
 def _warp(warp: int, state: Words, rules: Words, batch: Batch) -> int:
-    """The following visits are those of a warp."""
+    """Select the warp of the following visits."""
     if warp >= rules[WARPS]:
         return BAD_WARP
     if state[TURNS] + 2 > state[TURN_ROOM]:
@@ -160,7 +164,7 @@ def _warp(warp: int, state: Words, rules: Words, batch: Batch) -> int:
 
 
 def _thread_block(index: int, state: Words, rules: Words, batch: Batch) -> int:
-    """A thread block begins, and the one before is whole."""
+    """End the previous thread block and begin a new one."""
     if state[OPEN] == 1:
         _end_block(state, rules, batch)
     if index >= rules[END]:
@@ -175,7 +179,7 @@ def _thread_block(index: int, state: Words, rules: Words, batch: Batch) -> int:
 
 
 def _end_turn(state: Words, batch: Batch) -> None:
-    """Note the end of what the current warp has done since it was named."""
+    """Record the end of the current turn."""
     turn = state[TURNS]
     visit = state[VISITS] - state[VISITS_DONE]
     if visit > (batch.turns[turn - 1, 1] if turn > 0 else 0):
@@ -186,7 +190,7 @@ def _end_turn(state: Words, batch: Batch) -> None:
 
 
 def _end_block(state: Words, rules: Words, batch: Batch) -> None:
-    """The thread block under way is whole; its part of the batch is put in the order of its warps."""
+    """Complete the current thread block: sort its part of the batch by warp."""
     _end_turn(state, batch)
     turns, cursors = batch.turns, batch.cursors
     warps = rules[WARPS]
@@ -222,7 +226,7 @@ def _end_block(state: Words, rules: Words, batch: Batch) -> None:
 
 
 def _put_together(words: Words, begin: int, end: int, column: int, turns: int, batch: Batch) -> None:
-    """Move the turns of ``words[begin:end]`` to where the cursors of their warps stand."""
+    """Move the turns of ``words[begin:end]`` to the cursors of their warps."""
     aside = batch.aside
     for place in range(end - begin):
         aside[place] = words[begin + place]

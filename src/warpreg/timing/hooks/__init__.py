@@ -1,5 +1,5 @@
-"""How the hooks of a design meet the core.
+"""Calls of design hooks by the core.
 
-Read `adapters`: for each hook the function that takes the place of a port.  `schedule_recorder` is a design that
-records what happens and changes nothing.
+Read `adapters`: for each hook, the function that replaces a port.  `schedule_recorder` is a design that records events
+and changes nothing.
 """

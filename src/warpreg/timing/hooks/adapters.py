@@ -1,9 +1,9 @@
-"""What the core calls in place of a port where a design defines a hook: plans are made, hooks called, answers kept.
+"""Adapters: replacements of ports that call the hooks of a design with a plan and store the answers.
 
-The functions of this module that are named like hooks stand for the design's own and are replaced by them.  Of what a
-plan says of an operand one number stays in the instruction's row until it is needed: of a source its bank and the
-cycles after the grant, or ``-1 - cycles`` where it asks for no bank; of a result bank, whether it is written elsewhere
-too, and cycles.
+The functions of this module that have the names of hooks are placeholders for the design's own.  One word per operand
+of a plan is stored in the row of the instruction until it is used.  For a source: its bank and the cycles after the
+grant, or ``-1 - cycles`` if it requests no bank.  For a result: its bank, whether it is also written elsewhere, and
+cycles.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from warpreg.timing.sm.writeback import queue_write
 
 
 def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, base: int, stride: int, now: int) -> Plan:
-    """A plan for a hook; ``pc`` NONE where the hook is for no instruction."""
+    """A plan for a hook; ``pc`` is NONE if the hook belongs to no instruction."""
     datapath = 0
     first_source = 0
     first_result = 0
@@ -61,12 +61,12 @@ def record_base(c: Core, access: int) -> int:
 
 
 def record_stride(c: Core, access: int) -> int:
-    """Its stride."""
+    """The stride of an access record, 0 without one."""
     return c.slab[access + 2] if access != NONE else 0
 
 
 def settle(c: Core, d: Any, sm: SmRow, now: int) -> None:
-    """What a hook asked for besides its answer: accesses wait for the end of the phase, tokens wake their warps."""
+    """Process the side effects of a hook: extra accesses wait for the end of the phase, tokens wake their warps."""
     if d.queued[EXTRAS] != 0 or d.queued[WOKEN] != 0:
         _settle_queued(c, d, sm, now)
 
@@ -128,7 +128,7 @@ def queue_extras(c: Core, sm: SmRow) -> None:
 
 
 def warp_start(state: Any, program: Any, warp: int) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 def call_warp_start(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
@@ -141,11 +141,11 @@ def call_warp_start(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None
 
 
 def plan_reads(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 def plan_write(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 def call_plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
@@ -186,7 +186,7 @@ def source_word(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, row: int) -> 
 
 
 def same_word(c: Core, first: int, k: int, row: CollectorRow, word: int) -> int:
-    """The earlier source of the same register and bank, whose grant serves this one too; NONE without."""
+    """The earlier source of the same register and bank, whose grant also serves this one; NONE if there is none."""
     for other in range(k):
         earlier = c.rows[row, collectors.WORD + other]
         asks = earlier >= 0 and earlier & operand_word.SAYS_BANK == word & operand_word.SAYS_BANK
@@ -239,11 +239,11 @@ def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, row: int) -> int:
     return c.rows[op, c.machine[machine.OP_WRITES] + k]
 
 
-# Who goes, and when.
+# Admission, priority, active sets, starts and ends.
 
 
 def admit(state: Any, program: Any, warp: int, pc: int, plan: Any) -> int:
-    """The design's."""
+    """Placeholder for the design's hook."""
     return -1
 
 
@@ -257,12 +257,12 @@ def call_admit(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> i
 
 
 def priority(state: Any, program: Any, warp: int, pc: int) -> int:
-    """The design's."""
+    """Placeholder for the design's hook."""
     return 0
 
 
 def call_priority(c: Core, d: Any, sm: SmRow, scheduler: int, ready: int, now: int) -> int:
-    """Of the ready warps those with the highest priority."""
+    """The ready warps with the highest priority."""
     best = 0
     chosen = 0
     for position in range(SET_SIZE):
@@ -278,7 +278,7 @@ def call_priority(c: Core, d: Any, sm: SmRow, scheduler: int, ready: int, now: i
 
 
 def activated(state: Any, program: Any, warp: int, plan: Any) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 def call_activated(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
@@ -288,7 +288,7 @@ def call_activated(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
 
 
 def suspended(state: Any, program: Any, warp: int, plan: Any) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 def call_suspended(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
@@ -298,7 +298,7 @@ def call_suspended(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
 
 
 def warp_end(state: Any, program: Any, warp: int, plan: Any) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 def call_warp_end(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
@@ -308,7 +308,7 @@ def call_warp_end(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
 
 
 def block_start(state: Any, program: Any, sm: int, plan: Any) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 def call_block_start(c: Core, d: Any, sm: SmRow, now: int) -> None:
@@ -318,7 +318,7 @@ def call_block_start(c: Core, d: Any, sm: SmRow, now: int) -> None:
 
 
 def block_end(state: Any, program: Any, sm: int, plan: Any) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 def call_block_end(c: Core, d: Any, sm: SmRow, now: int) -> None:
@@ -331,7 +331,7 @@ def call_block_end(c: Core, d: Any, sm: SmRow, now: int) -> None:
 
 
 def load_lookup(state: Any, program: Any, warp: int, pc: int, base: int, stride: int, mask: int, plan: Any) -> int:
-    """The design's."""
+    """Placeholder for the design's hook."""
     return 0
 
 
@@ -350,7 +350,7 @@ def call_load_lookup(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
 
 
 def memory_issued(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 def call_memory_issued(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
@@ -363,7 +363,7 @@ def call_memory_issued(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
 
 
 def memory_returned(state: Any, program: Any, warp: int, pc: int, cycles: int, plan: Any) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 def call_memory_returned(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
@@ -376,7 +376,7 @@ def call_memory_returned(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> Non
 
 
 def arrived(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 def call_arrived(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
@@ -390,7 +390,7 @@ def call_arrived(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
 def written_back(
     state: Any, program: Any, warp: int, pc: int, next_pc: int, base: int, stride: int, mask: int, plan: Any
 ) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 def call_written_back(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
@@ -436,4 +436,4 @@ HOOKED: Mapping[str, Mapping[Function, Function]] = {
     "arrived": {ports.arrived: call_arrived},
     "written_back": {ports.written_back: call_written_back},
 }
-"""By hook, what takes the place of what in the core where a design defines it."""
+"""By hook, the replacement of each port if a design defines the hook."""

@@ -1,7 +1,7 @@
-"""Records the schedule of a timing run: a design that decides nothing, alone or beside others.
+"""Record the schedule of a timing run, as a design without effect, alone or beside others.
 
-Operands that no other design plans are in the MRF.  The words are those of :mod:`warpreg.trace.schedule`; instructions
-that one warp issues without anything happening in between share a record.
+Operands that no other design plans are in the MRF.  The words are those of :mod:`warpreg.trace.schedule`; consecutive
+issues of one warp share a record.
 """
 
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class Parameters:
-    """How much may be recorded."""
+    """Capacity of the recording."""
 
     words: int = parameter(1 << 20, unit="words", low=1, source="as many as the caller knows to suffice")
 
 
 class State(NamedTuple):
-    """``words`` uint32 recorded so far; ``place`` int64: their number, the SM of the last record, the thread block that
-    was placed last, the next of its warps, and where the record of an issue is that may go on (NOBODY: none).
+    """``words`` uint32 recorded so far.  ``place`` int64: number of words; SM of the last record; thread block placed
+    last; its next warp; position of the issue record that may be extended (NOBODY: none).
     """
 
     words: NDArray[np.uint32]
@@ -39,7 +39,7 @@ class State(NamedTuple):
 
 
 def init(parameters: Parameters, program: Program) -> State:
-    """Nothing has happened."""
+    """An empty recording."""
     return State(np.zeros(parameters.words, np.uint32), np.array([0, 0, NOBODY, 0, NOBODY], np.int64))
 
 
@@ -92,7 +92,7 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
 
 
 def append(state: State, program: Program, warp: int, kind: int, amount: int) -> None:
-    """A record of a warp, behind one that names its SM if that is another."""
+    """Append a record of a warp, after a record of its SM if that changes."""
     sm = warp // program.slots
     if sm != state.place[PRESENT_SM]:
         state.place[PRESENT_SM] = sm
@@ -102,7 +102,7 @@ def append(state: State, program: Program, warp: int, kind: int, amount: int) ->
 
 
 def append_word(state: State, word: int) -> None:
-    """One word; what finds no room is counted only."""
+    """Append one word; beyond the capacity, words are only counted."""
     if state.place[COUNT] < state.words.size:
         state.words[state.place[COUNT]] = word
     state.place[COUNT] += 1

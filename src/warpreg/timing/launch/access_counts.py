@@ -1,4 +1,4 @@
-"""Access counts of a timing run, in the words of a replay: a design's own, and those of operands that no hook plans."""
+"""Access counts of a timing run in the form of a replay: those of a design and those of unplanned operands."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ MASK_BITS = 32
 
 
 class Visits:
-    """``visits`` int64[blocks]: how often each basic block was visited by the thread blocks that went through."""
+    """``visits`` int64[blocks]: visits of each basic block by the thread blocks that passed."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.visits = np.zeros(len(kernel.blocks), np.int64)
 
     def of(self, batches: Iterable[ThreadBlocks]) -> Iterator[ThreadBlocks]:
-        """The batches as they are."""
+        """Yield the batches unchanged and count their visits."""
         for batch in batches:
             self.visits += np.bincount(batch.visits >> MASK_BITS, minlength=self.visits.size)
             yield batch
 
 
 def counts_of(design: Design, parameters: Any, outside: Outside, visits: Visits) -> Counts:
-    """What the design counted in a run that has come to its end, with ``parameters`` as configured."""
+    """Counts of a design at the end of a run, with ``parameters`` as configured."""
     program = outside.program
     accesses = outside.accesses.reshape(-1, 2, 2).copy()
     add_unplanned(accesses, visits.visits, program, outside.behaviour.hooks.keys())
@@ -49,7 +49,7 @@ def counts_of(design: Design, parameters: Any, outside: Outside, visits: Visits)
 
 
 def plain_counts(kernel: Kernel, visits: Visits) -> Counts:
-    """What the plain MRF would have counted of the kernel as it was before any design."""
+    """Counts of the plain MRF for the kernel before any design changed it."""
     program = program_table(kernel)
     accesses = np.zeros((1, 2, 2), np.int64)
     add_unplanned(accesses, visits.visits, program, ())
@@ -65,6 +65,6 @@ def plain_counts(kernel: Kernel, visits: Visits) -> Counts:
 
 
 def resources_of(design: Design, outside: Outside, cycles: int) -> dict[str, int]:
-    """The design's quantities over time by name, each summed over the cycles of the run and over all SMs."""
+    """Quantities of the design over time by name, each summed over the cycles of the run and over all SMs."""
     by_sm = outside.integrals(cycles)
     return {name: sum(sm[i] for sm in by_sm) for i, name in enumerate(design.declaration.resources)}

@@ -1,4 +1,4 @@
-"""Allocates the core's arrays for a kernel on a machine, and gives them more room on the way."""
+"""Allocate the arrays of the core for a kernel on a machine, and enlarge them during a run."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from warpreg.timing.launch.shares import Shares, shared_groups, shared_units
 MachineWords = Words[columns.Machine]
 LEAST_LINES = 9
 OPS_PER_WARP = 8
-"""Room for instructions under way; what nobody uses costs no memory."""
+"""Initial capacity for instructions in flight; untouched pages cost no memory."""
 
 
 def new_core(gpu: Machine, sm_count: int, resident: int, block_warps: int, blocks: int, table: Table) -> Core:
-    """A core before cycle 0: ``blocks`` thread blocks in all, none of them loaded; ``resident`` fit an SM.
+    """A core before cycle 0, with ``blocks`` thread blocks in total, none of them loaded; ``resident`` fit an SM.
 
-    Raises TimingError for a machine with more warps, banks or collectors in an SM than a set holds.
+    Raises TimingError for a machine with more warps, banks or collectors per SM than a set holds.
     """
     m = machine_words(gpu, sm_count, resident, block_warps)
     m[machine.WORDS], m[machine.FIRST_PCS] = table.words, table.first_pcs
@@ -84,7 +84,7 @@ def new_core(gpu: Machine, sm_count: int, resident: int, block_warps: int, block
 
 
 def _first_rows(m: MachineWords) -> int:
-    """Say in ``m`` where the rows of each component begin; returns where those of operations do."""
+    """Set the first row of each component in ``m``; returns that of operations."""
     first = m[machine.SMS]
     for word, each in (
         (machine.FIRST_WARP, m[machine.SLOTS]),
@@ -102,8 +102,8 @@ def _first_rows(m: MachineWords) -> int:
 
 
 def _row_width(table: Table, wheel: int) -> int:
-    """An odd number of cache lines, so that rows spread over a cache, and the same for almost all kernels: the width
-    is part of the compiled core.
+    """An odd number of cache lines, so that rows spread over a cache.  It is the same for almost all kernels, because
+    the width is a constant of the compiled core.
     """
     needed = max(
         int(warps.BUSY) + warps.BUSY_SETS * table.words,
@@ -155,7 +155,7 @@ def _schedulers(rows: Array, m: MachineWords, units: Shares, collected: Shares) 
 
 
 def _units(rows: Array, m: MachineWords, shares: Shares) -> int:
-    """Returns how many units an SM has."""
+    """Fill the rows of units; returns the number of units per SM."""
     unit_count = int(shares.rows[:, function_units.SIZE].sum())
     own = whole.units_of(rows, m)
     own.rows[:, : function_units.COUNT] = np.tile(shares.rows, (m[machine.SMS], 1))
@@ -164,7 +164,7 @@ def _units(rows: Array, m: MachineWords, shares: Shares) -> int:
 
 
 def _collectors(rows: Array, m: MachineWords, shares: Shares) -> None:
-    """And their groups."""
+    """Fill the rows of collectors and their groups."""
     whole.groups_of(rows, m).rows[:, : groups.COUNT] = np.tile(shares.rows, (m[machine.SMS], 1))
     sizes = [count(own) for own in shares.rows[:, groups.ALL]]
     within = np.repeat(np.arange(len(sizes)), sizes)
@@ -176,21 +176,21 @@ def _collectors(rows: Array, m: MachineWords, shares: Shares) -> None:
 
 
 def _new_rows(count: int, width: int) -> Array:
-    """Rows that begin at a cache line; in front of them is room for what lies there (see `state.IN_FRONT`)."""
+    """Rows that begin at a cache line, after space for the words before the first row (see `state.IN_FRONT`)."""
     words = buffer_pool.room(FRONT + count * width + HOST_LINE)
     begin = -(words.ctypes.data // words.itemsize) % HOST_LINE + FRONT
     return words[begin:][: count * width].reshape(count, width)
 
 
 def _by_row(table: Array) -> Any:
-    """The same words, with a row that begins at each of them."""
+    """The same memory with a row starting at each word."""
     count, width = table.shape
     step = table.itemsize
     return np.lib.stride_tricks.as_strided(table, ((count - 1) * width + 1, width), (step, step))
 
 
 def _in_front(rows: Array, *sources: Array) -> list[Any]:
-    """Copies of the machine and the clock in front of the rows."""
+    """Copy the machine and the clock to the words before the first row."""
     words = rows.base
     assert isinstance(words, np.ndarray)
     first = (rows.ctypes.data - words.ctypes.data) // rows.itemsize
@@ -208,7 +208,7 @@ def full_set(size: int) -> int:
 
 
 def more_room(core: Core) -> Core:
-    """Twice as much room for instructions under way."""
+    """Double the capacity for instructions in flight."""
     table = array_of(core.table)
     (before, width), fresh = table.shape, int(core.clock[clock.FRESH_OP] // core.machine[machine.ROW])
     more = 2 * max(before - int(core.machine[machine.FIRST_OP]), int(core.clock[clock.LEAST_OPS]))

@@ -1,4 +1,4 @@
-"""What stands around the core in one run: the memory system and a design, and how the core gets hold of them."""
+"""Bind the core of one run to a memory system and a design."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from warpreg.timing.sm import banked_path, ideal_path
 
 OPERAND_PATH = ("collect", "is_collecting", "may_refuse", "refuses", "waits_for", "take", "result_word")
 QUEUE = 64
-"""Extra accesses, and tokens woken, that one call of a hook may ask for."""
+"""Extra accesses, and woken tokens, that one call of a hook may request."""
 
 
 def _yes(c: Any) -> bool:
@@ -48,9 +48,7 @@ def _no(c: Any) -> bool:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What a design brings to a run of a kernel: its hooks, its state before anything has happened, the program table
-    with its hints, how much it counts.
-    """
+    """A design in a run of a kernel: its hooks, initial state, program table with hints, and numbers of counters."""
 
     program: Program
     hooks: Mapping[str, FunctionType] = field(default_factory=dict)
@@ -63,7 +61,7 @@ class Behaviour:
 
 
 class Outside:
-    """The arguments of the core's entry besides the core, and the arrays that a design counts in.
+    """Arguments of the entry point besides the core, and the counters of a design.
 
     ``accesses`` int64[levels * 4], ``moves`` int64[levels, levels], ``events`` int64[events] as in a `Plan`;
     ``plan.levels`` int64[SMs, resources, 3].
@@ -99,7 +97,7 @@ class Outside:
         return allocated_state(self.behaviour.state, self.fields)
 
     def integrals(self, cycles: int) -> list[list[int]]:
-        """By SM and resource, its value summed over all cycles of the run."""
+        """By SM and resource: the value summed over all cycles of the run."""
         levels = self.plan.levels
         summed: list[list[int]] = (
             levels[:, :, INTEGRAL] + levels[:, :, VALUE] * (cycles - levels[:, :, SINCE])
@@ -107,13 +105,13 @@ class Outside:
         return summed
 
     def arguments(self) -> tuple[Any, ...]:
-        """What the entry takes after the core."""
+        """Arguments of the entry point after the core."""
         if not self.has_design:
             return (self.system,)
         return (self.system, self.program, self.state, resets_of(self.fields), self.plan)
 
     def entry(self, core: Any, mode: Mode) -> Entry:
-        """The core's entry for these arguments."""
+        """The entry point of the core for these arguments."""
         replaced: dict[Any, Any] = {**memory.in_place_of_ports(self.system), **self._path()}
         called = {name: hook for name, hook in self.behaviour.hooks.items() if name in adapters.HOOKED}
         if self.has_design:
@@ -125,7 +123,7 @@ class Outside:
         return CoreRecipe(replaced, called, mode).build((core, *self.arguments()))
 
     def _path(self) -> dict[Function, Function]:
-        """What the machine has of what a core may have."""
+        """Port replacements for the optional parts of the core that the machine has."""
         path = ideal_path if self._is_ideal else banked_path
         found = {getattr(ports, name): function for name, function in vars(path).items() if name in OPERAND_PATH}
         found[ports.is_ideal] = _yes if self._is_ideal else _no
@@ -134,11 +132,11 @@ class Outside:
 
 
 def _writable(program: Program) -> Program:
-    """Arrays as hooks are compiled for them."""
+    """Writable arrays: the types for which hooks are compiled."""
     columns: Any = (np.require(c, requirements=("C", "W")) if isinstance(c, np.ndarray) else int(c) for c in program)
     return Program(*columns)
 
 
 def _most(starts: NDArray[np.int32]) -> int:
-    """Operands of the instruction that has most, at least 1."""
+    """The largest number of operands of an instruction, at least 1."""
     return max(1, int(np.diff(starts).max(initial=0)))

@@ -1,4 +1,4 @@
-"""Turns the core, with what the designs and the memory model put in place of `ports`, into a function that runs."""
+"""Compile the core with the replacements of `ports` by designs and the memory model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Entry = Callable[..., int]
 
 
 class Designs(NamedTuple):
-    """What the core passes to the functions of `warpreg.timing.hooks.adapters`: the designs' state and their plans.
+    """Argument of the functions of `warpreg.timing.hooks.adapters`: states and plans of the designs.
 
     The arrays are those of the ``plan``.
     """
@@ -45,17 +45,17 @@ class Designs(NamedTuple):
 
 
 def core(c: Any, memory: Any, d: Any) -> int:
-    """The core; `warpreg.timing.sm.cycle.run` takes its place."""
+    """The core; replaced by `warpreg.timing.sm.cycle.run`."""
     raise NotImplementedError
 
 
 def opened_core(c: Any) -> Any:
-    """The core's arrays; bare ones in compiled code that does not check their bounds."""
+    """The arrays of the core; bare ones in compiled code without bounds checks."""
     return c
 
 
 def opened_memory(memory: Any) -> Any:
-    """The memory system's, in the same way."""
+    """The arrays of the memory system, in the same way."""
     return memory
 
 
@@ -73,10 +73,10 @@ def with_designs(c: Any, memory: Any, program: Program, state: Any, resets: Any,
 
 @dataclass(frozen=True)
 class CoreRecipe:
-    """What the core is made of.
+    """Ingredients of a compiled core.
 
-    ``hooks``: those that the core calls.  ``replaced``: what takes the place of which function of
-    `warpreg.timing.core.ports`.  ``mode`` as in a replay.
+    ``hooks``: those that the core calls.  ``replaced``: replacements of functions of `warpreg.timing.core.ports`.
+    ``mode`` as in a replay.
     """
 
     replaced: Mapping[Function, Function]
@@ -84,7 +84,7 @@ class CoreRecipe:
     mode: Mode = "compiled"
 
     def build(self, arguments: tuple[Any, ...]) -> Entry:
-        """The core's entry for arguments of these types, from the disk cache where it is there.
+        """The entry point of the core for arguments of these types, from the disk cache if present.
 
         Raises DesignError for a hook that does not compile.
         """
@@ -104,7 +104,7 @@ class CoreRecipe:
         check_return_types(self.hooks, hooks)
 
     def _blamed(self, error: Exception) -> str:
-        """What does not compile, in one line; with the author's file and line where numba names a file of his."""
+        """One line that states what does not compile, with the author's file and line if numba names them."""
         for name, hook in self.hooks.items():
             if any(Path(file).name in str(error) for file in authors_files(hook)):
                 return f"{author_line(hook, error)}: hook {name}: {brief(error)}"

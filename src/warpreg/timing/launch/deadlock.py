@@ -1,4 +1,4 @@
-"""What is told when no warp can go on because all that are left wait for tokens."""
+"""Error message of a run in which all remaining warps wait for tokens."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from warpreg.ir.kernel import Kernel
 from warpreg.timing.errors import TimingError
 
 TOLD = 4
-"""Warps that a message names; there may be hundreds, and they mostly wait for the same."""
+"""Warps that a message names; there may be hundreds, and most wait for the same token."""
 
 
 class NoProgressError(TimingError):
-    """A design lets all warps wait; the message names warps, instructions, tokens and their owners."""
+    """A design makes all warps wait; the message names warps, instructions, tokens and their owners."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A warp that waits: its index as hooks see it, thread block and index in it, next pc, token, and who holds that
-    (-1: nobody, or the design does not say).
+    """A waiting warp: its index as hooks see it, its thread block and index in it, next pc, token, and the owner of the
+    token (-1: none, or not stated by the design).
     """
 
     warp: int
@@ -31,7 +31,7 @@ class Waiting:
 
 
 def no_progress(kernel: Kernel, design: str, cycle: int, waiting: Sequence[Waiting]) -> NoProgressError:
-    """The error for a run that has come to a standstill in ``cycle``."""
+    """The error of a run that cannot continue in ``cycle``."""
     instructions = list(kernel.instructions())
     told = []
     for one in waiting[:TOLD]:

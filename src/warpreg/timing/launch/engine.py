@@ -1,4 +1,4 @@
-"""Drives the core over the thread blocks of one kernel launch: allocates, feeds, gives room, stops at the end."""
+"""Run the core over the thread blocks of one kernel launch: allocate, feed, enlarge, and stop at the end."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from warpreg.timing.launch.deadlock import TOLD, Waiting, no_progress
 from warpreg.timing.launch.load_blocks import more_blocks
 
 ROOM_FOR_HOOKS = 4 * QUEUE
-"""Entries of the pool that the hooks of an SM may take in a cycle."""
+"""Entries of the pool that the hooks of an SM may allocate per cycle."""
 FEED_BLOCKS = 512
-"""Thread blocks asked of the feed at a time, at least; memory holds these and the resident ones."""
+"""Minimum number of thread blocks per request to the feed; memory holds these and the resident ones."""
 
 
 class Engine:
-    """One launch: ``run`` it, then read ``core``."""
+    """One launch: call ``run``, then read ``core``."""
 
     def __init__(
         self,
@@ -58,11 +58,11 @@ class Engine:
 
     @property
     def cycles(self) -> int:
-        """Cycles from the first one to the one in which the last thread block left; 0 without a thread block."""
+        """Cycles from the first one to that in which the last thread block left; 0 without thread blocks."""
         return int(self.core.clock[clock.LAST_LEFT]) + 1 if self.core.clock[clock.ENDED_BLOCKS] else 0
 
     def run(self) -> None:
-        """To the end.  Raises TimingError if nothing can go on."""
+        """Run to the end.  Raises TimingError if no warp can continue."""
         self._feed()
         while self.core.clock[clock.TOTAL_BLOCKS] > 0:
             status = self._entry(self.core, *self._outside.arguments())
@@ -81,7 +81,7 @@ class Engine:
                 raise self._stuck()
 
     def _feed(self) -> None:
-        """More thread blocks; once there are no more, the core is told how many there were."""
+        """Load more thread blocks; after the last one, set their total number."""
         least = max(FEED_BLOCKS, 2 * int(self.core.machine[machine.SMS]))
         batches: list[ThreadBlocks] = []
         while sum(batch.count for batch in batches) < least:
@@ -95,7 +95,7 @@ class Engine:
             self.core = more_blocks(self.core, batches)
 
     def _stuck(self) -> TimingError:
-        """Which warps cannot go on: those that wait for tokens, else all."""
+        """An error that names the warps that cannot continue: those that wait for tokens, else all."""
         table, m = array_of(self.core.table), self.core.machine
         slots = warps_of(table, m)
         present = np.flatnonzero(slots[warps.PRESENT]).tolist()
@@ -107,7 +107,7 @@ class Engine:
         return TimingError(f"kernel {self.kernel.name}: no warp can go on in cycle {cycle}: {found}")
 
     def _waiting(self, slots: WholeColumns[WarpRow], warp: int) -> Waiting:
-        """``warp``: its number."""
+        """The waiting warp with this warp index."""
         own = slots[warps.BLOCK][warp]
         oldest = slots[warps.AGE][slots[warps.BLOCK] == own].min()
         token = int(slots[warps.TOKEN][warp])

@@ -1,15 +1,14 @@
-"""Cycles of a run from some of its thread blocks on some of the SMs, and how far that may be off.
+"""Estimate the cycles of a run from some of its thread blocks on some of the SMs, with an error range.
 
-Thread blocks that an SM starts with and those that it ends with take longer than those between, so what a piece of a
-launch adds is measured: a window is timed with thread blocks in front of it, as many waves of them as may fill the
-second-level cache, and those alone; the difference are the window's cycles.  Windows lie at equal distances (systematic
-sampling, as in SMARTS: Wunderlich et al., ISCA 2003, section 3).  Their cycles over their warp-instructions are a ratio
-estimate, whose variance is that of Cochran (Sampling Techniques, 3rd edition, 1977, sections 2.11 and 6.4, with the
-correction for finite populations where all SMs are timed); launches are strata (section 5.4).
+The first and last thread blocks of an SM take longer than those between.  Therefore a window is timed after as many
+waves of thread blocks as may fill the second-level cache, and these waves are also timed alone; the difference is the
+cycles of the window.  Windows lie at equal distances (systematic sampling, as in SMARTS: Wunderlich et al., ISCA 2003,
+section 3).  The ratio estimate is their cycles divided by their warp-instructions, with the variance of Cochran
+(Sampling Techniques, 3rd edition, 1977, sections 2.11 and 6.4, with the correction for finite populations if all SMs
+are timed); launches are strata (section 5.4).
 
-The interval is Student's, and wider by what twice as many thread blocks in front change in one of the windows: what all
-windows have in common (caches, warps in step) shows there if at all.  It knows nothing of SMs that end later than
-others.
+The interval is Student's.  It is widened by the change of one window if twice as many thread blocks precede it, which
+covers errors common to all windows (caches, warps in step).  It does not cover SMs that end later than others.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ from warpreg.timing.results.result import TimingResult, joined
 
 CONFIDENCE = 0.95
 MOST_WAVES = 8
-"""Of thread blocks in front of a window."""
+"""Waves in front of a window, at most."""
 
 
 class GriddedLaunch(RecordedLaunch, Protocol):
-    """A launch that knows how many thread blocks and warp-instructions it had."""
+    """A launch with known numbers of thread blocks and warp-instructions."""
 
     @property
     def grid(self) -> tuple[int, int, int]: ...
@@ -48,9 +47,8 @@ class GriddedLaunch(RecordedLaunch, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``windows`` of ``blocks`` thread blocks each (as many as the SMs hold at a time if that is more, or None) of
-    every launch, on ``sms`` SMs with their share of the memory system (None: on all).  Raises TimingError for what is
-    no sample.
+    """``windows`` of ``blocks`` thread blocks of every launch (at least and by default as many as the SMs hold at a
+    time), on ``sms`` SMs with their share of the memory system (None: all).  Raises TimingError for invalid numbers.
     """
 
     windows: int = 8
@@ -68,11 +66,12 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """``cycles`` of a whole run, give or take ``margin``: half the interval that holds the true value with a
-    probability of 95%; 0 where all of it was timed.
+    """``cycles`` of a whole run, +- ``margin``: half the width of the 95% confidence interval; 0 if all of it was
+    timed.
 
-    ``warp_instructions`` are those of the whole run; ``timed`` is what was timed, on its own SMs, the waves in front of
-    windows included; ``windows`` are the sampled ones, ``whole_launches`` were timed as they are.
+    ``warp_instructions`` are those of the whole run.  ``timed`` is the result of the timed part on its SMs, waves in
+    front of windows included; ``windows`` is the number of sampled windows, ``whole_launches`` that of launches timed
+    completely.
     """
 
     cycles: float
@@ -84,16 +83,16 @@ class Estimate:
 
     @property
     def ipc(self) -> float:
-        """Warp-instructions a cycle of all SMs of the machine."""
+        """Warp-instructions per cycle of all SMs of the machine."""
         return self.warp_instructions / self.cycles if self.cycles else 0.0
 
     @property
     def is_sampled(self) -> bool:
-        """Whether anything was left out."""
+        """Whether any part was not timed."""
         return self.windows > 0
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; cycles as a range."""
+        """Plain numbers for JSON; cycles as a range."""
         return {
             "cycles": self.cycles,
             "low": self.cycles - self.margin,
@@ -107,13 +106,13 @@ class Estimate:
 
 
 def whole(result: TimingResult, launches: int) -> Estimate:
-    """The result of all that there was."""
+    """The exact result as an estimate without error."""
     return Estimate(result.cycles, 0.0, result.warp_instructions, 0, launches, result)
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """What one launch is estimated to take."""
+    """The estimate of one launch."""
 
     cycles: float
     variance: float
@@ -124,7 +123,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Added:
-    """What a window took, from two timings of which the second has it."""
+    """Cycles and instructions of a window, from two timings of which only the second includes it."""
 
     cycles: int
     instructions: int
@@ -145,9 +144,9 @@ def estimate(
     mode: Mode = "compiled",
     **parameters: Any,
 ) -> Estimate:
-    """The cycles of launches one after the other, from a sample of each; the rest as in `simulate`.
+    """Estimate the cycles of launches in sequence from a sample of each; other parameters as in `simulate`.
 
-    A launch that is too small for the sample is timed whole, unless ``sample.sms`` says on fewer SMs than there are.
+    A launch that is not larger than its sample is timed completely, unless ``sample.sms`` selects a part of the SMs.
     Raises TimingError as `simulate` does, and for a sample of more SMs than the machine has.
     """
     described = load(machine) if isinstance(machine, str) else machine
@@ -171,7 +170,7 @@ def estimate(
 
 
 def student(freedom: int) -> float:
-    """The quantile of Student's distribution that CONFIDENCE needs on both sides."""
+    """The two-sided quantile of Student's distribution for CONFIDENCE."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
@@ -186,7 +185,9 @@ class _Sampled:
     mode: Mode
 
     def of(self, sample: Sample, scale: float) -> _Piece:
-        """``scale``: the share of the machine's SMs, and so of the launch's thread blocks, that these SMs have."""
+        """The estimate; ``scale`` is the share of the machine's SMs, and so of the launch's thread blocks, that are
+        timed.
+        """
         blocks = math.prod(self.launch.grid)
         own = math.ceil(blocks * scale)
         wave = room_of(self.launch, self.machine, self.chosen, self.registers).blocks * self.machine.chip.sms
@@ -200,7 +201,7 @@ class _Sampled:
         return self._estimated(sample.windows, front, size, blocks, scale)
 
     def _waves_that_fill(self, wave: int) -> int:
-        """Waves until the second-level cache can be full, if every transaction is of a line of its own."""
+        """Waves until the second-level cache can be full, if every transaction accesses a different line."""
         l2 = self.machine.memory.l2
         if l2 is None:
             return 1
@@ -212,15 +213,17 @@ class _Sampled:
         return _Piece(result.cycles, 0.0, 0.0, (result,), 0)
 
     def _in_pieces(self, size: int, blocks: int, windows: int) -> _Piece:
-        """The SMs have no more than a wave or two of the launch: they run several such parts of it, from the start."""
+        """Mean of several parts of one or two waves, timed from the start: these SMs run no more of the launch than one
+        part.
+        """
         results = [self._timed(Window(size, place)) for place in places(blocks, size, windows)]
         cycles = [result.cycles for result in results]
         variance = float(np.var(cycles, ddof=1)) / len(cycles) if len(cycles) > 1 else 0.0
         return _Piece(float(np.mean(cycles)), variance, 0.0, tuple(results), len(cycles))
 
     def _estimated(self, windows: int, front: int, size: int, blocks: int, scale: float) -> _Piece:
-        """What the thread blocks in front of windows take, and what windows say of all that follows; at least what the
-        launch's own first ones take, some of which may be at work for long beside all others.
+        """Cycles of the thread blocks in front of windows, plus the ratio of the windows times all other instructions.
+        At least the cycles of the first thread blocks of the launch, some of which may overlap all others.
         """
         starts = list(places(blocks - front, size, windows))
         pieces = [self._behind(front, size, place + front) for place in starts]
@@ -242,7 +245,7 @@ class _Sampled:
         return _Piece(whole, variance * rest**2, drift * rest, (*taken, first), len(starts))
 
     def _behind(self, front: int, size: int, place: int) -> _Added:
-        """What thread blocks from ``place`` on add behind ``front`` of those before them."""
+        """Cycles that thread blocks from ``place`` on add after the ``front`` thread blocks before them."""
         both, before = self._timed(Window(front + size, place - front)), self._timed(Window(front, place - front))
         added = both.cycles - before.cycles, both.warp_instructions - before.warp_instructions
         return _Added(*added, (before, both))
@@ -252,14 +255,14 @@ class _Sampled:
 
 
 def places(blocks: int, size: int, windows: int) -> Iterator[int]:
-    """Where windows of ``size`` begin that lie in the middle of equal parts of ``blocks``, no more than there are."""
+    """First thread blocks of windows of ``size`` in the middle of equal parts of ``blocks``; at most as many as fit."""
     many = max(1, min(windows, blocks // size))
     for i in range(many):
         yield (blocks - size) * (2 * i + 1) // (2 * many)
 
 
 def ratio_of(cycles: Sequence[float], instructions: Sequence[float], population: int | None) -> tuple[float, float]:
-    """Cycles of an instruction, and the variance of that, from windows of a population of so many (None: no end)."""
+    """Cycles per instruction and its variance, from windows of a population of this size (None: infinite)."""
     y, x = np.array(cycles, float), np.array(instructions, float)
     ratio = float(y.sum() / x.sum())
     left_out = 1 - len(y) / population if population else 1.0

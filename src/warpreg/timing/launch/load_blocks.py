@@ -1,4 +1,4 @@
-"""Gives the core more thread blocks on the way."""
+"""Load more thread blocks into the core during a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warpreg.timing.feed.feed import ThreadBlocks
 
 
 def more_blocks(core: Core, batches: Sequence[ThreadBlocks]) -> Core:
-    """The thread blocks of ``batches`` follow those that wait to be placed; what resident warps still need is kept."""
+    """Append the thread blocks of ``batches`` to those that wait for dispatch; keep the data of resident warps."""
     pieces: list[Array] = []
     size = _keep_resident(core, pieces)
     starts = []
@@ -29,13 +29,13 @@ def more_blocks(core: Core, batches: Sequence[ThreadBlocks]) -> Core:
 
 
 def _of_batch(batch: ThreadBlocks) -> tuple[Array, Array, Array]:
-    """Where each warp's visits begin and end, and its records, int64[warps, 4]; then the visits and the records."""
+    """Start and end of each warp's visits and records, int64[warps, 4]; then the visits and the records."""
     begins = (batch.visit_start[:-1], batch.visit_start[1:], batch.access_start[:-1], batch.access_start[1:])
     return np.stack(begins, axis=1), batch.visits, batch.accesses
 
 
 def _waiting(core: Core) -> tuple[Array, Array, Array]:
-    """The same of the thread blocks that are loaded and not yet placed."""
+    """The same for thread blocks that are loaded and not dispatched yet."""
     begin, block_warps = int(core.clock[clock.STARTS]), int(core.machine[machine.BLOCK_WARPS])
     placed = int(core.clock[clock.NEXT_BLOCK] - core.clock[clock.FIRST_LOADED]) * block_warps
     loaded = int(core.clock[clock.LOADED_BLOCKS] - core.clock[clock.FIRST_LOADED]) * block_warps
@@ -48,7 +48,7 @@ def _waiting(core: Core) -> tuple[Array, Array, Array]:
 
 
 def _keep_resident(core: Core, pieces: list[Array]) -> int:
-    """What the warps in the SMs have still to do, and the records of what they have under way; returns its size."""
+    """Keep the remaining visits and records of resident warps, records in flight included; returns their size."""
     size, width = 0, core.machine[machine.ROW]
     table = array_of(core.table)
     slots = warps_of(table, core.machine)

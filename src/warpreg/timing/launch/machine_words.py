@@ -1,4 +1,4 @@
-"""The machine as numbers that the core reads."""
+"""The machine as a row of numbers for the core."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LEAST_WHEEL = 128
 
 
 def machine_words(gpu: Machine, sm_count: int, resident: int, block_warps: int) -> Words[columns.Machine]:
-    """The machine as the core reads it; ``resident`` thread blocks of ``block_warps`` warps fit an SM.
+    """The row of a machine whose SMs hold ``resident`` thread blocks of ``block_warps`` warps.
 
-    Raises TimingError for more warps, banks, collectors or thread blocks in an SM than a set holds.
+    Raises TimingError for more warps, banks, collectors or thread blocks per SM than a set holds.
     """
     m = cast("Words[columns.Machine]", np.zeros(machine.COUNT, np.int64))
     m[machine.SMS], m[machine.SLOTS] = sm_count, gpu.sm.warps
@@ -53,7 +53,7 @@ def _schedule(m: Words[columns.Machine], gpu: Machine) -> None:
 
 
 def _read_operands(m: Words[columns.Machine], gpu: Machine) -> None:
-    """Through banks and collectors."""
+    """Set the columns of banks and collectors."""
     file = gpu.register_file
     m[machine.BANKS], m[machine.STEPS] = file.banks, file.steps_per_cycle
     m[machine.SINGLE_PORTED] = file.is_single_ported
@@ -64,7 +64,7 @@ def _read_operands(m: Words[columns.Machine], gpu: Machine) -> None:
 
 
 def _sets(m: Words[columns.Machine]) -> Iterator[tuple[str, int]]:
-    """What the core has sets of, and how many there are in an SM."""
+    """Components that the core keeps in sets, and their number per SM."""
     yield "warps", m[machine.SLOTS]
     yield "banks", m[machine.BANKS]
     yield "collectors", m[machine.COLLECTORS]
@@ -72,12 +72,12 @@ def _sets(m: Words[columns.Machine]) -> Iterator[tuple[str, int]]:
 
 
 def wheel_size(gpu: Machine) -> int:
-    """Buckets enough for every latency of the SM, a power of two."""
+    """Number of buckets for every latency of the SM, a power of two."""
     latencies = [pipe.latency or 0 for pipe in gpu.pipes.values()]
     longest = max(*latencies, gpu.latency.shared, gpu.latency.constant) + gpu.operand_path.dispatch_cycles
     return max(LEAST_WHEEL, 1 << (longest + 2).bit_length())
 
 
 def copies(gpu: Machine, private: bool) -> int:
-    """How often an SM has something that may be private to a scheduler."""
+    """Copies per SM of a component that may be private to a scheduler."""
     return gpu.schedulers.count if private else 1

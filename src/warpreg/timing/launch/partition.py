@@ -1,4 +1,4 @@
-"""Some SMs of a machine with their share of its memory system, as if the chip had been cut into equal parts."""
+"""A part of the SMs of a machine with their share of its memory system."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from warpreg.timing.errors import TimingError
 
 
 def share_of(machine: Machine, sms: int) -> Machine:
-    """The machine with ``sms`` of its SMs and as much of its second-level cache and DRAM bandwidth as falls to them.
+    """The machine with ``sms`` of its SMs and the same share of its second-level cache and DRAM bandwidth.
 
-    DRAM channels, with the slices in front of each, are rounded to a whole number, and the bandwidth and slice capacity
-    of each are scaled so that their sum is the share.  Raises TimingError for more SMs than there are.
+    The number of DRAM channels, with the slices of each, is rounded.  The bandwidth and slice capacity of each are
+    scaled so that their sum is the share.  Raises TimingError for more SMs than the machine has.
     """
     if not 1 <= sms <= machine.chip.sms:
         raise TimingError(

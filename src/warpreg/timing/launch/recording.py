@@ -1,4 +1,4 @@
-"""Timing a launch and keeping its schedule, for designs whose replay depends on the order of warps."""
+"""Time a launch and record its schedule, for designs whose replay depends on the order of warps."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from warpreg.trace.schedule_order import sorted_records
 
 RECORDER = Path(__file__).parents[1] / "hooks" / "schedule_recorder.py"
 WORDS_OF_INSTRUCTION, SPARE_WORDS = 14, 1024
-"""More words than an instruction takes: an issue, a suspension and an activation, the arrival of its results, a start
-and an end if it is the only one of its warp, each behind a change of SM.
+"""Upper bound on the words per instruction: an issue, a suspension, an activation, the arrival of its results, and a
+start and an end if it is the only one of its warp, each after a change of SM.
 """
 
 
 class CountedLaunch(RecordedLaunch, Protocol):
-    """A launch that knows how many warp-instructions it had."""
+    """A launch with a known number of warp-instructions."""
 
     @property
     def warp_instructions(self) -> int: ...
@@ -49,11 +49,11 @@ def recorded_schedule(
     mode: Mode = "compiled",
     **parameters: Any,
 ) -> tuple[TimingResult, Schedule]:
-    """The result of timing a launch, and its schedule in a temporary file (``save`` keeps it).
+    """The timing result of a launch, and its schedule in a temporary file (``save`` keeps it).
 
-    ``designs``, their ``parameters``, ``registers`` and ``sms`` as in `simulate`; ``order``: inside what the order of
-    records is kept, ``sm`` for designs whose warps depend on those of other schedulers.  Raises TimingError as
-    `simulate` does.
+    ``designs``, their ``parameters``, ``registers`` and ``sms`` as in `simulate`.  ``order`` is the unit inside which
+    the order of records is kept: ``sm`` for designs whose warps depend on those of other schedulers.  Raises
+    TimingError as `simulate` does.
     """
     described = load_machine(machine) if isinstance(machine, str) else machine
     words = WORDS_OF_INSTRUCTION * launch.warp_instructions + SPARE_WORDS
@@ -84,7 +84,7 @@ def recorded_schedules(
     mode: Mode = "compiled",
     **parameters: Any,
 ) -> tuple[TimingResult, list[Schedule]]:
-    """Launches one after the other: the result of `simulate`, and the schedule of each."""
+    """Time launches in sequence: the result of `simulate`, and the schedule of each launch."""
     chosen = Chosen.of(designs, parameters)
     found = [
         recorded_schedule(one, machine, designs=chosen, registers=registers, sms=sms, mode=mode) for one in launches
@@ -93,7 +93,7 @@ def recorded_schedules(
 
 
 def free_slot(chosen: Chosen) -> Slot | None:
-    """Where the recorder finds room beside a design; None where it needs none, beside the plain MRF."""
+    """A free slot for the recorder beside a design; None if the recorder runs alone, with the plain MRF."""
     if chosen.design.name == PLAIN:
         return None
     taken = {part.declaration.slot for part in parts_of(chosen.design)}
@@ -104,7 +104,7 @@ def free_slot(chosen: Chosen) -> Slot | None:
 
 
 def recording(chosen: Chosen, words: int, slot: Slot | None) -> Chosen:
-    """A design together with the recorder of ``words``, in that slot, or the recorder alone."""
+    """The recorder with a capacity of ``words``, together with a design in ``slot``, or alone."""
     recorder = load_design(RECORDER)
     if slot is None:
         return Chosen(recorder, recorder.configure(words=words))

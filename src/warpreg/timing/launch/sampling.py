@@ -1,4 +1,4 @@
-"""Timing some thread blocks of a launch instead of all, and how far that may be off."""
+"""Windows: a part of the thread blocks of a launch."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from warpreg.timing.feed.feed import ThreadBlocks
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Thread blocks ``first`` to ``first + count`` - 1 of a launch, as far as it has them.  Raises TimingError for a
-    window without thread blocks."""
+    """Thread blocks ``first`` to ``first + count`` - 1 of a launch, as far as they exist.  Raises TimingError for an
+    empty window.
+    """
 
     count: int
     first: int = 0
@@ -22,7 +23,7 @@ class Window:
             raise TimingError(f"a sample takes 1 thread block or more from 0 on, found {self.count} from {self.first}")
 
     def of(self, batches: Iterable[ThreadBlocks]) -> Iterator[ThreadBlocks]:
-        """Those of a launch's thread blocks that are in the window; stops reading behind it."""
+        """The thread blocks of a launch inside the window; stops reading after it."""
         end = self.first + self.count
         for batch in batches:
             if batch.first >= end:

@@ -1,4 +1,4 @@
-"""The function units and the groups of collectors of an SM, and which of them each scheduler uses."""
+"""Function units and groups of collectors of an SM, and their assignment to schedulers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from warpreg.timing.launch.machine_words import copies
 
 
 class Shares(NamedTuple):
-    """What the schedulers of an SM share or have for themselves: a row of each; for scheduler ``s`` and a pipe that of
-    index ``first[pipe] + s * apart[pipe]``.
+    """Rows of components that schedulers share or own.  Scheduler ``s`` uses row ``first[pipe] + s * apart[pipe]`` for
+    a pipe.
     """
 
     rows: Array

@@ -28,11 +28,11 @@ from warpreg.timing.launch.sampling import Window
 from warpreg.timing.results.result import TimingResult, joined, result_of
 
 PLAIN = "mrf"
-"""The design that a run without one has."""
+"""The default design."""
 
 
 class RecordedLaunch(Protocol):
-    """One launch of a kernel, run or read from a trace."""
+    """One launch of a kernel, executed or read from a trace."""
 
     @property
     def kernel(self) -> Kernel: ...
@@ -61,12 +61,12 @@ def simulate(
     mode: Mode = "compiled",
     **parameters: Any,
 ) -> TimingResult:
-    """Time launches one after the other, each with empty caches; their paths and addresses must have been recorded.
+    """Time launches in sequence, each with empty caches; their paths and addresses must have been recorded.
 
-    ``designs``: one for each slot at most, by name, path or loaded; ``parameters`` are theirs, unless they have been
-    chosen with theirs before.  ``registers``: occupancy as if a thread demanded so many; ``sms``: on so many of the
-    machine's SMs; ``window``: only these thread blocks of each launch.  Raises TimingError for a launch that does not
-    fit an SM or was not recorded, and for a window that no launch has thread blocks in.
+    ``designs``: at most one per slot, by name, path or loaded; ``parameters`` are theirs, unless ``designs`` already
+    has parameters.  ``registers``: occupancy for this number of registers per thread.  ``sms``: number of SMs used.
+    ``window``: time only these thread blocks of each launch.  Raises TimingError for a launch that does not fit an SM
+    or was not recorded, and for a window that contains no thread block of any launch.
     """
     described = load(machine) if isinstance(machine, str) else machine
     if not launches:
@@ -80,7 +80,7 @@ def simulate(
 
 @dataclass(frozen=True)
 class Timed:
-    """One launch that has been timed: what its core and its design's state are like at the end."""
+    """One timed launch: the final state of its core and its design."""
 
     launch: RecordedLaunch
     machine: Machine
@@ -112,7 +112,7 @@ def timed(
     window: Window | None = None,
     mode: Mode = "compiled",
 ) -> Timed:
-    """Time one launch; parameters as of `simulate`."""
+    """Time one launch; parameters as in `simulate`."""
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
     place, kernel, behaviour = _prepared(launch, machine, chosen, registers)
@@ -135,7 +135,7 @@ def timed(
 
 
 def _check_cooperative(launch: RecordedLaunch, machine: Machine, resident: int) -> None:
-    """Thread blocks that wait for each other must all be on the machine.  Raises TimingError."""
+    """Raise TimingError unless all thread blocks of a cooperative launch are resident at the same time."""
     blocks, most = math.prod(launch.grid), resident * machine.chip.sms
     if blocks > most and launch.kernel.is_cooperative:
         raise TimingError(
@@ -145,7 +145,7 @@ def _check_cooperative(launch: RecordedLaunch, machine: Machine, resident: int) 
 
 
 def _result(run: Timed) -> TimingResult:
-    """Its result; its room is left to the next launch."""
+    """The result; its buffers return to the pool."""
     found, system = run.result, run.outside.system
     keep((array_of(run.engine.core.table), array_of(system.nodes), system.events, system.returns))
     return found
@@ -153,14 +153,14 @@ def _result(run: Timed) -> TimingResult:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A design, or several as one, and its parameters."""
+    """A design, or a composition of several, with its parameters."""
 
     design: Design
     values: Any
 
     @classmethod
     def of(cls, designs: Sequence[Design | str] | Chosen, parameters: Mapping[str, Any]) -> Chosen:
-        """The plain MRF without a design; what was chosen before as it is."""
+        """The plain MRF if ``designs`` is empty; a ``Chosen`` is returned unchanged."""
         if isinstance(designs, Chosen):
             return designs
         loaded = [design if isinstance(design, Design) else load_design(design) for design in designs or (PLAIN,)]
@@ -171,7 +171,7 @@ class Chosen:
 def _prepared(
     launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None
 ) -> tuple[Room, Kernel, Behaviour]:
-    """What an SM has for a launch, the kernel as the design makes it, and what the design brings."""
+    """Resources of an SM for a launch, the kernel that the design compiled, and the behaviour of the design."""
     design, values = chosen.design, chosen.values
     place = room_of(launch, machine, chosen, registers)
     kernel = design.rewrite(launch.kernel, values, place)
@@ -190,7 +190,7 @@ def _prepared(
 
 
 def room_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None = None) -> Room:
-    """What an SM has for a launch under a design.  Raises TimingError if not even one thread block fits."""
+    """Resources of an SM for a launch under a design.  Raises TimingError if not even one thread block fits."""
     demanded = launch.kernel.register_demand if registers is None else registers
     program = program_table(launch.kernel)._replace(register_count=demanded)
     found = chosen.design.room(chosen.values, program, machine, Shape(_threads(launch), launch.shared_bytes))

@@ -1,7 +1,7 @@
-"""The memory system: three models behind the functions that docs/reference/timing.md names.
+"""The memory system: three models behind the interface of docs/reference/timing.md.
 
-`build` makes the arrays; `functions` gives the model's functions, plain ones in the numba subset of Python, which the
-core compiles into itself and which run as they are.  docs/reference/memory.md says what each model does.
+`build` makes the arrays.  `functions` returns the functions of a model: plain Python in the numba subset, compiled into
+the core or called directly.  docs/reference/memory.md specifies each model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from warpreg.timing.memory.layout import Memory
 
 
 class Functions(NamedTuple):
-    """What an SM asks of memory; signatures are those of docs/reference/timing.md."""
+    """Interface of a memory model to an SM; signatures as in docs/reference/timing.md."""
 
     accepts: Callable[..., Any]
     expect: Callable[..., Any]
@@ -74,7 +74,7 @@ _CONTENTION = _CACHED._replace(
 
 
 BY_CYCLE = ("advance", "next_event")
-"""What only callers use that let cycles pass themselves; the others take the places of ports of the core."""
+"""Functions only for callers that advance cycles themselves; all others replace ports of the core."""
 
 
 def functions(memory: Memory) -> Functions:
@@ -83,16 +83,16 @@ def functions(memory: Memory) -> Functions:
 
 
 def in_place_of_ports(memory: Memory) -> dict[Function, Function]:
-    """By port of the core, what takes its place."""
+    """By port of the core, its replacement."""
     found = functions(memory)._asdict()
     return port_functions({name: function for name, function in found.items() if name not in BY_CYCLE})
 
 
 def port_functions(given: Mapping[str, Function]) -> dict[Function, Function]:
-    """By port of the core, the function of its name.
+    """By port of the core, the function of the same name.
 
-    Raises TypeError for a name that is no memory port, and for a port without a function: neither may fall back to what
-    holds without a memory system.
+    Raises TypeError for a name that is not a memory port, and for a port without a function.  Neither may fall back to
+    the default of the port.
     """
     names = {port.__name__: port for port in ports.MEMORY}
     if names.keys() != given.keys():

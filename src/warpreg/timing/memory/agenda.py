@@ -1,8 +1,8 @@
-"""What the memory system will do when: nodes by the cycle of their next event.
+"""Event queue of the memory system: nodes by the cycle of their next event.
 
-The next cycles have a *day* each, with a list of nodes; what is further ahead waits in a heap.  In one cycle, events
-that the memory system plans itself come first, in the order in which they were planned; then those of SMs, by SM,
-whichever was stepped first.
+Each of the next cycles has a *day* with a list of nodes; later events are in a heap.  Within a cycle, events scheduled
+by the memory system come first, in the order in which they were scheduled.  Events scheduled by SMs follow, ordered by
+SM, whichever SM was stepped first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BY_SM = 1 << (heap.ORDER_BITS - 1)
 
 
 def plan(memory: Memory, time: int, stage: int, node: int) -> None:
-    """Let a node's next event happen at ``time``, after those planned before for that time."""
+    """Schedule the next event of a node at ``time``, after those already scheduled for that time."""
     memory.scalars[scalars.SEQUENCE] += 1
     key = heap.key_of(time, memory.scalars[scalars.SEQUENCE] & (BY_SM - 1))
     if _has_day(memory, time, key, stage, node):
@@ -30,7 +30,9 @@ def plan(memory: Memory, time: int, stage: int, node: int) -> None:
 
 
 def plan_by_sm(memory: Memory, time: int, stage: int, node: int) -> None:
-    """The same, but after what `plan` plans for that time, and by SM; an SM plans one event for a cycle at most."""
+    """Schedule the next event of a node after those of `plan` for that time, ordered by SM; at most one per SM and
+    cycle.
+    """
     if _has_day(memory, time, heap.key_of(time, BY_SM | memory.nodes[node, nodes.SM]), stage, node):
         day = time & (DAYS - 1)
         before, following = NONE, memory.days[day, days.FIRST_OF_SMS] - 1
@@ -49,21 +51,21 @@ def plan_by_sm(memory: Memory, time: int, stage: int, node: int) -> None:
 
 
 def next_planned(memory: Memory) -> int:
-    """The time of the first event; NEVER without."""
+    """The time of the first event; NEVER if there is none."""
     if memory.scalars[scalars.IN_DAYS] == 0:
         return _first_in_heap(memory)
     return min(_first_in_heap(memory), _first_day(memory))
 
 
 def first_of_day(memory: Memory, time: int) -> int:
-    """The node of the first event that stands in the day of ``time``, NONE without."""
+    """The node of the first event in the day of ``time``, NONE if there is none."""
     day = time & (DAYS - 1)
     own = memory.days[day, days.FIRST_OF_DAY]
     return (own if own != 0 else memory.days[day, days.FIRST_OF_SMS]) - 1
 
 
 def take(memory: Memory, time: int) -> int:
-    """Takes out the node of the first event, which is at ``time``."""
+    """Remove and return the node of the first event, which is at ``time``."""
     memory.scalars[scalars.BEGIN] = time
     day = time & (DAYS - 1)
     own = memory.days[day, days.FIRST_OF_DAY]
@@ -87,7 +89,7 @@ def take(memory: Memory, time: int) -> int:
 
 
 def _has_day(memory: Memory, time: int, key: int, stage: int, node: int) -> bool:
-    """Whether an event goes to its day; if not, it has been put into the heap."""
+    """Whether an event belongs in a day; otherwise it is pushed to the heap."""
     memory.nodes[node, nodes.STAGE] = stage
     memory.nodes[node, nodes.KEY] = key
     if time - memory.scalars[scalars.BEGIN] >= DAYS:
@@ -106,7 +108,7 @@ def _first_in_heap(memory: Memory) -> int:
 
 
 def _first_day(memory: Memory) -> int:
-    """The first cycle with an event in its day; there is one."""
+    """The first cycle with an event in its day; there must be one."""
     time = memory.scalars[scalars.BEGIN]
     while True:
         day = time & (DAYS - 1)

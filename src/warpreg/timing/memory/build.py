@@ -1,4 +1,4 @@
-"""The arrays of a memory system, from what a machine file says of it."""
+"""Build the arrays of a memory system from a machine file."""
 
 from __future__ import annotations
 
@@ -47,19 +47,22 @@ from warpreg.timing.memory.layout import (
 SECTOR_BYTES = 32
 SMALLEST_CARVEOUT = 8192
 NODES_PER_TRANSACTION = 4
-"""A transaction, what the first level asks for it, what the second level asks for that, and a line written back."""
+"""Nodes per transaction: itself, the request of the first level, that of the second level, and a write-back."""
 
 
 def for_machine(machine: Machine, sms: int | None = None, shared_bytes: int = 0) -> Memory:
-    """The memory system of a machine at rest, for all its SMs or for some, each with so much shared memory in use."""
+    """An idle memory system of a machine, for ``sms`` SMs (default: all), each with ``shared_bytes`` of shared memory
+    in use.
+    """
     system = with_shared_memory(machine.memory, shared_bytes)
     latency = machine.latency
     return build(system, sms or machine.chip.sms, machine.chip.clock_mhz, latency.dram, latency.texture)
 
 
 def with_shared_memory(system: MemorySystem, shared_bytes: int) -> MemorySystem:
-    """The system whose first level has what ``shared_bytes``, rounded up to a power of two from 8 KB, leave of a
-    unified memory."""
+    """The system whose first level is what a unified memory leaves beside ``shared_bytes``, rounded up to a power of
+    two of at least 8 KB.
+    """
     cache = system.l1
     if cache is None or cache.unified_bytes is None:
         return system
@@ -70,7 +73,7 @@ def with_shared_memory(system: MemorySystem, shared_bytes: int) -> MemorySystem:
 
 
 def build(system: MemorySystem, sms: int, clock_mhz: float, latency: int, texture_latency: int) -> Memory:
-    """A memory system at rest, for ``sms`` SMs at ``clock_mhz``.
+    """An idle memory system for ``sms`` SMs at ``clock_mhz``.
 
     ``latency`` and ``texture_latency`` are those of the fixed model, in cycles.
     """
@@ -181,7 +184,7 @@ def _arrays(p: Words[Parameters]) -> Memory:
 
 
 def _place_queues(p: Words[Parameters]) -> int:
-    """Where the queues of each kind begin; how many there are."""
+    """Set the first queue of each kind; returns the number of queues."""
     width, slice_count = p[parameters.VIRTUAL_CHANNELS], p[parameters.SLICES]
     p[parameters.SLICE_QUEUES] = p[parameters.SMS] * width
     p[parameters.REPLY_QUEUES] = p[parameters.SLICE_QUEUES] + slice_count
@@ -195,7 +198,7 @@ def _place_queues(p: Words[Parameters]) -> int:
 
 
 def _zeros(rows: int, columns: int) -> Array:
-    """Rows of zeros, the first of which begins at a cache line of the host."""
+    """Rows of zeros that begin at a cache line of the host."""
     return _rows(rows, columns, _cleared)
 
 
@@ -204,7 +207,7 @@ def _cleared(words: int) -> Array:
 
 
 def _unset(rows: int, columns: int) -> Array:
-    """The same of rows that are written before they are read."""
+    """Uninitialised rows that begin at a cache line of the host."""
     return _rows(rows, columns, room)
 
 
@@ -216,7 +219,7 @@ def _rows(rows: int, columns: int, make: Callable[[int], Array]) -> Array:
 
 
 def _cache(caches: int, sets: int, ways: int) -> tuple[NDArray[np.int32], Array]:
-    """Empty lines, and their sets."""
+    """Empty lines and their sets."""
     lines = _zeros(caches * sets * ways, cache_lines.COUNT // 2)
     return lines.view(np.int32), _zeros(caches * sets, cache_sets.COUNT)
 
@@ -226,7 +229,7 @@ def _ticks(cycles: float) -> int:
 
 
 def _bits(number: int) -> int:
-    """log2, or -1 for what is no power of two; 0 bits fold nothing, so a single set counts as none either."""
+    """log2, or -1 if not a power of two; -1 also for a single set, because 0 bits cannot be folded."""
     return number.bit_length() - 1 if number > 1 and number & (number - 1) == 0 else -1
 
 
@@ -235,5 +238,5 @@ def _buckets(lines: int) -> int:
 
 
 def counters(memory: Memory) -> dict[str, Any]:
-    """What was counted, summed over the SMs."""
+    """The counters, summed over the SMs."""
     return dict(zip(counts.NAMES, array_of(memory.counts).sum(axis=0).tolist(), strict=True))

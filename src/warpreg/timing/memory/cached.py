@@ -1,9 +1,9 @@
-"""The cached model: caches as they are, and network, slices and DRAM as latency and bandwidth.
+"""The cached model: exact caches; network, slices and DRAM as latency and bandwidth.
 
-Each resource keeps the time at which it is free again; requests take it in the order of their arrival, which a heap of
-events keeps; requests that arrive together go by SM.  Queues have no bounds, and DRAM has no rows.
+Each resource stores the time at which it is free again.  Requests occupy it in the order of arrival, kept by a heap of
+events; requests that arrive in the same cycle are ordered by SM.  Queues are unbounded, and DRAM has no rows.
 
-SMs meet only where their requests arrive, so each may be stepped for some cycles before the next one is: `look_ahead`.
+SMs interact only where their requests arrive, so each may be stepped for several cycles before the next: `look_ahead`.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from warpreg.timing.memory.layout import TICKS, Memory
 
 
 def advance(memory: Memory, now: int) -> None:
-    """Do all that is due by ``now``."""
+    """Process all events due by ``now``."""
     _do_before(memory, now + 1)
     for sm in range(memory.parameters[parameters.SMS]):
         settle(memory, sm, now)
 
 
 def look_ahead(memory: Memory, soonest: int, until: int) -> int:
-    """Do what is due as far as SMs cannot change it that have been stepped up to ``until`` and do nothing before
-    ``soonest``; returns up to where answers are known.
+    """Process all events that SMs cannot affect: they have been stepped up to ``until`` and do nothing before
+    ``soonest``. Returns the cycle up to which all answers are known.
 
-    A request that leaves an SM is looked up after the latencies of the first-level cache, if it comes through that, of
-    the network and of the second-level cache; an answer is at its SM after that of the network.
+    A request reaches its slice after the latencies of the first-level cache (if it passes through it), of the network
+    and of the second-level cache.  An answer reaches its SM after that of the network.
     """
     p = memory.parameters
     way = p[parameters.NETWORK_LATENCY]
@@ -46,7 +46,7 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
 
 
 def next_event(memory: Memory, now: int) -> int:
-    """The earliest at which `advance` is due."""
+    """The earliest cycle in which `advance` is due."""
     soonest = next_planned(memory)
     for sm in range(memory.parameters[parameters.SMS]):
         soonest = min(soonest, _next_answer(memory, sm))
@@ -54,12 +54,12 @@ def next_event(memory: Memory, now: int) -> int:
 
 
 def next_return(memory: Memory, sm: int) -> int:
-    """The earliest at which something may come back to this SM."""
+    """The earliest cycle in which a ticket may return to this SM."""
     return min(next_in_heap(memory, sm), _next_answer(memory, sm))
 
 
 def retry(memory: Memory, sm: int, now: int) -> int:
-    """When `accepts` may hold after a refusal; NEVER: not before something comes back."""
+    """The cycle in which `accepts` may hold after a refusal; NEVER: only after a return."""
     if (
         memory.sms[sm, sms.BLOCKED] != NONE
         or memory.sms[sm, sms.UNDER_WAY] >= memory.parameters[parameters.OUTSTANDING]
@@ -69,7 +69,7 @@ def retry(memory: Memory, sm: int, now: int) -> int:
 
 
 def settle(memory: Memory, sm: int, now: int) -> None:
-    """Take the answers that are at an SM by ``now``."""
+    """Process the answers that have reached an SM by ``now``."""
     while _next_answer(memory, sm) <= now:
         node = memory.sms[sm, sms.FIRST_ANSWER]
         following = memory.nodes[node, nodes.NEXT]
@@ -81,7 +81,7 @@ def settle(memory: Memory, sm: int, now: int) -> None:
 
 
 def awaited(memory: Memory, sm: int) -> int:
-    """A ticket that comes back soon, or NONE."""
+    """A ticket that returns soon, or NONE."""
     node = memory.sms[sm, sms.FIRST_ANSWER]
     return NONE if node == NONE else memory.nodes[node, nodes.TICKET]
 
@@ -92,7 +92,7 @@ def _next_answer(memory: Memory, sm: int) -> int:
 
 
 def _do_before(memory: Memory, end: int) -> None:
-    """Do all that is due before ``end``, in order of time."""
+    """Process all events due before ``end``, in order of time."""
     while True:
         time = next_planned(memory)
         if time >= end:
@@ -115,7 +115,7 @@ def _do_before(memory: Memory, end: int) -> None:
 
 
 def _expect(memory: Memory, node: int) -> None:
-    """A node's event is next, if it is not NONE; then that of the node behind it."""
+    """Prefetch for the event of a node (NONE: nothing), then for that of its successor."""
     if node == NONE:
         return
     following = memory.nodes[node, nodes.NEXT] * nodes.COUNT
@@ -125,7 +125,7 @@ def _expect(memory: Memory, node: int) -> None:
 
 
 def _arrive(memory: Memory, which: int, node: int, now: int) -> None:
-    """A request at its slice: look it up, and find when the slice answers or DRAM has what is lacking."""
+    """A request arrives at its slice: look it up, and compute when the slice answers or DRAM has its sectors."""
     p = memory.parameters
     start = max(now * TICKS, memory.slices[which, slices.FREE_AT])
     busy = sectors_in(memory.nodes[node, nodes.SECTORS]) * p[parameters.L2_SECTOR_TICKS]
@@ -162,7 +162,7 @@ def _arrive(memory: Memory, which: int, node: int, now: int) -> None:
 
 
 def _move(memory: Memory, which: int, sectors: int, now: int) -> int:
-    """Occupy the data bus of the slice's channel; the cycle at whose beginning the last byte has been moved."""
+    """Occupy the data bus of the slice's channel; returns the cycle at whose start the transfer is complete."""
     channel = second_level.channel_of(memory, which)
     start = max(now * TICKS, memory.channels[channel, channels.FREE_AT])
     end = start + sectors * memory.parameters[parameters.DRAM_SECTOR_TICKS]

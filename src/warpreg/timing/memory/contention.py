@@ -1,7 +1,7 @@
-"""The contention model: bounded queues everywhere, stepped cycle by cycle while there is anything in them.
+"""The contention model: bounded queues everywhere, stepped cycle by cycle while they are not empty.
 
-A slice takes the first request of its queue when it is free, has a line to wait with, its reply queue has room and its
-DRAM controller takes what may come of it; until then the queue stands, the network fills, and the SMs wait in front of
+A slice serves the first request of its queue when it is free, has a free line, its reply queue has room, and its DRAM
+controller can accept the resulting bursts.  Until then the queue stalls, the network fills, and SMs wait in front of
 their first-level caches.
 """
 
@@ -17,7 +17,7 @@ from warpreg.timing.memory.layout import TICKS, Memory
 
 
 def advance(memory: Memory, now: int) -> None:
-    """One cycle: what is due, then slices, DRAM controllers and networks."""
+    """One cycle: due events, then slices, DRAM controllers and networks."""
     p = memory.parameters
     time = next_planned(memory)
     while time <= now:
@@ -45,8 +45,8 @@ def advance(memory: Memory, now: int) -> None:
 
 
 def look_ahead(memory: Memory, soonest: int, until: int) -> int:
-    """The cycle in which something happens next, if SMs do nothing before ``soonest`` and have been stepped up to
-    ``until``; then they go on by one cycle.
+    """The cycle of the next event, if SMs do nothing before ``soonest`` and have been stepped up to ``until``; they are
+    then stepped by one cycle.
     """
     now = min(soonest, network.next_event(memory, until))
     if now >= NEVER:
@@ -58,11 +58,11 @@ def look_ahead(memory: Memory, soonest: int, until: int) -> int:
 
 
 def settle(memory: Memory, sm: int, now: int) -> None:
-    """Answers are taken in `advance`."""
+    """No effect: answers are processed in `advance`."""
 
 
 def _due(memory: Memory, node: int, now: int) -> None:
-    """A node's event."""
+    """Process the event of a node."""
     stage = memory.nodes[node, nodes.STAGE]
     which = second_level.slice_of(memory, memory.nodes[node, nodes.LINE])
     if stage == nodes.DELIVER:
@@ -82,7 +82,7 @@ def _due(memory: Memory, node: int, now: int) -> None:
 
 
 def _serve(memory: Memory, which: int, queue: int, now: int) -> None:
-    """Let a slice take the first request of its queue, if it can."""
+    """Let a slice serve the first request of its queue, if it can."""
     p = memory.parameters
     node = memory.queues[queue, queues.HEAD]
     channel = second_level.channel_of(memory, which)
@@ -121,7 +121,7 @@ def _serve(memory: Memory, which: int, queue: int, now: int) -> None:
 
 
 def _replies(memory: Memory, which: int) -> int:
-    """Answers that wait at a slice's ports."""
+    """Answers that wait at the ports of a slice."""
     p = memory.parameters
     width = p[parameters.VIRTUAL_CHANNELS]
     first = p[parameters.REPLY_QUEUES] + which * width

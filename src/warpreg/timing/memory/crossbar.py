@@ -1,9 +1,9 @@
-"""A crossbar for requests and one for replies: queues at the inputs, and outputs that take one packet at a time.
+"""Crossbars for requests and for replies: queues at the inputs, outputs that accept one packet at a time.
 
-A packet occupies its input and its output for as many cycles as it has flits.  In a cycle each free input offers the
-oldest of its packets whose output is free and has room, and each output takes the oldest that it is offered.  An input
-has a queue for each virtual channel, which its packets' destinations are divided among, so that a packet whose output
-is busy holds up only those of its own queue.
+A packet occupies its input and its output for as many cycles as it has flits.  In each cycle, every free input offers
+its oldest packet whose output is free and has room, and every output accepts the oldest offered packet.  An input has
+one queue per virtual channel; the destination selects the channel, so a packet whose output is busy blocks only the
+packets of its own queue.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def requests(memory: Memory, now: int) -> None:
 
 
 def _offer_request(memory: Memory, sm: int, now: int) -> None:
-    """Offer the oldest request of an SM that can be taken, unless its slice is offered an older one."""
+    """Offer the oldest request of an SM that can move, unless its slice has an older offer."""
     p = memory.parameters
     channels = p[parameters.VIRTUAL_CHANNELS]
     oldest = NEVER
@@ -64,7 +64,7 @@ def _offer_request(memory: Memory, sm: int, now: int) -> None:
 
 
 def replies(memory: Memory, now: int) -> None:
-    """Move replies from slices to SMs, which always take them."""
+    """Move replies from slices to SMs, which always accept them."""
     p = memory.parameters
     for sm in range(p[parameters.SMS]):
         memory.sms[sm, sms.CHOSEN_BY] = NONE
@@ -82,7 +82,7 @@ def replies(memory: Memory, now: int) -> None:
 
 
 def _offer_reply(memory: Memory, which: int, now: int) -> None:
-    """Offer the oldest reply of a slice that can be taken, unless its SM is offered an older one."""
+    """Offer the oldest reply of a slice that can move, unless its SM has an older offer."""
     p = memory.parameters
     channels = p[parameters.VIRTUAL_CHANNELS]
     first = p[parameters.REPLY_QUEUES] + which * channels

@@ -1,4 +1,4 @@
-"""The functions of docs/reference/timing.md for any model: which one is a number in the memory system."""
+"""The memory interface of docs/reference/timing.md for any model; a parameter of the memory system selects it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from warpreg.timing.memory.layout import CACHED, CONTENTION, FIXED, Memory
 
 
 def accepts(memory: Memory, sm: int, now: int) -> bool:
-    """Whether memory takes a transaction of this SM now."""
+    """Whether memory accepts a transaction of this SM now."""
     if memory.parameters[parameters.MODEL] == FIXED:
         return fixed.accepts(memory, sm, now)
     return first_level.accepts(memory, sm, now)
 
 
 def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
-    """Take a transaction."""
+    """Send a transaction."""
     if memory.parameters[parameters.MODEL] == FIXED:
         fixed.send(memory, sm, kind, line, sectors, ticket, now)
     else:
@@ -24,7 +24,7 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
 
 
 def advance(memory: Memory, now: int) -> None:
-    """Do what is due."""
+    """Process due events."""
     p = memory.parameters
     if p[parameters.MODEL] == CACHED:
         cached.advance(memory, now)
@@ -33,7 +33,7 @@ def advance(memory: Memory, now: int) -> None:
 
 
 def next_event(memory: Memory, now: int) -> int:
-    """The earliest at which `advance` is due."""
+    """The earliest cycle in which `advance` is due."""
     p = memory.parameters
     if p[parameters.MODEL] == FIXED:
         return NEVER

@@ -1,9 +1,9 @@
 """DRAM controllers: first ready, first come first served (FR-FCFS) among the bursts of a channel's bounded queue.
 
-In a cycle a controller gives at most one column command and one row command.  The column command goes to the oldest
-burst whose row is open, whose bank may be accessed, and whose data find the bus free.  The row command, a precharge and
-an activation or the latter alone, goes to the oldest burst of those that are the first of a bank none of whose bursts
-wants its open row.  Bursts of one row stay in the order of arrival.
+Per cycle, a controller issues at most one column command and one row command.  The column command serves the oldest
+burst whose row is open, whose bank may be accessed and whose data find the bus free.  The row command (activation,
+after a precharge if a row is open) serves the oldest burst among the first bursts of banks in which no burst needs the
+open row.  Bursts of one row are served in order of arrival.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def enter(memory: Memory, channel: int, node: int, now: int) -> None:
 
 
 def step(memory: Memory, channel: int, now: int) -> None:
-    """Give the commands of this cycle."""
+    """Issue the commands of this cycle."""
     p = memory.parameters
     ticks = now * TICKS
     count = p[parameters.BANKS]
@@ -71,7 +71,7 @@ MISS = -2
 
 
 def _before_hit(memory: Memory, head: int, row: int) -> int:
-    """The node before the first one of a list that wants ``row``: NONE if that is the head, MISS if none does."""
+    """The node before the first one of a list that needs ``row``: NONE if that is the head, MISS if none does."""
     before = NONE
     node = head
     while node != NONE:
@@ -83,7 +83,7 @@ def _before_hit(memory: Memory, head: int, row: int) -> int:
 
 
 def _column_at(memory: Memory, channel: int, bank: int, kind: int) -> int:
-    """Ticks from which a burst of an open row may be read or written: bank, turnaround of the bus, and bus."""
+    """First tick in which a burst of an open row may be read or written, given bank, bus turnaround and bus."""
     p = memory.parameters
     is_write = kind == record.STORE
     first = memory.channels[channel, channels.FREE_AT] - (p[parameters.T_WL] if is_write else p[parameters.T_CL])
@@ -119,7 +119,7 @@ def _move(memory: Memory, channel: int, bank: int, node: int, ticks: int) -> Non
 
 
 def _open(memory: Memory, channel: int, bank: int, ticks: int) -> None:
-    """Open the row that the first burst of a bank wants."""
+    """Open the row that the first burst of a bank needs."""
     p = memory.parameters
     activation = ticks + _before_activation(memory, bank)
     head = memory.queues[p[parameters.BANK_QUEUES] + bank, queues.HEAD]
@@ -131,5 +131,5 @@ def _open(memory: Memory, channel: int, bank: int, ticks: int) -> None:
 
 
 def _before_activation(memory: Memory, bank: int) -> int:
-    """Ticks that a precharge takes first, if a row is open."""
+    """Ticks of the precharge if a row is open, else 0."""
     return 0 if memory.banks[bank, dram_banks.OPEN_ROW] == NONE else memory.parameters[parameters.T_RP]

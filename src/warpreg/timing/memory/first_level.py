@@ -1,9 +1,9 @@
-"""The first-level cache of an SM, shared by the models that have one.
+"""First-level cache of an SM, shared by the models that have one.
 
-Loads are looked up when they are sent and answered ``latency`` cycles later.  A line is allocated when it is missed,
-and transactions that wait for it are chained to it; each line that is waited for occupies a miss register.  Stores and
-atomics pass through.  A transaction that finds no miss register, no line or no room in the network waits alone in
-front of the cache, and the SM sends none until it has been taken.
+Loads are looked up when they are sent and answered ``latency`` cycles later.  A miss allocates a line, and transactions
+that wait for it are chained to it; each line in flight occupies a miss register.  Stores and atomics pass through.  A
+transaction without a free miss register, line or place in the network waits in front of the cache, and the SM sends no
+other until it has proceeded.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ MUST_WAIT = -2
 
 
 def accepts(memory: Memory, sm: int, now: int) -> bool:
-    """Whether the cache takes a transaction of this SM in this cycle."""
+    """Whether the cache accepts a transaction of this SM in this cycle."""
     free = memory.sms[sm, sms.FREE_AT] < (now + 1) * TICKS
     room = memory.sms[sm, sms.UNDER_WAY] < memory.parameters[parameters.OUTSTANDING]
     return free and room and memory.sms[sm, sms.BLOCKED] == NONE
 
 
 def retry(memory: Memory, sm: int, now: int) -> int:
-    """When `accepts` may hold after a refusal."""
+    """The cycle in which `accepts` may hold after a refusal."""
     if memory.sms[sm, sms.BLOCKED] != NONE:
         return max(now + 1, network.next_event(memory, now))
     if memory.sms[sm, sms.UNDER_WAY] >= memory.parameters[parameters.OUTSTANDING]:
@@ -38,7 +38,7 @@ def retry(memory: Memory, sm: int, now: int) -> int:
 
 
 def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
-    """Take a transaction, which occupies the cache for a cycle at least."""
+    """Send a transaction, which occupies the cache for at least one cycle."""
     p = memory.parameters
     start = max(now * TICKS, memory.sms[sm, sms.FREE_AT])
     memory.sms[sm, sms.FREE_AT] = start + max(TICKS, sectors_in(sectors) * p[parameters.L1_SECTOR_TICKS])
@@ -52,14 +52,14 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
 
 
 def expect(memory: Memory, sm: int, line: int) -> None:
-    """A transaction for this line is sent soon."""
+    """Hint that a transaction for this line is sent soon."""
     p = memory.parameters
     if p[parameters.HAS_L1] == 1:
         tags.expect(memory.buckets1, p[parameters.BUCKETS1], sm, line)
 
 
 def unblock(memory: Memory, now: int) -> None:
-    """Let transactions that wait in front of caches try again where something has changed."""
+    """Retry transactions that wait in front of caches where the state has changed."""
     if memory.scalars[scalars.WOKEN_ANY] == 0:
         return
     memory.scalars[scalars.WOKEN_ANY] = 0
@@ -68,7 +68,7 @@ def unblock(memory: Memory, now: int) -> None:
 
 
 def unblock_one(memory: Memory, sm: int, now: int) -> None:
-    """The same of one SM."""
+    """Retry the transaction that waits in front of one SM's cache."""
     if memory.sms[sm, sms.WOKEN] == 1:
         memory.sms[sm, sms.WOKEN] = 0
         node = memory.sms[sm, sms.BLOCKED]
@@ -77,7 +77,7 @@ def unblock_one(memory: Memory, sm: int, now: int) -> None:
 
 
 def deliver(memory: Memory, node: int, now: int) -> None:
-    """An answer is there: it fills the cache and those that waited go back, or it goes back itself."""
+    """An answer arrives: it fills the cache and returns the transactions that waited, or returns its own."""
     sm = memory.nodes[node, nodes.SM]
     chain = node
     memory.nodes[node, nodes.NEXT] = NONE
@@ -95,7 +95,7 @@ def deliver(memory: Memory, node: int, now: int) -> None:
 
 
 def expect_answer(memory: Memory, node: int) -> None:
-    """An answer is delivered soon, to the line and the transaction that it is for; then the one after it."""
+    """Prefetch for the delivery of an answer, then for the one after it."""
     prefetch(memory.nodes, memory.nodes[node, nodes.NEXT] * nodes.COUNT)
     prefetch(memory.nodes, memory.nodes[node, nodes.NEXT] * nodes.COUNT + HOST_LINE)
     prefetch(memory.lines1, memory.nodes[node, nodes.FILLS] * cache_lines.COUNT)
@@ -103,7 +103,7 @@ def expect_answer(memory: Memory, node: int) -> None:
 
 
 def _take(memory: Memory, sm: int, node: int, now: int) -> int:
-    """Look the transaction up; 0 where it has to wait, and nothing has changed then."""
+    """Look a transaction up; returns 0 if it must wait, without any change of state."""
     p = memory.parameters
     kind = memory.nodes[node, nodes.KIND]
     is_load = kind == record.LOAD or kind == record.TEXTURE_LOAD
@@ -129,7 +129,7 @@ def _take(memory: Memory, sm: int, node: int, now: int) -> int:
 
 
 def _look_up(memory: Memory, sm: int, node: int, slot: int, now: int) -> int:
-    """A load at its line, if there is one; returns the request that it makes, NONE, or MUST_WAIT."""
+    """Look a load up in its line, if present; returns the request that it makes, NONE, or MUST_WAIT."""
     p = memory.parameters
     lines = memory.lines1
     need = memory.nodes[node, nodes.SECTORS]
@@ -174,7 +174,7 @@ def _look_up(memory: Memory, sm: int, node: int, slot: int, now: int) -> int:
 
 
 def _fill(memory: Memory, sm: int, slot: int, sectors: int) -> int:
-    """Sectors of a line are there; returns a chain of those that waited for nothing else, first come first."""
+    """Mark sectors of a line as valid; returns a chain of the nodes that wait for nothing else, first come first."""
     lines = memory.lines1
     chain = tags.fill(lines, memory.nodes, slot, sectors)
     if lines[slot, cache_lines.BITS] & cache_lines.PENDING == 0:

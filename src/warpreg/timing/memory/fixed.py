@@ -1,4 +1,4 @@
-"""The fixed model: a latency, and for each SM a port that moves so many bytes in a cycle (Gebhart, ISCA 2011)."""
+"""The fixed model: a latency, and per SM a port with a bandwidth in bytes per cycle (Gebhart et al., ISCA 2011)."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from warpreg.timing.memory.heap import give_back, next_return, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
 
 AHEAD = 4096
-"""Cycles; so that a run that does not get on is noticed."""
+"""Cycles between events, at most, so that a run without progress is detected."""
 
 
 def accepts(memory: Memory, sm: int, now: int) -> bool:
-    """Whether the port is free in this cycle and the ticket has room."""
+    """Whether the port is free in this cycle and one more transaction may be in flight."""
     free = memory.sms[sm, sms.FREE_AT] < (now + 1) * TICKS
     return free and memory.sms[sm, sms.UNDER_WAY] < memory.parameters[parameters.OUTSTANDING]
 
 
 def retry(memory: Memory, sm: int, now: int) -> int:
-    """When `accepts` may hold after a refusal."""
+    """The cycle in which `accepts` may hold after a refusal."""
     if memory.sms[sm, sms.UNDER_WAY] >= memory.parameters[parameters.OUTSTANDING]:
         return max(now + 1, next_return(memory, sm))
     return max(now + 1, memory.sms[sm, sms.FREE_AT] // TICKS)
 
 
 def expect(memory: Memory, sm: int, line: int) -> None:
-    """A transaction for this line is sent soon: nothing to look up."""
+    """No effect: nothing is looked up."""
 
 
 def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
-    """Occupy the port, one cycle at least; the ticket is back after the latency, which counts from the port's start."""
+    """Occupy the port for at least one cycle; the ticket is back ``latency`` cycles after that begins."""
     p = memory.parameters
     start = max(now * TICKS, memory.sms[sm, sms.FREE_AT])
     moved = sectors | p[parameters.SEGMENT] if kind == record.LOAD else sectors
@@ -44,23 +44,23 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
 
 
 def advance(memory: Memory, now: int) -> None:
-    """Nothing happens by itself."""
+    """No effect: there are no events."""
 
 
 def look_ahead(memory: Memory, soonest: int, until: int) -> int:
-    """SMs do not meet: whatever ``until``, each may be stepped for as long as one likes."""
+    """SMs do not interact, so each may be stepped without limit."""
     return soonest + AHEAD
 
 
 def settle(memory: Memory, sm: int, now: int) -> None:
-    """Nothing is on its way."""
+    """No effect: nothing is in flight."""
 
 
 def next_event(memory: Memory, now: int) -> int:
-    """Nothing happens by itself."""
+    """NEVER: there are no events."""
     return NEVER
 
 
 def awaited(memory: Memory, sm: int) -> int:
-    """Not known."""
+    """Unknown."""
     return NONE

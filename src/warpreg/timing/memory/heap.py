@@ -1,4 +1,4 @@
-"""Binary heaps of (time, value) in rows of an array; what has the same time keeps the order in which it was put."""
+"""Binary heaps of (time, value) in rows of an array; entries of equal time keep the order of insertion."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ORDER_BITS = 24
 
 
 def push(rows: Array, base: int, count: int, key: int, value: int) -> None:
-    """Put a row into the heap ``rows[base:base + count]``; the caller counts."""
+    """Push a row to the heap ``rows[base:base + count]``; the caller updates the count."""
     index = count
     while index > 0:
         above = (index - 1) >> 1
@@ -24,7 +24,7 @@ def push(rows: Array, base: int, count: int, key: int, value: int) -> None:
 
 
 def pop(rows: Array, base: int, count: int) -> None:
-    """Take the first row out of ``rows[base:base + count]``, which the caller has read; the caller counts."""
+    """Remove the first row of ``rows[base:base + count]``, which the caller has read; the caller updates the count."""
     last = count - 1
     key = rows[base + last, 0]
     index = 0
@@ -43,12 +43,12 @@ def pop(rows: Array, base: int, count: int) -> None:
 
 
 def key_of(time: int, order: int) -> int:
-    """A key that sorts by time, then by ``order``, of which it has the lower bits."""
+    """A sort key by time, then by the lower bits of ``order``."""
     return time << ORDER_BITS | order & ((1 << ORDER_BITS) - 1)
 
 
 def give_back(memory: Memory, sm: int, time: int, ticket: int) -> None:
-    """Let a ticket return to its SM at ``time``."""
+    """Return a ticket to its SM at ``time``."""
     memory.sms[sm, sms.GIVEN_BACK] += 1
     key = key_of(time, memory.sms[sm, sms.GIVEN_BACK])
     push(memory.returns, sm * memory.parameters[parameters.OUTSTANDING], memory.sms[sm, sms.RETURNS], key, ticket)
@@ -56,14 +56,14 @@ def give_back(memory: Memory, sm: int, time: int, ticket: int) -> None:
 
 
 def next_return(memory: Memory, sm: int) -> int:
-    """The earliest known return to this SM; NEVER without."""
+    """The earliest known return to this SM; NEVER if there is none."""
     if memory.sms[sm, sms.RETURNS] == 0:
         return NEVER
     return memory.returns[sm * memory.parameters[parameters.OUTSTANDING], 0] >> ORDER_BITS
 
 
 def returned(memory: Memory, sm: int, now: int) -> int:
-    """Takes out a ticket that is back by ``now``, in order of return; NONE without."""
+    """Remove and return a ticket that is back by ``now``, in order of return; NONE if there is none."""
     if next_return(memory, sm) > now:
         return NONE
     base = sm * memory.parameters[parameters.OUTSTANDING]
@@ -76,7 +76,7 @@ def returned(memory: Memory, sm: int, now: int) -> int:
 
 
 def new_node(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int) -> int:
-    """A node that nobody uses."""
+    """Allocate a node."""
     node = memory.scalars[scalars.FREE_NODE]
     if node == NONE:
         node = memory.scalars[scalars.FRESH_NODE]
@@ -96,18 +96,18 @@ def new_node(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket
 
 
 def free_node(memory: Memory, node: int) -> None:
-    """Back to the free list."""
+    """Release a node to the free list."""
     memory.nodes[node, nodes.NEXT] = memory.scalars[scalars.FREE_NODE]
     memory.scalars[scalars.FREE_NODE] = node
 
 
 def sectors_in(mask: int) -> int:
-    """How many of four sectors."""
+    """The number of sectors in a mask of four."""
     return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
 
 
 def wake(memory: Memory, sm: int) -> None:
-    """Note that what blocks an SM's transaction may be gone."""
+    """Mark an SM whose blocked transaction may proceed."""
     if memory.sms[sm, sms.BLOCKED] != NONE:
         memory.sms[sm, sms.WOKEN] = 1
         memory.scalars[scalars.WOKEN_ANY] = 1

@@ -1,7 +1,7 @@
 """The arrays of a memory system: one layout for all models.
 
-Plain int64 arrays, because the models' functions are compiled into the timing core and allocate nothing.  Times are in
-cycles of the SMs, or in *ticks* of 1 / TICKS cycle where bandwidths do not divide a cycle.
+Plain int64 arrays, because the functions of the models are compiled into the timing core and allocate nothing.  Times
+are in cycles of the SM clock, or in *ticks* of 1 / TICKS cycle for bandwidths that do not divide a cycle.
 """
 
 from __future__ import annotations
@@ -37,11 +37,10 @@ CONSECUTIVE, FOLDED, RANDOM = range(len(SPREADS))
 class Memory(NamedTuple):
     """A memory system of some SMs.
 
-    ``lines1`` and ``lines2`` are int32: of those there are so many that the host's caches do not hold them.
-    ``buckets1`` and ``buckets2`` (int32): where looking a line up begins.  ``events`` a heap of (time, node), for those
-    that have no row in ``days``, one for each of the next DAYS cycles; ``weeks`` how many events each WEEK of them has.
-    ``returns`` a heap for each SM of (time, ticket).  ``routers`` of a mesh: when each of the five links is free
-    (cycles), and how many packets are in it.
+    ``lines1``, ``lines2``, ``buckets1`` and ``buckets2`` (hash tables of lines) are int32, because the caches of the
+    host do not hold all lines.  ``days`` has a row for each of the next DAYS cycles; ``weeks`` is the number of events
+    in each WEEK of them; ``events`` is a heap of (time, node) for later ones.  ``returns`` is a heap of (time, ticket)
+    per SM. ``routers`` of a mesh: when each of the five links is free (cycles), and the number of packets.
     """
 
     parameters: Words[Parameters]

@@ -1,4 +1,4 @@
-"""Queues of nodes, linked lists by their NEXT: what is in them counts as queued, so that somebody steps them."""
+"""Queues of nodes, as lists linked by NEXT.  Their nodes count as queued, so that queues are stepped."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from warpreg.timing.memory.layout import Memory
 
 
 def number(memory: Memory, node: int) -> None:
-    """Give a node its place in the order of all that are numbered."""
+    """Assign the next sequence number to a node."""
     memory.scalars[scalars.SEQUENCE] += 1
     memory.nodes[node, nodes.ORDER] = memory.scalars[scalars.SEQUENCE]
 
 
 def append(memory: Memory, queue: int, node: int) -> None:
-    """Put a node at the end."""
+    """Append a node."""
     memory.nodes[node, nodes.NEXT] = NONE
     if memory.queues[queue, queues.LENGTH] == 0:
         memory.queues[queue, queues.HEAD] = node
@@ -26,7 +26,7 @@ def append(memory: Memory, queue: int, node: int) -> None:
 
 
 def take(memory: Memory, queue: int) -> int:
-    """Take the first node out of a queue that is not empty."""
+    """Remove and return the first node of a non-empty queue."""
     node = memory.queues[queue, queues.HEAD]
     memory.queues[queue, queues.HEAD] = memory.nodes[node, nodes.NEXT]
     memory.queues[queue, queues.LENGTH] -= 1
@@ -35,7 +35,7 @@ def take(memory: Memory, queue: int) -> int:
 
 
 def take_after(memory: Memory, queue: int, before: int) -> int:
-    """Take the node after ``before`` out; the first one if that is NONE."""
+    """Remove and return the node after ``before``; the first one if that is NONE."""
     if before == NONE:
         return take(memory, queue)
     node = memory.nodes[before, nodes.NEXT]

@@ -1,9 +1,9 @@
-"""Two meshes of routers, one for requests and one for replies, in which packets go along x and then along y.
+"""Two meshes of routers, for requests and for replies, with dimension-order routing (x, then y).
 
-SMs and slices have a router each, SMs first, row by row.  A router has a queue for each input (north, east, south,
-west, local) and virtual channel; a packet keeps the channel that its destination gives it.  In a cycle an output
-whose link is free takes the oldest packet that wants it and finds room at the other end, an input sends at most one;
-the link is busy for a cycle a flit, and the packet may go on after the network's latency.
+SMs and slices have one router each, SMs first, row by row.  A router has one queue per input (north, east, south, west,
+local) and virtual channel; the destination of a packet selects its channel.  In each cycle, an output whose link is
+free accepts the oldest packet for it that has room at the other end; an input sends at most one.  The link is busy for
+one cycle per flit, and the packet may continue after the link latency.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from warpreg.timing.memory.second_level import slice_of
 NORTH, EAST, SOUTH, WEST, LOCAL, PORTS = range(6)
 REQUESTS, REPLIES = range(2)
 PACKETS = 5
-"""Position of a router's count of packets, after the times of its links."""
+"""Column of a router's number of packets, after the times of its links."""
 
 
 def step(memory: Memory, now: int) -> None:
-    """Let both networks move packets, from their entries too."""
+    """Move packets in both networks, including those at the entries."""
     p = memory.parameters
     for net in range(2):
         _enter(memory, net, now)
@@ -34,7 +34,7 @@ def step(memory: Memory, now: int) -> None:
 
 
 def _enter(memory: Memory, net: int, now: int) -> None:
-    """The local queues take what SMs or slices have to send: one packet of each in a cycle."""
+    """Move packets of SMs or slices to the local queues, at most one of each per cycle."""
     p = memory.parameters
     channels, sms = p[parameters.VIRTUAL_CHANNELS], p[parameters.SMS]
     count = sms if net == REQUESTS else p[parameters.SLICES]
@@ -57,7 +57,7 @@ def _enter(memory: Memory, net: int, now: int) -> None:
 
 
 def _route(memory: Memory, net: int, router: int, now: int) -> None:
-    """Let each output of a router take the oldest packet that wants it, at most one of each input."""
+    """Let each output of a router accept the oldest packet for it, at most one per input."""
     p = memory.parameters
     channels = p[parameters.VIRTUAL_CHANNELS]
     row = net * p[parameters.ROUTERS] + router
@@ -85,14 +85,14 @@ def _route(memory: Memory, net: int, router: int, now: int) -> None:
 
 
 def _goal(memory: Memory, net: int, node: int) -> int:
-    """The router that a packet goes to."""
+    """The destination router of a packet."""
     if net == REPLIES:
         return memory.nodes[node, nodes.SM]
     return memory.parameters[parameters.SMS] + slice_of(memory, memory.nodes[node, nodes.LINE])
 
 
 def _goes_on(memory: Memory, net: int, router: int, out: int, channel: int, node: int) -> bool:
-    """Whether there is room behind an output."""
+    """Whether there is room after an output."""
     p = memory.parameters
     if out != LOCAL:
         other = _neighbour(p[parameters.MESH_WIDTH], router, out)
@@ -130,7 +130,7 @@ def _has_room(memory: Memory, queue: int) -> bool:
 
 
 def _direction(width: int, router: int, goal: int) -> int:
-    """Where a packet leaves a router: along x first."""
+    """The output towards ``goal``: along x first."""
     x, to_x = router % width, goal % width
     if x != to_x:
         return EAST if to_x > x else WEST

@@ -1,4 +1,4 @@
-"""The network between SMs and slices as the caches see it; which model carries requests and replies."""
+"""Network between SMs and slices: selects the model that carries requests and replies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warpreg.timing.memory.second_level import slice_of
 
 
 def has_room(memory: Memory, sm: int, node: int) -> int:
-    """Whether the network takes a request of an SM."""
+    """Whether the network accepts a request of an SM."""
     p = memory.parameters
     if p[parameters.MODEL] == CACHED:
         return 1
@@ -22,7 +22,7 @@ def has_room(memory: Memory, sm: int, node: int) -> int:
 
 
 def inject(memory: Memory, node: int, time: int) -> None:
-    """A request leaves its SM at ``time`` or when the port is free."""
+    """Inject a request at ``time`` or when the port of its SM is free."""
     sm, p = memory.nodes[node, nodes.SM], memory.parameters
     if p[parameters.MODEL] == CACHED:
         flits = request_flits(memory, node)
@@ -36,7 +36,7 @@ def inject(memory: Memory, node: int, time: int) -> None:
 
 
 def leave(memory: Memory, node: int, now: int) -> None:
-    """A request has come through its first-level cache: into the queue that has kept room for it."""
+    """A request has passed its first-level cache: it enters the queue that has reserved room for it."""
     queue = _entry(memory, memory.nodes[node, nodes.SM], memory.nodes[node, nodes.LINE])
     memory.queues[queue, queues.EXPECTED] -= 1
     memory.nodes[node, nodes.FREE_FROM] = now
@@ -45,7 +45,7 @@ def leave(memory: Memory, node: int, now: int) -> None:
 
 
 def reply(memory: Memory, which: int, node: int, now: int) -> None:
-    """A slice answers: through its port, and through that of the SM."""
+    """A slice answers, through its port and that of the SM."""
     p = memory.parameters
     sm = memory.nodes[node, nodes.SM]
     if p[parameters.MODEL] == CACHED:
@@ -64,7 +64,7 @@ def reply(memory: Memory, which: int, node: int, now: int) -> None:
 
 
 def _answer(memory: Memory, sm: int, node: int, time: int) -> None:
-    """An answer is at its SM at ``time``, later than all before it."""
+    """An answer reaches its SM at ``time``, later than all before it."""
     memory.nodes[node, nodes.FREE_FROM] = time
     memory.nodes[node, nodes.NEXT] = NONE
     if memory.sms[sm, sms.FIRST_ANSWER] == NONE:
@@ -75,7 +75,7 @@ def _answer(memory: Memory, sm: int, node: int, time: int) -> None:
 
 
 def next_event(memory: Memory, now: int) -> int:
-    """The earliest at which something happens in the memory system; every cycle while requests are in queues."""
+    """The earliest cycle with an event in the memory system; every cycle while requests are in queues."""
     soonest = min(next_planned(memory), memory.scalars[scalars.DRAM_AT])
     if memory.scalars[scalars.QUEUED] > 0:
         return min(soonest, memory.scalars[scalars.STEPPED] + 1)
@@ -83,6 +83,6 @@ def next_event(memory: Memory, now: int) -> int:
 
 
 def _entry(memory: Memory, sm: int, line: int) -> int:
-    """The queue of an SM that a line's requests enter."""
+    """The queue of an SM for requests of a line."""
     channels = memory.parameters[parameters.VIRTUAL_CHANNELS]
     return sm * channels + slice_of(memory, line) % channels

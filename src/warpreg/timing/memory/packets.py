@@ -1,4 +1,4 @@
-"""How large requests and replies are on the network."""
+"""Sizes of requests and replies on the network."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def request_flits(memory: Memory, node: int) -> int:
 
 
 def reply_flits(memory: Memory, node: int) -> int:
-    """Flits of an answer: all but stores' carry data."""
+    """Flits of an answer: all but those of stores carry data."""
     return _flits(memory, node, 0 if memory.nodes[node, nodes.KIND] == record.STORE else 1)
 
 
 def _flits(memory: Memory, node: int, with_data: int) -> int:
-    """One packet, or one for each sector where first-level caches fetch sectors."""
+    """Flits of one packet, or of one packet per sector if first-level caches fetch sectors."""
     p = memory.parameters
     count = sectors_in(memory.nodes[node, nodes.SECTORS])
     packets = count if p[parameters.BY_SECTOR] == 1 else 1

@@ -1,7 +1,7 @@
-"""The second-level cache: slices that lines are spread over, write-back, allocated when missed.
+"""Second-level cache: address-interleaved slices, write-back, allocate on miss.
 
-A store makes its sectors valid and dirty without fetching them.  Functions say what a look-up found; time is the
-business of the model.
+A store makes its sectors valid and dirty without fetching them.  Functions return the outcome of a look-up; the models
+add the time.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from warpreg.timing.memory.heap import new_node
 from warpreg.timing.memory.layout import FOLDED, RANDOM, Memory
 
 HIT, WAITS, ASKS, NO_SLOT = range(4)
-"""What a look-up found: the sectors; that others have asked for them; that DRAM is to be asked for ``ASKED``; no line
-that could be replaced, or as many requests for one of the sectors as may wait."""
+"""Outcomes of a look-up: a hit; a miss on sectors already requested; a miss that reads ``ASKED`` from DRAM; no line can
+be replaced, or one of the sectors already has the maximum number of waiting requests.
+"""
 
 
 def slice_of(memory: Memory, line: int) -> int:
-    """The slice that a line belongs to."""
+    """The slice of a line."""
     p = memory.parameters
     chunk = line >> p[parameters.INTERLEAVE_SHIFT]
     if p[parameters.SPREAD] == FOLDED:
@@ -28,7 +29,7 @@ def slice_of(memory: Memory, line: int) -> int:
 
 
 def _mixed(number: int) -> int:
-    """32 bits that depend on all bits of a number, as if drawn at random."""
+    """A 32-bit hash of a number."""
     mixed = (number ^ number >> 32) & 0xFFFFFFFF
     mixed = (mixed ^ mixed >> 16) * 0x45D9F3B & 0xFFFFFFFF
     mixed = (mixed ^ mixed >> 16) * 0x45D9F3B & 0xFFFFFFFF
@@ -36,12 +37,12 @@ def _mixed(number: int) -> int:
 
 
 def channel_of(memory: Memory, which: int) -> int:
-    """The DRAM channel behind a slice."""
+    """The DRAM channel of a slice."""
     return which % memory.parameters[parameters.CHANNELS]
 
 
 def index_in_slice(memory: Memory, line: int) -> int:
-    """A line's number among those of its slice, in the order of addresses."""
+    """The index of a line among those of its slice, in the order of addresses."""
     p = memory.parameters
     chunk = line >> p[parameters.INTERLEAVE_SHIFT]
     bits = p[parameters.SLICE_BITS]
@@ -51,7 +52,7 @@ def index_in_slice(memory: Memory, line: int) -> int:
 
 
 def index_in_channel(memory: Memory, line: int) -> int:
-    """A line's number among those of its DRAM channel, in the order of addresses."""
+    """The index of a line among those of its DRAM channel, in the order of addresses."""
     p = memory.parameters
     within = p[parameters.INTERLEAVE_SHIFT] - 7
     chunk = line >> p[parameters.INTERLEAVE_SHIFT]
@@ -59,12 +60,12 @@ def index_in_channel(memory: Memory, line: int) -> int:
 
 
 def expect(memory: Memory, line: int) -> None:
-    """A line is looked up soon."""
+    """Hint that a line is looked up soon."""
     tags.expect(memory.buckets2, memory.parameters[parameters.BUCKETS2], slice_of(memory, line), line)
 
 
 def look_up(memory: Memory, which: int, node: int) -> int:
-    """Find a request's sectors in its slice, or make room for them; what to do for it stands in the scalars."""
+    """Look up the sectors of a request in its slice, or allocate them; the result is in the scalars."""
     p = memory.parameters
     lines = memory.lines2
     line = memory.nodes[node, nodes.LINE]
@@ -109,7 +110,7 @@ def look_up(memory: Memory, which: int, node: int) -> int:
 
 
 def _is_crowded(memory: Memory, slot: int, need: int) -> bool:
-    """Whether as many requests wait for one of these sectors of a line as may."""
+    """Whether one of these sectors of a line already has the maximum number of waiting requests."""
     bits = memory.lines2[slot, cache_lines.BITS]
     sought = need & ~bits & bits >> cache_lines.PENDING_SHIFT
     room = memory.parameters[parameters.MERGED2]
@@ -124,14 +125,14 @@ def _is_crowded(memory: Memory, slot: int, need: int) -> bool:
 
 
 def wait(memory: Memory, node: int) -> None:
-    """Chain a request to the line that it has just been found to wait for."""
+    """Chain a request to the line that the last look-up returned."""
     slot = memory.scalars[scalars.FOUND]
     memory.nodes[node, nodes.NEXT] = memory.lines2[slot, cache_lines.CHAIN]
     memory.lines2[slot, cache_lines.CHAIN] = node
 
 
 def request(memory: Memory, node: int) -> int:
-    """What asks DRAM for the sectors that a request has just been found to lack."""
+    """The DRAM read of the sectors that the last look-up of a request missed."""
     made = new_node(
         memory,
         memory.nodes[node, nodes.SM],
@@ -145,5 +146,5 @@ def request(memory: Memory, node: int) -> int:
 
 
 def fill(memory: Memory, node: int) -> int:
-    """DRAM has given the sectors of a request; returns a chain of those that have all they need, first come first."""
+    """DRAM has read the sectors of a request; returns a chain of the nodes that are complete, first come first."""
     return tags.fill(memory.lines2, memory.nodes, memory.nodes[node, nodes.FILLS], memory.nodes[node, nodes.SECTORS])

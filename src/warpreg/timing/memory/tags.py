@@ -1,8 +1,8 @@
-"""Set-associative tags with least-recently-used replacement and sectors; finding and replacing take constant time.
+"""Set-associative tags with LRU replacement and sectors; look-up and replacement take constant time.
 
-Functions take the arrays of one level (``lines``, ``sets``, ``buckets``); several caches of the same shape lie one
-after the other, cache ``which`` of them beginning at ``which * sets * ways``.  All zeros is an empty cache, so a large
-one costs nothing until it is used: buckets, and lines' HASH_NEXT, name one more than the slot.
+Functions take the arrays of one level (``lines``, ``sets``, ``buckets``).  Caches of the same shape are consecutive:
+cache ``which`` begins at line ``which * sets * ways``.  All zeros is an empty cache, so unused parts of a large one
+cost nothing; therefore buckets and HASH_NEXT store the slot plus one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TAG_MASK = (1 << TAG_BITS) - 1
 
 
 def find(lines: Records[CacheLines], buckets: Halves, count: int, which: int, line: int) -> int:
-    """The slot of a line in cache ``which``, or NONE; ``count`` buckets for each cache, a power of two."""
+    """The slot of a line in cache ``which``, or NONE; ``count`` buckets per cache, a power of two."""
     number = line >> LINE_SHIFT
     tag, above = number & TAG_MASK, number >> TAG_BITS
     slot = int(buckets[which * count + _bucket(number, count)]) - 1
@@ -31,7 +31,7 @@ def find(lines: Records[CacheLines], buckets: Halves, count: int, which: int, li
 
 
 def expect(buckets: Halves, count: int, which: int, line: int) -> None:
-    """A line of cache ``which`` is looked up soon."""
+    """Hint that a line of cache ``which`` is looked up soon."""
     prefetch(buckets, which * count + _bucket(line >> LINE_SHIFT, count))
 
 
@@ -41,7 +41,7 @@ def line_at(lines: Records[CacheLines], slot: int) -> int:
 
 
 def touch(lines: Records[CacheLines], sets: Records[CacheSets], slot: int) -> None:
-    """Make a line the youngest of its set."""
+    """Make a line the most recently used of its set."""
     newer = lines[slot, cache_lines.NEWER]
     if newer == NONE:
         return
@@ -64,7 +64,7 @@ def _make_newest(lines: Records[CacheLines], sets: Records[CacheSets], group: in
 
 
 def victim(lines: Records[CacheLines], sets: Records[CacheSets], group: int, ways: int) -> int:
-    """A slot of a set that was never used, or its oldest line that waits for nothing, or NONE."""
+    """A slot of a set that was never used, else its oldest line that waits for nothing, else NONE."""
     if sets[group, cache_sets.USED] < ways:
         return group * ways + sets[group, cache_sets.USED]
     slot = sets[group, cache_sets.OLDEST]
@@ -74,7 +74,7 @@ def victim(lines: Records[CacheLines], sets: Records[CacheSets], group: int, way
 
 
 def fill(lines: Records[CacheLines], chained: Records[Nodes], slot: int, sectors: int) -> int:
-    """Sectors of a line are there; returns a chain of the nodes that have all they need now, first come first."""
+    """Mark sectors of a line as valid; returns a chain of the nodes that have all they need, first come first."""
     lines[slot, cache_lines.BITS] = (lines[slot, cache_lines.BITS] | sectors) & ~(sectors << cache_lines.PENDING_SHIFT)
     ready = NONE
     waiting = NONE
@@ -109,7 +109,7 @@ def replace(
     slot: int,
     line: int,
 ) -> None:
-    """Give a slot of a set, which `victim` has found, to another line, with no sectors."""
+    """Replace the line in a slot of a set, found by `victim`, by another line without sectors."""
     used = sets[group, cache_sets.USED]
     if slot == group * ways + used:
         _use(lines, sets, group, used, slot)
@@ -126,7 +126,7 @@ def replace(
 
 
 def _use(lines: Records[CacheLines], sets: Records[CacheSets], group: int, used: int, slot: int) -> None:
-    """A slot is used for the first time: as the newest of its set."""
+    """Use a slot for the first time, as the most recently used of its set."""
     sets[group, cache_sets.USED] = used + 1
     lines[slot, cache_lines.SET] = group
     if used != 0:
@@ -153,10 +153,10 @@ def _bucket(number: int, count: int) -> int:
 
 
 def set_of(number: int, sets: int, bits: int) -> int:
-    """The set of a line's number.
+    """The set of a line number.
 
-    ``bits`` is log2 of ``sets``: the number's parts of so many bits are folded together, so that power-of-two strides
-    spread.  Where it is negative, ``sets`` is no power of two.
+    ``bits`` is log2 of ``sets``; the number is folded in parts of this width, so that power-of-two strides spread over
+    the sets.  A negative value means that ``sets`` is not a power of two.
     """
     if bits < 0:
         return number % sets

@@ -1,8 +1,7 @@
-"""Traffic without SMs: streams of loads that drive a memory system, to measure latency and throughput under load.
+"""Synthetic traffic: streams of loads that drive a memory system without SMs, to measure latency and throughput.
 
-Each SM has a number of *streams*, each with places for some loads under way; a place sends a load, waits until it is
-back and for a gap of some cycles, and sends the stream's next.  So streams are warps, and fewer of them are a throttled
-SM.
+Each SM has a number of *streams*, each with some loads in flight.  A load is sent when an earlier one of its place has
+returned and a gap of some cycles has passed.  A stream corresponds to a warp; fewer streams model a throttled SM.
 """
 
 from __future__ import annotations
@@ -18,21 +17,22 @@ from warpreg.timing.memory import dispatch, heap
 from warpreg.timing.memory.layout import Memory
 
 READY, SENT_AT, NUMBER, STREAM_FIELDS = range(4)
-"""Of a place for a load under way: when it may send (NEVER while it waits), when it sent; of the first place of a
-stream, how many loads the stream has sent."""
+"""Columns of a load in flight: first cycle in which it may send (NEVER while it waits), cycle in which it was sent; in
+the first row of a stream, the number of loads sent.
+"""
 CYCLES, GAP, FOOTPRINT, SECTORS, SEQUENTIAL, STREAMS, OWN, DEPTH, SETTINGS = range(9)
 LATENCY_SUM, LOADS, RESULTS = range(3)
 STAGGER = 613
-"""Lines by which streams begin further inside their parts, so that they do not visit the slices in step."""
+"""Offset in lines between the starts of streams, so that they do not visit the slices in step."""
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """``streams`` for each SM, each with ``depth`` loads under way; ``gap`` cycles between a return and the next load;
-    the ``sectors`` of each load.
+    """``streams`` per SM, each with ``depth`` loads in flight; ``gap`` cycles between a return and the next load;
+    ``sectors`` per load.
 
-    Lines come from ``footprint`` lines: at random, or one after the other with each stream in a part of its own.
-    ``shared`` says whether all SMs use the same lines.
+    Lines are in a range of ``footprint`` lines: at random, or sequential with a part of its own for each stream.
+    ``shared``: whether all SMs use the same lines.
     """
 
     streams: int
@@ -46,7 +46,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Measured:
-    """Loads that came back, their mean latency in cycles, and how many came back in a cycle."""
+    """Number of loads that returned, their mean latency in cycles, and loads per cycle."""
 
     loads: int
     latency: float
@@ -54,7 +54,7 @@ class Measured:
 
 
 def measure(memory: Memory, traffic: Traffic, cycles: int, warm_up: int = 0, sms: int | None = None) -> Measured:
-    """Drive a memory system at rest for ``warm_up`` cycles, then measure for ``cycles``; ``sms`` of its SMs send."""
+    """Drive an idle memory system for ``warm_up`` cycles, then measure for ``cycles``; ``sms`` of its SMs send."""
     active = len(memory.sms) if sms is None else sms
     streams = np.zeros((active * traffic.streams * traffic.depth, STREAM_FIELDS), np.int64)
     settings = np.zeros(SETTINGS, np.int64)
@@ -73,7 +73,7 @@ def measure(memory: Memory, traffic: Traffic, cycles: int, warm_up: int = 0, sms
 
 
 def drive(memory: Memory, streams: Array, settings: Array, results: Array, start: int) -> int:
-    """Step from cycle ``start`` until CYCLES; the numba subset of Python."""
+    """Step from cycle ``start`` until CYCLES; in the numba subset of Python."""
     sms = streams.shape[0] // (settings[STREAMS] * settings[DEPTH])
     for now in range(start, settings[CYCLES]):
         if dispatch.next_event(memory, now) <= now:
@@ -96,7 +96,7 @@ def _take_back(memory: Memory, streams: Array, settings: Array, results: Array, 
 
 
 def _send_one(memory: Memory, streams: Array, settings: Array, sm: int, now: int) -> None:
-    """The place of this SM that has been ready for longest sends the next load of its stream."""
+    """Send the next load of the stream whose place in this SM has been ready for longest."""
     count = settings[STREAMS] * settings[DEPTH]
     chosen = sm * count
     for stream in range(sm * count, (sm + 1) * count):
@@ -113,7 +113,7 @@ def _send_one(memory: Memory, streams: Array, settings: Array, sm: int, now: int
 
 
 def _line(settings: Array, sm: int, stream: int, number: int) -> int:
-    """The address of a line of a stream."""
+    """The line address of the ``number``-th load of a stream."""
     footprint = settings[FOOTPRINT]
     base = sm * footprint if settings[OWN] == 1 else 0
     if settings[SEQUENTIAL] == 1:

@@ -1,1 +1,1 @@
-"""What a timing run returns: cycles, counts, the stall account, and the traffic of the memory system."""
+"""Results of a timing run: cycles, counts, stall account, traffic of the memory system."""

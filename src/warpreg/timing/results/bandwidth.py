@@ -1,4 +1,4 @@
-"""What moves data between an SM and DRAM: how much of it was moved, and how much could have been."""
+"""Bandwidth between SMs and DRAM: amount moved and maximum."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warpreg.timing.memory.layout import TICKS
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """``amount`` of what a part of the memory system moved, and the ``most`` that it moves in a cycle."""
+    """``amount`` moved by a part of the memory system, and the ``most`` that it can move per cycle."""
 
     amount: float
     most: float
@@ -21,13 +21,13 @@ class Moved:
         return Moved(self.amount + other.amount, self.most)
 
     def use(self, cycles: int) -> float:
-        """The share of what could have been moved."""
+        """The amount moved divided by the maximum."""
         return self.amount / (self.most * max(1, cycles))
 
 
 def moved(machine: Machine, sms: int, transactions: int, counters: Mapping[str, int]) -> dict[str, Moved]:
-    """By part: ``load-store`` transactions of all SMs (one a cycle each); ``port``, of the fixed model, cycles in which
-    the ports of the SMs were busy; ``dram``, of the others, bytes on the buses of all channels.
+    """Use by part: ``load-store``, transactions of all SMs (at most one per cycle each); ``port`` (fixed model), busy
+    cycles of the ports of the SMs; ``dram`` (other models), bytes on the buses of all channels.
 
     ``counters`` are those of the memory system.
     """

@@ -1,4 +1,4 @@
-"""What a timing run tells: cycles, instructions a cycle, where the cycles of every warp slot went, what was busy."""
+"""Result of a timing run: cycles, IPC, stall account, use of resources."""
 
 from __future__ import annotations
 
@@ -20,23 +20,22 @@ from warpreg.timing.core.whole_columns import accounts_of, sms_of, warps_of
 from warpreg.timing.results.bandwidth import Moved, moved
 
 CAUSES = tuple(causes.NAMES)
-"""Of the stall account, in the order of docs/reference/timing.md; every cycle of every warp slot has exactly one."""
+"""Causes of the stall account, in the order of docs/reference/timing.md; every cycle of a warp slot has exactly one."""
 
 
 @dataclass(frozen=True, eq=False)
 class TimingResult:
-    """One kernel's launches on one machine, or several kernels' end to end.
+    """Result of the launches of one kernel on one machine, or of several kernels in sequence.
 
-    ``issued`` int64[SMs] are warp-instructions; ``stalls`` int64[SMs x schedulers, causes] slot-cycles;
-    ``memory_cycles`` int64[warp slots of all SMs] those spent waiting for memory; ``dispatched`` by pipe.
-    ``bank_conflicts``: banks in which a read stayed ungranted, summed over steps; ``write_conflicts``: writes that
-    found others queued for their bank.
-    ``collected`` instructions spent ``collect_cycles`` in the ``collectors`` of all SMs, from the cycle in which they
-    entered to that of their dispatch; ``..._memory`` those that access memory, the others the rest.
-    ``memory_loads`` are loads and atomics that went to memory, which took ``memory_load_cycles``.  ``moved`` is by part
-    of the memory system, ``memory`` what that counted.  ``counts`` are the design's accesses, ``plain`` those of the
-    plain MRF on the same path, ``resources`` the design's quantities over time, summed over cycles and SMs.  Cycles are
-    those of the SM's clock.
+    ``issued`` int64[SMs] in warp-instructions; ``stalls`` int64[SMs x schedulers, causes] in slot-cycles;
+    ``memory_cycles`` int64[warp slots of all SMs], cycles spent waiting for memory; ``dispatched`` by pipe.
+    ``bank_conflicts``: banks with a read that was not granted, summed over steps; ``write_conflicts``: writes that
+    found others in the queue of their bank. ``collected`` instructions without memory access spent ``collect_cycles``
+    in the ``collectors`` of all SMs, from entry to dispatch; ``..._memory`` are those that access memory.
+    ``memory_loads`` are loads and atomics sent to memory, which took ``memory_load_cycles`` in total.  ``moved`` is the
+    bandwidth by part of the memory system, ``memory`` its counters. ``counts`` are the accesses of the design,
+    ``plain`` those of the plain MRF on the same path, ``resources`` the quantities of the design over time, summed over
+    cycles and SMs.  Cycles are those of the SM clock.
     """
 
     machine: str
@@ -67,22 +66,22 @@ class TimingResult:
 
     @property
     def ipc(self) -> float:
-        """Warp-instructions a cycle of all SMs together."""
+        """Warp-instructions per cycle of all SMs together."""
         return self.warp_instructions / self.cycles if self.cycles else 0.0
 
     @property
     def ipc_per_sm(self) -> float:
-        """Warp-instructions a cycle of an SM, the mean of all."""
+        """Warp-instructions per cycle and SM, mean of all SMs."""
         return self.ipc / self.sms
 
     @property
     def ipc_by_sm(self) -> NDArray[np.float64]:
-        """Warp-instructions a cycle of each SM."""
+        """Warp-instructions per cycle of each SM."""
         return self.issued / max(1, self.cycles)
 
     @property
     def stall_account(self) -> dict[str, int]:
-        """Slot-cycles by cause, over all SMs; they add up to cycles x slots x SMs."""
+        """Slot-cycles by cause over all SMs; their sum is cycles x slots x SMs."""
         return dict(zip(CAUSES, self.stalls.sum(axis=0).tolist(), strict=True))
 
     @property
@@ -93,23 +92,23 @@ class TimingResult:
 
     @property
     def collector_occupancy(self) -> float:
-        """Mean share of the collectors that hold an instruction; 0 without collectors."""
+        """Mean share of collectors that hold an instruction; 0 without collectors."""
         held = self.collect_cycles + self.collect_cycles_memory
         return held / (self.collectors * max(1, self.cycles)) if self.collectors else 0.0
 
     @property
     def bandwidth_use(self) -> dict[str, float]:
-        """By part of the memory system (`warpreg.timing.results.bandwidth.moved`): moved over what could have been."""
+        """Bandwidth use by part of the memory system (`warpreg.timing.results.bandwidth.moved`)."""
         return {part: one.use(self.cycles) for part, one in self.moved.items()}
 
     @property
     def load_latency(self) -> float:
-        """Mean cycles of loads and atomics that go to memory, from entering the load-store queue to their data."""
+        """Mean cycles of loads and atomics that access memory, from entering the load-store queue to their data."""
         return self.memory_load_cycles / self.memory_loads if self.memory_loads else 0.0
 
     @property
     def memory_stall_share(self) -> NDArray[np.float64]:
-        """By warp slot of all SMs: the share of cycles that its warps waited for memory."""
+        """By warp slot of all SMs: the share of cycles in which its warps waited for memory."""
         return self.memory_cycles / max(1, self.cycles)
 
     def as_dict(self) -> dict[str, Any]:
@@ -145,7 +144,7 @@ class TimingResult:
 
     @property
     def unit_use(self) -> dict[str, float]:
-        """By pipe: instructions dispatched for each unit and cycle."""
+        """By pipe: instructions dispatched per unit and cycle."""
         cycles = max(1, self.cycles)
         return {name: self.dispatched[name] / (count * self.sms * cycles) for name, count in self.units.items()}
 
@@ -159,7 +158,7 @@ def result_of(
     plain: Counts,
     resources: Mapping[str, int],
 ) -> TimingResult:
-    """What the core's arrays say at the end of a run of ``cycles``; ``counters`` are those of the memory system."""
+    """Result of a run of ``cycles`` from the arrays of the core; ``counters`` are those of the memory system."""
     m, table = core.machine, array_of(core.table)
     sm_count, schedulers, slots = int(m[machine.SMS]), int(m[machine.SCHEDULERS]), int(m[machine.SLOTS])
     own = warps_of(table, m)
@@ -202,7 +201,7 @@ def result_of(
 
 
 def joined(results: Sequence[TimingResult]) -> TimingResult:
-    """Launches one after the other as one result; all on the same machine."""
+    """Join the results of launches in sequence on the same machine."""
     first = results[0]
 
     def total(name: str) -> Any:

@@ -1,5 +1,5 @@
-"""One SM, a phase of a cycle a file.
+"""One SM: one file per phase of a cycle.
 
-Read `cycle` (the loop), then the phases in their order: `writeback`, `operand_collector`, `wakeup`, `issue`; then the
-parts that they use: operand paths, function units, the load/store unit, the placing of thread blocks.
+Read `cycle` (the loop), then the phases in order: `writeback`, `operand_collector`, `wakeup`, `issue`,
+`block_dispatch`; then their parts: operand paths, function units, the load-store unit, the stall account.
 """

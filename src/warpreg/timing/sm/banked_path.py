@@ -1,4 +1,4 @@
-"""The operand path of banks and collectors: latches, collectors, arbitration of the banks."""
+"""Operand path with banks and collectors: latches, collectors, bank arbitration."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def collect(c: Core, d: Any, sm: SmRow, now: int) -> int:
 
 
 def is_collecting(c: Core, sm: SmRow) -> bool:
-    """Writes, reads, latched instructions with a collector free, collectors that became ready after the last
-    dispatch.
+    """Whether there are writes, reads, latched instructions with a free collector, or collectors that became ready
+    after the last dispatch.
     """
     if c.table[sm, sms.WRITE_BANKS] != 0 or c.table[sm, sms.REQUEST_BANKS] != 0:
         return True
@@ -53,7 +53,7 @@ def refuses(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> bool:
 
 
 def waits_for(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> UnitsRow:
-    """The units of the oldest instruction in the collectors that the latch feeds, if it has all its operands."""
+    """The units of the oldest instruction in the collectors that the latch feeds, if all its operands are present."""
     oldest = earliest(c, sm, group_of(c, row, pipe))
     if oldest == NONE or c.table[sm, sms.READY_COLLECTORS] & bit(oldest) == 0:
         return NONE
@@ -62,7 +62,7 @@ def waits_for(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> Uni
 
 
 def take(c: Core, d: Any, sm: SmRow, row: SchedulerRow, pipe: int, pc: Pc, op: OpRow, now: int) -> None:
-    """Into the latch of its pipe, behind what waits for the same collectors."""
+    """Place an instruction in the latch of its pipe, at the end of the list of its group."""
     group = group_of(c, row, pipe)
     c.rows[row, schedulers.FULL] |= bit(pipe)
     c.rows[op, ops.UNITS] = units_of(c, row, pipe)

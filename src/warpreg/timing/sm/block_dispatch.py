@@ -1,4 +1,4 @@
-"""Phase 4 of a cycle: thread blocks that have ended leave their SM, and it takes the next one if there is room."""
+"""Phase 4 of a cycle: thread blocks that have ended leave their SM; the SM receives the next one if there is room."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from warpreg.timing.sm.writeback import end_warp
 
 
 def leave(c: Core, d: Any, sm: SmRow, now: int) -> None:
-    """Tell which warps have ended in this cycle, free the slots of the thread blocks that have."""
+    """Report the warps that ended in this cycle, and free the slots of thread blocks that ended."""
     ended_warps = c.table[sm, sms.ENDED_WARPS]
     c.table[sm, sms.ENDED_WARPS] = 0
     while ended_warps != 0:
@@ -58,7 +58,7 @@ def has_room(c: Core, sm: SmRow) -> bool:
 
 
 def place(c: Core, d: Any, sm: SmRow, now: int) -> None:
-    """Take the next thread block; there is one, and room for it."""
+    """Place the next thread block; it exists, and there is room."""
     block_warps = c.machine[machine.BLOCK_WARPS]
     within = lowest(c.table[sm, sms.FREE_BLOCKS])
     block = block_at(c, sm, within)
@@ -82,7 +82,7 @@ def place(c: Core, d: Any, sm: SmRow, now: int) -> None:
 
 
 def _take_slot(c: Core, d: Any, sm: SmRow, slot: int, block: BlockRow, start: int, now: int) -> None:
-    """A warp takes its slot; its first instruction is fetched in the next cycle."""
+    """Place a warp in its slot; its first instruction is fetched in the next cycle."""
     warp = warp_at(c, sm, slot)
     c.rows[warp, warps.PRESENT] = 1
     c.rows[warp, warps.BLOCK] = block

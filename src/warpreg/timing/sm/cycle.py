@@ -1,4 +1,4 @@
-"""The loop over cycles: an SM is stepped where something can happen; cycles in which nothing can are skipped."""
+"""Loop over cycles: step an SM in cycles in which an event can occur, and skip the others."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from warpreg.timing.sm.wakeup import fill_active, look_again
 from warpreg.timing.sm.writeback import complete
 
 PATIENCE = 4_000_000
-"""Cycles without an instruction issued after which a run counts as stuck."""
+"""Cycles without an issue after which a run counts as stuck."""
 
 
 def run(c: Core, memory: Any, d: Any) -> int:
-    """Go on until all thread blocks are done (DONE), more of them or more room for instructions under way is needed,
-    or nothing can happen any more (STUCK).
+    """Run until all thread blocks are done (DONE), the core needs more thread blocks or more operations, or no event
+    remains (STUCK).
 
-    SMs meet in memory and where they take thread blocks.  Memory says how far each SM may be stepped before the next
-    one is; so what an SM needs stays in the caches of the host for some cycles.
+    SMs interact through memory and through the dispatch of thread blocks.  Memory states how many cycles each SM may be
+    stepped before the next SM, so the state of an SM stays in the caches of the host.
     """
     while True:
         status = _step_all(c, memory, d)
@@ -44,7 +44,7 @@ def run(c: Core, memory: Any, d: Any) -> int:
 
 
 def _soonest(c: Core, memory: Any) -> int:
-    """When an SM is to be stepped next, as far as is known."""
+    """The earliest cycle in which an SM must be stepped, as far as known."""
     soonest = NEVER
     for sm in sm_rows(c.machine[machine.SMS]):
         soonest = min(soonest, c.table[sm, sms.DUE], ports.next_return(memory, sm))
@@ -52,7 +52,7 @@ def _soonest(c: Core, memory: Any) -> int:
 
 
 def _step_all(c: Core, memory: Any, d: Any) -> int:
-    """Step each SM up to UNTIL; those that have room take thread blocks in the order of cycles, then of SMs."""
+    """Step each SM up to UNTIL; SMs with room receive thread blocks by cycle, then by SM."""
     turn: int = NONE
     while True:
         for sm in sm_rows(c.machine[machine.SMS]):
@@ -73,7 +73,7 @@ def _step_all(c: Core, memory: Any, d: Any) -> int:
 
 
 def _place(c: Core, d: Any, sm: SmRow) -> int:
-    """It is the SM's turn to take a thread block, if there is one."""
+    """Dispatch a thread block, if any is left, to the SM whose turn it is."""
     if c.clock[clock.NEXT_BLOCK] != c.clock[clock.TOTAL_BLOCKS]:
         if c.clock[clock.NEXT_BLOCK] == c.clock[clock.LOADED_BLOCKS]:
             return NEEDS_BLOCKS
@@ -98,7 +98,7 @@ def _first_to_place(c: Core) -> int:
 
 
 def _step_one(c: Core, memory: Any, d: Any, sm: SmRow) -> int:
-    """Step an SM where something can happen, up to UNTIL or until it waits for its turn to take a thread block."""
+    """Step an SM in cycles with events, up to UNTIL or until it waits for its turn to receive a thread block."""
     while c.table[sm, sms.TAKES_BLOCK_AT] == NONE:
         back = ports.next_return(memory, sm)
         now = min(c.table[sm, sms.DUE], back)
@@ -122,7 +122,7 @@ def _step_one(c: Core, memory: Any, d: Any, sm: SmRow) -> int:
 
 
 def _step(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> int:
-    """One cycle of an SM; returns when it is to be stepped next, memory's returns apart."""
+    """Step an SM by one cycle; returns the next cycle in which it must be stepped, apart from returns of memory."""
     scheduler_count = c.machine[machine.SCHEDULERS]
     gap = now - 1 - c.table[sm, sms.STEPPED]
     if gap > 0:
@@ -150,7 +150,7 @@ def _step(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> int:
 
 
 def _issue_phase(c: Core, d: Any, sm: SmRow, now: int) -> bool:
-    """Phase 3; whether a warp that is ready was left over, or one changed."""
+    """Phase 3; returns whether a ready warp did not issue, or a warp changed."""
     scheduler_count = c.machine[machine.SCHEDULERS]
     c.table[sm, sms.RETRY_AT] = NEVER
     for scheduler in range(scheduler_count):

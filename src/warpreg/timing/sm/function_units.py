@@ -1,4 +1,4 @@
-"""Function units: those that a pipe of a scheduler uses, and when one of them is free."""
+"""Function units of the pipes of a scheduler, and when one of them is free."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from warpreg.timing.sm.load_store_unit import has_room
 
 
 def units_of(c: Core, row: SchedulerRow, pipe: int) -> UnitsRow:
-    """The row of the units that a scheduler's instructions of a pipe go to; ``row`` is the scheduler's."""
+    """The units that execute a scheduler's instructions of a pipe."""
     return c.rows[row, schedulers.UNITS_FOR + pipe]
 
 
 def free_at(c: Core, sm: SmRow, units: UnitsRow) -> int:
-    """When one takes an instruction: now or earlier, a later cycle, or NEVER while it would have to enter the queue of
-    the load-store unit and that is full.
+    """The first cycle in which a unit accepts an instruction: ``now`` or earlier, a later cycle, or NEVER if the
+    instruction must enter the load-store queue and the queue is full.
     """
     if c.rows[units, function_units.FEEDS_QUEUE] != 0 and not has_room(c, sm):
         return NEVER
@@ -23,7 +23,7 @@ def free_at(c: Core, sm: SmRow, units: UnitsRow) -> int:
 
 
 def take_unit(c: Core, units: UnitsRow, until: int) -> None:
-    """The one that has been free the longest takes an instruction."""
+    """Give an instruction to the unit that has been free the longest."""
     if c.rows[units, function_units.SIZE] == 1:
         c.rows[units, function_units.FREE_AT] = until
         return

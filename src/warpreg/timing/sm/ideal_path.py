@@ -1,4 +1,4 @@
-"""The ideal operand path: an instruction that issues has its operands and goes to its unit at once."""
+"""Ideal operand path: an instruction has its operands at issue and is dispatched at once."""
 
 from __future__ import annotations
 

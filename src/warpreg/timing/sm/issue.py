@@ -1,4 +1,4 @@
-"""Phase 3 of a cycle: each scheduler picks a warp, whose head issues."""
+"""Phase 3 of a cycle: each scheduler selects a warp, whose head issues."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from warpreg.timing.sm.writeback import end_warp
 
 
 def take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
-    """A scheduler's turn: issue what the policy picks, account for all who are ready.
+    """One turn of a scheduler: issue from the selected warp, and account for all ready warps.
 
-    Returns whether a warp is left that could issue in the next cycle as far as is known now.
+    Returns whether another warp could issue in the next cycle, as far as known now.
     """
     row = scheduler_at(c, sm, scheduler)
     ready = c.rows[row, schedulers.READY]
@@ -52,7 +52,7 @@ def take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
 
 
 def _pick(c: Core, sm: SmRow, row: SchedulerRow, scheduler: int, able: int) -> int:
-    """The position of the warp that goes first."""
+    """The position of the warp that the policy selects."""
     policy = c.machine[machine.POLICY]
     last = c.rows[row, schedulers.LAST]
     if policy == scheduling.LRR:
@@ -79,7 +79,7 @@ def _pick(c: Core, sm: SmRow, row: SchedulerRow, scheduler: int, able: int) -> i
 
 
 def _wait_for_token(c: Core, row: SchedulerRow, position: int, warp: WarpRow, token: int) -> None:
-    """Out of the ready warps until a hook wakes the token."""
+    """Remove a warp from the ready warps until a hook wakes the token."""
     take_from_ready(c, row, warp, bit(position))
     c.rows[row, schedulers.DIRTY] |= bit(position)
     c.rows[warp, warps.STOP] = warps.AT_TOKEN
@@ -89,7 +89,7 @@ def _wait_for_token(c: Core, row: SchedulerRow, position: int, warp: WarpRow, to
 def _issue_from(
     c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, position: int, warp: WarpRow, now: int
 ) -> None:
-    """Issue the head of a warp, and with dual issue what may follow it."""
+    """Issue the head of a warp and, with dual issue, a second instruction."""
     take_from_ready(c, row, warp, bit(position))
     c.rows[row, schedulers.DIRTY] |= bit(position)
     c.rows[row, schedulers.LAST] = position
@@ -106,7 +106,7 @@ def _issue_from(
 def _may_follow(
     c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, warp: WarpRow, pipe: int, now: int
 ) -> bool:
-    """Whether the new head may issue in the same cycle as the one before it, which went to ``pipe``."""
+    """Whether the new head may issue in the same cycle as the previous one, which uses ``pipe``."""
     head = c.rows[warp, warps.HEAD]
     if pipe == pipes.CTRL or head == NONE or c.rows[warp, warps.STOP] != warps.GOING:
         return False
@@ -154,7 +154,7 @@ def _issue(c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, warp: 
 
 
 def record_words(c: Core, access: int) -> int:
-    """Length of the access record that begins at ``access``."""
+    """Length in words of the access record at ``access``."""
     head = c.slab[access]
     space = head >> record.SPACE_SHIFT & 255
     if space == record.SHARED or space == record.CONSTANT:
@@ -163,7 +163,7 @@ def record_words(c: Core, access: int) -> int:
 
 
 def move_on(c: Core, warp: WarpRow) -> None:
-    """The next instruction of the warp's path becomes its head, NONE after the last."""
+    """Advance the head to the next instruction of the warp's path, NONE after the last."""
     head: Any = c.rows[warp, warps.HEAD] + 1
     c.rows[warp, warps.SUSPENDED] = 0
     while head == c.rows[warp, warps.BLOCK_END]:
@@ -182,7 +182,7 @@ def move_on(c: Core, warp: WarpRow) -> None:
 
 
 def _control(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
-    """Branches, barriers and fences are complete when they issue."""
+    """Complete a branch, barrier or fence at issue."""
     c.rows[op, ops.NEXT] = c.clock[clock.FREE_OP]
     c.clock[clock.FREE_OP] = op
     c.clock[clock.FREE_OPS] += 1
@@ -218,7 +218,7 @@ def _control(c: Core, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> 
 
 
 def _arrive(c: Core, sm: SmRow, block: BlockRow, flags: int) -> None:
-    """A warp comes to a barrier with a count."""
+    """Count a warp at a barrier with a count."""
     number = flags >> code.NUMBER_SHIFT & 15
     c.rows[block, blocks.ARRIVED + number] += 1
     if c.rows[block, blocks.ARRIVED + number] >= flags >> code.COUNT_SHIFT:
@@ -241,8 +241,8 @@ def _enter_scoreboard(c: Core, warp: WarpRow, pc: Pc, op: OpRow) -> None:
 
 
 def release_barriers(c: Core, sm: SmRow) -> None:
-    """At the end of phase 3: let the warps go on whose barrier is complete, or all of a thread block if each of them
-    waits at some barrier or has issued everything.
+    """Release warps at the end of phase 3: those at a complete barrier, or all of a thread block if each of its warps
+    waits at a barrier or has issued everything.
     """
     unchecked = c.table[sm, sms.CHECK_BARRIER]
     c.table[sm, sms.CHECK_BARRIER] = 0
@@ -258,7 +258,7 @@ def release_barriers(c: Core, sm: SmRow) -> None:
 
 
 def _release(c: Core, sm: SmRow, block: BlockRow, complete: int) -> None:
-    """The warps at these barriers, or at any (NONE); those barriers begin anew."""
+    """Release the warps at the barriers ``complete``, or at any barrier (NONE); these barriers restart."""
     for number in range(code.BARRIERS):
         if complete != NONE and complete >> number & 1 != 0:
             c.rows[block, blocks.ARRIVED + number] = 0
@@ -274,7 +274,7 @@ def _release(c: Core, sm: SmRow, block: BlockRow, complete: int) -> None:
 
 
 def _go_on(c: Core, warp: WarpRow) -> None:
-    """A warp is released from its barrier."""
+    """Release a warp from its barrier."""
     c.rows[warp, warps.STOP] = warps.GOING
     mark(c, warp)
     if ports.is_two_level(c):

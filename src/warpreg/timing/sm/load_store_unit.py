@@ -1,4 +1,4 @@
-"""The load-store unit: a queue of memory instructions whose head sends one transaction in a cycle."""
+"""Load-store unit: a queue of memory instructions whose head sends one transaction per cycle."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from warpreg.timing.sm.writeback import finish
 
 
 def has_room(c: Core, sm: SmRow) -> bool:
-    """Whether the queue takes another instruction."""
+    """Whether the queue accepts another instruction."""
     return c.table[sm, sms.QUEUED] < c.machine[machine.QUEUE]
 
 
 def begin(c: Core, d: Any, sm: SmRow, op: OpRow, later: int, now: int) -> None:
-    """An instruction is dispatched: into the queue if it has something to send, else into its pipe.
+    """Dispatch an instruction: into the queue if it has transactions, else into its pipe.
 
-    ``later``: cycles that its operands come later.
+    ``later``: cycles by which its operands are delayed.
     """
     pc = c.rows[op, ops.PC]
     pipe = c.code[pc, code.PIPE]
@@ -67,13 +67,13 @@ def _to_send(c: Core, op: OpRow) -> int:
 
 
 def _first_turn(c: Core, op: OpRow, now: int) -> int:
-    """When the head acts first after ``now``: it sends, or has its last cycle if memory inside the SM serves it."""
+    """First cycle after ``now`` in which the head acts: it sends, or completes if memory inside the SM serves it."""
     start = max(now, c.rows[op, ops.READY_AT])
     return start + c.rows[op, ops.TO_SEND] if _is_local(c, op) else start + 1
 
 
 def send_one(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
-    """The head's turn in this cycle."""
+    """Let the head send in this cycle."""
     if c.table[sm, sms.QUEUED] == 0 or c.table[sm, sms.QUEUE_AT] > now:
         return
     op = c.table[sm, sms.QUEUE_HEAD]
@@ -87,7 +87,7 @@ def send_one(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
 
 
 def expect_head(c: Core, memory: Any, sm: SmRow) -> None:
-    """Say what the head sends next."""
+    """Announce the next transaction of the head to memory."""
     if c.table[sm, sms.QUEUED] != 0:
         ports.expect(memory, sm, c.slab[c.rows[c.table[sm, sms.QUEUE_HEAD], ops.CURSOR]] & -record.LINE_BYTES)
 
@@ -99,7 +99,7 @@ def _is_local(c: Core, op: OpRow) -> bool:
 
 
 def _end_local(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
-    """Its last conflict cycle: stores are complete, loads follow after the latency."""
+    """Process the last conflict cycle: stores are complete, loads after the latency."""
     c.rows[op, ops.TO_SEND] = 0
     pc = c.rows[op, ops.PC]
     if c.code[pc, code.KIND] == record.STORE:
@@ -126,7 +126,7 @@ def _send(c: Core, memory: Any, sm: SmRow, op: OpRow, now: int) -> None:
 
 
 def _leave(c: Core, sm: SmRow, op: OpRow, now: int) -> None:
-    """The head leaves; the next one begins in the next cycle, and one inside the SM acts in its last."""
+    """Remove the head.  The next instruction starts in the next cycle; one served inside the SM acts in its last."""
     following = c.rows[op, ops.NEXT]
     c.table[sm, sms.QUEUE_HEAD] = following
     c.table[sm, sms.QUEUED] -= 1

@@ -1,4 +1,4 @@
-"""Phase 2 of a cycle: collectors dispatch, banks read, instructions leave their latches for collectors."""
+"""Phase 2 of a cycle: collectors dispatch, banks read, instructions move from latches to collectors."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ from warpreg.timing.sm.load_store_unit import begin
 
 
 def dispatch(c: Core, d: Any, sm: SmRow, now: int) -> int:
-    """Collectors whose operands are all there, oldest first, go where a unit takes them.
+    """Dispatch collectors whose operands are all present, oldest first, to free units.
 
-    Returns the first later cycle in which one that had to wait may go, NEVER if only other events can change that.
+    Returns the first later cycle in which one that had to wait may dispatch, NEVER if that depends on other events
+    only.
     """
     later = NEVER
     waiting = 0
@@ -87,14 +88,16 @@ def _leave_collector(c: Core, sm: SmRow, collector: int, op: OpRow, units: Units
 
 
 def _can_go(c: Core, sm: SmRow, collector: int, units: UnitsRow) -> None:
-    """All operands of a collector are there, whose instruction goes to these units."""
+    """Mark a collector as ready for the units of its instruction."""
     c.table[sm, sms.READY_COLLECTORS] |= bit(collector)
     c.rows[units, function_units.COLLECTED_FOR] |= bit(collector)
     c.table[sm, sms.UNITS_ASKED] |= c.rows[units, function_units.OWN]
 
 
 def earliest(c: Core, sm: SmRow, group: GroupRow) -> int:
-    """The collector of a group that was taken first, NONE if all are free; they are taken in the order of issue."""
+    """The collector of a group that was allocated first, NONE if all are free; they are allocated in the order of
+    issue.
+    """
     found = c.rows[group, groups.EARLIEST]
     inside = c.rows[group, groups.ALL] & ~c.rows[group, groups.FREE]
     if found == NONE and inside != 0:
@@ -104,12 +107,12 @@ def earliest(c: Core, sm: SmRow, group: GroupRow) -> int:
 
 
 def group_of(c: Core, row: SchedulerRow, pipe: int) -> GroupRow:
-    """The row of the collectors that a pipe's latch of a scheduler feeds; ``row`` is the scheduler's."""
+    """The collectors that the latch of a pipe of a scheduler feeds."""
     return c.rows[row, schedulers.GROUP_FOR + pipe]
 
 
 def read_banks(c: Core, sm: SmRow, taken: int, now: int, after: int) -> None:
-    """Every bank that is not ``taken`` grants its oldest request, unless the collector's ports are all in use.  The
+    """Let every bank that is not ``taken`` grant its oldest request, unless all ports of its collector are in use.  The
     next step is in cycle ``after``.
     """
     waiting = c.table[sm, sms.REQUEST_BANKS] & ~taken
@@ -132,7 +135,7 @@ def read_banks(c: Core, sm: SmRow, taken: int, now: int, after: int) -> None:
 
 
 def _oldest(c: Core, sm: SmRow, among: int) -> int:
-    """Of a set that is not empty."""
+    """The collector of a non-empty set whose instruction issued first."""
     base = sm * c.machine[machine.COLLECTORS]
     oldest = lowest(among)
     rest = among ^ bit(oldest)
@@ -145,7 +148,7 @@ def _oldest(c: Core, sm: SmRow, among: int) -> int:
 
 
 def _takes(c: Core, row: CollectorRow, now: int) -> bool:
-    """Whether a collector takes one more operand in this cycle; if so it is counted."""
+    """Whether a collector accepts one more operand in this cycle; if so, count it."""
     most = c.machine[machine.OPERAND_PORTS]
     if most == 0:
         return True
@@ -159,7 +162,9 @@ def _takes(c: Core, row: CollectorRow, now: int) -> bool:
 
 
 def _grant(c: Core, row: CollectorRow, bank: int, now: int, after: int) -> bool:
-    """The first word of a collector that waits for the bank is there; whether it waits for no other word of it."""
+    """Grant the first word of a collector that waits for the bank; returns whether no other word of it waits for the
+    bank.
+    """
     granted = False
     alone = True
     for k in range(c.rows[row, collectors.WORD_COUNT]):
@@ -177,7 +182,7 @@ def _grant(c: Core, row: CollectorRow, bank: int, now: int, after: int) -> bool:
 
 
 def enter(c: Core, d: Any, sm: SmRow, now: int) -> None:
-    """Latched instructions, oldest first, take free collectors of their group, at most ``in_ports`` in a step."""
+    """Move latched instructions, oldest first, into free collectors of their group, at most ``in_ports`` per step."""
     latched = c.table[sm, sms.GROUPS_LATCHED]
     while latched != 0:
         group = lowest(latched)
@@ -201,7 +206,7 @@ def _free_latch(c: Core, op: OpRow) -> None:
 
 
 def _take_collector(c: Core, d: Any, sm: SmRow, collector: int, op: OpRow, now: int) -> None:
-    """Ask the banks for the words of an instruction."""
+    """Request the source words of an instruction from the banks."""
     row = collector_at(c, sm, collector)
     pc = c.rows[op, ops.PC]
     warp = c.rows[op, ops.WARP]

@@ -1,4 +1,4 @@
-"""The stall account of warps that are ready, but whose instruction finds no room."""
+"""Stall account of ready warps whose instruction finds no room."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warpreg.timing.sm.load_store_unit import has_room
 
 
 def blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int) -> int:
-    """The ready warps whose pipe takes nothing now; ``cycles`` of each go to the account."""
+    """The ready warps whose pipe accepts nothing now; ``cycles`` of each are added to the account."""
     row = scheduler_at(c, sm, scheduler)
     blocked = 0
     pipes = ports.may_refuse(c, row) & c.rows[row, schedulers.WANTED_PIPES]
@@ -28,7 +28,7 @@ def blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int) -> 
 
 
 def _cause(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> Cause:
-    """Why there is no room."""
+    """The cause of the structural hazard."""
     asked = ports.waits_for(c, sm, row, pipe, now)
     if asked == NONE:
         return causes.OPERANDS

@@ -1,4 +1,4 @@
-"""Which warps could issue: looked at again when something happened to them, when their SM's phase 3 begins."""
+"""Wakeup: find the warps that could issue.  Warps that changed are checked again at the start of phase 3."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from warpreg.timing.core.state import Core
 
 
 def look_again(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> None:
-    """Find anew the cause of every marked warp of a scheduler, and take from the active set who must leave it."""
+    """Determine the cause of every marked warp of a scheduler, and suspend warps that must leave the active set."""
     row = scheduler_at(c, sm, scheduler)
     marked = c.rows[row, schedulers.DIRTY]
     c.rows[row, schedulers.DIRTY] = 0
@@ -38,14 +38,14 @@ def _look(c: Core, d: Any, sm: SmRow, row: SchedulerRow, position: int, warp: Wa
 
 
 def _is_past_fence(c: Core, warp: WarpRow) -> bool:
-    """Whether all is complete that the warp's fence waits for."""
+    """Whether everything that the fence of the warp waits for is complete."""
     awaited = c.rows[warp, warps.AWAITED]
     return c.rows[warp, warps.COPIED] >= awaited if awaited != NONE else c.rows[warp, warps.FLIGHT] == 0
 
 
 def slowest(c: Core, warp: WarpRow) -> int:
-    """The slowest class of the results that the head waits for, -1 if it waits for none; with active sets LONG_BIT too
-    if one has a long latency.
+    """The slowest wait class of the results that the head needs, -1 if it waits for none; with active sets, LONG_BIT is
+    set if one has a long latency.
     """
     head = c.rows[warp, warps.HEAD]
     if head == NONE or not _waits_for(c, warp, head, warps.BUSY):
@@ -62,7 +62,7 @@ def slowest(c: Core, warp: WarpRow) -> int:
 
 
 def _waits_for(c: Core, warp: WarpRow, head: Pc, first: Column[WarpRow, int]) -> bool:
-    """Whether the head needs a cell of the warp's set that begins at column ``first``."""
+    """Whether the head needs a cell of the warp's set at column ``first``."""
     found = 0
     for word in range(c.machine[machine.WORDS]):
         found |= c.code[head, code.NEED + word] & c.rows[warp, first + word]
@@ -70,7 +70,7 @@ def _waits_for(c: Core, warp: WarpRow, head: Pc, first: Column[WarpRow, int]) ->
 
 
 def _cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, waited: int, now: int) -> Cause:
-    """The first that holds, in the order of the stall account; READY where only the structure may stand in the way."""
+    """The first matching cause in the order of the stall account; READY if only structural hazards remain."""
     if c.rows[warp, warps.HEAD] == NONE:
         return causes.DRAIN
     stop = c.rows[warp, warps.STOP]
@@ -98,7 +98,7 @@ def wait_cause(waited: int) -> Cause:
 
 
 def set_cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, cause: Cause, now: int) -> None:
-    """From ``now`` on a warp waits for ``cause``; the cycles before go to the account."""
+    """Set the cause of a warp from ``now`` on; earlier cycles are added to the account."""
     before = c.rows[warp, warps.CAUSE]
     own = bit(position)
     if before == causes.READY:
@@ -119,7 +119,7 @@ def set_cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, cause: C
 
 
 def take_from_ready(c: Core, row: SchedulerRow, warp: WarpRow, own: int) -> None:
-    """Out of the ready warps, and of those that want their pipe; ``own``: the set of this warp."""
+    """Remove a warp from the ready warps and from those of its pipe; ``own`` is the set that contains only it."""
     c.rows[row, schedulers.READY] &= ~own
     pipe = c.rows[warp, warps.WANTED]
     others = c.rows[row, schedulers.WANTS + pipe] & ~own
@@ -131,7 +131,7 @@ def take_from_ready(c: Core, row: SchedulerRow, warp: WarpRow, own: int) -> None
 def _two_levels(
     c: Core, d: Any, sm: SmRow, row: SchedulerRow, position: int, warp: WarpRow, waited: int, now: int
 ) -> None:
-    """Leave the active set where a rule says so; know whether the warp could enter it."""
+    """Suspend the warp if a rule requires it; update whether it may be activated."""
     own = bit(position)
     if c.rows[row, schedulers.ACTIVE] & own != 0 and _leaves(c, warp, waited, now):
         c.rows[row, schedulers.ACTIVE] ^= own
@@ -141,7 +141,7 @@ def _two_levels(
 
 
 def know_eligible(c: Core, warp: WarpRow, waited: int) -> None:
-    """Whether a pending warp could enter the active set."""
+    """Update whether a pending warp may be activated."""
     row = c.rows[warp, warps.TURN_ROW]
     own = c.rows[warp, warps.OWN]
     able = (
@@ -176,7 +176,7 @@ def _leaves(c: Core, warp: WarpRow, waited: int, now: int) -> bool:
 
 
 def fill_active(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
-    """Fill the free slots of the active set at the end of phase 3; whether anybody entered it."""
+    """Fill free places of the active set at the end of phase 3; returns whether a warp was activated."""
     row = scheduler_at(c, sm, scheduler)
     room = c.machine[machine.ACTIVE_WARPS] - count(c.rows[row, schedulers.ACTIVE])
     filled = False
@@ -190,7 +190,7 @@ def fill_active(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
 
 
 def enter_active(c: Core, d: Any, sm: SmRow, row: SchedulerRow, position: int, warp: WarpRow, now: int) -> None:
-    """A warp enters the active set, and may issue once it is swapped in."""
+    """Activate a warp; it may issue after it is swapped in."""
     swapped = now + 1 + c.machine[machine.SWAP_CYCLES]
     c.rows[row, schedulers.ACTIVE] |= bit(position)
     c.rows[row, schedulers.ELIGIBLE] &= ~bit(position)
@@ -205,7 +205,7 @@ def enter_active(c: Core, d: Any, sm: SmRow, row: SchedulerRow, position: int, w
 
 
 def watch_for_stall(c: Core, sm: SmRow, warp: WarpRow, now: int) -> None:
-    """Where warps are suspended after a time without issue: look at this one when the time is over."""
+    """With suspension after a stall, check the warp again when its threshold has passed."""
     if ports.is_two_level(c) and c.machine[machine.SUSPEND] == scheduling.STALL:
         c.rows[warp, warps.AT_WORK] = now
         wake_at(c, sm, warp, now + c.machine[machine.STALL_THRESHOLD], now)

@@ -1,4 +1,4 @@
-"""Phase 1 of a cycle: what memory and the pipes give back becomes results to write, and banks take their writes."""
+"""Phase 1 of a cycle: returns of memory and pipe results become results to write; banks serve their writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from warpreg.timing.core.state import Core
 
 
 def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
-    """Tickets in order of return, then what is due; then one write in each bank that has any."""
+    """Process tickets in order of return, then due entries; then one write per bank with a queue."""
     op = _back(c, memory, d, sm, now)
     while op != NONE:
         following = c.rows[op, ops.NEXT]
@@ -36,7 +36,7 @@ def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
 
 
 def _back(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> OpRow:
-    """The list of what is complete in this cycle: memory's before all else."""
+    """The list of what is complete in this cycle: returns of memory first."""
     first: OpRow = NONE
     last: OpRow = NONE
     if ports.next_return(memory, sm) <= now:
@@ -64,7 +64,7 @@ def _back(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> OpRow:
 
 
 def _results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
-    """The results of ``op`` are there: those that need a bank join its queue, the others are written."""
+    """Process the results of ``op``: those that need a bank join its queue, the others are written."""
     pc = c.rows[op, ops.PC]
     warp = c.rows[op, ops.WARP]
     first = c.code[pc, code.WRITES]
@@ -84,7 +84,7 @@ def _results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
 
 
 def _leave_scoreboard(c: Core, sm: SmRow, op: OpRow, index: int, cycles: int, now: int) -> None:
-    """The cell of a result leaves, now or ``cycles`` - 1 cycles on."""
+    """Remove the cell of a result from the scoreboard, now or after ``cycles`` - 1 cycles."""
     if cycles > 1:
         entry = take_op(c, sm, c.rows[op, ops.WARP], ops.LEAVES)
         c.rows[entry, ops.LATE] = op
@@ -97,7 +97,7 @@ def _leave_scoreboard(c: Core, sm: SmRow, op: OpRow, index: int, cycles: int, no
 
 
 def _leaves_late(c: Core, d: Any, sm: SmRow, entry: OpRow, now: int) -> None:
-    """The cycles of a slow result are over."""
+    """Remove the cell of a result whose extra cycles are over."""
     op = c.rows[entry, ops.LATE]
     _leave_scoreboard(c, sm, op, c.rows[entry, ops.CURSOR], 1, now)
     give_op(c, entry)
@@ -107,7 +107,7 @@ def _leaves_late(c: Core, d: Any, sm: SmRow, entry: OpRow, now: int) -> None:
 
 
 def queue_write(c: Core, sm: SmRow, bank: int, op: OpRow, index: int) -> None:
-    """The result of that index joins the write queue of a bank."""
+    """Append a result to the write queue of a bank."""
     word = op << operand_word.WORD_BITS | index
     c.rows[op, ops.LINK + index] = NONE
     row = bank_at(c, sm, bank)
@@ -122,7 +122,7 @@ def queue_write(c: Core, sm: SmRow, bank: int, op: OpRow, index: int) -> None:
 
 
 def _write_banks(c: Core, d: Any, sm: SmRow, now: int) -> None:
-    """Every bank with a queue serves its first write."""
+    """Let every bank with a queue serve its first write."""
     waiting = c.table[sm, sms.WRITE_BANKS]
     still = waiting
     while waiting != 0:
@@ -144,7 +144,9 @@ def _write_banks(c: Core, d: Any, sm: SmRow, now: int) -> None:
 
 
 def _written(c: Core, d: Any, sm: SmRow, op: OpRow, index: int, now: int) -> None:
-    """A bank has taken a result; its cell leaves unless that is another's matter."""
+    """A bank has served the write of a result; its cell leaves the scoreboard unless the result is also written
+    elsewhere.
+    """
     row = c.code[c.rows[op, ops.PC], code.WRITES] + index
     word = ports.result_word(c, d, c.rows[op, ops.WARP], op, row)
     if word & operand_word.ALSO_ELSEWHERE != 0:
@@ -157,7 +159,7 @@ def _written(c: Core, d: Any, sm: SmRow, op: OpRow, index: int, now: int) -> Non
 
 
 def _write(c: Core, warp: WarpRow, pc: Pc, cell: int) -> None:
-    """A cell leaves the scoreboard."""
+    """Remove a cell from the scoreboard."""
     words = c.machine[machine.WORDS]
     column = warps.BUSY + (cell >> 6)
     others = ~bit(cell & 63)
@@ -171,7 +173,7 @@ def _write(c: Core, warp: WarpRow, pc: Pc, cell: int) -> None:
 
 
 def finish(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
-    """An instruction is complete; with the last one of a warp that has issued all the warp ends."""
+    """Complete an instruction; if it is the last one of a warp that has issued everything, the warp ends."""
     warp = c.rows[op, ops.WARP]
     ports.arrived(c, d, sm, op, now)
     ports.written_back(c, d, sm, op, now)

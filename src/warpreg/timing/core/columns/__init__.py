@@ -1,5 +1,5 @@
-"""The columns of the core's rows: one module per component.
+"""Columns of the core's rows: one module per component.
 
-`typed` says what a column, a row and a view are; the modules beside it name the columns of each component.  A column
-that is read at another component's row does not pass the type checker; when compiled, a column is a plain number.
+`typed` defines columns, rows and views; each other module names the columns of one component.  The type checker rejects
+a column used with a row of another component.  In compiled code, a column is a plain number.
 """

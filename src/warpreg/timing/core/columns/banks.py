@@ -1,4 +1,4 @@
-"""Banks of the register file.  A write is a word of `warpreg.timing.core.operand_word.write_of`."""
+"""Banks of the register file.  A write is a word made by `warpreg.timing.core.operand_word.write_of`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from warpreg.timing.core.columns.typed import BankRow, Column
 
 _Word = Column[BankRow, int]
 
-REQUESTS = _Word(0)  # the collectors that wait for a read
-WRITES_HEAD = _Word(1)  # the first write of its queue, NONE without
+REQUESTS = _Word(0)  # set of collectors that wait for a read
+WRITES_HEAD = _Word(1)  # first write of the queue, NONE if empty
 WRITES_TAIL = _Word(2)

@@ -1,4 +1,4 @@
-"""Thread blocks that are resident."""
+"""Resident thread blocks."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from warpreg.timing.core.columns.typed import BlockRow, Column
 
 _Word = Column[BlockRow, int]
 
-INDEX = _Word(0)  # in the grid
+INDEX = _Word(0)  # index in the grid
 WARPS_LEFT = _Word(1)  # warps that have not ended
-HEADS_LEFT = _Word(2)  # warps that have not issued everything
+HEADS_LEFT = _Word(2)  # warps that have instructions left to issue
 WAITING = _Word(3)  # warps at a barrier
 COMPLETE = _Word(4)  # set of barriers with a count that are to be released
-OWN = _Word(5)  # the set of its index in its SM alone
-ARRIVED = _Word(6)  # + number: warps that have come to a barrier with a count
+OWN = _Word(5)  # set that contains only its index in its SM
+ARRIVED = _Word(6)  # + number: warps that have issued or arrived at a barrier with a count

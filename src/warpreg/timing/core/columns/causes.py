@@ -1,4 +1,4 @@
-"""The stall account: one row for each scheduler, one column for each cause."""
+"""The stall account: one row per scheduler, one column per cause."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from warpreg.timing.core.columns.typed import AccountRow, Column
 Cause: TypeAlias = Column[AccountRow, int]
 
 NAMES: list[str] = []
-"""By column, in the order of docs/reference/timing.md; every cycle of every warp slot has exactly one cause."""
+"""Names by column, in the order of docs/reference/timing.md; every cycle of every warp slot has exactly one cause."""
 
 
 def _cause(name: str) -> Cause:
@@ -39,6 +39,6 @@ OTHER = _cause("other")
 COUNT = len(NAMES)
 
 READY = Cause(COUNT)
-"""The cause of a warp that could issue but for structure; its cycles are accounted scheduler by scheduler."""
+"""A warp that could issue but for structural hazards; its cycles are accounted per scheduler."""
 WAITS = (ALU, SFU, DP, SHARED, MEMORY)
-"""Causes by wait class, from the fastest to the slowest."""
+"""Causes by wait class, from the fastest to the slowest class."""

@@ -1,6 +1,6 @@
-"""Instructions: one row for each pc.
+"""Instructions: one row per pc.
 
-From NEED on the set of cells that it reads or writes, then the set of those that it writes.
+The set of cells that an instruction reads or writes begins at NEED; the set of those that it writes follows.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ _Word = Column[Pc, int]
 
 PIPE = _Word(0)  # one of `warpreg.gpu.pipes.PIPES`
 LATENCY = _Word(1)
-INITIATION = _Word(2)  # cycles until a unit takes the next instruction
-KIND = _Word(3)  # what it does to memory, see `warpreg.timing.core.access_record`
+INITIATION = _Word(2)  # cycles until a unit accepts the next instruction
+KIND = _Word(3)  # memory operation, see `warpreg.timing.core.access_record`
 FLAGS = _Word(4)
-WAIT_CLASS = _Word(5)  # class of its results (index of `causes.WAITS`), with LONG_BIT
-READS = _Word(6)  # rows of ``Core.lists`` of its sources, each register once
+WAIT_CLASS = _Word(5)  # wait class of its results (index of `causes.WAITS`), with LONG_BIT
+READS = _Word(6)  # first row in ``Core.lists`` of its sources, each register once
 READS_END = _Word(7)
-WRITES = _Word(8)  # those of its results
+WRITES = _Word(8)  # first row of its results
 WRITES_END = _Word(9)
-ALL_READS = _Word(10)  # those of every source operand
+ALL_READS = _Word(10)  # first row of all source operands
 ALL_READS_END = _Word(11)
 NEED = _Word(12)
 COUNT = 12
-"""Columns in front of the sets."""
+"""Number of columns before the sets."""
 
 BARRIER, FENCE, SUSPENDS, LONG, COPIES_ONE, COMMITS, AWAITS = 1, 2, 4, 8, 16, 32, 64
 NUMBER_SHIFT, COUNT_SHIFT = 8, 12
-"""FLAGS of a barrier with a count: its number in four bits, and above them how many warps it gathers.  Of a wait for
-asynchronous copies: groups that may still be under way, in the same four bits.
+"""FLAGS of a barrier with a count: its number in four bits, and above them the number of warps.  FLAGS of a wait for
+asynchronous copies: groups that may remain in flight, in the same four bits.
 """
 BARRIERS = 16
 
 CLASS_BITS = 7
 LONG_BIT = 8
-"""WAIT_CLASS: the class, and whether the latency is long."""
+"""WAIT_CLASS: mask of the class, and flag of a long latency."""

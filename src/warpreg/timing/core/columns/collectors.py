@@ -1,4 +1,4 @@
-"""Collectors: what each holds and waits for."""
+"""Operand collectors."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _Word = Column[CollectorRow, int]
 
 HELD = Column[CollectorRow, OpRow](0)
 MISSING = _Word(1)  # words that are not granted yet
-READY_AT = _Word(2)  # when those that are granted are there
-TAKEN_AT = _Word(3)  # the last cycle in which it took operands
-TAKEN = _Word(4)  # how many it took then
+READY_AT = _Word(2)  # cycle in which the granted words are present
+TAKEN_AT = _Word(3)  # last cycle in which it accepted operands
+TAKEN = _Word(4)  # number of operands accepted in that cycle
 WORD_COUNT = _Word(5)
 GROUP = Column[CollectorRow, GroupRow](6)
-UNITS = Column[CollectorRow, UnitsRow](7)  # those that the instruction it holds goes to
+UNITS = Column[CollectorRow, UnitsRow](7)  # units of the instruction that it holds
 WORD = _Word(8)  # + k: operand word of the k-th source until it is granted, then NONE

@@ -1,4 +1,4 @@
-"""Function units that the instructions of a pipe go to."""
+"""Function units that execute the instructions of a pipe."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from warpreg.timing.core.columns.typed import Column, UnitsRow
 
 _Word = Column[UnitsRow, int]
 
-FREE_AT = _Word(0)  # when one of them is free
-FIRST = _Word(1)  # index of the first in ``Core.units``
-SIZE = _Word(2)  # how many they are
-FEEDS_QUEUE = _Word(3)  # whether instructions go on to the load-store queue
-COLLECTED_FOR = _Word(4)  # the collectors that could be dispatched to them
-OWN = _Word(5)  # the set of its index in its SM alone
+FREE_AT = _Word(0)  # first cycle in which one of them is free
+FIRST = _Word(1)  # index of the first one in ``Core.units``
+SIZE = _Word(2)  # number of units
+FEEDS_QUEUE = _Word(3)  # whether instructions continue to the load-store queue
+COLLECTED_FOR = _Word(4)  # set of collectors that could dispatch to them
+OWN = _Word(5)  # set that contains only its index in its SM
 COUNT = 6

@@ -1,4 +1,4 @@
-"""Groups of collectors, which the latches of some pipes feed."""
+"""Groups of collectors, each fed by the latches of some pipes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from warpreg.timing.core.columns.typed import Column, GroupRow, OpRow
 
 _Word = Column[GroupRow, int]
 
-FREE = _Word(0)  # collectors that hold nothing
+FREE = _Word(0)  # set of free collectors
 LATCHED = Column[GroupRow, OpRow](1)  # list of instructions in the latches
 LATCHED_END = Column[GroupRow, OpRow](2)
-IN_PORTS = _Word(3)  # instructions that enter in a step
-ALL = _Word(4)  # its collectors
-EARLIEST = _Word(5)  # the collector that was taken first, NONE where that is not known
-OWN = _Word(6)  # the set of its index in its SM alone
+IN_PORTS = _Word(3)  # instructions that enter per step, at most
+ALL = _Word(4)  # set of all its collectors
+EARLIEST = _Word(5)  # collector that was allocated first, NONE if unknown
+OWN = _Word(6)  # set that contains only its index in its SM
 COUNT = 7

@@ -1,4 +1,4 @@
-"""Operations: instructions under way, and entries of the timing wheel that are none."""
+"""Operations: instructions in flight, and other entries of the timing wheel."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ _Word = Column[OpRow, int]
 
 WARP = Column[OpRow, WarpRow](0)
 PC = Column[OpRow, Pc](1)
-NEXT = Column[OpRow, OpRow](2)  # in whatever list it is in
-DUE = _Word(3)  # the cycle in which it is
+NEXT = Column[OpRow, OpRow](2)  # next operation in its current list
+DUE = _Word(3)  # cycle in which it is due
 LEFT = _Word(4)  # results that are not written yet
-RECORD = _Word(5)  # where in ``Core.slab`` its access record begins, NONE without
-LATE = Column[OpRow, OpRow](5)  # the same word of an entry LEAVES: the instruction that it is for
-MASK = _Word(6)  # active lanes
+RECORD = _Word(5)  # index in ``Core.slab`` of its access record, NONE if it has none
+LATE = Column[OpRow, OpRow](5)  # same word of an entry LEAVES: its instruction
+MASK = _Word(6)  # mask of active lanes
 SEQUENCE = _Word(7)  # order of issue in its SM
-TICKETS = _Word(8)  # transactions that are not back
+TICKETS = _Word(8)  # outstanding transactions
 TO_SEND = _Word(9)  # transactions still to send, or conflict cycles
 UNITS = Column[OpRow, UnitsRow](10)
-ISSUED = _Word(11)  # cycle
+ISSUED = _Word(11)  # cycle of issue
 ENTERED = _Word(12)  # cycle in which it entered its collector
-CURSOR = _Word(13)  # where in ``Core.slab`` its next transaction is; see LEAVES and EXTRA
+CURSOR = _Word(13)  # index in ``Core.slab`` of its next transaction; see also LEAVES and EXTRA
 SENT_AT = _Word(14)  # cycle in which it entered the load-store queue
-READY_AT = _Word(15)  # cycle in which its operands are there
-LINK = _Word(16)  # + k: the next write after its k-th result in the queue of a bank
+READY_AT = _Word(15)  # cycle in which its operands are present
+LINK = _Word(16)  # + k: write after its k-th result in the queue of a bank
 
 TIMER, LEAVES, EXTRA = Pc(-2), Pc(-3), Pc(-4)
-"""PC of entries that wake a warp, let a cell (result CURSOR of LATE) leave the scoreboard, or are an access of bank
-CURSOR that nobody waits for.
+"""PC of entries that are not instructions: wake a warp; remove a cell (result CURSOR of LATE) from the scoreboard;
+access bank CURSOR, with nothing waiting for it.
 """

@@ -1,4 +1,4 @@
-"""SMs: one row each at the begin of ``Core.table``."""
+"""SMs: the first rows of ``Core.table``."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from warpreg.timing.core.columns.typed import BankRow, BlockRow, CollectorRow, C
 
 _Word = Column[SmRow, int]
 
-DUE = _Word(0)  # when it is to be stepped next, memory's returns apart
+DUE = _Word(0)  # next cycle in which it must be stepped, apart from returns of memory
 SEQ = _Word(1)  # instructions issued
-AGES = _Word(2)  # warps taken
-RESIDENT = _Word(3)  # thread blocks
-FREE_SLOTS = _Word(4)  # set of warp slots
-REQUEST_BANKS = _Word(5)  # banks that collectors wait for
+AGES = _Word(2)  # warps placed
+RESIDENT = _Word(3)  # resident thread blocks
+FREE_SLOTS = _Word(4)  # set of free warp slots
+REQUEST_BANKS = _Word(5)  # banks with a request
 WRITE_BANKS = _Word(6)  # banks with a write in their queue
-READY_COLLECTORS = _Word(7)  # whose operands are all granted
-QUEUE_HEAD = Column[SmRow, OpRow](8)  # of the load-store queue
+READY_COLLECTORS = _Word(7)  # collectors whose operands are all granted
+QUEUE_HEAD = Column[SmRow, OpRow](8)  # head of the load-store queue
 QUEUE_TAIL = Column[SmRow, OpRow](9)
 QUEUED = _Word(10)  # instructions in it
-QUEUE_AT = _Word(11)  # when its head acts next
-RETRY_AT = _Word(12)  # when a unit may take what was refused in phase 3
-STEPPED = _Word(13)  # the last cycle in which it was
-CHECK_BARRIER = _Word(14)  # thread blocks of which a barrier may be complete
-BLOCK_ENDED = _Word(15)  # thread blocks that have ended in this cycle
+QUEUE_AT = _Word(11)  # cycle in which its head acts next
+RETRY_AT = _Word(12)  # first cycle in which a unit may accept what was refused in phase 3
+STEPPED = _Word(13)  # last cycle in which it was stepped
+CHECK_BARRIER = _Word(14)  # thread blocks with a barrier that may be complete
+BLOCK_ENDED = _Word(15)  # thread blocks that ended in this cycle
 GROUPS_LATCHED = _Word(16)  # groups of collectors with an instruction in a latch
-FREE_BLOCKS = _Word(17)  # rows of thread blocks
-WRITTEN_BANKS = _Word(18)  # banks that took a write in this cycle
+FREE_BLOCKS = _Word(17)  # free rows of thread blocks
+WRITTEN_BANKS = _Word(18)  # banks that served a write in this cycle
 TRIED = _Word(19)  # collectors that were ready at the last dispatch
-ENDED_WARPS = _Word(20)  # slots of warps that have ended in this cycle
-EXTRA_FIRST = Column[SmRow, OpRow](21)  # list of accesses that hooks asked for in this phase
+ENDED_WARPS = _Word(20)  # slots of warps that ended in this cycle
+EXTRA_FIRST = Column[SmRow, OpRow](21)  # list of extra accesses that hooks requested in this phase
 EXTRA_LAST = Column[SmRow, OpRow](22)
-UNITS_ASKED = _Word(23)  # units that collectors could be dispatched to
-TAKES_BLOCK_AT = _Word(24)  # the cycle at whose end it takes a thread block once it is its turn, NONE without room
+UNITS_ASKED = _Word(23)  # units for which a collector is ready
+TAKES_BLOCK_AT = _Word(24)  # cycle at whose end it receives a thread block if it is its turn, NONE without room
 FIRST_BANK = Column[SmRow, BankRow](25)
 FIRST_COLLECTOR = Column[SmRow, CollectorRow](26)
 FIRST_BLOCK = Column[SmRow, BlockRow](27)
-RIPE = _Word(28)  # which buckets of the timing wheel hold something; as many words as that takes
+RIPE = _Word(28)  # non-empty buckets of the timing wheel, in as many words as needed

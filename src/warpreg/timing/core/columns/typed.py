@@ -1,10 +1,10 @@
-"""Rows, columns and views of the core's arrays, for the type checker.
+"""Types of rows, columns and views of the core's arrays.
 
-A row is known by a number whose type says what the row is of.  A `Column` belongs to one type of row and says what its
-words mean.  The views are what the core's arrays look like: they take a column only with a row, or an array, of its
-own.  All of this costs nothing: rows and columns are plain ints when the code runs, and views are int64 arrays.
+The type of a row id names its component.  A `Column` belongs to one type of row and states the type of its words.  A
+view accepts a column only together with a row, or an array, of the same component.  There is no cost at run time: rows
+and columns are plain ints, views are int64 arrays.
 
-A *list* is chained through a column that names the next row; NONE ends it.  A *set* is the bits of one word.
+A *list* is linked through a column that names the next row; NONE ends it.  A *set* is the bits of one word.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[np.int64]
 
 NONE: Any = -1
-"""No row, and no number, of whatever type."""
+"""No row or number, for every type."""
 NEVER = 1 << 60
-"""A cycle after all others."""
+"""A cycle later than all others."""
 SET_SIZE = 64
 
 Row = NewType("Row", int)
-"""A row of ``Core.rows``: how many words lie in front of it."""
+"""A row of ``Core.rows``: the number of words before it."""
 WarpRow = NewType("WarpRow", Row)
 SchedulerRow = NewType("SchedulerRow", Row)
 AccountRow = NewType("AccountRow", Row)
@@ -40,7 +40,7 @@ Pc = NewType("Pc", int)
 """A row of ``Core.code``: the index of an instruction in its kernel."""
 Machine = NewType("Machine", int)
 Clock = NewType("Clock", int)
-"""Stand for the one row of ``Core.machine`` and ``Core.clock``."""
+"""Types of the single rows ``Core.machine`` and ``Core.clock``."""
 
 R = TypeVar("R")
 V = TypeVar("V")
@@ -48,7 +48,7 @@ RowT = TypeVar("RowT", bound=Row)
 
 
 class Column(Generic[R, V]):
-    """A column of the rows ``R`` whose words are ``V``.  At run time the call gives its plain number."""
+    """A column of the rows ``R`` with words of type ``V``.  At run time, the call returns its plain number."""
 
     def __new__(cls, number: int) -> Column[R, V]:
         return cast("Column[R, V]", number)
@@ -61,7 +61,7 @@ class Column(Generic[R, V]):
 
 
 class Rows(Protocol):
-    """Rows of many components, each known by a `Row`."""
+    """Rows of several components, each identified by a `Row`."""
 
     def __getitem__(self, key: tuple[RowT, Column[RowT, V]], /) -> V: ...
 
@@ -69,7 +69,7 @@ class Rows(Protocol):
 
 
 class Table(Protocol[R]):
-    """Rows of one component, known by their index."""
+    """Rows of one component, identified by their index."""
 
     def __getitem__(self, key: tuple[R, Column[R, V]], /) -> V: ...
 
@@ -85,5 +85,5 @@ class Words(Protocol[R]):
 
 
 def array_of(view: Any) -> Array:
-    """The array that a view is, for code that reads whole columns."""
+    """The array behind a view, for code that reads whole columns."""
     return cast("Array", view)

@@ -1,6 +1,6 @@
-"""Warps: the state of each warp slot.  Columns that are used together stand in one cache line of eight.
+"""Warps: the state of each warp slot.  Columns that are used together share a cache line of eight words.
 
-A warp's *position* is its index among the warps of its scheduler: slot = position * schedulers + scheduler.
+The *position* of a warp is its index among the warps of its scheduler: slot = position * schedulers + scheduler.
 """
 
 from __future__ import annotations
@@ -10,44 +10,46 @@ from warpreg.timing.core.columns.typed import BlockRow, Column, Pc, SchedulerRow
 
 _Word = Column[WarpRow, int]
 
-HEAD = Column[WarpRow, Pc](0)  # the next instruction, NONE after the last
+HEAD = Column[WarpRow, Pc](0)  # next instruction, NONE after the last
 STOP = _Word(1)  # what it waits at: GOING or one of AT_...
-FETCHED = _Word(2)  # the cycle from which its head may issue
-CAUSE = Column[WarpRow, Cause](3)  # where its cycles go in the stall account
-SINCE = _Word(4)  # the first cycle that is not yet accounted
+FETCHED = _Word(2)  # first cycle in which its head may issue
+CAUSE = Column[WarpRow, Cause](3)  # cause of its current cycles in the stall account
+SINCE = _Word(4)  # first cycle that is not accounted yet
 PRESENT = _Word(5)  # whether the slot holds a warp
-OWN = _Word(6)  # the set of its position alone
+OWN = _Word(6)  # set that contains only its position
 TURN_ROW = Column[WarpRow, SchedulerRow](7)  # its scheduler
-BLOCK_END = _Word(8)  # end of the basic block that it is in
-FLIGHT = _Word(9)  # instructions under way
-ACCESS = _Word(10)  # where in ``Core.slab`` its next access record begins
-MASK = _Word(11)  # active lanes
-WANTED = _Word(12)  # the pipe of its head while it is ready
-ASKS_FROM = _Word(13)  # the cycle from which it may ask for admission again
+BLOCK_END = _Word(8)  # end of its current basic block
+FLIGHT = _Word(9)  # instructions in flight
+ACCESS = _Word(10)  # index in ``Core.slab`` of its next access record
+MASK = _Word(11)  # mask of active lanes
+WANTED = _Word(12)  # pipe of its head while it is ready
+ASKS_FROM = _Word(13)  # first cycle in which `admit` may be called again
 SUSPENDED = _Word(14)  # whether its head has already suspended it
-LAST_ISSUE = _Word(15)  # cycle, -1 before the first
-VISIT = _Word(16)  # where in ``Core.slab`` its next visit of a basic block is
+LAST_ISSUE = _Word(15)  # cycle of the last issue, -1 before the first
+VISIT = _Word(16)  # index in ``Core.slab`` of its next visit of a basic block
 VISIT_END = _Word(17)
 BLOCK = Column[WarpRow, BlockRow](18)  # its thread block, NONE in an empty slot
-AGE = _Word(19)  # how many warps its SM took before it
+AGE = _Word(19)  # number of warps that were placed in its SM before it
 BANK_OFFSET = _Word(20)  # bank of its register 0 among those of its scheduler
-FIRST_OWN_BANK = _Word(21)  # the first bank of its scheduler
-SWAP_UNTIL = _Word(22)  # the cycle from which it may issue after its activation
-TOKEN = _Word(23)  # the token that it waits for, or the number of a barrier with a count (NONE without)
-MEMORY_CYCLES = _Word(24)  # cycles that it waited for memory
-RECORDS = _Word(25)  # where in ``Core.slab`` its access records begin
+FIRST_OWN_BANK = _Word(21)  # first bank of its scheduler
+SWAP_UNTIL = _Word(22)  # first cycle in which it may issue after its activation
+TOKEN = _Word(23)  # token that it waits for, or number of a barrier with a count (NONE without)
+MEMORY_CYCLES = _Word(24)  # cycles in which it waited for memory
+RECORDS = _Word(25)  # index in ``Core.slab`` of its first access record
 RECORDS_END = _Word(26)
 COPIES = _Word(27)  # asynchronous copies issued
-COPIED = _Word(28)  # and complete
-COPY_GROUPS = _Word(29)  # groups of them committed
-AWAITED = _Word(30)  # copies that must be complete to go on from its fence (NONE: everything)
-AT_WORK = _Word(31)  # cycle of its last issue or activation, where a stall suspends warps
+COPIED = _Word(28)  # asynchronous copies complete
+COPY_GROUPS = _Word(29)  # groups of copies committed
+AWAITED = _Word(30)  # copies that must be complete before it passes its fence (NONE: everything)
+AT_WORK = _Word(31)  # cycle of its last issue or activation, used where stalls suspend warps
 COPIES_AT = _Word(32)  # + group modulo COMMIT_SLOTS: copies issued at that commit
-BUSY = _Word(40)  # sets of scoreboard cells, BUSY_SETS of them
+BUSY = _Word(40)  # BUSY_SETS sets of scoreboard cells
 
 COMMIT_SLOTS = 4
 BUSY_SETS = 7
-"""All cells in the scoreboard, those of any wait class but 0, those of classes 1 to 4, those with a long latency."""
+"""Sets of cells in the scoreboard: all, those of wait classes other than 0, those of classes 1 to 4, those with a long
+latency.
+"""
 SLOW_SET, LONG_SET = 1, 6
 
 GOING, AT_BARRIER, AT_FENCE, AT_TOKEN = range(4)

@@ -1,5 +1,5 @@
-"""The columns of a memory system's arrays: one module per component.
+"""Columns of the arrays of a memory system: one module per component.
 
-A component has an array of its own, and a row of it is a plain index; the array takes the component's columns only (see
-`warpreg.timing.core.columns.typed`, whose `Column` this is).
+Each component has an array of its own, indexed by row.  An array accepts only the columns of its component (`Column` of
+`warpreg.timing.core.columns.typed`).
 """

@@ -9,7 +9,7 @@ from warpreg.timing.core.columns.typed import Column
 CacheSets = NewType("CacheSets", int)
 _Word = Column[CacheSets, int]
 
-OLDEST = _Word(0)  # its oldest line
+OLDEST = _Word(0)  # oldest line
 NEWEST = _Word(1)
-USED = _Word(2)  # how many of its lines have ever been used
-COUNT = 4  # a multiple of a cache line of the host, or a part of one
+USED = _Word(2)  # number of its lines that were ever used
+COUNT = 4  # a multiple or a fraction of a cache line of the host

@@ -9,9 +9,9 @@ from warpreg.timing.core.columns.typed import Column
 Channels = NewType("Channels", int)
 _Word = Column[Channels, int]
 
-FREE_AT = _Word(0)  # ticks: when its data bus is free
-BURSTS = _Word(1)  # bursts that it has been given
-ACTIVATE_AT = _Word(2)  # ticks from which a row may be activated
-READ_AT = _Word(3)  # ticks from which data may be read
-STEP_AT = _Word(4)  # ticks from which there may be something to do
+FREE_AT = _Word(0)  # ticks: when the data bus is free
+BURSTS = _Word(1)  # bursts received
+ACTIVATE_AT = _Word(2)  # first tick in which a row may be activated
+READ_AT = _Word(3)  # first tick in which data may be read
+STEP_AT = _Word(4)  # first tick in which the controller may have work
 COUNT = 5

@@ -1,4 +1,4 @@
-"""Days: the events of one of the next cycles, as nodes; one more than the node, 0 for none."""
+"""Days: the events of one cycle, as nodes; stored as node plus one, 0 for none."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from warpreg.timing.core.columns.typed import Column
 Days = NewType("Days", int)
 _Word = Column[Days, int]
 
-FIRST_OF_DAY = _Word(0)  # first of the nodes whose events the memory system has planned
-LAST_OF_DAY = _Word(1)  # means nothing where there is no first
-FIRST_OF_SMS = _Word(2)  # first of those of SMs
+FIRST_OF_DAY = _Word(0)  # first of the nodes scheduled by the memory system
+LAST_OF_DAY = _Word(1)  # undefined without a first one
+FIRST_OF_SMS = _Word(2)  # first of the nodes scheduled by SMs
 LAST_OF_SMS = _Word(3)
 COUNT = 4

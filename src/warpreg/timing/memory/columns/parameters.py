@@ -1,4 +1,4 @@
-"""Parameters: numbers of the memory system that a run does not change."""
+"""Parameters of the memory system, constant during a run."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ _Word = Column[Parameters, int]
 MODEL = _Word(0)  # one of `warpreg.gpu.memory.MODELS`
 SMS = _Word(1)
 SEGMENT = _Word(2)  # sectors that every load fetches besides its own; 0: none
-LATENCY = _Word(3)  # of the fixed model
+LATENCY = _Word(3)  # latency of the fixed model
 TEXTURE_LATENCY = _Word(4)
-SECTOR_TICKS = _Word(5)  # ticks of a port to move a sector
-OUTSTANDING = _Word(6)  # transactions that an SM may have under way
+SECTOR_TICKS = _Word(5)  # ticks of a port per sector
+OUTSTANDING = _Word(6)  # transactions that an SM may have in flight
 HAS_L1 = _Word(7)
 SETS1 = _Word(8)  # sets of a first-level cache
 WAYS1 = _Word(9)
 L1_LATENCY = _Word(10)
 L1_SECTOR_TICKS = _Word(11)
-MSHRS1 = _Word(12)  # lines that it may wait for
+MSHRS1 = _Word(12)  # miss registers: lines in flight
 WRITE1 = _Word(13)  # one of `warpreg.gpu.memory.WRITES`
-SKIP_GLOBAL = _Word(14)  # whether global loads pass it by
-SLICES = _Word(15)  # of the second level
+SKIP_GLOBAL = _Word(14)  # whether global loads bypass it
+SLICES = _Word(15)  # slices of the second level
 SETS2 = _Word(16)  # sets of a slice
 WAYS2 = _Word(17)
 L2_LATENCY = _Word(18)
 L2_SECTOR_TICKS = _Word(19)
-MSHRS2 = _Word(20)  # lines that a slice may wait for
+MSHRS2 = _Word(20)  # miss registers: lines in flight per slice
 QUEUE2 = _Word(21)  # requests in the queue of a slice, and replies in front of its ports
-INTERLEAVE_SHIFT = _Word(22)  # log2 of the bytes after which the next slice follows
-NETWORK_LATENCY = _Word(23)  # of a mesh, that of a link
+INTERLEAVE_SHIFT = _Word(22)  # log2 of the bytes between slices
+NETWORK_LATENCY = _Word(23)  # latency of the network; of a mesh, that of a link
 FLIT_BYTES = _Word(24)
 BY_SECTOR = _Word(25)  # whether a packet holds one sector
 QUEUE_NETWORK = _Word(26)  # packets in a queue of the network
-MESH_WIDTH = _Word(27)  # routers in a row
+MESH_WIDTH = _Word(27)  # routers per row
 VIRTUAL_CHANNELS = _Word(28)
 CHANNELS = _Word(29)  # DRAM channels
 DRAM_LATENCY = _Word(30)
 DRAM_SECTOR_TICKS = _Word(31)
-BANKS = _Word(32)  # of a channel
+BANKS = _Word(32)  # banks per channel
 ROW_SHIFT = _Word(33)  # log2 of the bytes of a DRAM row
 QUEUE_DRAM = _Word(34)  # bursts in a controller
-T_RCD = _Word(35)  # in ticks, as those that follow
+T_RCD = _Word(35)  # in ticks, like those that follow
 T_RP = _Word(36)
 T_RAS = _Word(37)
 T_CL = _Word(38)
@@ -52,14 +52,14 @@ T_WL = _Word(39)
 T_WR = _Word(40)
 T_WTR = _Word(41)
 T_RRD = _Word(42)
-BUCKETS1 = _Word(43)  # where looking a line up begins, of a first-level cache
+BUCKETS1 = _Word(43)  # buckets of the hash table of a first-level cache
 BUCKETS2 = _Word(44)
-BITS1 = _Word(45)  # log2 of SETS1, -1 where it is no power of two
+BITS1 = _Word(45)  # log2 of SETS1, -1 if not a power of two
 BITS2 = _Word(46)
-SLICE_BITS = _Word(47)  # the same of SLICES
+SLICE_BITS = _Word(47)  # log2 of SLICES, -1 if not a power of two
 IS_MESH = _Word(48)
 ROUTERS = _Word(49)
-SLICE_QUEUES = _Word(50)  # the first queue of requests in front of slices
+SLICE_QUEUES = _Word(50)  # first queue of requests in front of slices
 REPLY_QUEUES = _Word(51)
 BANK_QUEUES = _Word(52)
 MESH_QUEUES = _Word(53)
@@ -68,4 +68,4 @@ MERGED2 = _Word(55)  # requests that may wait for the same sector in a slice
 COUNT = 56
 
 STRUCTURE = tuple(map(int, (MODEL, HAS_L1, WRITE1, SKIP_GLOBAL, SPREAD, IS_MESH)))
-"""What a core is compiled for."""
+"""Columns that are folded into the compiled core as constants."""

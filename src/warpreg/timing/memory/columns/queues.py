@@ -1,4 +1,4 @@
-"""Queues of nodes, which are linked by their NEXT."""
+"""Queues of nodes, linked by NEXT."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from warpreg.timing.core.columns.typed import Column
 Queues = NewType("Queues", int)
 _Word = Column[Queues, int]
 
-HEAD = _Word(0)  # its first node
-TAIL = _Word(1)  # its last one
-LENGTH = _Word(2)  # how many they are
-EXPECTED = _Word(3)  # how many are on their way to it
+HEAD = _Word(0)  # first node
+TAIL = _Word(1)  # last node
+LENGTH = _Word(2)  # number of nodes
+EXPECTED = _Word(3)  # number of nodes on their way to it
 COUNT = 4

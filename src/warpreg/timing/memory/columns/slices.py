@@ -10,8 +10,8 @@ Slices = NewType("Slices", int)
 _Word = Column[Slices, int]
 
 FREE_AT = _Word(0)  # ticks: when it is free
-REPLY_AT = _Word(1)  # cycles: when its port into the reply network is
-TAKE_AT = _Word(2)  # cycles: when its port out of the request network is
-MISSES = _Word(3)  # lines that it waits for
-CHOSEN = _Word(4)  # the queue whose first packet it takes next
+REPLY_AT = _Word(1)  # cycles: when its port to the reply network is free
+TAKE_AT = _Word(2)  # cycles: when its port from the request network is free
+MISSES = _Word(3)  # lines in flight
+CHOSEN = _Word(4)  # queue that it serves next
 COUNT = 5

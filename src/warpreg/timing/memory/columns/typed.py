@@ -1,4 +1,4 @@
-"""Columns and views of a memory system's arrays, for the type checker; when the code runs they are ints and arrays."""
+"""Types of columns and views of a memory system's arrays; at run time, they are ints and arrays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Halves: TypeAlias = NDArray[np.int32]
 
 
 class Records(Protocol[R]):
-    """Rows of one component, known by their indices."""
+    """Rows of one component, identified by their indices."""
 
     def __getitem__(self, key: tuple[int, Column[R, V]], /) -> V: ...
 
