@@ -1,6 +1,6 @@
 """Replay: access counts of a design over a recorded path, and the register profile of a run; no cycles.
 
-``replay(trace, kernel, "rfc", entries=6)`` gives :class:`Counts`, ``profile(trace, kernel)`` a :class:`Profile`.
+``replay(trace, kernel, "rfc", entries=6)`` returns :class:`Counts`, ``profile(trace, kernel)`` a :class:`Profile`.
 """
 
 from warpreg.replay.counts import Counts, together

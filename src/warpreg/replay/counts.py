@@ -1,4 +1,4 @@
-"""What a replay counts: accesses of warp-registers by level, action and datapath; technology-independent."""
+"""Access counts of a replay: warp-registers by level, action and datapath; independent of the technology."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ DATAPATHS: tuple[tuple[int, Datapath], ...] = ((PRIVATE, "private"), (SHARED, "s
 class Counts:
     """Counts of one design over one path.
 
-    ``accesses`` int64[levels, action, datapath] are operands and results; ``moves`` int64[levels, levels] go from level
-    to level (evictions and the like) and are in none of the accesses; ``events`` are the design's own counters.
+    ``accesses`` int64[levels, action, datapath] are operands and results.  ``moves`` int64[levels, levels] are
+    transfers between levels (such as evictions), which are not in ``accesses``.  ``events`` are the design's own
+    counters.
     """
 
     design: str
@@ -41,15 +42,15 @@ class Counts:
         return tuple(structure.level for structure in self.structures)
 
     def reads(self, level: str | None = None, *, moves: bool = False) -> int:
-        """Operand reads that a level (or all) served; with ``moves`` also what was read there to go elsewhere."""
+        """Operand reads of a level (default: all); with ``moves`` also the reads of moves from it."""
         return self._total(level, READ, self.moves.sum(axis=1) if moves else None)
 
     def writes(self, level: str | None = None, *, moves: bool = False) -> int:
-        """Results that a level (or all) took; with ``moves`` also what came there from another level."""
+        """Result writes of a level (default: all); with ``moves`` also the writes of moves to it."""
         return self._total(level, WRITE, self.moves.sum(axis=0) if moves else None)
 
     def moved(self, source: str, target: str) -> int:
-        """Warp-registers that went from level to level."""
+        """Warp-registers that moved from ``source`` to ``target``."""
         return int(self.moves[self._index(source), self._index(target)])
 
     @property
@@ -58,11 +59,11 @@ class Counts:
         return self.reads("MRF", moves=True) + self.writes("MRF", moves=True)
 
     def elided(self, baseline: Counts) -> float:
-        """Net share of the baseline's MRF accesses that this design does without; 0 where the baseline has none."""
+        """Net share of the baseline's MRF accesses that this design avoids; 0 if the baseline has none."""
         return 1 - self.mrf_accesses / baseline.mrf_accesses if baseline.mrf_accesses else 0.0
 
     def energy_list(self) -> tuple[Access | Move, ...]:
-        """The counts as :func:`warpreg.energy.account` takes them; those that are zero are left out."""
+        """The counts as input of :func:`warpreg.energy.account`; zero counts are omitted."""
         accesses = (
             Access(structure, action, datapath, int(self.accesses[level, a, d]))
             for level, structure in enumerate(self.structures)
@@ -102,7 +103,7 @@ class Counts:
 
 
 def together(first: Counts, second: Counts) -> Counts:
-    """The counts of two kernels, or two launches, under one design."""
+    """Sum of the counts of two kernels, or two launches, under one design."""
     return dataclasses.replace(
         first,
         accesses=first.accesses + second.accesses,
@@ -115,9 +116,10 @@ def together(first: Counts, second: Counts) -> Counts:
 def add_unplanned(
     accesses: NDArray[np.int64], visits: NDArray[np.int64], program: Program, hooks: Collection[str]
 ) -> None:
-    """Operands that no hook plans go to the MRF; how often follows from the visits int64[blocks] of basic blocks.
+    """Add the MRF accesses of operands that no hook plans, from the visits int64[blocks] of basic blocks.
 
-    ``accesses`` int64[levels, 2, 2] are those of `Counts`; ``hooks`` the names of the hooks that the design has.
+    ``accesses`` int64[levels, 2, 2] are those of `Counts`; ``hooks`` are the names of the hooks that the design
+    defines.
     """
     per_pc = np.repeat(visits, np.diff(program.first_pc))
     for action, hook, starts in (

@@ -1,4 +1,4 @@
-"""Which hook is to blame when a core does not compile, and at which line of its author."""
+"""Compilation errors of a core: the hook at fault and the line of its author."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warpreg.designs.interface.hooks import HOOKS, parts_of_hook, place
 
 
 def types_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Numba's types of some values."""
+    """Numba types of some values."""
     import numba
 
     typeof: Any = numba.typeof
@@ -21,7 +21,7 @@ def types_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def check_return_types(hooks: Mapping[str, FunctionType], compiled: Mapping[str, Any]) -> None:
-    """Raises DesignError for a hook that returns something else than its specification says, as a core compiled it."""
+    """Raise DesignError for a hook that, as compiled in a core, returns another type than its specification."""
     for name, dispatcher in compiled.items():
         if wrong := _wrong_return_type(name, hooks[name], dispatcher):
             raise DesignError(wrong)
@@ -40,14 +40,14 @@ def _wrong_return_type(name: str, hook: FunctionType, dispatcher: Any) -> str | 
 
 
 def typical_arguments(values: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """For each hook the arguments that a core passes, given a value of the right type for each parameter by name."""
+    """The arguments that a core passes to each hook, given a value of the right type for each parameter name."""
     return {name: tuple(values.get(p, 0) for p in spec.parameters) for name, spec in HOOKS.items()}
 
 
 def culprit(
     hooks: Mapping[str, FunctionType], compiled: Mapping[str, Any], arguments: Mapping[str, tuple[Any, ...]]
 ) -> str | None:
-    """What is wrong with the first hook that does not compile by itself or returns the wrong type, after its line."""
+    """The fault of the first hook that does not compile alone or returns the wrong type, preceded by its line."""
     from numba.core.errors import NumbaError
 
     for name, dispatcher in compiled.items():
@@ -61,7 +61,7 @@ def culprit(
 
 
 def author_line(function: FunctionType, error: Exception) -> str:
-    """Where numba says that the error is, if inside a file of the hook's author, else the hook itself."""
+    """The line of the error that numba reports, if it is in a file of the hook's author, else the hook itself."""
     own = {Path(file).name: file for file in authors_files(function)}
     found = [
         f"{own[Path(where).name]}:{line}"
@@ -72,12 +72,12 @@ def author_line(function: FunctionType, error: Exception) -> str:
 
 
 def authors_files(function: FunctionType) -> list[str]:
-    """The file of a hook; of a combined one those of the hooks that it calls."""
+    """The file of a hook; of a combined hook, the files of the hooks that it calls."""
     return [part.__code__.co_filename for part in parts_of_hook(function)]
 
 
 def brief(error: Exception) -> str:
-    """Numba's own words on one line, without its colours, its traceback and its advice."""
+    """Numba's message on one line, without colours, traceback and advice."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     lines = [line.strip(" >") for line in plain.splitlines()]
     told = [

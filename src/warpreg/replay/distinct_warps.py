@@ -1,6 +1,6 @@
-"""The different paths that warps of a run took, and how many took each.
+"""Distinct paths of the warps of a run, and the number of warps that took each.
 
-Most kernels send most of their warps along few paths.  What depends on a warp alone is counted once for each of them.
+In most kernels, most warps take one of few paths.  Counts that depend on a single warp are computed once per path.
 """
 
 from __future__ import annotations
@@ -22,21 +22,23 @@ Words = NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistinctWarps:
-    """Paths in which each different path of a warp stands once, by the number of warps that took it.
+    """Distinct warp paths, grouped by the number of warps that took them.
 
-    It is a path of its own too: that of one warp of each kind.
+    As a path, it contains each distinct warp path once.
     """
 
     parts: tuple[tuple[int, Words], ...]
 
     def path_chunks(self) -> Iterator[Words]:
-        """One warp of each kind."""
+        """Path words with each distinct warp path once."""
         for _, words in self.parts:
             yield words
 
 
 def distinct_warps(paths: Iterable[RecordedPath], blocks: int, mode: Mode = "compiled") -> DistinctWarps:
-    """Of all these paths together, of a kernel with so many basic blocks.  Raises ReplayError for what is no path."""
+    """Distinct warp paths of all ``paths`` of a kernel with this number of basic blocks.  Raises ReplayError for an
+    invalid path.
+    """
     times: Counter[bytes] = Counter()
     for path in paths:
         for piece in Splitter(blocks, mode).pieces(path.path_chunks()):
@@ -50,7 +52,7 @@ def distinct_warps(paths: Iterable[RecordedPath], blocks: int, mode: Mode = "com
 
 
 def weighted(path: RecordedPath) -> Iterator[tuple[int, Iterable[Words]]]:
-    """Parts of a path and how often each counts."""
+    """Parts of a path and the number of times that each counts."""
     if isinstance(path, DistinctWarps):
         yield from ((count, (words,)) for count, words in path.parts)
     else:
@@ -58,7 +60,7 @@ def weighted(path: RecordedPath) -> Iterator[tuple[int, Iterable[Words]]]:
 
 
 def _path(warps: Sequence[bytes]) -> Words:
-    """As thread blocks of as many warps as they may have."""
+    """Path words of thread blocks with as many warps as allowed."""
     pieces = []
     for index, block in enumerate(_batches(warps)):
         pieces.append(np.array([PathWord.THREAD_BLOCK, index], np.uint32))

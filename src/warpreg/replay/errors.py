@@ -6,4 +6,4 @@ from warpreg.ir.errors import WarpregError
 
 
 class ReplayError(WarpregError):
-    """A path that does not fit the kernel, or a design that replay cannot drive."""
+    """A path that does not match the kernel, or a design that replay cannot run."""

@@ -1,7 +1,7 @@
-"""How the replay cores call a design's hooks: a plan is made for each call, which keeps counts only.
+"""Calls of design hooks by the replay cores, each with a plan that keeps only counts.
 
-The functions that are named like hooks are what holds without a design.  A core is built with the design's hooks in
-their place; a hook that a design does not define leaves no code, and neither does the plan that is made for it.
+The functions that have the names of hooks are defaults, which a core replaces by the hooks of a design.  A hook that a
+design does not define leaves no code, and neither does its plan.
 """
 
 from __future__ import annotations
@@ -20,52 +20,52 @@ HOOKS = (
     "plan_reads", "plan_write", "arrived", "warp_start", "warp_end", "activated", "suspended", "block_start",
     "block_end",
 )  # fmt: skip
-"""The hooks that a replay calls; those of a thread block only with a schedule.  Without one, results arrive at once."""
+"""The hooks that a replay calls; those of thread blocks only with a schedule.  Without one, results arrive at once."""
 
 
 @nothing
 def plan_reads(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 @nothing
 def plan_write(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 @nothing
 def arrived(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 @nothing
 def warp_start(state: Any, program: Program, warp: int) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 @nothing
 def warp_end(state: Any, program: Program, warp: int, plan: Plan) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 @nothing
 def activated(state: Any, program: Program, warp: int, plan: Plan) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 @nothing
 def suspended(state: Any, program: Program, warp: int, plan: Plan) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 @nothing
 def block_start(state: Any, program: Program, sm: int, plan: Plan) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 @nothing
 def block_end(state: Any, program: Program, sm: int, plan: Plan) -> None:
-    """The design's."""
+    """Placeholder for the design's hook."""
 
 
 def call_issued(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
@@ -76,7 +76,7 @@ def call_issued(state: Any, program: Program, blank: Plan, sm: int, warp: int, m
 
 
 def call_arrived(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
-    """The results of instruction ``pc`` are there."""
+    """The results of instruction ``pc`` are available."""
     plan = by_reference(counting_plan(blank, mask, program.datapath[pc], warp, sm))
     arrived(state, program, warp, pc, plan)
 
@@ -107,18 +107,18 @@ def call_block_end(state: Any, program: Program, blank: Plan, sm: int, warp: int
 
 
 def _eventful(blank: Plan, mask: int, warp: int, sm: int) -> Plan:
-    """A plan for a hook that is for no instruction."""
+    """A plan for a hook that belongs to no instruction."""
     return counting_plan(blank, mask, np.uint8(0), warp, sm)  # type: ignore[arg-type]
 
 
 @nothing
 def _no_call(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
-    """In place of a call that no hook of the design needs."""
+    """Replacement of a call without hooks."""
 
 
 @nothing
 def _no_call_at(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
-    """The same, of a call that is for an instruction."""
+    """Replacement of a call for an instruction without hooks."""
 
 
 CALLS: Mapping[Function, tuple[tuple[str, ...], Function]] = {
@@ -130,10 +130,10 @@ CALLS: Mapping[Function, tuple[tuple[str, ...], Function]] = {
     call_block_start: (("block_start",), _no_call),
     call_block_end: (("block_end",), _no_call),
 }
-"""By call the hooks that it makes, and what takes its place where the design has none of them."""
+"""By call: the hooks that it makes, and its replacement if the design defines none of them."""
 
 
 def bindings(hooks: Mapping[str, Function]) -> dict[Function, Function]:
-    """What takes the place of which function of this module in a core for these hooks."""
+    """Replacements of functions of this module in a core with these hooks."""
     bound = {globals()[name]: hook for name, hook in hooks.items()}
     return bound | {call: none for call, (names, none) in CALLS.items() if not any(name in hooks for name in names)}

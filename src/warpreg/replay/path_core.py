@@ -1,14 +1,14 @@
-"""The replay core for one design: a loop over path words with the design's hooks in it.
+"""Replay core for one design: a loop over path words that calls the design's hooks.
 
-It reads the words that :mod:`warpreg.trace.path` describes.  A warp starts at its first visit; a new thread block ends
-all warps of the one before.  What differs from design to design are functions that others replace: the hooks
-(:mod:`warpreg.replay.hook_calls`), `reset_rows`, and `is_suspending`.
+It reads the words of :mod:`warpreg.trace.path`.  A warp starts at its first visit; a new thread block ends all warps of
+the previous one.  A core replaces these functions by those of a design: the hooks (:mod:`warpreg.replay.hook_calls`),
+`reset_rows`, and `is_suspending`.
 
-A number that went through uint32 is known not to be negative, so that an index made of it is not looked at again.
+A number converted through uint32 is known to be non-negative, so the compiler omits the sign check of an index.
 
-Without a schedule nobody knows when a warp leaves the active set.  With `is_suspending` it does so at every instruction
-that carries the program table's flag, as the two-level scheduler of ISCA 2011 (section 3.2) has it, and is back at
-once.
+Without a schedule, the cycle in which a warp leaves the active set is unknown.  With `is_suspending`, a warp leaves at
+every instruction with the ``suspends`` flag of the program table, as in the two-level scheduler of ISCA 2011 (section
+3.2), and returns at once.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ VISIT, VISIT_MASK = int(PathWord.VISIT), int(PathWord.VISIT_MASK)
 NEXT_WARP, THREAD_BLOCK = int(PathWord.WARP), int(PathWord.THREAD_BLOCK)
 WARP, POSITION = range(2)
 PROGRESS = 2
-"""Length of ``progress``: the current warp, and where in the chunk the last record began."""
+"""Length of ``progress``: the current warp, and the position of the last record in the chunk."""
 THE_SM = 0
-"""Without a schedule all warps count as those of one SM."""
+"""Without a schedule, all warps belong to one SM."""
 
 
 class Warps(NamedTuple):
@@ -50,12 +50,12 @@ class Warps(NamedTuple):
 
 
 def is_suspending() -> bool:
-    """Whether warps leave the active set where the program table says that they may have to wait."""
+    """Whether warps leave the active set at instructions with the ``suspends`` flag."""
     return False
 
 
 def suspends() -> bool:
-    """In place of `is_suspending` where they do."""
+    """Replacement of `is_suspending` if they do."""
     return True
 
 
@@ -71,8 +71,8 @@ def walk(
 ) -> int:
     """Replay a chunk; returns a status of :mod:`warpreg.replay.status`.
 
-    ``visits`` int64[blocks] counts visits of basic blocks, ``table`` is the program table, ``resets`` as `reset_rows`
-    takes them.
+    ``visits`` int64[blocks] counts visits of basic blocks, ``table`` is the program table, ``resets`` as in
+    `reset_rows`.
     """
     program, blank = by_reference(table), by_reference(blank_plan)
     size = path.size
@@ -143,7 +143,7 @@ def visit(state: Any, program: Program, blank: Plan, warp: int, mask: int, block
 
 
 def end_thread_block(state: Any, program: Program, blank: Plan, warps: Warps) -> None:
-    """The warps of a thread block end, all after the last has started."""
+    """End the warps of a thread block, after all of them have started."""
     for warp in range(warps.masks.size):
         if warps.started[warp] == 1:
             call_warp_end(state, program, blank, THE_SM, warp, warps.masks[warp])

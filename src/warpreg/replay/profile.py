@@ -1,6 +1,4 @@
-"""The register profile of a run: how often values are read, how long they live, who reads them (Figure 2 of both
-Gebhart papers).
-"""
+"""Register profile of a run: number of reads, lifetimes and consumers of values (Figure 2 of both Gebhart papers)."""
 
 from __future__ import annotations
 
@@ -28,11 +26,12 @@ CONSUMERS = ("none", "private", "shared", "both")
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Counts over all warps of a run; shares and averages are derived from them.
+    """Counts over all warps of a run, from which shares and averages are derived.
 
-    ``values_by_reads`` by READ_COUNTS; ``once_read_by_lifetime`` by LIFETIMES, in instructions from producer to
-    consumer, 1 when the next one reads; both are numbers of values.  ``values_by_use`` int64[producer, consumers]:
-    PRIVATE or SHARED by CONSUMERS.  ``operands`` int64[action, datapath] are warp-registers read and written.
+    ``values_by_reads`` by READ_COUNTS and ``once_read_by_lifetime`` by LIFETIMES are numbers of values; a lifetime is
+    in instructions from producer to consumer, 1 if the next instruction reads.  ``values_by_use`` int64[producer,
+    consumers]: PRIVATE or SHARED by CONSUMERS.  ``operands`` int64[action, datapath] are warp-registers read and
+    written.
     """
 
     warp_instructions: int
@@ -48,12 +47,12 @@ class Profile:
 
     @property
     def reads_per_instruction(self) -> float:
-        """Warp-registers read by an average instruction."""
+        """Mean number of warp-registers read per instruction."""
         return _share(self.operands[READ].sum(), self.warp_instructions)
 
     @property
     def writes_per_instruction(self) -> float:
-        """Warp-registers written by an average instruction."""
+        """Mean number of warp-registers written per instruction."""
         return _share(self.operands[WRITE].sum(), self.warp_instructions)
 
     @property
@@ -63,11 +62,13 @@ class Profile:
 
     @property
     def shared_consumed_from_private(self) -> float:
-        """Of the values that the shared datapath reads, the share that the private datapath produced."""
+        """Share of the values read by the shared datapath that the private datapath produced."""
         return _share(self._read_by_shared()[PRIVATE], self._read_by_shared().sum())
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain numbers, for JSON; shares are of all values, lifetimes included, as in the papers' figures."""
+        """Plain numbers, for JSON; shares, including those of lifetimes, are of all values, as in the papers'
+        figures.
+        """
         return {
             "warp_instructions": self.warp_instructions,
             "values": self.values,
@@ -93,7 +94,7 @@ class Profile:
 def profile(trace: RecordedPath, kernel: Kernel, *, mode: Mode = "compiled") -> Profile:
     """The register profile of the path that ``trace`` recorded of ``kernel`` (architected registers).
 
-    Raises DesignError for a kernel with virtual registers and ReplayError for a path that is not of this kernel.
+    Raises DesignError for a kernel with virtual registers and ReplayError for a path of another kernel.
     """
     program = program_table(kernel)
     counters = Counters(program, levels=1, events=profile_hooks.EVENTS)

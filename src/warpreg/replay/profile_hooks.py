@@ -1,7 +1,7 @@
-"""Follows every value of a run from its write to its last read; runs in the replay core like a design.
+"""Hooks that follow every value of a run from its write to its last read; run in the replay core like a design.
 
-A value is one write of a warp-register.  Each half of a 64-bit result is a value of its own.  A guarded or partially
-masked write starts a new value too, because the register's old content is no longer what the warp would read.
+A value is one write of a warp-register.  Each half of a 64-bit result is a value.  A guarded or partially masked write
+starts a new value too, because it replaces a part of the old one.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from numpy.typing import NDArray
 from warpreg.designs.interface import MRF, Plan, Program, count, hook, per_warp, read, write
 
 BY_READS, BY_LIFETIME, BY_USE = 0, 4, 8
-"""First event of each group: reads of a value 0, 1, 2, more; lifetime of a value read once 1, 2, 3, more instructions;
-then for each datapath that produced it whether nobody, the private, the shared or both datapaths consumed it.
+"""First event of each group: values read 0, 1, 2 or more times; values read once with a lifetime of 1, 2, 3 or more
+instructions; then, per producing datapath, values consumed by none, the private, the shared or both datapaths.
 """
 EVENTS = 16
 
 
 class Values(NamedTuple):
-    """``clock`` [warp] counts the warp's instructions; ``value`` [warp, register, column] is what each register holds.
+    """``clock`` [warp] counts the instructions of each warp; ``value`` [warp, register, column] describes each
+    register.
 
-    Columns: time WRITTEN (0: never), number of READS, time of the LAST read, and USE, ``4 * producer`` plus a bit
-    ``1 << datapath`` for each consumer.
+    Columns: time WRITTEN (0: never), number of READS, time of the LAST read, and USE, ``4 * producer`` plus a bit ``1
+    << datapath`` for each consumer.
     """
 
     clock: NDArray[np.int64]
@@ -35,7 +36,7 @@ WRITTEN, READS, LAST, USE = range(4)
 
 
 def no_values(program: Program) -> Values:
-    """What a fresh warp holds."""
+    """Initial state of a warp."""
     return Values(clock=per_warp(np.int64(0)), value=per_warp(np.zeros((program.register_count, 4), np.int64)))
 
 
@@ -68,7 +69,7 @@ def warp_end(state: Values, program: Program, warp: int, plan: Plan) -> None:
 
 
 def end_value(state: Values, warp: int, register: int, plan: Plan) -> None:
-    """Account for the value that a register holds, if it was ever written."""
+    """Count the value that a register holds, if it was ever written."""
     written = state.value[warp, register, WRITTEN]
     if written > 0:
         reads = state.value[warp, register, READS]

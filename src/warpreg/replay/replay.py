@@ -21,8 +21,9 @@ from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule
 
 Suspend = Literal["never", "static"]
-"""What a replay without a schedule takes for suspensions: none, or one at every instruction that may have to wait for a
-long-latency result."""
+"""Suspensions of a replay without a schedule: none, or one at every instruction that may have to wait for a
+long-latency result.
+"""
 
 
 def replay(
@@ -35,14 +36,14 @@ def replay(
     mode: Mode = "compiled",
     **parameters: Any,
 ) -> Counts:
-    """What ``design`` makes of the path that ``trace`` recorded of ``kernel`` (architected registers).
+    """Count the accesses of ``design`` on the path that ``trace`` recorded of ``kernel`` (architected registers).
 
-    Every instruction of a visited block counts as issued, under a guard or a partial mask too.  With the ``schedule``
-    of a timing run, warps go in its order and leave the active set where it says; without one they go one by one, and
-    ``suspend`` says where they leave the active set.
+    Every instruction of a visited block counts as issued, also under a guard or a partial mask.  With the ``schedule``
+    of a timing run, warps follow its order and leave the active set as recorded.  Without one they are replayed one by
+    one, and ``suspend`` selects where they leave the active set.
 
     Raises DesignError, UnknownNameError or ParameterError for a wrong design or parameter, TraceError for a schedule of
-    another run, and ReplayError for a path that is not of this kernel or a design that needs a schedule.
+    another run, and ReplayError for a path of another kernel or a design that needs a schedule.
     """
     return replay_launches([(trace, schedule)], kernel, design, suspend=suspend, mode=mode, **parameters)
 
@@ -56,7 +57,7 @@ def replay_launches(
     mode: Mode = "compiled",
     **parameters: Any,
 ) -> Counts:
-    """The counts of several launches of one kernel together; all have a schedule, of one machine, or none has."""
+    """Sum of the counts of several launches of one kernel.  Either all have a schedule, of one machine, or none has."""
     chosen = load(design) if isinstance(design, str) else design
     values = chosen.configure(**parameters)
     code = chosen.rewrite(kernel, values)
@@ -90,7 +91,7 @@ def replay_launches(
 
 
 def warp_instructions(counters: Counters, program: Program) -> int:
-    """Instructions issued in the walk."""
+    """Warp-instructions issued in the walk."""
     return int(counters.visits @ np.diff(program.first_pc))
 
 

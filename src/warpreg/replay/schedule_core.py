@@ -1,8 +1,8 @@
-"""The replay core that follows a recorded schedule (:mod:`warpreg.trace.schedule`) with a design's hooks.
+"""Replay core that follows a recorded schedule (:mod:`warpreg.trace.schedule`) and calls a design's hooks.
 
 Every slot holds a warp, whose instructions come from its own path (:mod:`warpreg.replay.warp_streams`).  Three of four
-records are ISSUE, so they come first.  Functions give way to others as in :mod:`warpreg.replay.path_core`, and
-`as_compiled` to one that knows the design's switches.
+records are ISSUE, so they are tested first.  Functions are replaced as in :mod:`warpreg.replay.path_core`, and
+`as_compiled` by one that fixes the design's switches.
 """
 
 from __future__ import annotations
@@ -46,24 +46,24 @@ from warpreg.replay.status import (
 from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MOST_SLOTS, SLOT_SHIFT, ScheduleWord
 
 KINDS, SLOTS = (1 << KIND_BITS) - 1, MOST_SLOTS - 1
-"""Masks of a word's kind, and of its slot once shifted."""
+"""Masks of the kind of a word, and of its slot after the shift."""
 ISSUE, START, END = int(ScheduleWord.ISSUE), int(ScheduleWord.START), int(ScheduleWord.END)
 ACTIVATE, SUSPEND = int(ScheduleWord.ACTIVATE), int(ScheduleWord.SUSPEND)
 NEXT_SM, ARRIVE = int(ScheduleWord.SM), int(ScheduleWord.ARRIVE)
 WAITING, RUNNING, ENDED = range(3)
 """State of a row of `Streams`."""
 FREE = -1
-"""In place of a row: the slot holds no warp."""
+"""Row of a slot that holds no warp."""
 
 SM, POSITION = range(2)
 PROGRESS = 2
-"""Length of ``progress``: the current SM, and where in the chunk the last record began."""
+"""Length of ``progress``: the current SM, and the position of the last record in the chunk."""
 SMS, PLACES = range(2)
-"""Places of ``machine``: how many SMs there are, and how many slots each has."""
+"""Columns of ``machine``: number of SMs, and number of slots of each."""
 
 
 class Streams(NamedTuple):
-    """The paths of warps, as :class:`warpreg.replay.warp_streams.WarpStreams` documents them."""
+    """Paths of warps, as documented in :class:`warpreg.replay.warp_streams.WarpStreams`."""
 
     words: NDArray[np.uint32]
     start: NDArray[np.int64]
@@ -75,8 +75,8 @@ class Streams(NamedTuple):
 
 
 class Warps(NamedTuple):
-    """By warp slot of the machine: its row (FREE without a warp), its thread block, words taken of the row, the next
-    instruction and the end of its basic block, active lanes, and whether it is in the active set.
+    """By warp slot of the machine: its row (FREE without a warp), its thread block, words of the row that were read,
+    the next instruction and the end of its basic block, active lanes, and whether it is in the active set.
     """
 
     row: NDArray[np.int64]
@@ -89,7 +89,7 @@ class Warps(NamedTuple):
 
 
 def as_compiled(state: Any) -> Any:
-    """The state with the switches that the core is compiled for: what a design does not do then costs nothing."""
+    """The state with the switches that are constants of the compiled core; disabled features then leave no code."""
     return state
 
 
@@ -157,7 +157,7 @@ def issue(
     warp: int,
     amount: int,
 ) -> int:
-    """A warp issues so many instructions in a row, the next ones of its path."""
+    """Issue the next ``amount`` instructions of a warp's path."""
     status = OK
     pc: Any = np.int64(np.uint32(warps.pc[warp]))
     end = warps.end[warp]
@@ -203,7 +203,7 @@ def start(
     schedule: NDArray[np.uint32],
     position: int,
 ) -> int:
-    """Warp ``number`` of the thread block that the schedule names at ``position`` enters the slot."""
+    """Place warp ``number`` of the thread block that the schedule names at ``position`` in the slot."""
     mask = warps.mask[warp]
     if warps.row[warp] >= 0:
         return OCCUPIED
@@ -239,7 +239,7 @@ def end(
     sm: int,
     warp: int,
 ) -> int:
-    """The warp leaves the slot; what is left of its path must be visits of empty blocks."""
+    """Remove the warp from its slot; the rest of its path may only be visits of empty blocks."""
     row = warps.row[warp]
     status = UNFINISHED if warps.pc[warp] < warps.end[warp] else OK
     at = streams.start[row] + warps.taken[warp]
@@ -262,7 +262,9 @@ def end(
 
 
 def note(state: Any, program: Program, blank: Plan, warps: Warps, sm: int, warp: int, kind: int, amount: int) -> int:
-    """The other records of a warp: it enters or leaves the active set, or results of instruction ``amount`` arrive."""
+    """Process another record of a warp: it enters or leaves the active set, or results of instruction ``amount``
+    arrive.
+    """
     mask = warps.mask[warp]
     status = OK
     if kind == ACTIVATE:

@@ -1,6 +1,6 @@
-"""Sorts the words of whole thread blocks of a path by warp; compiled like the hooks of a design.
+"""Sort the words of complete thread blocks of a path by warp; compiled like the hooks of a design.
 
-What a warp gets is a path of its own: the VISIT and VISIT_MASK words of :mod:`warpreg.trace.path`, in order.
+The result is a path per warp: the VISIT and VISIT_MASK words of :mod:`warpreg.trace.path`, in order.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from warpreg.replay.status import BAD_BLOCK, BAD_THREAD_BLOCK, BAD_WARP, CUT, OK
 from warpreg.trace.path import PathWord
 
 WARP, AT, LAST, WORDS, FOUND, ROWS = range(6)
-"""Columns of ``progress``: the current warp, the position of the last record looked at, where the last thread block
-begins (the path's size if none), and how many words, thread blocks and rows were written."""
+"""Columns of ``progress``: the current warp, the position of the last record read, the start of the last thread block
+(the path's size if none), and the numbers of words, thread blocks and rows written.
+"""
 COLUMNS = 6
 
 VISIT, VISIT_MASK = int(PathWord.VISIT), int(PathWord.VISIT_MASK)
@@ -35,10 +36,10 @@ def split(
     stops: Longs,
     blocks: int,
 ) -> int:
-    """Sort the thread blocks that begin in ``path``, all but the last, which may go on in the next chunk.
+    """Sort the thread blocks that begin in ``path``, except the last, which may continue in the next chunk.
 
-    A thread block gets its index and its first row, a warp of it a row that says where in ``words`` it starts and
-    stops.  ``begins`` int64[REPLAY_SLOTS] is working storage, ``blocks`` the number of the kernel's basic blocks.
+    Each thread block receives its index and its first row.  Each of its warps has a row with start and stop in
+    ``words``. ``begins`` int64[REPLAY_SLOTS] is working storage, ``blocks`` the number of the kernel's basic blocks.
     Returns a status of :mod:`warpreg.replay.status`.
     """
     status = check(path, progress, blocks)
@@ -59,7 +60,9 @@ def split(
 
 
 def check(path: Words, progress: Longs, blocks: int) -> int:
-    """Whether these words are a path of a kernel of so many blocks; finds where the last thread block begins."""
+    """Check that these words are a path of a kernel with this number of basic blocks; find the start of the last thread
+    block.
+    """
     progress[LAST] = path.size
     position = 0
     while position < path.size:
@@ -80,7 +83,7 @@ def check(path: Words, progress: Longs, blocks: int) -> int:
 
 
 def count_words(path: Words, begin: int, progress: Longs, counts: Longs) -> int:
-    """Words of each warp up to the next thread block; returns where that begins."""
+    """Count the words of each warp up to the next thread block; returns the start of that block."""
     counts[:] = 0
     warp = progress[WARP]
     position = begin
@@ -95,7 +98,7 @@ def count_words(path: Words, begin: int, progress: Longs, counts: Longs) -> int:
 
 
 def place_rows(progress: Longs, begins: Longs, starts: Longs, stops: Longs) -> None:
-    """A row for each warp up to the last that has words; ``begins`` holds counts before and first places after."""
+    """Make a row for each warp up to the last one with words; replaces the counts in ``begins`` by first positions."""
     warps = REPLAY_SLOTS
     while warps > 0 and begins[warps - 1] == 0:
         warps -= 1
@@ -109,7 +112,7 @@ def place_rows(progress: Longs, begins: Longs, starts: Longs, stops: Longs) -> N
 
 
 def sort_words(path: Words, begin: int, end: int, progress: Longs, places: Longs, words: Words) -> None:
-    """Copy each visit to the place of its warp."""
+    """Copy each visit to the position of its warp."""
     position = begin
     while position < end:
         word = path[position]

@@ -1,4 +1,6 @@
-"""Counts of a design whose hooks depend on the program table alone: each block is walked once, then multiplied."""
+"""Counts of a design whose hooks depend on the program table alone: walk each block once, then multiply by its
+visits.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ ALL_LANES = 0xFFFFFFFF
 
 
 def walk_static(paths: Sequence[RecordedPath], behaviour: Behaviour, counters: Counters) -> None:
-    """Count the block visits of ``paths``, and for each what the hooks say of the block."""
+    """Count the block visits of ``paths``, and multiply the counts of each block by its visits."""
     walker = PathWalker(behaviour.hooked({}), counters)
     for path in paths:
         walker.walk(path)

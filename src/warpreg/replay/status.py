@@ -1,4 +1,4 @@
-"""Why a replay core stops: the numbers that cores return, and what is said of each."""
+"""Return values of the replay cores, and the message of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MOST_SLOTS, SLOT_SHI
 
 
 def path_refusal(status: int, chunk: NDArray[np.uint32], position: int, blocks: int) -> str:
-    """Why words are no path of a kernel of so many blocks."""
+    """Why words are not a path of a kernel with this number of basic blocks."""
     word = int(chunk[position])
     where = f"path word {position} of a chunk ({word:#010x})"
     return {
@@ -27,7 +27,7 @@ def path_refusal(status: int, chunk: NDArray[np.uint32], position: int, blocks: 
 
 
 def schedule_refusal(status: int, chunk: NDArray[np.uint32], sm: int, position: int, slots: Slots) -> str:
-    """Why a record of a schedule does not fit the run."""
+    """Why a record of a schedule does not match the run."""
     word = int(chunk[position])
     slot, amount = word >> SLOT_SHIFT & MOST_SLOTS - 1, word >> AMOUNT_SHIFT
     block = int(chunk[position + 1]) if position + 1 < chunk.size else 0

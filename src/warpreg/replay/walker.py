@@ -1,4 +1,4 @@
-"""Drives a core over the chunks of a path or a schedule and keeps what it counts."""
+"""Run a core over the chunks of a path or a schedule, and keep its counts."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ ANY_CHUNK = read_only(np.zeros(0, np.uint32))
 
 
 class Counters:
-    """What a walk counts.
+    """Counts of a walk.
 
-    ``visits`` int64[blocks] are block visits; ``accesses`` int64[levels, 2, 2], ``moves`` int64[levels, levels] and
-    ``events`` int64[events] are what hooks planned, in the arrays of the ``blank`` plan.
+    ``visits`` int64[blocks] are block visits.  ``accesses`` int64[levels, 2, 2], ``moves`` int64[levels, levels] and
+    ``events`` int64[events] are the counts of the ``blank`` plan.
     """
 
     def __init__(self, program: Program, levels: int, events: int) -> None:
@@ -54,12 +54,12 @@ class Counters:
 
     @property
     def counted(self) -> tuple[NDArray[np.int64], ...]:
-        """The arrays that hold counts."""
+        """The arrays of counts."""
         return self.visits, self.accesses, self.moves, self.events
 
 
 class Behaviour:
-    """A design's program, hooks and state, ready to be put into a core."""
+    """Program, hooks and state of a design, from which a core is built."""
 
     def __init__(
         self, program: Program, hooks: Mapping[str, FunctionType], state: tuple[Any, ...], name: str, mode: Mode
@@ -72,7 +72,7 @@ class Behaviour:
         self._state = state
 
     def hooked(self, hooks: Mapping[str, FunctionType], mode: Mode | None = None) -> Behaviour:
-        """The same with other hooks, in another mode if one is given."""
+        """The same with other hooks, and in another mode if given."""
         return Behaviour(self.program, hooks, self._state, self._name, mode or self.mode)
 
     def allocate(self, extent: Extent) -> tuple[Field, ...]:
@@ -91,10 +91,10 @@ class Behaviour:
         counters: Counters,
         replaced: Mapping[Function, Function],
     ) -> Entry:
-        """The core ``walk`` with the hooks, for arguments of these types, but for the chunk of words that comes first.
+        """The core ``walk`` with the hooks, for arguments of these types after the first one, the chunk of words.
 
         Raises DesignError with the author's file and line if a hook is outside the numba subset or its types do not
-        fit.
+        match.
         """
         bound = {**hook_calls.bindings(self.hooks), reset_rows: resetting(fields), **replaced}
 
@@ -109,16 +109,16 @@ class Behaviour:
             raise DesignError(wrong or f"the replay core does not compile: {brief(error.error)}") from error
 
     def _hook_arguments(self, fields: tuple[Field, ...], counters: Counters) -> dict[str, tuple[Any, ...]]:
-        """For each hook values of the types that the core passes."""
+        """For each hook, values of the types that the core passes."""
         mask, datapath = cast(int, np.uint32(0)), cast(int, np.uint8(0))
         plan = counting_plan(counters.blank, mask, datapath, 0, 0)
         return typical_arguments({"state": self.state(fields), "program": self.program, "plan": plan})
 
 
 class PathWalker:
-    """A replay in the order of the path, warps one by one inside a thread block.
+    """Replay in the order of the path, warp by warp inside a thread block.
 
-    With ``suspends`` they leave the active set where the program table says that they may have to wait.
+    With ``suspends``, warps leave the active set at instructions with the ``suspends`` flag.
     """
 
     def __init__(self, behaviour: Behaviour, counters: Counters, *, suspends: bool = False) -> None:
@@ -132,7 +132,7 @@ class PathWalker:
         self._walk = behaviour.core(path_core.walk, fields, self._arguments, counters, replaced)
 
     def feed(self, chunk: Chunk) -> None:
-        """Replay one chunk.  Raises ReplayError for words that are no path of this kernel."""
+        """Replay one chunk.  Raises ReplayError for words that are not a path of this kernel."""
         stopped = self._walk(np.ascontiguousarray(chunk, np.uint32), *self._arguments)
         if stopped != status.OK:
             position = int(self._progress[path_core.POSITION])
@@ -150,7 +150,7 @@ class PathWalker:
 
 
 class ScheduleWalker:
-    """A replay in the order of recorded schedules, all of machines with the same slots."""
+    """Replay in the order of recorded schedules, all of machines with the same slots."""
 
     def __init__(self, behaviour: Behaviour, counters: Counters, slots: Slots) -> None:
         self.counters = counters
@@ -176,7 +176,7 @@ class ScheduleWalker:
         self._walk = behaviour.core(schedule_core.walk, self._fields, arguments, counters, replaced)
 
     def walk(self, path: RecordedPath, schedule: Schedule) -> None:
-        """Replay one launch.  Raises ReplayError where path and schedule do not fit each other."""
+        """Replay one launch.  Raises ReplayError if path and schedule do not match."""
         streams = WarpStreams(path.path_chunks(), self.counters.visits.size, self._behaviour.mode)
         for field, fresh in zip(self._fields, self._fresh, strict=True):
             if isinstance(field.value, np.ndarray):

@@ -1,4 +1,4 @@
-"""The path of each warp of a run, loaded as a schedule asks for thread blocks."""
+"""Paths of the warps of a run, loaded when a schedule needs their thread block."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from warpreg.replay.schedule_core import ENDED, Streams
 
 THE_END = np.array([split_warps.THREAD_BLOCK, 0], np.uint32)
 LEAST_WORDS = 1 << 20
-"""Below so many words, those of ended warps are kept."""
+"""Pools below this size are not compacted."""
 PIECE_WORDS = 1 << 17
-"""So many words of a path are sorted at a time, or a few more."""
+"""Words of a path that are sorted at a time, approximately."""
 
 
 class Piece(NamedTuple):
-    """Whole thread blocks of a path, sorted by warp: ``thread_blocks`` are their indices, ``first_rows`` the first row
-    of each; row ``r`` is a warp, whose path is ``words[starts[r]:stops[r]]``.
+    """Complete thread blocks of a path, sorted by warp.  ``thread_blocks`` are their indices, ``first_rows`` the first
+    row of each.  Row ``r`` is a warp with the path ``words[starts[r]:stops[r]]``.
     """
 
     words: NDArray[np.uint32]
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
 
 
 class Splitter:
-    """Sorts the path of a kernel with so many basic blocks by warp."""
+    """Sorts the path of a kernel with this number of basic blocks by warp."""
 
     def __init__(self, blocks: int, mode: Mode) -> None:
         self._blocks = blocks
@@ -45,7 +45,7 @@ class Splitter:
         self._split = split_warps.split if mode == "interpreted" else compiled(split_warps.split, typical)
 
     def pieces(self, path: Iterable[NDArray[np.uint32]]) -> Iterator[Piece]:
-        """The thread blocks in order.  Raises ReplayError for words that are no path of this kernel."""
+        """The thread blocks in order.  Raises ReplayError for words that are not a path of this kernel."""
         unsorted: list[NDArray[np.uint32]] = []
         for chunk in chain(path, (THE_END,)):
             unsorted.append(chunk)
@@ -57,7 +57,7 @@ class Splitter:
                 yield piece
 
     def _sorted(self, words: NDArray[np.uint32]) -> tuple[Piece, int]:
-        """A piece, and where the thread block begins that is not in it."""
+        """A piece, and the start of the first thread block that is not in it."""
         arguments = self._arguments(words)
         stopped = self._split(words, *arguments)
         if stopped != status.OK:
@@ -71,8 +71,9 @@ class Splitter:
         ), last
 
     def _arguments(self, words: NDArray[np.uint32]) -> tuple[Any, ...]:
-        """Room for all that ``words`` may hold: no more thread blocks than words that look like the start of one, and
-        as many rows for each as a thread block can have warps."""
+        """Buffers for all that ``words`` may contain: at most one thread block per word that looks like the start of
+        one, and the largest number of warps of a thread block as rows for each.
+        """
         heads = int(np.count_nonzero(words == split_warps.THREAD_BLOCK))
         longs = (np.zeros(n, np.int64) for n in (heads, heads, heads * REPLAY_SLOTS, heads * REPLAY_SLOTS))
         return (
@@ -85,13 +86,12 @@ class Splitter:
 
 
 class WarpStreams:
-    """Paths of warps, a row each, in the order of thread blocks.
+    """Paths of warps, one row each, in the order of thread blocks.
 
-    ``words`` uint32 is the pool of all; ``start`` and ``stop`` int64[rows] are places in it, ``row_state`` uint8[rows];
-    ``first_row`` int64[thread blocks] is -1 for one that is not loaded, ``row_count`` its warps, ``left`` those that
-    have not ended, -1 before the first starts.  Words of warps that
-    have ended are dropped now and then, so memory grows with the thread blocks under way and those that were passed
-    over.
+    ``words`` uint32 is the pool of all paths.  ``start`` and ``stop`` int64[rows] are positions in it; ``row_state`` is
+    uint8[rows].  ``first_row`` int64[thread blocks] is -1 for one that is not loaded; ``row_count`` is its number of
+    warps, ``left`` the number of those that have not ended, -1 before the first starts.  The pool is compacted from
+    time to time, so memory grows with the unfinished thread blocks, including those that were skipped.
     """
 
     def __init__(self, path: Iterable[NDArray[np.uint32]], blocks: int, mode: Mode) -> None:
@@ -106,14 +106,14 @@ class WarpStreams:
 
     @property
     def arrays(self) -> Streams:
-        """As the core takes them."""
+        """The arrays in the form that the core reads."""
         return Streams(self.words, self.start, self.stop, self.row_state, self.first_row, self.row_count, self.left)
 
     def load(self, thread_block: int) -> bool:
-        """Read on until a thread block is there; False if the path has none of that index.
+        """Read until a thread block is loaded; False if the path has no such index.
 
-        Places in ``words`` may change: ``start`` and ``stop`` of rows that have not ended are right afterwards.
-        Raises ReplayError for words that are no path of this kernel.
+        Positions in ``words`` may change; ``start`` and ``stop`` of rows that have not ended are updated.  Raises
+        ReplayError for words that are not a path of this kernel.
         """
         while thread_block >= self.first_row.size or self.first_row[thread_block] < 0:
             piece = next(self._pieces, None)
@@ -131,7 +131,7 @@ class WarpStreams:
         self.words = np.concatenate((self.words, piece.words))
 
     def _name(self, thread_blocks: NDArray[np.int64], rows: NDArray[np.int64], count: int) -> None:
-        """Enter thread blocks under their indices."""
+        """Store the rows of thread blocks under their indices."""
         size = max(self.first_row.size, 1 + int(thread_blocks.max(initial=-1)))
         self.first_row = np.concatenate((self.first_row, np.full(size - self.first_row.size, -1)))
         self.left = np.concatenate((self.left, np.full(size - self.left.size, -1)))
@@ -143,7 +143,7 @@ class WarpStreams:
         self.row_count[thread_blocks] = np.diff(rows, append=count)
 
     def _drop_ended(self) -> None:
-        """Close up the pool if most of it is of warps that have ended."""
+        """Compact the pool if most of it belongs to warps that have ended."""
         lengths = np.where(self.row_state == ENDED, 0, self.stop - self.start)
         kept = int(lengths.sum())
         if self.words.size < LEAST_WORDS or kept > self.words.size // 2:
