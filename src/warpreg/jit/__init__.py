@@ -1,6 +1,6 @@
-"""How hot loops become machine code: plain functions, bound to each other by rebuilding and compiled as one.
+"""Compilation of hot loops: plain functions are bound to each other by rebuilding and compiled as one.
 
-Start at `recipe`.  `dependencies` makes the key of a function from what it reaches, `rebuild` binds hooks, `compiler`
-chooses between `numba_internals` and plain numba, `code_cache` keeps the result.  `natives`, `bare_arrays` and
-`records` are what compiled code has beyond the numba subset.
+Start at `recipe`.  `dependencies` computes the cache key of a function, `rebuild` binds hooks, `compiler` selects
+`numba_internals` or plain numba, `code_cache` stores machine code.  `natives`, `bare_arrays` and `records` extend the
+numba subset.
 """

@@ -1,8 +1,7 @@
-"""Arrays as the compiled core sees them: a pointer, without shape, strides or negative indices; the width of a row is
-part of the type.
+"""Bare arrays: a pointer without shape, strides and negative indices.  The width of a row is part of the type.
 
-The core reads and writes its arrays some hundred times a cycle.  What numba makes of an indexed array checks each
-index for being negative and carries seven words of description; here an access is one address and one load.
+The core accesses its arrays some hundred times per cycle.  An indexed numba array checks each index for a negative
+value and consists of seven words; an access to a bare array is one address computation and one load.
 """
 
 from __future__ import annotations
@@ -18,22 +17,23 @@ from warpreg.jit.natives import Function, native
 
 
 def widths(arrays: Iterable[Any]) -> tuple[int, ...]:
-    """Of each array the elements from a row to the next, 1 where it has one dimension."""
+    """Elements from one row of each array to the next, 1 for one dimension."""
     return tuple(array.strides[0] // array.itemsize for array in arrays)
 
 
 Numbers = tuple[tuple[int, int], ...]
-"""(index, number) of the elements of an array that the core is compiled for."""
+"""(index, number) of elements that are constants of the compiled core."""
 
 
 @functools.cache
 def bare(widths: tuple[int, ...], in_front: tuple[tuple[int, int, int], ...] = (), known: Numbers = ()) -> Function:
-    """The function ``opened(t)``: the named tuple ``t`` of arrays of one or two dimensions, rows contiguous, made bare.
+    """The function ``opened(t)`` that makes the arrays in the named tuple ``t`` bare: one or two dimensions, rows
+    contiguous.
 
-    The arrays must outlive the result and have these widths, and indices must be inside: nothing is checked.
-    ``in_front``: (field, another one, distance) where the first array begins so many elements in front of the second;
-    one address then serves both.  ``known``: elements of the first array that are constants of the compiled code.
-    As plain Python it is ``t`` itself.
+    The arrays must outlive the result and have these widths, and indices must be in bounds: nothing is checked.
+    ``in_front``: (field, other field, distance) if the first array begins ``distance`` elements before the second; both
+    then share one address.  ``known``: elements of the first array that are constants of the compiled code.
+    Interpreted, it returns ``t`` itself.
     """
 
     @native(partial(_opening, widths, in_front, known))
@@ -76,15 +76,15 @@ _names = itertools.count()
 
 @functools.cache
 def _short_name(dtype: Any, ndim: int, width: int, known: Numbers) -> str:
-    """One of its own for each type, in this process: the names of all compiled functions have those of their types in
-    them, and half of what LLVM had to read was names.
+    """A short name per type, unique in this process.  Names of compiled functions contain those of their types;
+    otherwise, half of LLVM's input would be names.
     """
     return f"Words{next(_names)}"
 
 
 @functools.cache
 def words_type() -> Any:
-    """The numba type of a bare array, with its elements' reading and writing."""
+    """The numba type of a bare array, with element reads and writes."""
     from numba.core import cgutils, types
     from numba.core.datamodel import models, registry
     from numba.core.typing import templates
@@ -95,14 +95,14 @@ def words_type() -> Any:
     numba = cast(Any, cgutils)
 
     class Words(types.Type):
-        """Of ``dtype``, with ``ndim`` dimensions and ``width`` elements in a row, some of them ``known``."""
+        """Bare array of ``dtype`` with ``ndim`` dimensions and ``width`` elements per row, some of them ``known``."""
 
         def __init__(self, dtype: Any, ndim: int, width: int, known: Numbers) -> None:
             self.dtype, self.ndim, self.width, self.known = dtype, ndim, width, dict(known)
             super().__init__(_short_name(dtype, ndim, width, known))
 
         def takes(self, index: Any) -> bool:
-            """Whether an index has a number for each dimension."""
+            """Whether an index has one integer per dimension."""
             if self.ndim == 1:
                 return isinstance(index, types.Integer)
             return isinstance(index, types.BaseTuple) and len(cast(Any, index)) == self.ndim

@@ -1,4 +1,4 @@
-"""Machine code on disk: an entry of the cache for each key, whose name says which function it is."""
+"""Disk cache of machine code: one entry per key, named after its function."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ KIND = "cores"
 
 
 def kept(compiler: Compiler, function: Function, digest: str, classes: Sequence[type], build: Callable[[], Any]) -> Any:
-    """The dispatcher of ``function`` from the cache, or ``build()``, which is written there.
+    """The dispatcher of ``function`` from the cache, or else ``build()``, which is then stored.
 
-    The key is the function's name and the ``digest`` of all that it depends on.  ``classes`` as for `Compiler.dumped`.
+    The key is the function's name and the ``digest`` of all its dependencies.  ``classes`` as in `Compiler.dumped`.
     """
     key = f"{function.__name__}-{digest[:40]}"
     with collector_paused():

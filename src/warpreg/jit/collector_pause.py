@@ -1,4 +1,4 @@
-"""Python's garbage collector, paused where much is made and nothing becomes garbage."""
+"""Pause of Python's garbage collector while large structures are built."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def collector_paused() -> Iterator[None]:
-    """Look for no garbage meanwhile: for code that builds large structures, looking costs up to half of the time."""
+    """Disable garbage collection in the block: it takes up to half of the time of code that builds large structures."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

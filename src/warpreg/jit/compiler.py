@@ -1,4 +1,4 @@
-"""Which compiler is used: the fast one for the version of numba that it is made for, else numba as it comes."""
+"""Choice of the compiler: the fast one if the numba version is supported, else plain numba."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from warpreg.jit.natives import Function
 from warpreg.jit.options import OPTIONS
 
 KNOWN = "0.68."
-"""The versions of numba whose insides `warpreg.jit.numba_internals` knows; pyproject.toml asks for one of them."""
+"""The versions of numba that `warpreg.jit.numba_internals` supports; pyproject.toml requires one of them."""
 
 
 class CompilerWarning(RuntimeWarning):
-    """Compiling takes longer than it could."""
+    """Compilation is slower than with the pinned version of numba."""
 
 
 class Compiler(Protocol):
-    """What makes machine code of functions; ``checked`` keeps to the bounds of arrays."""
+    """Compiles functions to machine code; ``checked`` adds bounds checks of arrays."""
 
     def inlined(self, checked: bool) -> Callable[[Function], Any]:
-        """A decorator for functions that compiled ones call."""
+        """A decorator for functions that compiled functions call."""
 
     def outermost(self, function: Function, signature: tuple[Any, ...], checked: bool) -> Any:
-        """The dispatcher of a function that is called from Python, compiled for arguments of these numba types."""
+        """The dispatcher of a function called from Python, compiled for arguments of these numba types."""
 
     def selecting(self) -> AbstractContextManager[None]:
-        """What is compiled meanwhile prefers conditional moves to branches."""
+        """In this context, compilation prefers conditional moves to branches."""
 
     def dumped(self, dispatcher: Any, classes: Sequence[type]) -> bytes | None:
-        """The machine code of a dispatcher as bytes, None where it cannot be kept.
+        """The machine code of a dispatcher as bytes, None if it cannot be stored.
 
-        ``classes`` are those of named tuples among the arguments; in place of each its position is written.
+        ``classes`` are those of named tuples among the arguments; each is stored as its position.
         """
 
     def loaded(self, function: Function, code: bytes, classes: Sequence[type]) -> Any:
-        """The dispatcher of a function that was dumped."""
+        """The dispatcher of a function from `dumped` code."""
 
 
 class PlainCompiler:
-    """numba's own ``njit``, through nothing but its documented interface; machine code is not kept."""
+    """numba's own ``njit`` through its documented interface; machine code is not stored."""
 
     def inlined(self, checked: bool) -> Callable[[Function], Any]:
         import numba

@@ -1,12 +1,12 @@
-"""The fingerprint of a function: of its code, and of all functions and values that it reaches.
+"""Fingerprint of a function: its code, and all functions and values that it reaches.
 
-It is the key of compiled code on disk.  numba's own cache looks at the file of the compiled function only, so it serves
-stale code once a constant or a function of another file has changed.  Here an edit changes the fingerprint of what
-reaches it and of nothing else: files, line numbers, docstrings and annotations do not count.
+It is the key of compiled code on disk.  numba's own cache checks only the file of the compiled function, so it returns
+stale code after a change of a constant or function in another file.  Here, an edit changes exactly the fingerprints
+that depend on it.  Files, line numbers, docstrings and annotations are ignored.
 
-A function sees the globals, and the attributes of modules, whose names are in its code; `rebuild` gives it no others.
-What cannot be looked into, such as an object of some class, counts with the files of its class and of the module that
-names it.
+A function can use only the globals, and the attributes of modules, whose names are in its code; `rebuild` provides no
+others.  A value that cannot be inspected, such as an instance of a class, is represented by the files of its class and
+of the module that names it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 from warpreg.jit.natives import Function, native_of
 
 LIBRARIES = frozenset({*sys.stdlib_module_names, "numpy", "numba", "llvmlite"})
-"""Top-level packages whose sources are not followed; their versions are in the key instead."""
+"""Top-level packages that are represented by their versions instead of their sources."""
 
 NOTHING_REPLACED: Mapping[Function, Function] = MappingProxyType({})
 HAS_DOCSTRING = 0x4000000
@@ -35,9 +35,9 @@ PLAIN_VALUES = (bool, int, float, complex, str, bytes, type(None), type(...), np
 
 
 class Fingerprint:
-    """Walks functions and what they reach, each once.
+    """Visits functions and what they reach, each once.
 
-    ``replaced`` are functions in whose place others are compiled.
+    ``replaced`` maps functions to their replacements in compiled code.
     """
 
     def __init__(self, replaced: Mapping[Function, Function] = NOTHING_REPLACED) -> None:
@@ -56,7 +56,7 @@ class Fingerprint:
         self._hash.update(f"{label}\0{len(text)}\0{text}\0".encode())
 
     def function(self, function: Function, label: str = "function") -> None:
-        """Add a function, or what replaces it."""
+        """Add a function, or its replacement."""
         while function in self._replaced:
             function = self._replaced[function]
         is_known = function in self._seen
@@ -77,7 +77,7 @@ class Fingerprint:
             self.value(name, value, function.__module__, names)
 
     def value(self, label: str, value: Any, within: str, names: tuple[str, ...] = ()) -> None:
-        """Add a value that the module ``within`` names; of a module only attributes with these ``names``."""
+        """Add a value that the module ``within`` names; of a module, only attributes with these ``names``."""
         if isinstance(value, FunctionType):
             self._function_value(label, value)
         elif isinstance(value, ModuleType):
@@ -107,7 +107,7 @@ class Fingerprint:
             self._other(label, value, within)
 
     def file(self, module_name: str) -> None:
-        """Add the text of the file that a module was loaded from, unless it is a library's."""
+        """Add the text of the file of a module, unless it belongs to a library."""
         path = getattr(sys.modules.get(module_name), "__file__", None)
         if path is None or path in self._files or is_library(module_name):
             return
@@ -141,7 +141,7 @@ class Fingerprint:
                 self.file(base.__module__)
 
     def _other(self, label: str, value: Any, within: str) -> None:
-        """What cannot be looked into; of what numba or ``functools`` has wrapped, the function inside too."""
+        """Add a value that cannot be inspected; of wrappers of numba or ``functools``, also the inner function."""
         inner = getattr(value, "py_func", None) or getattr(value, "_defn", None) or inspect.unwrap(value)
         self._class(label, type(value))
         self.file(within)
@@ -153,12 +153,12 @@ class Fingerprint:
 
 
 def is_library(module_name: str) -> bool:
-    """Whether a module's source is left to its version."""
+    """Whether a module is represented by its library's version."""
     return module_name.partition(".")[0] in LIBRARIES
 
 
 def named_values(function: Function) -> Iterator[tuple[str, Any]]:
-    """The globals and the variables of enclosing functions that a function names, with their values."""
+    """The globals and closure variables that a function names, with their values."""
     for name in names_in(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]
@@ -168,7 +168,7 @@ def named_values(function: Function) -> Iterator[tuple[str, Any]]:
 
 @functools.lru_cache(maxsize=4096)
 def names_in(code: CodeType) -> tuple[str, ...]:
-    """Global and attribute names in a function's code, nested functions included, sorted."""
+    """Global and attribute names in a function's code, including nested functions, sorted."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -178,7 +178,7 @@ def names_in(code: CodeType) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def _code_bytes(code: CodeType) -> bytes:
-    """What tells the code from other code: not where it stands, nor its docstring."""
+    """The identity of code, without its location and docstring."""
     names = code.co_name, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
     counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
     constants = [_code_bytes(one).hex() if isinstance(one, CodeType) else _spelled(one) for one in _constants(code)]
@@ -187,14 +187,14 @@ def _code_bytes(code: CodeType) -> bytes:
 
 
 def _constants(code: CodeType) -> tuple[Any, ...]:
-    """The constants without the docstring, which is the first one; before Python 3.14 no other string is."""
+    """The constants without the docstring, which is the first one; before Python 3.14, no other string is."""
     constants = code.co_consts
     may_have = code.co_flags & HAS_DOCSTRING if sys.version_info >= (3, 14) else not code.co_name.startswith("<")
     return ("", *constants[1:]) if constants and may_have and isinstance(constants[0], str) else constants
 
 
 def _spelled(constant: Any) -> str:
-    """A constant in the same words in every process, where the order of sets differs."""
+    """A constant as text that is equal in every process, although the order of sets differs."""
     if isinstance(constant, frozenset):
         return f"frozenset {sorted(map(_spelled, constant))}"
     if isinstance(constant, tuple):
@@ -203,7 +203,7 @@ def _spelled(constant: Any) -> str:
 
 
 def _text_hash(path: str) -> str:
-    """Fingerprint of a file as it is now, empty without one."""
+    """Fingerprint of the current contents of a file, empty if there is no file."""
     try:
         about = Path(path).stat()
     except OSError:

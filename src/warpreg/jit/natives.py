@@ -1,4 +1,6 @@
-"""Plain functions that compiled code has an intrinsic for: one machine instruction, or what the subset lacks."""
+"""Plain functions with an intrinsic in compiled code: a single machine instruction, or an operation that numba
+lacks.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,16 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 Function = Callable[..., Any]
-"""A plain Python function; type checkers do not know that a ``def`` makes one."""
+"""A plain Python function; type checkers do not infer this type for a ``def``."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def native(make: Callable[[], Any]) -> Callable[[F], F]:
-    """Mark a function: compiled code calls the intrinsic that ``make()`` returns; as plain Python it runs as written.
+    """Mark a function: compiled code calls the intrinsic that ``make()`` returns; interpreted, the function runs as
+    written.
 
-    numba is imported by ``make`` only, so that a start without compiling stays short.  The key of compiled code covers
-    the file of ``make`` (`warpreg.jit.dependencies`).
+    Only ``make`` imports numba, so that a start without compilation is fast.  The key of compiled code covers the file
+    of ``make`` (`warpreg.jit.dependencies`).
     """
 
     def mark(function: F) -> F:
@@ -28,7 +31,7 @@ def native(make: Callable[[], Any]) -> Callable[[F], F]:
 
 
 def nothing(function: F) -> F:
-    """Mark a function that does nothing, such as the default of a hook: compiled code has no call of it at all."""
+    """Mark a function without effect, such as the default of a hook: compiled code contains no call of it."""
     return native(partial(_nothing, len(inspect.signature(function).parameters)))(function)
 
 
@@ -52,6 +55,6 @@ def _nothing(parameters: int) -> Any:
 
 
 def native_of(function: Function) -> Callable[[], Any] | None:
-    """What makes the intrinsic of a function; None where it has none."""
+    """The maker of a function's intrinsic; None if it has none."""
     make: Callable[[], Any] | None = vars(function).get("native")
     return make

@@ -1,6 +1,6 @@
-"""Functions that a compiled core holds once instead of wherever they are called, because it calls them seldom.
+"""Functions that are compiled out of line because they are rarely called.
 
-A core's machine code should fit the host's first-level cache; what is called in every cycle is put where it is called.
+The machine code of a core should fit the host's first-level instruction cache, so only frequent calls are inlined.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def noinline(function: F) -> F:
-    """Mark a function."""
+    """Mark a function as out of line."""
     vars(function)["noinline"] = True
     return function
 
 
 def is_noinline(function: Callable[..., Any]) -> bool:
-    """Whether it is marked."""
+    """Whether a function is marked."""
     return "noinline" in vars(function)

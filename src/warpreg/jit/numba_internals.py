@@ -1,14 +1,13 @@
-"""The fast compiler: everything that reaches into numba, made for the version that `warpreg.jit.compiler` names.
+"""The fast compiler: all uses of numba's internals, for the version that `warpreg.jit.compiler` names.
 
-A core is some hundred small functions that end up in one.  numba takes every jitted function to machine code, and a
-function that calls others once more with all of theirs in it; of a core that work is thrown away, more than a third of
-its first compilation.  Here the functions below keep the code that they are lowered to, and the one on top,
-`outermost`, links them all and optimises once.  numba also works out the types of every ``+`` and every index by
-trying rule after rule, again in each function; here the answers are kept while a core compiles.
+A core is about a hundred small functions that are inlined into one.  numba compiles every jitted function to machine
+code, and a caller once more together with all its callees; for a core, that discards more than a third of the first
+compilation.  Here, inner functions are kept as LLVM IR; `outermost` links and optimises all of them once.  numba also
+infers the type of every ``+`` and every index by trying rules one by one, anew in each function; here the results are
+cached while a core compiles.
 
-numba has no interface for this, so the classes below take part in its pipeline, and two of its functions are changed
-while a core compiles and put back afterwards.  Another version may have changed what they rely on; it gets plain
-``njit`` instead.
+numba has no interface for this.  The classes below take part in its pipeline, and two of its functions are patched
+during a compilation and restored afterwards.  Other versions of numba may differ; they use plain ``njit``.
 """
 
 from __future__ import annotations
@@ -42,12 +41,13 @@ from warpreg.jit.noinline import is_noinline
 from warpreg.jit.options import OPTIONS
 
 BARE_OPTIONS = {**OPTIONS, "_nrt": False, "no_cfunc_wrapper": True}
-"""Without numba's reference counts, which took 94% of the time of a replay: hooks are handed arrays and allocate none.
-And without the entry that C code would call."""
+"""Options without reference counts, which took 94% of the time of a replay (hooks receive arrays and allocate none),
+and without the entry point for C.
+"""
 
 PLAIN = ("warpreg.timing.", "warpreg.replay.")
-"""Packages whose functions have nothing that numba would have to rewrite, such as closures, expressions of arrays or
-branches that types decide; looking for it was a sixth of a compilation.
+"""Packages whose functions contain nothing that numba must rewrite (closures, array expressions, type-dependent
+branches); the search for it took a sixth of a compilation.
 """
 
 NEEDED = (
@@ -60,19 +60,19 @@ NEEDED = (
     NativeLowering,
     NoPythonBackend,
 )
-"""numba's passes that a function without such things goes through."""
+"""The numba passes that such functions need."""
 
 
 class _Linking(JITCodeLibrary):
     def add_linking_library(self, library: Any) -> None:
-        """Take what this calls, and what that calls in turn."""
+        """Link a callee and everything that it links."""
         for one in (library, *library._linking_libraries):
             if one not in self._linking_libraries:
                 super().add_linking_library(one)
 
 
 class _Lowered(_Linking):
-    """Holds one function as it was lowered."""
+    """A library that keeps one function as LLVM IR."""
 
     def finalize(self) -> None:
         self._raise_if_finalized()
@@ -84,11 +84,11 @@ class _Lowered(_Linking):
 
 
 class _Outermost(_Linking):
-    """Links all that it calls and optimises it together; only its own functions can be seen from outside."""
+    """A library that links all callees and optimises them together; only its own functions are visible from outside."""
 
     def finalize(self) -> None:
         self._own = {function.name for function in self.get_defined_functions()}
-        # numba's own functions last: LLVM links of those only what something refers to by then.
+        # numba's own functions come last: LLVM links only those that are referenced by then.
         self._linking_libraries.sort(key=lambda one: not isinstance(one, _Lowered))
         super().finalize()
 
@@ -101,9 +101,9 @@ class _Outermost(_Linking):
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _MakeLinkable(LoweringPass):
-    """Lets callers find the function although there is no machine code: by a key in place of its entry point.
+    """Makes a function without machine code linkable: its entry point is a unique key.
 
-    The dispatcher wants a builtin there; a method of a new list is one, and unlike any other.  It is never called.
+    The dispatcher requires a builtin; the key is a method of a new list.  It is never called.
     """
 
     _name = "warpreg_make_linkable"
@@ -134,7 +134,7 @@ class _LoweredPipeline(CompilerBase):
 
 class _NeededPasses(PassManager):
     _ENFORCING = False
-    """None of them leaves anything behind that would have to be put right before the next."""
+    """Disabled: no pass leaves anything that must be fixed before the next."""
 
     def __init__(self) -> None:
         super().__init__("needed")
@@ -143,7 +143,7 @@ class _NeededPasses(PassManager):
 
 
 def _into(library: type[JITCodeLibrary], state: Any) -> Any:
-    """numba's own passes, into a library of that class."""
+    """numba's own passes, with a library of that class."""
     state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
     state.library.enable_object_caching()
     builder: Any = DefaultPassBuilder
@@ -153,10 +153,10 @@ def _into(library: type[JITCodeLibrary], state: Any) -> Any:
 
 
 class FastCompiler:
-    """The `warpreg.jit.compiler.Compiler` for this version of numba."""
+    """The `warpreg.jit.compiler.Compiler` for the supported version of numba."""
 
     def inlined(self, checked: bool) -> Callable[[Function], Any]:
-        """They are lowered, and optimised where they end up."""
+        """Lower functions; they are optimised where they are inlined."""
         njit: Any = numba.njit
         settings = {"no_cpython_wrapper": True, "pipeline_class": _LoweredPipeline, "boundscheck": checked}
 
@@ -167,7 +167,7 @@ class FastCompiler:
         return compiled
 
     def outermost(self, function: Function, signature: tuple[Any, ...], checked: bool) -> Any:
-        """All that it calls becomes machine code here."""
+        """Compile a function and all its callees to machine code."""
         njit: Any = numba.njit
         settings = {"no_rewrites": True, "pipeline_class": _OutermostPipeline, "boundscheck": checked}
         with _typed_once():
@@ -175,10 +175,10 @@ class FastCompiler:
 
     @contextmanager
     def selecting(self) -> Iterator[None]:
-        """Fewer branches that are hard to guess; a wrong guess costs 7 ns.
+        """Emit fewer unpredictable branches; a misprediction costs 7 ns.
 
-        LLVM's last steps would turn conditional moves into branches, although nobody knows whether a register cache
-        hits. And loops over two or three operands would be unrolled, with a branch for an odd number of them.
+        LLVM's last passes would convert conditional moves into branches, although hits of a register cache are
+        unpredictable. They would also unroll loops over two or three operands, with a branch for an odd number.
         """
         for option in _FEWER_GUESSES:
             llvmlite.binding.set_option("", f"-{option}=false")
@@ -189,7 +189,7 @@ class FastCompiler:
                 llvmlite.binding.set_option("", f"-{option}=true")
 
     def dumped(self, dispatcher: Any, classes: Sequence[type]) -> bytes | None:
-        """As numba's own cache writes it, but for the classes of arguments, which need not be importable."""
+        """The format of numba's own cache, except for the classes of arguments, which need not be importable."""
         (result,) = dispatcher.overloads.values()
         if result.library.has_dynamic_globals:
             return None
@@ -198,8 +198,8 @@ class FastCompiler:
         return buffer.getvalue()
 
     def loaded(self, function: Function, code: bytes, classes: Sequence[type]) -> Any:
-        """Without numba's own cache, which would first import and register all that it can compile, SciPy's linear
-        algebra included; that takes a third of a second.
+        """Load without numba's own cache, which would first import and register all that it can compile, including the
+        linear algebra of SciPy; that takes a third of a second.
         """
         njit: Any = numba.njit
         dispatcher = njit(**OPTIONS)(function)
@@ -210,7 +210,7 @@ class FastCompiler:
 
 
 _FEWER_GUESSES = "x86-cmov-converter", "unroll-runtime"
-"""LLVM's options, which are on otherwise."""
+"""LLVM options that are on by default."""
 
 
 class _Pickler(NumbaPickler):
@@ -233,7 +233,7 @@ class _Unpickler(pickle.Unpickler):
 
 @contextmanager
 def _typed_once() -> Iterator[None]:
-    """Keep meanwhile how calls of builtin functions are typed, and compare compilations' flags in a short way."""
+    """In this context, cache the types of builtin calls and compare compilation flags quickly."""
     function, flags = cast(Any, BaseFunction), cast(Any, TargetConfig)
     with cast(Any, global_compiler_lock):
         before = function.get_call_type, flags.__hash__, flags.__eq__
@@ -246,14 +246,14 @@ def _typed_once() -> Iterator[None]:
 
 
 def _hash(flags: Any) -> int:
-    """What numba looks implementations up by has a compilation's flags in it.  Their own hash sorts the names of all
-    options, which never differ, and took a tenth of a compilation.
+    """Quick hash of compilation flags, which are part of numba's look-up keys.  Their own hash sorts the names of all
+    options and took a tenth of a compilation.
     """
     return hash(type(flags))
 
 
 def _is_equal(flags: Any, others: Any) -> bool:
-    """As numba has it, which spells out all options of both first."""
+    """Same result as numba's comparison, which first formats all options of both."""
     if not isinstance(others, cast(Any, TargetConfig)):
         return False
     return flags is others or flags._values == others._values or flags.values() == others.values()

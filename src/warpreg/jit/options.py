@@ -1,11 +1,11 @@
-"""How everything is compiled: modes, and numba's options."""
+"""Compilation modes, and options of numba."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 Mode = Literal["compiled", "checked", "interpreted"]
-"""``checked`` is compiled with array bounds checked; ``interpreted`` runs functions as plain Python, for a debugger."""
+"""``checked`` adds bounds checks of arrays; ``interpreted`` runs plain Python, for a debugger."""
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}
-"""numba's documented options, under which every function is compiled."""
+"""numba's documented options, used for every function."""

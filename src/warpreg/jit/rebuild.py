@@ -1,7 +1,7 @@
-"""Binds functions to each other by rebuilding them: a copy of each, whose globals are copies of what it calls.
+"""Bind functions by rebuilding them: each copy has globals that are copies of its callees.
 
-So authors call plain functions without decorating them, a core's default function gives way to a design's hook, and
-what nobody defines leaves no code.
+Authors call plain functions without decorators, hooks of a design replace the defaults of a core, and a hook that is
+not defined leaves no code.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ def rebuild(
 ) -> dict[str, Any]:
     """``compiled`` of each function, with every plain function that they reach replaced by ``compiled`` of that one.
 
-    ``replaced`` gives plain functions that take the place of others first.  With ``natives`` intrinsics take the place
-    of functions that have one (`warpreg.jit.natives`).
+    ``replaced`` first maps plain functions to their replacements.  With ``natives``, functions with an intrinsic are
+    replaced by it (`warpreg.jit.natives`).
     """
     rebuilder = _Rebuilder(compiled, replaced, natives)
     return {name: rebuilder.function(function) for name, function in functions.items()}
 
 
 def as_it_is(function: FunctionType) -> FunctionType:
-    """In place of a compiler: functions stay plain Python."""
+    """Identity in place of a compiler: functions stay plain Python."""
     return function
 
 

@@ -1,8 +1,7 @@
-"""The one way in which hot code is compiled: an entry function, what replaces what in it, and a key that covers it all.
+"""Compilation of hot code: an entry function, replacements of functions that it reaches, and a key that covers all.
 
-An entry is a plain function.  What differs from design to design and machine to machine are functions that it reaches
-and that others replace: hooks, ports, a memory model, constants.  `build` makes it machine code, from the disk where
-nothing that it depends on has changed.
+An entry point is a plain function.  Designs and machines replace functions that it reaches: hooks, ports, a memory
+model, constants.  `build` compiles it, or loads it from disk if no dependency has changed.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ from warpreg.jit.type_keys import kind
 Entry = Callable[..., Any]
 Element = TypeVar("Element", bound=np.generic)
 Compiled = Mapping[str, Any]
-"""Dispatchers by the name of what was compiled."""
+"""Dispatchers by name."""
 
 _loaded: dict[Hashable, Entry] = {}
-"""By the functions of a recipe as they are; within a process one function object is one function."""
+"""Entry points by the function objects of a recipe and the argument types."""
 _by_digest: dict[Hashable, Entry] = {}
-"""By what the functions do: those of a design that is loaded again are others, and say the same."""
+"""Entry points by fingerprint: a design that is loaded again has new function objects with equal code."""
 
 
 class CompileError(Exception):
-    """The functions of a recipe do not compile: numba's ``error``, and the dispatchers of the hooks."""
+    """Compilation of a recipe failed: numba's ``error``, and the dispatchers of the hooks."""
 
     def __init__(self, error: Exception, hooks: Compiled) -> None:
         super().__init__(str(error))
@@ -48,17 +47,17 @@ class CompileError(Exception):
 
 
 def _anything(hooks: Compiled) -> None:
-    """Finds nothing wrong."""
+    """Default check: accept everything."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What hot code is made of.
+    """Ingredients of hot code.
 
     ``entry`` is a plain function in the numba subset of Python that allocates nothing and is called with positional
-    arguments.  ``replaced``: which functions that it reaches give way to which others.  ``hooks``: those of them that
-    ``check`` gets compiled, before anything is kept; it raises for one that is wrong.  With ``selects`` conditional
-    moves are preferred to branches.
+    arguments.  ``replaced`` maps functions that it reaches to their replacements.  ``check`` receives the compiled
+    ``hooks`` before anything is cached, and raises for a wrong one.  With ``selects``, conditional moves are preferred
+    to branches.
     """
 
     entry: Function
@@ -69,9 +68,9 @@ class Recipe:
     selects: bool = False
 
     def build(self, arguments: tuple[Any, ...]) -> Entry:
-        """The entry for arguments of these types: arrays, numbers and named tuples of them.
+        """The entry point for arguments of these types: arrays, numbers and named tuples of them.
 
-        Raises CompileError where it does not compile.
+        Raises CompileError if compilation fails.
         """
         if self.mode == "interpreted":
             return self.interpreted()
@@ -123,7 +122,7 @@ class Recipe:
 
         built = rebuild({"entry": self.entry, **self.hooks}, lowered, self.replaced)
         entry = plain[0]
-        # Machine code of other processes is loaded beside this one's: no two may have the same name.
+        # Machine code of other processes is loaded beside that of this one, so names must be unique.
         entry.__qualname__ = f"{entry.__name__}_{digest[:32]}"
         hooks = {name: built[name] for name in self.hooks}
         try:
@@ -141,7 +140,7 @@ def compiled(function: Function, arguments: tuple[Any, ...]) -> Entry:
 
 
 def read_only(array: NDArray[Element]) -> NDArray[Element]:
-    """The array as compiled code takes one that may or may not be written to."""
+    """A read-only view, so that compiled code has one type for writable and read-only arrays."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -161,7 +160,7 @@ def _surroundings() -> tuple[Any, ...]:
 
 
 def _spelled(kind: Any) -> Any:
-    """A numba type in words that say all of it: of a named tuple the fields too."""
+    """A numba type as complete text, including the fields of a named tuple."""
     fields = getattr(kind, "fields", None)
     if fields is None or not hasattr(kind, "instance_class"):
         return str(kind)
@@ -169,7 +168,7 @@ def _spelled(kind: Any) -> Any:
 
 
 def _classes(value: Any) -> Iterator[type]:
-    """The classes of the named tuples in an argument, those inside first."""
+    """The classes of the named tuples in an argument, inner ones first."""
     if isinstance(value, tuple):
         for element in value:
             yield from _classes(element)

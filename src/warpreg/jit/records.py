@@ -1,4 +1,4 @@
-"""Named tuples in compiled code: classes that are the same for the same fields, and copies with other values."""
+"""Named tuples in compiled code: one class per set of fields, and copies with other values."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from warpreg.jit.natives import Function, native
 def record_type(name: str, fields: tuple[str, ...]) -> Any:
     """The class of named tuples with these fields.
 
-    Compiled code takes arguments of the class that it was compiled for.  A design that is loaded again brings a new
-    class of the same fields; this one stands for both.
+    Compiled code accepts arguments of the class that it was compiled for.  A design that is loaded again brings a new
+    class with the same fields; this class stands for both.
     """
     return collections.namedtuple(name, fields)
 
@@ -25,7 +25,7 @@ def record_type(name: str, fields: tuple[str, ...]) -> Any:
 def replacing(*names: str) -> Function:
     """The function ``replace(record, *values)``: a copy of a named tuple with other values in the fields ``names``.
 
-    It is ``record._replace``, which numba lacks.
+    It corresponds to ``record._replace``, which numba lacks.
     """
 
     @native(partial(_replacing, names))
@@ -37,10 +37,10 @@ def replacing(*names: str) -> Function:
 
 @functools.cache
 def with_constants(constants: tuple[tuple[str, bool | int], ...]) -> Function:
-    """The function ``fixed(record)``: the named tuple, some of whose fields compiled code takes for these constants.
+    """The function ``fixed(record)``: the named tuple with these constants in some of its fields.
 
-    The record must have these values in these fields; one of a record inside is named after it (``levels.size``).
-    What a switch turns off then leaves no code.
+    The record must have these values in these fields; a field of an inner record has a dotted name (``levels.size``).
+    Features that a constant disables then leave no code.
     """
 
     @native(partial(_fixing, constants))
@@ -51,11 +51,11 @@ def with_constants(constants: tuple[tuple[str, bool | int], ...]) -> Function:
 
 
 def by_reference(record: Any) -> Any:
-    """The named tuple, of which compiled code passes the address from function to function.
+    """The named tuple; compiled code passes its address between functions.
 
-    A record of dozens of arrays is hundreds of words, which every function would take one by one, and LLVM read.  Once
-    the functions are inlined nothing is left of the reference.  Only attributes can be had of it, and no function may
-    return one that it has made.
+    A record of dozens of arrays has hundreds of words, which would be as many arguments of every function.  After
+    inlining, the reference disappears.  Only its attributes are accessible, and no function may return a reference that
+    it has made.
     """
     return record
 
@@ -133,7 +133,7 @@ native(_referring)(by_reference)
 
 
 def _borrowed(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """A value of which others hold the arrays; counted where numba counts references, which only plain numba does."""
+    """A value whose arrays have other owners; plain numba, which counts references, counts it."""
     from numba.core import imputils
 
     return cast(Any, imputils).impl_ret_borrowed(context, builder, kind, value)
@@ -144,7 +144,7 @@ _numbers = itertools.count()
 
 @functools.cache
 def _short_name(record: Any) -> str:
-    """One of its own for each type, in this process; see `warpreg.jit.bare_arrays`."""
+    """A short name per type, unique in this process; see `warpreg.jit.bare_arrays`."""
     return f"{record.instance_class.__name__}{next(_numbers)}"
 
 
@@ -158,7 +158,7 @@ def reference_type() -> Any:
     numba = cast(Any, cgutils)
 
     class Reference(types.Type):
-        """To a ``record`` in this function's frame or a caller's."""
+        """Reference to a ``record`` in the frame of this function or of a caller."""
 
         def __init__(self, record: Any) -> None:
             self.record = record

@@ -1,4 +1,4 @@
-"""What numba would type a value as, told cheaply: equal kinds, one compiled function."""
+"""Type keys of arguments, cheaper than numba's types: values with equal keys share one compiled function."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 OWNS_DATA = 4
-"""Bit of ``ndarray.flags.num`` that types do not depend on; the others are layout, alignment, writing."""
+"""Bit of ``ndarray.flags.num`` that types do not depend on; the others are layout, alignment and writeability."""
 
 
 def kind(value: Any) -> Hashable:
-    """The kind of an array, a number, or a tuple of them."""
+    """The key of an array, a number, or a tuple of them."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.ndim, value.flags.num & ~OWNS_DATA
     if isinstance(value, tuple):
