@@ -77,7 +77,7 @@ HOOKS: dict[str, HookSpec] = {
         True,
     ),
 }
-"""In the order in which they are called during a warp's life."""
+"""The order is that of the calls during a warp's life."""
 
 
 def hook(function: Function) -> Function:
@@ -94,7 +94,7 @@ def hook(function: Function) -> Function:
 
 
 def combined(name: str, function: Callable[..., Any], parts: Sequence[FunctionType]) -> FunctionType:
-    """``function`` as the hook of that name which calls those of several designs."""
+    """Mark ``function`` as the hook ``name`` that calls the hooks ``parts`` of several designs."""
     made = cast(FunctionType, function)
     made.__name__ = name
     made.__dict__.update(is_hook=True, parts=tuple(parts))
@@ -102,13 +102,13 @@ def combined(name: str, function: Callable[..., Any], parts: Sequence[FunctionTy
 
 
 def parts_of_hook(function: FunctionType) -> tuple[FunctionType, ...]:
-    """The hooks that a combined one calls; of another one itself."""
+    """The hooks that a combined hook calls; of another hook, itself."""
     parts: tuple[FunctionType, ...] = function.__dict__.get("parts", (function,))
     return parts
 
 
 def is_hook(value: object) -> bool:
-    """Whether ``value`` is a function under ``@hook``."""
+    """Whether ``value`` is a function decorated with ``@hook``."""
     return isinstance(value, FunctionType) and value.__dict__.get("is_hook", False) is True
 
 
@@ -118,7 +118,7 @@ def hooks_of(namespace: Mapping[str, object]) -> dict[str, FunctionType]:
 
 
 def place(code: CodeType) -> str:
-    """``file:line`` of the ``def`` of a function, its decorators skipped."""
+    """``file:line`` of the ``def`` of a function, after its decorators."""
     line = code.co_firstlineno
     while linecache.getline(code.co_filename, line).lstrip().startswith("@"):
         line += 1

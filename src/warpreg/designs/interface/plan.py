@@ -1,14 +1,13 @@
-"""What a hook says about an instruction: which level serves each operand, what moves between levels, who may go on.
+"""Plans: hooks state through them which level serves each operand, what moves between levels, and which tokens wake.
 
 These functions are compiled into the hooks that call them.  Indices of levels, events and resources are positions in
 the design's declaration; an operand is a row of the program table (``program.source``, ``program.result``).
 
-A core has one blank :class:`Plan` (:func:`blank_plan`) and makes a plan of it for each call. Counts (``accesses``,
-``moves``, ``events``) are kept by every core. The details, which say where and when an operand is accessed, are kept
-where ``detailed`` is 1; a core that passes a literal 0 pays nothing for them, because the compiler drops what stands
-behind it. Before it calls ``plan_reads`` a detailed core sets all columns of ``sources`` to UNSET, and of ``results``
-before ``plan_write``; after the call an operand without a LEVEL is accessed nowhere. It empties ``queued`` once it has
-taken what is queued.
+A core has one blank :class:`Plan` (:func:`blank_plan`) and derives a plan from it for each call.  Every core keeps the
+counts (``accesses``, ``moves``, ``events``).  If ``detailed`` is 1, it also keeps the details: where and when an
+operand is accessed.  A core that passes a literal 0 compiles no code for them.  A detailed core sets all columns of
+``sources`` to UNSET before ``plan_reads``, and those of ``results`` before ``plan_write``; after the call, an operand
+without a LEVEL is not accessed.  It resets ``queued`` after it has read the queued rows.
 """
 
 from __future__ import annotations
@@ -23,44 +22,45 @@ from warpreg.jit.records import replacing
 PRIVATE, SHARED = 0, 1
 READ, WRITE = 0, 1
 UNSET = -1
-"""In a column of the details: not said, so the core's default holds; as a LEVEL: nowhere."""
+"""Column of the details that is not set: the core's default applies; as a LEVEL: no access."""
 GO = -1
-"""What ``admit`` returns to let an instruction issue; anything else is a token to wait for, 0 or more."""
+"""Return value of ``admit`` that lets an instruction issue; any other value is a token to wait for, 0 or more."""
 IRREGULAR = -(1 << 62)
-"""The stride of lane addresses that are not affine in the lane; real ones have 32 bits."""
+"""Stride of lane addresses that are not affine in the lane; real strides have 32 bits."""
 
 LEVEL, BANK, CYCLES, MERGED, SLICES = range(5)
-"""Columns of an operand's details; MERGED is the row in ``sources`` of the operand that it arrives with."""
+"""Columns of an operand's details; MERGED is the row in ``sources`` of the operand with which this one arrives."""
 IN_BANKS, ELSEWHERE = 0, 1
-"""Second index of ``results``: the write that needs a bank (MRF, or a bank was named), and the one that needs none."""
+"""Second index of ``results``: a write that needs a bank (MRF, or a bank was named), and a write that needs none."""
 EXTRA_ACTION, EXTRA_WARP, EXTRA_REGISTER, EXTRA_BANK, EXTRA_SLICES = range(5)
 """Columns of an extra access of the MRF."""
 EXTRAS, WOKEN = 0, 1
 """Index of ``queued``."""
 ALONE, FIRST, LATER = range(3)
-"""Whose turn it is among the designs of a composition."""
+"""Position of a design in a composition in which several designs plan operands."""
 VALUE, SINCE, INTEGRAL = range(3)
-"""Columns of a resource: its value, the cycle from which it has that value, and the sum over all cycles before."""
+"""Columns of a resource: its value, the cycle since which it has this value, and the sum over all earlier cycles."""
 
 
 class Plan(NamedTuple):
     """The plan of one instruction or event; hooks fill it through the functions below.
 
-    Counts: ``accesses`` int64[levels * 4], index ``(level * 2 + action) * 2 + datapath``; ``moves`` int64[levels,
-    levels] from, to; ``events`` int64[events].  The instruction: ``mask`` the active lanes (in replay at the block's
-    entry), ``datapath`` PRIVATE or SHARED, ``base`` and ``stride`` the lane addresses of a memory instruction in the
-    hooks that are called for one (else 0; IRREGULAR where the lanes are not affine), ``warp`` and ``sm`` that the
-    hook is called for, ``cycle`` the clock.
+    Counts: ``accesses`` int64[levels * 4] with index ``(level * 2 + action) * 2 + datapath``; ``moves`` int64[levels,
+    levels], from and to; ``events`` int64[events].
 
-    Details: ``detailed`` 1 where they are kept; ``first_source`` and ``first_result`` the operands of row 0;
-    ``sources`` int32[operands, 5] and ``results`` int32[operands, 2, 5] with columns LEVEL, BANK, CYCLES, MERGED,
-    SLICES; ``extras`` int32[n, 5] with columns EXTRA_*; ``woken`` int64[n] tokens; ``queued`` int64[2] how many rows
-    of extras and of woken are in use, which counts on when the rows are full so that the core can refuse; ``levels``
+    Instruction: ``mask`` of active lanes (in a replay: at the block's entry); ``datapath`` PRIVATE or SHARED; ``base``
+    and ``stride``, the lane addresses of a memory instruction in bytes (0 in hooks of other instructions; ``stride`` is
+    IRREGULAR if the lanes are not affine); ``warp`` and ``sm`` of the call; ``cycle``, the clock.
+
+    Details: ``detailed`` flag; ``first_source`` and ``first_result``, the operands of row 0; ``sources``
+    int32[operands, 5] and ``results`` int32[operands, 2, 5] with columns LEVEL, BANK, CYCLES, MERGED, SLICES;
+    ``extras`` int32[n, 5] with columns EXTRA_*; ``woken`` int64[n] tokens; ``queued`` int64[2], the number of rows of
+    extras and of woken, which exceeds n if more were requested so that the core can raise an error; ``levels``
     int64[sms, resources, 3] with columns VALUE, SINCE, INTEGRAL.
 
-    In a composition ``first_level``, ``first_event`` and ``first_resource`` are where the design's own ones begin.
-    Where several designs plan operands, ``turn`` is FIRST or LATER (else ALONE) and the operands' rows are always kept:
-    a later design can place what goes to the register file, and leaves alone what another level serves.
+    In a composition, ``first_level``, ``first_event`` and ``first_resource`` are the offsets of the design's own
+    indices. If several designs plan operands, ``turn`` is FIRST or LATER (else ALONE), and the rows of operands are
+    always kept: a later design places the operands of the register file and skips those that another level serves.
     """
 
     accesses: NDArray[np.int64]
@@ -91,7 +91,7 @@ class Plan(NamedTuple):
 ARRAYS = (
     "accesses", "moves", "events", "sources", "results", "extras", "woken", "queued", "levels",
 )  # fmt: skip
-"""Fields that are the same in all plans of a core; the others are numbers."""
+"""Fields that are equal in all plans of a core; the others are numbers."""
 
 _of_instruction = replacing(*(name for name in Plan._fields if name not in ARRAYS))
 _of_part = replacing("turn", "first_level", "first_event", "first_resource", "first_source", "first_result")
@@ -100,9 +100,9 @@ _of_part = replacing("turn", "first_level", "first_event", "first_resource", "fi
 def blank_plan(
     levels: int, events: int, sources: int, results: int, queue: int = 0, sms: int = 0, resources: int = 0
 ) -> Plan:
-    """A plan of arrays in which nothing is counted or said yet, for instructions of at most so many operands.
+    """An empty plan for instructions of at most these numbers of source and result operands.
 
-    There is room for ``queue`` extras and tokens in one call.
+    One call may request up to ``queue`` extra accesses and ``queue`` tokens.
     """
     return Plan(
         accesses=np.zeros(levels * 4, np.int64),
@@ -119,7 +119,7 @@ def blank_plan(
 
 
 def counting_plan(blank: Plan, mask: int, datapath: int, warp: int, sm: int) -> Plan:
-    """The plan of a core that keeps counts only."""
+    """The plan of a core that keeps only counts."""
     plan: Plan = _of_instruction(blank, mask, datapath, 0, 0, warp, sm, 0, 0, 0, 0, 0, 0, 0, 0)
     return plan
 
@@ -146,7 +146,7 @@ def detailed_plan(
 def plan_of_part(
     plan: Plan, turn: int, first_level: int, first_event: int, first_resource: int, first_source: int, first_result: int
 ) -> Plan:
-    """The plan as one design of a composition sees it."""
+    """The view of the plan for one design of a composition."""
     part: Plan = _of_part(plan, turn, first_level, first_event, first_resource, first_source, first_result)
     return part
 
@@ -165,12 +165,12 @@ def read(
     merged: int = UNSET,
     slices: int = UNSET,
 ) -> None:
-    """``level`` serves source ``operand``: one read there, towards the instruction's datapath.
+    """``level`` serves source ``operand``: count one read there, with the instruction's datapath.
 
-    ``bank``: which one (else, for the MRF, the machine's mapping says; another level asks for no bank unless one is
-    named); ``cycles`` until the word is there (else 1); ``slices``: bits of the bank's slices that are read (else all).
-    With ``merged``, an operand of the same instruction that was planned before for the same level, this one arrives
-    with that one and nothing is counted.
+    ``bank``: index of the bank (default: the machine's mapping for the MRF, no bank for other levels); ``cycles`` until
+    the word is present (default 1); ``slices``: bits of the slices of the bank that are read (default all).  With
+    ``merged``, an operand of the same instruction that was planned earlier for the same level, this operand arrives
+    together with it and is not counted.
     """
     if plan.detailed or plan.turn:
         row = operand - plan.first_source
@@ -195,9 +195,10 @@ def read(
 
 
 def write(plan: Plan, operand: int, level: int, bank: int = UNSET, cycles: int = UNSET, slices: int = UNSET) -> None:
-    """``level`` takes result ``operand``: one write there; call it once for each level that takes the result.
+    """``level`` receives result ``operand``: count one write there; call it once for each level that receives the
+    result.
 
-    ``bank``, ``cycles`` and ``slices`` as for a read.
+    ``bank``, ``cycles`` and ``slices`` as in `read`.
     """
     if plan.detailed or plan.turn:
         row = operand - plan.first_result
@@ -218,12 +219,11 @@ def write(plan: Plan, operand: int, level: int, bank: int = UNSET, cycles: int =
 
 
 def move(plan: Plan, source: int, target: int, register: int = UNSET, warp: int = UNSET, amount: int = 1) -> None:
-    """A warp-register goes from level to level (eviction, flush, fill): one read of ``source``, one write of
+    """Move a warp-register between levels (eviction, flush, fill): count one read of ``source`` and one write of
     ``target``.
 
-    Where one of them is the MRF and the ``register`` (of ``warp``, else of the hook's warp) is named, the access
-    competes for the register's bank.  With ``amount`` 0 nothing goes, which is faster
-    than a branch around the call where the processor cannot guess it.
+    If one of them is the MRF and ``register`` (of ``warp``, by default the warp of the call) is given, the access
+    competes for its bank.  With ``amount`` 0 nothing moves, which is faster than a branch that is hard to predict.
     """
     plan.moves[_level(plan, source), _level(plan, target)] += amount
     if plan.detailed and register >= 0 and amount:
@@ -242,8 +242,10 @@ def extra(
     bank: int = UNSET,
     slices: int = UNSET,
 ) -> None:
-    """An access that belongs to no operand (a merge, a fill, a tag kept in the banks): READ or WRITE of ``register`` at
-    ``level``; it counts with the plan's datapath, and one of the MRF competes for its bank.
+    """Count an access without operand (a merge, a fill, a tag in the banks): READ or WRITE of ``register`` at
+    ``level``.
+
+    It counts with the plan's datapath.  An access of the MRF competes for its bank.
     """
     _count_access(plan, level, action)
     if plan.detailed and (level == 0 or bank >= 0):
@@ -251,12 +253,12 @@ def extra(
 
 
 def count(plan: Plan, event: int, amount: int = 1) -> None:
-    """``amount`` more of one of the design's own events."""
+    """Add ``amount`` to one of the design's own events."""
     plan.events[plan.first_event + event] += amount
 
 
 def wake(plan: Plan, token: int) -> None:
-    """Warps of this SM that wait for ``token`` ask ``admit`` again, from the next cycle on."""
+    """Wake ``token``: from the next cycle on, ``admit`` is called again for the warps of this SM that wait for it."""
     if plan.detailed:
         if plan.queued[WOKEN] < plan.woken.size:
             plan.woken[plan.queued[WOKEN]] = token
@@ -264,7 +266,7 @@ def wake(plan: Plan, token: int) -> None:
 
 
 def level(plan: Plan, resource: int, value: int) -> None:
-    """From this cycle on ``resource`` of this SM has ``value``; the core sums it over all cycles."""
+    """Set ``resource`` of this SM to ``value`` from this cycle on; the core sums it over all cycles."""
     if plan.detailed:
         row = plan.levels[plan.sm, plan.first_resource + resource]
         row[INTEGRAL] += row[VALUE] * (plan.cycle - row[SINCE])
@@ -273,7 +275,7 @@ def level(plan: Plan, resource: int, value: int) -> None:
 
 
 def now(plan: Plan) -> int:
-    """The cycle; 0 in a replay."""
+    """The current cycle; 0 in a replay."""
     return plan.cycle
 
 

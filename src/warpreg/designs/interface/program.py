@@ -1,4 +1,4 @@
-"""The program table: a kernel as arrays for hooks and cores, one row per static instruction.
+"""Program table: a kernel as arrays for hooks and cores, one row per static instruction.
 
 Operands are flattened to warp-registers: a 64-bit operand is two, a 128-bit one four.  Predicates (guards included),
 immediates, constant-bank words and special registers are not operands.  An instruction that names a register twice
@@ -16,20 +16,25 @@ from numpy.typing import NDArray
 class Program(NamedTuple):
     """Columns per block, per instruction (pc), per source operand and per result; ``*_start`` ends with the total.
 
-    Per block: ``first_pc`` int32.  Per pc: ``unit`` and ``latency`` uint8 (positions in UNITS and LATENCIES),
-    ``datapath`` uint8 (PRIVATE or SHARED), ``guarded``, ``long_latency`` (texture and global loads, local loads,
-    atomics with a result) and ``suspends`` (may read or overwrite a long-latency result that no earlier instruction has
-    waited for) as uint8 flags, ``source_start`` and ``result_start`` int32. Per source: ``source`` uint16 (register),
-    ``source_slot`` uint8 (its operand position among the sources), ``last_read`` uint8 flag (on every path, for every
-    lane of the warp, the value is dead afterwards).  Per result: ``result`` uint16. Hint columns, zero unless a
-    design's compile step fills them: ``source_level`` and ``source_entry`` (where it is read), ``fill_level`` and
-    ``fill_entry`` (where it is also kept; level 0: nowhere), ``result_level`` and ``result_entry`` (where it is
-    written), ``copy_level`` and ``copy_entry`` (a second place above the MRF), ``mrf_elided`` (it is not written to the
-    MRF) and, per pc, ``strand_end`` and ``strand_start`` (a `warpreg.analysis.strands.Start`); ``source_idle`` and
-    ``result_idle`` (nothing reads the value before the warp may next suspend), ``result_partial`` (a lane that is not
-    written may need its old value), ``shared_reader`` of a result (the shared datapath may read it) and, per pc,
-    ``backward`` (it may branch backward); all uint8.  A design that decides where warps are descheduled may change
-    ``suspends`` too.
+    Per block: ``first_pc`` int32.
+
+    Per pc: ``unit`` and ``latency`` uint8 (positions in UNITS and LATENCIES); ``datapath`` uint8 (PRIVATE or SHARED);
+    uint8 flags ``guarded``, ``long_latency`` (texture and global loads, local loads, atomics with a result) and
+    ``suspends`` (may read or overwrite a long-latency result that no earlier instruction has waited for);
+    ``source_start`` and ``result_start`` int32.
+
+    Per source: ``source`` uint16 (register); ``source_slot`` uint8 (its operand position among the sources);
+    ``last_read`` uint8 flag (on every path, for every lane of the warp, the value is dead afterwards).  Per result:
+    ``result`` uint16.
+
+    Hint columns, all uint8, zero unless a design's compile step sets them: ``source_level`` and ``source_entry`` (where
+    the operand is read), ``fill_level`` and ``fill_entry`` (where it is also stored; level 0: nowhere),
+    ``result_level`` and ``result_entry`` (where it is written), ``copy_level`` and ``copy_entry`` (a second entry above
+    the MRF), ``mrf_elided`` (not written to the MRF); ``source_idle`` and ``result_idle`` (nothing reads the value
+    before the warp may next suspend), ``result_partial`` (a lane that is not written may need its old value),
+    ``shared_reader`` of a result (the shared datapath may read it); per pc, ``strand_end``, ``strand_start`` (a
+    `warpreg.analysis.strands.Start`) and ``backward`` (it may branch backward).  A design that decides where warps are
+    descheduled may change ``suspends`` too.
 
     ``slots`` (warp slots) and ``schedulers`` of an SM are those of the core that runs it, see ``placed``.
     """
@@ -69,7 +74,7 @@ class Program(NamedTuple):
 
 
 REPLAY_SLOTS = 32
-"""The most warps of a thread block (1024 threads); a replay runs one block at a time."""
+"""Maximum number of warps per thread block (1024 threads); a replay runs one thread block at a time."""
 HINTS = (
     "source_level", "source_entry", "result_level", "result_entry", "strand_end", "fill_level", "fill_entry",
     "copy_level", "copy_entry", "mrf_elided", "strand_start", "suspends", "source_idle", "result_idle",
@@ -93,6 +98,6 @@ def result_operands(program: Program, pc: int) -> range:
 
 
 def operand_rows(program: Program) -> tuple[int, int]:
-    """The largest number of sources and of results of an instruction."""
+    """The largest numbers of sources and of results of an instruction."""
     sources, results = (np.diff(starts).max(initial=0) for starts in (program.source_start, program.result_start))
     return int(sources), int(results)

@@ -1,9 +1,9 @@
 """State of a design: arrays with a declared scope, allocated and reset by the core that runs the design.
 
 A design's ``init`` returns a NamedTuple.  A field made by ``per_warp(row)`` becomes an array with the warp as its first
-index, of which every fresh warp starts with a copy of ``row``; a plain array or number is kernel-wide (hints, tables,
-parameters).  ``per_pair``, ``per_scheduler`` and ``per_sm`` give a row to each pair of warps, scheduler or SM; such
-a row is copied once, when the run begins, and the index is ``pair_of``, ``scheduler_of`` or ``sm_of`` a warp.
+index; each new warp starts with a copy of ``row``.  A plain array or number is shared by the kernel (hints, tables,
+parameters).  ``per_pair``, ``per_scheduler`` and ``per_sm`` declare one row per pair of warps, scheduler or SM; such a
+row is copied once, at the start of the run, and the index is ``pair_of``, ``scheduler_of`` or ``sm_of`` a warp.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ NARROWEST_FIRST: tuple[Scope, ...] = ("warp", "pair", "scheduler", "sm")
 
 
 class Row(np.ndarray[Any, Any]):
-    """What one warp (pair of warps, scheduler, SM) starts with."""
+    """Initial row of one warp, pair of warps, scheduler or SM."""
 
     scope: Scope
 
 
 def per_warp(row: NDArray[Scalar] | np.generic) -> NDArray[Scalar]:
-    """One ``row`` for each warp: the register file cache, ORF, LRF, collector or counter of a warp."""
+    """One ``row`` per warp: register file cache, ORF, LRF, collector or counter."""
     return _row("warp", row)
 
 
 def per_pair(row: NDArray[Scalar] | np.generic) -> NDArray[Scalar]:
-    """One ``row`` for each pair of warps: a shared section and its lock."""
+    """One ``row`` per pair of warps: a shared section and its lock."""
     return _row("pair", row)
 
 
 def per_scheduler(row: NDArray[Scalar] | np.generic) -> NDArray[Scalar]:
-    """One ``row`` for each scheduler: a register cache, a scratchpad, the active set."""
+    """One ``row`` per scheduler: a register cache, a scratchpad, the active set."""
     return _row("scheduler", row)
 
 
 def per_sm(row: NDArray[Scalar] | np.generic) -> NDArray[Scalar]:
-    """One ``row`` for each SM: a shared register pool, free maps, an address mapping table."""
+    """One ``row`` per SM: a shared register pool, free maps, an address mapping table."""
     return _row("sm", row)
 
 
@@ -60,10 +60,10 @@ def _row(scope: Scope, row: NDArray[Scalar] | np.generic) -> NDArray[Scalar]:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One allocated field: ``value`` is what hooks see.
+    """One allocated field; ``value`` is what hooks see.
 
-    ``reset`` is empty but for warp scope, where it is the same storage as [warp, element], and what each
-    warp starts with, [element].
+    ``reset`` is empty except for warp scope: there it is the same storage as [warp, element], and the initial row of a
+    warp, [element].
     """
 
     name: str
@@ -73,7 +73,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How many of each scope a core has; 0 where it cannot tell them apart, as a replay without a schedule."""
+    """Number of rows per scope in a core; 0 if the core cannot distinguish them, such as a replay without a
+    schedule.
+    """
 
     warps: int
     pairs: int = 0
@@ -82,24 +84,25 @@ class Extent:
 
     @classmethod
     def of_sms(cls, sms: int, slots: int, schedulers: int) -> Extent:
-        """That of SMs with so many warp slots and schedulers each."""
+        """The extent of ``sms`` SMs with ``slots`` warp slots and ``schedulers`` schedulers each."""
         return cls(sms * slots, (sms * slots + 1) // 2, sms * schedulers, sms)
 
     def rows(self, scope: Scope) -> int:
-        """How many rows a field of that scope has."""
+        """Number of rows of a field with this scope."""
         return {"warp": self.warps, "pair": self.pairs, "scheduler": self.schedulers, "sm": self.sms}[scope]
 
 
 def allocate(design: str, state: tuple[Any, ...], extent: Extent) -> tuple[Field, ...]:
-    """The fields of a state, replicated as their scopes say; of the state of a composition those of all designs.
+    """Allocate the fields of a state, with one row per unit of their scope; of a composition, the fields of all
+    designs.
 
-    Raises DesignError for a scope wider than a warp where the extent has none, and for a field of another kind.
+    Raises DesignError for a scope wider than a warp if the extent has none, and for a field of another kind.
     """
     return tuple(_allocated(design, name, value, extent) for name, value in named_leaves(state))
 
 
 def named_leaves(state: tuple[Any, ...], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The fields of a state with their names, those of states inside it after their own name."""
+    """The fields of a state with their names; those of inner states have dotted names."""
     for name, value in zip(getattr(state, "_fields", ()), state, strict=True):
         if isinstance(value, tuple):
             yield from named_leaves(value, f"{prefix}{name}.")
@@ -108,7 +111,7 @@ def named_leaves(state: tuple[Any, ...], prefix: str = "") -> Iterator[tuple[str
 
 
 def allocated_state(state: tuple[Any, ...], fields: tuple[Field, ...]) -> Any:
-    """The state as hooks see it, 0 where a design has none."""
+    """The state as hooks see it, 0 for a design without state."""
     return _record(state, iter(fields))
 
 
@@ -121,8 +124,8 @@ def _record(state: tuple[Any, ...], fields: Iterator[Field]) -> Any:
 
 
 class Resets(NamedTuple):
-    """What a fresh warp starts with: ``rows`` [warp, element] of one field, the row ``fresh`` [element], and the
-    ``rest`` of the fields, 0 after the last.
+    """Initial rows of new warps: ``rows`` [warp, element] of one field, the row ``fresh`` [element], and the ``rest``
+    of the fields, 0 after the last.
     """
 
     rows: NDArray[Any]
@@ -140,15 +143,15 @@ def resets_of(fields: tuple[Field, ...]) -> Any:
 
 
 def reset_rows(resets: Any, warp: int) -> None:
-    """Give a fresh warp its rows; every core puts `resetting` in its place."""
+    """Reset the rows of a new warp; every core replaces it by `resetting`."""
 
 
 def _reset_nothing(resets: Any, warp: int) -> None:
-    """After the last field."""
+    """Replacement after the last field."""
 
 
 def resetting(fields: tuple[Field, ...]) -> Function:
-    """`reset_rows` for the resets of these fields."""
+    """The replacement of `reset_rows` for these fields."""
     return _resetting(sum(bool(field.reset) for field in fields))
 
 

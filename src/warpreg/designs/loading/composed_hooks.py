@@ -1,7 +1,7 @@
-"""The hooks and the state of several designs as those of one.
+"""Hooks and state of a composition of several designs.
 
-The state of a composition holds the state of each design under its slot.  A hook calls those of the designs in turn,
-each with its own state and with a plan that knows where its levels, events and resources begin.
+The state contains the state of each design under its slot.  A hook calls the hooks of the designs in turn, each with
+its own state and with a plan that contains the offsets of its levels, events and resources.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PLANNING_ORDER = ("levels", "mapping", "policy")
 
 @dataclass(frozen=True)
 class Part:
-    """One design of a composition: slot, hooks, and where its own names begin among all."""
+    """One design of a composition: slot, hooks, and offsets of its own indices."""
 
     slot: str
     hooks: Mapping[str, FunctionType]
@@ -32,12 +32,12 @@ class Part:
 
 
 def composed_state(parts: Sequence[Part]) -> Any:
-    """The NamedTuple of all states by slot."""
+    """The class of a NamedTuple with one state per slot."""
     return record_type("State", tuple(part.slot for part in parts))
 
 
 def composed_hooks(parts: Sequence[Part]) -> dict[str, FunctionType]:
-    """One hook for each that some part defines."""
+    """One hook for each hook that any design defines."""
     return {name: _composed(name, parts) for name in HOOKS if any(name in part.hooks for part in parts)}
 
 
@@ -55,7 +55,7 @@ def _composed(name: str, parts: Sequence[Part]) -> FunctionType:
 
 
 def _part_hook(name: str, part: Part) -> Function:
-    """The hook of one design, called with what the composition's is called with."""
+    """The hook of one design, with the arguments of the composed hook."""
     hook, own_state = part.hooks[name], STATES[part.slot]
     first_level, first_event, first_resource = part.first_level, part.first_event, part.first_resource
 
@@ -72,7 +72,7 @@ def _part_hook(name: str, part: Part) -> Function:
 
 
 def _in_turn(first: Function, then: Function) -> Function:
-    """One hook after the other."""
+    """A function that calls both hooks in turn."""
 
     def both(state: Any, program: Program, *rest: Any) -> None:
         first(state, program, *rest)
@@ -82,7 +82,7 @@ def _in_turn(first: Function, then: Function) -> Function:
 
 
 def _planning(name: str, defining: Sequence[Part]) -> Function:
-    """The hook that plans the operands of an instruction, of several designs that do."""
+    """The hook that plans the operands of an instruction, for several designs that do."""
     calls = [_planning_call(name, part, LATER if place else FIRST) for place, part in enumerate(defining)]
     last = calls.pop()
     for one in reversed(calls):
