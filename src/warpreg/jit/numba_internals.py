@@ -178,7 +178,7 @@ class FastCompiler:
         """Emit fewer unpredictable branches; a misprediction costs 7 ns.
 
         LLVM's last passes would convert conditional moves into branches, although hits of a register cache are
-        unpredictable. They would also unroll loops over two or three operands, with a branch for an odd number.
+        unpredictable.  They would also unroll loops over two or three operands, with a branch for an odd number.
         """
         for option in _FEWER_GUESSES:
             llvmlite.binding.set_option("", f"-{option}=false")

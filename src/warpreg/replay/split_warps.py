@@ -39,7 +39,7 @@ def split(
     """Sort the thread blocks that begin in ``path``, except the last, which may continue in the next chunk.
 
     Each thread block receives its index and its first row.  Each of its warps has a row with start and stop in
-    ``words``. ``begins`` int64[REPLAY_SLOTS] is working storage, ``blocks`` the number of the kernel's basic blocks.
+    ``words``.  ``begins`` int64[REPLAY_SLOTS] is working storage, ``blocks`` the number of the kernel's basic blocks.
     Returns a status of :mod:`warpreg.replay.status`.
     """
     status = check(path, progress, blocks)

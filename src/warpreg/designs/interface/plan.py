@@ -59,7 +59,7 @@ class Plan(NamedTuple):
     int64[sms, resources, 3] with columns VALUE, SINCE, INTEGRAL.
 
     In a composition, ``first_level``, ``first_event`` and ``first_resource`` are the offsets of the design's own
-    indices. If several designs plan operands, ``turn`` is FIRST or LATER (else ALONE), and the rows of operands are
+    indices.  If several designs plan operands, ``turn`` is FIRST or LATER (else ALONE), and the rows of operands are
     always kept: a later design places the operands of the register file and skips those that another level serves.
     """
 

@@ -16,12 +16,12 @@ class Core(NamedTuple):
 
     ``table`` has one row per component that changes: first the SMs, then, from machine[FIRST_...] on, warps,
     schedulers, their stall accounts, groups of collectors, collectors, banks, resident thread blocks, units of pipes,
-    and operations. ``rows`` is the same memory with a row starting at each word: a `Row` is the number of words before
+    and operations.  ``rows`` is the same memory with a row starting at each word: a `Row` is the number of words before
     it, so ``rows[row, column]`` needs no multiplication.
 
     ``code`` has one row per instruction.  ``lists`` contains (register, operand row, bank) of sources, (cell, operand
     row, bank) of results, and (first pc, end, 0) of basic blocks; the bank is that of slot 0 among those of its
-    scheduler. ``slab`` contains visits, access records, and where those of each warp begin.  ``wheel`` contains first
+    scheduler.  ``slab`` contains visits, access records, and where those of each warp begin.  ``wheel`` contains first
     and last entry of each bucket, ``units`` the cycle in which each function unit is free, and ``sequences`` the issue
     order of what each collector holds.
     """

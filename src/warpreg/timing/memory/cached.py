@@ -28,7 +28,7 @@ def advance(memory: Memory, now: int) -> None:
 
 def look_ahead(memory: Memory, soonest: int, until: int) -> int:
     """Process all events that SMs cannot affect: they have been stepped up to ``until`` and do nothing before
-    ``soonest``. Returns the cycle up to which all answers are known.
+    ``soonest``.  Returns the cycle up to which all answers are known.
 
     A request reaches its slice after the latencies of the first-level cache (if it passes through it), of the network
     and of the second-level cache.  An answer reaches its SM after that of the network.

@@ -30,10 +30,10 @@ class TimingResult:
     ``issued`` int64[SMs] in warp-instructions; ``stalls`` int64[SMs x schedulers, causes] in slot-cycles;
     ``memory_cycles`` int64[warp slots of all SMs], cycles spent waiting for memory; ``dispatched`` by pipe.
     ``bank_conflicts``: banks with a read that was not granted, summed over steps; ``write_conflicts``: writes that
-    found others in the queue of their bank. ``collected`` instructions without memory access spent ``collect_cycles``
+    found others in the queue of their bank.  ``collected`` instructions without memory access spent ``collect_cycles``
     in the ``collectors`` of all SMs, from entry to dispatch; ``..._memory`` are those that access memory.
     ``memory_loads`` are loads and atomics sent to memory, which took ``memory_load_cycles`` in total.  ``moved`` is the
-    bandwidth by part of the memory system, ``memory`` its counters. ``counts`` are the accesses of the design,
+    bandwidth by part of the memory system, ``memory`` its counters.  ``counts`` are the accesses of the design,
     ``plain`` those of the plain MRF on the same path, ``resources`` the quantities of the design over time, summed over
     cycles and SMs.  Cycles are those of the SM clock.
     """
