@@ -17,6 +17,8 @@ UNITS = {
     "functional_mwi_s_geomean": "M warp-instructions/s, path recorded, geometric mean",
     "functional_mwi_s_min": "M warp-instructions/s, path recorded, slowest workload",
     "recorded_addresses_ratio": "speed with addresses recorded / without",
+    "recorded_widths_ratio": "speed with value widths recorded / without, geometric mean",
+    "recorded_widths_ratio_min": "speed with value widths recorded / without, slowest workload",
     "compile_s_400": "s, 400 instructions, first time",
     "compile_cached_s_400": "s, 400 instructions, from the disk cache",
     "path_bytes_per_wi": "bytes of path on disk per warp-instruction, worst workload",

@@ -20,6 +20,8 @@ KEYS = [
     "functional_mwi_s_geomean",
     "functional_mwi_s_min",
     "recorded_addresses_ratio",
+    "recorded_widths_ratio",
+    "recorded_widths_ratio_min",
     "compile_s_400",
     "compile_cached_s_400",
     "path_bytes_per_wi",
@@ -37,7 +39,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def speed(name: str, size: str) -> Speed:
         fast = next(speeds)
-        return Speed(name, 1_000_000, fast, fast / 2, int(1000 * fast), 150.0)
+        return Speed(name, 1_000_000, fast, fast / 2, fast * (0.8 if fast == 100 else 0.2), int(1000 * fast), 150.0)
 
     monkeypatch.setattr(spine, "workload_speed", speed)
     monkeypatch.setattr(spine, "compile_seconds", lambda: (0.2, 0.02))
@@ -53,6 +55,8 @@ def test_the_figures_have_their_names_and_summaries(capsys: pytest.CaptureFixtur
     assert found["functional_mwi_s_geomean"] == pytest.approx(200)
     assert found["functional_mwi_s_min"] == 100
     assert found["recorded_addresses_ratio"] == pytest.approx(0.5)
+    assert found["recorded_widths_ratio"] == pytest.approx(0.4)
+    assert found["recorded_widths_ratio_min"] == pytest.approx(0.2)
     assert found["path_bytes_per_wi"] == pytest.approx(0.4)
     assert not any(row["counts"] for row in found["workloads"])
 

@@ -2,7 +2,8 @@
 
 - functional: warp-instructions per second with the path recorded; includes the launch and writing the path, but not
   compiling.
-- recorded addresses: speed with lane addresses recorded too, relative to the speed without.
+- recorded addresses, recorded widths: speed with lane addresses or value widths recorded too, relative to the speed
+  with the path alone; the runs take turns.
 - compile: PTX text to runnable native code, a kernel of 400 instructions, with an empty cache and from the disk cache.
 - path bytes: bytes of the recorded path on disk per warp-instruction, on the worst kernel.
 - replay: register accesses per second through the register file cache, from the recorded path on disk.
@@ -42,18 +43,21 @@ COMPILED_INSTRUCTIONS = 400
 PARSED_BYTES = 1_000_000
 PATH = simt.Record(path=True)
 ADDRESSES = simt.Record(path=True, addresses=True)
+WIDTHS = simt.Record(path=True, widths=True)
 
 Begin = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """One workload: M warp-instructions per second with the path, and with addresses too; bytes of path on disk."""
+    """One workload: M warp-instructions per second with the path, with addresses too and with widths too; bytes of path
+    on disk."""
 
     workload: str
     warp_instructions: int
     path_mwi_s: float
     addresses_mwi_s: float
+    widths_mwi_s: float
     path_bytes: int
     replay_maccess_s: float
 
@@ -64,6 +68,7 @@ class Speed:
             "counts": self.warp_instructions >= LEAST_INSTRUCTIONS,
             "functional_mwi_s": self.path_mwi_s,
             "addresses_mwi_s": self.addresses_mwi_s,
+            "widths_mwi_s": self.widths_mwi_s,
             "path_bytes_per_wi": self.path_bytes / self.warp_instructions,
             "replay_maccess_s": self.replay_maccess_s,
         }
@@ -85,6 +90,8 @@ def spine(size: str = "small", begin: Begin = lambda what: None) -> dict[str, An
         "functional_mwi_s_geomean": geometric_mean(speed.path_mwi_s for speed in speeds),
         "functional_mwi_s_min": min(speed.path_mwi_s for speed in speeds),
         "recorded_addresses_ratio": geometric_mean(speed.addresses_mwi_s / speed.path_mwi_s for speed in speeds),
+        "recorded_widths_ratio": geometric_mean(speed.widths_mwi_s / speed.path_mwi_s for speed in speeds),
+        "recorded_widths_ratio_min": min(speed.widths_mwi_s / speed.path_mwi_s for speed in speeds),
         "compile_s_400": first_compile,
         "compile_cached_s_400": cached_compile,
         "path_bytes_per_wi": max(speed.path_bytes / speed.warp_instructions for speed in speeds),
@@ -101,22 +108,22 @@ def workload_speed(name: str, size: str) -> Speed:
     """Speed of one workload, without the time to make inputs and compile kernels."""
     problem = find_workload(name).problem(size)
     problem.check(problem.run(load_device(problem.workload, AS_COMPILED)))
-    seconds: dict[simt.Record, float] = {}
+    taken: dict[simt.Record, list[float]] = {ADDRESSES: [], WIDTHS: [], PATH: []}
     launches: tuple[simt.Launch, ...] = ()
-    for record in (ADDRESSES, PATH):
-        taken = []
-        for _ in range(REPEATS):
+    for _ in range(REPEATS):
+        for record, times in taken.items():
             device = load_device(problem.workload, AS_COMPILED, record)
             problem.run(device)
             launches = tuple(device.launches)
-            taken.append(sum(launch.seconds for launch in launches))
-        seconds[record] = statistics.median(taken)
+            times.append(sum(launch.seconds for launch in launches))
+    seconds = {record: statistics.median(times) for record, times in taken.items()}
     run = Run(name, launches)
     return Speed(
         workload=name,
         warp_instructions=run.warp_instructions,
         path_mwi_s=run.warp_instructions / seconds[PATH] / 1e6,
         addresses_mwi_s=run.warp_instructions / seconds[ADDRESSES] / 1e6,
+        widths_mwi_s=run.warp_instructions / seconds[WIDTHS] / 1e6,
         path_bytes=sum(launch.trace.totals["stored_bytes"]["path"] for launch in launches if launch.trace),
         replay_maccess_s=replay_maccess_s(run),
     )

@@ -88,7 +88,9 @@ class Slot(enum.IntEnum):
     TARGETS = 144  # block index a lane, 32 x i32, for brx.idx
     SERVICE = 160  # up to five arguments of 32 x i64 each for a host service; its result replaces the first
     RESERVED_SHARED = 320  # offset of the reserved part of shared memory
-    COUNT = 321
+    CONTENTS = 321  # offset of the contents of registers in a warp's register memory, which a thread block finds empty
+    CONTENTS_BYTES = 322  # 0 where they are not kept
+    COUNT = 323
 
 
 class Warp(enum.IntEnum):

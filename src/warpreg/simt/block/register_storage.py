@@ -9,7 +9,7 @@ values need not be split on the host.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from warpreg.analysis.accesses import Cells, accesses
@@ -18,6 +18,7 @@ from warpreg.analysis.values import values
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Register
 
+WARP = 32
 PREDICATE_BYTES = 64
 THREAD_INDEX_BYTES = 3 * 128
 """A warp's register memory begins with tid.x, tid.y and tid.z of its lanes."""
@@ -41,11 +42,14 @@ CARRY_CELL = Cell(THREAD_INDEX_BYTES, 1)
 @dataclass(frozen=True, slots=True)
 class Storage:
     """The cells of a kernel: ``written[pc]`` and ``read[pc]`` correspond to those of `warpreg.analysis.accesses`, so a
-    register pair that is one 64-bit cell is listed twice.  ``bytes`` is the register memory of a warp."""
+    register pair that is one 64-bit cell is listed twice.  ``bytes`` is the register memory of a warp; its last
+    ``contents_bytes`` hold the ``contents`` of registers by number, where these are kept."""
 
     written: tuple[tuple[Cell, ...], ...]
     read: tuple[tuple[Cell, ...], ...]
     bytes: int
+    contents: Mapping[int, Cell] = field(default_factory=dict)
+    contents_bytes: int = 0
 
     def kept(self, kernel: Kernel, block: int) -> list[frozenset[Cell]]:
         """Per instruction of a block: cells that it or an earlier one wrote and that are live after it."""
@@ -58,15 +62,34 @@ class Storage:
         return rows
 
 
-def assign(kernel: Kernel) -> Storage:
-    """Cells for every value of the kernel."""
+def assign(kernel: Kernel, contents: bool = False) -> Storage:
+    """Cells for every value of the kernel, and, with ``contents``, for what each register holds."""
     cells, webs = accesses(kernel).cells, values(kernel)
     instructions = list(kernel.instructions())
     written = [_grouped(i.defined, numbers, cells) for i, numbers in zip(instructions, webs.written, strict=True)]
     read = [_grouped(i.used, numbers, cells) for i, numbers in zip(instructions, webs.read, strict=True)]
     allocator = _Allocator(_always_paired([*written, *read]))
     placed = [(allocator.place(w), allocator.place(r)) for w, r in zip(written, read, strict=True)]
-    return Storage(tuple(w for w, _ in placed), tuple(r for _, r in placed), (allocator.end + 63) // 64 * 64)
+    end = (allocator.end + 63) // 64 * 64
+    kept = _contents(kernel, end) if contents else {}
+    size = sum(cell.bits // 8 * WARP for cell in set(kept.values()))
+    return Storage(tuple(w for w, _ in placed), tuple(r for _, r in placed), end + size, kept, size)
+
+
+def _contents(kernel: Kernel, first: int) -> dict[int, Cell]:
+    """A cell per written register by number; a pair that is only written as a whole is one cell."""
+    numbers = accesses(kernel).cells
+    written = {numbers.of(r): r.type for i in kernel.instructions() for r in i.defined if not r.is_predicate}
+    company = Counter(number for words in written for number in words)
+    found: dict[int, Cell] = {}
+    for words, type_ in written.items():
+        is_whole = all(company[number] == 1 for number in words)
+        for part in [words] if is_whole else [(number,) for number in words]:
+            if part[0] not in found:
+                bits = 32 * type_.words // len(words) * len(part)
+                found |= dict.fromkeys(part, Cell(first, bits))
+                first += bits // 8 * WARP
+    return found
 
 
 @dataclass

@@ -21,12 +21,12 @@ from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import BARRIERS, BRANCHES, EXITS, SERVICES, Block, Kernel
 from warpreg.ir.operands import Operand, Sink
 from warpreg.ir.types import U32, Type
-from warpreg.simt.block import widths
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SITE_BYTES, Fault, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import CARRY_CELL, Cell, Storage
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.taints import TaintCode, Taints
+from warpreg.simt.block.widths import Widths
 from warpreg.simt.lanes import instructions
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
@@ -85,6 +85,8 @@ class BlockCompiler:
             for i in range(start, end):
                 body.emit(block.instructions[i], first_pc + i)
             body.values.flush((kept[end - 1] if count else frozenset()) | {CARRY_CELL})
+            if body.widths:
+                body.widths.flush()
             if end < count:
                 following = self._declared(block, end)
                 body.code.ret(body.code.call(following, body.code.arguments))
@@ -149,7 +151,7 @@ class _Body:
         self.values = BlockValues(code, compiler.symbols)
         self.launch = self.values.launch
         self.taken = self.values.mask
-        self.record_widths = compiler.record_widths
+        self.widths = Widths(self.values, compiler.storage.contents) if compiler.record_widths else None
         self.form: opcodes.Form
         """Of the instruction at hand."""
 
@@ -259,12 +261,14 @@ class _Body:
         operands = opcodes.flattened(instruction.results)
         cells = iter(self._cells(instruction, pc, self.compiler.storage.written[pc], instruction.results))
         guard = self.guard(instruction, pc)
+        numbering = accesses(self.compiler.kernel).cells
         for operand, type_, result in zip(operands, self.form.signature.results, results, strict=True):
             if isinstance(operand, Sink):
                 continue
             target = next(cells)
-            if self.record_widths:
-                widths.record(self.values, target, result, type_.is_signed, guard)
+            if self.widths and target[0].bits > 1:
+                (register,) = registers_of(operand)
+                self.widths.record(numbering.of(register), result, type_.is_signed, guard)
             self.values.write(target, result, type_.is_signed, guard)
 
     def _branch_or_exit(self, instruction: Instruction, pc: int) -> None:
@@ -340,7 +344,7 @@ class _Body:
     def resume(self, instruction: Instruction, pc: int) -> None:
         """The body of ``resume_N``: the result of a ``bar.red`` once all have arrived, or of a host service; its width
         is not recorded."""
-        self.record_widths, self.form = False, opcodes.form(instruction)
+        self.widths, self.form = None, opcodes.form(instruction)
         if instruction.opcode in SERVICES:
             results = (self.launch + Slot.SERVICE * 8).load(lanes_of(I64), align=8)
             kind = self.form.signature.results[0]

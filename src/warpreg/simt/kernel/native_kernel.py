@@ -44,6 +44,7 @@ class Record:
 class Image:
     """A compiled kernel as it lies in the disk cache: code and tables without addresses.
 
+    ``contents`` is the part of a warp's register memory, offset and bytes, in which the contents of registers are kept.
     ``ends`` gives each block's kind, target, fall-through, reconvergence block, instruction count and whether it has a
     resume function; ``sites`` each memory instruction's pc and whether it has a guard; ``has_stack`` is whether threads
     need a stack; ``is_cooperative`` whether thread blocks wait for each other and run side by side; ``taints`` are
@@ -53,6 +54,7 @@ class Image:
     kernel: Kernel
     code: bytes
     register_bytes: int
+    contents: tuple[int, int]
     symbols: tuple[str, ...]
     sites: tuple[tuple[int, bool], ...]
     operations: tuple[NativeOperation, ...]
@@ -86,7 +88,7 @@ class NativeKernel:
 
 def compile_image(kernel: Kernel, record: Record, taints: Taints | None = None) -> Image:
     """Native code for a kernel.  Raises UnsupportedError for the first instruction that cannot be run."""
-    cells = register_storage.assign(kernel)
+    cells = register_storage.assign(kernel, contents=record.widths)
     placed = (p.variable for p in kernel.placements if p.space in ("global", "const", "tex"))
     symbols = tuple(sorted({variable.unique_name for variable in placed}))
     sites = Sites(record.addresses, coalesced_path.worthwhile(kernel))
@@ -101,6 +103,7 @@ def compile_image(kernel: Kernel, record: Record, taints: Taints | None = None) 
         kernel=kernel,
         code=code,
         register_bytes=cells.bytes + (taints.bytes if taints else 0),
+        contents=(cells.bytes - cells.contents_bytes, cells.contents_bytes),
         symbols=symbols,
         sites=tuple(sites.sites),
         operations=tuple(sites.operations),

@@ -44,6 +44,11 @@ class Driver:
     yields: bool
     side_by_side: bool = False
 
+    @property
+    def records_widths(self) -> bool:
+        """Whether the contents of registers are kept."""
+        return any(field is Slot.WIDTHS for field, _ in self.watch)
+
     def module(self) -> str:
         """LLVM IR that defines ``run(launch record) -> Stop``."""
         module = ir.Module("driver")
@@ -64,7 +69,7 @@ def _run(module: Any, run_warp: Any, options: Driver) -> None:
             if options.record_path:
                 with code.if_(slot(code, launch, Slot.PATH) > slot(code, launch, Slot.PATH_LIMIT)):
                     code.ret(code.const(I32, Stop.BUFFER_FULL))
-            _begin_thread_block(code, launch, block, options.record_path)
+            _begin_thread_block(code, launch, block, options)
         with code.loop():
             turn = slot(code, launch, Slot.READY) & (code.const(I64, ALL) << slot(code, launch, Slot.WARP))
             with code.if_(turn == 0):
@@ -113,7 +118,7 @@ def _next_thread_block(code: Code, launch: Value) -> None:
             set_slot(launch, Slot.CTAID_X, x)
 
 
-def _begin_thread_block(code: Code, launch: Value, block: Value, record_path: bool) -> None:
+def _begin_thread_block(code: Code, launch: Value, block: Value, options: Driver) -> None:
     set_slot(launch, Slot.BLOCK_LIVE, code.const(I64, 1))
     warps = slot(code, launch, Slot.WARP_COUNT)
     set_slot(launch, Slot.ALIVE_WARPS, warps)
@@ -133,9 +138,13 @@ def _begin_thread_block(code: Code, launch: Value, block: Value, record_path: bo
         (record + Warp.RECONVERGENCE).store(code.const(I32, NO_BLOCK))
         (record + Warp.MASK).store(first)
         (record + Warp.ALIVE).store(first)
+        if options.records_widths:
+            registers = slot(code, launch, Slot.REGISTERS) + index.get() * slot(code, launch, Slot.REGISTER_BYTES)
+            contents = registers + slot(code, launch, Slot.CONTENTS)
+            _clear(code, contents, slot(code, launch, Slot.CONTENTS_BYTES))
         index.set(index.get() + 1)
     _clear(code, slot(code, launch, Slot.SHARED), slot(code, launch, Slot.SHARED_BYTES))
-    if record_path:
+    if options.record_path:
         path = slot(code, launch, Slot.PATH)
         path.store(code.const(I32, PathWord.THREAD_BLOCK))
         (path + 4).store(block.trunc(I32))

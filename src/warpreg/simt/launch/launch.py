@@ -210,6 +210,7 @@ class LaunchRun:
         launch[Slot.WARP_COUNT] = self.warps
         launch[Slot.WARP_BYTES] = self.warp_bytes
         launch[Slot.REGISTER_BYTES] = native.image.register_bytes
+        launch[Slot.CONTENTS], launch[Slot.CONTENTS_BYTES] = native.image.contents
         launch[Slot.NTID_X : Slot.NTID_Z + 1] = self.block
         launch[Slot.NCTAID_X : Slot.NCTAID_Z + 1] = self.grid
         launch[Slot.TEXTURE_BYTES] = self.textures.nbytes

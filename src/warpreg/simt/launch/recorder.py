@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.simt.block.records import Slot
+from warpreg.simt.block.widths import SPARE_BYTES
 from warpreg.simt.kernel.native_kernel import NativeKernel, Record
 from warpreg.simt.launch.faults import ExecutionError
 from warpreg.trace import Stream, Trace, TraceWriter
@@ -57,7 +58,7 @@ class Recorder:
         margins = (
             (record.path, Stream.PATH, 4 * LONGEST_VISIT_WORDS),
             (record.addresses, Stream.ADDRESSES, 4 * WORDS_PER_ACCESS * native.longest_block),
-            (record.widths, Stream.WIDTHS, WIDTHS_PER_INSTRUCTION * native.longest_block),
+            (record.widths, Stream.WIDTHS, WIDTHS_PER_INSTRUCTION * native.longest_block + SPARE_BYTES),
         )
         self._buffers = [_buffer(stream, margin) for wanted, stream, margin in margins if wanted]
         self._file = _nameless_file() if record.any else None
