@@ -1,4 +1,4 @@
-"""The memory system of a GPU: sections of a machine file; docs/reference/memory.md says what each number does."""
+"""Memory system of a GPU: sections of a machine file; docs/reference/memory.md defines each number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SPREADS = ("consecutive", "folded", "random")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Which of the models of memory describes the machine."""
+    """The memory model that describes the machine."""
 
     model: str = quantity("model of the memory system", choices=MODELS)
     segment_bytes: int = quantity("smallest part of a line that a load fetches", "bytes", 32, LINE_BYTES)
@@ -44,7 +44,7 @@ class FirstLevel:
 
 @dataclass(frozen=True, slots=True)
 class SecondLevel:
-    """The second-level cache: slices on the other side of the network."""
+    """The second-level cache: slices behind the network."""
 
     slices: int = quantity("slices", "slices", 1, 1024)
     bytes: int = quantity("capacity of one slice", "bytes", LINE_BYTES, 1 << 28)
@@ -62,7 +62,7 @@ class SecondLevel:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Between SMs and slices, one network for requests and one for replies."""
+    """The networks between SMs and slices, one for requests and one for replies."""
 
     kind: str = quantity("how nodes are connected", choices=("crossbar", "mesh"))
     latency: int = quantity("from port to port of a packet of one flit; of one hop in a mesh", "cycles", 1, 10_000)
@@ -75,7 +75,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Dram:
-    """DRAM channels; times are in clocks of the DRAM unless said otherwise."""
+    """DRAM channels; times are in DRAM clocks unless stated otherwise."""
 
     channels: int = quantity("channels", "channels", 1, 256)
     clock_mhz: float = quantity("command clock", "MHz", 1, 20_000)
@@ -96,7 +96,7 @@ class Dram:
 
 @dataclass(frozen=True, slots=True)
 class MemorySystem:
-    """The sections that the model needs; None where the file leaves one out."""
+    """Sections that the model needs; None for those missing in the file."""
 
     memory: Model
     l1: FirstLevel | None = None

@@ -1,4 +1,4 @@
-"""How instructions pass through an SM: pipes, collectors, the load-store unit; rules in docs/reference/timing.md."""
+"""Pipes, operand collectors and load-store unit of an SM; rules in docs/reference/timing.md."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _SameAs:
 
 @dataclass(frozen=True, slots=True)
 class OperandPath:
-    """From issue to dispatch: through collectors and banks, or ideal (operands are there at once)."""
+    """Path from issue to dispatch: through collectors and banks, or ideal (operands are present at once)."""
 
     kind: str = quantity("how operands are read", choices=("banks", "ideal"))
     dispatch_cycles: int = quantity("beyond a pipe's latency, from dispatch to result", "cycles", 0, 100)
@@ -35,7 +35,7 @@ class OperandPath:
 
 @dataclass(frozen=True, slots=True)
 class CollectorSet:
-    """Collectors that serve some pipes; ``private``: each scheduler has so many of its own."""
+    """Collectors that serve some pipes; ``private``: each scheduler has this number of its own."""
 
     collectors: int = quantity("collectors, of each scheduler if private", "collectors", 1, 256)
     in_ports: int = quantity("instructions that enter in a step, of each scheduler if private", "ports", 1, 64)
@@ -45,13 +45,13 @@ class CollectorSet:
 
 @dataclass(frozen=True, slots=True)
 class LoadStoreUnit:
-    """Where memory instructions wait for the memory system."""
+    """The queue of memory instructions in front of the memory system."""
 
     entries: int = quantity("instructions in its queue", "instructions", 1, 1 << 16)
 
 
 def read_pipes(document: Document) -> tuple[Mapping[str, Pipe], Mapping[str, str]]:
-    """The pipes that have units, and for each pipe which one does its work (itself, as a rule)."""
+    """The pipes that have units, and for each pipe the one that executes its instructions (usually itself)."""
     document.only(PIPES, "pipes")
     work = {name: _worker(document, name) for name in PIPES}
     for name, worker in work.items():
@@ -72,7 +72,7 @@ def _worker(document: Document, name: str) -> str:
 
 
 def read_collectors(document: Document, path: OperandPath, work: Mapping[str, str]) -> Mapping[str, CollectorSet]:
-    """The sets of collectors by name, which serve each pipe that reads banks exactly once; none with an ideal path."""
+    """The sets of collectors by name; exactly one serves each pipe that reads banks.  Empty with an ideal path."""
     names = document.keys("collectors")
     if (path.kind == "banks") != bool(names):
         raise document.refusal("collectors", "sets of collectors with banks, and only then", f"{len(names)} sets")

@@ -1,7 +1,7 @@
-"""The functions of a module as calls see them: what a name means, addresses, who may call whom, which recurse.
+"""Functions of a module: names, addresses, call graph, recursion.
 
-A function's address is a number that points to no memory: functions are numbered in the order of the text, and the
-address is a base plus a stride for each.  So tables of function addresses hold the same bytes in every run.
+The address of a function points to no memory: it is a base plus a stride times the position of the function in the
+text.  Tables of function addresses therefore contain the same bytes in every run.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from warpreg.ir.operands import Address, Operand, Symbol
 Table = BranchTable | CallPrototype
 
 MOST_INLINED = 20_000
-"""Instructions that inlining may add to a kernel."""
+"""Limit on the instructions that inlining adds to a kernel."""
 SMALL = 100
-"""Instructions of a function, its calls included, that is inlined whatever the kernel's length."""
+"""Functions up to this number of instructions, calls included, are always inlined."""
 ONE_GROUP = -1
 MATRIX = frozenset(row.name for row in tensor.OPCODES)
 
@@ -70,7 +70,7 @@ class Functions:
 
     @cached_property
     def addressed(self) -> tuple[Function, ...]:
-        """Functions whose address an initialiser or an instruction takes, in the order of their addresses."""
+        """Functions whose address is taken by an initialiser or an instruction, in the order of their addresses."""
         names = {name for v in self.module.variables for name in _initial_names(v.initializer)}
         for function in self.module.functions:
             for instruction in function.instructions():
@@ -79,19 +79,20 @@ class Functions:
         return tuple(sorted(found.values(), key=lambda f: self.addresses[f.name]))
 
     def candidates(self, table: Table | None) -> tuple[Function, ...]:
-        """What an indirect call may call: the targets that its table lists, or all functions of its prototype whose
-        address is taken."""
+        """Possible callees of an indirect call: the targets of its table, or all functions with its prototype whose
+        address is taken.
+        """
         if isinstance(table, BranchTable):
             listed = {self.by_name[name].name: self.by_name[name] for name in table.targets if name in self.by_name}
             return tuple(sorted(listed.values(), key=lambda f: self.addresses[f.name]))
         return tuple(f for f in self.addressed if table is None or agree(table, f))
 
     def groups(self, kernel: Function) -> dict[str, int]:
-        """By name of each function that is not inlined: the number of the group that is laid out together.
+        """By name of each function that is not inlined: the number of its group; a group is laid out together.
 
-        Those are functions that may come to call themselves, a group for those that call each other.  Where inlining
-        would make a kernel too long, all but the small ones are one group; not those that synchronize threads, since
-        lanes that come from different calls of a group do not wait for each other inside it.
+        These are recursive functions, with a group for those that call each other.  If inlining would make a kernel too
+        long, all but the small functions form one group, except those that synchronize threads: lanes from different
+        calls of a group do not wait for each other inside it.
         """
         cycles = self._cycles
         if self._inlined(kernel) <= MOST_INLINED:
@@ -101,7 +102,7 @@ class Functions:
 
     @cached_property
     def _graph(self) -> dict[str, tuple[str, ...]]:
-        """By function: what it may call, once for each call."""
+        """By function: its possible callees, once per call."""
         return {f.name: tuple(self._callees(f)) for f in self.by_name.values()}
 
     @cached_property
@@ -115,7 +116,7 @@ class Functions:
 
     @cached_property
     def _sizes(self) -> dict[str, int]:
-        """Instructions of each function with all its calls inlined but for those of recursive functions."""
+        """Instructions of each function with all calls inlined, except those of recursive functions."""
         sizes: dict[str, int] = {}
         for name in (name for component in self._components for name in component):
             own = sum(1 for _ in self.by_name[name].instructions())
@@ -148,7 +149,7 @@ class Functions:
 
 
 def _synchronizes(instruction: Instruction) -> bool:
-    """Whether threads of a warp, or of a block, take part together."""
+    """Whether threads of a warp, or of a thread block, must take part together."""
     return instruction.opcode in BARRIERS | MATRIX or traits(instruction).is_warp_wide
 
 

@@ -1,6 +1,7 @@
-"""Whether an instruction is one that its opcode's row in the table allows, operand by operand.
+"""Check each instruction against the rows of its opcode in the table, operand by operand.
 
-The parser reads any opcode with any operands; from here on passes and the executor may rely on number, kind and width.
+The parser accepts any opcode with any operands.  After this check, passes and the executor rely on their number, kind
+and width.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ _BARRIERS = 16
 
 
 def check_forms(instructions: Iterable[Instruction]) -> None:
-    """Raises UnsupportedError, with the place, for the first instruction that no row of the table allows.
+    """Raise UnsupportedError, with the place, for the first instruction that no row of the table allows.
 
-    Opcodes without rows and calls pass: they are refused where they would be carried out.
+    Opcodes without rows and calls pass; they are rejected where they would be executed.
     """
     for instruction in instructions:
         if is_known(instruction.opcode) and instruction.opcode != "call":
@@ -53,7 +54,7 @@ def _problems(instruction: Instruction) -> Iterator[str]:
 
 
 def _fits(operand: Operand, slot: Type) -> bool:
-    """Whether an operand may stand in a slot; PTX lets some instructions use wider registers, none use narrower."""
+    """Whether an operand fits a slot; PTX lets some instructions use wider registers, but never narrower ones."""
     if isinstance(operand, Address):
         base = operand.base
         return not isinstance(base, Register) or base.type.bits in _ADDRESS_BITS

@@ -1,9 +1,9 @@
-"""Which operands an instruction takes without a register, as NVIDIA's machine code has it.
+"""Legal operands of instructions without a register, as in NVIDIA's machine code.
 
-An arithmetic instruction reads at most one constant, be it an immediate or a word of a constant bank; zero is free,
-since the machine has a register that reads as zero.  Stored data come from registers, and so do addresses of global
-memory.  An f64 immediate that no instruction can hold lies in a constant bank of the compiler's own; integers of 64
-bits are computed in two words, each with its immediate.
+An arithmetic instruction reads at most one constant, an immediate or a word of a constant bank.  Zero is free, because
+a register reads as zero.  Stored data and addresses of global memory come from registers.  An f64 immediate that no
+instruction can encode is placed in a constant bank of the compiler.  64-bit integers are computed in two words, each
+with its own immediate.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ LEA_MODIFIERS = frozenset({("lo", "s32"), ("lo", "u32"), ("lo", "s64"), ("lo", "
 STORING = frozenset({"st", "atom", "red"})
 ADDRESSING = STORING | {"ld", "ldu", "prefetch", "wmma", "ldmatrix", "stmatrix", "cp", "mbarrier"}
 FROM_REGISTERS = STORING | {"mma", "wmma", "stmatrix"}
-"""Opcodes whose brace lists are registers of the machine, one after the other."""
+"""Opcodes whose brace lists are consecutive machine registers."""
 BANK_SPECIALS = frozenset(f"%{name}.{axis}" for name in ("ntid", "nctaid") for axis in "xyz")
-"""Special registers that the machine keeps in a constant bank."""
+"""Special registers that the machine stores in a constant bank."""
 
 
 def is_constant(operand: Operand) -> bool:
@@ -33,17 +33,17 @@ def is_constant(operand: Operand) -> bool:
 
 
 def is_free(operand: Operand) -> bool:
-    """Whether an operand costs neither register nor constant port: zero."""
+    """Whether an operand needs neither a register nor the constant port: zero."""
     return isinstance(operand, Immediate) and operand.value == 0
 
 
 def is_charged(operand: Operand) -> bool:
-    """Whether an operand takes an instruction's one constant port."""
+    """Whether an operand occupies the single constant port of an instruction."""
     return is_constant(operand) and not is_free(operand)
 
 
 def shift_position(instruction: Instruction) -> int:
-    """Where a multiply-add has a power of two, which the machine's LEA encodes as a shift; -1 if nowhere."""
+    """Position of a power of two in a multiply-add, which LEA encodes as a shift; -1 if there is none."""
     if instruction.opcode != "mad" or instruction.modifiers not in LEA_MODIFIERS:
         return -1
     factor = instruction.sources[1]
@@ -52,13 +52,13 @@ def shift_position(instruction: Instruction) -> int:
 
 
 def charged(instruction: Instruction) -> int:
-    """How many constants an instruction reads."""
+    """Number of constants that an instruction reads."""
     shift = shift_position(instruction)
     return sum(is_charged(o) for i, o in enumerate(instruction.sources) if i != shift)
 
 
 def source_types(instruction: Instruction) -> tuple[Type, ...] | None:
-    """The type of each source operand; None where the table does not know or an operand holds several values."""
+    """The type of each source operand; None if the table has no row or an operand holds several values."""
     if any(isinstance(o, Vector) for o in instruction.sources):
         return None
     try:
@@ -69,7 +69,7 @@ def source_types(instruction: Instruction) -> tuple[Type, ...] | None:
 
 
 def element_types(instruction: Instruction, position: int) -> tuple[Type, ...]:
-    """The types of the elements of a brace list among the sources; b32 where the table does not know."""
+    """Element types of a brace list among the sources; b32 if the table has no row."""
     first = len(flattened(instruction.sources[:position]))
     count = len(flattened(instruction.sources[position : position + 1]))
     try:
@@ -79,7 +79,7 @@ def element_types(instruction: Instruction, position: int) -> tuple[Type, ...]:
 
 
 def fits(operand: Operand, slot: Type) -> bool:
-    """Whether a constant can stand in a slot of that type."""
+    """Whether a constant fits a slot of this type."""
     if slot.is_predicate:
         return False
     if isinstance(operand, ConstantBank):
@@ -92,7 +92,7 @@ def fits(operand: Operand, slot: Type) -> bool:
 
 
 def must_be_registers(instruction: Instruction) -> Iterator[int]:
-    """Positions of the source operands that hold a constant where the machine wants a register."""
+    """Positions of source operands that hold a constant but must be registers."""
     if instruction.opcode in STORING:
         for position, operand in enumerate(instruction.sources):
             if is_charged(operand):
@@ -106,7 +106,7 @@ def must_be_registers(instruction: Instruction) -> Iterator[int]:
 
 
 def base_needs_register(instruction: Instruction, operand: Operand) -> bool:
-    """Whether an address is that of a module variable, which must come from a register unless it is constant memory."""
+    """Whether an address is that of a module variable outside constant memory, which must be in a register."""
     if instruction.opcode not in ADDRESSING or not isinstance(operand, Address):
         return False
     banked = isinstance(operand.base, ConstantBank)

@@ -1,4 +1,4 @@
-"""Which instructions do nothing but compute their result from their operands."""
+"""Instructions without side effects: they only compute a result from their operands."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from warpreg.ir.opcodes import reads_carry, traits, writes_carry
 from warpreg.ir.operands import Special
 
 UNSTEADY = ("%clock", "%globaltimer", "%pm", "%smid", "%warpid", "%nsmid", "%envreg")
-"""Special registers whose value may change from read to read."""
+"""Special registers whose value may differ between reads."""
 
 
 def is_pure(instruction: Instruction) -> bool:
-    """Whether it may run where it was not asked for, or once instead of twice, and no one could tell."""
+    """Whether executing it speculatively, or once instead of twice, has no visible effect."""
     if not traits(instruction).is_pure:
         return False
     if any(isinstance(o, Special) and o.name.startswith(UNSTEADY) for o in instruction.sources):

@@ -1,5 +1,4 @@
-"""Removes what nothing reads: instructions without effect, and the result of atomic operations (they become
-``red``)."""
+"""Dead code elimination: remove instructions without effect, and unused results of atomic operations (``red``)."""
 
 from __future__ import annotations
 
@@ -16,13 +15,13 @@ FETCHES = frozenset({"tex", "tld4"})
 LOADS = frozenset({"ld", "ldu"})
 ORDERED = frozenset({"volatile", "relaxed", "acquire", "mmio"})
 ACQUIRING = frozenset({"acquire", "acq_rel"})
-"""Orders that only an atomic operation with a result has."""
+"""Memory orders that only an atomic operation with a result supports."""
 REDUCIBLE = frozenset({"add", "min", "max", "and", "or", "xor", "inc", "dec"})
 
 
 @dataclass(frozen=True)
 class EliminateDeadCode:
-    """Keep what has an effect and whatever it needs; the rest goes, loads included unless volatile."""
+    """Keep instructions with an effect and their inputs; remove all others, including loads that are not volatile."""
 
     def run(self, kernel: Kernel) -> Kernel:
         instructions = list(kernel.instructions())

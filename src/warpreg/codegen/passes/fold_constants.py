@@ -1,5 +1,4 @@
-"""Folds constants: known values into the instructions that read them, whole computations into moves, identities
-away."""
+"""Constant folding: substitute known values, replace computations by moves, remove identities."""
 
 from __future__ import annotations
 
@@ -33,9 +32,9 @@ INTEGER_MODIFIERS = frozenset({"lo", "wide", *(t for t in TYPES if TYPES[t].is_i
 
 @dataclass(frozen=True)
 class FoldConstants:
-    """Immediates, bank words and launch dimensions become source operands, at most one an instruction.
+    """Immediates, bank words and launch dimensions become source operands, at most one per instruction.
 
-    Where an instruction could take several, the ones with the fewest readers go first, since their move may then die.
+    If an instruction could take several, those with the fewest readers are first, because their move may become dead.
     """
 
     def run(self, kernel: Kernel) -> Kernel:
@@ -83,7 +82,7 @@ class _Constants:
         return _with_sources(instruction, sources) if sources != instruction.sources else instruction
 
     def _substitute_lanes(self, shuffle: Instruction) -> Instruction:
-        """A shuffle has its lane, clamp and member mask as immediates."""
+        """Make lane, clamp and member mask of a shuffle immediates."""
         value, *others = shuffle.sources
         known = (v if isinstance(v := self._value(o), Immediate) else o for o in others)
         return _with_sources(shuffle, (value, *known))
@@ -124,7 +123,7 @@ class _Constants:
 
 
 def _written(value: Operand, slot: Type) -> Operand:
-    """A known value as a slot has it: in a floating-point slot the bits of an integer constant, not its number."""
+    """A known value in the type of a slot: in a floating-point slot, the bits of an integer constant."""
     if isinstance(value, Immediate) and value.form == "int" and value.value and slot.is_float:
         return Immediate(value.value & (1 << slot.bits) - 1, f"f{slot.bits}")
     return value
@@ -143,7 +142,9 @@ def _constants_last(instruction: Instruction) -> Instruction:
 
 
 def _apart(instruction: Instruction) -> Iterable[Instruction]:
-    """``mad.lo d, a, 68, 16`` has two immediates: a multiplication and an addition, whose sum an address may absorb."""
+    """Split ``mad.lo d, a, 68, 16``, which has two immediates, into a multiplication and an addition that an address
+    may absorb.
+    """
     if instruction.opcode != "mad" or "lo" not in instruction.modifiers or not _is_plain(instruction):
         return (instruction,)
     target, a, b, c = instruction.operands
@@ -155,7 +156,7 @@ def _apart(instruction: Instruction) -> Iterable[Instruction]:
 
 
 def _is_plain(instruction: Instruction) -> bool:
-    """Integer arithmetic without carry or saturation."""
+    """Whether it is integer arithmetic without carry or saturation."""
     return INTEGER_MODIFIERS.issuperset(instruction.modifiers)
 
 
@@ -184,7 +185,7 @@ EVALUATE: dict[str, Callable[..., int]] = {
 
 
 def _evaluated(instruction: Instruction, values: tuple[Operand, ...]) -> Instruction | None:
-    """A move of the result where all sources are integers and the opcode is exact modulo its width."""
+    """A move of the result if all sources are integers and the opcode is exact modulo its width."""
     operation = EVALUATE.get(instruction.opcode)
     numbers = [v.value for v in values if isinstance(v, Immediate) and v.form == "int"]
     if operation is None or len(numbers) != len(values) or not _is_plain(instruction) or not instruction.types:
@@ -199,7 +200,7 @@ def _evaluated(instruction: Instruction, values: tuple[Operand, ...]) -> Instruc
 
 
 def _narrowed(instruction: Instruction, values: tuple[Operand, ...]) -> Instruction | None:
-    """``cvt.u32.u64`` of a 64-bit bank word reads its low half; a conversion of an integer is a move."""
+    """``cvt.u32.u64`` of a 64-bit bank word reads its low half; the conversion of an integer is a move."""
     if instruction.opcode != "cvt" or len(instruction.modifiers) != 2 or len(instruction.types) != 2:
         return None
     to, kind = instruction.types
@@ -221,7 +222,7 @@ def _narrowed(instruction: Instruction, values: tuple[Operand, ...]) -> Instruct
 
 
 def _simplified(instruction: Instruction, values: tuple[Operand, ...]) -> Instruction | None:
-    """An identity (``x + 0``, ``x * 1``, ``x << 0``) as a move, ``x - 4`` as ``x + -4``, ``x * y + 0`` as ``x * y``."""
+    """Identities (``x + 0``, ``x * 1``, ``x << 0``) as moves, ``x - 4`` as ``x + -4``, ``x * y + 0`` as ``x * y``."""
     if not _is_plain(instruction) or not instruction.types or len(values) < 2:
         return None
     opcode, sources, kind = instruction.opcode, instruction.sources, instruction.types[-1]

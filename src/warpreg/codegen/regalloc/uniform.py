@@ -1,9 +1,9 @@
-"""Values that are the same in all threads of a warp and fit the uniform datapath of sm_75 and later.
+"""Uniform values: equal in all threads of a warp, and suitable for the uniform datapath of sm_75 and later.
 
-That datapath has registers of its own, one a warp, and integer instructions of 32 bits, which read constants, block
-indices and uniform registers only.  An instruction of the ordinary datapath reads one uniform register, in the place of
-its one constant.  A value is uniform here if its instruction and all its readers can take it so, as in what `ptxas`
-makes for these machines; a value that would have to be copied back stays where it is.
+That datapath has its own registers, one per warp, and 32-bit integer instructions that read only constants, block
+indices and uniform registers.  An instruction of the ordinary datapath reads at most one uniform register, in place of
+its constant.  A value is uniform here if its instruction and all its readers support that, as in the code of `ptxas`
+for these machines.  A value that would have to be copied back remains in an ordinary register.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ WORD = 32
 
 
 def uniform_values(kernel: Kernel) -> frozenset[str]:
-    """The names of the virtual registers whose values can live in uniform registers; linear in reads.
+    """Names of the virtual registers whose values can be in uniform registers; linear in reads.
 
-    Of several that one reader cannot take together one stays; always the same, since the search goes in the kernel's
-    order.
+    If one reader cannot read several of them together, one is kept.  The choice is deterministic: the search follows
+    the order of the kernel.
     """
     found: dict[str, Instruction] = {}
     for name, instruction in single_definitions(kernel).defining.items():
@@ -51,7 +51,7 @@ def uniform_values(kernel: Kernel) -> frozenset[str]:
 
 
 def _computes(instruction: Instruction) -> bool:
-    """Whether the uniform datapath has the instruction, as far as its opcode and constants go."""
+    """Whether the uniform datapath supports the instruction, given its opcode and constants."""
     if instruction.opcode not in COMPUTING or {"hi", "wide", "cc", "sat"} & set(instruction.modifiers):
         return False
     if not instruction.types or any(t.bits != WORD or t.is_float for t in instruction.types):

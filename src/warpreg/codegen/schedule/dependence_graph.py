@@ -1,5 +1,4 @@
-"""What must stay before what in a block: registers, the carry flag, memory by space, and operations with a fixed
-place."""
+"""Dependences inside a block: registers, carry flag, memory by space, and operations with a fixed position."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ class Dependences:
 def dependences(
     instructions: Sequence[Instruction], table: Accesses, first_pc: int, machine: Cycles = DEFAULT
 ) -> Dependences:
-    """The dependences of one block; linear in accesses but for loads between two stores."""
+    """The dependences of one block; linear in accesses, except for loads between two stores."""
     graph = Dependences([{} for _ in instructions], [0] * len(instructions))
     cycles = [machine.until_result(i) for i in instructions]
     _through_registers(graph, instructions, table, first_pc, cycles)
@@ -89,7 +88,7 @@ def _through_registers(
 
 
 def _around_subroutines(graph: Dependences, instructions: Sequence[Instruction]) -> None:
-    """A guarded division or root stands for the call of a subroutine, which the real compiler moves nothing across."""
+    """Guarded divisions and roots represent calls of subroutines, across which the real compiler moves nothing."""
     last: int | None = None
     since: list[int] = []
     for i, instruction in enumerate(instructions):
@@ -105,7 +104,7 @@ def _around_subroutines(graph: Dependences, instructions: Sequence[Instruction])
 
 @dataclass
 class _Space:
-    """The last write of a space and the reads since."""
+    """The last write of a space and the reads since then."""
 
     write: int | None = None
     reads: list[int] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Checks of a design's file when it is loaded; each error is one line that names the author's file and line."""
+"""Checks of a design's file at load; each error is one line that names the author's file and line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 def check(path: Path, text: str, module: ModuleType) -> Declaration:
-    """The declaration of a valid design; raises DesignError for an invalid one."""
+    """Check a design and return its declaration; raises DesignError for an invalid one."""
     tree = ast.parse(text)
     definitions = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     declaration = getattr(module, "DESIGN", None)

@@ -1,9 +1,9 @@
 """Composition: several designs, at most one per slot, as one design.
 
-Kernels are rewritten and hint columns filled in the order mapping, levels, policy; each design works on the output of
-the one before.  At run time the design of the levels plans operands first; the mapping then places the accesses that
-the levels leave to the register file.  Conflicts between designs are errors when the composition is made, or, for hint
-columns, when two designs have filled the same one.
+Kernels are rewritten and hint columns set in the order mapping, levels, policy; each design works on the output of the
+previous one.  At run time, the design of slot levels plans operands first; the mapping then places the accesses that
+remain in the register file.  Conflicts between designs are errors when the composition is made.  A hint column that two
+designs set is an error of the compile step.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Composition(Design):
         return hashlib.sha256("".join(part.digest for part in self.parts).encode()).hexdigest()
 
     def room(self, parameters: Any, program: Program, machine: Machine, launch: Launch) -> Room:
-        """The capacity of an SM according to the one part that defines a residency."""
+        """The capacity of an SM according to the one design that defines a residency."""
         deciding = next((i for i, part in enumerate(self.parts) if hasattr(part.module, "residency")), 0)
         return self.parts[deciding].room(self._values(parameters)[deciding], program, machine, launch)
 
     def rewrite(self, kernel: Kernel, parameters: Any, room: Room | None = None) -> Kernel:
-        """The kernel rewritten by one part after the other."""
+        """The kernel rewritten by each design in turn."""
         for part, values in self._each(parameters):
             kernel = part.rewrite(kernel, values, room)
         return kernel
@@ -56,7 +56,7 @@ class Composition(Design):
     def compile(
         self, program: Program, parameters: Any, kernel: Kernel | None = None, room: Room | None = None
     ) -> Program:
-        """The hint columns of all parts; raises DesignError where two fill the same one."""
+        """The hint columns of all designs; raises DesignError if two designs set the same column."""
         filled: dict[str, str] = {}
         for part, values in self._each(parameters):
             compiled = part.compile(program, values, kernel, room)
@@ -70,20 +70,20 @@ class Composition(Design):
         return program
 
     def explain(self, program: Program, parameters: Any, kernel: Kernel) -> Mapping[int, str]:
-        """The reasons of all parts."""
+        """The reasons given by all designs."""
         told = [part.explain(program, values, kernel) for part, values in self._each(parameters)]
         return {
             pc: "; ".join(one[pc] for one in told if pc in one) for pc in sorted({pc for one in told for pc in one})
         }
 
     def initial_state(self, parameters: Any, program: Program, room: Room | None = None) -> tuple[Any, ...]:
-        """The states of all parts side by side."""
+        """The states of all designs."""
         states = [part.initial_state(values, program, room) for part, values in self._each(parameters)]
         state: tuple[Any, ...] = self.module.State(*states)
         return state
 
     def structures(self, parameters: Any) -> tuple[Structure, ...]:
-        """The register file of the mapping if there is one, and the levels of all parts."""
+        """The register file of the mapping, if it has one, and the levels of all designs."""
         all_of_them = [part.structures(values) for part, values in self._each(parameters)]
         return (all_of_them[0][0], *(one for storage in all_of_them for one in storage[1:]))
 
@@ -91,7 +91,7 @@ class Composition(Design):
         return zip(self.parts, self._values(parameters), strict=True)
 
     def _values(self, parameters: Any) -> list[Any]:
-        """The parameters of each part."""
+        """The parameters of each design."""
         return [
             part.parameter_type(**{spec.name: getattr(parameters, joined(part, spec.name)) for spec in part.parameters})
             for part in self.parts
@@ -99,7 +99,7 @@ class Composition(Design):
 
 
 def compose(designs: Sequence[Design]) -> Composition:
-    """The designs as one.  Raises DesignError with the reason for designs that cannot work together."""
+    """Compose designs.  Raises DesignError with the reason if they are incompatible."""
     parts = tuple(sorted(designs, key=lambda design: SLOTS.index(design.declaration.slot)))
     name = SEPARATOR.join(part.name for part in parts)
     _check(name, parts)
@@ -128,7 +128,7 @@ def compose(designs: Sequence[Design]) -> Composition:
 
 
 def _numbered(parts: Sequence[Design]) -> tuple[Part, ...]:
-    """The parts with the offsets of their levels, events and resources."""
+    """The designs with the offsets of their levels, events and resources."""
     found: list[Part] = []
     first = (0, 0, 0)
     for part in parts:
@@ -158,7 +158,7 @@ def _check(name: str, parts: Sequence[Design]) -> None:
 
 
 def _parameters(parts: Sequence[Design]) -> type:
-    """One class with the parameters of all parts."""
+    """One class with the parameters of all designs."""
     fields = [
         (joined(part, field.name), spec.type, dataclasses.field(default=spec.default, metadata=field.metadata))
         for part in parts
@@ -173,5 +173,5 @@ def parts_of(design: Design) -> tuple[Design, ...]:
 
 
 def joined(part: Design, parameter: str) -> str:
-    """The name of a part's parameter in a composition."""
+    """The name of a design's parameter in a composition."""
     return f"{part.name.replace('-', '_')}_{parameter}"

@@ -1,4 +1,4 @@
-"""A design as loaded from its file: declaration, parameters, state, hooks; checked as a whole."""
+"""A design loaded from its file: declaration, parameters, state and hooks."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Design:
         return room(machine, found, launch, program.register_count)
 
     def rewrite(self, kernel: Kernel, parameters: Any, room: Room | None = None) -> Kernel:
-        """The kernel with the design's insertions and renamings; blocks and their order do not change."""
+        """The kernel with the instructions that the design inserts or renames; blocks and their order do not change."""
         rewritten = self._call("rewrite", (kernel, parameters), {"room": room}, kernel)
         if not isinstance(rewritten, Kernel):
             raise DesignError(f"{self.path}: rewrite returned a {type(rewritten).__name__}, expected a Kernel")
@@ -118,7 +118,7 @@ class Design:
         return state
 
     def _call(self, name: str, needed: tuple[Any, ...], offered: Mapping[str, Any], default: Any) -> Any:
-        """Call a plain function of the design with the arguments it takes; ``default`` if it is not defined."""
+        """Call a plain function of the design with the arguments that it accepts; ``default`` if it is not defined."""
         function: Callable[..., Any] | None = getattr(self.module, name, None)
         if function is None:
             return default

@@ -1,4 +1,4 @@
-"""Finding designs: in this package, by entry point (group ``warpreg.designs``), or in a file."""
+"""Find designs: in this package, by entry point (group ``warpreg.designs``), or in a file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name_or_path: str | Path) -> Design:
-    """The design of that name, or in that file if it ends in ``.py``; names joined by ``+`` make a composition.
+    """The design with this name, or in this file if it ends in ``.py``; names joined by ``+`` make a composition.
 
     Raises UnknownNameError with the nearest name, and DesignError with file and line for a file that is not a design.
     """

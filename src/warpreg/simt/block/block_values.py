@@ -1,5 +1,4 @@
-"""The values that one basic block works with: operands as 32-lane vectors, results to cells, cells from and to
-memory."""
+"""Values of one basic block: operands as 32-lane vectors, results in cells, loads and stores of cells."""
 
 from __future__ import annotations
 
@@ -75,8 +74,9 @@ CONSTANT_SPECIALS = {
     **{f"%envreg{number}": 0 for number in range(32) if number not in (1, 2)},
     **{f"%pm{number}{width}": 0 for number in range(8) for width in ("", "_64")},
 }
-"""Special registers that are the same in every launch: one SM, clusters of one thread block, no performance counters,
-no environment but a grid's workspace, no reserved shared memory but the part for cooperative groups."""
+"""Special registers that are equal in every launch: one SM, clusters of one thread block, no performance counters, no
+environment except a grid's workspace, no reserved shared memory except the part for cooperative groups.
+"""
 
 LANE_SPECIALS: dict[str, Callable[[int], int]] = {
     "%laneid": lambda lane: lane,
@@ -89,9 +89,9 @@ LANE_SPECIALS: dict[str, Callable[[int], int]] = {
 
 
 class BlockValues:
-    """The cells and operands of one basic block under construction.
+    """Cells and operands of one basic block during its compilation.
 
-    A cell is loaded at its first use and kept as an SSA value; ``flush`` stores what lives on, for the active lanes
+    A cell is loaded at its first use and kept as an SSA value.  ``flush`` stores the live cells, for the active lanes
     only.
     """
 
@@ -109,13 +109,13 @@ class BlockValues:
         self.shapes: dict[tuple[int, int, int], Any] = {}
 
     def scratch(self, bytes_: int) -> Value:
-        """The address (i64) of stack memory that one instruction may use; the same for all of the block."""
+        """Address (i64) of stack memory for one instruction; shared by all instructions of the block."""
         if self._scratch is None:
             self._scratch = self.code.array(I8, bytes_)
         return self._scratch
 
     def field(self, field: Slot) -> Value:
-        """A field of the launch record that stays the same while the block runs, loaded once."""
+        """A field of the launch record that is constant while the block runs; loaded once."""
         if field not in self._fields:
             self._fields[field] = slot(self.code, self.launch, field)
         return self._fields[field]
@@ -128,13 +128,13 @@ class BlockValues:
         return self._inverses[key][1]
 
     def get(self, cell: Cell) -> Value:
-        """The cell's value in all lanes."""
+        """The value of a cell in all lanes."""
         if cell not in self._values:
             self._values[cell] = self._load(cell)
         return self._values[cell]
 
     def set(self, cell: Cell, value: Value) -> None:
-        """Give the cell a new value; inactive lanes may hold anything until ``flush``."""
+        """Set the value of a cell; inactive lanes are undefined until ``flush``."""
         self._values[cell] = value
         self._dirty[cell] = None
 
@@ -150,7 +150,7 @@ class BlockValues:
         return self._places[cell]
 
     def flush(self, kept: frozenset[Cell]) -> None:
-        """Store the cells written here that are in ``kept``; inactive lanes keep what memory holds."""
+        """Store the written cells that are in ``kept``; inactive lanes keep their value in memory."""
         for cell in self._dirty:
             if cell in kept:
                 address, value = self._place(cell), self._values[cell]
@@ -161,7 +161,7 @@ class BlockValues:
                     address.store(self.active.select(value, self._load(cell)), align=64)
 
     def read(self, cells: tuple[Cell, ...], bits: int) -> Value:
-        """A register of one cell, or of several 32-bit cells with the lowest word first, as ``bits`` a lane."""
+        """A register as ``bits`` per lane, from one cell or several 32-bit cells, lowest word first."""
         whole = self.get(cells[0])
         if len(set(cells)) > 1:
             wide = lanes_of(ir.IntType(32 * len(cells)))
@@ -171,7 +171,7 @@ class BlockValues:
         return self.resized(whole, bits, signed=False)
 
     def write(self, cells: tuple[Cell, ...], value: Value, signed: bool, guard: Value | None) -> None:
-        """Write a register; ``signed`` says how a narrow value fills it, ``guard`` in which lanes."""
+        """Write a register; ``signed`` selects the extension of a narrow value, ``guard`` the lanes."""
         if len(set(cells)) > 1:
             value = self.resized(value, 32 * len(cells), signed)
             parts = [(value >> 32 * position).trunc(lanes_of(I32)) for position in range(len(cells))]
@@ -181,7 +181,7 @@ class BlockValues:
             self.set(cell, guard.select(part, self.get(cell)) if guard else part)
 
     def resized(self, value: Value, bits: int, signed: bool) -> Value:
-        """Truncated, or extended by sign or zeros, to ``bits`` a lane."""
+        """Truncate, or extend by sign or zeros, to ``bits`` per lane."""
         width = value.type.element.width
         if width == bits:
             return value
@@ -191,7 +191,7 @@ class BlockValues:
         return value.sext(type_) if signed else value.zext(type_)
 
     def operand(self, operand: Operand, type_: Type, cells: tuple[Cell, ...], instruction: Instruction) -> Value:
-        """A source operand as a vector of the width of ``type_``; ``cells`` are those of the register in it, if any."""
+        """A source operand as a vector of the width of ``type_``; ``cells`` are those of its register, if any."""
         if isinstance(operand, Register):
             return self.read(cells, type_.bits)
         if isinstance(operand, Part) and instruction.opcode.startswith("v"):
@@ -221,8 +221,9 @@ class BlockValues:
         return (symbol + operand.offset % (1 << 64)).trunc(scalar)
 
     def special(self, operand: Special, instruction: Instruction) -> Value:
-        """A special register as a vector of its own width.  Raises UnsupportedError for those that have no meaning
-        here."""
+        """A special register as a vector of its own width.  Raises UnsupportedError for registers without meaning
+        here.
+        """
         name = operand.name
         if name in UNIFORM_SPECIALS:
             return self.field(UNIFORM_SPECIALS[name]).splat()

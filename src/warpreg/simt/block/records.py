@@ -1,6 +1,7 @@
-"""The memory that Python, the driver and the compiled blocks share: one record a launch, one a warp, one a basic block.
+"""Memory shared by Python, the driver and compiled blocks: one record per launch, warp, basic block and memory
+instruction.
 
-All native code gets the address of the launch record.  Its fields are 64-bit slots; addresses are host addresses.
+All native code receives the address of the launch record.  Its fields are 64-bit slots; addresses are host addresses.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import enum
 from warpreg.simt.llvm.emitter import I64, Code, Value
 
 MAX_WARPS = 32
-"""Warps of a thread block (1024 threads)."""
+"""Maximum number of warps per thread block (1024 threads)."""
 
 
 class Slot(enum.IntEnum):
@@ -19,23 +20,23 @@ class Slot(enum.IntEnum):
     GLOBAL_BIAS = 0  # host address = device address + bias
     BUFFERS = enum.auto()  # array of (first, end) device addresses, ascending
     BUFFER_COUNT = enum.auto()
-    CONSTANTS = enum.auto()  # the same of those that ld.const may access
+    CONSTANTS = enum.auto()  # the same for buffers that ld.const may access
     CONSTANT_COUNT = enum.auto()
     SHARED = enum.auto()
     SHARED_BYTES = enum.auto()
-    LOCAL = enum.auto()  # frames of all threads of the block, thread after thread
-    LOCAL_BYTES = enum.auto()  # of one thread
+    LOCAL = enum.auto()  # frames of all threads of the thread block, in order
+    LOCAL_BYTES = enum.auto()  # bytes of one thread
     PARAMETERS = enum.auto()
     SYMBOLS = enum.auto()  # device addresses of module variables (constant bank 4)
-    SITES = enum.auto()  # one site record a memory instruction
+    SITES = enum.auto()  # one site record per memory instruction
     HELPERS = enum.auto()  # addresses of the memory operations that the kernel calls
     BLOCKS = enum.auto()  # table of basic blocks
-    VISITS = enum.auto()  # uint64 a basic block
+    VISITS = enum.auto()  # uint64 per basic block
     WARPS = enum.auto()
     WARP_COUNT = enum.auto()
     WARP_BYTES = enum.auto()
     REGISTERS = enum.auto()
-    REGISTER_BYTES = enum.auto()  # of one warp
+    REGISTER_BYTES = enum.auto()  # bytes of one warp
     NTID_X = enum.auto()
     NTID_Y = enum.auto()
     NTID_Z = enum.auto()
@@ -47,45 +48,45 @@ class Slot(enum.IntEnum):
     CTAID_Z = enum.auto()
     THREAD_BLOCK = enum.auto()  # linear index of the running thread block
     THREAD_BLOCKS = enum.auto()
-    BLOCK_LIVE = enum.auto()  # 1 while the running thread block has been set up
+    BLOCK_LIVE = enum.auto()  # 1 if the running thread block has been set up
     ALIVE_WARPS = enum.auto()
-    READY = enum.auto()  # a bit a warp that neither waits nor is done
-    PENDING = enum.auto()  # a bit a barrier that some warp has arrived at
-    WARP = enum.auto()  # the running warp, and where a round goes on
+    READY = enum.auto()  # one bit per warp that neither waits nor is done
+    PENDING = enum.auto()  # one bit per barrier at which some warp has arrived
+    WARP = enum.auto()  # the running warp, with which a round continues
     EXECUTED = enum.auto()  # warp-instructions
-    PAUSE_AT = enum.auto()  # return to Python when EXECUTED gets here
-    SLICE = enum.auto()  # warp-instructions before another warp gets its turn
-    TURN_END = enum.auto()  # EXECUTED at which the running warp's turn ends; 0 between turns
+    PAUSE_AT = enum.auto()  # value of EXECUTED at which to return to Python
+    SLICE = enum.auto()  # warp-instructions per turn of a warp
+    TURN_END = enum.auto()  # value of EXECUTED at which the running warp's turn ends; 0 between turns
     PATH = enum.auto()
-    PATH_LIMIT = enum.auto()  # leaves room for the longest record
-    PATH_WARP = enum.auto()  # warp that the path speaks of, or -1
+    PATH_LIMIT = enum.auto()  # limit that leaves room for the longest record
+    PATH_WARP = enum.auto()  # warp of the current path records, or -1
     ADDRESSES = enum.auto()
     ADDRESSES_LIMIT = enum.auto()
     WIDTHS = enum.auto()
     WIDTHS_LIMIT = enum.auto()
-    BARRIER = enum.auto()  # number of the barrier that a block stopped at
-    BARRIER_THREADS = enum.auto()  # threads it waits for, 0 for all
-    FAULT = enum.auto()  # a Fault, 0 while all is well
+    BARRIER = enum.auto()  # number of the barrier at which a block stopped
+    BARRIER_THREADS = enum.auto()  # threads that it waits for, 0 for all
+    FAULT = enum.auto()  # a Fault, 0 if there is none
     FAULT_SITE = enum.auto()
     FAULT_LANE = enum.auto()
     FAULT_ADDRESS = enum.auto()
     DYNAMIC_SHARED = enum.auto()
     TEXTURES = enum.auto()  # records of textures, samplers and surfaces
-    TEXTURE_BYTES = enum.auto()  # of all of them
+    TEXTURE_BYTES = enum.auto()  # bytes of all of them
     STACK_BASE = enum.auto()  # offset of a thread's stack in its local memory
-    SERVICE_BLOCK = enum.auto()  # block that asks the host for something, and the lanes that do
+    SERVICE_BLOCK = enum.auto()  # block that requests a host service, and the lanes that do
     SERVICE_LANES = enum.auto()
-    YIELD = enum.auto()  # 1 if the running warp's turn is to end after the basic block
-    FAILED_WAITS = enum.auto()  # waits for an mbarrier in a row that failed
-    ENVREG1 = enum.auto()  # address of the grid's workspace in a cooperative launch, its upper half
-    ENVREG2 = enum.auto()  # and its lower half
-    YIELDED = enum.auto()  # 1 if a warp of the thread block has ended its turn by itself in this round
-    ARRIVED = 64  # warps that arrived at barrier 0..15: sixteen slots
+    YIELD = enum.auto()  # 1 if the running warp's turn ends after the basic block
+    FAILED_WAITS = enum.auto()  # consecutive failed waits for an mbarrier
+    ENVREG1 = enum.auto()  # address of the grid's workspace in a cooperative launch, upper half
+    ENVREG2 = enum.auto()  # its lower half
+    YIELDED = enum.auto()  # 1 if a warp of the thread block has yielded in this round
+    ARRIVED = 64  # warps that arrived at barriers 0 to 15: sixteen slots
     REDUCED_COUNT = 80  # lanes whose predicate held in the current bar.red, sixteen slots
     REDUCED_THREADS = 96  # lanes that took part, sixteen slots
     EXPECTED = 112  # threads that the barrier waits for, 0 for all, sixteen slots
-    WAITS = 128  # a bit a warp that waits at the barrier, sixteen slots
-    TARGETS = 144  # block index a lane, 32 x i32, for brx.idx
+    WAITS = 128  # one bit per warp that waits at the barrier, sixteen slots
+    TARGETS = 144  # block index per lane, 32 x i32, for brx.idx
     SERVICE = 160  # up to five arguments of 32 x i64 each for a host service; its result replaces the first
     RESERVED_SHARED = 320  # offset of the reserved part of shared memory
     CONTENTS = 321  # offset of the contents of registers in a warp's register memory, which a thread block finds empty
@@ -104,7 +105,7 @@ class Warp(enum.IntEnum):
     LAST_MASK = 24
     FIRST_MASK = 32
     BARRIER_MASK = 36
-    RESUME = 40  # 64 bits: what to call on release from a bar.red, or 0
+    RESUME = 40  # 64 bits: function to call on release from a bar.red, or 0
     BARRIER_BLOCK = 48  # 64 bits: the record of the block that ended at the barrier
     STACK = 64
 
@@ -121,7 +122,7 @@ class BlockField(enum.IntEnum):
     FALL_THROUGH = 16
     RECONVERGENCE = 20
     INSTRUCTIONS = 24
-    RESUME = 32  # 64 bits; called with the result of a bar.red or host service, or 0
+    RESUME = 32  # 64 bits: function that receives the result of a bar.red or host service, or 0
 
 
 BLOCK_BYTES = 40
@@ -143,7 +144,7 @@ class SiteField(enum.IntEnum):
     """Byte offset of a field in a memory instruction's record (64 bits each)."""
 
     FIRST = 0  # device address of the buffer last used
-    SPAN = 8  # how many bytes after FIRST an access may begin
+    SPAN = 8  # bytes after FIRST at which an access may begin
     BASE = 16  # last recorded address
     STRIDE = 24  # last recorded stride
     MASK = 32  # last recorded mask
@@ -153,11 +154,11 @@ class SiteField(enum.IntEnum):
 SITE_BYTES = 48
 
 FRESH_BASE, FRESH_STRIDE, FRESH_MASK = 1 << 62, 1 << 40, 1 << 40
-"""Of a site whose next record is to stand on its own: no access has these."""
+"""Base and stride that no access has: the next record of the site will not depend on an earlier one."""
 
 
 class Stop(enum.IntEnum):
-    """Why the driver returned."""
+    """Reason for which the driver returned."""
 
     FINISHED = 0
     PAUSED = 1
@@ -169,7 +170,7 @@ class Stop(enum.IntEnum):
 
 
 class Fault(enum.IntEnum):
-    """What went wrong in a block or memory operation."""
+    """Faults in a block or memory operation."""
 
     NONE = 0
     OUT_OF_BOUNDS = 1
@@ -182,8 +183,8 @@ class Fault(enum.IntEnum):
     WRONG_KIND = 8
     OUTSIDE_SURFACE = 9
     BRANCH_INDEX = 10
-    UNANSWERED = 11  # an mbarrier that nothing completes is waited for
-    TAINTED = 12  # an operand is read where it need not be
+    UNANSWERED = 11  # wait for an mbarrier that nothing completes
+    TAINTED = 12  # read of an operand from a location that need not hold it
 
 
 NO_BLOCK = 0xFFFFFFFF

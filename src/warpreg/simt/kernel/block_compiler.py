@@ -1,8 +1,8 @@
-"""From a basic block to a native function ``lanes(launch, registers, mask)``.
+"""Compile a basic block to a native function ``lanes(launch, registers, mask)``.
 
-The function runs the block's instructions for one warp and returns the lanes for which its terminator's guard holds:
-those that take the branch, exit or arrive at the barrier.  Long blocks become a chain of functions, so that compiling
-stays linear.
+The function executes the block's instructions for one warp.  It returns the lanes for which the guard of the terminator
+holds: those that take the branch, exit or arrive at the barrier.  Long blocks become a chain of functions, so that
+compile time is linear.
 """
 
 from __future__ import annotations
@@ -38,19 +38,20 @@ from warpreg.simt.texture.instructions import TEXTURE, TextureAccess
 SIGNATURE = ir.FunctionType(I32, [I64, I64, I32])
 
 SEGMENT = 96
-"""Instructions of one native function; longer blocks are chained."""
+"""Instructions per native function; longer blocks are chained."""
 
 NOTHING = frozenset({"membar", "fence", "nanosleep", "pmevent", "prefetch", "prefetchu", "discard", "applypriority"})
 
 
 POLLING = frozenset({"volatile", "relaxed", "mmio"})
-"""Loads that may ask what another thread block has written; with ``acquire``, any thread."""
+"""Loads that may poll for a value that another thread block writes; with ``acquire``, any thread."""
 PRIVATE = frozenset({"shared", "shared::cta", "shared::cluster", "local", "param", "const"})
 
 
 def polls(instruction: Instruction, cooperative: bool) -> bool:
-    """Whether a warp may wait for another with this load, so that its turn should end; in a ``cooperative`` kernel also
-    for one of another thread block."""
+    """Whether a warp may wait for another warp with this load, so that its turn should end; in a ``cooperative`` kernel
+    also for a warp of another thread block.
+    """
     if instruction.opcode != "ld":
         return False
     across = not POLLING.isdisjoint(instruction.modifiers) and PRIVATE.isdisjoint(instruction.modifiers)
@@ -71,12 +72,13 @@ class BlockCompiler:
 
     @functools.cached_property
     def is_cooperative(self) -> bool:
-        """Whether its thread blocks wait for each other."""
+        """Whether thread blocks of the kernel wait for each other."""
         return self.kernel.is_cooperative
 
     def compile(self, block: Block, first_pc: int) -> None:
-        """Define ``block_N`` (and what it chains to), and ``resume_N`` for a block that ends in ``bar.red`` or a
-        host service with a result."""
+        """Define ``block_N`` and its chained functions, and ``resume_N`` for a block that ends in ``bar.red`` or in a
+        host service with a result.
+        """
         kept = [*self.storage.kept(self.kernel, block.index)]
         count = len(block.instructions)
         for start in range(0, max(count, 1), SEGMENT):
@@ -94,7 +96,7 @@ class BlockCompiler:
                 body.code.ret(body.taken)
 
     def _declared(self, block: Block, start: int) -> Any:
-        """The function that goes on at ``start``; its own turn defines it."""
+        """The function that continues at ``start``; it is defined later."""
         return ir.Function(self.module, SIGNATURE, self._name(block, start))
 
     def _name(self, block: Block, start: int) -> str:
@@ -104,14 +106,14 @@ class BlockCompiler:
         return Code(self.module, self._name(block, start), I32, SIGNATURE.args)
 
     def successors(self, pc: int) -> tuple[int, ...]:
-        """The successors of the block that holds ``pc``."""
+        """The successors of the block that contains ``pc``."""
         return self.kernel.blocks[self._block_of(pc)].successors
 
     def _block_of(self, pc: int) -> int:
         return bisect.bisect_right(self.kernel.first_pcs(), pc) - 1
 
     def define_resume(self, instruction: Instruction, pc: int) -> None:
-        """Define the function that gives a warp the result of its ``bar.red`` or host service."""
+        """Define the function that returns the result of a ``bar.red`` or host service to a warp."""
         block = self._block_of(pc)
         body = _Body(self, Code(self.module, f"resume_{block}", I32, SIGNATURE.args))
         body.resume(instruction, pc)
@@ -120,7 +122,7 @@ class BlockCompiler:
 
 
 class _Context:
-    """What `instructions.emit` sees of the block under construction."""
+    """View of the current block for `instructions.emit`."""
 
     def __init__(self, values: BlockValues, guard: Value | None) -> None:
         self._values, self._guard = values, guard
@@ -143,7 +145,7 @@ class _Context:
 
 
 class _Body:
-    """One native function under construction."""
+    """One native function during its compilation."""
 
     def __init__(self, compiler: BlockCompiler, code: Code) -> None:
         self.compiler = compiler
@@ -153,10 +155,10 @@ class _Body:
         self.taken = self.values.mask
         self.widths = Widths(self.values, compiler.storage.contents) if compiler.record_widths else None
         self.form: opcodes.Form
-        """Of the instruction at hand."""
+        """Its value for the current instruction."""
 
     def emit(self, instruction: Instruction, pc: int) -> None:
-        """Add one instruction, and what happens to taints there.  Raises UnsupportedError if it cannot be run."""
+        """Add one instruction and its effect on taints.  Raises UnsupportedError if it cannot be executed."""
         taints = self.compiler.taints
         event = taints.events.get(pc) if taints else None
         if taints is None or event is None:
@@ -281,7 +283,7 @@ class _Body:
                 self._fault(Fault.TRAP, site, self._first(self.taken), self.code.const(I64, 0))
 
     def _fault(self, fault: Fault, site: int, lane: Value, what: Value) -> None:
-        """Leave a fault in the launch record unless there is one."""
+        """Store a fault in the launch record unless it already has one."""
         with self.code.if_(slot(self.code, self.launch, Slot.FAULT) == 0):
             set_slot(self.launch, Slot.FAULT, self.code.const(I64, fault))
             set_slot(self.launch, Slot.FAULT_SITE, self.site_address(site))
@@ -289,7 +291,7 @@ class _Body:
             set_slot(self.launch, Slot.FAULT_ADDRESS, what)
 
     def _service(self, instruction: Instruction, pc: int) -> None:
-        """Leave the arguments of a host service in the launch record; the driver stops after the block."""
+        """Store the arguments of a host service in the launch record; the driver stops after the block."""
         self.taken = self.lanes_of_guard(instruction, pc)
         for position, (operand, type_, cells) in enumerate(self._sources(instruction, pc)):
             value = self.values.operand(operand, type_, cells, instruction)
@@ -306,7 +308,7 @@ class _Body:
         return slot(self.code, self.launch, Slot.SITES) + site * SITE_BYTES
 
     def _indirect(self, instruction: Instruction, pc: int) -> None:
-        """Leave each lane's target block in the launch record; an index past the table is a fault."""
+        """Store the target block of each lane in the launch record; an index beyond the table is a fault."""
         operand, _, cells = self._sources(instruction, pc)[0]
         index = self.values.operand(operand, U32, cells, instruction)
         *others, last = self.compiler.successors(pc)
@@ -320,7 +322,7 @@ class _Body:
         (self.launch + Slot.TARGETS * 8).store(target, align=8)
 
     def _barrier(self, instruction: Instruction, pc: int) -> None:
-        """Tell the driver which barrier, for how many threads, and what ``bar.red`` adds up."""
+        """Store number and thread count of the barrier, and the contributions to ``bar.red``, in the launch record."""
         self.taken = self.lanes_of_guard(instruction, pc)
         numbers = [(o, t, c) for o, t, c in self._sources(instruction, pc) if not t.is_predicate]
         first = self._first(self.taken)
@@ -342,8 +344,7 @@ class _Body:
         self.compiler.define_resume(instruction, pc)
 
     def resume(self, instruction: Instruction, pc: int) -> None:
-        """The body of ``resume_N``: the result of a ``bar.red`` once all have arrived, or of a host service; its width
-        is not recorded."""
+        """The body of ``resume_N``: store the result of a ``bar.red`` or host service; its width is not recorded."""
         self.widths, self.form = None, opcodes.form(instruction)
         if instruction.opcode in SERVICES:
             results = (self.launch + Slot.SERVICE * 8).load(lanes_of(I64), align=8)

@@ -1,4 +1,4 @@
-"""A kernel as native code: its blocks compiled, its memory operations gathered, its tables laid out for the driver."""
+"""A kernel as native code: compiled blocks, their memory operations, and the tables of the driver."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ from warpreg.simt.llvm import text as ir
 from warpreg.simt.memory import coalesced_path
 
 STACK_ENTRIES = 256
-"""Depth of a warp's reconvergence stack; a deeper nest of diverged regions is a fault."""
+"""Depth of a warp's reconvergence stack; deeper nesting of divergent regions is a fault."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """What a run records: the ``path`` of warps, lane ``addresses`` of memory instructions, ``widths`` of values."""
+    """Contents of a recording: the ``path`` of warps, lane ``addresses`` of memory instructions, ``widths`` of
+    values.
+    """
 
     path: bool = False
     addresses: bool = False
@@ -42,13 +44,13 @@ class Record:
 
 @dataclass(frozen=True)
 class Image:
-    """A compiled kernel as it lies in the disk cache: code and tables without addresses.
+    """A compiled kernel as stored in the disk cache: code and tables without addresses.
 
-    ``contents`` is the part of a warp's register memory, offset and bytes, in which the contents of registers are kept.
-    ``ends`` gives each block's kind, target, fall-through, reconvergence block, instruction count and whether it has a
-    resume function; ``sites`` each memory instruction's pc and whether it has a guard; ``has_stack`` is whether threads
-    need a stack; ``is_cooperative`` whether thread blocks wait for each other and run side by side; ``taints`` are
-    those that it follows.
+    ``contents`` is the part of a warp's register memory, offset and bytes, that holds the contents of registers.
+    ``ends`` has kind, target, fall-through, reconvergence block and instruction count of each block, and whether it has
+    a resume function.  ``sites`` has the pc of each memory instruction and whether it has a guard.  ``has_stack``:
+    whether threads need a stack.  ``is_cooperative``: whether thread blocks wait for each other and run concurrently.
+    ``taints`` are those that the code tracks.
     """
 
     kernel: Kernel
@@ -68,7 +70,7 @@ class Image:
 
 @dataclass(frozen=True)
 class NativeKernel:
-    """An image that has been loaded: the tables that a launch needs, and the code that they point to."""
+    """A loaded image: the tables that a launch needs, and the code to which they point."""
 
     image: Image
     block_table: NDArray[np.uint8]
@@ -87,7 +89,7 @@ class NativeKernel:
 
 
 def compile_image(kernel: Kernel, record: Record, taints: Taints | None = None) -> Image:
-    """Native code for a kernel.  Raises UnsupportedError for the first instruction that cannot be run."""
+    """Native code of a kernel.  Raises UnsupportedError for the first instruction that cannot be executed."""
     cells = register_storage.assign(kernel, contents=record.widths)
     placed = (p.variable for p in kernel.placements if p.space in ("global", "const", "tex"))
     symbols = tuple(sorted({variable.unique_name for variable in placed}))
@@ -117,13 +119,13 @@ def compile_image(kernel: Kernel, record: Record, taints: Taints | None = None) 
 
 
 def _waits(instruction: Instruction, cooperative: bool) -> bool:
-    """Whether a warp may wait for others at an instruction that is no barrier."""
+    """Whether a warp may wait for others at an instruction that is not a barrier."""
     is_wait = instruction.opcode == "mbarrier" and instruction.modifiers[0].endswith("_wait")
     return is_wait or polls(instruction, cooperative)
 
 
 def load(image: Image, record: Record) -> NativeKernel:
-    """Make an image callable."""
+    """Load an image."""
     library, driver = object_code.Library(image.code), _driver(record, image)
     operations = [_operation(operation) for operation in image.operations]
     return NativeKernel(

@@ -1,9 +1,9 @@
-"""The driver: runs thread blocks, warps and basic blocks, and reconverges diverged warps at immediate post-dominators.
+"""Driver: executes thread blocks, warps and basic blocks; diverged warps reconverge at immediate post-dominators.
 
-Order, on which results may depend: thread blocks one after the other in linear order; inside one, warps in order, each
-until a barrier, its exit, or the end of its time slice; where a branch diverges the lanes that fall through go first.
-The driver is the same for all kernels and is generated once.  It returns to Python when something must be looked at
-(`Stop`) and goes on where it stopped.
+Results may depend on this order: thread blocks in linear order; inside a thread block, warps in order, each until a
+barrier, its exit or the end of its time slice; at a divergent branch, the lanes that fall through first.  The driver is
+the same for all kernels and is generated once.  It returns to Python for events (`Stop`) and continues where it
+stopped.
 """
 
 from __future__ import annotations
@@ -33,9 +33,12 @@ ALL = 0xFFFFFFFFFFFFFFFF
 
 @dataclass(frozen=True)
 class Driver:
-    """Options of the driver: record the path; look after the buffers of other streams that blocks fill; the depth of a
-    warp's reconvergence stack; leave the count of warp-instructions where blocks can read it; end a turn where a block
-    asks for it; return to Python (`Stop.YIELDED`) after a round of the block's warps in which one did."""
+    """Options of the driver.
+
+    Record the path; check buffers of other streams that blocks fill; depth of a warp's reconvergence stack; store the
+    count of warp-instructions where blocks can read it; end a turn if a block requests it; return to Python
+    (`Stop.YIELDED`) after a round of the thread block's warps in which one yielded.
+    """
 
     record_path: bool
     watch: tuple[tuple[Slot, Slot], ...]
@@ -99,12 +102,12 @@ def _run(module: Any, run_warp: Any, options: Driver) -> None:
 
 
 def _lowest(code: Code, bits: Value) -> Value:
-    """The number of the lowest set bit of an i64 that is not 0."""
+    """Index of the lowest set bit of a non-zero i64."""
     return code.intrinsic("llvm.cttz.i64", I64, [bits, code.const(I1, 1)])
 
 
 def _next_thread_block(code: Code, launch: Value) -> None:
-    """Count on, x fastest; the first thread block is 0 in all dimensions."""
+    """Increment the index of the thread block, x fastest; the first thread block is 0 in all dimensions."""
     set_slot(launch, Slot.THREAD_BLOCK, slot(code, launch, Slot.THREAD_BLOCK) + 1)
     x = slot(code, launch, Slot.CTAID_X) + 1
     with code.if_else(x == slot(code, launch, Slot.NCTAID_X)) as (row_done, row_goes_on):
@@ -164,7 +167,7 @@ def _warp_record(code: Code, launch: Value, warp: Value) -> Value:
 
 
 def _release(module: Any) -> Any:
-    """``release(launch, barrier)``: let every warp go on that waits at a barrier whose count is complete."""
+    """``release(launch, barrier)``: release every warp at a barrier whose count is complete."""
     code = Code(module, "release", ir.VoidType(), [I64, I64])
     launch, barrier = code.arguments
     code.function.linkage = "internal"
@@ -193,7 +196,7 @@ def _release(module: Any) -> Any:
 
 
 def _resume(code: Code, launch: Value, record: Value, warp: Value) -> None:
-    """Give a released warp the result of its ``bar.red``: the block it stopped at left a function for that."""
+    """Store the result of ``bar.red`` in a released warp, through the function of the block at which it stopped."""
     function = (record + Warp.RESUME).load(I64)
     with code.if_(function != 0):
         registers = slot(code, launch, Slot.REGISTERS) + warp * slot(code, launch, Slot.REGISTER_BYTES)
@@ -201,7 +204,7 @@ def _resume(code: Code, launch: Value, record: Value, warp: Value) -> None:
 
 
 class _WarpState:
-    """The running warp's control state in local variables, and its stack in memory."""
+    """Control state of the running warp in local variables, and its stack in memory."""
 
     def __init__(self, code: Code, record: Value, launch: Value, stack_entries: int) -> None:
         self.code = code
@@ -232,7 +235,7 @@ class _WarpState:
         return self.record + Warp.STACK + self.depth.get().zext(I64) * STACK_ENTRY_BYTES
 
     def push(self, reconvergence: Value, block: Value, mask: Value) -> None:
-        """Leave lanes behind; a stack that would overflow becomes a fault that the caller finds."""
+        """Push lanes that run later; a stack overflow becomes a fault that the caller checks."""
         overflow = self.depth.get() >= self.stack_entries
         with self.code.if_else(overflow) as (full, room):
             with full:
@@ -245,7 +248,7 @@ class _WarpState:
                 self.depth.set(self.depth.get() + 1)
 
     def pop(self) -> None:
-        """Take up the lanes left behind last."""
+        """Pop the lanes that were pushed last."""
         self.depth.set(self.depth.get() - 1)
         top = self._top()
         self.reconvergence.set(top.load(I32))
@@ -253,7 +256,7 @@ class _WarpState:
         self.mask.set((top + 8).load(I32) & self.alive.get())
 
     def skip_absent(self) -> None:
-        """Pop on while all lanes of the present part have exited."""
+        """Pop while all lanes of the current entry have exited."""
         with self.code.loop():
             with self.code.if_((self.mask.get() != 0) | (self.depth.get() == 0)):
                 self.code.break_()
@@ -347,7 +350,7 @@ def _run_warp(module: Any, release: Any, options: Driver) -> Any:
 
 
 def _name_warp(code: Code, launch: Value, warp: Value, path: Variable) -> None:
-    """Say in the path which warp the following visits belong to, unless it does already."""
+    """Record the warp of the following visits in the path, unless it is the same."""
     with code.if_(slot(code, launch, Slot.PATH_WARP) != warp):
         path.get().store((warp.trunc(I32) << 2) | PathWord.WARP)
         path.set(path.get() + 4)
@@ -365,7 +368,7 @@ def _record_visit(code: Code, block: Value, mask: Value, path: Variable, last_ma
 
 
 def _branch(code: Code, state: _WarpState, target: Value, fall: Value, taken: Value, meet: Value) -> None:
-    """Follow a branch that the lanes ``taken`` take; ``meet`` is the block's immediate post-dominator or NO_BLOCK."""
+    """Follow a branch taken by the lanes ``taken``; ``meet`` is the block's immediate post-dominator or NO_BLOCK."""
     mask = state.mask.get()
     stay = mask & ~taken
     with code.if_else(stay == 0) as (all_taken, some_stay):
@@ -392,9 +395,9 @@ def _diverge(code: Code, state: _WarpState, target: Value, fall: Value, taken: V
 
 
 def _meeting(code: Code, state: _WarpState, meet: Value) -> Value:
-    """Open a region that ends at ``meet`` and return the block where the parts of the warp wait for each other.
+    """Open a region that ends at ``meet``; returns the block at which the parts of the warp reconverge.
 
-    Nothing is opened where the lanes meet no more before they exit, or where the enclosing region ends there too.
+    No region is opened if the lanes do not reconverge before they exit, or if the enclosing region also ends there.
     """
     outer = state.reconvergence.get()
     with code.if_((meet != NO_BLOCK) & (meet != outer)):
@@ -424,7 +427,7 @@ def _rare_end(code: Code, launch: Value, state: _WarpState, release: Any, row: V
 
 
 def _arrive(code: Code, launch: Value, state: _WarpState, release: Any, row: Value) -> None:
-    """Arrive at a barrier; bit 32 of the barrier's number says that the warp does not wait (``bar.arrive``)."""
+    """Arrive at a barrier; bit 32 of the barrier's number states that the warp does not wait (``bar.arrive``)."""
     number = slot(code, launch, Slot.BARRIER)
     barrier = number & 15
     arrived = launch + barrier * 8 + Slot.ARRIVED * 8
@@ -444,7 +447,7 @@ def _arrive(code: Code, launch: Value, state: _WarpState, release: Any, row: Val
 
 
 def _indirect(code: Code, launch: Value, state: _WarpState, meet: Value) -> None:
-    """Go to a block a lane: each distinct target becomes an entry, the lowest one runs first."""
+    """Branch to one block per lane: each distinct target becomes a stack entry; the lowest one runs first."""
     meet = _meeting(code, state, meet)
     targets = launch + Slot.TARGETS * 8
     rest = code.var(state.mask.get())
@@ -470,7 +473,7 @@ def _indirect(code: Code, launch: Value, state: _WarpState, meet: Value) -> None
 
 
 def _end_warp(code: Code, launch: Value, warp: Value, release: Any) -> None:
-    """A finished warp no longer counts at barriers: those that waited only for it are released."""
+    """Remove a finished warp from barriers, and release those that waited only for it."""
     set_slot(launch, Slot.ALIVE_WARPS, slot(code, launch, Slot.ALIVE_WARPS) - 1)
     set_slot(launch, Slot.READY, slot(code, launch, Slot.READY) & ~(code.const(I64, 1) << warp))
     pending = slot(code, launch, Slot.PENDING)

@@ -1,4 +1,4 @@
-"""A device: a loaded module, its global memory, and the launches made on it."""
+"""Device: a loaded module, its global memory, and its launches."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ NOTHING = Record()
 class Device:
     """Runs the kernels of one module.
 
-    ``options`` says how kernels are compiled to architected registers; None runs the virtual registers of the PTX as
-    they are.  ``record`` says what launches record.  ``launches`` keeps every finished launch in order.
-    ``stack_bytes`` is the stack of a thread for recursive calls and ``alloca``, ``heap_bytes`` what ``malloc`` may give
-    in all (cudaLimitStackSize, cudaLimitMallocHeapSize).  What kernels print goes to ``sys.stdout``.  Results do not
-    depend on anything but the module, its inputs and the order of launches: one host thread runs thread blocks in
+    ``options`` controls the compilation of kernels to architected registers; None runs the virtual registers of the
+    PTX.  ``record`` selects what launches record.  ``launches`` contains every finished launch in order.
+    ``stack_bytes`` is the stack of a thread for recursive calls and ``alloca``, ``heap_bytes`` the total size that
+    ``malloc`` may allocate (cudaLimitStackSize, cudaLimitMallocHeapSize).  Output of kernels goes to ``sys.stdout``.
+    Results depend only on the module, its inputs and the order of launches: one host thread runs thread blocks in
     linear order.
     """
 
@@ -71,7 +71,7 @@ class Device:
         self._variables = self._load_variables()
 
     def upload(self, array: NDArray[Any], name: str = "") -> Buffer:
-        """A new buffer with the array's content."""
+        """A new buffer with the contents of the array."""
         buffer = self.memory.allocate(array.shape, array.dtype, name)
         buffer.write(array)
         return buffer
@@ -91,12 +91,12 @@ class Device:
         normalized: bool = False,
         read: Read = "element",
     ) -> Texture:
-        """A texture over a copy of an array, or over a buffer, whose later content it shows; or over a sequence of
-        them, its levels of detail, each half as large as the one before.
+        """A texture of a copy of an array, or of a buffer, whose later contents it shows.  A sequence of them gives
+        levels of detail, each half as large as the previous one.
 
         Axes are (layer, z, y, x) as far as the kind has them, then 1, 2 or 4 channels if there is one more.
-        ``address`` is one mode, or one a dimension, x first.  ``normalized``: coordinates run from 0 to 1;
-        ``read="normalized"``: integers read as numbers from 0 or -1 to 1.  Raises TextureError.
+        ``address`` is one mode, or one per dimension, x first.  ``normalized``: coordinates are in 0 to 1.
+        ``read="normalized"``: integers are read as numbers from 0 or -1 to 1.  Raises TextureError.
         """
         sampling = Sampling.of(address, filter, normalized)
         sources = [source] if isinstance(source, (np.ndarray, Buffer)) else list(source)
@@ -107,21 +107,22 @@ class Device:
         return self.textures.texture(*first, sampling, smaller)
 
     def surface(self, source: NDArray[Any] | Buffer, /, kind: Kind = "2d") -> Surface:
-        """A surface over a copy of an array, or over a buffer; axes as those of a texture.  Raises TextureError."""
+        """A surface of a copy of an array, or of a buffer; axes as in `texture`.  Raises TextureError."""
         layout = Layout.of(source.shape, source.dtype, kind)
         return self.textures.surface(self._buffer(source), layout)
 
     def sampler(
         self, *, address: Address | Sequence[Address] = "clamp", filter: Filter = "point", normalized: bool = True
     ) -> Sampler:
-        """A sampler for textures in independent mode; without ``normalized`` coordinates count texels, whatever the
-        texture says.  Raises TextureError."""
+        """A sampler for textures in independent mode; without ``normalized``, coordinates count texels, regardless of
+        the texture.  Raises TextureError.
+        """
         return self.textures.sampler(Sampling.of(address, filter, normalized))
 
     def bind(self, name: str, bound: Texture | Sampler | Surface) -> None:
-        """Let the module's ``.texref``, ``.samplerref`` or ``.surfref`` of that name stand for ``bound``.
+        """Bind the module's ``.texref``, ``.samplerref`` or ``.surfref`` of this name to ``bound``.
 
-        Raises TextureError if there is none, or one of another type.
+        Raises TextureError for an unknown name, or one of another type.
         """
         self.textures.bind(name, bound)
 
@@ -133,13 +134,13 @@ class Device:
         return self.upload(source)
 
     def variable(self, name: str) -> Buffer:
-        """The bytes of a ``.global`` or ``.const`` variable.  Raises KeyError if there is none of that name."""
+        """The bytes of a ``.global`` or ``.const`` variable.  Raises KeyError for an unknown name."""
         return self._variables[name]
 
     def assign(self, name: str, array: NDArray[Any]) -> None:
         """Copy the bytes of ``array`` to the start of a ``.global`` or ``.const`` variable.
 
-        Raises UnknownNameError for a name that is none, LaunchError for an array that is larger than the variable.
+        Raises UnknownNameError for an unknown name, LaunchError for an array that is larger than the variable.
         """
         buffer = self._variables.get(name)
         if buffer is None:
@@ -152,7 +153,7 @@ class Device:
         buffer.write(content)
 
     def kernel(self, name: str) -> Kernel:
-        """The kernel as it runs: compiled, or virtual if the device has no compile options."""
+        """The kernel that launches run: compiled, or virtual if the device has no compile options."""
         return self.native(name).kernel
 
     def native(self, name: str) -> NativeKernel:
@@ -162,8 +163,9 @@ class Device:
         return self._kernels[name]
 
     def install(self, kernel: Kernel, taints: Taints | None = None) -> None:
-        """Run this version of a kernel from now on, for example one that a compiler pass has just produced; with
-        ``taints`` a launch raises TaintFault where an operand is read from a place that need not hold it."""
+        """Replace a kernel by this version, for example by the output of a compiler pass; with ``taints``, a launch
+        raises TaintFault if an operand is read from a location that need not hold it.
+        """
         self._kernels[kernel.name] = load(compile_image(kernel, self.record, taints), self.record)
 
     def launch(
@@ -177,9 +179,8 @@ class Device:
     ) -> Launch:
         """Run a kernel on a grid of thread blocks; ``shared_bytes`` is its dynamic shared memory.
 
-        ``kernel`` is its name in PTX or in the C++ source.  Pointer parameters take buffers, others numbers; parameters
-        that are structures take bytes or a NumPy record.
-        Raises LaunchError for a launch that is not possible and ExecutionError for one that goes wrong.
+        ``kernel`` is its name in PTX or in the C++ source.  Pointer parameters take buffers, others numbers; structures
+        take bytes or a NumPy record.  Raises LaunchError for an invalid launch and ExecutionError for one that fails.
         """
         native = self.native(self.module.kernel_name(kernel))
         symbols = {name: buffer.address for name, buffer in self._variables.items()} | self.textures.references
@@ -214,7 +215,7 @@ class Device:
         return done
 
     def _workspace(self) -> int:
-        """The address of the grid's workspace, as a cooperative launch finds it."""
+        """Address of the grid's workspace of a cooperative launch."""
         if self._grid_workspace is None:
             content = side_by_side.workspace()
             self._grid_workspace = self.memory.allocate(content.shape, content.dtype, "the grid's workspace")
@@ -222,7 +223,7 @@ class Device:
         return self._grid_workspace.address
 
     def _parameter_copy(self, kernel: Kernel) -> Buffer:
-        """Where a kernel that indexes its parameters at run time finds them; written anew by each launch."""
+        """The copy of parameters that a kernel indexes at run time; each launch rewrites it."""
         if kernel.name not in self._parameter_copies:
             size = max(8, kernel.parameter_bytes)
             name = f"the parameters of '{kernel.name}'"
@@ -247,7 +248,7 @@ class Device:
 
 
 def _initialize(content: NDArray[np.uint8], variable: Variable, addresses: dict[str, int]) -> None:
-    """Fill a variable's bytes from its initialiser; what a list leaves out stays zero."""
+    """Fill a variable's bytes from its initialiser; bytes without an initialiser remain zero."""
     size = variable.type.bytes
 
     def fill(item: Any, extents: tuple[int, ...], first: int) -> None:
@@ -264,7 +265,9 @@ def _initialize(content: NDArray[np.uint8], variable: Variable, addresses: dict[
 
 
 def _scalar(item: Any, variable: Variable, addresses: dict[str, int]) -> bytes:
-    """One element: a number, a variable's address (generic or not, they are equal), or one byte of an address."""
+    """One element: a number, a variable's address (generic and specific addresses are equal), or one byte of an
+    address.
+    """
     size = variable.type.bytes
     if isinstance(item, Immediate):
         return instructions.immediate_bits(item, variable.type).to_bytes(size, "little")

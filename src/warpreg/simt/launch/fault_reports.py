@@ -1,4 +1,4 @@
-"""Why a run stopped, in words: kernel, block, thread and instruction, from what native code left behind."""
+"""Messages of faults: kernel, block, thread and instruction, from the records of native code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TEXTURE_FAULTS = frozenset({Fault.UNKNOWN_HANDLE, Fault.WRONG_RESOURCE, Fault.WR
 
 @dataclass(frozen=True)
 class Report:
-    """What tells where a launch stands: its record and those of its warps and memory instructions.
+    """State of a launch for messages: its record and those of its warps and memory instructions.
 
     ``extent`` is that of a thread block, ``local_bytes`` the local memory of a thread.
     """
@@ -53,7 +53,7 @@ class Report:
         return self.native.kernel
 
     def fault(self) -> ExecutionError:
-        """The fault that the launch record holds."""
+        """The fault in the launch record."""
         fault, warp = Fault(int(self.launch[Slot.FAULT])), int(self.launch[Slot.WARP])
         if fault is Fault.STACK_OVERFLOW:
             return ExecutionError(
@@ -99,7 +99,7 @@ class Report:
         return f"expected a {shape}{what}"
 
     def deadlock(self) -> DeadlockError:
-        """Which warps wait, and where."""
+        """An error that names the waiting warps and their positions."""
         waiting = []
         for warp, row in enumerate(self.warp_records):
             at = [n for n in range(16) if int(self.launch[Slot.WAITS + n]) >> warp & 1]
@@ -112,14 +112,14 @@ class Report:
         return DeadlockError(f"{self._kernel_and_block()}: barrier deadlock: {'; '.join(waiting)}")
 
     def grid_deadlock(self, waiting: int, count: int) -> DeadlockError:
-        """Thread blocks that wait for the whole grid and will not go on."""
+        """An error for thread blocks that wait for the whole grid and cannot continue."""
         return DeadlockError(
             f"kernel '{self.kernel.name}': deadlock: {waiting} of {count} thread blocks wait for the grid, and none "
             f"goes on"
         )
 
     def runaway(self, limit: int) -> RunawayError:
-        """The launch has executed more than ``limit`` warp-instructions."""
+        """An error for a launch that has executed more than ``limit`` warp-instructions."""
         label = self._label(int(self.launch[Slot.WARP]))
         return RunawayError(
             f"{self._kernel_and_block()}: more than {limit} warp-instructions; "

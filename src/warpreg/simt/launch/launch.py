@@ -1,4 +1,4 @@
-"""One launch: arguments packed, the launch record filled, the driver called until the grid is done."""
+"""One launch: pack the arguments, fill the launch record, call the driver until the grid is done."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ from warpreg.simt.texture.objects import TextureTable
 from warpreg.trace import Trace
 
 MAX_INSTRUCTIONS = 100_000_000_000
-"""Warp-instructions after which a launch counts as a runaway, unless the caller says otherwise."""
+"""Default limit of warp-instructions, after which a launch counts as a runaway."""
 
 PAUSE_SECONDS = 0.1
-"""Host time between two looks at Ctrl-C and progress; results do not depend on it."""
+"""Seconds of host time between checks for Ctrl-C and progress; no effect on results."""
 
 FIRST_PAUSE, LEAST_PAUSE, GREATEST_PAUSE = 1_000_000, 10_000, 100_000_000
-"""Warp-instructions until the first look, and bounds of what later ones are adapted to."""
+"""Warp-instructions until the first check, and bounds of the adapted intervals."""
 
 SLICE = 200_000
-"""Warp-instructions before the next warp of a thread block gets its turn."""
+"""Warp-instructions of a warp's turn before the next warp of the thread block runs."""
 
 LONGEST_ROW = 32 * 8
-"""Bytes of 32 lanes side by side."""
+"""Bytes of a register of 32 lanes."""
 
 MAX_SHARED_BYTES = WINDOW_BYTES
 
 MAX_LOCAL_BYTES = 512 * 1024
-"""Local memory of a thread (CUDA C++ Programming Guide, compute capabilities)."""
+"""Maximum local memory of a thread (CUDA C++ Programming Guide, compute capabilities)."""
 
 STACK_BYTES = 16 * 1024
-"""Stack of a thread in a kernel that has recursive calls or ``alloca``, unless the caller says otherwise."""
+"""Default stack of a thread in a kernel with recursive calls or ``alloca``."""
 
 MAX_THREAD_BLOCKS = 2**31 - 1
 
@@ -61,8 +61,9 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, eq=False)
 class Launch:
-    """A finished launch.  ``block_visits[b]`` counts how often a warp ran basic block b; ``seconds`` is host time,
-    ``shared_bytes`` the shared memory of a block, dynamic included."""
+    """A finished launch.  ``block_visits[b]`` is the number of visits of basic block b by warps; ``seconds`` is host
+    time; ``shared_bytes`` is the shared memory of a thread block, dynamic included.
+    """
 
     kernel: Kernel
     grid: Dimensions
@@ -82,7 +83,7 @@ class Launch:
 
 
 def dimensions(extent: int | Sequence[int], what: str) -> Dimensions:
-    """Three positive extents.  Raises LaunchError naming ``what`` otherwise."""
+    """Three positive extents.  Raises LaunchError that names ``what`` otherwise."""
     given: tuple[Any, ...] = tuple(extent) if isinstance(extent, Sequence | np.ndarray) else (extent,)
     if not 1 <= len(given) <= 3 or not all(isinstance(n, int | np.integer) and n >= 1 for n in given):
         raise LaunchError(f"{what}: expected one to three positive integers, found {extent!r}")
@@ -91,7 +92,7 @@ def dimensions(extent: int | Sequence[int], what: str) -> Dimensions:
 
 
 class LaunchRun:
-    """The memory of one launch, kept alive while native code uses it."""
+    """Memory of one launch, kept alive while native code uses it."""
 
     def __init__(
         self,
@@ -148,7 +149,7 @@ class LaunchRun:
 
     @property
     def stack_base(self) -> int:
-        """Where a thread's stack begins in its local memory, a multiple of 16."""
+        """Offset of a thread's stack in its local memory, a multiple of 16."""
         return -(-self.kernel.local_bytes // 16) * 16
 
     @property
@@ -157,7 +158,7 @@ class LaunchRun:
         return self.stack_base + self.stack_bytes
 
     def shared_total(self, dynamic: int) -> int:
-        """Shared memory of a block in bytes: static, dynamic, and the reserved part where the kernel uses it."""
+        """Shared memory of a thread block in bytes: static, dynamic, and the reserved part if the kernel uses it."""
         own = max(self.kernel.shared_bytes, self.kernel.dynamic_shared_offset + dynamic if dynamic else 0)
         return align(own, 16) + RESERVED_SHARED_BYTES if self.kernel.uses_reserved_shared else own
 
@@ -239,7 +240,9 @@ class LaunchRun:
         self.warp_records[:, Warp.FIRST_MASK // 4] = masks
 
     def run(self, progress: Progress | None) -> Launch:
-        """Run to the end.  Raises ExecutionError (and what derives from it); a partial recording is deleted then."""
+        """Run to the end.  Raises ExecutionError or an error derived from it, and then deletes the partial
+        recording.
+        """
         try:
             drive = side_by_side.drive if self.native.image.is_cooperative else LaunchRun._drive
             drive(self, progress)
@@ -269,8 +272,9 @@ class LaunchRun:
                 progress(int(self.launch[Slot.THREAD_BLOCK]) / int(self.launch[Slot.THREAD_BLOCKS]))
 
     def advance(self, until: int | None = None) -> Stop:
-        """Run on and do what has to be done: FINISHED after the last thread block, YIELDED where its warps have ended
-        their turns, PAUSED at a look at Ctrl-C and progress, or once ``until`` warp-instructions are executed."""
+        """Continue the run and handle its events.  Returns FINISHED after the last thread block, YIELDED if its warps
+        have ended their turns, PAUSED at a check for Ctrl-C and progress, or after ``until`` warp-instructions.
+        """
         run = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)(self.native.run)
         launch, limit = self.launch, self.max_instructions
         end = limit if until is None else min(until, limit)
@@ -297,14 +301,14 @@ class LaunchRun:
 
 
 def _adapted(pause: int, seconds: float) -> int:
-    """Warp-instructions that take about `PAUSE_SECONDS`, if ``pause`` took ``seconds``."""
+    """Warp-instructions that take about `PAUSE_SECONDS`, given that ``pause`` took ``seconds``."""
     fitting = int(pause * PAUSE_SECONDS / max(seconds, 1e-4))
     return min(max(fitting, LEAST_PAUSE), GREATEST_PAUSE)
 
 
 @functools.lru_cache(maxsize=64)
 def _threads(block: Dimensions) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-    """By warp of a thread block: tid.x, tid.y and tid.z of its lanes as bytes, and the mask of lanes that exist."""
+    """By warp of a thread block: tid.x, tid.y and tid.z of its lanes as bytes, and the mask of existing lanes."""
     x, y, z = block
     threads = x * y * z
     thread = np.arange(-(-threads // 32) * 32, dtype=np.uint32)
@@ -315,7 +319,7 @@ def _threads(block: Dimensions) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
 
 
 def _aligned(size: int) -> NDArray[np.uint8]:
-    """Zeroed bytes that start at a multiple of 64; the host memory behind them goes on for the longest row of lanes."""
+    """Zeroed bytes aligned to 64, followed by host memory for the longest row of lanes."""
     raw = np.zeros(size + 64 + LONGEST_ROW, np.uint8)
     first = -raw.ctypes.data % 64
     return raw[first : first + size]

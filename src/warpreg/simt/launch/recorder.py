@@ -1,4 +1,4 @@
-"""Where a launch's recording goes: fixed buffers that native code fills, written to a file whenever one is full."""
+"""Recording of a launch: fixed buffers that native code fills, written to a file when one is full."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from warpreg.trace import Stream, Trace, TraceWriter
 
 BUFFER_BYTES = 1 << 18
 IN_MEMORY_BYTES = 1 << 18
-"""A recording of at most this size never sees the disk."""
+"""A recording of at most this size remains in memory."""
 
 LONGEST_VISIT_WORDS = 8
-"""Room for the words that begin a thread block, name a warp and record one visit."""
+"""Words that begin a thread block, name a warp and record one visit, together."""
 
 WORDS_PER_ACCESS = 68
-"""Most words that one memory instruction appends to the recorded addresses."""
+"""Maximum number of words that one memory instruction appends to the recorded addresses."""
 
 WIDTHS_PER_INSTRUCTION = 8
-"""Most warp-registers that one instruction writes (a vector of four 64-bit values)."""
+"""Maximum number of warp-registers that one instruction writes (a vector of four 64-bit values)."""
 
 _FIELDS = {
     Stream.PATH: (Slot.PATH, Slot.PATH_LIMIT),
@@ -40,7 +40,7 @@ _FIELDS = {
 
 @dataclass(frozen=True)
 class _Buffer:
-    """A stream's buffer: native code fills it from ``first`` and stops between records past ``limit``."""
+    """Buffer of a stream: native code fills it from ``first`` and stops between records beyond ``limit``."""
 
     stream: Stream
     content: NDArray[np.uint8]
@@ -68,8 +68,9 @@ class Recorder:
         self._rewind()
 
     def go_on_with(self, part: int) -> None:
-        """What is recorded from now on belongs to thread block ``part``; parts are written in their order at the end,
-        and until then stay in memory."""
+        """Assign further records to thread block ``part``.  Parts are kept in memory and written in their order at the
+        end.
+        """
         self.flush()
         self._part = part
 
@@ -80,7 +81,7 @@ class Recorder:
             self._launch[limit] = buffer.limit
 
     def flush(self) -> None:
-        """Write out what the buffers hold and empty them.  Raises ExecutionError if the disk does not take it."""
+        """Write out and empty the buffers.  Raises ExecutionError if the disk does not accept the data."""
         if self._writer is None:
             return
         for buffer in self._buffers:
@@ -93,7 +94,7 @@ class Recorder:
         self._rewind()
 
     def finish(self, totals: dict[str, Any]) -> Trace | None:
-        """The finished trace, kept in a file without a name that goes with it."""
+        """The finished trace, in an unnamed file that is deleted with it."""
         self.flush()
         if self._writer is None or self._file is None:
             return None
@@ -109,7 +110,7 @@ class Recorder:
         return trace
 
     def abandon(self) -> None:
-        """Delete what was written of a launch that did not finish."""
+        """Delete the data of a launch that did not finish."""
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._file.close()
