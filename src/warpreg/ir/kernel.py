@@ -1,8 +1,9 @@
-"""A kernel as basic blocks: what the analyses read, the compiler transforms and the executor runs.
+"""A kernel as basic blocks: input of analyses, compiler and executor.
 
-The same class holds virtual registers (straight from PTX) and architected ones (after allocation).  Block ids are
-positions and survive every pass, so one recorded path serves all versions of a kernel.  A block ends at a branch, at
-an exit, *after a barrier or a host service* (so that a warp can stop there), or where another block begins."""
+The same class holds virtual registers (from PTX) and architected ones (after allocation).  Block ids are positions and
+do not change in any pass, so one recorded path serves all versions of a kernel.  A block ends at a branch, at an exit,
+*after a barrier or a host service* (so that a warp can stop there), or where another block begins.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +20,22 @@ BARRIERS = frozenset({"bar", "barrier"})
 BRANCHES = frozenset({"bra", "brx"})
 EXITS = frozenset({"ret", "exit", "trap"})
 SERVICES = frozenset({"vprintf", "malloc", "free", "assertfail", "badcall"})
-"""What the host does for a kernel; ``badcall`` ends the launch because an address is no function."""
+"""Services of the host for a kernel; ``badcall`` ends the launch because an address is not that of a function."""
 STOPS = BARRIERS | SERVICES
-"""A warp may stop after these and go on later."""
+"""Instructions after which a warp may stop and continue later."""
 
 
 GRID_WORKSPACE = frozenset({"%envreg1", "%envreg2"})
-"""Where a grid that waits for all its thread blocks finds its workspace, upper half first (``driver_abi.h`` of CUDA's
-cooperative groups)."""
+"""Registers with the address of the workspace of a grid that waits for all its thread blocks, upper half first
+(``driver_abi.h`` of CUDA's cooperative groups).
+"""
 
 
 RESERVED_SHARED = frozenset({"%reserved_smem_offset_1"})
 RESERVED_SHARED_BYTES = 1024
-"""What a thread block has of it (``%reserved_smem_offset_cap`` in ptxas's code for sm_80 and later)."""
+"""Reserved shared memory of a thread block in bytes (``%reserved_smem_offset_cap`` in ptxas's code for sm_80 and
+later).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a shared, local or module variable lives: byte ``offset`` in its space (module variables: in bank 4)."""
+    """Location of a shared, local or module variable: byte ``offset`` in its space (module variables: in bank 4)."""
 
     variable: Variable
     space: str
@@ -57,8 +61,11 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A basic block.  ``successors``: (target,) of an unconditional branch or fall-through, (taken, fall-through) of a
-    guarded branch, the table of ``brx.idx``, (fall-through,) of a guarded exit, barrier or service, () of an exit."""
+    """A basic block.
+
+    ``successors``: (target,) of an unconditional branch or fall-through, (taken, fall-through) of a guarded branch, the
+    table of ``brx.idx``, (fall-through,) of a guarded exit, barrier or service, () of an exit.
+    """
 
     index: int
     label: str
@@ -74,14 +81,15 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A kernel; compared and hashed by identity, so analyses cache on it.
+    """A kernel; compared and hashed by identity, so analyses are cached with it.
 
-    ``shared_bytes`` is the static shared memory, ``local_bytes`` the local memory a thread (spills included),
-    ``dynamic_shared_offset`` where ``extern`` shared arrays start.  ``register_count`` and ``predicate_count`` are
-    those that the code uses, 0 while registers are virtual; ``register_demand`` is what a thread is allocated, the
-    target's own registers included; ``uniform_count`` are the uniform registers used.  ``address_bits`` is 32 where
-    addresses are computed in single registers, which needs memory below 4 GB.  ``module`` gives the variables that
-    bank 4 addresses."""
+    ``shared_bytes`` is the static shared memory, ``local_bytes`` the local memory per thread (spills included),
+    ``dynamic_shared_offset`` the start of ``extern`` shared arrays.  ``register_count`` and ``predicate_count`` are
+    those used by the code, 0 with virtual registers; ``register_demand`` is the allocation of a thread, the target's
+    own registers included; ``uniform_count`` is the number of uniform registers used.  ``address_bits`` is 32 if
+    addresses are computed in single registers, which requires memory below 4 GB.  ``module`` contains the variables
+    that bank 4 addresses.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -101,18 +109,20 @@ class Kernel:
 
     @property
     def is_cooperative(self) -> bool:
-        """Whether its thread blocks wait for each other: it asks for the grid's workspace, and for nothing else of the
-        environment."""
+        """Whether its thread blocks wait for each other: it reads the grid's workspace and no other environment
+        register.
+        """
         return self._specials("%envreg") == GRID_WORKSPACE
 
     @property
     def uses_reserved_shared(self) -> bool:
         """Whether it uses reserved shared memory, as multi-warp tiles of cooperative groups do: it reads the start of
-        their part, and no other of these registers."""
+        their part, and no other of these registers.
+        """
         return self._specials("%reserved_smem") == RESERVED_SHARED
 
     def _specials(self, prefix: str) -> set[str]:
-        """The special registers it reads whose names begin so."""
+        """The special registers that it reads whose names begin with ``prefix``."""
         named = (o.name for i in self.instructions() for o in i.operands if isinstance(o, Special))
         return {name for name in named if name.startswith(prefix)}
 
@@ -134,7 +144,7 @@ class Kernel:
         return sum(len(block.instructions) for block in self.blocks)
 
     def first_pcs(self) -> tuple[int, ...]:
-        """The pc of each block's first instruction, and at the end the number of instructions."""
+        """The pc of each block's first instruction, then the number of instructions."""
         pcs, pc = [], 0
         for block in self.blocks:
             pcs.append(pc)

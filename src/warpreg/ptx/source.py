@@ -1,4 +1,4 @@
-"""The text being read, with what every part of the reader needs: places, opcodes, source files, errors."""
+"""The source text with the services of all parts of the parser: locations, opcodes, source files, errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FILE = re.compile(r'^[ \t]*\.file[ \t]+(\d+)[ \t]+"([^"\n]*)"', re.MULTILINE)
 class OpcodeCache(dict[str, tuple[str, tuple[str, ...]]]):
     """Base opcode and modifiers, in the order of the table, by the written opcode.
 
-    Raises UnresolvedOperandError for what is none and for calls.
+    Raises UnresolvedOperandError for a name that is not an opcode, and for calls.
     """
 
     def __missing__(self, text: str) -> tuple[str, tuple[str, ...]]:
@@ -30,7 +30,7 @@ class OpcodeCache(dict[str, tuple[str, tuple[str, ...]]]):
 
 
 class Source:
-    """A PTX text without comments.  Offsets become places in increasing order, so that counting lines stays linear."""
+    """A PTX text without comments.  Locations are computed for increasing offsets, so that counting lines is linear."""
 
     def __init__(self, text: str, file: str, reporter: Reporter) -> None:
         self.text = text
@@ -45,7 +45,7 @@ class Source:
         self._places: dict[tuple[str, str, str], Location] = {}
 
     def place(self, offset: int) -> Location:
-        """Line and column of an offset; one before the last asked for counts as on the last line."""
+        """Line and column of an offset; an offset before the last one requested counts as on the last line."""
         lines = self.text.count("\n", self.counted, offset)
         if lines:
             self.line += lines
@@ -54,7 +54,7 @@ class Source:
         return Location(self.file, self.line, max(1, offset - self.line_start + 1))
 
     def original(self, file: str, line: str, column: str) -> Location | None:
-        """The place in the original program that ``.loc`` names; None where no ``.file`` declares its file."""
+        """The location in the original program that ``.loc`` names; None if no ``.file`` declares its file."""
         if file not in self.files:
             return None
         key = (file, line, column)

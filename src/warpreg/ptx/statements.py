@@ -1,4 +1,4 @@
-"""Statements of a function body read from tokens: any instruction, declarations, branch tables, directives."""
+"""Parser of the statements of a function body: instructions, declarations, branch tables, directives."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _REST = re.compile(rf"{IDENTIFIER}|\d+|\+", re.ASCII)
 
 
 class StatementReader:
-    """Reads one statement at an offset and returns what it is with the offset after it.  Raises MalformedError."""
+    """Parses one statement at an offset; returns it and the offset after it.  Raises MalformedError."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
 
     def statement(self, start: int, names: Names, original: Location | None) -> tuple[list[Statement], int]:
-        """The statement at ``start``, a non-blank character that is no brace."""
+        """The statement at ``start``, which is neither blank nor a brace."""
         label = _LABEL.match(self._source.text, start)
         if label is not None:
             return self._labelled(label, names)
@@ -48,7 +48,7 @@ class StatementReader:
         return found, self._finish(cursor)
 
     def loc(self, start: int) -> tuple[Loc, Location | None, int]:
-        """A ``.loc`` line: the statement, the place in the original program, the offset after it."""
+        """A ``.loc`` line: the statement, the location in the original program, the offset after it."""
         found = _LOC.match(self._source.text, start)
         if found is None or _INLINED.fullmatch(found[4]) is None:
             raise MalformedError(start, "expected '.loc file line column' and an optional inlining clause")
@@ -58,7 +58,7 @@ class StatementReader:
         return Loc(int(file), int(line), int(column or 0), tokens), where, found.end()
 
     def _finish(self, cursor: Cursor) -> int:
-        """The offset after the ``;``; one missing at a line's end is reported and taken as there."""
+        """The offset after the ``;``; a missing one at the end of a line is reported and assumed."""
         if cursor.text == ";":
             return cursor.end
         if cursor.on_new_line or cursor.kind == "end" or cursor.text == "}":
@@ -114,7 +114,7 @@ class StatementReader:
         raise unknown_directive(cursor, _DIRECTIVES)
 
     def _instruction(self, cursor: Cursor, names: Names, original: Location | None) -> list[Statement]:
-        """The instruction, behind the sums of registers and constants that its operands name."""
+        """The instruction, preceded by the sums of registers and constants in its operands."""
         start = cursor.start
         guard = self._guard(cursor, names) if cursor.text == "@" else None
         if cursor.kind != "name" or not cursor.text[0].islower():
@@ -155,7 +155,7 @@ class StatementReader:
 
 
 def _added(register: Register, constant: int, total: Register, user: Instruction) -> tuple[Statement, ...]:
-    """The declaration of a sum's register, and its sum, where the instruction that reads it stands."""
+    """Declaration and computation of a sum, at the location of the instruction that reads it."""
     add = Instruction("add", (f"u{total.type.bits}",), (total, register, Immediate(constant)))
     declaration = RegisterDeclaration(total.type, total.name)
     return declaration, replace(add, location=user.location, source=user.source)

@@ -25,8 +25,9 @@ ENDS = {"": Ends.NOTHING, "branch": Ends.BRANCH, "exit": Ends.EXIT, "sync": Ends
 
 
 class Catalogue:
-    """``seen`` by number; ``program`` and ``sites`` are columns that the compiled readers read and update; ``keys`` and
-    ``numbers`` are the hash table from which the scanner looks up a number."""
+    """Static instructions ``seen`` by number.  ``program`` and ``sites`` are columns that the compiled readers read and
+    update; ``keys`` and ``numbers`` are the hash table in which the scanner looks up a number.
+    """
 
     def __init__(self) -> None:
         self.seen: list[Seen] = []

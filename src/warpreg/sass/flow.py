@@ -1,4 +1,4 @@
-"""Columns by static instruction and basic block that the walks over steps fill and read, and the blocks that follow."""
+"""Control-flow columns by static instruction and basic block, filled and read by the walks over steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NONE = -1
 
 
 class Ends(enum.IntEnum):
-    """What an instruction does to its warp's path; all but NOTHING end a basic block."""
+    """Effect of an instruction on its warp's path; all but NOTHING end a basic block."""
 
     NOTHING = 0
     BRANCH = 1
@@ -23,10 +23,13 @@ class Ends(enum.IntEnum):
 
 
 class Program(NamedTuple):
-    """Columns by static instruction: ``pc``, ``ends`` (an `Ends`); ``before`` and ``after``, its only neighbours in
-    the steps of warps (-1: none); ``entry``, a warp began there; ``leads`` and ``stops``, a basic block must begin
-    there or end there; ``guarded``, lanes did not execute it though active; ``held`` and ``failed``, hashes of the
-    lanes that executed it and of those that did not; ``executed``, how often warps did."""
+    """Columns by static instruction.
+
+    ``pc``; ``ends`` (an `Ends`); ``before`` and ``after``, its only neighbours in the steps of warps (-1: none); flags
+    ``entry`` (a warp began there), ``leads`` and ``stops`` (a basic block must begin or end there) and ``guarded``
+    (active lanes did not execute it); ``held`` and ``failed``, hashes of the lanes that executed it and of those that
+    did not; ``executed``, number of executions by warps.
+    """
 
     pc: NDArray[np.int64]
     ends: NDArray[np.uint8]
@@ -42,7 +45,7 @@ class Program(NamedTuple):
 
 
 def empty_program(capacity: int) -> Program:
-    """Columns for so many static instructions, of which nothing is known yet."""
+    """Initial columns for ``capacity`` static instructions."""
     none = np.full(capacity, -1, np.int32)
     flags = [np.zeros(capacity, np.uint8) for _ in range(5)]
     ends, entry, leads, stops, guarded = flags
@@ -53,7 +56,8 @@ def empty_program(capacity: int) -> Program:
 
 class Layout(NamedTuple):
     """By static instruction: its basic block (``home``), the block that begins with it (``block``, -1: none), whether
-    it has an address record, the mask of its last record; by basic block, how often it was visited."""
+    it has an address record (``recorded``), the ``mask`` of its last record.  By basic block: number of ``visits``.
+    """
 
     home: NDArray[np.int32]
     block: NDArray[np.int32]
@@ -63,8 +67,9 @@ class Layout(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """A hash set of edges ``from << 32 | to``, -1 where free, and how many there are (``size``); ``last`` is the block
-    that each lane of the warp was in, -1 for none."""
+    """A hash set of edges ``from << 32 | to`` (-1: free slot) and its ``size``; ``last`` is the previous block of each
+    lane of the warp, -1 for none.
+    """
 
     keys: NDArray[np.int64]
     size: NDArray[np.int64]
@@ -72,13 +77,14 @@ class Edges(NamedTuple):
 
 
 def empty_edges(capacity: int) -> Edges:
-    """A set with room for half as many edges as ``capacity``, a power of two."""
+    """A set for up to ``capacity`` / 2 edges; ``capacity`` is a power of two."""
     return Edges(np.full(capacity, NONE, np.int64), np.zeros(1, np.int64), np.full(LANES, NONE, np.int64))
 
 
 def basic_blocks(program: Program, count: int) -> list[list[int]]:
-    """The static instructions of each basic block; blocks in which warps begin first, then by address of the first
-    instruction."""
+    """The static instructions of each basic block.  Blocks in which warps begin come first; then by address of the
+    first instruction.
+    """
     leaders = [i for i in range(count) if _leads(program, i)]
     blocks = []
     for leader in sorted(leaders, key=lambda i: (not program.entry[i], program.pc[i], i)):

@@ -4,7 +4,7 @@
 
 PC, mask (8 digits) and addresses are hexadecimal, counts decimal.  A ``width`` of 0 is an instruction without
 addresses.  Address modes: 0, an address for each active lane; 1, the address of the first active lane and the stride
-between lanes; 2, the same address and the distance of each further active lane from the one before.  Text after the
+between lanes; 2, the same address and the distance of each further active lane from the previous one.  Text after the
 immediate (values of registers, tracer version 6) is skipped.
 """
 
@@ -48,7 +48,7 @@ class TraceLine:
 
 
 class _Tokens:
-    """The words of a line, read one by one; each error names what was expected."""
+    """The words of a line, read one by one; each error states what was expected."""
 
     def __init__(self, text: str) -> None:
         self._words = text.split()
@@ -89,7 +89,7 @@ class _Tokens:
 
 
 def parse_line(text: str, has_source_line: bool = False) -> TraceLine:
-    """The parts of an instruction's line.  Raises SassTraceError, without the location, for a malformed line."""
+    """Parse an instruction's line.  Raises SassTraceError, without the location, for a malformed line."""
     tokens = _Tokens(text)
     source_line = tokens.decimal("a line number", 0, (1 << 31) - 1) if has_source_line else 0
     pc = tokens.hexadecimal("a program counter in hexadecimal", 32)
@@ -125,9 +125,9 @@ def _addresses(tokens: _Tokens, mask: int) -> tuple[int, ...]:
 def written(line: TraceLine, binary_version: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Registers that a line's instruction writes and reads.
 
-    A tracer records the first operand, if it is a register, as the only result.  So the result is among the sources if
-    a predicate comes first, and so is a second result; and a branch appears to write the register that it reads.  Lines
-    with a width modifier of `warpreg.sass.export` are exact.
+    A tracer records the first operand, if it is a register, as the only result.  Therefore a result after a predicate
+    and a second result are among the sources, and a branch appears to write the register that it reads.  Lines with a
+    width modifier of the exporter are exact.
     """
     row = find(line.opcode)
     if row.reads_all:

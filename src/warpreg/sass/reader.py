@@ -1,6 +1,6 @@
-"""Reads recorded hardware traces in two passes, over texts and over steps, in memory independent of a trace's length.
+"""Read recorded hardware traces in two passes, over texts and over steps; memory does not depend on a trace's length.
 
-The launches of a kernel share its code: instructions and edges seen in any launch are used for all.
+The launches of a kernel share its code: instructions and edges of any launch are used for all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""From steps to launches: basic blocks are laid out, the steps become paths through them, the edges make the graph."""
+"""Second pass, from steps to launches: lay out basic blocks, turn steps into paths, and build the graph from the
+edges.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,11 @@ from warpreg.trace import Stream, Trace, TraceWriter
 
 ANY_WORDS = read_only(np.zeros(0, np.uint32))
 EDGES_A_BLOCK = 8
-"""Room in the set of edges, a block; it grows where that is too little."""
+"""Initial slots per block in the set of edges; the set grows if they do not suffice."""
 
 
 class Rebuilding:
-    """A kernel of which all launches have been seen: ask for the path of each, then for the kernel."""
+    """Reconstruction of a kernel after all its launches were read: request the path of each, then the kernel."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
@@ -36,7 +38,8 @@ class Rebuilding:
         self._edges = empty_edges(1 << (EDGES_A_BLOCK * (len(self._blocks) + 32)).bit_length())
 
     def path(self, text: TraceText, steps: Trace, file: BinaryIO) -> tuple[Trace, NDArray[np.uint64]]:
-        """The path with addresses that the ``steps`` of ``text`` make, in ``file``, and uint64[blocks] visits.
+        """Write the path with addresses of the ``steps`` of ``text`` to ``file``; returns it and its visits
+        uint64[blocks].
 
         Raises OSError.
         """
@@ -51,7 +54,7 @@ class Rebuilding:
         return Trace(file, steps.name), layout.visits
 
     def kernel(self, texts: Sequence[TraceText]) -> Kernel:
-        """The kernel, with the edges that lanes took in any path, for the launches of ``texts``."""
+        """The kernel for the launches of ``texts``, with the edges that lanes took in any path."""
         taken = self._edges.keys[self._edges.keys >= 0].tolist()
         edges = [*self._entries, *((key >> 32, key & 0xFFFFFFFF) for key in sorted(taken))]
         return build_kernel(

@@ -1,9 +1,9 @@
-"""The fast reader of a trace's text: bytes in, steps and address records out; compiled.
+"""Compiled scanner of a trace's text: bytes to steps and address records.
 
-A *step* is one line: the words of `warpreg.trace.path` with the number of a static instruction in place of a block's.
-Address records are those of `warpreg.trace.addresses`, without masks: the step's mask is theirs.  A static instruction
-is known by a hash of what does not change from execution to execution, so the scanner need not understand registers
-and opcodes; a line whose like has not been seen, or that is malformed, is left to `warpreg.sass.line`.
+A *step* is one line: the words of `warpreg.trace.path` with the number of a static instruction in place of a block.
+Address records are those of `warpreg.trace.addresses` without masks, because the step has the mask.  A static
+instruction is identified by a hash of the words that are equal in all its executions, so the scanner does not interpret
+registers and opcodes.  Malformed lines and the first line of each instruction are left to the parser of lines.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SPACE, NEWLINE, ZERO, NINE, LETTER_A, LETTER_F, LETTER_X, LETTER_U, MINUS = (np.
 
 
 def _hashed(text: Any, at: int, key: Any) -> Any:
-    """Past a word and the space behind it, with the word in the key."""
+    """Skip a word and the space after it; returns the key extended by the word."""
     while text[at] > SPACE:
         key = (key ^ np.uint64(text[at])) * PRIME
         at += 1
@@ -48,7 +48,7 @@ def _hashed(text: Any, at: int, key: Any) -> Any:
 
 
 def _hexadecimal(text: Any, at: int) -> Any:
-    """A number with or without 0x, where it ends, and its digits; none if it is malformed."""
+    """A number with or without 0x, its end, and the number of digits; no digits if it is malformed."""
     if text[at] == ZERO and text[at + 1] == LETTER_X:
         at += 2
     value = np.uint64(0)
@@ -72,7 +72,7 @@ def _hexadecimal(text: Any, at: int) -> Any:
 
 
 def _decimal(text: Any, at: int) -> Any:
-    """A signed number, where it ends, and its digits; none if it is malformed."""
+    """A signed number, its end, and the number of digits; no digits if it is malformed."""
     negative = text[at] == MINUS
     if negative:
         at += 1
@@ -90,8 +90,9 @@ def _decimal(text: Any, at: int) -> Any:
 
 
 def _rebased(address: Any, window: int, bases: Any) -> Any:
-    """An address in a window of shared or local memory as an offset, or as the generic address that our own runs have
-    for it."""
+    """Replace an address in a window of shared or local memory by an offset, or by the generic address that our
+    executor uses.
+    """
     if window != IN_LOCAL and bases[0] and address - bases[0] < np.uint64(WINDOW_BYTES):
         return address - bases[0] + np.uint64(SHARED_WINDOW if window == GENERIC else 0)
     if window != IN_SHARED and bases[1] and address - bases[1] < np.uint64(WINDOW_BYTES):
@@ -104,7 +105,7 @@ def _fits(number: Any, bits: int) -> Any:
 
 
 def _record(lanes: Any, values: Any, count: int, site: int, sites: Any, words: Any, at: int) -> Any:
-    """Append the record of ``count`` active lanes; returns where it ends."""
+    """Append the record of ``count`` active lanes; returns its end."""
     base, stride = sites.base[site], sites.stride[site]
     sites.base_before[site], sites.stride_before[site] = base, stride
     if count == 0:
@@ -162,7 +163,7 @@ def _irregular(values: Any, count: int, change: Any, unit: int, words: Any, at: 
 
 
 def _addresses(text: Any, at: int, lanes: Any, values: Any, count: int) -> Any:
-    """Read mode and addresses into ``values``; returns where they end and whether they are well-formed."""
+    """Read mode and addresses into ``values``; returns their end and whether they are well-formed."""
     mode = text[at] - ZERO
     sound = mode <= 2 and text[at + 1] == SPACE
     at += 2
@@ -190,7 +191,7 @@ def _addresses(text: Any, at: int, lanes: Any, values: Any, count: int) -> Any:
 
 
 def _operands(text: Any, at: int, key: Any) -> Any:
-    """Past a count and that many registers."""
+    """Skip a count and that many registers."""
     count = np.int64(text[at]) - np.int64(ZERO)
     sound = 0 <= count <= 9 and text[at + 1] == SPACE
     at, key = _hashed(text, at, key)
@@ -209,7 +210,7 @@ def _find(keys: Any, numbers: Any, key: Any) -> Any:
 
 
 def _instruction(text: Any, at: int, state: Any, lanes: Any, values: Any) -> Any:
-    """Read a line: where it ends, its key, mask, number of active lanes with an address, and whether it is sound."""
+    """Read a line: its end, its key, mask, number of active lanes with an address, and whether it is well-formed."""
     key = FIRST_HASH
     if state[SOURCE_LINES]:
         at, key = _hashed(text, at, key)
@@ -238,7 +239,7 @@ def _instruction(text: Any, at: int, state: Any, lanes: Any, values: Any) -> Any
 
 
 def _announced(text: Any, at: int, word: Any) -> Any:
-    """Where the line after ``word = number`` begins and the number; -1 if the line is not of that form."""
+    """Start of the line after ``word = number``, and the number; -1 if the line does not have this form."""
     for i in range(word.size):
         if text[at + i] != word[i]:
             return at, -1
@@ -247,7 +248,7 @@ def _announced(text: Any, at: int, word: Any) -> Any:
 
 
 def _structure(text: Any, state: Any, steps: Any) -> bool:
-    """Follow a line that announces a warp or its instructions, if it may stand here."""
+    """Process a line that announces a warp or its instructions, if it is valid here."""
     at, number = _announced(text, state[TEXT], WARP_IS)
     if 0 <= number < state[WARPS] and state[LEFT] == 0 and state[PHASE] in (IN_BLOCK, IN_INSTRUCTIONS):
         if state[SEEN] >> number & 1:
@@ -265,7 +266,7 @@ def _structure(text: Any, state: Any, steps: Any) -> bool:
 
 
 def begin_warp(state: NDArray[np.int64], steps: NDArray[np.uint32], warp: int) -> None:
-    """The instructions that follow are those of a warp."""
+    """Append the words that select the warp of the following instructions."""
     state[SEEN] |= np.int64(1) << warp
     state[WARP_NOW], state[PHASE], state[MASK], state[COPY] = warp, IN_WARP, NO_MASK, -1
     steps[state[AT_STEPS]] = warp << 2 | WARP
@@ -297,10 +298,10 @@ def scan(
     lanes: NDArray[np.int64],
     values: NDArray[np.uint64],
 ) -> int:
-    """Read the lines of ``text[:end]``, which ends with a line; why it stopped, as a `Stop`.
+    """Read the lines of ``text[:end]``, which ends with a line; returns why it stopped, a `Stop`.
 
-    ``keys`` is a hash table of 2**n slots, ``numbers`` the static instruction in each, -1 where it is free; ``bases``
-    are those of the windows of shared and local memory, 0 if unknown.  ``lanes`` and ``values`` have room for LANES.
+    ``keys`` is a hash table of 2**n slots, ``numbers`` the static instruction in each slot, -1 if free.  ``bases`` are
+    those of the windows of shared and local memory, 0 if unknown.  ``lanes`` and ``values`` have LANES elements.
     """
     while state[TEXT] < end:
         if state[AT_STEPS] + MOST_STEP_WORDS > steps.size or state[AT_ADDRESSES] + MOST_RECORD_WORDS > addresses.size:

@@ -74,7 +74,7 @@ def _plain(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _from_xz(file: BinaryIO) -> Iterator[bytes]:
-    """Decompress; raises LZMAError for what does not begin as such a file, which the decompressor would skip."""
+    """Decompress; raises LZMAError for a wrong start of the file, which the decompressor would skip."""
     if file.read(len(XZ_MAGIC)) not in (b"", XZ_MAGIC):
         raise lzma.LZMAError("the first bytes are not those of an .xz file")
     file.seek(0)

@@ -1,4 +1,4 @@
-"""What the scanner and the Python around it share: why it stops, its state, its columns by static instruction."""
+"""State shared by the scanner and its Python callers: reasons to stop, scanner state, columns by static instruction."""
 
 from __future__ import annotations
 
@@ -12,58 +12,59 @@ NO_MASK = -1
 
 
 class Stop(enum.IntEnum):
-    """Why the scanner stopped; it stands at the beginning of a line then."""
+    """Why the scanner stopped, at the start of a line."""
 
     END = 0
     FULL = 1
     NEW = 2
     OTHER = 3
-    """A line that is no instruction."""
+    """A line that is not an instruction."""
     BAD = 4
 
 
 class At(enum.IntEnum):
-    """Places of the scanner's state."""
+    """Columns of the scanner's state."""
 
     TEXT = 0
-    """The next line's first byte."""
+    """First byte of the next line."""
     LINE = 1
     STEPS = 2
-    """Words written of steps."""
+    """Words of steps written."""
     ADDRESSES = 3
     KEY = 4
-    """Hash of an instruction that is not known."""
+    """Hash of an unknown instruction."""
     MASK = 5
     """Mask of the warp's last step."""
     COPY = 6
-    """The static instruction of the line before if it copies, else -1: a tracer writes a line for each of its two
-    addresses."""
+    """The static instruction of the previous line if it is a copy, else -1: a tracer writes one line for each of its
+    two addresses.
+    """
     COPY_RECORD = 7
-    """Where the record of that line begins."""
+    """Start of the record of that line."""
     SOURCE_LINES = 8
-    """Whether a line begins with the number of a line of source."""
+    """Whether lines begin with a source line number."""
     TRAILING = 9
-    """Whether values of registers may follow the immediate."""
+    """Whether register values may follow the immediate."""
     EXECUTED = 10
-    """Steps so far."""
+    """Number of steps."""
     PHASE = 11
-    """Where in the structure of the trace, a `Phase`."""
+    """Position in the structure of the trace, a `Phase`."""
     WARPS = 12
-    """Warps of a thread block."""
+    """Warps per thread block."""
     SEEN = 13
-    """The warps of the current thread block so far, a bit each."""
+    """The warps of the current thread block so far, one bit each."""
     WARP = 14
     ANNOUNCED = 15
-    """Instructions that the current warp announces."""
+    """Number of instructions that the current warp announces."""
     LEFT = 16
-    """Those of them still to come."""
+    """Number of those not read yet."""
     LOCAL_TOP = 17
-    """Where the local memory of a thread ends, as far as it is used."""
+    """End of the used local memory of a thread."""
     COUNT = 18
 
 
 class Phase(enum.IntEnum):
-    """Where in a trace a line stands."""
+    """Position of a line in a trace."""
 
     HEADER = 0
     OUTSIDE = 1
@@ -78,9 +79,10 @@ class Phase(enum.IntEnum):
 
 
 class Sites(NamedTuple):
-    """Columns by static instruction: ``base`` and ``stride`` of the last record, those before it (``base_before``,
-    ``stride_before``); ``unit``, bytes of a step between addresses, 0 without a record; ``window``, see `Window`;
-    ``copies``, whether it has two addresses."""
+    """Columns by static instruction: ``base`` and ``stride`` of the last record, and of the one before
+    (``base_before``, ``stride_before``); ``unit``, bytes of a step between addresses, 0 without a record; ``window``,
+    see `Window`; ``copies``, whether it has two addresses.
+    """
 
     base: NDArray[np.uint64]
     stride: NDArray[np.int64]
@@ -92,14 +94,15 @@ class Sites(NamedTuple):
 
 
 def empty_sites(capacity: int) -> Sites:
-    """Columns for so many static instructions, all without a record."""
+    """Columns for ``capacity`` static instructions, all without a record."""
     base, stride, flags = np.zeros(capacity, np.uint64), np.zeros(capacity, np.int64), np.zeros(capacity, np.uint8)
     return Sites(base, stride, base.copy(), stride.copy(), stride.copy(), flags, flags.copy())
 
 
 class Window(enum.IntEnum):
-    """Which addresses of an instruction may lie in the windows of shared and local memory, and become offsets (or
-    generic addresses of ours)."""
+    """Memory windows that may contain the addresses of an instruction; such addresses become offsets or generic
+    addresses of our executor.
+    """
 
     NONE = 0
     SHARED = 1

@@ -1,5 +1,6 @@
-"""A trace's text becomes steps: the scanner reads instructions, this what is between them and what the scanner has not
-seen before."""
+"""First pass, from a trace's text to steps: the scanner reads instructions; this module handles all other lines and new
+instructions.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +29,10 @@ LOCAL_UNIT = 16
 
 
 class TraceText:
-    """One trace on its way in: `read` writes its steps and address records to ``steps``.
+    """One trace in the first pass: `read` writes its steps and address records to ``steps``.
 
-    ``catalogues`` holds what is known of kernels, by name; the trace adds to its kernel's, which is ``catalogue`` then.
-    ``like`` is the header of another trace of the same list, whose versions must agree.
+    ``catalogues`` contains the static instructions of kernels, by name; ``catalogue`` is that of this kernel after the
+    header.  ``like`` is the header of another trace of the same list, whose versions must be equal.
     """
 
     def __init__(
@@ -54,21 +55,21 @@ class TraceText:
 
     @property
     def header(self) -> Header:
-        """What was launched; there once the header has been read."""
+        """Parameters of the launch; available after the header has been read."""
         return self._structure.header
 
     @property
     def instructions(self) -> int:
-        """Instructions that warps executed."""
+        """Warp-instructions executed."""
         return int(self._state[At.EXECUTED])
 
     @property
     def local_bytes(self) -> int:
-        """Local memory of a thread, as far as addresses show it."""
+        """Bytes of local memory of a thread, as far as addresses show."""
         return -(-int(self._state[At.LOCAL_TOP]) // LOCAL_UNIT) * LOCAL_UNIT
 
     def read(self) -> None:
-        """Read the whole trace.  Raises SassTraceError naming file and line, and OSError."""
+        """Read the whole trace.  Raises SassTraceError with file and line, and OSError."""
         for piece in self.source.pieces():
             self._read_piece(piece)
         with self._placed():
@@ -109,7 +110,7 @@ class TraceText:
         return (text, end, self._state, self._bases, known.keys, known.numbers, known.sites, *written)
 
     def _follow(self, text: str) -> None:
-        """A line that is no instruction."""
+        """Process a line that is not an instruction."""
         state, phase = self._state, self._structure.phase
         self._structure.line(text)
         if phase == Phase.HEADER and self._structure.phase != Phase.HEADER:
@@ -124,7 +125,7 @@ class TraceText:
             state[At.TRAILING] = header.tracer_version == NEWEST_TRACER
 
     def _learn(self, text: str, well_laid_out: bool) -> None:
-        """An instruction that the scanner does not know, or that is malformed."""
+        """Add an instruction that the scanner does not know; raises SassTraceError for a malformed one."""
         line = parse_line(text, bool(self._state[At.SOURCE_LINES]))
         if not well_laid_out:
             raise SassTraceError("expected words with one space between them, and no more behind the immediate")
@@ -135,7 +136,9 @@ class TraceText:
         self.catalogue.add(key, line, Location(self.source.name, int(self._state[At.LINE])))
 
     def _flush(self) -> None:
-        """Write out and observe what is in the buffers; the record of a copy whose second line may come stays."""
+        """Write out and observe the contents of the buffers, except the record of a copy whose second line may
+        follow.
+        """
         state = self._state
         steps = self._steps[: state[At.STEPS]]
         if steps.size:
@@ -151,7 +154,7 @@ class TraceText:
 
     @contextmanager
     def _placed(self) -> Iterator[None]:
-        """Name file and line in errors that do not say where."""
+        """Add file and line to errors that lack them."""
         try:
             yield
         except SassTraceError as error:

@@ -1,8 +1,8 @@
-"""The compiled walks over the steps of all warps: what they say about the program, and the path that they make.
+"""Compiled walks over the steps of all warps, which find the control flow and form paths.
 
-A trace gives each line the lanes that were active *and* whose predicate held.  The active lanes are rebuilt: those of
-a branch's or exit's mask leave, the others go on; after a point where lanes wait for one another the next line's mask
-stands for itself; and a mask that grows means that lanes have joined.  A line with fewer lanes than are active is
+A trace gives for each line the lanes that were active *and* whose predicate held.  Active lanes are reconstructed:
+those in the mask of a branch or exit leave, the others continue.  After a reconvergence point, the mask of the next
+line is taken as it is.  A mask that grows means that lanes have joined.  A line with fewer lanes than are active is
 predicated.
 """
 
@@ -22,31 +22,32 @@ WARP, THREAD_BLOCK = int(PathWord.WARP), int(PathWord.THREAD_BLOCK)
 AFFINE_STEP, AFFINE, STEPS = int(Kind.AFFINE_STEP), int(Kind.AFFINE), int(Kind.STEPS)
 BRANCH, EXIT, SYNC = int(Ends.BRANCH), int(Ends.EXIT), int(Ends.SYNC)
 NEAR = 16
-"""The next instruction is at most so many bytes on: 8 until sm_6x, with a control word before every third, then 16."""
+"""Maximum distance in bytes to the next instruction: 8 until sm_6x, with a control word before every third, then 16."""
 
 HASH = np.uint64(0x9E3779B97F4A7C15)
 MOST_PATH_WORDS = 2
-"""Words of path that one step becomes at most."""
+"""Maximum number of path words per step."""
 
 DONE, WANTS_ADDRESSES, EDGES_FULL = range(3)
 
 PREVIOUS, PREVIOUS_MASK, ACTIVE, CURRENT_MASK, THREADS = range(5)
 STEP, VISITED_MASK, ADDRESS, PATH_OUT, ADDRESSES_OUT = range(5, 10)
 STATE = 10
-"""Length of a walk's state: the warp's last static instruction (-1 at its beginning), its mask, the lanes active at it,
-the mask of the step under way, the threads of a thread block; for `contract` also the place in the steps, the mask of
-the last visit, the place in the addresses, and the words written."""
+"""Length of a walk's state: the warp's last static instruction (-1 at its start) and its mask, active lanes, mask of
+the current step, threads per thread block.  For `contract` also position in the steps, mask of the last visit, position
+in the addresses, and words written.
+"""
 
 
 def new_state(threads: int) -> NDArray[np.int64]:
-    """The state at the beginning of a walk, for thread blocks of so many threads."""
+    """The state at the start of a walk, for thread blocks of ``threads`` threads."""
     state = np.zeros(STATE, np.int64)
     state[PREVIOUS], state[THREADS] = NONE, threads
     return state
 
 
 def active_lanes(program: Any, previous: Any, previous_mask: Any, active: Any, step: Any, mask: Any) -> Any:
-    """The lanes active at a step; not all of those before if lanes left, and no less than the step's own."""
+    """The lanes active at a step: the previous ones except those that left, and at least those of the step."""
     ends = program.ends[previous] if previous >= 0 else 0
     expected = active
     if ends == SYNC:
@@ -67,7 +68,7 @@ def present_lanes(warp: Any, threads: Any) -> Any:
 
 
 def observe(steps: NDArray[np.uint32], program: Program, state: NDArray[np.int64]) -> None:
-    """Add a chunk of steps to what is known of the program."""
+    """Update the program by a chunk of steps."""
     previous, previous_mask, active, mask = state[PREVIOUS], state[PREVIOUS_MASK], state[ACTIVE], state[CURRENT_MASK]
     at = 0
     while at < steps.size:
@@ -112,7 +113,7 @@ def _meet(program: Any, previous: Any, step: Any) -> None:
 
 
 def add_edge(edges: Any, source: Any, target: Any) -> None:
-    """Add an edge to a set that has room."""
+    """Add an edge to a set that has a free slot."""
     key = source << 32 | target
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64(mixed >> np.uint64(32)) & (edges.keys.size - 1)
@@ -132,7 +133,7 @@ def copy_edges(edges: Edges, wider: Edges) -> None:
 
 
 def _follow(edges: Any, block: Any, active: Any) -> None:
-    """The active lanes come to a block."""
+    """Record the edges of the active lanes to a block."""
     known = NONE
     for lane in range(LANES):
         if active >> lane & 1:
@@ -144,7 +145,7 @@ def _follow(edges: Any, block: Any, active: Any) -> None:
 
 
 def _copy_record(source: Any, start: Any, mask: Any, marked: Any, out: Any, at: Any) -> Any:
-    """Copy a record, with its mask if ``marked``; where both streams go on."""
+    """Copy a record, with its mask if ``marked``; returns the new positions in both streams."""
     head = source[start]
     kind = head & 3
     lanes = 0
@@ -180,9 +181,9 @@ def contract(
     path_out: NDArray[np.uint32],
     addresses_out: NDArray[np.uint32],
 ) -> int:
-    """Go through a chunk of steps and as many records as there are; why it stopped.
+    """Process a chunk of steps and the available address records; returns why it stopped.
 
-    ``path_out`` has room for two words a step and ``addresses_out`` for twice the words of ``addresses``.
+    ``path_out`` must hold two words per step, ``addresses_out`` twice the words of ``addresses``.
     """
     while state[STEP] < steps.size:
         word = np.int64(steps[state[STEP]])

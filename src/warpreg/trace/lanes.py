@@ -1,4 +1,4 @@
-"""How full warps are: the lanes that took part in the instructions of a recorded path."""
+"""SIMD efficiency: the lanes active in the instructions of a recorded path."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warpreg.jit.recipe import compiled, read_only
 from warpreg.trace.path import PathWord
 
 MAX_WARPS = 64
-"""Warps of the largest thread block, 2048 threads."""
+"""Maximum number of warps per thread block (2048 threads)."""
 
 ANY_CHUNK = read_only(np.zeros(0, np.uint32))
 VISIT_MASK, WARP, THREAD_BLOCK = int(PathWord.VISIT_MASK), int(PathWord.WARP), int(PathWord.THREAD_BLOCK)
@@ -20,7 +20,7 @@ VISIT_MASK, WARP, THREAD_BLOCK = int(PathWord.VISIT_MASK), int(PathWord.WARP), i
 def lane_instructions(chunks: Iterable[NDArray[np.uint32]], block_instructions: NDArray[np.int64]) -> int:
     """Instructions times active lanes over a path; ``block_instructions`` int64[blocks] is the length of each block.
 
-    Over 32 times the warp-instructions it is the SIMD efficiency: 1 where no lane is ever idle.
+    Divided by 32 times the warp-instructions, it is the SIMD efficiency: 1 if no lane is ever idle.
     """
     lanes = np.zeros(MAX_WARPS, np.int64)
     warp = np.zeros(1, np.int64)
@@ -34,7 +34,7 @@ def count_lanes(
     lanes: NDArray[np.int64],
     warp: NDArray[np.int64],
 ) -> int:
-    """One chunk; ``lanes`` by warp and the current ``warp`` carry over to the next."""
+    """Count one chunk; ``lanes`` by warp and the current ``warp`` carry over to the next chunk."""
     total = 0
     place = 0
     while place < words.size:

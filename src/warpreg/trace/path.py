@@ -1,13 +1,13 @@
-"""The recorded path: a stream of 32-bit words with the basic blocks that each warp ran, and the active masks.
+"""The recorded path: a stream of 32-bit words with the basic blocks that each warp executed, and the active masks.
 
 The low two bits of a word are its kind, the rest its payload:
 
-    VISIT         the current warp runs block ``payload`` with the same active mask as at its last visit
-    VISIT_MASK    the same, and the next word is the new active mask
+    VISIT         the current warp executes block ``payload`` with the active mask of its last visit
+    VISIT_MASK    the same with a new active mask, which is the next word
     WARP          the following visits belong to warp ``payload`` of the thread block
     THREAD_BLOCK  the next word is the linear index of a thread block that starts; its warps' masks are reset
 
-Thread blocks come one after the other.  Every instruction of a visited block was issued once.
+Thread blocks are sequential.  Every instruction of a visited block was issued once.
 """
 
 from __future__ import annotations

@@ -28,11 +28,11 @@ SUMMARY = {
 }
 
 FAR = 1.6
-"""A ratio of instructions above this makes a pair of kernel and target a large difference."""
+"""Ratio of instructions above which a pair of kernel and target counts as a large difference."""
 
 
 def tables(measured: Mapping[str, Mapping[str, Any]]) -> str:
-    """The summaries of several measurements by name side by side, and the outliers of each with their cause."""
+    """The summaries of several measurements side by side, by name, and the outliers of each with their cause."""
     names = list(measured)
     lines = ["| ratio | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
     for key, title in SUMMARY.items():
@@ -50,7 +50,7 @@ def _shown(value: float | int) -> str:
 
 
 def _large(rows: list[dict[str, Any]]) -> str:
-    """How many kernels differ much in instructions, and which of them still do without unrolling."""
+    """Number of kernels with a large difference in instructions, and those that keep it without unrolling."""
     far = [row for row in rows if row["ratio"]["instructions"] > FAR]
     left = [row for row in far if row["ratio"][f"{ROLLED}instructions"] > FAR]
     named = [f"`{row['kernel']}` on {row['target']} ({row['ratio'][f'{ROLLED}instructions']:.2f})" for row in left]

@@ -1,4 +1,4 @@
-"""The tables of docs/explanation/oracle.md."""
+"""Write the tables of docs/explanation/oracle.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXECUTED_WORDS = {
 
 
 def page(tables: Mapping[str, Mapping[str, Gap]]) -> str:
-    """Tables in Markdown, by design and workload; the last row of a design is that of all workloads."""
+    """Tables in Markdown, by design and workload; the last row of a design is the mean of all workloads."""
     return "\n".join(line for design, rows in tables.items() for line in _of_design(design, rows))
 
 
@@ -51,7 +51,7 @@ def _of_design(design: str, rows: Mapping[str, Gap]) -> Iterator[str]:
 
 
 def _mean(rows: Mapping[str, Gap]) -> Sequence[str]:
-    """Of the workloads, each with the same weight."""
+    """Mean over workloads with equal weights."""
     of_one = [gap.as_dict() for gap in list(rows.values())[:-1]]
     greedy, best, share = (sum(row[key] for row in of_one) / len(of_one) for key in ("greedy", "best", "share_of_best"))
     return ("mean", "", f"{greedy:.3f}", f"{best:.3f}", f"{share:.1%}", "")

@@ -1,6 +1,6 @@
-"""Where warps' cycles go over the suite, by machine: ``python -m warpreg.experiments.suite.stall_account [NAME]...``.
+"""Stall accounts of the suite by machine: ``python -m warpreg.experiments.suite.stall_account [NAME]...``.
 
-Prints a table for docs/reference/timing.md, and fails if an account does not add up or does not say a cause.
+Prints a table for docs/reference/timing.md, and fails if an account does not add up or contains cycles without a cause.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from warpreg.timing import CAUSES, TimingResult, Window, joined, simulate
 
 MACHINES = ("gebhart", "corf-fermi", "gtx480", "gtx980", "titanx", "larf-gp102", "v100", "rtx3070")
 MOST_INSTRUCTIONS = 500_000
-"""Of a workload that are timed: the first thread blocks of each launch."""
+"""Approximate number of warp-instructions timed per workload: the first thread blocks of each launch."""
 FEWEST_BLOCKS = 64
 LEAST_SHARE = 0.005
-"""A cause with less than this everywhere has no column."""
+"""A cause has no column if its share is below this on every machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
     """The stall account of one workload, in slot-cycles.
 
-    ``unaccounted``: by how much it misses cycles x warp slots x SMs.
+    ``unaccounted``: difference between cycles x warp slots x SMs and the sum of the account.
     """
 
     causes: Mapping[str, int]
@@ -37,7 +37,7 @@ class Account:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Of the cycles of slots that hold a warp, by cause."""
+        """Shares by cause of the cycles of slots that hold a warp."""
         occupied = {cause: cycles for cause, cycles in self.causes.items() if cause != "empty"}
         total = sum(occupied.values())
         return {cause: cycles / total if total else 0.0 for cause, cycles in occupied.items()}
@@ -45,7 +45,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Accounted:
-    """The measure: the account on a machine, of as many thread blocks as `MOST_INSTRUCTIONS` are in."""
+    """Measure: the account on a machine, of the first thread blocks with up to `MOST_INSTRUCTIONS`."""
 
     machine: str
 
@@ -54,7 +54,7 @@ class Accounted:
 
 
 def timed(run: Run, machine: gpu.Machine) -> TimingResult:
-    """The first thread blocks of each launch."""
+    """Time the first thread blocks of each launch."""
     share = min(1.0, MOST_INSTRUCTIONS / run.warp_instructions)
     results = []
     for launch in run.launches:
@@ -65,13 +65,15 @@ def timed(run: Run, machine: gpu.Machine) -> TimingResult:
 
 
 def account_of(result: TimingResult) -> Account:
-    """What a result says."""
+    """The account of a result."""
     causes = result.stall_account
     return Account(causes, result.cycles * result.slots * result.sms - sum(causes.values()))
 
 
 def table(found: Study, machines: Sequence[str]) -> str:
-    """By machine: workloads, the worst of what has no cause, and mean shares of occupied slots' cycles in percent."""
+    """By machine: workloads, the largest error and share of `other`, and mean shares of occupied slot-cycles in
+    percent.
+    """
     means = {machine: _means(list(found[Accounted(machine)].values())) for machine in machines}
     kept = [c for c in CAUSES if any(mean.get(c, 0.0) >= LEAST_SHARE for mean in means.values())]
     head = ["machine", "workloads", "unaccounted", "`other`", *kept]
@@ -95,7 +97,7 @@ def _means(accounts: Sequence[Account]) -> dict[str, float]:
 @click.option("--size", type=click.Choice(("tiny", "small", "full")), default="tiny", show_default=True)
 @click.option("--processes", type=click.IntRange(min=1), help="Default: one a processor.")
 def main(names: tuple[str, ...], machines: tuple[str, ...], size: str, processes: int | None) -> None:
-    """Account for the cycles of workloads (all, if none is named)."""
+    """Account for the cycles of workloads (default: all)."""
     on = machines or MACHINES
     measures = [Accounted(machine) for machine in on]
     found = study(names or workloads.names(), measures, size, processes=processes, progress=_tell, keep=True)

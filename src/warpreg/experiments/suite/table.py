@@ -145,7 +145,7 @@ def _paragraph(workload: Workload) -> str:
     "--page", "path", type=click.Path(path_type=Path), default=Path("docs/reference/workloads.md"), show_default=True
 )
 def main(names: tuple[str, ...], sizes: tuple[str, ...], processes: int, path: Path) -> None:
-    """Measure workloads (all, if none is named) and write table.json and the documentation page."""
+    """Measure workloads (default: all) and write table.json and the documentation page."""
     kept = {name: dict(rows) for name, rows in table.measured().items() if name in workloads.names()}
     for row in measure_all(names or workloads.names(), sizes or SIZES, processes):
         kept.setdefault(row["workload"], {})[row["size"]] = row

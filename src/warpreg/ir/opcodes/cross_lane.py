@@ -1,7 +1,7 @@
-"""What a lane learns from the other lanes of its warp (PTX ISA, sections 9.7.9 and 9.7.13).
+"""Cross-lane instructions of a warp (PTX ISA, sections 9.7.9 and 9.7.13).
 
-A meaning takes the mask of active lanes first.  A warp runs in lock step, so ``.sync`` waits for nothing; the member
-mask of ``vote`` restricts who takes part, that of ``shfl`` has no further effect.
+A meaning takes the mask of active lanes first.  A warp executes in lock step, so ``.sync`` never waits.  The member
+mask of ``vote`` restricts the participating lanes; that of ``shfl`` has no further effect.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ V = TypeVar("V")
 
 
 def shuffle(m: Algebra[V], f: Form, active: V, a: V, b: V, c: V, members: V | None = None) -> tuple[V, V]:
-    """c holds the clamp in bits 4 to 0 and the segment mask in bits 12 to 8.
+    """Shuffle: c contains the clamp in bits 4 to 0 and the segment mask in bits 12 to 8.
 
-    A lane out of range, or one whose source is inactive, keeps its own a; the predicate tells whether it is in range.
+    A lane out of range, or one whose source is inactive, keeps its own a; the predicate states whether it is in range.
     """
     five, lane = m.constant(32, 31), m.lane_ids()
     offset, clamp = m.and_(b, five), m.and_(c, five)
@@ -57,12 +57,12 @@ def lanes_of(m: Algebra[V], active: V, members: V) -> V:
 
 
 def of_lane(m: Algebra[V], a: V, lane: int) -> V:
-    """In every lane the value of one."""
+    """The value of one lane in every lane."""
     return m.permute(a, m.constant(32, lane))
 
 
 def equal_lanes(m: Algebra[V], f: Form, active: V, a: V, members: V) -> V:
-    """The active members that hold the lane's own value."""
+    """The active members with the same value as the lane."""
     result = m.constant(32, 0)
     for lane in range(32):
         same = m.ballot(m.eq(a, of_lane(m, a, lane)))
@@ -71,7 +71,7 @@ def equal_lanes(m: Algebra[V], f: Form, active: V, a: V, members: V) -> V:
 
 
 def all_equal(m: Algebra[V], f: Form, active: V, a: V, members: V) -> tuple[V, ...]:
-    """The active members if all hold the same value, else no lane; and whether they do."""
+    """The active members if all have the same value, else no lane; and whether they do."""
     everyone = lanes_of(m, active, members)
     same = m.eq(equal_lanes(m, f, active, a, members), everyone)
     return (m.select(same, everyone, m.constant(32, 0)), same)[: len(f.signature.results)]
@@ -90,11 +90,11 @@ REDUCTIONS: dict[str, tuple[int, Meaning]] = {
     "min.f32": (NAN[32], lambda m, a, b: m.fmin(a, b)),
     "max.f32": (NAN[32], lambda m, a, b: m.fmax(a, b)),
 }
-"""What a reduction starts from, and how it goes on."""
+"""Initial value and operation of each reduction."""
 
 
 def reduced(m: Algebra[V], f: Form, active: V, a: V, members: V) -> V:
-    """The operation over all active members, lowest lane first."""
+    """The reduction of all active members, lowest lane first."""
     start, combine = REDUCTIONS[f"{f.modifiers[1]}.{f.type}"]
     everyone, zero = lanes_of(m, active, members), m.constant(32, 0)
     if f.has("abs"):
@@ -112,7 +112,7 @@ def reduced(m: Algebra[V], f: Form, active: V, a: V, members: V) -> V:
 
 
 def elected(m: Algebra[V], f: Form, active: V, members: V) -> tuple[V, V]:
-    """The lowest active member, and whether the lane is that one."""
+    """The lowest active member, and whether the lane is this one."""
     everyone = lanes_of(m, active, members)
     lowest = m.and_(everyone, m.sub(m.constant(32, 0), everyone))
     leader = m.sub(m.constant(32, 31), m.ctlz(lowest))

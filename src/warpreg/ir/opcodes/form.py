@@ -1,16 +1,16 @@
-"""What a row of the table says, and what it says about one instruction.
+"""Rows of the table, and their application to one instruction.
 
-A row's *syntax* is written as in the PTX manual: ``add[.sat].s32``, with brackets around what may be absent and
-``(a|b)`` for a choice.  Its *types* read ``results <- sources``, for example ``W <- T T``:
+A row's *syntax* is written as in the PTX manual: ``add[.sat].s32``, with brackets around optional parts and ``(a|b)``
+for alternatives.  Its *types* have the form ``results <- sources``, for example ``W <- T T``:
 
 =========  ======================================================================================
 ``T``      the last type modifier (the only one of most opcodes)
 ``T0``     the first type modifier (``cvt`` and ``set`` name the result's type first)
 ``W``      the integer type of twice the width of T
 ``B``      the untyped bits of T's width
-``T*n``    as many T as the vector modifier says (``v2``: 2)
+``T*n``    as many T as the vector modifier states (``v2``: 2)
 ``CC``     the carry flag, which PTX does not write as an operand
-``p?``     an operand that may be absent
+``p?``     an optional operand
 ``...``    any number of 64-bit operands (labels, symbols)
 =========  ======================================================================================
 
@@ -43,10 +43,10 @@ class Unit(enum.Enum):
 
 
 class Latency(enum.Enum):
-    """How long a dependent instruction waits; a machine gives the cycles.
+    """Latency class: how long a dependent instruction waits; a machine gives the cycles.
 
-    ``GLOBAL`` is what leaves the SM: global and local loads, and atomics that return a global value.  ``STORE`` has no
-    dependent: stores, reductions and prefetches.
+    ``GLOBAL`` leaves the SM: global and local loads, and atomics that return a global value.  ``STORE`` has no
+    dependent instruction: stores, reductions and prefetches.
     """
 
     ALU = "alu"
@@ -62,7 +62,7 @@ class Latency(enum.Enum):
 
     @property
     def is_long(self) -> bool:
-        """Long-latency in the sense of the two-level scheduler."""
+        """Whether it is long-latency in the sense of the two-level scheduler."""
         return self in (Latency.GLOBAL, Latency.TEXTURE)
 
 
@@ -72,12 +72,12 @@ UNIT_LATENCY = {
     Unit.TENSOR: Latency.TENSOR,
     Unit.CTRL: Latency.CONTROL,
 }
-"""The latency class of a unit's instructions, where a row says nothing else; ALU for the other units."""
+"""The default latency class of a unit's instructions; ALU for units that are not listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The type of each operand slot, brace lists and pairs flattened; the carry flag is not among them."""
+    """The type of each operand slot, with brace lists and pairs flattened, without the carry flag."""
 
     results: tuple[Type, ...]
     sources: tuple[Type, ...]
@@ -85,8 +85,9 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a video instruction takes of a source: the part that ``selector`` names (all without one), or its
-    negative."""
+    """The part of a source that a video instruction uses, named by ``selector`` (whole register without one), or its
+    negative.
+    """
 
     selector: str = ""
     negated: bool = False
@@ -94,10 +95,10 @@ class Selection:
 
 @dataclass(frozen=True)
 class Form:
-    """An opcode with its modifiers and signature: what a meaning may depend on besides its operands' values.
+    """An opcode with its modifiers and signature: everything besides operand values that a meaning may depend on.
 
-    Of a video instruction, ``selections`` tells the parts of its sources (empty if all are whole registers),
-    ``destination`` the part of the register that it writes.
+    For a video instruction, ``selections`` are the parts of its sources (empty if all are whole registers),
+    ``destination`` is the part of the register that it writes.
     """
 
     opcode: str
@@ -107,7 +108,7 @@ class Form:
     destination: str = ""
 
     def part(self, index: int) -> Selection:
-        """What source ``index`` names of its register."""
+        """The part of its register that source ``index`` names."""
         return self.selections[index] if self.selections else Selection()
 
     def has(self, modifier: str) -> bool:
@@ -132,7 +133,7 @@ class Form:
 
     @functools.cached_property
     def rounding(self) -> str:
-        """The floating-point rounding; ``rn`` where none is written."""
+        """The floating-point rounding; ``rn`` by default."""
         return next((m for m in self.modifiers if m in ("rn", "rz", "rm", "rp")), "rn")
 
     @property
@@ -147,7 +148,7 @@ class Form:
 Meaning = Callable[..., Any]
 """``meaning(m, f, *sources) -> result`` or a tuple of results, over an `Algebra` m and the `Form` f.
 
-Where the types name ``CC``, the carry comes as the last source, and is returned as the last result.
+If the types contain ``CC``, the carry is the last source, and is returned as the last result.
 """
 
 
@@ -155,13 +156,13 @@ Where the types name ``CC``, the carry comes as the last source, and is returned
 class Opcode:
     """One row of the table.
 
-    ``meaning`` is None where memory, control flow or other lanes take part; ``effect`` then says in words what happens.
-    A row with ``lanes`` has a meaning that takes the mask of active lanes (a predicate value) before its sources.
-    ``update`` is what an atomic operation makes of the old value.  ``outlined`` marks a long composition that compiled
-    code should call, not inline.  ``arrangement`` gives the signature where it depends on how operands are grouped;
-    None if they do not fit.  ``reads_only`` marks an effect that changes nothing, so that nothing is lost without it.
-    ``constants`` says whether the compiler may put a constant in place of one source, as most of NVIDIA's arithmetic
-    takes one; False where the operands stay as they are written.
+    ``meaning`` is None if memory, control flow or other lanes are involved; ``effect`` then describes the effect in
+    words.  ``lanes``: the meaning takes the mask of active lanes (a predicate value) before its sources.  ``update``
+    computes the new value of an atomic operation from the old one.  ``outlined``: a long composition that compiled code
+    should call instead of inlining.  ``arrangement`` returns the signature if it depends on the grouping of operands;
+    None if they do not match.  ``reads_only``: an effect that changes nothing, so that the instruction can be removed.
+    ``constants``: whether the compiler may substitute a constant for one source, as most of NVIDIA's arithmetic allows;
+    False if operands must stay as written.
     """
 
     syntax: str
@@ -202,17 +203,17 @@ class Opcode:
 
     @property
     def is_pure(self) -> bool:
-        """Whether it only computes results from its own operands, lane by lane."""
+        """Whether it only computes results from its operands, lane by lane."""
         return self.meaning is not None and not self.lanes and bool(self._slots[0])
 
     @property
     def is_removable(self) -> bool:
-        """Whether nothing is lost where nothing reads its result."""
+        """Whether it can be removed if nothing reads its result."""
         return self.is_pure or self.reads_only
 
     @property
     def takes_constant(self) -> bool:
-        """Whether the compiler may put a constant in place of one source."""
+        """Whether the compiler may substitute a constant for one source."""
         return self.is_pure and self.constants
 
     def latency_of(self, modifiers: tuple[str, ...]) -> Latency:
@@ -223,7 +224,9 @@ class Opcode:
         return UNIT_LATENCY.get(self.unit, Latency.ALU)
 
     def signature(self, modifiers: tuple[str, ...], results: int, sources: int) -> Signature | None:
-        """The types of so many flattened result and source operands; None if the row does not take that many."""
+        """The types of these numbers of flattened result and source operands; None if the row does not match the
+        numbers.
+        """
         types = types_of(modifiers)
         found = [_fill(slots, types, modifiers, n) for slots, n in zip(self._slots, (results, sources), strict=True)]
         return None if None in found else Signature(*(f for f in found if f is not None))

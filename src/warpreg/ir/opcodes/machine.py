@@ -1,4 +1,4 @@
-"""Instructions that NVIDIA's machines have and PTX has not: only the compiler forms them.
+"""Instructions of NVIDIA's machines that PTX lacks; only the compiler forms them.
 
 ``add3`` is IADD3 of Volta and later: the sum of three integers.
 """

@@ -1,9 +1,9 @@
 """``mbarrier`` objects (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
 
-PTX leaves the 64 bits of an object open.  Here they are, from the lowest: 20 bits of arrivals still awaited in this
-phase, 20 bits of arrivals expected in each of the next, 22 bits of bytes still to come (two's complement), one unused,
-and the parity of the phase.  A phase is complete when neither arrivals nor bytes are awaited.  The state that
-``mbarrier.arrive`` returns is the object as it was before.
+PTX does not define the 64 bits of an object.  Here they are, from the lowest: 20 bits of pending arrivals of this
+phase, 20 bits of arrivals expected in each later phase, 22 bits of pending bytes (two's complement), one unused, and
+the parity of the phase.  A phase is complete when no arrivals and no bytes are pending.  The state that
+``mbarrier.arrive`` returns is the previous object.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EXPECTED_SHIFT = COUNT_BITS
 BYTES_SHIFT, BYTES_BITS = 2 * COUNT_BITS, 22
 PHASE_SHIFT = 63
 DROPPED_SHIFT = 32
-"""Of an update's arrivals: those from here on are dropped, that is not expected in the next phases either."""
+"""First bit of dropped arrivals in an update; those are not expected in later phases either."""
 
 
 def _field(m: Algebra[V], a: V, shift: int, bits: int) -> V:
@@ -37,14 +37,14 @@ def _composed(m: Algebra[V], pending: V, expected: V, bytes_: V, phase: V) -> V:
 
 
 def initial(m: Algebra[V], count: V) -> V:
-    """An object in phase 0 that awaits ``count`` arrivals."""
+    """An object in phase 0 with ``count`` pending arrivals."""
     wide = m.zext(count, 64)
     zero = m.constant(64, 0)
     return _composed(m, wide, wide, zero, zero)
 
 
 def updated(m: Algebra[V], old: V, arrivals: V, bytes_: V) -> V:
-    """The object after arrivals (dropped ones from `DROPPED_SHIFT` on) and with more bytes to come, or fewer."""
+    """The object after arrivals (dropped ones from `DROPPED_SHIFT` on) and a change of pending bytes."""
     here, dropped = _field(m, arrivals, 0, COUNT_BITS), _field(m, arrivals, DROPPED_SHIFT, COUNT_BITS)
     mask = m.constant(64, (1 << COUNT_BITS) - 1)
     pending = m.and_(m.sub(_field(m, old, 0, COUNT_BITS), here), mask)
@@ -58,7 +58,7 @@ def updated(m: Algebra[V], old: V, arrivals: V, bytes_: V) -> V:
 
 
 def pending_count(m: Algebra[V], f: Form, state: V) -> V:
-    """The arrivals that were awaited."""
+    """The number of pending arrivals."""
     return m.trunc(_field(m, state, 0, COUNT_BITS), 32)
 
 

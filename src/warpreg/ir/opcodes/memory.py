@@ -1,6 +1,6 @@
-"""Memory, atomics and fences (PTX ISA, sections 9.7.9 and 9.7.13), which the executor carries out.
+"""Memory, atomics and fences (PTX ISA, sections 9.7.9 and 9.7.13), implemented by the executor.
 
-An atomic operation's ``update`` gives the new value from the old one and its operands.
+An atomic operation's ``update`` computes the new value from the old one and its operands.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SCOPE = "(cta|cluster|gpu|sys)"
 CACHE = "(ca|cg|cs|lu|cv|wb|wt)"
 HINTS = r"[.(L1::\w+)][.(L2::\w+)][.(L2::\w+)][.(L2::\w+)]"
 POLICY = r"[.(L1::\w+)][.(L2::\w+)].L2::cache_hint[.(L2::\w+)]"
-"""Hints of which one is the policy in a last operand."""
+"""Cache hints with a policy in a last operand."""
 PRIORITY = "(L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged)"
 LOWER = "(L2::evict_first|L2::evict_unchanged)"
 POLICIES = "the policy is 0: caches do not change results"
@@ -30,7 +30,7 @@ ATOMIC_SPACE = "(global|shared|shared::cta|shared::cluster)"
 
 
 def load_latency(modifiers: tuple[str, ...]) -> Latency:
-    """By state space; a generic address counts as global."""
+    """Latency class by state space; a generic address counts as global."""
     spaces = {m.split("::")[0] for m in modifiers}
     if "shared" in spaces:
         return Latency.SHARED
@@ -46,12 +46,12 @@ def larger(m: Algebra[V], f: Form, old: V, b: V) -> V:
 
 
 def increment(m: Algebra[V], f: Form, old: V, limit: V) -> V:
-    """Counts up to the limit, then from 0."""
+    """Count up to the limit, then from 0."""
     return m.select(m.ult(old, limit), m.add(old, m.constant(f.bits, 1)), m.constant(f.bits, 0))
 
 
 def decrement(m: Algebra[V], f: Form, old: V, limit: V) -> V:
-    """Counts down to 0, then from the limit."""
+    """Count down to 0, then from the limit."""
     zero = m.constant(f.bits, 0)
     wraps = m.or_(m.eq(old, zero), m.ult(limit, old))
     return m.select(wraps, limit, m.sub(old, m.constant(f.bits, 1)))
@@ -62,14 +62,14 @@ def swap_if_equal(m: Algebra[V], f: Form, old: V, expected: V, new: V) -> V:
 
 
 def float_sum(m: Algebra[V], f: Form, old: V, b: V) -> V:
-    """The sum; in global memory ``add.f32`` makes zeros of subnormal operands and results."""
+    """The sum; in global memory, ``add.f32`` flushes subnormal operands and results to zero."""
     if not (f.has("global") and f.bits == 32):
         return canonical(m, m.fadd(old, b))
     return zeroed(m, canonical(m, m.fadd(zeroed(m, old), zeroed(m, b))))
 
 
 def zeroed(m: Algebra[V], a: V) -> V:
-    """A subnormal f32 becomes the zero of its sign."""
+    """Flush a subnormal f32 to the zero of its sign."""
     is_subnormal = m.eq(m.and_(a, m.constant(32, EXPONENT[32])), m.constant(32, 0))
     return m.select(is_subnormal, sign_of(m, a), a)
 
@@ -103,7 +103,7 @@ VECTORS = (
         for width, kind in (("(v2|v4|v8)", "f16"), ("(v2|v4)", "f16x2"))
     ),
 )
-"""Operations on vectors: each element is an atomic operation of its own."""
+"""Operations on vectors: each element is a separate atomic operation."""
 
 
 def hinted(update: str) -> str:

@@ -1,4 +1,4 @@
-"""All rows, and what they say about an instruction."""
+"""All rows, and the properties of instructions derived from them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _by_name() -> dict[str, tuple[Opcode, ...]]:
 
 
 def is_known(opcode: str) -> bool:
-    """Whether the table has a row of that base opcode."""
+    """Whether the table has a row of this base opcode."""
     return opcode in _by_name()
 
 
@@ -94,7 +94,7 @@ def is_allowed(opcode: str, modifiers: tuple[str, ...]) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def canonical(opcode: str, modifiers: tuple[str, ...]) -> tuple[str, ...]:
-    """Modifiers in the order of the first row that has them; as they are where one has them so, or none does."""
+    """Modifiers in the order of the first row that has them; unchanged if a row has this order, or no row has them."""
     if len(modifiers) < 2 or _matching(opcode, modifiers):
         return modifiers
     found = (order.arranged(opcode, row.syntax, modifiers) for row in _by_name().get(opcode, ()))
@@ -105,8 +105,9 @@ def canonical(opcode: str, modifiers: tuple[str, ...]) -> tuple[str, ...]:
 def _resolved(
     opcode: str, modifiers: tuple[str, ...], results: int, sources: int, predicates: int = 0
 ) -> tuple[Opcode, Form] | None:
-    """The first row that takes so many operands, ``predicates`` of the sources being predicates (counted for ``cp``,
-    which takes a predicate or a number in one place)."""
+    """The first row with these numbers of operands.  ``predicates`` is the number of predicates among the sources,
+    checked for ``cp``, which takes a predicate or a number in one position.
+    """
     for row in _matching(opcode, modifiers):
         signature = None if row.arrangement else row.signature(modifiers, results, sources)
         if signature and (opcode != "cp" or signature.sources.count(PRED) == predicates):
@@ -115,11 +116,11 @@ def _resolved(
 
 
 NESTED = (Vector, Arguments, AddressTuple, Pair)
-"""Operands that hold others."""
+"""Operands that contain operands."""
 
 
 def flattened(operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-    """Operand slots: brace lists, pairs, argument lists and texture operands opened."""
+    """Operand slots: brace lists, pairs, argument lists and texture operands flattened."""
     for operand in operands:
         if isinstance(operand, NESTED):
             break
@@ -137,7 +138,7 @@ def flattened(operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
 
 
 def resolve(instr: Instruction) -> tuple[Opcode, Form]:
-    """The row that an instruction falls under, and the form that the row's meaning takes.
+    """The row of an instruction, and the form that the row's meaning takes.
 
     Raises UnsupportedError with the full opcode and the location if no row allows these modifiers, types and operands.
     """
@@ -153,7 +154,7 @@ def resolve(instr: Instruction) -> tuple[Opcode, Form]:
 
 
 def _arranged(instr: Instruction, results: int, sources: int) -> tuple[Opcode, Form] | None:
-    """The row whose signature the grouping of the operands decides."""
+    """The row of an instruction whose signature depends on the grouping of its operands."""
     if instr.opcode not in texture.OPCODE_NAMES:
         return None
     for row in _matching(instr.opcode, instr.modifiers):
@@ -164,7 +165,7 @@ def _arranged(instr: Instruction, results: int, sources: int) -> tuple[Opcode, F
 
 
 def _selecting(form: Form, instr: Instruction) -> Form:
-    """The form of a video instruction that takes or writes parts of registers."""
+    """The form of a video instruction that reads or writes parts of registers."""
     operands = (*instr.results, *instr.sources)
     if not any(isinstance(o, Part) for o in operands):
         return form
@@ -173,7 +174,7 @@ def _selecting(form: Form, instr: Instruction) -> Form:
 
 
 def lookup(instr: Instruction) -> Opcode:
-    """The row that an instruction falls under.  Raises UnsupportedError as `resolve` does."""
+    """The row of an instruction.  Raises UnsupportedError as `resolve` does."""
     return resolve(instr)[0]
 
 
@@ -188,7 +189,7 @@ def signature(instr: Instruction) -> Signature:
 
 
 def classify(instr: Instruction) -> tuple[Unit, Latency]:
-    """Unit and latency class.  Never raises: what `lookup` refuses goes by its base opcode, an unknown one as ALU."""
+    """Unit and latency class.  Never raises: an instruction without row is classified by its base opcode, or as ALU."""
     rows = _matching(instr.opcode, instr.modifiers) or _by_name().get(instr.opcode, ())
     return (rows[0].unit, rows[0].latency_of(instr.modifiers)) if rows else (Unit.ALU, Latency.ALU)
 
@@ -202,7 +203,7 @@ def _carries(opcode: str, modifiers: tuple[str, ...]) -> tuple[bool, bool]:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What holds for every row that an instruction may fall under; see the properties of `Opcode`."""
+    """Properties shared by every row that an instruction may match; see the properties of `Opcode`."""
 
     is_pure: bool
     is_removable: bool
@@ -222,8 +223,9 @@ def _traits(opcode: str, modifiers: tuple[str, ...]) -> Traits:
 
 
 def traits(instr: Instruction) -> Traits:
-    """What the compiler may do with an instruction.  Never raises: what `lookup` refuses goes by its base opcode, an
-    unknown one has no trait."""
+    """Properties that the compiler uses.  Never raises: an instruction without row has those of its base opcode, or
+    none.
+    """
     return _traits(instr.opcode, instr.modifiers)
 
 

@@ -1,8 +1,8 @@
-"""Textures and surfaces (PTX ISA, sections "Texture Instructions" and "Surface Instructions"), which the executor
-carries out.
+"""Textures and surfaces (PTX ISA, sections "Texture Instructions" and "Surface Instructions"), executed by the
+executor.
 
-How many operands such an instruction has does not tell what they are: a sampler, coordinate offsets and a level of
-detail may each be there or not.  So a row's signature comes from the way the operands are grouped.
+The number of operands does not identify them: a sampler, coordinate offsets and a level of detail are all optional.
+Therefore a row's signature depends on the grouping of the operands.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from warpreg.ir.operands import AddressTuple, Operand, Pair, Register, Vector
 from warpreg.ir.types import F32, PRED, S32, U32, U64, Type
 
 COORDINATES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 2, "a2d": 3, "cube": 3, "acube": 4}
-"""Coordinates by geometry; that of an array begins with the index of the layer."""
+"""Number of coordinates by geometry; that of an array begins with the index of the layer."""
 
 LAYERED = frozenset({"a1d", "a2d", "acube"})
 CUBES = frozenset({"cube", "acube"})
@@ -26,10 +26,10 @@ OPCODE_NAMES = frozenset({"tex", "tld4", "txq", "suld", "sust", "sured", "suq"})
 
 @dataclass(frozen=True)
 class TextureOperands:
-    """The sources of a texture or surface instruction by what they are.
+    """The sources of a texture or surface instruction by role.
 
-    ``coordinates`` holds what is written, padding elements included; ``extra`` is the level of detail or the two
-    gradients, ``data`` what a surface instruction stores.
+    ``coordinates`` are as written, padding elements included; ``extra`` is the level of detail or the two gradients,
+    ``data`` the values that a surface instruction stores.
     """
 
     handle: Operand
@@ -41,14 +41,14 @@ class TextureOperands:
 
 
 def geometry(instr: Instruction) -> str:
-    """The modifier that says what is accessed: ``2d``, ``acube``, ..."""
+    """The modifier that names the geometry: ``2d``, ``acube``, ..."""
     return next(m for m in instr.modifiers if m in COORDINATES)
 
 
 def texture_operands(instr: Instruction) -> TextureOperands | None:
-    """The parts of ``tex``, ``tld4``, ``suld``, ``sust`` or ``sured``; None if they do not go together.
+    """The parts of ``tex``, ``tld4``, ``suld``, ``sust`` or ``sured``; None if they do not match.
 
-    Raises UnsupportedError where depths are compared.
+    Raises UnsupportedError for a depth comparison.
     """
     if not instr.sources or not isinstance(instr.sources[0], AddressTuple):
         return None

@@ -19,7 +19,7 @@ def ones(m: Algebra[V], bits: int) -> V:
 
 
 def low_mask(m: Algebra[V], bits: int, count: V) -> V:
-    """``count`` ones at the bottom; all ones where the count is the width or more."""
+    """``count`` low ones; all ones if the count is at least the width."""
     return m.xor(m.shl(ones(m, bits), count), ones(m, bits))
 
 
@@ -28,7 +28,7 @@ def resized(m: Algebra[V], a: V, bits: int) -> V:
 
 
 def amount(m: Algebra[V], f: Form, n: V) -> V:
-    """A 32-bit shift amount at the width of the shifted value; what does not fit stays past the width."""
+    """A 32-bit shift amount, extended or saturated to the width of the shifted value."""
     if f.bits >= 32:
         return resized(m, n, f.bits)
     limit = m.constant(32, f.bits)
@@ -45,7 +45,7 @@ def extract_unsigned(m: Algebra[V], f: Form, a: V, position: V, length: V) -> V:
 
 
 def extract_signed(m: Algebra[V], f: Form, a: V, position: V, length: V) -> V:
-    """The field's highest bit, or the value's where the field reaches past it, fills from the left."""
+    """The field extended by its highest bit, or by that of the value if the field extends beyond it."""
     width, count = m.constant(f.bits, f.bits), field(m, f, length)
     unused = m.select(m.ult(count, width), m.sub(width, count), m.constant(f.bits, 0))
     shifted = m.shl(m.ashr(a, field(m, f, position)), unused)
@@ -75,7 +75,7 @@ def find_highest(m: Algebra[V], f: Form, a: V) -> V:
 
 
 def permute_bytes(m: Algebra[V], f: Form, a: V, b: V, selector: V) -> V:
-    """Each nibble of the selector picks one of the eight bytes of {b, a}; its top bit replicates that byte's sign."""
+    """Each nibble of the selector selects one of the eight bytes of {b, a}; its top bit replicates that byte's sign."""
     both = m.or_(m.zext(a, 64), m.shl(m.zext(b, 64), m.constant(64, 32)))
     result = m.constant(32, 0)
     for byte in range(4):
@@ -97,7 +97,7 @@ PERMUTATIONS = {
     "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
     "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
 }
-"""The selectors that the low two bits of the operand choose in each mode of ``prmt``."""
+"""The selectors of each mode of ``prmt``, by the low two bits of the operand."""
 
 
 def permute_bytes_mode(m: Algebra[V], f: Form, a: V, b: V, c: V) -> V:
@@ -110,7 +110,7 @@ def permute_bytes_mode(m: Algebra[V], f: Form, a: V, b: V, c: V) -> V:
 
 
 def funnel_shift(m: Algebra[V], f: Form, a: V, b: V, count: V) -> V:
-    """{b, a} shifted as 64 bits: left keeps the high word, right the low word."""
+    """{b, a} shifted as 64 bits; a left shift returns the high word, a right shift the low word."""
     both = m.or_(m.zext(a, 64), m.shl(m.zext(b, 64), m.constant(64, 32)))
     limit = m.constant(32, 32)
     n = m.and_(count, m.constant(32, 31)) if f.has("wrap") else m.select(m.ult(count, limit), count, limit)
@@ -120,7 +120,7 @@ def funnel_shift(m: Algebra[V], f: Form, a: V, b: V, count: V) -> V:
 
 
 def any_logic(m: Algebra[V], f: Form, a: V, b: V, c: V, table: V) -> V:
-    """Bit i of the table is the result where the bits of (a, b, c) spell i: a tree of selections, bit by bit."""
+    """Bit i of the table is the result for bits (a, b, c) that encode i: a tree of bitwise selections."""
     zero, one = m.constant(32, 0), m.constant(32, 1)
     leaves = [m.sub(zero, m.and_(m.lshr(table, m.constant(32, index)), one)) for index in range(8)]
     for value in (c, b, a):
@@ -130,15 +130,16 @@ def any_logic(m: Algebra[V], f: Form, a: V, b: V, c: V, table: V) -> V:
 
 
 def any_logic_and_test(m: Algebra[V], f: Form, a: V, b: V, c: V, table: V, q: V) -> tuple[V, V]:
-    """The predicate tells whether a bit is set, combined with q."""
+    """The predicate states whether a bit is set, combined with q."""
     result = any_logic(m, f, a, b, c, table)
     some = m.xor(m.eq(result, m.constant(32, 0)), m.constant(1, 1))
     return result, m.or_(some, q) if f.has("or") else m.and_(some, q)
 
 
 def extend_field(m: Algebra[V], f: Form, a: V, length: V) -> V:
-    """The low bits of a, extended by sign or zeros; a length of 32 or more keeps a, or with ``.wrap`` counts modulo
-    32."""
+    """The low bits of a, extended by sign or zeros; a length of 32 or more keeps a, or with ``.wrap`` is taken modulo
+    32.
+    """
     width, zero = m.constant(32, 32), m.constant(32, 0)
     if f.has("wrap"):
         length = m.and_(length, m.constant(32, 31))
@@ -150,7 +151,7 @@ def extend_field(m: Algebra[V], f: Form, a: V, length: V) -> V:
 def find_nth_set(m: Algebra[V], f: Form, mask: V, base: V, offset: V) -> V:
     """Position of the |offset|-th set bit from ``base`` on, upwards or downwards; all ones if there is none.
 
-    Offset 0 asks for the base bit itself.  Downwards is upwards in the reversed mask.
+    Offset 0 tests the base bit itself.  A downward search is an upward search in the reversed mask.
     """
     zero, one, last = m.constant(32, 0), m.constant(32, 1), m.constant(32, 31)
     downwards, itself = m.slt(offset, zero), m.eq(offset, zero)

@@ -12,13 +12,13 @@ V = TypeVar("V")
 
 ROUNDING = "(rn|rz|rm|rp)"
 NAN = {32: 0x7FFFFFFF, 64: 0x7FF8000000000000}
-"""The NaN that arithmetic yields, by width."""
+"""The NaN result of arithmetic, by width."""
 EXPONENT = {32: 0x7F800000, 64: 0x7FF0000000000000}
-"""The exponent field: infinity, and the bound of the finite numbers."""
+"""The exponent field: infinity, and the bound of finite numbers."""
 
 
 def number(m: Algebra[V], bits: int, value: float) -> V:
-    """A constant, rounded to the format of that width."""
+    """A constant, rounded to the format of this width."""
     packed = struct.pack("<f", value) if bits == 32 else struct.pack("<d", value)
     return m.constant(bits, int.from_bytes(packed, "little"))
 
@@ -40,12 +40,12 @@ def is_nan(m: Algebra[V], a: V) -> V:
 
 
 def canonical(m: Algebra[V], a: V) -> V:
-    """a, with every NaN replaced by the one of `NAN`."""
+    """a, with every NaN replaced by that of `NAN`."""
     return m.select(is_nan(m, a), m.constant(m.width(a), NAN[m.width(a)]), a)
 
 
 def flushed(m: Algebra[V], f: Form, a: V) -> V:
-    """With ``.ftz`` a subnormal f32 becomes the zero of its sign."""
+    """With ``.ftz``, a subnormal f32 is replaced by the zero of its sign."""
     if not f.ftz or m.width(a) != 32:
         return a
     subnormal = m.eq(m.and_(a, m.constant(32, EXPONENT[32])), m.constant(32, 0))
@@ -53,14 +53,14 @@ def flushed(m: Algebra[V], f: Form, a: V) -> V:
 
 
 def saturated(m: Algebra[V], a: V) -> V:
-    """Clamped to [0, 1]; NaN becomes +0."""
+    """Clamp to [0, 1]; NaN becomes +0."""
     zero, one = number(m, m.width(a), 0.0), number(m, m.width(a), 1.0)
     a = m.select(m.fcmp("olt", zero, a), a, zero)
     return m.select(m.fcmp("olt", a, one), a, one)
 
 
 def finished(m: Algebra[V], f: Form, a: V) -> V:
-    """A raw result with ``.ftz``, ``.sat`` and the canonical NaN applied."""
+    """Apply ``.ftz``, ``.sat`` and the canonical NaN to a raw result."""
     a = flushed(m, f, a)
     return saturated(m, a) if f.sat else canonical(m, a)
 
@@ -86,7 +86,7 @@ def div(m: Algebra[V], f: Form, a: V, b: V) -> V:
 
 
 def div_approximate(m: Algebra[V], f: Form, a: V, b: V) -> V:
-    """As a * (1/b): for |b| above 2**126 the reciprocal is lost and the quotient is a zero, or NaN if a is infinite."""
+    """a * (1/b): for |b| above 2**126 the reciprocal underflows and the quotient is a zero, or NaN if a is infinite."""
     a, b = flushed(m, f, a), flushed(m, f, b)
     size = magnitude(m, b)
     lost = m.and_(m.fcmp("olt", number(m, 32, 2.0**126), size), m.fcmp("olt", size, m.constant(32, EXPONENT[32])))
@@ -115,12 +115,14 @@ def neg(m: Algebra[V], f: Form, a: V) -> V:
 
 
 def copysign(m: Algebra[V], f: Form, a: V, b: V) -> V:
-    """The sign of a on the magnitude of b."""
+    """The magnitude of b with the sign of a."""
     return m.or_(sign_of(m, a), magnitude(m, b))
 
 
 def extremum(m: Algebra[V], f: Form, a: V, b: V) -> V:
-    """``min`` or ``max``: of numbers, unless ``.NaN`` lets one NaN decide; ``.xorsign.abs`` compares magnitudes."""
+    """``min`` or ``max`` of the operands that are not NaN; with ``.NaN``, any NaN gives NaN; ``.xorsign.abs`` compares
+    magnitudes.
+    """
     a, b = flushed(m, f, a), flushed(m, f, b)
     choose = m.fmin if f.opcode == "min" else m.fmax
     if f.has("abs"):

@@ -14,7 +14,7 @@ WORDS = "(u32|u64|s32|s64)"
 
 
 def extend(m: Algebra[V], f: Form, a: V, bits: int) -> V:
-    """Widened by the signedness of the instruction's type."""
+    """Extend to ``bits`` by the signedness of the instruction's type."""
     return m.sext(a, bits) if f.signed else m.zext(a, bits)
 
 
@@ -54,12 +54,12 @@ def add_with_carry_out(m: Algebra[V], f: Form, a: V, b: V, carry: V) -> tuple[V,
 
 
 def inverted(m: Algebra[V], carry: V) -> V:
-    """The borrow of a carry, and the carry of a borrow."""
+    """The borrow for a carry, or the carry for a borrow."""
     return m.xor(carry, m.constant(1, 1))
 
 
 def sub_carry_out(m: Algebra[V], f: Form, a: V, b: V) -> tuple[V, V]:
-    """The machine adds a, the complement of b, and 1: it carries where nothing is borrowed."""
+    """a plus the complement of b plus 1, as on the machine: the carry is 1 if nothing is borrowed."""
     return m.sub(a, b), inverted(m, m.ult(a, b))
 
 

@@ -1,7 +1,7 @@
 """Video instructions (PTX ISA, sections 9.7.18 and 9.7.19): parts of words, clamping, and a secondary operation.
 
-A source may name a byte or half of its register, or be negated; a destination may name the part to replace.  The form's
-`Form.part` tells; operands come as whole registers.  Intermediate results are 33 bits wide, here in 64.
+A source may name a byte or half of its register, or be negated; a destination may name the part to replace.
+`Form.part` returns these parts; operands are whole registers.  Intermediate results have 33 bits, here in 64.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def greatest(m: Algebra[V], a: V, b: V) -> V:
 
 
 def bounded(m: Algebra[V], a: V, signed: bool, bits: int) -> V:
-    """A signed number of any width clamped to the integers of ``bits``."""
+    """A signed number of any width clamped to the integers of ``bits`` bits."""
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     width = m.width(a)
     return least(m, greatest(m, a, m.constant(width, low)), m.constant(width, high))
@@ -61,7 +61,7 @@ SCALAR: dict[str, Meaning] = {
 
 
 def completed(m: Algebra[V], f: Form, result: V, signed: bool, c: V | None) -> V:
-    """Clamped under ``.sat``, then combined with c, or put in the place of a part of c."""
+    """Clamp under ``.sat``, then combine with c, or insert into c."""
     selector = f.destination
     at, bits = place(selector)
     if f.sat:
@@ -91,7 +91,7 @@ def scalar(m: Algebra[V], f: Form, a: V, b: V, c: V | None = None) -> V:
 
 
 def shift(m: Algebra[V], f: Form, a: V, b: V, c: V | None = None) -> V:
-    """By at most 32 with ``.clamp``, by the low five bits with ``.wrap``."""
+    """Shift by at most 32 with ``.clamp``, by the low five bits with ``.wrap``."""
     result_type, a_type, _ = f.types
     value = source(m, f, 0, a, a_type)
     at, bits = place(f.part(1).selector)
@@ -103,7 +103,7 @@ def shift(m: Algebra[V], f: Form, a: V, b: V, c: V | None = None) -> V:
 
 
 def _shifted_left(m: Algebra[V], f: Form, value: V, count: V) -> V:
-    """33 bits shifted by 32 need 65: before the last step of a saturating shift the value is bounded."""
+    """33 bits shifted by 32 need 65, so the value is bounded before the last step of a saturating shift."""
     if not f.sat:
         return m.shl(value, count)
     is_whole = m.eq(count, m.constant(64, 32))
@@ -112,7 +112,7 @@ def _shifted_left(m: Algebra[V], f: Form, value: V, count: V) -> V:
 
 
 def compare(m: Algebra[V], f: Form, a: V, b: V, c: V | None = None) -> V:
-    """1 where the relation holds."""
+    """1 if the relation holds, else 0."""
     a_type, b_type = f.types
     x, y = source(m, f, 0, a, a_type), source(m, f, 1, b, b_type)
     return completed(m, f, m.zext(related(m, f, x, y), 64), False, c)

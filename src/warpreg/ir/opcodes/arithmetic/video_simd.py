@@ -1,8 +1,8 @@
 """Video instructions on two halves or four bytes of a word (PTX ISA, section 9.7.19).
 
-A source selector such as ``h10`` or ``b7610`` picks elements of the pair {b, a}, highest first; without one the first
-operand's elements are those of a, the second's those of b.  A destination selector names the elements that are written;
-the others come from c.  With ``.add`` the written elements are summed and added to c.
+A source selector such as ``h10`` or ``b7610`` selects elements of the pair {b, a}, highest first; by default, the first
+operand has the elements of a, the second those of b.  A destination selector names the elements that are written; the
+others come from c.  With ``.add``, the written elements are summed and added to c.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ V = TypeVar("V")
 
 
 def average(m: Algebra[V], a: V, b: V) -> V:
-    """Halfway cases go away from zero."""
+    """The average; halves are rounded away from zero."""
     total, one = m.add(a, b), m.constant(32, 1)
     raised = m.add(total, m.xor(m.lshr(total, m.constant(32, 31)), one))
     return m.ashr(raised, one)
@@ -56,7 +56,7 @@ def elements(m: Algebra[V], f: Form, index: int, a: V, b: V, signed: bool) -> li
 
 
 def simd(m: Algebra[V], f: Form, a: V, b: V, c: V) -> V:
-    """One result an element, clamped under ``.sat``."""
+    """One result per element, clamped under ``.sat``."""
     compares = f.opcode.startswith("vset")
     result_signed, a_signed, b_signed = (False, *_signs(f)) if compares else _signs(f)
     count = int(f.opcode[-1])

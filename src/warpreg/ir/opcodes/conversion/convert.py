@@ -47,7 +47,7 @@ def limits(type_: Type) -> tuple[int, int]:
 
 
 def integer_to_integer(m: Algebra[V], f: Form, a: V) -> V:
-    """Extended by the source's signedness or cut; ``.sat`` clamps to the result's range."""
+    """Extend by the source's signedness, or truncate; ``.sat`` clamps to the result's range."""
     result, source = f.types
     bits = max(result.bits, source.bits)
     a = m.sext(a, bits) if source.is_signed else m.zext(a, bits)
@@ -62,9 +62,9 @@ def integer_to_integer(m: Algebra[V], f: Form, a: V) -> V:
 
 
 def float_to_integer(m: Algebra[V], f: Form, a: V) -> V:
-    """Rounded as named and clamped to the result's range.
+    """Round as specified and clamp to the result's range.
 
-    NaN becomes 0, but the highest bit alone where the source is f64 or the result has 64 bits.
+    NaN becomes 0, or only the highest bit if the source is f64 or the result has 64 bits.
     """
     result, source = f.types
     a = flushed(m, f, a)
@@ -97,12 +97,12 @@ def to_generic(m: Algebra[V], f: Form, a: V) -> V:
 
 
 def from_generic(m: Algebra[V], f: Form, a: V) -> V:
-    """The address in a state space of a generic address."""
+    """The address in a state space for a generic address."""
     return m.sub(a, m.constant(f.bits, _window(f)))
 
 
 def is_in_space(m: Algebra[V], f: Form, a: V) -> V:
-    """Constants and parameters share the global addresses."""
+    """Whether a generic address is in a state space; constants and parameters share the global addresses."""
     bits, space = m.width(a), f.modifiers[0].split("::")[0]
     if space in WINDOWS:
         return m.ult(m.sub(a, m.constant(bits, WINDOWS[space])), m.constant(bits, WINDOW_BYTES))
@@ -115,7 +115,7 @@ def _window(f: Form) -> int:
 
 
 def _narrower(source: str) -> list[str]:
-    """The integer types that do not hold every value of another one."""
+    """The integer types that cannot represent every value of another type."""
     least, most = limits(TYPES[source])
     return [name for name in NAMES if limits(TYPES[name])[0] > least or limits(TYPES[name])[1] < most]
 
