@@ -1,4 +1,4 @@
-"""Draws the figures that `warpreg.experiments.papers.figures` declares: one general function for each kind."""
+"""Draw the figures that the papers declare (`warpreg.experiments.papers.figure`): one general function per kind."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from warpreg.report.style import (
 )
 
 MANY = 12
-"""The most bars with values above them; panels with more places are stacked in rows, with rotated names."""
+"""Maximum number of bars with values above them; panels with more places are stacked in rows, with rotated names."""
 WIDE, NARROW, PANEL, HEIGHT, ROW = 9.6, 4.8, 3.4, 3.4, 2.6
 """Inches: the widest figure, the narrowest, a panel beside others, a figure of one row, a row of several."""
 FOLD = 17
-"""Characters of a name in a line."""
+"""Characters per line of a name."""
 TALL = 40
-"""Characters of a line of the label beside a panel."""
+"""Characters per line of the label beside a panel."""
 CHARACTER = 0.068
 """Inches per character of a name."""
 KEY = 0.5
-"""Inches of a key of the legend beside its name."""
+"""Inches of a legend key beside its name."""
 WIRE_HATCH = "/////"
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
 
@@ -220,7 +220,7 @@ def _axes(axes: Axes, panel: Panel) -> None:
 
 
 def _legend(drawn: Picture, panels: Sequence[Axes], title: str) -> None:
-    """One for all panels, printed values last, in as many columns as the figure is wide enough for."""
+    """Draw one legend for all panels, printed values last, in as many columns as fit the width."""
     handles: dict[str, Any] = {}
     for axes in panels:
         handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True)) | handles

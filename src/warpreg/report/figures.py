@@ -23,10 +23,10 @@ PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 
 
 def demo_figure(rows: Sequence[Row], sweep: Mapping[int, Sequence[Row]], caption: str) -> Figure:
-    """Three panels: MRF accesses elided, energy normalized to the plain MRF, and energy against the cache's entries.
+    """Three panels: MRF accesses elided, energy normalized to the plain MRF, and energy by entries of the cache.
 
-    ``rows`` has one row per workload under one design; ``sweep`` gives such rows by entries a thread; ``caption`` is
-    the line of provenance at the foot.
+    ``rows`` has one row per workload under one design; ``sweep`` contains such rows by entries per thread; ``caption``
+    is the line of provenance at the bottom.
     """
     with style():
         figure = Figure(figsize=(10, 6.6), layout="constrained")

@@ -13,7 +13,7 @@ import pandas as pd
 from warpreg.experiments.papers.figure import Figure, Mean
 
 MEAN = "mean"
-"""The place after the last workload."""
+"""The place of the mean, after the last workload."""
 BAR = 0.84
 """Width of all bars of a place, as a fraction of the place."""
 SMALLEST = 1e-6
@@ -90,7 +90,7 @@ class Panel:
             yield place, [value for name in names for value in found.get((name, series, group), ())]
 
     def means(self, series: str, group: str = "") -> list[float]:
-        """Their means."""
+        """The mean at each place."""
         return [mean_of(values, self.figure.mean) for _, values in self.values(series, group)]
 
     def means_of_all(self) -> list[float]:

@@ -1,7 +1,7 @@
-"""The pages of reproduced results: ``python -m warpreg.report.reproduction_page [PAPER]...``.
+"""Write the pages of reproduced results: ``python -m warpreg.report.reproduction_page [PAPER]...``.
 
-One page a paper: the table of its results, what the ablations of their causes show, and its figures.  They are made of
-what ``warpreg reproduce`` wrote with ``--json`` and ``--figures`` (``--from``), or measured now.
+There is one page per paper: the table of its results, the ablations of their causes, and its figures.  The input is the
+output of ``warpreg reproduce`` with ``--json`` and ``--figures`` (``--from``), or a new measurement.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ Row = Mapping[str, Any]
 
 
 class PageError(WarpregError):
-    """Files that a page cannot be made of."""
+    """Files that are no valid input of a page."""
 
 
 @click.command()
@@ -93,7 +93,9 @@ def page(
     ablated: Sequence[Row],
     pictures: Iterable[tuple[Figure, str]],
 ) -> Iterator[str]:
-    """The page as lines of Markdown; ``workloads`` is how many were measured, each picture a path from the page on."""
+    """The page as lines of Markdown; ``workloads`` is the number of measured workloads, each picture a path relative to
+    the page.
+    """
     yield INTRODUCTION.format(title=TITLES[paper], command=COMMAND, paper=paper, size=size, workloads=workloads)
     yield from table(rows)
     verdicts = {row["id"]: row["verdict"] for row in ablated if row["verdict"]}
@@ -107,7 +109,7 @@ def page(
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
-    """The results of one paper as lines of Markdown, how many are within tolerance first."""
+    """The results of one paper as lines of Markdown, after the number of results within tolerance."""
     yield _filled(f"{summed(rows[0]['paper'], rows)}.")
     yield _line(HEADINGS)
     yield _line(["---"] * len(HEADINGS))
@@ -125,8 +127,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def reasons(heading: str, rows: Sequence[Row], verdicts: Mapping[str, Verdict] = MappingProxyType({})) -> Iterator[str]:
-    """What is said of results, those together of which the same is said, each with the verdict on that; nothing of
-    none."""
+    """Causes or remarks with the results that share them, each with its verdict; empty without rows."""
     said: dict[str, list[str]] = {}
     for row in rows:
         verdict = f" ({verdicts[row['id']]})" if row["id"] in verdicts else ""
@@ -138,8 +139,9 @@ def reasons(heading: str, rows: Sequence[Row], verdicts: Mapping[str, Verdict] =
 
 
 def ablations(paper: str, size: str, rows: Sequence[Row], ablated: Sequence[Row]) -> Iterator[str]:
-    """The results outside their tolerance beside what they become under the ablation of their cause, with the verdict
-    on that; then what each ablation is.  Nothing without ablations."""
+    """The results outside their tolerance beside their values under the ablation of their cause, with the verdict; then
+    the description of each ablation.  Empty without ablations.
+    """
     by_result = {row["id"]: row for row in ablated}
     outside = [_judged(row, by_result.get(row["id"])) for row in rows if row["within"] is False]
     if not outside or not ablated:
@@ -159,7 +161,7 @@ def ablations(paper: str, size: str, rows: Sequence[Row], ablated: Sequence[Row]
 
 
 def _judged(row: Row, shown: Row | None) -> Row:
-    """A result outside its tolerance with what its ablation shows; not explained without one."""
+    """A result outside its tolerance with the outcome of its ablation; "not explained" without one."""
     verdict: Verdict = "not explained"
     nothing = {"ablated": None, "share": None, "within": None, "verdict": verdict, "ablation": "", "title": ""}
     return {**nothing, **{key: row[key] for key in ("id", "published", "measured")}, **(shown or {})}
@@ -170,7 +172,7 @@ def _numbers(counted: Mapping[Verdict, int]) -> Mapping[str, int]:
 
 
 def left_out(rows: Sequence[Row]) -> Iterator[str]:
-    """Workloads that some measures do without, and why; nothing of none."""
+    """Workloads that some measures lack, and the reasons; empty if there are none."""
     found: Mapping[str, str] = next((row["left_out"] for row in rows if row.get("left_out")), {})
     if found:
         yield "\n## Excluded workloads\n"
@@ -198,8 +200,9 @@ def _measured(paper: str, size: str, processes: int | None) -> tuple[list[Row], 
 
 
 def _read(paper: str, folder: Path) -> tuple[list[Row], list[Row], Drawn]:
-    """Results and frames that were written to a folder, as ``<paper>.json``, ``<paper>-ablations.json``, which may be
-    missing, and a CSV file a figure."""
+    """Results and frames from a folder: ``<paper>.json``, ``<paper>-ablations.json`` (optional), and one CSV file per
+    figure.
+    """
     path = folder / f"{paper}.json"
     if not path.is_file():
         raise PageError(f"{path}: expected the results of warpreg reproduce {paper} --json, found no file")

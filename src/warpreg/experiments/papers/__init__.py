@@ -1,5 +1,5 @@
-"""The papers, a folder each: `results`, `figures`, `causes` and special designs.
+"""Reproduced papers, one folder each: `results`, `figures`, `causes` and special designs.
 
-Read `reproduction`, which sets measured values beside printed ones; `cause`, `ablation` and `shown` say why a value
-differs and show it; `figure` is what a figure is.
+Read `reproduction`, which compares measured and printed values; `cause`, `ablation` and `shown`, which explain
+differences and test the explanations; `figure` defines a figure.
 """

@@ -1,9 +1,8 @@
-"""Ablations: a paper's study with one thing changed, so that what the change does to each result can be seen.
+"""Ablations: a paper's study with one input changed, to show the effect of the change on each result.
 
-What may change is what goes in: what the compiler is asked for, parameters of designs and of the machine, the code of
-a workload, and how much workloads weigh, if a source gives the mix.  What comes out stays: results are computed by the
-paper's own functions, of the workloads that they are of.  So an ablation has no place for another measure, for
-workloads that are chosen by what was found of them, or for a constant of its own.
+Only inputs may change: options of the compiler, parameters of designs and of the machine, the code of a workload, and
+the weights of workloads, if a source gives the mix.  Results are computed by the paper's own functions, from the same
+workloads.  An ablation can therefore not change a measure, select workloads by their results, or introduce a constant.
 """
 
 from __future__ import annotations
@@ -23,24 +22,24 @@ from warpreg.ir.errors import WarpregError
 
 Parameters = Mapping[str, Mapping[str, Value]]
 MACHINE = ("inner", "warps")
-"""Fields of measures that are parameters of the machine: the policy among active warps, and warps that an SM holds."""
+"""Fields of measures that are machine parameters: the policy among active warps, and the warps of an SM."""
 
 
 class AblationError(WarpregError):
-    """An ablation that changes what it may not."""
+    """An ablation that changes something else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """How much groups of workloads weigh, as ``source`` prints it: by group its weight and the workloads that share
-    it.  A workload of no group does not take part.
+    """Weights of groups of workloads, as ``source`` prints them: by group, its weight and its workloads.  A workload
+    without group is left out.
     """
 
     source: str
     groups: Mapping[str, tuple[float, Sequence[str]]]
 
     def weights(self, measured: Collection[str]) -> dict[str, float]:
-        """By workload; groups of which nothing was measured have no weight."""
+        """Weights by workload; groups without measured workloads are ignored."""
         weights: dict[str, float] = {}
         for weight, members in self.groups.values():
             known = [name for name in members if name in measured]
@@ -50,11 +49,11 @@ class Mix:
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """``parts`` of the paper's results are measured once more.  ``choice``: fields of the compiler's choice;
-    ``parameters`` by design; ``machine``: by field of a measure, out of ``MACHINE``, another value in the place of one;
-    ``code``: by workload the Python file of one that runs in its place; ``mix``: other weights of workloads.
+    """Measures ``parts`` of the paper's results again with one change.
 
-    Raises AblationError for a change that is none of the machine's, a mix without a source, and for no change at all.
+    ``choice``: fields of the compiler's options; ``parameters`` by design; ``machine``: new values by field of a
+    measure, one of ``MACHINE``; ``code``: by workload, the Python file of its replacement; ``mix``: other weights of
+    workloads.  Raises AblationError for another machine field, a mix without a source, and for no change at all.
     """
 
     title: str
@@ -76,7 +75,7 @@ class Ablation:
 
     @property
     def needs_runs(self) -> bool:
-        """Whether it takes other counts than the paper's study, and not only other weights of the same."""
+        """Whether it needs other counts than the paper's study, instead of only other weights."""
         return bool(self.choice or self.parameters or self.machine or self.code)
 
 
@@ -91,9 +90,7 @@ def ablated(
     *,
     keep: bool = False,
 ) -> Study:
-    """The study of some parts under an ablation, as if it were the one that the paper's figures ask for; ``keep`` as
-    in `study`.
-    """
+    """The study of some parts under an ablation, in the form of the paper's own study; ``keep`` as in `study`."""
     changed = {measure: under(measure, ablation) for part in parts for measure in part.measures}
     names = {str(ablation.code.get(name, name)): name for name in taking_part(ablation, parts, workloads)}
     found = study(
@@ -113,13 +110,13 @@ def ablated(
 
 
 def taking_part(ablation: Ablation, parts: Sequence[Part], workloads: Sequence[str]) -> list[str]:
-    """Workloads that the parts are about and, of a mix, that have a weight."""
+    """Workloads of the parts; with a mix, only those that have a weight."""
     mixed = ablation.mix.weights(workloads) if ablation.mix else workloads
     return [name for name in workloads if name in mixed and any(part.about(name) for part in parts)]
 
 
 def weighted(found: Study, mix: Mix | None) -> Study:
-    """What the workloads of a mix have in a study, with their weights; all of it without one."""
+    """The workloads of a mix in a study, with their weights; the study itself without a mix."""
     if mix is None:
         return found
     weights = mix.weights({name for by_workload in found.found.values() for name in by_workload})
@@ -155,7 +152,7 @@ def _merged(design: Replay | Variant, parameters: Parameters) -> tuple[tuple[str
 
 
 def _renamed(measure: Measure[Any], parameters: Parameters, found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Findings of a changed measure under the names that the original has for them."""
+    """Findings of a changed measure under the names of the original."""
     if not isinstance(measure, Scheduled):
         return found
     places = {one: _variant(one, parameters) for one in measure.variants}

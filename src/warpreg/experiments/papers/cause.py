@@ -1,4 +1,4 @@
-"""What is thought to keep a measured result from the printed one, to be shown by an ablation."""
+"""Supposed causes of differences between measured and printed results, each tested by an ablation."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["input", "compiler", "model"]
-"""Other workloads; other code for the same workload; what the model assumes."""
+"""Other workloads; other code of the same workload; assumptions of the model."""
 Verdict = Literal["shown", "partly", "not explained"]
 SHOWN = (0.6, 1.3)
-"""Share of the difference that goes away if a cause is shown."""
+"""Share of the difference that disappears if a cause is shown."""
 SOME = 0.1
-"""Of the difference at least so much less is left if a cause is shown in part."""
+"""Minimum share by which the difference shrinks if a cause is shown in part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """``ablation`` names the run that puts it to the test: the result measured once more without what is blamed.
+    """``ablation`` names the run that tests it: the result measured again without the supposed cause.
 
-    The text has no figures of a run: they come with the ablation.
+    The text contains no figures of a run; the ablation provides them.
     """
 
     kind: Kind
@@ -30,12 +30,12 @@ class Cause:
 
 
 def judge(share: float | None, *, within: bool) -> Verdict:
-    """What an ablation says of a cause.
+    """The verdict of an ablation on a cause.
 
-    ``share``: how much of the difference between printed and measured goes away (`Published.share`), None of a result
-    in words; ``within``: whether the ablated result agrees with the printed one.  A cause is shown if 0.6 to 1.3 of the
-    difference goes away and the result ends within, in words if it holds then.  Else it is shown in part if what is
-    left of the difference, on either side, is less by a tenth of it at least: a share of 0.1 to 1.9.
+    ``share``: how much of the difference between printed and measured value disappears (`Published.share`), None for a
+    result in words.  ``within``: whether the ablated result agrees with the printed one.  A cause is shown if 0.6 to
+    1.3 of the difference disappears and the result is within tolerance; a result in words must hold.  It is shown in
+    part if the remaining difference, on either side, is smaller by at least a tenth: a share of 0.1 to 1.9.
     """
     if share is None:
         return "shown" if within else "not explained"

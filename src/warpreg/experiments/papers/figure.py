@@ -1,4 +1,4 @@
-"""What a figure of a paper is: a tidy frame, how it is drawn, and the printed values that are marked in it."""
+"""A figure of a paper: its data frame, how it is drawn, and the printed values marked in it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from warpreg.experiments.studies.published import Measured
 from warpreg.experiments.studies.study import Study
 
 Kind = Literal["lines", "bars", "stacks", "points", "scatter"]
-"""Lines over numbers; bars side by side; bars stacked of parts; points one a workload, joined; points by two numbers.
+"""Lines over numbers; adjacent bars; stacked bars; joined points, one per workload; points by two numbers.
 
-All but ``points`` and ``scatter`` show means of the rows that fall on one place.
+All except ``points`` and ``scatter`` show means of the rows at one place.
 """
 Mean = Literal["arithmetic", "geometric"]
 Findings = Callable[[Study], Mapping[str, Measured]]
@@ -22,7 +22,7 @@ Findings = Callable[[Study], Mapping[str, Measured]]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A column of the frame along an axis.  Fractions are drawn in percent."""
+    """A column of the frame along an axis.  Fractions are shown in percent."""
 
     column: str
     label: str
@@ -31,7 +31,7 @@ class Axis:
 
     @property
     def heading(self) -> str:
-        """The column with its unit, as files name it."""
+        """The column with its unit, as in files."""
         return f"{self.column} [{self.unit}]" if self.unit else self.column
 
 
@@ -39,8 +39,8 @@ class Axis:
 class Mark:
     """A result of ``published.toml`` at the place of its measured value.
 
-    Without ``x`` it is a line across its panel, or an ``upright`` one if the value lies along the axis; ``left``: the
-    paper prints a saving, and the figure what is left.
+    Without ``x``, it is a line across its panel, or an ``upright`` one if the value is along the axis.  ``left``: the
+    paper prints a saving, and the figure shows the remainder.
     """
 
     result: str
@@ -55,10 +55,9 @@ class Mark:
 class Figure:
     """One figure or table.
 
-    ``frame`` has a row for each measured value, in column ``y``; the other columns say of what.  ``series`` is told
-    apart by colour (in ``stacks`` the parts), ``groups`` by places side by side, ``panels`` by pictures of their own.
-    ``texts`` is a column written over bars; ``spread`` draws standard deviations; ``mean`` adds, where workloads are
-    apart, the mean over them.
+    ``frame`` has one row per measured value, in column ``y``; the other columns are keys.  ``series`` is distinguished
+    by colour (in ``stacks``: the parts), ``groups`` by adjacent places, ``panels`` by separate panels.  ``texts`` is a
+    column written above bars.  ``spread`` draws standard deviations.  ``mean`` adds the mean over workloads.
     """
 
     name: str
@@ -78,7 +77,7 @@ class Figure:
 
     @property
     def headings(self) -> dict[str, str]:
-        """Columns whose names get a unit in files."""
+        """Columns that have a unit in files."""
         return {axis.column: axis.heading for axis in (self.x, self.y) if axis.unit}
 
 
@@ -88,13 +87,13 @@ WORKLOAD = Axis("workload", "")
 def columns_as_rows(
     frame: pd.DataFrame, keys: Sequence[str], columns: Mapping[str, str], what: str, value: str
 ) -> pd.DataFrame:
-    """A row for each of several columns: ``what`` has the name that ``columns`` gives it, ``value`` its value."""
+    """One row for each of several columns: ``what`` contains its name in ``columns``, ``value`` its value."""
     rows = frame.melt([*keys], [*columns], what, value)
     return rows.assign(**{what: rows[what].map(columns)})
 
 
 def of_results(findings: Findings, labels: Mapping[str, str], what: str, value: str) -> Callable[[Study], pd.DataFrame]:
-    """The frame of single results: ``what`` has the label of each, ``value`` its measured value."""
+    """The frame of single results: ``what`` contains the label of each, ``value`` its measured value."""
 
     def frame(study: Study) -> pd.DataFrame:
         found = findings(study)
@@ -105,5 +104,5 @@ def of_results(findings: Findings, labels: Mapping[str, str], what: str, value: 
 
 
 def marks_of(labels: Mapping[str, str]) -> tuple[Mark, ...]:
-    """The printed values beside those of :func:`of_results`."""
+    """The printed values of the results of :func:`of_results`."""
     return tuple(Mark(result, label) for result, label in labels.items())

@@ -1,4 +1,4 @@
-"""Parts of a paper's results: what is measured and computed together."""
+"""Parts of a paper's results that are measured and computed together."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from warpreg.experiments.studies.study import Measure, Study
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Results by id that ``findings`` computes from what the ``measures`` found.
+    """Results by id that ``findings`` computes from the output of ``measures``.
 
-    ``workloads``: those that the results are about, all of the paper's if none is named.
+    ``workloads``: the workloads of the results (default: all of the paper's).
     """
 
     measures: Sequence[Measure[Any]]
@@ -22,7 +22,7 @@ class Part:
     workloads: Sequence[str] = ()
 
     def about(self, workload: str) -> bool:
-        """Whether a workload counts."""
+        """Whether the part uses a workload."""
         return not self.workloads or workload in self.workloads
 
 

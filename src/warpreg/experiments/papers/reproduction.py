@@ -1,11 +1,11 @@
-"""A paper reproduced: each of its printed results beside what was measured here, none left out.
+"""Reproduction of a paper: every printed result beside the measured value.
 
-A paper is a folder.  ``results`` declares ``WORKLOADS`` (what its figures are of: the paper's own, as far as the suite
-has them), ``MEASURES`` (what they need of each), ``PARTS`` (results that are computed together, by name),
-``findings(study)`` (measured values of all parts by result id) and ``UNMEASURABLE`` (results whose inputs cannot exist
-here, with the reason).  ``causes`` declares ``CAUSES`` (what is thought to keep a value outside its tolerance, by
-result id), ``ABLATIONS`` (the runs that put that to the test, by name) and ``REMARKS`` (what was observed of results
-that no ablation can explain), ``figures`` declares ``FIGURES`` in the paper's order.
+A paper is a folder.  ``results`` declares ``WORKLOADS`` (the paper's own, as far as the suite has them), ``MEASURES``
+(required of each workload), ``PARTS`` (results that are computed together, by name), ``findings(study)`` (measured
+values of all parts by result id) and ``UNMEASURABLE`` (results whose inputs are not available, with the reason).
+``causes`` declares ``CAUSES`` (supposed causes of values outside their tolerance, by result id), ``ABLATIONS`` (runs
+that test them, by name) and ``REMARKS`` (observations on results that no ablation explains).  ``figures`` declares
+``FIGURES`` in the paper's order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from warpreg.experiments.studies.study import Measure, Study, study
 from warpreg.ir.errors import UnknownNameError, WarpregError
 
 PAPERS = {"rfc": "rfc", "orf-lrf": "orf_lrf", "rc-rsp": "rc_rsp"}
-"""Papers that are implemented, and the folder of each."""
+"""Implemented papers, and the folder of each."""
 
 
 NOT_AMONG_THEM = "about workloads that were not among those measured"
@@ -35,11 +35,11 @@ UNEXPLAINED = "not explained"
 
 
 class ReproductionError(WarpregError):
-    """A paper's module that claims a result that is not printed."""
+    """A paper's module that names a result that is not printed."""
 
 
 class Paper(Protocol):
-    """What a paper's module declares."""
+    """Declarations of a paper's module."""
 
     WORKLOADS: Sequence[str]
     MEASURES: Sequence[Measure[Any]]
@@ -51,7 +51,7 @@ class Paper(Protocol):
 
 
 class Explained(Protocol):
-    """What the module of a paper's causes declares."""
+    """Declarations of the module of a paper's causes."""
 
     CAUSES: Mapping[str, Cause]
     ABLATIONS: Mapping[str, Ablation]
@@ -60,7 +60,7 @@ class Explained(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reproduced:
-    """One printed result with its measured value; None where it cannot be measured, and ``cause`` says why."""
+    """One printed result with its measured value; None if it cannot be measured, with the reason in ``cause``."""
 
     published: Published
     measured: Measured | None
@@ -68,7 +68,7 @@ class Reproduced:
 
     @property
     def within(self) -> bool | None:
-        """Computed from the tolerance table; None where nothing was measured."""
+        """Computed from the tolerance table; None without a measurement."""
         return None if self.measured is None else self.published.within(self.measured)
 
     def as_dict(self) -> dict[str, Any]:
@@ -89,8 +89,9 @@ class Reproduced:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Of a paper's printed results how many were ``measured``, how many of these ``could_fail`` without the effect that
-    they tell, and how many of those that could are ``within`` tolerance."""
+    """Numbers of printed results: ``measured``; those that ``could_fail`` without the effect; of those, ``within``
+    tolerance.
+    """
 
     paper: str
     results: int
@@ -100,7 +101,7 @@ class Summary:
 
     @property
     def no_null(self) -> int:
-        """Measured results that would be within without any effect too, or of which no null is known."""
+        """Measured results that would be within tolerance without any effect, or whose null is unknown."""
         return self.measured - self.could_fail
 
     def as_dict(self) -> dict[str, Any]:
@@ -115,7 +116,7 @@ class Summary:
 
 
 def summed(paper: str, rows: Iterable[Mapping[str, Any]]) -> Summary:
-    """The summary of a paper's rows, as `Reproduced.as_dict` gives them."""
+    """The summary of a paper's rows in the form of `Reproduced.as_dict`."""
     every = list(rows)
     measured = [row for row in every if row["measured"] is not None]
     judged = [row for row in measured if row["could_fail"]]
@@ -162,7 +163,7 @@ def measure(
 def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
     """Every printed result of the paper, in the paper's order.
 
-    Raises ReproductionError if the module names one that is not printed.
+    Raises ReproductionError if the module names a result that is not printed.
     """
     module, said = paper_module(paper), explained(paper)
     findings = module.findings(found)
@@ -182,7 +183,7 @@ def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
 
 
 def _reason(result: str, said: Explained) -> str:
-    """The cause of a result outside its tolerance, which an ablation puts to the test, or that there is none."""
+    """The tested cause of a result outside its tolerance, or the statement that there is none."""
     if result in said.CAUSES:
         return str(said.CAUSES[result])
     return f"{UNEXPLAINED}; remark: {said.REMARKS[result]}" if result in said.REMARKS else UNEXPLAINED

@@ -1,4 +1,4 @@
-"""What an ablation shows: results beside what they become without what their cause blames, and the verdict on it."""
+"""Results of ablations: each result without its supposed cause, and the verdict on the cause."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from warpreg.experiments.studies.study import Study
 from warpreg.ir.errors import UnknownNameError
 
 ALL = "all"
-"""In the place of a name: every ablation of the paper."""
+"""Name that stands for all ablations of the paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A printed result, measured as it is and under the ablation that its cause names, ``title`` says what that is."""
+    """A printed result, measured unchanged and under the ablation of its cause; ``title`` describes the ablation."""
 
     published: Published
     cause: Cause
@@ -32,14 +32,14 @@ class Shown:
 
     @property
     def share(self) -> float | None:
-        """How much of the difference between printed and measured goes away (`Published.share`)."""
+        """Share of the difference between printed and measured value that disappears (`Published.share`)."""
         if self.measured is None or self.ablated is None:
             return None
         return self.published.share(self.measured, self.ablated)
 
     @property
     def verdict(self) -> Verdict | None:
-        """Whether the cause is shown (`judge`); None of a result that is within, or was not measured."""
+        """Whether the cause is shown (`judge`); None for a result within tolerance or without a measurement."""
         if self.measured is None or self.published.within(self.measured):
             return None
         if self.ablated is None:
@@ -47,7 +47,7 @@ class Shown:
         return judge(self.share, within=self.published.within(self.ablated))
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON and tables; ``within`` is of the ablated value."""
+        """Plain values for JSON and tables; ``within`` refers to the ablated value."""
         return {
             "paper": self.published.paper,
             "id": self.published.id,
@@ -73,7 +73,7 @@ def find_ablation(paper: str, name: str) -> Ablation:
 
 
 def parts_of(paper: str, ablation: Ablation) -> list[Part]:
-    """The parts of the paper's results that an ablation measures once more; raises UnknownNameError."""
+    """The parts of the paper's results that an ablation measures again; raises UnknownNameError."""
     known = paper_module(paper).PARTS
     for name in ablation.parts:
         if name not in known:
@@ -82,7 +82,7 @@ def parts_of(paper: str, ablation: Ablation) -> list[Part]:
 
 
 def workloads_under(paper: str, name: str, names: Sequence[str] = ()) -> list[str]:
-    """The workloads that an ablation runs, out of those named or the paper's; none if it takes no runs of its own."""
+    """The workloads that an ablation runs, among ``names`` or the paper's; none if it needs no runs of its own."""
     ablation = find_ablation(paper, name)
     asked = names or paper_module(paper).WORKLOADS
     return taking_part(ablation, parts_of(paper, ablation), asked) if ablation.needs_runs else []
@@ -98,7 +98,7 @@ def under_ablation(
     *,
     keep: bool = False,
 ) -> Mapping[str, Measured]:
-    """The paper's results under an ablation, at the size and with the choice of a study that was made as it is."""
+    """The paper's results under an ablation, at the size and with the options of the unchanged study."""
     ablation = find_ablation(paper, name)
     parts = parts_of(paper, ablation)
     if not ablation.needs_runs:
@@ -129,7 +129,7 @@ def compare(
     *,
     keep: bool = True,
 ) -> list[Shown]:
-    """Measure a paper's workloads as they are and under an ablation, or one after the other under all of them.  Raises
+    """Measure a paper's workloads unchanged and under one ablation, or all of them in turn.  Raises
     UnknownNameError.
     """
     wanted = list(explained(paper).ABLATIONS) if name == ALL else [name]

@@ -1,4 +1,4 @@
-"""Measures over many workloads, kept on disk, beside the figures that papers print.
+"""Measures over many workloads, cached on disk, and the values that papers print.
 
-Read `study`; `findings` keeps what was measured, `published` reads what is printed, `ratios` takes means.
+Read `study`; `findings` caches measurements, `published` reads printed values, `ratios` computes means.
 """

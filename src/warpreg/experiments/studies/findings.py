@@ -1,8 +1,8 @@
-"""Findings of measures kept on disk, so that a study that was cut short continues where it was.
+"""Cache of findings on disk, so that an interrupted study continues.
 
-The key of a finding covers what was requested (measure, workload, size, compiler's choice) and the sources of all that
-it may depend on.  Deleting findings costs only time.  A request that names a file of the user's, a design, a machine or
-a workload, is not kept: that file is not in the key.
+The key of a finding covers the request (measure, workload, size, compiler options) and the sources of all that it may
+depend on.  Deleting findings only costs time.  A request that names a user's file (a design, a machine or a workload)
+is not cached, because that file is not in the key.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ KIND = "findings"
 ROOT = Path(warpreg.__file__).parent
 EXPERIMENTS = "experiments"
 WITHOUT_PART = (EXPERIMENTS, "report", "cli")
-"""Packages that no run depends on; of the experiments, what a measure's module names is looked at."""
+"""Packages that no run depends on; of the experiments, only modules that a measure's module names are followed."""
 SOURCES = (".py", ".toml", ".ptx", ".cu", ".csv", ".json")
 FILES = (".py'", ".toml'")
-"""How the name of a file ends in the text of what was asked."""
+"""Endings of file names in the text of a request."""
 
 
 class Keyed(Protocol):
-    """A frozen dataclass: its text tells all of it."""
+    """A frozen dataclass whose text identifies it completely."""
 
 
 def key_of(measure: Keyed, workload: str, size: str, choice: CompileChoice) -> str | None:
-    """The key of a finding, whether it is kept already or not; None for one that is never kept."""
+    """The key of a finding, whether or not it is cached; None for one that is never cached."""
     request = repr((measure, workload, size, choice))
     if any(ending in request for ending in FILES):
         return None
@@ -45,7 +45,7 @@ def key_of(measure: Keyed, workload: str, size: str, choice: CompileChoice) -> s
 
 
 def kept(key: str) -> tuple[Any] | None:
-    """The finding in a tuple; None where there is none, or one that cannot be read."""
+    """The finding in a tuple; None if it is missing or unreadable."""
     data = store.read(KIND, key)
     try:
         found = None if data is None else pickle.loads(data)
@@ -55,13 +55,13 @@ def kept(key: str) -> tuple[Any] | None:
 
 
 def keep(key: str, finding: Any) -> None:
-    """Keep a finding; a disk that does not take it is no error."""
+    """Store a finding; a disk error is ignored."""
     store.write(KIND, key, pickle.dumps((finding,)))
 
 
 @cache
 def _package() -> str:
-    """Of all sources that a run depends on, and of Python and numpy."""
+    """Fingerprint of all sources that a run depends on, and of Python and numpy."""
     digest = hashlib.sha256(f"{sys.version}\0{np.__version__}".encode())
     for path in sorted(ROOT.rglob("*")):
         inside = path.relative_to(ROOT)
@@ -73,7 +73,7 @@ def _package() -> str:
 
 @cache
 def _measure(module: str) -> str:
-    """Of the modules of experiments that a measure's module takes names from, and those that they do."""
+    """Fingerprint of the modules of experiments that a measure's module imports from, directly or indirectly."""
     files = sorted(str(one.__file__) for one in _reached(sys.modules[module], set()))
     return hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
 

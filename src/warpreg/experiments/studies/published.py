@@ -1,7 +1,7 @@
-"""What the papers print: every figure as data, and whether a measured value agrees with it.
+"""Printed results of the papers as data, and their comparison with measured values.
 
-``published.toml`` holds parameters and results with paper, section and unit.  Whether a value is within tolerance is
-computed from its ``[tolerance]`` table and from the result's null alone.
+``published.toml`` contains parameters and results with paper, section and unit.  Whether a value is within tolerance
+depends only on its ``[tolerance]`` table and on the result's null.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ FILE = Path(__file__).with_name("published.toml")
 Measured = float | bool
 Bound = Literal["max", "min", "approx"]
 Null = float | Literal["fails", "holds"]
-"""The value without the effect; of a result in words, whether it would hold without it."""
+"""The value without the effect; for a result in words, whether it would hold without the effect."""
 
 
 class PublishedError(WarpregError):
-    """An entry of ``published.toml`` that says what it cannot mean."""
+    """An invalid entry of ``published.toml``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Published:
     """One printed result.
 
     ``value`` is a number, ``range`` its printed bounds (low, high), ``text`` a finding in words that either holds or
-    does not.  ``bound`` says that the number is printed as a most, a least or an about.  ``baseline`` and ``workloads``
-    are the paper's.  ``null`` is what would be measured without the effect, None where that is not stated.
+    does not.  ``bound`` states that the number is printed as a maximum, a minimum or an approximation.  ``baseline``
+    and ``workloads`` are the paper's.  ``null`` is the value expected without the effect, None if not stated.
     """
 
     id: str
@@ -52,29 +52,33 @@ class Published:
 
     @property
     def printed(self) -> float | str | list[float] | None:
-        """What stands in the paper, for tables and JSON."""
+        """The printed value, for tables and JSON."""
         if self.value is not None:
             return self.value
         return list(self.range) if self.range is not None else self.text
 
     @property
     def could_fail(self) -> bool:
-        """Whether the result would not be within if there were no effect; without a null there is nothing to tell."""
+        """Whether the result would be outside its tolerance without the effect; False without a null."""
         if self.null is None or isinstance(self.null, str):
             return self.null == "fails"
         return not self.within(self.null)
 
     def within(self, measured: Measured) -> bool:
-        """Whether a measured value (for a text, whether it holds) agrees by the ``[tolerance]`` table and the null."""
+        """Whether a measured value (for a text, whether it holds) agrees, given the ``[tolerance]`` table and the
+        null.
+        """
         if isinstance(measured, bool):
             return measured
         low, high = self._interval(measured)
         return low - self.tolerance(low) <= measured <= high + self.tolerance(high)
 
     def share(self, measured: Measured, other: Measured) -> float | None:
-        """How much of the way from a measured value to the printed one another value goes: 1 all of it, less than 0 in
-        the wrong direction.  Where a range or a bound is printed every value in it is all of the way, and one beyond it
-        as much more as it is beyond.  None where the measured value is there already or no number is printed.
+        """Share of the distance from a measured value to the printed one that another value covers: 1 all of it,
+        negative in the wrong direction.
+
+        Every value inside a printed range or bound counts as 1; a value beyond it as 1 plus the relative excess.  None
+        if the measured value is already inside or no number is printed.
         """
         if self.text is not None or isinstance(measured, bool):
             return None
@@ -86,8 +90,8 @@ class Published:
     def tolerance(self, end: float) -> float:
         """The accepted distance from a printed number or an end of a printed range.
 
-        By the table absolute for fractions and points, else relative, twice as much for an about; at most half of the
-        distance between printed value and null.
+        By the table, absolute for fractions and points, otherwise relative; doubled for approximations; at most half of
+        the distance between printed value and null.
         """
         table = _document()["tolerance"]
         if self.unit in ("fraction", "%-points"):
@@ -100,7 +104,9 @@ class Published:
 
     @property
     def _distance_of_null(self) -> float:
-        """From what is printed, of a range from its nearer end; 0 of a null that is printed or not a number."""
+        """Distance of the null from the printed value or the nearer end of a range; 0 if it is inside or not a
+        number.
+        """
         if self.null is None or isinstance(self.null, str):
             return 0.0
         low, high = self.range or (self.value, self.value)
@@ -109,7 +115,7 @@ class Published:
         return max(low - self.null, self.null - high, 0.0)
 
     def _interval(self, measured: Measured) -> tuple[float, float]:
-        """What is printed, from where to where; raises ValueError if no number is."""
+        """Lower and upper end of the printed value; raises ValueError if no number is printed."""
         if self.range is not None:
             return self.range
         if self.value is None:
@@ -160,7 +166,7 @@ def _published(entry: dict[str, Any]) -> Published:
 
 
 def _null(name: str, given: object, *, is_text: bool) -> Null:
-    """The null of an entry; raises PublishedError for what cannot be one."""
+    """The null of an entry; raises PublishedError for an invalid one."""
     if is_text and given in ("fails", "holds"):
         return cast(Null, given)
     if not is_text and isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given):

@@ -1,4 +1,4 @@
-"""What figures of several papers do with counts: ratios, and the same counts in other structures."""
+"""Helpers for figures of several papers: ratios, and counts in other structures."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from warpreg.energy.counts import Access, Move, Structure
 
 
 def ratio(part: float, whole: float) -> float:
-    """``part / whole``; 0 of nothing."""
+    """``part / whole``; 0 if the whole is 0."""
     return part / whole if whole else 0.0
 
 
 def mean_ratio(pairs: Iterable[tuple[float, float]], weights: Sequence[float] | None = None) -> float:
-    """Arithmetic mean of part over whole; a workload whose whole is 0 has no ratio and is left out.  0 without any."""
+    """Arithmetic mean of part divided by whole, without workloads whose whole is 0; 0 if none is left."""
     each = list(pairs)
     ratios = [part / whole for part, whole in each if whole]
     if not ratios or weights is None:
@@ -24,7 +24,7 @@ def mean_ratio(pairs: Iterable[tuple[float, float]], weights: Sequence[float] | 
 
 
 def with_structures(items: Iterable[Access | Move], structures: Mapping[str, Structure]) -> list[Access | Move]:
-    """The counts with the structure of each level, by name, in place of their own."""
+    """The counts with their structures replaced by those of ``structures``, by level name."""
     return [
         dataclasses.replace(item, structure=structures[item.structure.level])
         if isinstance(item, Access)

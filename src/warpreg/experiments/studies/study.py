@@ -1,8 +1,8 @@
-"""A study: measures of many workloads, each workload run once with all that the measures need recorded.
+"""A study: measures of many workloads; each workload runs once and records everything that the measures need.
 
-A measure is a small frozen dataclass that is called with a run; what it returns is kept by workload.  Workloads are
-taken one at a time in worker processes, so neither memory nor open files grow with their number.  A workload that
-cannot be measured is left out, with the reason, and the study goes on.
+A measure is a small frozen dataclass that is called with a run; its return value is stored by workload.  Worker
+processes take workloads one at a time, so memory and open files do not grow with their number.  A workload that cannot
+be measured is left out, with the reason, and the study continues.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ Found = TypeVar("Found")
 TASKS_OF_A_PROCESS = 16
 EVERYTHING = simt.Record(path=True, addresses=True)
 BREAKS = (WarpregError, ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
-"""Errors of one workload; with what is no error of ours the reason says its kind."""
+"""Errors that concern one workload; for errors of other families, the reason includes their type."""
 
 
 class StudyError(WarpregError):
-    """A study that could not go on."""
+    """A study that could not continue."""
 
 
 class Measure(Protocol[Found_co]):
-    """What is measured of a run; hashable and picklable."""
+    """A measure of a run; hashable and picklable."""
 
     def __call__(self, run: Run) -> Found_co:
         """The finding for one workload."""
@@ -46,8 +46,9 @@ class Measure(Protocol[Found_co]):
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The access counts of a design, all kernels of the run together; ``values`` are its parameters, ``suspend`` says
-    where a warp leaves the active set (see :func:`warpreg.replay.replay`)."""
+    """The access counts of a design, summed over all kernels of the run; ``values`` are its parameters, ``suspend``
+    selects where a warp leaves the active set (see :func:`warpreg.replay.replay`).
+    """
 
     design: str
     values: tuple[tuple[str, Value], ...] = ()
@@ -69,7 +70,7 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How values are used, all kernels of the run together."""
+    """The register profile, summed over all kernels of the run."""
 
     def __call__(self, run: Run) -> Profile:
         return register_profile(run)
@@ -77,17 +78,17 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """In place of a finding: why a workload was not measured."""
+    """Replacement of a finding: why a workload was not measured."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Study:
-    """What the measures found; by measure, then by workload in the order asked for.
+    """Findings by measure, then by workload in the requested order.
 
-    ``left_out``: for the measures that do without some workloads, the reasons by workload.  ``weights``: how much each
-    workload counts in means; all the same if none is named.
+    ``left_out``: for measures without some workloads, the reasons by workload.  ``weights`` of workloads in means;
+    equal if empty.
     """
 
     size: str
@@ -97,21 +98,21 @@ class Study:
     weights: Mapping[str, float] = field(default_factory=dict)
 
     def __getitem__(self, measure: Measure[Found]) -> Mapping[str, Found]:
-        """The findings of one measure by workload; raises KeyError for one that the study was not made with."""
+        """The findings of one measure by workload; raises KeyError for a measure that is not in the study."""
         return cast(Mapping[str, Found], self.found[measure])
 
     def in_all(self, measures: Iterable[Measure[Any]]) -> list[str]:
-        """The workloads that each of these measures found something of, as far as the study was made with it."""
+        """The workloads that all of these measures, as far as they are in the study, have measured."""
         asked = [self.found[measure] for measure in measures if measure in self.found]
         return [name for name in asked[0] if all(name in one for one in asked)] if asked else []
 
     def weights_of(self, names: Iterable[str]) -> list[float] | None:
-        """How much workloads count in a mean over them; None if all count the same."""
+        """Weights of workloads in a mean over them; None if all are equal."""
         return [self.weights[name] for name in names] if self.weights else None
 
     @property
     def reasons(self) -> dict[str, str]:
-        """By workload that some measure does without: how many do, and why the first of them does."""
+        """By workload that some measure lacks: the number of these measures, and the reason of the first."""
         by_workload: dict[str, list[str]] = {}
         for reasons in self.left_out.values():
             for name, reason in reasons.items():
@@ -132,10 +133,10 @@ def study(
     *,
     keep: bool = False,
 ) -> Study:
-    """Run each workload once, checked, and apply every measure; ``progress`` hears of each workload that is finished.
+    """Run each workload once, check it, and apply every measure; ``progress`` is called after each workload.
 
-    ``processes``: worker processes, by default one for each processor; 1 stays in this process.  With ``keep`` findings
-    are kept on disk, and those that are there already are taken from it (`warpreg.experiments.studies.findings`).
+    ``processes``: worker processes, by default one per processor; 1 runs in this process.  With ``keep``, findings are
+    cached on disk and reused (`warpreg.experiments.studies.findings`).
     """
     wanted = tuple(dict.fromkeys(measures))
     tasks = [Task(name, wanted, size, choice, keep) for name in workloads]
@@ -171,8 +172,8 @@ def _each(tasks: Sequence[Task], processes: int) -> Iterable[tuple[str, list[Any
 
 
 def _side_by_side(tasks: Sequence[Task], processes: int) -> Iterable[tuple[str, list[Any]]]:
-    """In fresh processes.  An executor that replaces its own, with ``max_tasks_per_child``, stops for good in some
-    versions of Python 3.11 and 3.12 (CPython issue 115634).
+    """Run tasks in new processes.  An executor that replaces its own processes (``max_tasks_per_child``) can hang in
+    some versions of Python 3.11 and 3.12 (CPython issue 115634).
     """
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         try:

@@ -1,7 +1,7 @@
-"""Causes and ablations of `warpreg.experiments.papers.orf_lrf.results`, and remarks on what no ablation can explain.
+"""Causes and ablations of `warpreg.experiments.papers.orf_lrf.results`, and remarks on results that none explains.
 
-The paper placed operands in PTX, as its compiler of 2010 had ordered it, with addresses of 32 bits.  Here operands are
-placed in machine code that the scheduler has ordered for today's latencies.
+The paper placed operands in PTX, in the order of its compiler of 2010, with 32-bit addresses.  Here, operands are
+placed in machine code that is scheduled for current latencies.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from warpreg.experiments.papers.cause import Cause
 
 PTX = {"level": "ptx", "address_bits": 32}
 FERMI_REGISTERS = 21
-"""Of a thread, where all of Fermi's threads are resident (ISCA 2011, section 2)."""
+"""Registers per thread with which all of Fermi's threads are resident (ISCA 2011, section 2)."""
 
 ABLATIONS: Mapping[str, Ablation] = {
     "ptx": Ablation(

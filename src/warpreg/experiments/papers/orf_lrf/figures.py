@@ -49,7 +49,7 @@ def values_by_reads(study: Study) -> pd.DataFrame:
 
 
 def values_by_lifetime(study: Study) -> pd.DataFrame:
-    """Figure 2(b): instructions to the only read of values that are read once."""
+    """Figure 2(b): lifetime in instructions of values that are read once."""
     columns = {f"lifetime {n}": n for n in ("1", "2", "3", ">3")}
     return columns_as_rows(results.figure_2(study), ("workload", "suite"), columns, "lifetime", SHARE.column)
 
@@ -61,7 +61,7 @@ def two_levels(study: Study) -> pd.DataFrame:
 
 
 def three_levels(study: Study) -> pd.DataFrame:
-    """Figure 12: accesses by level, with one."""
+    """Figure 12: accesses by level, with an LRF."""
     return _by_level(study, THREE_LEVELS)
 
 
@@ -74,7 +74,9 @@ def energy_by_part(study: Study) -> pd.DataFrame:
 
 
 def limits(study: Study) -> pd.DataFrame:
-    """Section 7: what other designs save of the best one's energy, and a value in LRF and ORF at once (section 4.6)."""
+    """Section 7: energy of other designs relative to the best one, and of a value in LRF and ORF at once (section
+    4.6).
+    """
     frame = of_results(results.findings, LIMITS, "limit", SAVED.column)(study)
     both = 1 - results.mean(study, results.limited(orf_limits.limit("both-levels"))) / results.mean(study, results.BEST)
     return pd.concat([frame, pd.DataFrame({"limit": ["in LRF and ORF at once"], SAVED.column: [both]})])

@@ -1,7 +1,7 @@
 """The limit studies of the compiler-managed hierarchy as named sets of parameters (MICRO 2011, section 7).
 
-Each is compared with the best realistic design, three ORF entries and a split LRF.  The oracle of variable sizes is in
-`variable_orf`; what a hardware cache loses at backward branches is an option of design ``rfc``.
+Each is compared with the best realistic design, three ORF entries and a split LRF.  `variable_orf` contains the oracle
+of variable sizes; the flush of a hardware cache at backward branches is an option of design ``rfc``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from warpreg.ir.errors import UnknownNameError
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """``parameters`` of design orf-lrf; ``wires`` tells whether the paper's figure counts them."""
+    """``parameters`` of design orf-lrf; ``wires`` states whether the paper's figure includes wire energy."""
 
     title: str
     parameters: Mapping[str, Value] = field(default_factory=dict)

@@ -1,9 +1,8 @@
-"""The compiler-managed hierarchy of ORF and LRF (MICRO 2011): its figures on the workloads here.
+"""The compiler-managed hierarchy of ORF and LRF (MICRO 2011): its figures on these workloads.
 
-Averages are over the benchmarks of its Table 1, as far as they are among the workloads that were measured.
-Percentages of efficiency are E_reference / E_new - 1 (its sections 6.4 and 9), those of energy that is saved
-1 - E_new / E_reference (sections 6.4 and 7).  The hardware designs suspend wherever the warp may have to wait for a
-long-latency result, as the strands do.
+Averages are over the benchmarks of its Table 1 that are among the measured workloads.  Percentages of efficiency are
+E_reference / E_new - 1 (its sections 6.4 and 9), those of saved energy 1 - E_new / E_reference (sections 6.4 and 7).
+The hardware designs suspend at every instruction that may have to wait for a long-latency result, as the strands do.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ UNROLLED = {
     "Reduction": {"step by step": "reduction-loop", "in front": "reduction-unrolled"},
     "ScalarProd": {"step by step": "scalar-prod", "in front": "scalar-prod-unrolled"},
 }
-"""The loops that section 6.4 speaks of, and the same with the remedy that it names."""
+"""The loops that section 6.4 discusses, and the same with the remedy that it proposes."""
 MRF = Replay.of("mrf")
 USAGE = Usage()
 VARIABLE = (VariableOrf(), VariableOrf(active_warps=6))
@@ -46,12 +45,12 @@ def hw(entries: int, **options: Value) -> Replay:
 
 
 def hw_lrf(entries: int) -> Replay:
-    """Register file cache with a last result file in front."""
+    """Register file cache with a last result file in front of it."""
     return Replay.of("rfc-lrf", "static", entries=entries)
 
 
 def sw(entries: int, lrf: str = "none", **options: Value) -> Replay:
-    """Placed by the compiler."""
+    """Placement by the compiler."""
     return Replay.of("orf-lrf", entries=entries, lrf=lrf, **options)
 
 
@@ -70,7 +69,7 @@ RESULT_OF_BENCHMARK = {"reduction": "orf-reduction-saving", "scalar-prod": "orf-
 
 
 def limited(limit: Limit) -> Replay:
-    """The best design under a limit study's parameters."""
+    """The best design with the parameters of a limit study."""
     return Replay.of("orf-lrf", **{"entries": BEST_ORF, "lrf": "split", **limit.parameters})
 
 
@@ -86,7 +85,7 @@ COUNTS: Sequence[Measure[object]] = (
     *(sw(BEST_ORF, "split", lrf_mm=mm) for mm in LRF_DISTANCES_MM),
     *(limited(limit) for limit in LIMITS.values()),
 )
-"""What takes no cycles."""
+"""Measures without cycles."""
 MEASURES: Sequence[Measure[object]] = (*COUNTS, Ipc(), Ipc(8))
 SERIES: Mapping[str, Callable[[int], Replay]] = {
     "HW": hw,
@@ -120,7 +119,7 @@ def figure_2(study: Study) -> pd.DataFrame:
 
 
 def figures_11_12(study: Study) -> pd.DataFrame:
-    """Reads and writes of each level over those of the single-level file; Figure 11 without, Figure 12 with an LRF."""
+    """Reads and writes of each level, normalized to the single-level file; Figure 11 without, Figure 12 with an LRF."""
     rows = [
         {
             "workload": name,
@@ -140,7 +139,7 @@ def figures_11_12(study: Study) -> pd.DataFrame:
 
 
 def figure_13(study: Study) -> pd.DataFrame:
-    """Energy over that of the single-level file, by design and entries."""
+    """Energy normalized to the single-level file, by design and entries."""
     rows = [
         {"workload": name, "design": label, "entries": entries, "normalized energy": value}
         for label, design in SERIES.items()
@@ -151,7 +150,7 @@ def figure_13(study: Study) -> pd.DataFrame:
 
 
 def figure_14(study: Study) -> pd.DataFrame:
-    """Energy of the three-level SW design by level, access and wire, over the baseline's."""
+    """Energy of the three-level SW design by level, access and wire, normalized to the baseline."""
     rows = []
     for entries in ENTRIES:
         for name in table_1(study):
@@ -163,7 +162,7 @@ def figure_14(study: Study) -> pd.DataFrame:
 
 
 def figure_15(study: Study) -> pd.DataFrame:
-    """Access and wire energy of the best design over the baseline's, by workload, the best first."""
+    """Access and wire energy of the best design by workload, normalized to the baseline, best first."""
     rows = []
     for name in sorted(table_1(study), key=normalized(study, BEST).__getitem__):
         spent, whole = _energy(study[BEST][name]), _energy(study[MRF][name]).total_pj
@@ -181,8 +180,8 @@ def lrf_distances(study: Study) -> pd.DataFrame:
 
 
 def unrolled(study: Study) -> pd.DataFrame:
-    """Energy of the two benchmarks that save least, each step waiting for its loads, and with the loads of several
-    steps in front.
+    """Energy of the two benchmarks that save least: each iteration waits for its loads, and with the loads of several
+    iterations at the front.
     """
     rows = [
         {"benchmark": benchmark, "loads": version, "normalized energy": _ratio(study, BEST, name)}
@@ -194,7 +193,7 @@ def unrolled(study: Study) -> pd.DataFrame:
 
 
 def normalized(study: Study, design: Replay, wires: bool = True) -> dict[str, float]:
-    """Energy of a design over the single-level file's, by workload of Table 1."""
+    """Energy of a design normalized to the single-level file, by workload of Table 1."""
     return {name: _ratio(study, design, name, wires) for name in table_1(study)}
 
 
@@ -203,7 +202,7 @@ def _ratio(study: Study, design: Replay, name: str, wires: bool = True) -> float
 
 
 def mean(study: Study, design: Replay, wires: bool = True) -> float:
-    """Its mean."""
+    """Mean of `normalized`."""
     return fmean(normalized(study, design, wires).values())
 
 
@@ -212,7 +211,7 @@ def _energy(counts: Counts, wires: bool = True) -> EnergyReport:
 
 
 def _usage(study: Study) -> dict[str, Measured]:
-    """How often values are read, and how soon (section 2.1)."""
+    """Number of reads and lifetimes of values (section 2.1)."""
     frame = figure_2(study)
     within_3 = frame[["lifetime 1", "lifetime 2", "lifetime 3"]].sum(axis=1)
     return {
@@ -253,7 +252,7 @@ def _savings(study: Study) -> dict[str, Measured]:
 
 
 def _benchmarks(study: Study) -> dict[str, Measured]:
-    """The two that save least."""
+    """The two benchmarks that save least."""
     by_workload = normalized(study, BEST)
     return {result: 1 - by_workload[name] for name, result in RESULT_OF_BENCHMARK.items() if name in by_workload}
 
@@ -277,7 +276,7 @@ def _accesses(study: Study) -> dict[str, Measured]:
 
 
 def _optimisations(study: Study) -> dict[str, Measured]:
-    """What partial ranges and read operands do to MRF reads and ORF writes (section 6.1)."""
+    """Effect of partial ranges and read operands on MRF reads and ORF writes (section 6.1)."""
     two = sw(BEST_ORF)
     return {
         "orf-opt-mrf-read-reduction": 1 - _share(study, two, _reads("MRF"), _reads("MRF"), PLAIN_ORF),
@@ -286,7 +285,7 @@ def _optimisations(study: Study) -> dict[str, Measured]:
 
 
 def _overhead_writes(study: Study, design: Replay) -> float:
-    """Writes beyond those of the single-level file, over these."""
+    """Writes beyond those of the single-level file, divided by the latter."""
     return _share(study, design, _all_writes, _all_writes, MRF) - 1
 
 

@@ -1,10 +1,10 @@
-"""An ORF whose size each strand chooses: the oracle of the limit study (Gebhart et al., MICRO 2011, section 7).
+"""An ORF with a size per strand: the oracle of the limit study (Gebhart et al., MICRO 2011, section 7).
 
-The active warps share as many entries as ever; a strand that starts gets as many as pay best among all strands that
-run.  The paper's oracle looks at the strands to come; this one knows how often each strand runs and, with instructions
-issued for time, how long it holds its entries, so that it may give each strand a size as long as the mean over time is
-what the ORF has.  No realistic scheduler does better.  Accesses cost what they cost in the ORF of fixed size, since the
-structure is as large; what the ORF does not get is served by the register file.
+The active warps share the usual number of entries.  A strand that starts receives the number that saves most energy
+among all running strands.  The paper's oracle knows the coming strands.  This one knows the number of executions of
+each strand and, with issued instructions as time, how long it holds its entries.  It may give each strand any size as
+long as the mean over time equals the size of the ORF, so no realistic scheduler is better.  Accesses have the energy of
+the ORF of fixed size, because the structure is as large; the register file serves accesses that the ORF does not.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from warpreg.experiments.runs.run import Run
 from warpreg.ir.kernel import Kernel
 
 LARGEST = 8
-"""Entries that a strand may get (section 7)."""
+"""Maximum number of entries of a strand (section 7)."""
 
 
 @dataclass(frozen=True, slots=True)
 class VariableEnergy:
-    """pJ of a run with every strand at the fixed size, and with sizes that strands choose; ``entries`` is the mean
-    size that was given out."""
+    """pJ of a run with the fixed size for every strand, and with a size per strand; ``entries`` is the mean size
+    assigned.
+    """
 
     fixed_pj: float
     variable_pj: float
@@ -38,14 +39,16 @@ class VariableEnergy:
 
     @property
     def saving(self) -> float:
-        """Of the energy with the fixed size."""
+        """Share of the energy with the fixed size."""
         return 1 - self.variable_pj / self.fixed_pj if self.fixed_pj else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class VariableOrf:
-    """The oracle as a measure of a run.  ``entries`` of each warp where all get the same, ``active_warps`` that share
-    what ``paper_warps`` have at that size."""
+    """The oracle as a measure of a run.
+
+    ``entries`` per warp at equal sizes; the ``active_warps`` share the entries of ``paper_warps`` at that size.
+    """
 
     entries: int = 3
     active_warps: int = 8
@@ -81,17 +84,17 @@ class VariableOrf:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StrandChoice:
-    """A strand: instructions that it issued in the run, and pJ spent for each number of entries, from none on."""
+    """A strand: instructions that it issued in the run, and pJ by number of entries, from 0 on."""
 
     time: float
     pj: NDArray[np.float64]
 
 
 def best_sizes(strands: Sequence[StrandChoice], room: float) -> tuple[float, float]:
-    """The least energy with sizes that take up to ``room`` entries times instructions, and the room that they take.
+    """Minimum energy with sizes that use up to ``room`` (entries times instructions); also returns the room used.
 
-    Sizes on the lower convex hull of each strand's energies are taken in order of what they save for the room; the
-    last of them may be had for part of the time.
+    Sizes on the lower convex hull of each strand's energies are assigned in order of savings per room; the last one may
+    be assigned for part of the time.
     """
     energy = sum(float(strand.pj[0]) for strand in strands)
     queue = [step for number, strand in enumerate(strands) for step in _steps(number, strand)]
@@ -106,7 +109,7 @@ def best_sizes(strands: Sequence[StrandChoice], room: float) -> tuple[float, flo
 
 
 def _steps(number: int, strand: StrandChoice) -> Iterator[tuple[float, int, int, float]]:
-    """Growths of a strand along its hull: pJ (negative) for each unit of room, strand, size, room."""
+    """Increases of a strand's size along its hull: pJ (negative) per unit of room, strand, size, room."""
     size = 0
     while size + 1 < len(strand.pj):
         rates = [(strand.pj[to] - strand.pj[size]) / (to - size) for to in range(size + 1, len(strand.pj))]

@@ -1,4 +1,4 @@
 """Register cache and register scratchpad (Bailey et al., CASES 2018).
 
-Read `results`; `designs` are the points of its figures, `cycles` its IPC.
+Read `results`; `designs` defines the configurations of its figures, `cycles` the results with cycles.
 """

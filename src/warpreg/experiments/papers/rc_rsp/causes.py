@@ -1,7 +1,7 @@
-"""Causes and ablations of `warpreg.experiments.papers.rc_rsp.results`, and remarks on what no ablation can explain.
+"""Causes and ablations of `warpreg.experiments.papers.rc_rsp.results`, and remarks on results that none explains.
 
-The paper takes its energies and areas from CACTI and prints none; those here are derived by the array model.  No other
-prices have a source, so none of its energies can be shown to be a matter of prices.
+The paper takes its energies and areas from CACTI and does not print them; those here are derived by the array model.
+No other energies have a source, so no ablation can show that they cause a difference.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from warpreg.experiments.papers.ablation import Ablation
 from warpreg.experiments.papers.cause import Cause
 
 FEW_WARPS = 16
-"""Of an SM: four of a scheduler, as many as are active."""
+"""Warps of an SM: four per scheduler, as many as are active."""
 
 ABLATIONS: Mapping[str, Ablation] = {
     "ptx-order": Ablation(

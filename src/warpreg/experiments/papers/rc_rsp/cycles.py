@@ -1,8 +1,8 @@
-"""What of the register cache and scratchpad paper takes cycles: ages of what is read, and the scheduler's own effect.
+"""Results of the register cache and scratchpad paper with cycles: ages of reads, and the effect of the scheduler.
 
-The paper's baseline issues greedily among all warps, its designs by two-level scheduling, so that its savings mix both
-(Table I).  Here the main register file alone is timed under either scheduler, and the designs too.  All on samples of
-the runs (`warpreg.experiments.runs.sampling`).
+The paper's baseline issues greedily among all warps, its designs use two-level scheduling, so its savings combine both
+(Table I).  Here, the main register file alone and the designs are timed with each scheduler.  All are sampled runs
+(`warpreg.experiments.runs.sampling`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Price = Callable[[Counts, Variant | None], float]
 
 
 def measures(designs: Sequence[Variant]) -> Iterator[Measure[object]]:
-    """The main register file and some designs under both schedulers."""
+    """The main register file and some designs with both schedulers."""
     for machine in (GTO, TWO_LEVEL):
         yield Timed(machine)
         for design in designs:
@@ -33,8 +33,8 @@ def measures(designs: Sequence[Variant]) -> Iterator[Measure[object]]:
 
 
 def ages(study: Study, names: Sequence[str], design: Variant) -> pd.DataFrame:
-    """Shares of reads by cycles since the register was touched last and by the part that serves them, means over
-    workloads (Figure 12); of the hybrid.  The last class of ages has no end.
+    """Shares of reads of the hybrid by cycles since the last access of the register and by the part that serves them,
+    means over workloads (Figure 12).  The last class of ages is open.
     """
     shares = []
     for name in names:
@@ -51,8 +51,8 @@ def ages(study: Study, names: Sequence[str], design: Variant) -> pd.DataFrame:
 
 
 def captured_within(frame: pd.DataFrame) -> float:
-    """The age in cycles up to which the scratchpad serves more reads than the cache: where its lead in reads of up to
-    that age is largest; 0 if it never leads.
+    """The age in cycles up to which the scratchpad serves more reads than the cache: that of its largest lead in
+    cumulative reads; 0 if it never leads.
     """
     if frame.empty:
         return 0.0
@@ -62,11 +62,11 @@ def captured_within(frame: pd.DataFrame) -> float:
 
 
 def scheduler_effect(study: Study, names: Sequence[str], designs: Mapping[str, Variant], price: Price) -> pd.DataFrame:
-    """By workload and design: cycles and register energy of the paper's comparison, a design under two-level scheduling
-    against the main register file under greedy scheduling, and what of it is the scheduler's and the organisation's.
+    """Effects of scheduler and organisation, by workload and design.
 
-    All are ratios.  ``cycles`` = ``scheduler's cycles`` x ``organisation's cycles``; ``greedy energy`` is what the
-    design would take if warps were scheduled as in the baseline.
+    The paper compares the cycles and register energy of a design with two-level scheduling to those of the main
+    register file with greedy scheduling.  All columns are ratios: ``cycles`` = ``scheduler's cycles`` x
+    ``organisation's cycles``; ``greedy energy`` is that of the design with the scheduling of the baseline.
     """
     rows = []
     for name in names:

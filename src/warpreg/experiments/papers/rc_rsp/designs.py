@@ -1,4 +1,4 @@
-"""The designs that the figures of CASES 2018 compare: cache, scratchpad and hybrid of so many KB."""
+"""The designs that the figures of CASES 2018 compare: cache, scratchpad and hybrid of a given size in KB."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from warpreg.experiments.studies.study import Replay
 
 CAPACITIES_KB = (8, 12, 16, 20, 24)
 SPLITS_KB = (2, 4, 6, 8)
-"""Scratchpad of the 12 KB, in Figure 8."""
+"""KB of scratchpad among the 12 KB, in Figure 8."""
 CHOSEN_KB, HALF_KB, SCRATCHPAD_KB = 12, 6, 4
 LINES_PER_KB, ENTRIES_PER_KB = 2, 0.5
-"""Lines of a scheduler's cache and registers of an active warp for each KB of an SM: four schedulers of four active
-warps, lines of 128 bytes.
+"""Lines of a scheduler's cache and registers of an active warp per KB of an SM: four schedulers of four active warps,
+lines of 128 bytes.
 """
 ACTIVE_WARPS = 4
 MRF = Replay.of("mrf")
@@ -53,7 +53,7 @@ SCHEDULED = Scheduled("gtx980-two-level", VARIANTS)
 COMPARED = Scheduled(
     "gtx980-two-level", (rc(CHOSEN_KB), CHOSEN, hybrid(8, 4, "parallel-evict"), hybrid(8, 4, "parallel-apart"))
 )
-"""What of it the comparison of designs needs."""
+"""Measures for the comparison of designs."""
 ABLATIONS = {
     "tail-only shortening": rsp(CHOSEN_KB, shortening="tail"),
     "one write a range": rsp(CHOSEN_KB, several_writes=False),
@@ -66,5 +66,5 @@ TIMED = {
     "RSP": Variant.of("rsp", entries=int(CHOSEN_KB * ENTRIES_PER_KB)),
     "hybrid": CHOSEN,
 }
-"""Designs of which cycles are told."""
+"""Designs whose cycles are compared."""
 Design = Variant | Replay

@@ -23,7 +23,7 @@ GPU = {f"rc-rsp-gpu-energy-{label}": name for label, name in DESIGNS.items()}
 
 
 def strand_lengths(study: Study) -> pd.DataFrame:
-    """Figure 3: reads and writes that a scratchpad of 12 KB elides, and instructions of a strand."""
+    """Figure 3: reads and writes that a scratchpad of 12 KB elides, and instructions per strand."""
     frame = results.figure_3(study)
     columns = {"writes elided": "writes", "reads elided": "reads"}
     return columns_as_rows(frame, ("workload", "instructions"), columns, "accesses", ELIDED.column)
@@ -36,7 +36,7 @@ def energies(study: Study) -> pd.DataFrame:
 
 
 def elided(study: Study) -> pd.DataFrame:
-    """Figure 10: writes and reads kept from the MRF."""
+    """Figure 10: writes and reads avoided in the MRF."""
     frame = results.figures_9_10(study)
     parts = []
     for panel, what in zip(PANELS, ("writes", "reads"), strict=True):
@@ -46,14 +46,14 @@ def elided(study: Study) -> pd.DataFrame:
 
 
 def ages(study: Study) -> pd.DataFrame:
-    """Figure 12: reads by age and part of the hybrid; without those older than all classes."""
+    """Figure 12: reads by age and part of the hybrid, without the open class of ages."""
     frame = results.figure_12(study)
     ended = frame[frame["cycles"] < frame["cycles"].max()]
     return ended.assign(cycles=ended["cycles"] + CLASS_CYCLES)
 
 
 def scheduler_cycles(study: Study) -> pd.DataFrame:
-    """Cycles over those of the MRF alone under greedy scheduling: with two-level scheduling, and the designs."""
+    """Cycles normalized to the MRF alone with greedy scheduling: with two-level scheduling, and the designs."""
     frame = results.scheduler_effect(study)
     alone = frame[frame["design"] == "hybrid"].assign(what="two-level alone", ratio=frame["scheduler's cycles"])
     designs = frame.assign(what=frame["design"], ratio=frame["cycles"])

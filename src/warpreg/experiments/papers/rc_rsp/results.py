@@ -1,7 +1,7 @@
 """The register cache, the register scratchpad and their hybrid (CASES 2018): its figures on the workloads of Rodinia.
 
-Energies are those of the derived technology ``rc-rsp-28nm``; means are geometric, over the Rodinia workloads that were
-measured.  The baseline is the main register file alone; it has other scheduling in the paper, which changes no count
+Energies are those of the derived technology ``rc-rsp-28nm``; means are geometric, over the measured Rodinia workloads.
+The baseline is the main register file alone.  In the paper it uses another scheduler, which does not change the counts
 here.
 """
 
@@ -45,7 +45,7 @@ from warpreg.replay import Counts
 TECHNOLOGY = "rc-rsp-28nm"
 BALANCED = 0.1
 DIE_MM2, SMS, SCHEDULERS = 398.0, 16, 4
-"""Of a GTX 980, as NVIDIA states it, and its SMs and schedulers."""
+"""Die area of a GTX 980, as NVIDIA states it, and its SMs and schedulers."""
 RODINIA = "rodinia"
 WORKLOADS = tuple(name for name in workloads.names() if workloads.find(name).suite == RODINIA)
 STRANDS = StrandLength()
@@ -55,24 +55,25 @@ MEASURES: Sequence[Measure[object]] = (*COUNTED, *CYCLES)
 
 
 def names(study: Study, measures: Sequence[Measure[object]] = (*COUNTED, COMPARED)) -> list[str]:
-    """The Rodinia workloads of the study that all of these measures found something of, as far as it has the measures;
-    others, if it has none."""
+    """The Rodinia workloads of the study that all of these measures, as far as present, have measured; other workloads
+    if there are none.
+    """
     measured = study.in_all(measures)
     return [name for name in measured if name in WORKLOADS] or measured
 
 
 def counts(study: Study, design: Design, name: str) -> Counts:
-    """What a design counted on a workload."""
+    """Counts of a design on a workload."""
     return scheduled(study)[name][design] if isinstance(design, Variant) else study[design][name]
 
 
 def scheduled(study: Study) -> Mapping[str, Mapping[Variant, Counts]]:
-    """By workload what designs counted along a schedule: all of them, or those that the figures compare."""
+    """By workload, the counts of designs along a schedule: all of them, or those that the figures compare."""
     return study[SCHEDULED if SCHEDULED in study.found else COMPARED]
 
 
 def figure_3(study: Study) -> pd.DataFrame:
-    """By workload: instructions that a warp runs in a strand, and what a scratchpad of 12 KB elides."""
+    """By workload: instructions that a warp executes in a strand, and accesses that a scratchpad of 12 KB elides."""
     rows = []
     for name in names(study):
         reads, writes = elided(study, rsp(CHOSEN_KB), name)
@@ -92,7 +93,7 @@ def figure_4(study: Study) -> pd.DataFrame:
 
 
 def figure_7(study: Study) -> pd.DataFrame:
-    """Energy against capacity: cache, scratchpad, and the hybrid that halves it."""
+    """Energy by capacity: cache, scratchpad, and the hybrid that halves it."""
     kinds: Mapping[str, Callable[[int], Design]] = {
         "RC": rc,
         "RSP": rsp,
@@ -111,7 +112,7 @@ def figure_7(study: Study) -> pd.DataFrame:
 
 
 def figure_8(study: Study) -> pd.DataFrame:
-    """Energy of 12 KB by the part of it that is scratchpad."""
+    """Energy of 12 KB by the size of the scratchpad in it."""
     rows = [
         {"RSP KB": kb, "normalized energy": mean(energies(study, hybrid(CHOSEN_KB - kb, kb)).values())}
         for kb in SPLITS_KB
@@ -120,7 +121,7 @@ def figure_8(study: Study) -> pd.DataFrame:
 
 
 def figures_9_10(study: Study) -> pd.DataFrame:
-    """By workload: energy of each design, with half-size power too, and reads and writes kept from the MRF."""
+    """By workload: energy of each design, also with half-size power, and reads and writes avoided in the MRF."""
     designs: Mapping[str, Design] = {"rc": rc(CHOSEN_KB), "rsp": rsp(CHOSEN_KB), "hybrid": CHOSEN}
     rows = []
     for name in names(study):
@@ -135,10 +136,10 @@ def figures_9_10(study: Study) -> pd.DataFrame:
 
 
 def figure_11(study: Study) -> pd.DataFrame:
-    """Writes and reads that each part of the hybrid elides, over all (section IV-C).
+    """Writes and reads that each part of the hybrid elides, divided by all (section IV-C).
 
-    Writes are those that a part takes from above less those that it passes on; here the scratchpad passes a value that
-    leaves its strand on when it is written, so that it is written twice.  The parts add up to Figure 10.
+    Elided writes are those that a part receives from above minus those that it passes on.  Here, the scratchpad passes
+    on a value that leaves its strand when it is written, so that it is written twice.  The sum over parts is Figure 10.
     """
     rows = []
     for name in names(study):
@@ -155,17 +156,17 @@ def figure_11(study: Study) -> pd.DataFrame:
 
 
 def figure_12(study: Study) -> pd.DataFrame:
-    """Reads by cycles since the register was touched last, and by the part of the hybrid that serves them."""
+    """Reads by cycles since the last access of the register, and by the part of the hybrid that serves them."""
     return cycles.ages(study, names(study, CYCLES), CHOSEN)
 
 
 def scheduler_effect(study: Study) -> pd.DataFrame:
-    """Cycles and energy against the baseline's, and what of them is the scheduler's own; by workload and design."""
+    """Cycles and energy normalized to the baseline, and the scheduler's share of them; by workload and design."""
     return cycles.scheduler_effect(study, names(study, CYCLES), TIMED, _spent)
 
 
 def ablations(study: Study) -> pd.DataFrame:
-    """Energy of the scratchpad without one part of its compiler each, over that with all."""
+    """Energy of the scratchpad without one part of its compiler each, normalized to that with all."""
     whole = mean(energies(study, rsp(CHOSEN_KB)).values())
     rows = [
         {"ablation": label, "energy over the full compiler's": mean(energies(study, design).values()) / whole}
@@ -175,14 +176,16 @@ def ablations(study: Study) -> pd.DataFrame:
 
 
 def energies(study: Study, design: Design, priced_kb: float | None = None) -> dict[str, float]:
-    """Register energy over the baseline's by workload; ``priced_kb``: at the energy of so much storage."""
+    """Register energy normalized to the baseline, by workload; ``priced_kb``: with the access energy of this storage
+    size.
+    """
     return {
         name: _spent(counts(study, design, name), design, priced_kb) / _spent(study[MRF][name]) for name in names(study)
     }
 
 
 def _spent(counted: Counts, design: Design | None = None, priced_kb: float | None = None) -> float:
-    """pJ of counts, with the stores at the sizes that the design gives them."""
+    """pJ of counts, with the stores at the sizes that the design declares."""
     values = dict(design.values) if design else {}
     sizes = {
         "RC": priced_kb * ENTRIES_PER_KB if priced_kb else int(values.get("lines", 0)) / ACTIVE_WARPS,
@@ -195,14 +198,14 @@ def _spent(counted: Counts, design: Design | None = None, priced_kb: float | Non
 
 
 def elided(study: Study, design: Design, name: str) -> tuple[float, float]:
-    """Reads served above the MRF, and writes that never reach it, over all (section IV-C)."""
+    """Reads served above the MRF, and writes that never reach it, divided by all (section IV-C)."""
     found, baseline = counts(study, design, name), study[MRF][name]
     writes = found.writes("MRF", moves=True)
     return 1 - found.reads("MRF") / baseline.reads(), 1 - writes / baseline.writes()
 
 
 def mean(values: Iterable[float]) -> float:
-    """Geometric; of shares that are not positive nothing is left."""
+    """Geometric mean; values below 1e-6 count as 1e-6."""
     logs = [math.log(max(value, 1e-6)) for value in values]
     return math.exp(sum(logs) / len(logs))
 
@@ -233,13 +236,15 @@ def _designs(study: Study) -> dict[str, Measured]:
 
 
 def _hits(study: Study, design: Variant) -> float:
-    """Of the reads that reach the cache, those that it serves."""
+    """Share of the reads that reach the cache which it serves."""
     each = [counts(study, design, name) for name in names(study)]
     return mean(one.reads("RC") / max(1, one.reads("RC") + one.reads("MRF")) for one in each)
 
 
 def synergy(frame: pd.DataFrame) -> dict[str, Measured]:
-    """How often the hybrid is better than both others, scaled to the paper's numbers of benchmarks."""
+    """Number of benchmarks on which the hybrid is better than both others, scaled to the paper's number of
+    benchmarks.
+    """
     is_balanced = (frame["rc half-size energy"] - frame["rsp half-size energy"]).abs() < BALANCED
     wins = {
         "energy": (frame["hybrid energy"] < frame["rc half-size energy"])
@@ -278,7 +283,7 @@ def _sweeps(study: Study) -> dict[str, Measured]:
 
 
 def areas() -> dict[str, Measured]:
-    """Area of the stores over the die's, by the array model; control and wiring are not in it."""
+    """Area of the stores divided by that of the die, by the array model, without control and wiring."""
     technology = energy.load(TECHNOLOGY)
 
     def share(level: str, entries: int) -> float:

@@ -1,4 +1,4 @@
-"""Causes and ablations of `warpreg.experiments.papers.rfc.results`, and remarks on what no ablation can explain.
+"""Causes and ablations of `warpreg.experiments.papers.rfc.results`, and remarks on results that none explains.
 
 The paper's traces are 155 shaders of games and 55 kernels of production code; those here are 13 shaders and the kernels
 of teaching and benchmark suites.

@@ -16,7 +16,7 @@ IPC = Axis("ipc", "instructions per cycle", "instructions/cycle")
 ENERGY = Axis("normalized energy", "energy / energy without a cache", "ratio")
 KEYS = ("workload", "class", "category")
 BYTES = 4
-"""Of a register in one lane."""
+"""Bytes of a register in one lane."""
 READS, WRITES = {"reads avoided": "reads"}, {"writes avoided": "writes"}
 POLICIES = {"greedy": "greedy", "lrr": "loose round robin"}
 POWER = {"rfc-sm-power-saving": "SM power", "rfc-chip-power-saving": "dynamic power of the chip"}
@@ -30,7 +30,7 @@ def values_by_reads(study: Study) -> pd.DataFrame:
 
 
 def values_by_lifetime(study: Study) -> pd.DataFrame:
-    """Figure 2(b): instructions to the only read of values that are read once."""
+    """Figure 2(b): lifetime in instructions of values that are read once."""
     columns = {f"lifetime {n}": n for n in ("1", "2", "3", ">3")}
     return columns_as_rows(results.figure_2(study), KEYS, columns, "lifetime", SHARE.column)
 
@@ -50,7 +50,7 @@ def cache_alone(study: Study) -> pd.DataFrame:
 
 
 def by_workload(study: Study, which: str) -> pd.DataFrame:
-    """Figures 7 and 8: accesses avoided with six entries, by suite, the least reads avoided first."""
+    """Figures 7 and 8: accesses avoided with six entries, by suite, fewest reads avoided first."""
     frame = results.figure_7_8(study)
     ordered = frame[frame["class"] == which].sort_values(["category", "reads avoided"])
     return columns_as_rows(ordered, KEYS, READS | WRITES, "accesses", AVOIDED.column)
@@ -74,7 +74,7 @@ def active_warps(study: Study) -> pd.DataFrame:
 
 
 def active_warps_by_workload(study: Study) -> pd.DataFrame:
-    """Figure 10: the same by workload, in the order of what a single-level scheduler reaches."""
+    """Figure 10: IPC by active warps and workload, ordered by IPC of the single-level scheduler."""
     frame = active_warps(study)
     kept = frame[frame["active warps"].isin([4, 6, 8, ALL_WARPS])]
     reached = kept[kept["active warps"] == ALL_WARPS].sort_values("ipc")["workload"]

@@ -1,10 +1,9 @@
-"""The register file cache and two-level scheduler (ISCA 2011): its figures and tables on the workloads here.
+"""The register file cache and two-level scheduler (ISCA 2011): its figures and tables on these workloads.
 
-The paper's traces are proprietary; workloads stand for its classes: those of the suite ``shaders`` for its games, all
-others for its compute traces, ``hpc`` and ``media`` for two of its categories.  Averages are arithmetic means over
-workloads, as the paper's are over traces; those of traffic go by the weights of the study, if it has any.  A warp
-leaves the active set wherever it may have to wait for a long-latency result, which does not depend on cycles
-(section 3.2).
+The paper's traces are proprietary; workloads represent its classes: suite ``shaders`` its games, all others its compute
+traces, ``hpc`` and ``media`` two of its categories.  Averages are arithmetic means over workloads, as the paper's are
+over traces; averages of traffic use the weights of the study, if it has any.  A warp leaves the active set at every
+instruction that may have to wait for a long-latency result, independent of cycles (section 3.2).
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ ENTRIES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
 SWEPT_ENTRIES, SWEPT_WARPS = (4, 6, 8), (4, 6, 8)
 CHOSEN_ENTRIES, CHOSEN_WARPS = 6, 8
 LARGE = 16
-"""Entries of the large cache in which read allocation is looked at; the paper does not say how large."""
+"""Entries of the large cache for read allocation; the paper does not state its size."""
 DISTANCES_MM = {"mrf0-rfc0": (0.0, 0.0), "mrf1-rfc1": (1.0, 1.0), "mrf1-rfc02": (1.0, 0.2), "mrf1-rfc0": (1.0, 0.0)}
 CLASSES = ("compute", "shader")
 ACTIVE_WARPS = (4, 6, 8, 16, ALL_WARPS)
 LOSSLESS, MARKED = 0.01, 0.05
-"""Losses of IPC that count as none and as marked: the paper names its losses of 1% and 5% so."""
+"""Losses of IPC that count as none and as marked: the paper describes losses of 1% and 5% in this way."""
 MRF = Replay.of("mrf")
 USAGE = Usage()
 
@@ -46,12 +45,12 @@ def hardware(entries: int) -> Replay:
 
 
 def live(entries: int) -> Replay:
-    """The cache that does not write dead values back."""
+    """The cache without write-back of dead values."""
     return Replay.of("rfc", entries=entries, static_liveness=True)
 
 
 def flushed(entries: int, bypass: bool = False) -> Replay:
-    """The cache under the two-level scheduler (section 5.3); ``bypass`` adds its liveness-aware extension."""
+    """The cache with the two-level scheduler (section 5.3); ``bypass`` adds its liveness-aware extension."""
     return Replay.of(
         "rfc",
         "static",
@@ -75,7 +74,7 @@ COUNTS: Sequence[Measure[object]] = (
     *(live(n) for n in ENTRIES),
     *(flushed(n, bypass) for n in ENTRIES for bypass in (False, True)),
 )
-"""What takes no cycles."""
+"""Measures without cycles."""
 CYCLES = (
     *(Ipc(active, inner) for active in ACTIVE_WARPS for inner in ("greedy", "lrr")),
     *(Ipc(active, alu_cycles=4) for active in (4, 6, 8)),
@@ -85,7 +84,7 @@ MEASURES: Sequence[Measure[object]] = (*COUNTS, *CYCLES)
 
 
 def names(study: Study) -> list[str]:
-    """The workloads of the study that all replays found something of."""
+    """The workloads of the study that all replays have measured."""
     return study.in_all(COUNTS)
 
 
@@ -95,7 +94,7 @@ def class_of(workload: str) -> str:
 
 
 def category_of(workload: str) -> str:
-    """The suite, as the paper's figures group traces by category."""
+    """The suite; the paper's figures group traces by category."""
     return workloads.find(workload).suite
 
 
@@ -116,7 +115,7 @@ def figure_2(study: Study) -> pd.DataFrame:
 
 
 def figure_6(study: Study) -> pd.DataFrame:
-    """Fractions of MRF reads and writes avoided against entries: hardware alone, and with static liveness."""
+    """Fractions of MRF reads and writes avoided, by entries: hardware alone, and with static liveness."""
     return _avoided(study, {"hardware": hardware, "liveness": live})
 
 
@@ -146,17 +145,17 @@ def figure_9_10(study: Study) -> pd.DataFrame:
 
 
 def cache_sensitivity(study: Study) -> float:
-    """IPC that perfect caches would gain over none (section 4: below 10%)."""
+    """IPC gain of perfect caches over none (section 4: below 10%)."""
     return _ipc(study, Ipc(perfect_cache=True)) / _ipc(study, Ipc()) - 1
 
 
 def figure_11(study: Study) -> pd.DataFrame:
-    """The same under the two-level scheduler, which flushes the entries of a warp that it suspends."""
+    """Figure 6 with the two-level scheduler, which flushes the entries of a suspended warp."""
     return _avoided(study, {"two-level": flushed, "two-level, bypass": lambda entries: flushed(entries, bypass=True)})
 
 
 def figure_12(study: Study) -> pd.DataFrame:
-    """Register file access energy, wires left out, over that without a cache; by active warps and entries."""
+    """Access energy of the register file without wires, normalized to no cache; by active warps and entries."""
     technology = energy.load("gebhart-40nm")
     rows = [
         {
@@ -175,7 +174,7 @@ def figure_12(study: Study) -> pd.DataFrame:
 
 
 def table_5(study: Study) -> pd.DataFrame:
-    """Register file energy over that without a cache, for distances of MRF and RFC to the ALUs in mm."""
+    """Energy of the register file normalized to no cache, by distances of MRF and RFC to the ALUs in mm."""
     technology = energy.load("gebhart-40nm")
     rows = [
         {
@@ -227,8 +226,9 @@ def _normalized(
     warps: int,
     distances_mm: tuple[float, float],
 ) -> float:
-    """Energy over the baseline's with other distances; the shared units are twice as far from the RFC as the ALUs, as
-    in orf-lrf Table 4, and as far as from the MRF at most."""
+    """Energy normalized to the baseline, with other distances.  The shared units are twice as far from the RFC as the
+    ALUs, as in orf-lrf Table 4, but at most as far as from the MRF.
+    """
     mrf_mm, rfc_mm = distances_mm
     mrf = Structure("MRF", private_mm=mrf_mm, shared_mm=mrf_mm)
     rfc = Structure("RFC", entries=entries, warps=warps, private_mm=rfc_mm, shared_mm=min(mrf_mm, 2 * rfc_mm))
@@ -238,7 +238,7 @@ def _normalized(
 
 
 def _ideal(baseline: Counts, technology: Technology, entries: int, warps: int) -> float:
-    """Access energy if the RFC served every access, over that of the MRF; wires left out."""
+    """Access energy, without wires, if the RFC served every access, normalized to the MRF."""
     rfc = Structure("RFC", entries=entries, warps=warps)
     every = baseline.energy_list()
     ideal = energy.account(with_structures(every, {"MRF": rfc}), technology, wires=False).total_pj
@@ -260,7 +260,7 @@ def _usage(study: Study) -> dict[str, Measured]:
 
 
 def traffic_left(study: Study, design: Replay) -> tuple[float, float]:
-    """MRF reads and writes under a design over those without a cache, means over workloads."""
+    """MRF reads and writes under a design divided by those without a cache, means over workloads."""
 
     def left(count: Callable[[Counts], float]) -> float:
         return _mean_ratio(study, lambda name: (count(study[design][name]), count(study[MRF][name])))
@@ -269,14 +269,15 @@ def traffic_left(study: Study, design: Replay) -> tuple[float, float]:
 
 
 def _traffic(study: Study) -> dict[str, Measured]:
-    """What the words of these results mean.
+    """Results on traffic, with the interpretation of the paper's wording.
 
-    Static liveness (section 5.1) increases the fraction of MRF accesses that are avoided by so much of it: the paper's
-    own 50% of reads, 43% and 59% of writes make 11% at two reads a write and 13% at 1.6, and no more than 6 points.
+    Static liveness (section 5.1) increases the fraction of MRF accesses that are avoided by a share of that fraction:
+    the paper's own 50% of reads, 43% and 59% of writes give 11% at two reads per write and 13% at 1.6, and at most 6
+    points.
 
-    Read allocation (section 3.1) has 5% fewer MRF reads and 10 to 20% more MRF writes than the cache without it: each
-    is relative to that cache's number.  The paper's figures are averages over traces, so the numbers compared are
-    means; a mean of ratios would hang on the few workloads whose traffic a large cache removes nearly all of.
+    Read allocation (section 3.1) has 5% fewer MRF reads and 10 to 20% more MRF writes than the cache without it, each
+    relative to that cache's number.  The paper's figures are averages over traces, so means are compared; a mean of
+    ratios would depend on the few workloads of which a large cache removes nearly all traffic.
     """
     six = _avoided(study, {"hardware": hardware, "liveness": live}, (CHOSEN_ENTRIES,))
     plain, alive = six[six["design"] == "hardware"], six[six["design"] == "liveness"]
@@ -300,19 +301,19 @@ def _traffic(study: Study) -> dict[str, Measured]:
 
 
 def _weighted(study: Study, values: pd.Series[float], rows: pd.DataFrame) -> float:
-    """The mean of values of some rows by the weights of their workloads."""
+    """The mean of values of some rows, weighted by workload."""
     weights = study.weights_of(rows["workload"])
     return _mean(values) if weights is None else float(np.average(values, weights=weights))
 
 
 def _mean_ratio(study: Study, pair: Callable[[str], tuple[float, float]]) -> float:
-    """The mean over workloads of a ratio, by their weights."""
+    """The mean of a ratio over workloads, weighted by workload."""
     every = names(study)
     return mean_ratio(map(pair, every), study.weights_of(every))
 
 
 def _least_of_shaders(study: Study) -> dict[str, Measured]:
-    """The least that is avoided in a shader; nothing without shaders."""
+    """The smallest fraction avoided in a shader; empty without shaders."""
     frame = _avoided(study, {"liveness": live}, (CHOSEN_ENTRIES,))
     shaders = frame[frame["class"] == "shader"] if len(frame) else frame
     if shaders.empty:
@@ -321,7 +322,7 @@ def _least_of_shaders(study: Study) -> dict[str, Measured]:
 
 
 def _scheduling(study: Study) -> dict[str, Measured]:
-    """What takes cycles: schedulers and latencies compared; nothing of a study without cycles."""
+    """Results with cycles: comparisons of schedulers and latencies; empty for a study without cycles."""
     if not _ipcs(study):
         return {}
 
@@ -354,18 +355,18 @@ def _has(study: Study, which: str) -> bool:
 
 
 def accesses_left(study: Study, design: Replay) -> float:
-    """MRF accesses under a design over those without a cache, the mean over workloads."""
+    """MRF accesses under a design divided by those without a cache, mean over workloads."""
     return _mean_ratio(study, lambda name: (study[design][name].mrf_accesses, study[MRF][name].mrf_accesses))
 
 
 def _combined(study: Study) -> dict[str, Measured]:
-    """What the words of section 5.3 mean.
+    """Results of section 5.3, with the interpretation of its wording.
 
-    Flushes increase the number of MRF accesses by 10%, compared to the results of Figure 6: relative to the number that
-    the cache leaves, each the mean over workloads, as that figure's averages are.  So are the 30% fewer write-backs of
-    the bypass: relative to their number without it, each workload with the same weight, as in all averages of the
-    paper; a sum would be that of the longest runs.  Its own figures agree with the first: 50% and 59% avoided leave
-    0.47 of the accesses, a tenth more is the half of section 5.5.
+    Flushes increase the number of MRF accesses by 10%, compared to the results of Figure 6: relative to the accesses
+    that remain with the cache, each the mean over workloads, as that figure's averages are.  The 30% fewer write-backs
+    of the bypass are also relative to their number without it, with equal weights of workloads, as in all averages of
+    the paper; a sum would be dominated by the longest runs.  The paper's own figures agree with the first: 50% and 59%
+    avoided leave 0.47 of the accesses, and 10% more is the half of section 5.5.
     """
     two_level, bypassed = flushed(CHOSEN_ENTRIES), flushed(CHOSEN_ENTRIES, bypass=True)
 
@@ -394,7 +395,7 @@ def _energy(study: Study) -> dict[str, Measured]:
 
 
 def _wired(table: pd.DataFrame, technology: Technology) -> dict[str, Measured]:
-    """The rows of Table 5, and what the paper computes from the one with the RFC near the ALUs."""
+    """The rows of Table 5, and values that the paper computes from the row with the RFC near the ALUs."""
     headline = 1 - _mean(table[table["distances"] == "mrf1-rfc02"]["normalized energy"])
     chip = technology.chip.saved(headline)
     found: dict[str, Measured] = {
@@ -412,7 +413,7 @@ def _wired(table: pd.DataFrame, technology: Technology) -> dict[str, Measured]:
 
 
 def _elided(rows: pd.DataFrame) -> pd.Series[float]:
-    """Net fraction of MRF accesses that each workload does without."""
+    """Net fraction of MRF accesses avoided, by workload."""
     return 1 - rows["accesses"] / rows["baseline accesses"]
 
 
@@ -421,7 +422,7 @@ def _mean(values: pd.Series[float]) -> float:
 
 
 def _farthest(values: pd.Series[float], low: float, high: float) -> float:
-    """Of several values that a printed range is said to span, the one farthest from its middle."""
+    """Among values that a printed range spans, the one farthest from its middle."""
     return float(max(values, key=lambda value: abs(value - (low + high) / 2)))
 
 

@@ -1,1 +1,1 @@
-"""Code that ablations run in place of a workload's."""
+"""Replacements of workloads for ablations."""

@@ -1,4 +1,4 @@
-"""`reduction-loop` with an address that steps along with the loop."""
+"""`reduction-loop` with an address that is incremented in the loop."""
 
 from __future__ import annotations
 
