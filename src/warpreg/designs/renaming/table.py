@@ -1,0 +1,167 @@
+"""The renaming table: the physical register and the slices of each register of a warp (thesis §2.4.3, §2.6).
+
+A state that uses it has these fields besides those of `free_map`.  Kernel-wide: ``spare``, the most superseded places
+of an SM.  Per warp: ``table`` [register], the entry (``position * 16 + mask``, UNMAPPED without a value); ``pending``
+[register], sources that have issued and that the collector has not read yet; ``dying`` [register], whether the value is
+dead once these are read; ``superseded`` [register], the first of its places that only pending sources still need.  Per
+SM: ``next_place`` and ``place_mask`` [position * 4 + lowest slice], chains of superseded places; ``places`` [1], how
+many there are.
+
+A source reads where its register was when it issued.  If a result of the register is ready before that, it gets another
+place, and the old one is free when no source of the register is pending any more.  Such places need room beyond one
+physical register for each register of the resident warps; without it (``spare``) the result is written in place, as a
+plain register file always does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.designs.renaming.free_map import give, take
+from warpreg.designs.renaming.slices import WHOLE, shrunk, size_of
+
+UNMAPPED = 0
+NO_PLACE = -1
+MASK_BITS = 4
+MASK = 15
+
+
+def entry_of(position: int, mask: int) -> int:
+    """The table's entry for a value in these slices of a physical register."""
+    return position << MASK_BITS | mask
+
+
+def position_of(entry: int) -> int:
+    """The physical register of an entry."""
+    return entry >> MASK_BITS
+
+
+def mask_of(entry: int) -> int:
+    """The slices of an entry."""
+    return entry & MASK
+
+
+def empty_table(registers: int) -> dict[str, NDArray[Any]]:
+    """The initial rows of a warp, by field."""
+    return {
+        "table": np.full(registers, UNMAPPED, np.int64),
+        "pending": np.zeros(registers, np.int64),
+        "dying": np.zeros(registers, np.uint8),
+        "superseded": np.full(registers, NO_PLACE, np.int64),
+    }
+
+
+def no_places(positions: int) -> dict[str, NDArray[Any]]:
+    """The initial rows of an SM, by field."""
+    return {
+        "next_place": np.full(positions * WHOLE, NO_PLACE, np.int64),
+        "place_mask": np.zeros(positions * WHOLE, np.int64),
+        "places": np.zeros(1, np.int64),
+    }
+
+
+def stays(state: Any, sm: int, warp: int, register: int, size: int) -> bool:
+    """Whether a result of so many bytes is written where its register is: it fits, and no pending source loses its
+    value for which another place could be kept.
+    """
+    entry = state.table[warp, register]
+    if entry == UNMAPPED or size > size_of(mask_of(entry)):
+        return False
+    return bool(state.pending[warp, register] == 0 or state.places[sm, 0] >= state.spare)
+
+
+def shrink(state: Any, sm: int, warp: int, register: int, size: int, left: bool) -> None:
+    """A value stays in place and gives back the slices that it no longer needs.  It lives."""
+    entry = state.table[warp, register]
+    state.dying[warp, register] = 0
+    mask = mask_of(entry)
+    kept = shrunk(mask, size, left)
+    if kept != mask:
+        give(state, sm, position_of(entry), mask & ~kept)
+        state.table[warp, register] = entry_of(position_of(entry), kept)
+
+
+def place(state: Any, sm: int, warp: int, register: int, entry: int) -> None:
+    """A register gets a new place; its old one is free, at once or when the pending sources have been read."""
+    take(state, sm, position_of(entry), mask_of(entry))
+    old = state.table[warp, register]
+    if old != UNMAPPED:
+        if state.pending[warp, register] and state.places[sm, 0] < state.spare:
+            _supersede(state, sm, warp, register, old)
+        else:
+            give(state, sm, position_of(old), mask_of(old))
+    state.table[warp, register] = entry
+    state.dying[warp, register] = 0
+
+
+def release(state: Any, sm: int, warp: int, register: int) -> None:
+    """The value of a register is dead or moves: its slices are free."""
+    entry = state.table[warp, register]
+    if entry != UNMAPPED:
+        give(state, sm, position_of(entry), mask_of(entry))
+        state.table[warp, register] = UNMAPPED
+    state.dying[warp, register] = 0
+
+
+def issue_source(state: Any, warp: int, register: int, is_last: bool) -> None:
+    """An instruction that reads the register has issued; with ``is_last`` nothing reads the value afterwards."""
+    state.pending[warp, register] += 1
+    if is_last:
+        state.dying[warp, register] = 1
+
+
+def collect_source(state: Any, sm: int, warp: int, register: int) -> bool:
+    """The collector has read a source; returns whether the register's value was released as dead."""
+    state.pending[warp, register] -= 1
+    if state.pending[warp, register] != 0:
+        return False
+    if state.superseded[warp, register] != NO_PLACE:
+        give_superseded(state, sm, warp, register)
+    if state.dying[warp, register] == 0:
+        return False
+    release(state, sm, warp, register)
+    return True
+
+
+def kill(state: Any, sm: int, warp: int, register: int) -> bool:
+    """A register is dead from here on; returns whether its value was released (pending sources delay that)."""
+    if state.table[warp, register] == UNMAPPED:
+        return False
+    if state.pending[warp, register]:
+        state.dying[warp, register] = 1
+        return False
+    release(state, sm, warp, register)
+    return True
+
+
+def end_warp(state: Any, sm: int, warp: int) -> None:
+    """A warp has ended: all its slices are free."""
+    for register in range(state.table.shape[1]):
+        release(state, sm, warp, register)
+        if state.superseded[warp, register] != NO_PLACE:
+            give_superseded(state, sm, warp, register)
+
+
+def _supersede(state: Any, sm: int, warp: int, register: int, entry: int) -> None:
+    mask = mask_of(entry)
+    lowest = 0
+    while mask >> lowest & 1 == 0:
+        lowest += 1
+    at = position_of(entry) * WHOLE + lowest
+    state.place_mask[sm, at] = mask
+    state.next_place[sm, at] = state.superseded[warp, register]
+    state.superseded[warp, register] = at
+    state.places[sm, 0] += 1
+
+
+def give_superseded(state: Any, sm: int, warp: int, register: int) -> None:
+    """All superseded places of a register are free."""
+    at = state.superseded[warp, register]
+    while at != NO_PLACE:
+        give(state, sm, at // WHOLE, state.place_mask[sm, at])
+        state.places[sm, 0] -= 1
+        at = state.next_place[sm, at]
+    state.superseded[warp, register] = NO_PLACE

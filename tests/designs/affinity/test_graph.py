@@ -1,0 +1,49 @@
+"""The register affinity graph (thesis §2.4.2)."""
+
+from __future__ import annotations
+
+from tests.designs.kernels import kernel, op, pair, r
+
+from warpreg.analysis.loops import loops
+from warpreg.designs import program_table
+from warpreg.designs.affinity.graph import UNKNOWN_TRIPS, affinity_graph, components, static_weights
+from warpreg.ir.instruction import Instruction
+
+
+def add(*sources: int) -> Instruction:
+    return op("add.s32", r(9), r(sources[0]), r(sources[1]))
+
+
+def test_an_edge_is_the_frequency_of_the_instructions_that_read_both() -> None:
+    """Blocks 0 and 3 are outside of loops, 1 in a loop of 8 trips, 2 in a loop inside it whose trips nobody knows."""
+    branch = op("bra")
+    code = kernel(
+        [add(0, 1)],
+        [add(0, 1), add(1, 2)],
+        [add(2, 3), branch],
+        [add(0, 3)],
+        successors=((1,), (2,), (2, 1, 3), ()),
+    )
+    forest = loops(code)
+    trips = [8 if loop.header == 1 else None for loop in forest.loops]
+    weights = static_weights(forest, trips)
+    assert weights == [1, 8, 8 * UNKNOWN_TRIPS, 1]
+    graph = affinity_graph(program_table(code), weights)
+    assert graph == {(0, 1): 1 + 8, (1, 2): 8, (2, 3): 8 * UNKNOWN_TRIPS, (0, 3): 1}
+
+
+def test_a_profile_gives_the_frequencies_as_well() -> None:
+    """The second block never runs, so its pair has no edge."""
+    code = kernel([add(0, 1)], [add(1, 2)])
+    assert affinity_graph(program_table(code), [5, 0]) == {(0, 1): 5}
+
+
+def test_words_of_a_wide_operand_are_registers_and_a_register_makes_no_pair_with_itself() -> None:
+    """R2.64 and R4 are three warp-registers: three pairs.  The addition of R5 to itself has none."""
+    code = kernel([op("shl.b64", pair(6), pair(2), r(4)), add(5, 5)])
+    assert affinity_graph(program_table(code), [1]) == {(2, 3): 1, (2, 4): 1, (3, 4): 1}
+
+
+def test_components_have_no_common_register() -> None:
+    graph = {(0, 5): 1.0, (1, 2): 2.0, (2, 5): 3.0, (3, 4): 4.0}
+    assert components(graph) == [{(0, 5): 1.0, (1, 2): 2.0, (2, 5): 3.0}, {(3, 4): 4.0}]
