@@ -23,7 +23,8 @@ from warpreg.designs import load
 from warpreg.designs.interface.state import reset_rows
 from warpreg.jit.dependencies import Fingerprint
 from warpreg.replay import hook_calls, path_core, schedule_core, split_warps
-from warpreg.sass import scan, walk
+from warpreg.sass.parse import scan
+from warpreg.sass.rebuild import walk
 from warpreg.timing.core import ports
 from warpreg.timing.feed import split_warps as feed
 from warpreg.timing.hooks import adapters
@@ -134,8 +135,8 @@ def test_these_are_all_entry_points() -> None:
             decorating.add(str(package))
     assert decorating == set()
     assert users == {
-        "trace/lanes.py", "sass/text.py", "sass/rebuild.py", "replay/walker.py", "replay/warp_streams.py",
-        "timing/feed/feed.py", "timing/launch/compile.py", "timing/memory/traffic.py",
+        "trace/lanes.py", "sass/rebuild/first_pass.py", "sass/rebuild/second_pass.py", "replay/walker.py",
+        "replay/warp_streams.py", "timing/feed/feed.py", "timing/launch/compile.py", "timing/memory/traffic.py",
     }  # fmt: skip
 
 
@@ -150,8 +151,8 @@ print(lane_instructions([np.array(path, np.uint32)], np.array([5, 3], np.int64))
     "sass": """
 import numpy as np
 from warpreg.jit.recipe import compiled
-from warpreg.sass.flow import empty_program
-from warpreg.sass.walk import new_state, observe
+from warpreg.sass.rebuild.flow import empty_program
+from warpreg.sass.rebuild.walk import new_state, observe
 from warpreg.trace.path import PathWord as Word
 steps = [Word.THREAD_BLOCK, 0, Word.WARP, Word.VISIT_MASK | 1 << 2, 7, Word.VISIT | 0 << 2]
 program = empty_program(2)

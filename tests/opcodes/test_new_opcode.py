@@ -25,7 +25,7 @@ from warpreg.codegen.schedule import dependence_graph
 from warpreg.ir import instruction, opcodes
 from warpreg.ir.errors import UnsupportedError
 from warpreg.ir.opcodes import OPCODES, Opcode, Unit, refused, table
-from warpreg.sass import mnemonics
+from warpreg.sass.export import mnemonics
 from warpreg.simt import Device
 from warpreg.simt.kernel import block_compiler
 from warpreg.simt.lanes import nans

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sass.text import FULL, executions, line, write_trace
 
-from warpreg.sass.line import parse_line
+from warpreg.sass.parse.line import parse_line
 from warpreg.sass.reader import read_recording
 
 OPCODES = ("FADD", "R1 <- MOV", "R2 <- IADD3 R1 R255", "BSYNC", "BAR", "EXIT", "BRA")

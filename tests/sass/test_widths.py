@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from warpreg.sass.widths import Shape, Widths, access_bytes, widths
+from warpreg.sass.isa.widths import Shape, Widths, access_bytes, widths
 
 
 def of(text: str, sources: int, immediate: int = 0, results: int = 1) -> Widths:

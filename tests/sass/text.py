@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from warpreg.ir.kernel import Kernel
-from warpreg.sass.program import record_unit
+from warpreg.sass.parse.source import Source
 from warpreg.sass.reader import RecordedLaunch
-from warpreg.sass.source import Source
+from warpreg.sass.rebuild.program import record_unit
 from warpreg.trace import visits
 from warpreg.trace.addresses import AddressDecoder
 

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.kernel import Kernel
-from warpreg.sass.catalogue import Catalogue
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.header import Header
+from warpreg.sass.isa.opcodes import UnknownOpcodes
 from warpreg.sass.listing import LIST_SUFFIX, Copy, read_list
-from warpreg.sass.opcodes import UnknownOpcodes
-from warpreg.sass.program import Seen
-from warpreg.sass.rebuild import Rebuilding
-from warpreg.sass.source import Source
-from warpreg.sass.text import TraceText
+from warpreg.sass.parse.header import Header
+from warpreg.sass.parse.source import Source
+from warpreg.sass.rebuild.catalogue import Catalogue
+from warpreg.sass.rebuild.first_pass import TraceText
+from warpreg.sass.rebuild.program import Seen
+from warpreg.sass.rebuild.second_pass import Rebuilding
 from warpreg.trace import Trace, TraceWriter
 
 IN_MEMORY_BYTES = 1 << 18

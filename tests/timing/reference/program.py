@@ -13,7 +13,7 @@ from warpreg.ir.instruction import registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
 from warpreg.ir.operands import Immediate, Operand
-from warpreg.sass import opcodes as sass
+from warpreg.sass.isa import opcodes as sass
 from warpreg.timing.core.access_record import ATOMIC, LOAD, NO_ACCESS, STORE
 from warpreg.timing.feed.memory_sites import access_kinds
 

@@ -18,7 +18,7 @@ from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
 from warpreg.ir.operands import Register
-from warpreg.sass import opcodes as sass
+from warpreg.sass.isa import opcodes as sass
 
 UNITS: tuple[Unit, ...] = tuple(Unit)
 LATENCIES: tuple[Latency, ...] = tuple(Latency)

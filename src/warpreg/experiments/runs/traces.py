@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.run import CompileChoice, Run, RunError
+from warpreg.sass.isa.opcodes import UnknownOpcodes
 from warpreg.sass.listing import is_trace
-from warpreg.sass.opcodes import UnknownOpcodes
 from warpreg.simt import Launch
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def export_run(run: Run, folder: Path) -> Path:
 
     Raises RunError for a run without a recorded path, SassTraceError for one without addresses, OSError.
     """
-    from warpreg.sass.export import ExportedLaunch, export
+    from warpreg.sass.export.export import ExportedLaunch, export
     from warpreg.timing.feed.memory_sites import step_bytes
 
     launches = []

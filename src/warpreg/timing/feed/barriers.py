@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.operands import Immediate
-from warpreg.sass import opcodes as sass
+from warpreg.sass.isa import opcodes as sass
 
 THREADS_OF_WARP = 32
 

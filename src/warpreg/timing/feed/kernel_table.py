@@ -18,7 +18,7 @@ from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
 from warpreg.ir.operands import Immediate, Operand, Register
-from warpreg.sass import opcodes as sass
+from warpreg.sass.isa import opcodes as sass
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import operand_word
 from warpreg.timing.core.columns import code, warps

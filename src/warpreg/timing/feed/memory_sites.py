@@ -12,8 +12,8 @@ from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.tensor.memory import matrix_in_memory
-from warpreg.sass import opcodes as sass
-from warpreg.sass.program import record_unit
+from warpreg.sass.isa import opcodes as sass
+from warpreg.sass.rebuild.program import record_unit
 from warpreg.simt.memory.instructions import MEMORY, elements
 from warpreg.timing.core import access_record as record
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from warpreg.ir.opcodes import Unit
-from warpreg.sass.opcodes import SassOpcode, find
+from warpreg.sass.isa.opcodes import SassOpcode, find
 
 BITS = re.compile(r"[UBSF]?(8|16|32|64|96|128|256)")
 EXPLICIT = re.compile(r"W(\d)(\d*)")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
-from warpreg.sass.state import NO_MASK, At, Phase, Sites, Window
+from warpreg.sass.parse.state import NO_MASK, At, Phase, Sites, Window
 from warpreg.trace.addresses import PAYLOAD_BITS, PAYLOAD_SHIFT, Kind
 from warpreg.trace.path import PathWord
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.recipe import compiled, read_only
-from warpreg.sass import walk
-from warpreg.sass.catalogue import Catalogue
-from warpreg.sass.flow import NONE, Edges, Layout, basic_blocks, empty_edges
-from warpreg.sass.program import build_kernel, has_record
-from warpreg.sass.text import TraceText
+from warpreg.sass.rebuild import walk
+from warpreg.sass.rebuild.catalogue import Catalogue
+from warpreg.sass.rebuild.first_pass import TraceText
+from warpreg.sass.rebuild.flow import NONE, Edges, Layout, basic_blocks, empty_edges
+from warpreg.sass.rebuild.program import build_kernel, has_record
 from warpreg.trace import Stream, Trace, TraceWriter
 
 ANY_WORDS = read_only(np.zeros(0, np.uint32))

@@ -1,4 +1,4 @@
-"""Writes recorded runs as traces that Accel-Sim and `warpreg.sass.reader` read: tracer version 5, sm_70.
+"""Export recorded runs as traces for Accel-Sim and `warpreg.sass.reader`: tracer version 5, sm_70.
 
 One line per instruction.  The mask of a line is the active lanes; for a guarded memory instruction, the lanes that
 executed it; for a guarded branch or exit, the lanes that took it.
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from warpreg.ir.kernel import BRANCHES, EXITS, Block, Kernel
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.records import Records
-from warpreg.sass.written import BlockLines, Line, UnitOf, block_lines
+from warpreg.sass.export.lines import BlockLines, Line, UnitOf, block_lines
+from warpreg.sass.export.records import Records
 from warpreg.trace import Trace, visits
 
 BINARY_VERSION, TRACER_VERSION = 70, 5

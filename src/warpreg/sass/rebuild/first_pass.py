@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from warpreg.ir.errors import Location
 from warpreg.jit.recipe import compiled, read_only
-from warpreg.sass.catalogue import Catalogue
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.header import NEWEST_TRACER, Header
-from warpreg.sass.line import parse_line
-from warpreg.sass.scan import LANES, scan
-from warpreg.sass.source import PADDING, Source
-from warpreg.sass.state import At, Phase, Stop
-from warpreg.sass.structure import Structure
-from warpreg.sass.walk import PREVIOUS, THREADS, new_state, observe
+from warpreg.sass.parse.header import NEWEST_TRACER, Header
+from warpreg.sass.parse.line import parse_line
+from warpreg.sass.parse.scan import LANES, scan
+from warpreg.sass.parse.source import PADDING, Source
+from warpreg.sass.parse.state import At, Phase, Stop
+from warpreg.sass.parse.structure import Structure
+from warpreg.sass.rebuild.catalogue import Catalogue
+from warpreg.sass.rebuild.walk import PREVIOUS, THREADS, new_state, observe
 from warpreg.trace import Stream, TraceWriter
 
 BUFFER_WORDS = 1 << 16

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.sass.flow import LANES, NONE, Edges, Ends, Layout, Program
+from warpreg.sass.rebuild.flow import LANES, NONE, Edges, Ends, Layout, Program
 from warpreg.trace.addresses import MASK_FOLLOWS, Kind
 from warpreg.trace.path import PathWord
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.header import ENTRY, Extent, Header, parse_header
-from warpreg.sass.scan import begin_warp
-from warpreg.sass.state import At, Phase
+from warpreg.sass.parse.header import ENTRY, Extent, Header, parse_header
+from warpreg.sass.parse.scan import begin_warp
+from warpreg.sass.parse.state import At, Phase
 from warpreg.trace.path import PathWord
 
 PLACE = re.compile(r"thread block = (\d{1,10}),(\d{1,10}),(\d{1,10})")

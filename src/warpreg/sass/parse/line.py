@@ -14,8 +14,8 @@ import re
 from dataclasses import dataclass
 
 from warpreg.sass.errors import SassTraceError
-from warpreg.sass.opcodes import find
-from warpreg.sass.widths import EXPLICIT
+from warpreg.sass.isa.opcodes import find
+from warpreg.sass.isa.widths import EXPLICIT
 
 LANES = 32
 ZERO_REGISTER = 255
@@ -127,7 +127,7 @@ def written(line: TraceLine, binary_version: int) -> tuple[tuple[int, ...], tupl
 
     A tracer records the first operand, if it is a register, as the only result.  Therefore a result after a predicate
     and a second result are among the sources, and a branch appears to write the register that it reads.  Lines with a
-    width modifier of the exporter are exact.
+    width modifier, which `warpreg.sass.export` writes, are exact.
     """
     row = find(line.opcode)
     if row.reads_all:

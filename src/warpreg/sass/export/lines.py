@@ -1,8 +1,8 @@
 """The constant parts of the lines of instructions in an exported trace.
 
 An instruction is 16 bytes long.  A line names the first register of an operand; if a reader would infer other widths
-from opcode and modifiers, a modifier ``W`` gives them (`warpreg.sass.widths`).  Accel-Sim accepts one destination and
-four sources: further ones, of vectors whose registers are not consecutive, are omitted.
+from opcode and modifiers, a modifier ``W`` gives them (`warpreg.sass.isa.widths`).  Accel-Sim accepts one destination
+and four sources: further ones, of vectors whose registers are not consecutive, are omitted.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from itertools import islice
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import BRANCHES, EXITS, Block, Kernel
 from warpreg.ir.operands import Address, Operand
-from warpreg.sass.line import MOST_OPERANDS, ZERO_REGISTER
-from warpreg.sass.mnemonics import mnemonic
-from warpreg.sass.opcodes import find
-from warpreg.sass.widths import Shape, Widths, access_bytes, widths
+from warpreg.sass.export.mnemonics import mnemonic
+from warpreg.sass.isa.opcodes import find
+from warpreg.sass.isa.widths import Shape, Widths, access_bytes, widths
+from warpreg.sass.parse.line import MOST_OPERANDS, ZERO_REGISTER
 
 PC_BYTES = 16
 MOST_RESULTS, MOST_SOURCES = 1, 4

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.errors import Location
-from warpreg.sass.flow import Ends, empty_program
-from warpreg.sass.line import TraceLine
-from warpreg.sass.opcodes import find, is_known
-from warpreg.sass.program import Seen, has_record
-from warpreg.sass.state import Window, empty_sites
-from warpreg.sass.widths import access_bytes
+from warpreg.sass.isa.opcodes import find, is_known
+from warpreg.sass.isa.widths import access_bytes
+from warpreg.sass.parse.line import TraceLine
+from warpreg.sass.parse.state import Window, empty_sites
+from warpreg.sass.rebuild.flow import Ends, empty_program
+from warpreg.sass.rebuild.program import Seen, has_record
 
 FIRST_CAPACITY = 1 << 10
 SLOTS = 4

@@ -37,9 +37,11 @@ UNITS: dict[str, Unit] = {
 
 @dataclass(frozen=True, slots=True)
 class SassOpcode:
-    """One row.  ``space`` and ``action`` are empty except for memory instructions.  ``predicate_first``: the result may
-    follow a predicate, and is then among the sources of a trace; ``two_results``: so is a second result;
-    ``reads_all``: the result in a trace is a source."""
+    """One row.  ``space`` and ``action`` are empty except for memory instructions.
+
+    ``predicate_first``: the result may follow a predicate, and is then among the sources of a trace.  ``two_results``:
+    the second result is among the sources of a trace.  ``reads_all``: the result in a trace is a source.
+    """
 
     name: str
     pipe: Pipe
@@ -64,7 +66,7 @@ class SassOpcode:
 @functools.cache
 def table() -> dict[str, SassOpcode]:
     """Every row, by opcode without modifiers."""
-    text = resources.files("warpreg.sass").joinpath("opcodes.toml").read_text(encoding="utf-8")
+    text = resources.files("warpreg.sass.isa").joinpath("opcodes.toml").read_text(encoding="utf-8")
     rows: dict[str, SassOpcode] = {}
     for group in tomllib.loads(text)["group"]:
         for name in group["opcodes"].split():

@@ -1,4 +1,4 @@
-"""Reconstruction of a kernel from a trace: instructions from lines, basic blocks from their order."""
+"""Reconstruction of a kernel: instructions from lines, basic blocks from control flow."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from warpreg.ir.kernel import Block, Kernel
 from warpreg.ir.module import Module
 from warpreg.ir.operands import Address, Immediate, Operand, Register, Sink, Vector
 from warpreg.ir.types import B32, B64, B128, PRED
-from warpreg.sass.flow import Program
-from warpreg.sass.header import Header
-from warpreg.sass.line import ZERO_REGISTER, TraceLine, written
-from warpreg.sass.opcodes import find
-from warpreg.sass.widths import Shape, access_bytes, widths
+from warpreg.sass.isa.opcodes import find
+from warpreg.sass.isa.widths import Shape, access_bytes, widths
+from warpreg.sass.parse.header import Header
+from warpreg.sass.parse.line import ZERO_REGISTER, TraceLine, written
+from warpreg.sass.rebuild.flow import Program
 
 TYPES = {1: B32, 2: B64, 4: B128}
 
