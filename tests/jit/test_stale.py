@@ -96,7 +96,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     [
         ("trace/path.py", "VISIT_MASK = 1\n    WARP = 2", "WARP = 1\n    VISIT_MASK = 2", PATHS),
         ("trace/schedule.py", "START = 1\n    END = 2", "END = 1\n    START = 2", {"schedule rc"}),
-        ("sass/state.py", "    WARP = 4\n", "    WARP = 6\n", {"scan"}),
+        ("sass/parse/state.py", "    WARP = 4\n", "    WARP = 6\n", {"scan"}),
         ("trace/addresses.py", "PAYLOAD_BITS = ", "PAYLOAD_BITS = -1 + ", {"scan"}),
         (
             "replay/status.py",
@@ -107,8 +107,8 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
         ("designs/interface/plan.py", "READ, WRITE = 0, 1", "READ, WRITE = 1, 0", {*HOOKED}),
         ("timing/feed/decode.py", "BAD_BLOCK, BAD_WARP", "BAD_WARP, BAD_BLOCK", {"feed"}),
         ("timing/core/intrinsics.py", "builder.ctpop(", "builder.cttz(", {"core", "core rfc", "traffic"}),
-        ("trace/lanes.py", '"""How full', '"""Full of what', set()),
-        ("sass/walk.py", "NEAR = 16\n", "NEAR = 16\nFAR = 17\n", set()),
+        ("trace/lanes.py", '"""SIMD efficiency', '"""Efficiency', set()),
+        ("sass/rebuild/walk.py", "NEAR = 16\n", "NEAR = 16\nFAR = 17\n", set()),
         ("timing/memory/traffic.py", "STAGGER = 613", "STAGGER = 617", {"traffic"}),
     ],
     ids=lambda value: value if isinstance(value, str) and value.endswith(".py") else "",
