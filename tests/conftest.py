@@ -1,7 +1,7 @@
-"""Tests never touch the user's cache: a run has one of its own, shared by its workers and by processes that they start.
+"""Test runs use a cache of their own, shared by workers and the processes that they start, never the user's cache.
 
-Passes of the compiler are verified.  What is compiled once in a run is loaded from there everywhere else; tests of the
-cache itself set folders of their own.
+Passes of the compiler are verified.  Code that one test compiles is loaded from the cache in all others; tests of the
+cache itself set their own folders.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The obvious, slow versions of the analyses, straight from their definitions."""
+"""Naive versions of the analyses, directly from their definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small kernels for tests: from successor lists, from a few instructions a block, and at random."""
+"""Small kernels for tests: from successor lists, from a few instructions per block, and at random."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where diverged lanes meet again, by hand and against post-dominators."""
+"""Reconvergence points of diverged lanes, by hand and against post-dominators."""
 
 from __future__ import annotations
 

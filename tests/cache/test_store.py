@@ -1,4 +1,4 @@
-"""Entries of the cache: verified, whole, bounded, and refused where somebody else could have written them."""
+"""Cache entries: verified, atomic, bounded, and refused if others could have written them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Inputs without end, numbers beyond all bounds, names that are not UTF-8, ASCII terminals, floods of errors: one short
-message and no traceback."""
+"""Unlimited inputs, huge numbers, names that are not UTF-8, ASCII terminals, many errors: one short message, no
+traceback.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``--cycles``: runs and comparisons in time, under designs, along schedules, from samples."""
+"""``--cycles``: timed runs and comparisons, with designs, schedules and samples."""
 
 from __future__ import annotations
 

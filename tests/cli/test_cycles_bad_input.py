@@ -1,4 +1,4 @@
-"""Traces, machine files and design files that are wrong, given to ``--cycles``: one line that names the place."""
+"""Invalid traces, machine files and design files with ``--cycles``: one line that names the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Python API: NumPy arrays in and out, runs that compare, errors that name the argument."""
+"""The Python API: NumPy arrays in and out, comparisons of runs, errors that name the argument."""
 
 from __future__ import annotations
 

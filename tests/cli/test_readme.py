@@ -1,4 +1,4 @@
-"""The README shows what is there."""
+"""The examples of the README match the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``warpreg reproduce --figures`` leaves a table and two pictures of each figure."""
+"""``warpreg reproduce --figures`` writes a table and two pictures per figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``warpreg verify``: what passes, what fails, and how it says so."""
+"""``warpreg verify``: what passes, what fails, and its report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random integer kernels with a branch and a loop, and what they leave in memory before and after a pass."""
+"""Random integer kernels with a branch and a loop, and the contents of memory before and after a pass."""
 
 from __future__ import annotations
 

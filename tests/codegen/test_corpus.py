@@ -1,4 +1,4 @@
-"""Kernels of many kinds, in ``corpus``: compiled, they leave the memory that they leave with virtual registers."""
+"""Kernels of many kinds, in ``corpus``: compiled and virtual versions leave the same memory."""
 
 from __future__ import annotations
 

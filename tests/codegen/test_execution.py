@@ -1,4 +1,4 @@
-"""Every pass keeps what a kernel computes: memory before and after it is the same, bit for bit."""
+"""Every pass preserves the results of a kernel: memory is equal bit for bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the passes make of texture and surface instructions."""
+"""Texture and surface instructions in the passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels that break an invariant are refused with the place."""
+"""Kernels that violate an invariant are rejected with the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passes can be watched one by one, and a pass that breaks a kernel is named."""
+"""The kernel after each pass, and the name of a pass that breaks a kernel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The least that straight code can spend on its operands, by following every way to keep its registers.
+"""Minimum energy of the operands of straight-line code, by exhaustive search over all register contents.
 
-Knows nothing of values, reads or ranges: it goes through the instructions with what each place above the main register
-file holds at the moment, and with which registers it lacks.
+It does not use values, reads or ranges: it steps through the instructions with the contents of each level above the
+main register file, and the registers that each lacks.
 """
 
 from __future__ import annotations

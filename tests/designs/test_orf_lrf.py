@@ -1,7 +1,7 @@
-"""The compiler-managed hierarchy: where each operand is read and where each result goes (MICRO 2011, section 4).
+"""The compiler-managed hierarchy: levels of operands and results (MICRO 2011, section 4).
 
-With three ORF entries a read costs 21.76 pJ there and 124.8 in the MRF, a write 47.36 and 148.8 (private datapath,
-wires included); in the LRF 8.64 and 19.04.
+With three ORF entries, an ORF read costs 21.76 pJ and an MRF read 124.8 pJ; a write 47.36 and 148.8 pJ (private
+datapath, wires included).  In the LRF they cost 8.64 and 19.04 pJ.
 """
 
 from __future__ import annotations

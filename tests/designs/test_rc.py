@@ -1,4 +1,4 @@
-"""The register cache that a scheduler's warps share (CASES 2018, section III-A)."""
+"""The register cache shared by the warps of a scheduler (CASES 2018, section III-A)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The register scratchpad: which ranges are kept and how they are shortened (CASES 2018, section III-B)."""
+"""The register scratchpad: kept ranges and their shortening (CASES 2018, section III-B)."""
 
 from __future__ import annotations
 

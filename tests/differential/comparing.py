@@ -1,4 +1,4 @@
-"""Runs a generated case on the executor and says where it differs from the reference."""
+"""Run a generated case on the executor and report differences from the reference."""
 
 from __future__ import annotations
 

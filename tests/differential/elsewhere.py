@@ -1,4 +1,4 @@
-"""Opcodes that these tests leave to others, or that no result shows: each with the test to look at, or the reason."""
+"""Opcodes that other tests cover or that no result shows, each with the test or the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every full opcode that a row of the semantics table allows, read off its syntax alone."""
+"""Every full opcode that a row of the semantics table allows, derived from its syntax alone."""
 
 from __future__ import annotations
 

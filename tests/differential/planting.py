@@ -1,4 +1,4 @@
-"""Plants one bug at a time into the executor or the compiler, and takes it out again."""
+"""Insert one bug at a time into the executor or the compiler, and remove it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Random programs reach every opcode of the table, and every row of those that memory, control flow or threads carry
-out.
+"""Random programs reach every opcode of the table, and every row of those with effects on memory, control or
+threads.
 """
 
 from __future__ import annotations

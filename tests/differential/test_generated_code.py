@@ -1,4 +1,4 @@
-"""LLVM finds nothing wrong with the code that is generated: kernels, memory operations and the driver."""
+"""LLVM's verifier accepts the generated code: kernels, memory operations and the driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversions from and to narrow formats equal the reference, bit for bit, on edges and on whatever is drawn."""
+"""Conversions from and to narrow formats equal the reference, bit for bit, on edge and random values."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Every form of the semantics table on edge and random operands: the executor equals the reference.
 
-A form is a full opcode with a number of operands. ``WARPREG_PROGRAMS`` above 100 compares all forms on many operands;
+A form is a full opcode with a number of operands.  ``WARPREG_PROGRAMS`` above 100 compares all forms on many operands;
 otherwise each row is compared by up to `SAMPLE` forms.
 """
 

@@ -1,4 +1,6 @@
-"""The recorded path says which lanes executed what: thread-instructions by opcode are those of the reference."""
+"""The recorded path states which lanes executed which blocks: thread-instructions by opcode equal those of the
+reference.
+"""
 
 from __future__ import annotations
 

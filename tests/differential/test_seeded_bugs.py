@@ -1,7 +1,7 @@
-"""Bugs planted one by one into the executor and the compiler: random programs catch each of them.
+"""Seeded bugs in the executor and the compiler: random programs detect each of them.
 
-A bug counts as caught when a program gives other results than the reference, or an error; programs that do not
-contain what the bug touches are passed over.
+A bug is detected if a program gives other results than the reference, or an error.  Programs without the affected
+feature are skipped.
 """
 
 from __future__ import annotations

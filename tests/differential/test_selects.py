@@ -1,4 +1,4 @@
-"""A guarded bitwise instruction that writes one of its operands: what LLVM makes of the masked blend."""
+"""A guarded bitwise instruction that writes one of its operands, in the masked blend of LLVM."""
 
 from __future__ import annotations
 

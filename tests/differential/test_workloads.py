@@ -1,4 +1,4 @@
-"""Workloads in sizes that suit the reference interpreter: the executor's outputs are its, bit for bit."""
+"""Workloads in sizes that suit the reference interpreter: the executor's outputs are equal bit for bit."""
 
 from __future__ import annotations
 

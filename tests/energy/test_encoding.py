@@ -1,4 +1,4 @@
-"""What extra bits in each instruction cost (MICRO 2011, section 6.5)."""
+"""Energy of extra bits in each instruction (MICRO 2011, section 6.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The derived energies of the 28 nm technology, derived once more from the bank that orf-lrf Table 4 prints."""
+"""The derived energies of the 28 nm technology, derived again from the bank that orf-lrf Table 4 prints."""
 
 import math
 

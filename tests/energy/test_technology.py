@@ -1,4 +1,4 @@
-"""The 40 nm technology: what is printed, assumed or modelled, and how a wrong file is refused."""
+"""The 40 nm technology: printed, assumed and modelled numbers, and the rejection of invalid files."""
 
 from __future__ import annotations
 

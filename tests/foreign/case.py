@@ -1,4 +1,4 @@
-"""One launch of a foreign kernel with what it must leave."""
+"""One launch of a foreign kernel with its expected results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a kernel of a PTX file on NumPy arrays, with plenty of registers and with few, and checks what it leaves."""
+"""Run a kernel of a PTX file on NumPy arrays, with many registers and with few, and check its results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PTX of ``cuda/kernels.cu`` by clang and NVRTC, from sm_30 to sm_100, with plenty of registers and with few."""
+"""PTX of ``cuda/kernels.cu`` by clang and NVRTC, from sm_30 to sm_100, with many registers and with few."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PTX that Numba makes for compute capabilities 7.5 to 9.0, with plenty of registers and with few."""
+"""PTX of Numba for compute capabilities 7.5 to 9.0, with many registers and with few."""
 
 from __future__ import annotations
 

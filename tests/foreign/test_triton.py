@@ -1,4 +1,4 @@
-"""PTX that Triton makes for sm_75, sm_80 and sm_90, with plenty of registers and with few."""
+"""PTX of Triton for sm_75, sm_80 and sm_90, with many registers and with few."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""A long fuzzing campaign in slices, each in a process of its own, and its record for the documentation.
+"""A long fuzzing campaign in slices, one process each, and its record for the documentation.
 
     python -m tests.fuzz.campaign --inputs 100000 --state FOLDER --record docs/explanation/robustness.md
 
-The state folder keeps the result of each slice, so that a campaign can stop and go on, and several with other
-``--first`` numbers can fill it at the same time.  A slice that crashes or hangs is taken up again behind the mutant it
-died of, which counts as a defect.  Every `COVERED`-th slice runs under ``coverage``.  Exit status 1 if there were
-defects.
+The state folder contains the result of each slice, so that a campaign can be interrupted and continued, and several
+with different ``--first`` numbers can fill it at the same time.  A slice that crashes or hangs is continued after the
+mutant that caused it, which counts as a defect.  Every `COVERED`-th slice runs under ``coverage``.  The exit status is
+1 if there were defects.
 """
 
 from __future__ import annotations

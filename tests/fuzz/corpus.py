@@ -1,4 +1,4 @@
-"""The texts that are mutated: PTX of workloads and of other compilers, the parser's samples, and random programs."""
+"""The texts to mutate: PTX of workloads and of other compilers, the parser's samples, and random programs."""
 
 from __future__ import annotations
 

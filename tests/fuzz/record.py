@@ -1,4 +1,4 @@
-"""What a fuzzing campaign found, as a Markdown table."""
+"""Results of a fuzzing campaign as a Markdown table."""
 
 from __future__ import annotations
 

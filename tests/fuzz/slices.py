@@ -1,7 +1,8 @@
 """Many mutants in one process: ``python -m tests.fuzz.slices FIRST COUNT FOLDER``.
 
-A mutant's number is the seed of all that is random about it.  The process writes the number it is at to ``FOLDER/at``,
-so that its parent knows what crashed or hung it, and its counts and defects to ``FOLDER/result.json`` at the end.
+The number of a mutant is the seed of its random choices.  The process writes the current number to ``FOLDER/at``, so
+that its parent can identify a mutant that crashed or hung it, and its counts and defects to ``FOLDER/result.json`` at
+the end.
 """
 
 from __future__ import annotations

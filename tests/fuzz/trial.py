@@ -1,4 +1,6 @@
-"""One mutant, as far as it goes: parsed, built, compiled, executed.  Anything but a `WarpregError` is a defect."""
+"""One mutant, run as far as possible: parsed, built, compiled, executed.  Any error but a `WarpregError` is a
+defect.
+"""
 
 from __future__ import annotations
 

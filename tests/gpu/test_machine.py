@@ -1,4 +1,4 @@
-"""Machine files: what they say, where each number comes from, and how a wrong one is refused."""
+"""Machine files: values, sources, and the rejection of invalid files."""
 
 from __future__ import annotations
 

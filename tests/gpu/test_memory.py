@@ -1,4 +1,4 @@
-"""The memory sections of a machine file: what is refused, and the cache that a kernel's shared memory leaves."""
+"""Memory sections of a machine file: rejected values, and the cache that remains beside a kernel's shared memory."""
 
 from __future__ import annotations
 

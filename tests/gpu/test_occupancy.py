@@ -1,4 +1,4 @@
-"""Occupancy: each limit in turn, with the number worked out by hand."""
+"""Occupancy: each limit in turn, with the number derived by hand."""
 
 from __future__ import annotations
 

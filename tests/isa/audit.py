@@ -1,4 +1,4 @@
-"""Asks ptxas which of the candidates it takes, and in which orders of their modifiers: ``python -m tests.isa.audit``.
+"""Test with ptxas which candidate forms it accepts, and in which orders of modifiers: ``python -m tests.isa.audit``.
 
 Writes ``forms.txt`` and ``orders.txt``.
 """

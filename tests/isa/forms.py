@@ -1,6 +1,6 @@
-"""The forms of PTX instructions as text: groups with choices, and the one-instruction lines of PTX they stand for.
+"""Forms of PTX instructions as text: groups with alternatives, and the one-instruction lines of PTX that they generate.
 
-A group is ``SYNTAX : OPERANDS``.  The syntax has ``[.x]`` for what may be absent and ``(a|b)`` for a choice.  Operands
+A group is ``SYNTAX : OPERANDS``.  The syntax has ``[.x]`` for optional parts and ``(a|b)`` for alternatives.  Operands
 are types as in the rows of `warpreg.ir.opcodes`, results first; ``[A]`` is a memory operand, ``L`` a label, a number
 itself, ``{a,b}`` a list and ``a|b`` a pair.  A line ``## title @version target`` starts a section.
 """

@@ -1,6 +1,6 @@
-"""Every instruction form that ptxas takes has a row, and those that compute run, compiled and not, with equal results.
+"""Every instruction form that ptxas accepts has a row; computing forms give equal results compiled and interpreted.
 
-Families that are not executed are refused by name and place.
+Families that are not implemented are rejected by name and place.
 """
 
 from __future__ import annotations

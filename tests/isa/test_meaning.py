@@ -1,4 +1,4 @@
-"""Computing forms that ptxas takes give what the reference interpreter makes of them, on edge values."""
+"""Computing forms that ptxas accepts give the results of the reference interpreter on edge values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modifiers in every order that ptxas takes mean what they mean in the manual's, here and in the reference."""
+"""Modifiers in every order that ptxas accepts have the meaning of the manual's order, here and in the reference."""
 
 from __future__ import annotations
 

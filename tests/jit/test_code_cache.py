@@ -1,4 +1,4 @@
-"""Machine code on disk: found again, rebuilt when anything it depends on changed or is damaged."""
+"""Machine code on disk: reused, and rebuilt when a dependency has changed or the entry is damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fingerprint of what hooks reach: it changes with all that the compiled core depends on, and with nothing else."""
+"""The fingerprint of hooks: it changes with every dependency of the compiled core, and with nothing else."""
 
 from __future__ import annotations
 

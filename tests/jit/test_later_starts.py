@@ -1,4 +1,4 @@
-"""Compiled functions in later processes: what numba left on disk is loaded without what only a compilation needs."""
+"""Compiled functions in later processes: loaded from disk without imports that only a compilation needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that are only lowered, linked and optimised in the one that calls them."""
+"""Functions that are lowered, then linked and optimised in their outermost caller."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""No stale machine code: an edit is seen by all entry points that depend on what was edited, and by no others.
+"""No stale machine code: an edit changes all entry points that depend on the edited text, and no others.
 
-Keys and answers are those of processes of their own, which import a copy of the sources in which something was edited.
+Keys and answers come from separate processes, which import an edited copy of the sources.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kinds tell apart what compiled code must tell apart, and nothing else."""
+"""Type keys distinguish exactly the types that compiled code must distinguish."""
 
 from __future__ import annotations
 

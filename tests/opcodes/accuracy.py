@@ -1,8 +1,8 @@
-"""How far the approximate instructions are from the true values: ``python -m tests.opcodes.accuracy [COUNT]``.
+"""Errors of the approximate instructions: ``python -m tests.opcodes.accuracy [COUNT]``.
 
-Prints the table of ``docs/reference/accuracy.md``.  Every instruction runs natively on COUNT arguments drawn from the
-range for which PTX bounds its error (all 65,536 for 16-bit formats), and is set beside NumPy's function in double
-precision, whose own error of 2**-52 does not count.
+Prints the table of ``docs/reference/accuracy.md``.  Every instruction runs natively on COUNT arguments from the range
+for which PTX bounds its error (all 65,536 for 16-bit formats), and is compared with NumPy's function in double
+precision, whose own error of 2**-52 is neglected.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs single instructions over 32 lanes: many in one LLVM module, values in and out as Python integers."""
+"""Run single instructions over 32 lanes: many in one LLVM module, values in and out as Python integers."""
 
 from __future__ import annotations
 

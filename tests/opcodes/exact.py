@@ -1,4 +1,4 @@
-"""IEEE 754 by exact fractions: what each operation must give, bit for bit."""
+"""IEEE 754 with exact fractions: the expected result of each operation, bit for bit."""
 
 from __future__ import annotations
 

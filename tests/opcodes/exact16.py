@@ -1,4 +1,4 @@
-"""The 16-bit formats by exact fractions."""
+"""The 16-bit formats with exact fractions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lane values worth trying: edges of each width first, then random ones from a fixed seed."""
+"""Sample lane values: edges of each width first, then random ones from a fixed seed."""
 
 from __future__ import annotations
 

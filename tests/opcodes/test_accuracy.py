@@ -1,4 +1,4 @@
-"""Approximations stay within PTX's bounds, and the documentation has a line for each."""
+"""Approximations stay within PTX's bounds, and the documentation has a row for each."""
 
 from __future__ import annotations
 

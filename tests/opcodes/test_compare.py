@@ -1,4 +1,4 @@
-"""Comparisons of integers and of numbers with NaN among them, and the choices made by them."""
+"""Comparisons of integers and of floating-point numbers including NaN, and selections that depend on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lanes learn from each other: shuffles, votes, the active mask."""
+"""Cross-lane instructions: shuffles, votes, the active mask."""
 
 from __future__ import annotations
 

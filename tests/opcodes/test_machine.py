@@ -1,4 +1,4 @@
-"""Instructions of the machine that PTX has not."""
+"""Machine instructions that PTX lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the generated code may not do: call into the C library, or grow where an operand is constant."""
+"""Limits of the generated code: no calls of the C library, and no growth if an operand is constant."""
 
 from __future__ import annotations
 

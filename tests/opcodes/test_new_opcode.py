@@ -1,7 +1,7 @@
-"""What CONTRIBUTING says about adding an opcode: a plain one is a row, its meaning in the reference, a candidate line.
+"""Adding an opcode as in CONTRIBUTING: a computing one is a row, its meaning in the reference, and a candidate line.
 
-The compiler, the executor and the random programs learn of it from these; sets of names are for opcodes with effects,
-and hold only what the table has.
+The compiler, the executor and the random programs derive the rest.  Sets of names are only for opcodes with effects,
+and contain only opcodes of the table.
 """
 
 from __future__ import annotations

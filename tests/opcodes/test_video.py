@@ -1,4 +1,4 @@
-"""Video instructions: parts of words, clamping, merging and accumulation, after the pseudocode of the PTX manual."""
+"""Video instructions: parts of words, clamping, merging and accumulation, by the pseudocode of the PTX manual."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packed pairs, dot products of halves, bit searches, and what lanes reduce, match and elect together."""
+"""Packed pairs, dot products of halves, bit searches, and reductions, matches and elections across lanes."""
 
 from __future__ import annotations
 

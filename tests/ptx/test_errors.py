@@ -1,4 +1,4 @@
-"""A malformed text gives all its independent errors, each where it is, and nothing that merely follows from them."""
+"""A malformed text gives all its independent errors, each at its place, and no consequential errors."""
 
 from __future__ import annotations
 

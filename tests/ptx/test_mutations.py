@@ -1,4 +1,4 @@
-"""Whatever is done to a text, reading it gives a module or a PtxError, and each diagnostic points into the text."""
+"""Parsing any mutated text gives a module or a PtxError, and each diagnostic points into the text."""
 
 from __future__ import annotations
 

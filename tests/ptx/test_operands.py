@@ -1,4 +1,4 @@
-"""Every form of operand gives the operand it stands for."""
+"""Every form of operand is parsed to its object."""
 
 from __future__ import annotations
 

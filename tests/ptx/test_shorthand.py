@@ -1,4 +1,4 @@
-"""Short forms of PTX: vectors moved whole, sums as operands, spaces left out, variables of functions."""
+"""Shorthand of PTX: moves of vectors, sums as operands, omitted spaces, variables of functions."""
 
 from __future__ import annotations
 

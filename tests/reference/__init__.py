@@ -1,4 +1,4 @@
-"""The naive reference: reads PTX text and runs it one thread at a time with Python integers and exact rationals.
+"""The naive reference: reads PTX text and executes it thread by thread with Python integers and exact rationals.
 
-It shares nothing with the package under test: its own reader, its own arithmetic, its own memory.
+It shares nothing with the package under test: its own parser, arithmetic and memory.
 """

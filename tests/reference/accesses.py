@@ -1,4 +1,4 @@
-"""Random statements that touch memory: every space, width and vector; private and contended atomics."""
+"""Random memory statements: every space, width and vector; private and contended atomics."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Asynchronous copies and mbarriers.
 
-``cp.async`` copies as late as PTX allows: where its thread waits for its group, or arrives at an mbarrier for it; so a
-kernel that reads too early reads old bytes here.  An mbarrier is an object of this module, whatever its bytes in shared
-memory; a failed wait lets the other threads run.
+``cp.async`` copies as late as PTX allows: when its thread waits for its group, or arrives at an mbarrier for it.  A
+kernel that reads too early therefore reads old bytes here.  An mbarrier is an object of this module, independent of its
+bytes in shared memory; after a failed wait, other threads run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The state of a program under construction: its text, registers, features, and how operands are drawn."""
+"""State of a program during generation: text, registers, features, and the random choice of operands."""
 
 from __future__ import annotations
 

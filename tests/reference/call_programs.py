@@ -1,8 +1,8 @@
 """Random kernels whose functions call each other, themselves, and through tables, as PTX text: ``program(seed)``.
 
-Each function takes how deep calls may still go, a number and a structure by value, and gives a number and a structure.
-Lanes part on data, so they are at different depths at the same time. Functions have local arrays that live across
-calls, some take memory with ``alloca`` or ``malloc``, some print.
+Each function takes the remaining call depth, a number and a structure by value, and returns a number and a structure.
+Lanes diverge on data, so they are at different depths at the same time.  Functions have local arrays that are live
+across calls; some allocate memory with ``alloca`` or ``malloc``, some print.
 """
 
 from __future__ import annotations

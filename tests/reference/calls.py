@@ -1,6 +1,6 @@
-"""Calls as they are: a frame for each activation, with parameters, registers and local variables of its own.
+"""Calls: a frame for each activation, with its own parameters, registers and local variables.
 
-Functions of the host (``vprintf``, ``malloc``, ``free``) are carried out in Python.
+Functions of the host (``vprintf``, ``malloc``, ``free``) are implemented in Python.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What the lanes of a group learn of each other's values: ``vote``, ``match``, ``redux``, ``elect``, ``activemask``
-(PTX ISA, "Parallel Synchronization and Communication Instructions").
+"""Group instructions of lanes: ``vote``, ``match``, ``redux``, ``elect``, ``activemask`` (PTX ISA, "Parallel
+Synchronization and Communication Instructions").
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What compares and selects: ``set``, ``setp``, ``selp``, ``slct``, ``testp`` (PTX ISA, "Comparison and Selection
+"""Comparison and selection: ``set``, ``setp``, ``selp``, ``slct``, ``testp`` (PTX ISA, "Comparison and Selection
 Instructions" and "Half Precision Comparison Instructions").
 """
 

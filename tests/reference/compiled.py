@@ -1,4 +1,4 @@
-"""Turns each statement of a function into a Python function that a thread executes."""
+"""Convert each statement of a function to a Python function that a thread executes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Random control flow: nested branches, loops with data-dependent trip counts, jumps out of them, branch tables, calls.
 
-``fill`` is what puts statements into a region; it is given, so that this module does not know the other kinds.
+``fill`` generates the statements of a region; it is a parameter, so that this module is independent of other kinds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The reference interpreter with the face of a device, so that host code written for the executor runs on it."""
+"""The reference interpreter with the interface of a device, so that host code for the executor runs on it."""
 
 from __future__ import annotations
 

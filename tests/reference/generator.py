@@ -1,9 +1,9 @@
 """Random kernels as PTX text, each a complete test case: ``generate(seed)``.
 
-A program computes on pools of typed registers that start from input data, edge values among them. Threads write only
-memory of their own, exchange data across barriers, and meet in atomics whose result does not depend on the order. At
-the end each thread writes all its registers to its row of the output, so that one wrong value anywhere is likely to
-be seen. Results of approximate instructions go to a buffer of their own and nothing else depends on them.
+A program computes on pools of typed registers that start with input data, including edge values.  Threads write only
+their own memory, exchange data across barriers, and share atomics whose result does not depend on the order.  At the
+end, each thread writes all its registers to its row of the output, so that a wrong value is likely to be detected.
+Results of approximate instructions go to a separate buffer, and nothing else depends on them.
 """
 
 from __future__ import annotations

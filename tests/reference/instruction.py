@@ -1,4 +1,4 @@
-"""What an instruction without side effects is: operand types and a function from patterns to a pattern."""
+"""An instruction without side effects: operand types and a function from bit patterns to a bit pattern."""
 
 from __future__ import annotations
 

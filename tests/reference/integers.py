@@ -1,6 +1,6 @@
 """Integer and bit-field instructions on Python integers (PTX ISA, "Integer Arithmetic" and "Logic and Shift").
 
-Operands arrive as patterns of their type's width; results are masked by the caller.
+Operands are bit patterns of their type's width; the caller masks results.
 """
 
 from __future__ import annotations

@@ -1,22 +1,22 @@
-"""Runs a kernel thread by thread.
+"""Execute a kernel thread by thread.
 
-Blocks run in linear order. In a block each thread runs alone, in order of its number, until it stops at an
+Blocks run in linear order.  In a block, each thread runs alone, in order of its number, until it stops at an
 instruction that needs others:
 
 * ``shfl.sync``, ``vote.sync``, ``match.sync``, ``redux.sync`` and ``elect.sync`` wait until every lane that the member
-  mask names, and that has not exited, stops at the same statement; then all of them go on. A shuffle from a lane that
-  is not among them gives the own value (undefined in PTX).
+  mask names, and that has not exited, stops at the same statement; then all of them continue.  A shuffle from another
+  lane returns the lane's own value (undefined in PTX).
 * ``bar.warp.sync`` does the same.
-* ``activemask`` waits until no lane of the warp can go on; the lanes that stop at the same statement see each other.
-  Tests use it only where all of a warp's threads meet.
+* ``activemask`` waits until no lane of the warp can continue; the lanes that stop at the same statement see each other.
+  Tests use it only where all threads of a warp reconverge.
 * ``bar`` and ``barrier`` wait until all threads of the block that have not exited have arrived, or, with a thread
   count, until that many have, counted in whole warps.
 
-Where a module reads ``%envreg1``, blocks may wait for each other, and where it has ``ld.acquire``, warps: they take
-turns, a bounded number of statements a thread and turn.
+If a module reads ``%envreg1``, blocks may wait for each other, and if it has ``ld.acquire``, warps: they take turns,
+with a bounded number of statements per thread and turn.
 
-So the order between threads is that of a data-race-free program: threads of a warp in lane order between two such
-points.
+The order between threads is therefore valid for data-race-free programs only: threads of a warp run in lane order
+between two such points.
 """
 
 from __future__ import annotations

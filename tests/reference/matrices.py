@@ -1,7 +1,7 @@
-"""Matrix instructions: the lanes of a warp bring their registers, and one of them does the sums with exact numbers.
+"""Matrix instructions: the lanes of a warp provide their registers, and one of them computes with exact numbers.
 
-``wmma`` fragments are opaque in PTX; here element i of lane l is number ``32 i + l`` of the matrix, row by row, which
-is not what the executor does.
+``wmma`` fragments are opaque in PTX.  Here, element i of lane l is number ``32 i + l`` of the matrix, row by row, which
+differs from the executor.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernels that run many instructions on the same columns of operands, each result stored in a place of its own."""
+"""Kernels that execute many instructions on the same columns of operands and store each result separately."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where the elements of ``mma`` operands lie, shape by shape as PTX's figures number them.
+"""Layout of the elements of ``mma`` operands, by shape, numbered as in PTX's figures.
 
-``place(matrix, shape, kind, layout)`` gives a function from (lane, element) to (product, row, column); ``kind`` is the
-element type of the matrix.  ``group`` and ``member`` are PTX's groupID and threadID_in_group.
+``place(matrix, shape, kind, layout)`` returns a function from (lane, element) to (product, row, column); ``kind`` is
+the element type of the matrix.  ``group`` and ``member`` are PTX's groupID and threadID_in_group.
 """
 
 from __future__ import annotations

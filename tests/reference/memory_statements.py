@@ -1,4 +1,4 @@
-"""Statements that touch memory: loads, stores, atomics, conversions of addresses."""
+"""Memory statements: loads, stores, atomics, conversions of addresses."""
 
 from __future__ import annotations
 

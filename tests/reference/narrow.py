@@ -1,7 +1,7 @@
 """``cvt`` to and from numbers of 16 bits and fewer, by search among all numbers of a format (PTX ISA, cvt).
 
-Every format is the list of its magnitudes as fractions; a conversion looks up where an exact number lies between two of
-them.  ``narrow`` gives the types and the function of an instruction, or None for conversions of other types.
+Every format is a list of its magnitudes as fractions; a conversion finds the neighbours of an exact number in it.
+``narrow`` returns the types and the function of an instruction, or None for conversions of other types.
 """
 
 from __future__ import annotations

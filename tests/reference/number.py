@@ -1,8 +1,7 @@
-"""Exact numbers behind bit patterns: integers of any width, and binary floating point rounded from exact values.
+"""Exact numbers for bit patterns: integers of any width, and binary floating point rounded from exact values.
 
-A finite float is kept as ``Exact(sign, number, exponent)``, which stands for ``number * 2**exponent`` with ``number
->= 0``; ``sticky`` says that the true value lies strictly between this one and the next. Nothing here uses the host's
-floats.
+A finite float is ``Exact(sign, number, exponent)``, with the magnitude ``number * 2**exponent`` and ``number >= 0``;
+``sticky`` states that the true value lies strictly between this one and the next.  The host's floats are not used.
 """
 
 from __future__ import annotations

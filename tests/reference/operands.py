@@ -1,4 +1,4 @@
-"""Operands of statements as functions of a thread, and where a program's variables live."""
+"""Operands of statements as functions of a thread, and locations of a program's variables."""
 
 from __future__ import annotations
 

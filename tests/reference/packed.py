@@ -1,4 +1,4 @@
-"""Pairs in one register: f16x2, bf16x2, f32x2, u16x2, s16x2. An instruction on a pair acts on each element."""
+"""Pairs in one register: f16x2, bf16x2, f32x2, u16x2, s16x2.  An instruction on a pair acts on each element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instructions whose result depends on their operands alone: ``lookup`` gives the types and the function of one."""
+"""Instructions whose result depends only on their operands: ``lookup`` returns the types and the function of one."""
 
 from __future__ import annotations
 

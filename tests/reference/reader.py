@@ -1,6 +1,6 @@
-"""A small reader of PTX text, enough for the kernels that the tests write and for those nvcc emits.
+"""A small parser of PTX text, sufficient for the kernels of the tests and for those of nvcc.
 
-It keeps operands as text. Registers and variables declared in a nested scope get a unique name; ``widths`` has the
+It keeps operands as text.  Registers and variables declared in a nested scope get a unique name; ``widths`` has the
 width of each register.
 """
 

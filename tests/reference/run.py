@@ -1,4 +1,4 @@
-"""Runs a generated case on the reference interpreter."""
+"""Run a generated case on the reference interpreter."""
 
 from __future__ import annotations
 

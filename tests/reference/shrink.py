@@ -1,4 +1,4 @@
-"""Shrinks the program of a failing case by leaving out lines, so that a difference can be read by eye."""
+"""Shrink the program of a failing case by removing lines, so that a difference can be analysed by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the random programs are made of."""
+"""Contents of the random programs."""
 
 from __future__ import annotations
 

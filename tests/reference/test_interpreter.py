@@ -1,4 +1,4 @@
-"""The reference interpreter on kernels whose result is worked out by hand."""
+"""The reference interpreter on kernels whose result is derived by hand."""
 
 from __future__ import annotations
 

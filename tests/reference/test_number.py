@@ -1,6 +1,4 @@
-"""The reference's arithmetic against the host's (round to nearest) and against values worked out by hand (other
-modes).
-"""
+"""The reference's arithmetic against the host's (round to nearest) and against values derived by hand (other modes)."""
 
 from __future__ import annotations
 

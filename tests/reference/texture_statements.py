@@ -1,4 +1,4 @@
-"""Statements that access textures and surfaces; handles are numbers that the device gave out."""
+"""Statements that access textures and surfaces; handles are numbers that the device assigns."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Textures and surfaces texel by texel, as the CUDA C++ Programming Guide ("Texture Memory", "Texture Fetching",
 "Cubemap Textures") and the PTX ISA describe them.
 
-Steps that are single-precision in hardware are so here: the scaling of a coordinate, the shift by half a texel, and the
-products and sums of a linear filter, x fastest. The rest is exact.
+Steps in single precision on the hardware are so here: the scaling of a coordinate, the shift by half a texel, and the
+products and sums of a linear filter, x fastest.  The rest is exact.
 """
 
 from __future__ import annotations

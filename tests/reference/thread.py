@@ -1,4 +1,4 @@
-"""One thread: its registers, its place in the program, its local memory and the frames of its calls."""
+"""One thread: its registers, position in the program, local memory and frames of its calls."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Random statements in which threads meet: barriers with an exchange through shared memory, shuffles, votes, early
-exit.
+"""Random statements that involve several threads: barriers with an exchange through shared memory, shuffles, votes,
+early exits.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Video instructions, scalar and SIMD (PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions").
 
-Operands are whole registers; `Selected` says which parts an instruction takes and writes. Numbers are exact integers;
-what the manual keeps in 33 bits is cut to 33 bits where it says so.
+Operands are whole registers; `Selected` names the parts that an instruction reads and writes.  Numbers are exact
+integers; intermediate results are truncated to 33 bits where the manual says so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every pure instruction that random programs use, by family, and the constants that make them misbehave."""
+"""Every pure instruction that random programs use, by family, and constants that are edge cases for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Obviously correct models that read the kernel itself, not the program table, one warp instruction at a time."""
+"""Naive models that read the kernel itself instead of the program table, one warp-instruction at a time."""
 
 from __future__ import annotations
 

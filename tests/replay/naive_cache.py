@@ -1,4 +1,4 @@
-"""A register file cache as lists that are searched, with every option of the design ``rfc``."""
+"""A register file cache as searched lists, with every option of the design ``rfc``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last result file in front of a register file cache, as one entry and a list that is searched."""
+"""The last result file in front of a register file cache, as one entry and a searched list."""
 
 from __future__ import annotations
 

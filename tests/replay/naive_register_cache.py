@@ -1,4 +1,4 @@
-"""The register cache of a scheduler as sets of lists that are searched, the line used longest ago first."""
+"""The register cache of a scheduler as sets of searched lists, least recently used line first."""
 
 from __future__ import annotations
 

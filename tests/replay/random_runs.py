@@ -1,4 +1,4 @@
-"""Random kernels and random paths through them; a path need not follow the branches, replay does not look at them."""
+"""Random kernels and random paths through them; replay ignores branches, so a path need not follow them."""
 
 from __future__ import annotations
 

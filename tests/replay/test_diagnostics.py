@@ -1,4 +1,4 @@
-"""What is told of hooks that a core cannot compile, or that return the wrong type there."""
+"""Messages for hooks that a core cannot compile, or that return the wrong type."""
 
 from __future__ import annotations
 

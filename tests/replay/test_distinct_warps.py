@@ -1,4 +1,4 @@
-"""Warps that took the same path are counted once, as often as there are of them."""
+"""Warps with the same path are counted once, times their number."""
 
 from __future__ import annotations
 

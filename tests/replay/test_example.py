@@ -1,4 +1,4 @@
-"""A design in a file of one's own: the example that the README shows."""
+"""A design in a file outside the package: the example of the README."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The register profile: reads per value, lifetimes, who reads what."""
+"""The register profile: reads per value, lifetimes, consumers."""
 
 from __future__ import annotations
 

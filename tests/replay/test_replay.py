@@ -1,4 +1,4 @@
-"""Replay of a path: what counts, chunk ends, paths that are wrong, hooks at the start and end of a warp."""
+"""Replay of a path: counts, ends of chunks, invalid paths, hooks at the start and end of a warp."""
 
 from __future__ import annotations
 

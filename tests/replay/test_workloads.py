@@ -1,4 +1,4 @@
-"""Recorded paths of real kernels: replay counts what a naive model counts."""
+"""Recorded paths of real kernels: replay equals a naive model."""
 
 from __future__ import annotations
 

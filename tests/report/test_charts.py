@@ -1,4 +1,4 @@
-"""Figures of papers: what is drawn are the frame's means, printed values stand beside them, and files can be read."""
+"""Figures of papers: the drawn values are means of the frame, printed values are marked, and files can be read."""
 
 from __future__ import annotations
 

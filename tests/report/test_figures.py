@@ -1,4 +1,4 @@
-"""The demo figure: panels say what they show, and the same results give the same bytes."""
+"""The demo figure: titles of panels match their data, and equal results give equal bytes."""
 
 from __future__ import annotations
 

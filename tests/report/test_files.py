@@ -1,4 +1,4 @@
-"""A file is whole or not there."""
+"""Files are written atomically."""
 
 from __future__ import annotations
 

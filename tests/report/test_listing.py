@@ -1,4 +1,4 @@
-"""The annotated listing, on a kernel small enough to draw by hand."""
+"""The annotated listing of a kernel small enough to draw by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of reproduced results: every result has a line, figures are drawn from saved tables."""
+"""The pages of reproduced results: every result has a row, figures are drawn from saved tables."""
 
 from __future__ import annotations
 

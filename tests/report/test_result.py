@@ -1,4 +1,4 @@
-"""The result row: what is elided is net, energies are over the plain MRF, provenance is complete."""
+"""The result row: elided accesses are net, energies are normalized to the plain MRF, provenance is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces that are wrong: the message names file and line, what was expected and what was found."""
+"""Invalid traces: the message names file and line, the expected and the found text."""
 
 import lzma
 from collections.abc import Callable

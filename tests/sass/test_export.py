@@ -1,4 +1,4 @@
-"""A run that is exported and read again: the same instructions, registers, lanes and addresses."""
+"""An exported run read again: equal instructions, registers, lanes and addresses."""
 
 from __future__ import annotations
 

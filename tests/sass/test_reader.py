@@ -1,4 +1,4 @@
-"""Traces that are right: what is rebuilt of them."""
+"""Valid traces: the reconstructed kernels and paths."""
 
 import lzma
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The compiled reader and the plain one agree on random traces."""
+"""The compiled scanner and the parser of lines agree on random traces."""
 
 from __future__ import annotations
 

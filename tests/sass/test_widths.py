@@ -1,4 +1,4 @@
-"""A trace names the first register of an operand; the opcode says how many there are."""
+"""Widths of operands: a trace names the first register, the opcode determines their number."""
 
 from pathlib import Path
 

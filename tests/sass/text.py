@@ -1,4 +1,4 @@
-"""Text of traces, written line by line, and what a launch that was read says, by the slow and obvious way."""
+"""Text of traces, written line by line, and a slow decoder of a launch that was read."""
 
 from __future__ import annotations
 

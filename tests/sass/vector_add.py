@@ -1,4 +1,4 @@
-"""The trace of a vector addition, as a tracer would record it on sm_80: a generator of our own, made of one kernel."""
+"""The trace of a vector addition as a tracer would record it on sm_80, generated for one kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels run with virtual registers and compiled: what they do is the same."""
+"""Kernels run with virtual registers and compiled, with equal results."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Runs in a process of its own: launches whose memory lies between pages that nobody may touch.
+"""Launches between guard pages, in a separate process.
 
-``python -m tests.simt.guarded low|high SEED|unchecked COUNT`` replaces the arrays that native code works on (registers,
-warp records, shared and local memory, parameters, sites, visits, recording buffers, global buffers) by ones that begin
-right behind a forbidden page (``low``) or end right before one (``high``), makes random accesses of every width and
-kind, many of them out of bounds, and runs random programs.  A touch of a forbidden page kills the process; bytes
-behind a buffer that belong to it only for reading are checked afterwards.  Prints how many launches ended and faulted.
+``python -m tests.simt.guarded low|high SEED|unchecked COUNT`` replaces the arrays that native code uses (registers,
+warp records, shared and local memory, parameters, sites, visits, recording buffers, global buffers) by arrays that
+begin directly after a guard page (``low``) or end directly before one (``high``).  It makes random accesses of every
+width and kind, many of them out of bounds, and runs random programs.  An access to a guard page kills the process.
+Bytes after a buffer that may only be read are checked afterwards.  Prints the numbers of launches that ended and that
+faulted.
 """
 
 from __future__ import annotations

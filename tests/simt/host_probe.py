@@ -1,4 +1,4 @@
-"""Runs a few kernels as another processor would and prints what they leave.
+"""Run a few kernels as another processor would, and print their results.
 
 ``python -m tests.simt.host_probe CPU FEATURES``
 """

@@ -1,9 +1,9 @@
-"""Small kernels written as the few instructions that matter: declarations, parameters and launching are added here.
+"""Small kernels written as their relevant instructions: declarations, parameters and launch are added here.
 
 ``run`` makes a kernel ``k`` with one parameter for each keyword argument, of the same name: an array becomes a buffer
-and a pointer, an ``int`` a ``.u32``, a ``float`` an ``.f32``.  Before the body stands code that leaves each parameter
-in ``%name``, the linear thread index of the whole grid in ``%t``, and for each pointer the address of its 32-bit
-element ``%t`` in ``%my_name``.
+and a pointer, an ``int`` a ``.u32``, a ``float`` an ``.f32``.  Code before the body loads each parameter into
+``%name``, the linear thread index of the whole grid into ``%t``, and for each pointer the address of its 32-bit element
+``%t`` into ``%my_name``.
 """
 
 from __future__ import annotations

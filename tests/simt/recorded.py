@@ -1,4 +1,4 @@
-"""What a trace says, instruction by instruction, by the slow and obvious way."""
+"""A slow decoder of traces, instruction by instruction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables lie at multiples of the alignment that they declare."""
+"""Variables have the alignment that they declare."""
 
 from __future__ import annotations
 

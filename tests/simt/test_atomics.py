@@ -1,4 +1,4 @@
-"""Atomics: every operation and type, in global, shared and generic memory; lanes act one after the other."""
+"""Atomics: every operation and type, in global, shared and generic memory; lanes act in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Barriers: warps wait for each other; counts, arrivals, reductions; what divergence and early exits do to them."""
+"""Barriers: waits, counts, arrivals, reductions; effects of divergence and early exits."""
 
 from __future__ import annotations
 

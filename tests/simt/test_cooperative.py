@@ -1,4 +1,4 @@
-"""Thread blocks that wait for the whole grid, as CUDA's cooperative groups let them: by a count in the workspace."""
+"""Thread blocks that wait for the whole grid, as in CUDA's cooperative groups: by a count in the workspace."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""CUDA C++ with virtual functions, function pointers, recursion, printf, assert, new and delete, as NVRTC compiled it.
+"""CUDA C++ with virtual functions, function pointers, recursion, printf, assert, new and delete, compiled by NVRTC.
 
-``data/shapes.ptx`` is what NVRTC 13 made of ``data/shapes.cu`` for compute_75, without its line directives.
+``data/shapes.ptx`` is the output of NVRTC 13 for ``data/shapes.cu`` and compute_75, without its line directives.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Devices, buffers and the kernels they run."""
+"""Devices, buffers and kernels."""
 
 from __future__ import annotations
 

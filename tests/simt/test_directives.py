@@ -1,4 +1,4 @@
-"""A module with every directive runs: what they declare is there, what they advise changes nothing."""
+"""A module with every directive: declarations take effect, advice changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diverged warps: which blocks run with which lanes, in which order, and where the parts meet again."""
+"""Diverged warps: blocks, lanes and order of execution, and reconvergence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated code stays inside its memory: between guard pages, a touch outside would kill the process."""
+"""Generated code stays inside its memory: an access to a guard page would kill the process."""
 
 from __future__ import annotations
 

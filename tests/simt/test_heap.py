@@ -1,4 +1,4 @@
-"""``malloc`` and ``free`` in kernels: addresses, exhaustion, and what must not be done with them."""
+"""``malloc`` and ``free`` in kernels: addresses, exhaustion, and invalid uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled code on disk: found again by other processes, verified, and never the reason that a run fails."""
+"""Compiled code on disk: reused by other processes, verified, and never the cause of a failed run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launches that cannot be made, and kernels that cannot be run: one error each, before anything happens."""
+"""Invalid launches and kernels that cannot be executed: one error each, before any effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accesses outside buffers, misaligned or null: each is one message, and nothing else is touched."""
+"""Accesses outside buffers, misaligned or null: one message each, and no other memory changes."""
 
 from __future__ import annotations
 

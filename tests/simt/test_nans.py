@@ -1,4 +1,4 @@
-"""NaNs that arithmetic hands on are made canonical only where something else can see their bits."""
+"""NaN results of arithmetic are made canonical only if other instructions can observe their bits."""
 
 from __future__ import annotations
 

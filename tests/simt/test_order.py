@@ -1,4 +1,4 @@
-"""The order that results may depend on: thread blocks, warps and lanes one after the other, lowest first."""
+"""The order on which results may depend: thread blocks, warps and lanes in sequence, lowest first."""
 
 from __future__ import annotations
 

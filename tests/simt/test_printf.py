@@ -1,4 +1,4 @@
-"""Formatted output: C's rules, the order in which it appears, and that nothing is lost."""
+"""Formatted output: C's rules, its order, and completeness."""
 
 from __future__ import annotations
 

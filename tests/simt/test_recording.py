@@ -1,4 +1,4 @@
-"""What a run records: its path, the addresses of memory instructions, the widths of values."""
+"""Recordings of a run: its path, the addresses of memory instructions, the widths of values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every special register of PTX (PTX ISA, "Special Registers") has its value, compiled and not."""
+"""Every special register of PTX (PTX ISA, "Special Registers") has its value, compiled and with virtual registers."""
 
 from __future__ import annotations
 

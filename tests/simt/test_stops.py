@@ -1,4 +1,4 @@
-"""Launches that do not come to their end: traps, deadlocks, runaway loops, Ctrl-C, a full stack."""
+"""Launches that do not finish: traps, deadlocks, runaway loops, Ctrl-C, a full stack."""
 
 from __future__ import annotations
 

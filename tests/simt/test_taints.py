@@ -1,4 +1,4 @@
-"""Taints: bits beside the lanes of places, set, cleared and required at instructions."""
+"""Taints: bits per lane of storage locations, set, cleared and checked at instructions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""CUDA's texture and surface functions as NVRTC compiles them; ``texturing.ptx`` was made of ``texturing.cu`` by
-`warpreg.ptx.nvrtc.compile_cuda`, without its debug directives."""
+"""CUDA's texture and surface functions as compiled by NVRTC; `warpreg.ptx.nvrtc.compile_cuda` made ``texturing.ptx`` of
+``texturing.cu``, without its debug directives.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with an array, an option, a handle or a binding is said once, with its place."""
+"""Errors of an array, an option, a handle or a binding: one message with its place."""
 
 from __future__ import annotations
 

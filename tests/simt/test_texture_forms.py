@@ -1,5 +1,6 @@
-"""The forms of texture instructions besides the plain fetch: offsets, levels, gathers, half precision, residence,
-handles that differ from lane to lane, samplers, references, parameters, queries."""
+"""Forms of texture instructions besides the plain fetch: offsets, levels, gathers, half precision, residence, handles
+that differ between lanes, samplers, references, parameters, queries.
+"""
 
 from __future__ import annotations
 

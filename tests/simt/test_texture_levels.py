@@ -1,4 +1,4 @@
-"""Mipmaps: the level that an instruction chooses, by hand."""
+"""Mipmaps: the level that an instruction selects, by hand."""
 
 from __future__ import annotations
 

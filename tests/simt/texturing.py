@@ -1,4 +1,4 @@
-"""One texture instruction in a kernel of its own: a row of coordinates a thread in, its results out."""
+"""A kernel with one texture instruction: a row of coordinates per thread in, its results out."""
 
 from __future__ import annotations
 

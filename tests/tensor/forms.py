@@ -1,4 +1,4 @@
-"""Matrix instructions for the tests: forms, and kernels that give every lane its registers and store what it gets."""
+"""Matrix instructions for the tests: forms, and kernels that load the registers of every lane and store the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asynchronous copies, mbarriers and the cluster's barrier, by what they leave behind."""
+"""Results of asynchronous copies, mbarriers and the cluster's barrier."""
 
 from __future__ import annotations
 

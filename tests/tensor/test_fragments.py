@@ -1,4 +1,4 @@
-"""Fragments against PTX's figures, written out a second time in the reference, and against entries read off them."""
+"""Fragments against PTX's figures, implemented again in the reference, and against entries read from the figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole kernels that nvcc made of CUDA C++ (``tests/tensor/kernels``) against NumPy.
+"""Whole kernels compiled by nvcc from CUDA C++ (``tests/tensor/kernels``) against NumPy.
 
 Their PTX is NVRTC 13's for compute_80 (``ring``: compute_90), with the headers of CUDA's include folder.
 """

@@ -1,4 +1,4 @@
-"""``ldmatrix``, ``stmatrix``, ``movmatrix``, ``wmma.load`` and ``wmma.store``, and what goes wrong with them."""
+"""``ldmatrix``, ``stmatrix``, ``movmatrix``, ``wmma.load`` and ``wmma.store``, and their errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small kernels as text: ``add.s32 R1, R0, 3``, ``@P0 ld.global.u32 R2, [R4.64]``, one instruction a line."""
+"""Small kernels as text: ``add.s32 R1, R0, 3``, ``@P0 ld.global.u32 R2, [R4.64]``, one instruction per line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fast core beside the reference: a launch timed by both, which must agree in cycles, causes and counts."""
+"""Time a launch on the fast core and on the reference, which must agree in cycles, causes and counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timing runs with the core uncompiled, which tells the same: compiling takes longer than timing so little."""
+"""Timing runs with the interpreted core: equal results, and faster than compilation for short runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kernel with the recorded paths and memory accesses of its warps: written by hand, drawn at random, or recorded."""
+"""A kernel with the paths and memory accesses of its warps: written by hand, random, or recorded."""
 
 from __future__ import annotations
 

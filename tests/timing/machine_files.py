@@ -1,4 +1,4 @@
-"""A package machine that has the SM of the reference, made of one of the machines that come with the package."""
+"""A machine of the package with the SM of the reference, derived from one of the machine files of the package."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Random kernels with random paths and memory records, and random machines to time them on; no executor is needed.
+"""Random kernels with random paths and memory records, and random machines; no executor is needed.
 
-A path need not follow the branches: the core does not look at them.
+The core ignores branches, so a path need not follow them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A core of one line that asks a single hook, in place of the whole one, which takes long to compile.
+"""A minimal core that calls a single hook, in place of the whole core, which takes long to compile.
 
-It is built, keyed and kept on disk as the whole one is, and refuses a wrong hook alike.
+It is built, keyed and cached in the same way, and rejects an invalid hook in the same way.
 """
 
 from __future__ import annotations

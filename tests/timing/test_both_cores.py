@@ -1,4 +1,4 @@
-"""The fast core is the reference, whatever kernel, machine and memory; compiled it is what it is in Python."""
+"""The fast core equals the reference for any kernel, machine and memory; compiled and interpreted results are equal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The buffer pool reused across launches: what stands in its buffers does not matter."""
+"""The buffer pool reused across launches: old contents of buffers have no effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a formula predicts the cycles, both cores meet it exactly.
+"""Closed forms: where a formula predicts the cycles, both cores match it exactly.
 
 A warp placed in cycle 0 issues from cycle 1 on.
 """

@@ -1,4 +1,4 @@
-"""Lines, sectors and bank conflicts of 32 lane addresses: by hand, and against a plain model on random lanes."""
+"""Lines, sectors and bank conflicts of 32 lane addresses: by hand, and against a naive model on random lanes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of the core: those of a component lie side by side, and none passes the type checker at another's row."""
+"""Columns of the core: those of a component are adjacent, and none passes the type checker with a row of another."""
 
 from __future__ import annotations
 

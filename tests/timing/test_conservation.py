@@ -1,4 +1,4 @@
-"""What holds of every run, whatever the kernel and the machine."""
+"""Conservation laws of every run, for any kernel and machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asynchronous copies: what they read goes through memory, and who waits for them."""
+"""Asynchronous copies: their memory traffic, and the warps that wait for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a timing run costs: memory is bounded by the machine, and time by what happens in it."""
+"""Cost of a timing run: memory is bounded by the machine, and time by the number of events."""
 
 from __future__ import annotations
 

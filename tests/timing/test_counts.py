@@ -1,4 +1,4 @@
-"""What a timing run counts is what a replay counts, wherever the design does not depend on time."""
+"""Counts of a timing run equal those of a replay if the design does not depend on time."""
 
 from __future__ import annotations
 

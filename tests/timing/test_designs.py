@@ -1,4 +1,4 @@
-"""Designs in the timing core: what they count, what they delay; switched off they are the baseline."""
+"""Designs in the timing core: counts and delays; disabled, they equal the baseline."""
 
 from __future__ import annotations
 

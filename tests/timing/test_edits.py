@@ -1,6 +1,6 @@
-"""An edit of a design, or of a module that it imports, is seen by the timing core of the next process.
+"""An edit of a design, or of a module that it imports, takes effect in the timing core of the next process.
 
-What is compiled is the small core, which is built, keyed and kept on disk as the whole one is.
+The compiled code is that of the small core, which is built, keyed and cached like the whole core.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Estimates from samples: what they are made of by hand, and beside whole runs."""
+"""Estimates from samples: derived by hand, and compared with whole runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy in a file of one's own, on the command line: the example of docs/how-to/write-a-design.md."""
+"""A policy in a file outside the package, on the command line: the example of docs/how-to/write-a-design.md."""
 
 from __future__ import annotations
 

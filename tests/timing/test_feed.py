@@ -1,4 +1,4 @@
-"""What the feed gives the core: by hand for small paths, and as a plain decoder has it for recorded workloads."""
+"""Output of the feed: by hand for small paths, and against a naive decoder for recorded workloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written by hand goes through the feed's format and back."""
+"""Round trip of hand-written launches through the format of the feed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Nine small designs, one for each kind of demand that a design makes of the timing core, each worked by hand.
+"""Nine small designs, one for each kind of demand on the timing core, each derived by hand.
 
-Unless told otherwise: one scheduler, lrr, ideal operand path, latency 4, one warp placed in cycle 0, which issues from
-cycle 1 on; a load issued at ``t`` sends at ``t + 1`` and is back 20 cycles later.
+Unless stated otherwise: one scheduler, lrr, ideal operand path, latency 4, one warp placed in cycle 0, which issues
+from cycle 1 on; a load issued at ``t`` sends at ``t + 1`` and is back 20 cycles later.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who issues when: policies, schedulers, fetch, fences, queues and the distributor, worked by hand on both cores."""
+"""Order of issue: policies, schedulers, fetch, fences, queues and the distributor, derived by hand on both cores."""
 
 from __future__ import annotations
 

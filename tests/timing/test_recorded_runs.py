@@ -1,6 +1,6 @@
-"""Recorded runs through both cores: kernels of ours and a trace, on the machines of the package.
+"""Recorded runs on both cores: kernels of the package and a trace, on the machines of the package.
 
-What the reference logs of them is conserved: each operand is read once in its bank, each result written once, and every
+The log of the reference is conserved: each operand is read once in its bank, each result is written once, and every
 cycle of every warp slot has one cause.
 """
 

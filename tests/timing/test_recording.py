@@ -1,6 +1,6 @@
-"""Schedules that a timing run leaves: replay follows them, and counts what the timing core counts.
+"""Schedules of a timing run: a replay that follows them equals the counts of the timing core.
 
-The core runs uncompiled, which tells the same and needs no compiler for so short a launch.
+The core is interpreted, which gives equal results and avoids compilation for such a short launch.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The register caches in the timing core: every operand is served, whenever warps issue and are suspended."""
+"""The register caches in the timing core: every operand is served, for any order of issue and suspension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timing a window of a launch's thread blocks."""
+"""Windows of a launch's thread blocks."""
 
 from __future__ import annotations
 

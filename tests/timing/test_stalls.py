@@ -1,4 +1,4 @@
-"""The stall account: each cause has a small kernel that it dominates, and every slot-cycle has one cause."""
+"""The stall account: each cause dominates a small kernel, and every slot-cycle has one cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a standstill is told as."""
+"""Messages of a deadlock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about a timed run in the words of docs/reference/timing.md.
+"""Queries of a timed run in the terms of docs/reference/timing.md.
 
 ``run.warp(0).issues("add.s32 R1, R0, 3").at(17)``, ``run.bank(3).reads("R7").at(18)``, ``run.bank(3).busy_at(18)``,
 ``run.stalls.dominated_by("memory")``.

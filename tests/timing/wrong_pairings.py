@@ -1,6 +1,6 @@
-"""Rows and columns that do not belong together: the type checker must refuse each line marked ``wrong``, and no other.
+"""Rows and columns of different components: the type checker must reject exactly the lines marked ``wrong``.
 
-This file is read by the type checker only (`test_columns`); nothing runs it.
+Only the type checker reads this file (`test_columns`); nothing runs it.
 """
 
 from __future__ import annotations

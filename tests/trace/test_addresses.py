@@ -1,4 +1,4 @@
-"""Decoding address records from their words; the layout is that of `warpreg.trace.addresses`."""
+"""Decode address records from their words; the layout is that of `warpreg.trace.addresses`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trace file: what is written comes back, and what is cut off or damaged is refused."""
+"""The trace file: round trip, and rejection of truncated and damaged files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Active lanes over a path, counted by hand and by the plain decoder."""
+"""Active lanes over a path, by hand and against the naive decoder."""
 
 from __future__ import annotations
 

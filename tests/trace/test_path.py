@@ -1,4 +1,4 @@
-"""Decoding a path from its words."""
+"""Decode a path from its words."""
 
 from __future__ import annotations
 

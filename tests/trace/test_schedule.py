@@ -1,4 +1,4 @@
-"""The recorded schedule: its words, its file, and whose it is."""
+"""The recorded schedule: its words, its file, and the run to which it belongs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In how many registers tests compile a workload that must spill."""
+"""Number of registers for which tests compile a workload that must spill."""
 
 FEW_REGISTERS = 16
 LARGE = {"myocyte": 64}

@@ -1,4 +1,4 @@
-"""CUDA C++ to PTX, and the checked-in PTX beside its sources."""
+"""CUDA C++ to PTX, and the checked-in PTX of the sources."""
 
 import importlib
 import re

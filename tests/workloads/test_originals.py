@@ -1,4 +1,4 @@
-"""The facts about the programs that workloads are named after."""
+"""Facts about the programs that workloads are named after."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Finding workloads, making problems, and what a check says about an output."""
+"""Workloads: discovery, problem instances, and messages of a check."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""The disk cache: what is slow to make and can be made again, kept between processes.
+"""The disk cache of the package: results that are slow to compute, kept between processes.
 
-Read `directory` (where it is), `trust` (what is refused), then `store`, which every cache of the package goes through.
+Read `directory` (its location), `trust` (refused directories and files), then `store`, which every cache of the package
+uses.
 """

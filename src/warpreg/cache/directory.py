@@ -1,4 +1,4 @@
-"""Where the cache is, and how large it may become."""
+"""Location and size limit of the cache."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import platformdirs
 from warpreg.ir.errors import WarpregError
 
 LIMIT_BYTES = 4 << 30
-"""Default bound of the whole cache (assumed: the suite at every size with every design takes less than 1 GiB)."""
+"""Default limit of the whole cache (assumed: the suite at every size with every design takes less than 1 GiB)."""
 
 
 class CacheWarning(RuntimeWarning):

@@ -1,8 +1,8 @@
-"""Entries of the cache: written whole, verified when read, bounded in size, and optional.
+"""Entries of the cache: written atomically, verified when read, bounded in total size, and optional.
 
 An entry is the file ``<cache>/<kind>/<key>``: the SHA-256 of its content (32 bytes), then the content.  Damaged machine
-code would not raise an error but crash, so an entry whose checksum differs does not exist.  When the cache grows beyond
-its bound, the entries that were used least recently go.
+code would crash instead of raising an error, so an entry with a wrong checksum counts as missing.  When the cache
+exceeds its limit, the least recently used entries are deleted.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from warpreg.cache.trust import directory_refusal, entry_refusal
 
 DIGEST_BYTES = 32
 KEPT_SHARE = 0.8
-"""Of the bound, what an eviction leaves, so that not every write is one."""
+"""Fraction of the limit that an eviction keeps, so that not every write evicts."""
 
 _grown: dict[Path, int] = {}
-"""Bytes in a cache directory, as far as this process knows: counted at its first write, then added up."""
+"""Estimated bytes per cache directory in this process: counted at the first write, then incremented."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +38,17 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """What it holds: the name of its folder."""
+        """Its kind: the name of its folder."""
         return self.path.parent.name
 
 
 def key_of(*parts: str) -> str:
-    """The key of what is made from these texts."""
+    """The key of a result that is made from these texts."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def read(kind: str, key: str) -> bytes | None:
-    """The content of an entry; None if there is none, a damaged one, or one that is refused with a warning."""
+    """The content of an entry; None if it is missing, damaged, or refused with a warning."""
     directory = _usable()
     if directory is None:
         return None
@@ -69,7 +69,7 @@ def read(kind: str, key: str) -> bytes | None:
 
 
 def write(kind: str, key: str, content: bytes) -> None:
-    """Keep an entry; no other process ever sees a part of it.  A disk that does not take it causes one warning."""
+    """Store an entry atomically.  A disk error causes one warning."""
     directory = _usable()
     if directory is None:
         return
@@ -95,7 +95,7 @@ def is_sound(entry: Entry) -> bool:
 
 
 def remove(entry: Entry) -> None:
-    """Delete an entry; one that is gone already is no error.  Raises OSError."""
+    """Delete an entry; a missing one is not an error.  Raises OSError."""
     entry.path.unlink(missing_ok=True)
 
 
@@ -115,7 +115,7 @@ def _verified(data: bytes) -> bytes | None:
 
 
 def _write_atomically(path: Path, data: bytes) -> None:
-    """The file is the user's alone (mode 0600), as are the folders that are made for it."""
+    """Create a file that only the user can access (mode 0600), with its folders."""
     for folder in (path.parent.parent, path.parent):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
@@ -129,7 +129,7 @@ def _write_atomically(path: Path, data: bytes) -> None:
 
 
 def _bound(directory: Path, added_bytes: int) -> None:
-    """Note what was written, and evict entries if that is more than the bound."""
+    """Add to the estimated size, and evict entries if it exceeds the limit."""
     if directory not in _grown:
         _grown[directory] = sum(entry.size_bytes for entry in _entries(directory))
     else:

@@ -1,6 +1,6 @@
-"""Whose a cache is.  Entries are machine code and pickles, so a cache that somebody else may write is code of theirs.
+"""Ownership checks of the cache.  Entries are machine code and pickles: whoever can write them can execute code.
 
-As ssh does with keys: a directory or file that the user does not own, or that others may write, is refused.
+As ssh does for keys, a directory or file that the user does not own, or that others may write, is refused.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ ROOT = 0
 
 @functools.cache
 def directory_refusal(directory: Path) -> str | None:
-    """Why a cache directory is not used, None if it is; one that does not exist yet is judged by its parents.
+    """Why a cache directory is refused, None if it is accepted; a missing one is judged by its parents.
 
-    The directory must be the user's own and writable by nobody else.  A directory above it must not let others replace
-    it: it belongs to the user or to root, and others may write it only if it is sticky, as ``/tmp`` is.
+    The directory must belong to the user and be writable by no one else.  A directory above it must not allow others to
+    replace it: it belongs to the user or to root, and others may write it only if it is sticky, such as ``/tmp``.
     """
     directory = directory.absolute()
     if directory.exists() and (reason := entry_refusal(directory)):
@@ -37,7 +37,7 @@ def directory_refusal(directory: Path) -> str | None:
 
 
 def entry_refusal(path: Path) -> str | None:
-    """Why a file or folder of the cache is not used, None if it is.  Raises OSError if it is not there."""
+    """Why a file or folder of the cache is refused, None if it is accepted.  Raises OSError if it is missing."""
     about = path.lstat()
     if stat.S_ISLNK(about.st_mode):
         return f"{path} is a symbolic link"

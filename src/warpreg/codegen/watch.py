@@ -1,4 +1,4 @@
-"""The kernel as it stands after chosen passes, as text."""
+"""Text of the kernel after selected passes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from warpreg.ir.module import Module
 
 ALL = "all"
 BUILD = "build"
-"""Stands for what the first pass is given."""
+"""Name of the input of the first pass."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The kernel after a pass, named in kebab case; ``is_changed`` says whether the pass changed an instruction."""
+    """The kernel after a pass, named in kebab case; ``is_changed``: whether the pass changed an instruction."""
 
     name: str
     kernel: Kernel
     is_changed: bool = True
 
     def text(self) -> str:
-        """One instruction a line; a block begins with its label and where it goes on."""
+        """One instruction per line; a block begins with its label and its successors."""
         lines = []
         for block in self.kernel.blocks:
             targets = ", ".join(self.kernel.blocks[s].label for s in block.successors)
@@ -35,7 +35,7 @@ class Snapshot:
 
 
 def kebab(name: str) -> str:
-    """``FoldConstants`` as ``fold-constants``; a name in kebab case as it is."""
+    """``FoldConstants`` as ``fold-constants``; a name in kebab case is unchanged."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
 
 

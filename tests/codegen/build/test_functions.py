@@ -1,4 +1,4 @@
-"""Functions that call themselves, laid out with frames on the stack; which functions do, by the call graph."""
+"""Recursive functions with frames on the stack, and their detection in the call graph."""
 
 from __future__ import annotations
 

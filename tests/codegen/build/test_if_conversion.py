@@ -1,4 +1,4 @@
-"""If-conversion: which branches become guards, what stands under them, and that memory is the same."""
+"""If-conversion: which branches become guards, which instructions are guarded, and that memory is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Old PTX is read with the modifiers that it left out."""
+"""Old PTX is parsed with the modifiers that it omits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An instruction whose operands its opcode does not take is refused with its place, before any pass sees it."""
+"""An instruction with invalid operands is rejected with its place before any pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters can be reached through addresses: generic ones, and registers in the parameter space."""
+"""Parameters accessed through addresses: generic ones, and registers in the parameter space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What numbered names stand for."""
+"""Numbered names: the registers that they declare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a target reserves of a thread's registers."""
+"""Registers of a thread that a target reserves."""
 
 from __future__ import annotations
 

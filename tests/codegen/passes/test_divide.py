@@ -1,4 +1,4 @@
-"""Divisions as instruction sequences: bit for bit what the opcode gives, on edge values and at random."""
+"""Divisions as instruction sequences: equal to the opcode bit for bit, on edge values and at random."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Division by constants: the exact quotient and remainder for every divisor, and how few steps it takes."""
+"""Division by constants: the exact quotient and remainder for every divisor, and the number of instructions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machine instructions that do the work of two: tests with logic, logic of three words, sums of three."""
+"""Fused machine instructions: logic with a test, logic of three words, sums of three."""
 
 from __future__ import annotations
 

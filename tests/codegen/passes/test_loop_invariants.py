@@ -1,4 +1,4 @@
-"""Loop invariants: what moves before the loop, how far, and what stays for the registers' sake."""
+"""Loop invariants: what moves before the loop, how far, and what stays to limit register pressure."""
 
 from __future__ import annotations
 

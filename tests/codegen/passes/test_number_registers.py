@@ -1,4 +1,4 @@
-"""Kernels as they stand in PTX, each virtual register in a place of its own."""
+"""Kernels without allocation: each virtual register has its own architected register."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Sixteen registers are enough for any kernel: wide vectors, f64 pairs and the expanded divisions spill, and stay
-right."""
+"""Any kernel compiles to sixteen registers: wide vectors, f64 pairs and expanded divisions spill and stay correct."""
 
 from __future__ import annotations
 

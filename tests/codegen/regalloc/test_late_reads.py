@@ -1,4 +1,6 @@
-"""Registers that an instruction may still have to read: which, for how long, and that the allocator avoids them."""
+"""Late reads: registers that an instruction in flight may still read, for how long, and their avoidance by the
+allocator.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that are one for a whole warp, in registers of the uniform datapath."""
+"""Uniform values in registers of the uniform datapath."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scheduler makes of a machine's latencies and units."""
+"""Latencies and units of a machine in the scheduler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By when instructions must issue, and that what is not due waits where registers are taken."""
+"""Deadlines of instructions, and the delay of instructions without deadline under register pressure."""
 
 from __future__ import annotations
 

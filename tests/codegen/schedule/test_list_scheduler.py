@@ -1,4 +1,4 @@
-"""The order within a block, and what may not change it."""
+"""Order of instructions in a block, and the dependences that it preserves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a value is read by next: before the warp suspends, by the shared datapath, in the lanes that a write leaves."""
+"""Later reads of a value: before the warp suspends, by the shared datapath, in lanes that a write does not reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the functions that hooks call leave behind: counts, and the details that a timing core reads."""
+"""Effects of the plan functions: counts, and the details that a timing core reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a design takes of the register file, and how many warps an SM then holds."""
+"""Register file capacity that a design uses, and the resulting warps per SM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Designs of different slots put together: what they do as one, and what is refused."""
+"""Compositions of designs of different slots: joint behaviour, and refusals."""
 
 from __future__ import annotations
 

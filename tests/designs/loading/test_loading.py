@@ -1,4 +1,4 @@
-"""Finding and loading designs; what a wrong file is told."""
+"""Finding and loading designs; error messages for invalid files."""
 
 from __future__ import annotations
 

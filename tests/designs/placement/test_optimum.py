@@ -1,4 +1,6 @@
-"""The best placement of a strand: cases by hand, against exhaustive search, never below greedy, and always right."""
+"""Optimal placement of a strand: cases by hand, against exhaustive search, never worse than greedy, and always
+valid.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries by age in one word: the same as a list."""
+"""Entries by age in one word, against a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of placements: its rows and sums.  How long it takes is not tested."""
+"""The placement benchmark: rows and sums, without timing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The replay benchmark: its rows and means.  Nothing here is timed."""
+"""The replay benchmark: rows and means, without timing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The speed figures: their names, and the kernel that the compiler is timed on.  Nothing here is timed."""
+"""The speed figures: their names, and the kernel that the compiler is timed on, without timing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of the timing core: their names and summaries.  Nothing here is timed."""
+"""The figures of the timing core: names and summaries, without timing."""
 
 from __future__ import annotations
 

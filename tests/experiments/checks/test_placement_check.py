@@ -1,4 +1,4 @@
-"""Placed kernels run as plain ones do, and wrong placements are found."""
+"""Placed kernels give the results of plain ones, and invalid placements are detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiler against ptxas: reading what the vendor's tools print, the ratios, and one workload from end to end."""
+"""The compiler against ptxas: parsing the vendor's output, ratios, and one workload end to end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What explains a difference in registers, from counts of both codes; and the page that shows it."""
+"""Explanations of differences in registers, from counts of both codes, and the page that shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder of PTX files with its launches: what is read, and what is said of a faulty file."""
+"""A folder of PTX files with its launches: its contents, and error messages for invalid files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Memory under load: latency rises near saturation and throttling pays, unless nothing is limited.
+"""Memory under load: latency rises near saturation, and throttling helps only if a resource limits the load.
 
-By traffic that drives the memory itself, and by kernels on the timing core.
+The load is synthetic traffic on the memory system, and kernels on the timing core.
 """
 
 from __future__ import annotations

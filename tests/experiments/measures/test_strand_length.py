@@ -1,4 +1,4 @@
-"""Instructions of a strand, as they are run."""
+"""Executed instructions per strand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gap between greedy and best placement of a run."""
+"""The gap between greedy and optimal placement of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Causes name ablations, ablations change what they say, and what they show stands under the original's names."""
+"""Causes name ablations, ablations make the change that they state, and results keep their names under them."""
 
 from __future__ import annotations
 

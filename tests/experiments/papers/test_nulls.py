@@ -1,4 +1,4 @@
-"""Nulls: what would be measured without the effect never passes, or is counted apart."""
+"""Nulls: the value expected without the effect never passes, or is counted separately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of the register cache and scratchpad takes cycles, on samples that are made up."""
+"""Results of the register cache and scratchpad paper with cycles, on made-up samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Papers reproduced: every printed result has a row, causes and reasons belong to results, and the page says it all."""
+"""Reproduced papers: every printed result has a row, causes and reasons belong to results, and the page contains
+all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content hashes: the same code and kernel give the same digest, another compilation another one."""
+"""Content hashes: equal for equal code and kernel, different for another compilation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Occupancy by the demand of a kernel, and by a number that the user gives."""
+"""Occupancy by the register demand of a kernel, and by a number of the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of runs with cycles: which part is timed, and how old what is read is."""
+"""Sampled runs with cycles: the timed part, and the ages of reads."""
 
 from __future__ import annotations
 

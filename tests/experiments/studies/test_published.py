@@ -1,4 +1,4 @@
-"""Tolerances: whether a measured value agrees with a printed one is computed from the ``[tolerance]`` table."""
+"""Tolerances: agreement of measured and printed values follows from the ``[tolerance]`` table."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Ratios of counts: a workload without anything to compare with has none."""
+"""Ratios of counts: a workload with an empty baseline has none."""
 
 from warpreg.experiments.studies.ratios import mean_ratio, ratio
 

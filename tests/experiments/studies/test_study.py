@@ -1,4 +1,4 @@
-"""A study leaves out what cannot be measured, and goes on where an earlier one of the same code stopped."""
+"""A study leaves out workloads that cannot be measured, and continues an interrupted one of the same code."""
 
 from __future__ import annotations
 

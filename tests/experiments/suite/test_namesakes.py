@@ -1,4 +1,4 @@
-"""Workloads beside the programs they are named after."""
+"""Workloads compared with the programs that they are named after."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What samples are held against.  Nothing is timed."""
+"""Comparison of samples with complete runs, without timing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stall account over workloads: shares of occupied slots, and what is not accounted for.  Nothing is timed."""
+"""The stall account over workloads: shares of occupied slots, and unaccounted cycles, without timing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of workloads: what a row says, and that the checked-in one is true."""
+"""The table of workloads: contents of a row, and correctness of the checked-in table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes the PTX in this folder: ``python make.py clang CLANG++`` or ``python make.py nvrtc LIBNVRTC.so``.
+"""Compile the PTX in this folder: ``python make.py clang CLANG++`` or ``python make.py nvrtc LIBNVRTC.so``.
 
 clang 19 comes from Debian (clang-19), NVRTC 12 from the wheel nvidia-cuda-nvrtc-cu12, NVRTC 13 from the ``cuda`` extra.
 """

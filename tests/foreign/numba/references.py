@@ -1,6 +1,7 @@
 """Inputs and NumPy references of the kernels in ``kernels.py``.
 
-Numba passes an array as its memory's owner and parent (unused), elements, bytes of one, address, extents and strides.
+Numba passes an array as owner and parent of its memory (unused), number of elements, bytes per element, address,
+extents and strides.
 """
 
 from __future__ import annotations

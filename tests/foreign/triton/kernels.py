@@ -1,4 +1,4 @@
-"""Triton kernels and what they are specialized to; ``python kernels.py`` writes their PTX (Triton 3.9, no GPU)."""
+"""Triton kernels and their specializations; ``python kernels.py`` writes their PTX (Triton 3.9, no GPU)."""
 
 from pathlib import Path
 

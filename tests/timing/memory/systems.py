@@ -1,4 +1,4 @@
-"""Small memory systems for tests, and a driver in the words of the tests."""
+"""Small memory systems for tests, and a driver with the terms of the tests."""
 
 from __future__ import annotations
 

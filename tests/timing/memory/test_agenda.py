@@ -1,4 +1,4 @@
-"""Events come in the order of their cycles; in one cycle the memory system's own first, then those of SMs, by SM."""
+"""Order of events: by cycle; within a cycle, events of the memory system first, then those of SMs, by SM."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The cached model: hits, misses, latencies and bandwidths worked out by hand.
+"""The cached model: hits, misses, latencies and bandwidths derived by hand.
 
-Of the system in `systems`: a first level of 4 sets x 2 ways, 10 cycles; the network 5 cycles each way, a packet for
-each sector; slices of 4 sets x 4 ways, 20 cycles, a sector a cycle; DRAM 100 cycles, 12 to open a row and 12 to read
-it, and 2 cycles of its bus for a sector.
+Parameters of the system in `systems`: a first level of 4 sets x 2 ways, 10 cycles; a network of 5 cycles in each
+direction, one packet per sector; slices of 4 sets x 4 ways, 20 cycles, one sector per cycle; DRAM of 100 cycles, 12 to
+open a row and 12 to read it, and 2 cycles of its bus per sector.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The contention model: what it has in common with the cached one, and what its queues add."""
+"""The contention model: what it shares with the cached model, and the effect of its queues."""
 
 from __future__ import annotations
 

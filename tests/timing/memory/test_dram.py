@@ -1,7 +1,7 @@
-"""DRAM controllers: latencies by hand, and every burst's time as a plain model of FR-FCFS has it.
+"""DRAM controllers: latencies by hand, and the time of every burst against a naive model of FR-FCFS.
 
-The DRAM of `systems` runs at the clock of the SMs: rcd, rp, cl and wr 12 cycles, ras 28, rrd 6, wl 4, cdlr 5; 2 cycles
-of the bus a sector; 4 banks, rows of 2 KB, so 16 lines to a row.
+The DRAM of `systems` runs at the clock of the SMs: rcd, rp, cl and wr 12 cycles, ras 28, rrd 6, wl 4, cdlr 5; 2 bus
+cycles per sector; 4 banks, rows of 2 KB, therefore 16 lines per row.
 """
 
 from __future__ import annotations

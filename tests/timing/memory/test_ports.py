@@ -1,4 +1,4 @@
-"""The functions of a memory model take the places of the core's ports by their names."""
+"""The functions of a memory model replace the core's ports of the same names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds of every model on random traffic: each send comes back once, and hits are those of a naive cache."""
+"""Properties of every model on random traffic: each send returns once, and hits equal those of a naive cache."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A design's hooks as the SMs call them, and what they say: docs/reference/timing.md, "Designs in the core".
+"""Calls of a design's hooks by the SMs, and their answers (docs/reference/timing.md, "Designs in the core").
 
-The hooks run as the plain Python that they are written in.
+The hooks run as plain Python.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Instructions: as they stand in the program, as a warp meets them, and as they are under way."""
+"""Instructions: in the program, at the head of a warp, and in flight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The load-store unit of one SM: a queue whose head sends one transaction a cycle."""
+"""The load-store unit of one SM: a queue whose head sends one transaction per cycle."""
 
 from __future__ import annotations
 

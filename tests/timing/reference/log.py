@@ -1,4 +1,4 @@
-"""What happened when; the tests ask it in the words of docs/reference/timing.md."""
+"""Log of events with their cycles; the tests query it in the terms of docs/reference/timing.md."""
 
 from __future__ import annotations
 

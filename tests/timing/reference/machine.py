@@ -1,4 +1,4 @@
-"""What one SM is made of, as plain numbers; the words are those of docs/reference/timing.md."""
+"""Parameters of one SM as plain numbers, in the terms of docs/reference/timing.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SM of a machine file in the reference's words."""
+"""The SM of a machine file in the terms of the reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory system as an SM sees it, and the plainest one."""
+"""The memory system as an SM sees it, and the simplest one."""
 
 from __future__ import annotations
 

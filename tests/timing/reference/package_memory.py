@@ -1,4 +1,4 @@
-"""The package's memory system as the reference sees it; its functions run as the plain Python that they are."""
+"""Adapter of the package's memory system to the reference; its functions run as plain Python."""
 
 from __future__ import annotations
 

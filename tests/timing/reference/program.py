@@ -1,4 +1,4 @@
-"""A kernel and the recorded paths of its warps as the steps that the reference walks."""
+"""A kernel and the recorded paths of its warps as the steps of the reference."""
 
 from __future__ import annotations
 

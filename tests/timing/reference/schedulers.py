@@ -1,4 +1,4 @@
-"""Who goes first, and who may go at all: the schedulers of one SM."""
+"""The schedulers of one SM: order of warps, and which of them may issue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole kernel: SMs that share a memory system and take thread blocks in order.  Every SM runs every cycle."""
+"""A whole kernel: SMs that share a memory system and receive thread blocks in order.  Every SM runs every cycle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a warp slot does not issue: one cause, the first of docs/reference/timing.md's list that holds."""
+"""The cause for which a warp slot does not issue: the first matching row in docs/reference/timing.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Function units: when each takes its next instruction."""
+"""Function units: when each accepts its next instruction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A warp in its slot, and the thread block that it belongs to."""
+"""A warp in its slot, and its thread block."""
 
 from __future__ import annotations
 

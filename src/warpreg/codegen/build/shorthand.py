@@ -1,4 +1,4 @@
-"""What PTX lets a program leave out or say at once: moves of vectors, and the space of a named variable."""
+"""Expand shorthand of PTX: moves of vectors, and memory instructions without the space of a named variable."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ NAMED_SPACES = frozenset({"shared", "local", "const", "global"})
 def spelled_out(
     instruction: Instruction, variables: Mapping[str, Variable], unique: Callable[[str], str]
 ) -> Iterable[Instruction]:
-    """The instruction without either; ``unique`` makes names of new registers."""
+    """The instruction without shorthand; ``unique`` makes names of new registers."""
     if instruction.opcode == "mov" and not WIDTHS.keys().isdisjoint(instruction.modifiers):
         return _moves(instruction, unique)
     return (with_space(instruction, variables),)
 
 
 def with_space(instruction: Instruction, variables: Mapping[str, Variable]) -> Instruction:
-    """A memory instruction without a space is one of the space of the variable that its address names."""
+    """Give a memory instruction without a space the space of the variable in its address."""
     if not SPACES.isdisjoint(instruction.modifiers):
         return instruction
     named = (o.base.name for o in instruction.operands if isinstance(o, Address) and isinstance(o.base, Symbol))
@@ -39,9 +39,9 @@ def with_space(instruction: Instruction, variables: Mapping[str, Variable]) -> I
 
 
 def _moves(instruction: Instruction, unique: Callable[[str], str]) -> Iterator[Instruction]:
-    """``mov.v2`` as a move an element; through new registers, since elements may change places.
+    """``mov.v2`` as one move per element, through new registers, because elements may be permuted.
 
-    Raises UnsupportedError where the operands are not vectors of so many elements.
+    Raises UnsupportedError if the operands are not vectors of this length.
     """
     width = next(WIDTHS[m] for m in instruction.modifiers if m in WIDTHS)
     modifiers = tuple(m for m in instruction.modifiers if m not in WIDTHS)

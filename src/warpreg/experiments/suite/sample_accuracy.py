@@ -1,6 +1,6 @@
-"""How far off samples are, and how far off they say they are: ``python -m warpreg.experiments.suite.sample_accuracy``.
+"""Error and error range of sampled runs: ``python -m warpreg.experiments.suite.sample_accuracy``.
 
-The first launch of each workload is timed whole and from samples of it.
+The first launch of each workload is timed completely and from samples of it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from warpreg.timing import Sample, estimate, simulate
 
 WORKLOADS = ("vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "mandelbrot", "histogram", "spmv")
 SAMPLES = {"8 windows": Sample(), "8 windows, a fifth of the SMs": Sample(sms=3)}
-"""Of a machine of 15 SMs."""
+"""Samples of a machine with 15 SMs."""
 MACHINE = "gtx480"
 EVERYTHING = simt.Record(path=True, addresses=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """One sample: cycles of the whole launch, those estimated and their margin; ``share`` of its instructions that
-    were timed, those in front of windows included."""
+    """One sample: cycles of the whole launch, estimate and margin; ``share`` of its instructions that were timed,
+    including those in front of windows.
+    """
 
     workload: str
     sample: str
@@ -36,12 +37,12 @@ class Accuracy:
 
     @property
     def error(self) -> float:
-        """Of the estimate, over the cycles of the whole launch."""
+        """Error of the estimate relative to the cycles of the whole launch."""
         return self.estimated / self.cycles - 1
 
     @property
     def is_within(self) -> bool:
-        """Whether the whole launch's cycles are in the range of the estimate."""
+        """Whether the cycles of the whole launch are in the range of the estimate."""
         return abs(self.estimated - self.cycles) <= max(self.margin, 0.5)
 
 
@@ -73,7 +74,7 @@ def line(row: Accuracy) -> str:
 @click.option("--machine", default=MACHINE, show_default=True)
 @click.option("--size", type=click.Choice(("tiny", "small", "full")), default="small", show_default=True)
 def main(names: tuple[str, ...], machine: str, size: str) -> None:
-    """Compare samples of workloads with the whole."""
+    """Compare samples of workloads with complete runs."""
     print(*HEAD, sep="\n")
     for name in names or WORKLOADS:
         for row in accuracies(name, size, machine):

@@ -1,8 +1,8 @@
 """The order of modifiers.
 
-`ptxas` takes modifiers in any order, as long as the types keep theirs, and so do state spaces and matrix layouts.  A
-few words belong to an opcode's name and stay behind it (``mul.wide``, ``cp.async.bulk``).  The manual names one order,
-which is that of a row's syntax; an instruction is read into that.
+`ptxas` accepts modifiers in any order, as long as types, state spaces and matrix layouts keep their relative order.  A
+few words belong to an opcode's name and follow it directly (``mul.wide``, ``cp.async.bulk``).  The manual uses one
+order, which is that of a row's syntax; instructions are parsed into this order.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NAMED = {
     "tex": "level grad base",
     "wmma": "load store mma a b c d",
 }
-"""Words that belong to the name of an opcode where they come first, as ptxas has it."""
+"""Words that belong to the name of an opcode if they come first, as in ptxas."""
 SPACES = frozenset({"const", "global", "local", "param", "shared", "shared::cta", "shared::cluster"})
 LAYOUTS = frozenset({"row", "col"})
 PRIORITIES = frozenset({"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"})
@@ -40,8 +40,9 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A part of a row's syntax: one of some ``choices``, each one or several words, or nothing where it is
-    ``optional``.  A word with a backslash is a regular expression."""
+    """A part of a row's syntax: one of some ``choices``, each of one or several words; empty if ``optional``.  A word
+    with a backslash is a regular expression.
+    """
 
     choices: tuple[Words, ...]
     optional: bool
@@ -49,7 +50,7 @@ class Place:
 
 @functools.cache
 def places(syntax: str) -> tuple[Place, ...]:
-    """The parts of a row's syntax behind the base opcode, in order."""
+    """The parts of a row's syntax after the base opcode, in order."""
     found, at = [], re.match(r"\w+", syntax)
     position = at.end() if at else 0
     while position < len(syntax):
@@ -62,7 +63,7 @@ def places(syntax: str) -> tuple[Place, ...]:
 
 
 def _end(syntax: str, start: int, marks: str) -> int:
-    """Where the first of some marks stands outside parentheses, from ``start`` on; the end if none does."""
+    """Position of the first of some marks outside parentheses, from ``start`` on; the end if there is none."""
     depth = 0
     for position in range(start, len(syntax)):
         if depth == 0 and syntax[position] in marks:
@@ -77,7 +78,7 @@ def _choices(text: str) -> tuple[Words, ...]:
 
 
 def arranged(opcode: str, syntax: str, modifiers: Words) -> Words | None:
-    """The modifiers in the order of a row's syntax; None where the row does not have them."""
+    """The modifiers in the order of a row's syntax; None if the row does not have them."""
     found = _fitted(places(syntax), modifiers)
     if found is None:
         return None
@@ -88,7 +89,7 @@ def arranged(opcode: str, syntax: str, modifiers: Words) -> Words | None:
 
 
 def _fitted(open_places: tuple[Place, ...], left: Words) -> Words | None:
-    """All words in the order of the places, each place filled or, where it is optional, empty."""
+    """All words in the order of the parts; an optional part may be empty."""
     if not open_places:
         return None if left else ()
     place, *_ = open_places
@@ -102,7 +103,7 @@ def _fitted(open_places: tuple[Place, ...], left: Words) -> Words | None:
 
 
 def _taken(choice: Words, left: Words) -> tuple[Words, Words] | None:
-    """The words that stand for a choice, and those left over; None where one is missing."""
+    """The words that match a choice, and the remaining words; None if one is missing."""
     found: list[str] = []
     for wanted in choice:
         position = next((i for i, word in enumerate(left) if _is_first(left, i) and _is(word, wanted)), None)
@@ -118,9 +119,9 @@ def _is(word: str, wanted: str) -> bool:
 
 
 def _is_first(words: Words, position: int) -> bool:
-    """Whether no word before it has the same kind, of those kinds whose order counts."""
+    """Whether no earlier word has the same kind, among kinds whose order matters."""
     return all(not (words[position] in kind and kind.intersection(words[:position])) for kind in ORDERED)
 
 
 ORDERED = (frozenset(TYPES), SPACES, LAYOUTS, PRIORITIES)
-"""Words that keep their order among themselves."""
+"""Words that keep their relative order."""

@@ -1,8 +1,8 @@
-"""A cooperative launch: thread blocks that wait for each other run side by side.
+"""Cooperative launches: thread blocks that wait for each other run concurrently.
 
-The launch record and the memory beside it hold one thread block at a time; the state of the others is kept here.  A
-block's turn ends when a warp polls global memory and its other warps have had their turns, or after so many
-warp-instructions; then the next block goes on.  So the order of blocks does not depend on the host.
+The launch record and its memory hold one thread block at a time; the state of the others is stored here.  The turn of a
+thread block ends when a warp polls global memory and its other warps have had their turns, or after a fixed number of
+warp-instructions; then the next one continues.  The order of thread blocks therefore does not depend on the host.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ MOST_BLOCKS = 132 * 32
 """Thread blocks that the largest machine of `gpu/machines` holds at once: 32 on each of 132 SMs."""
 
 MOST_BYTES = 1 << 31
-"""Host memory for the state of all thread blocks."""
+"""Limit of host memory for the state of all thread blocks, in bytes."""
 
 TURN = 1_000_000
-"""Warp-instructions after which another thread block goes on, though none polls."""
+"""Warp-instructions after which the next thread block continues, even if no warp polls."""
 
 PATIENCE = 2
-"""Turns of every thread block in a row that change nothing before the launch counts as a deadlock."""
+"""Consecutive turns of every thread block without a change, after which the launch counts as a deadlock."""
 
 WORKSPACE_BYTES = 64
-"""Of the memory that ``%envreg1`` and ``%envreg2`` name: its size, then the barrier's count, 32 bits each."""
+"""Memory that ``%envreg1`` and ``%envreg2`` address: its size, then the barrier's count, 32 bits each."""
 
 _OWN = np.array(
     [
@@ -47,7 +47,7 @@ _OWN = np.array(
 
 
 def workspace() -> NDArray[np.uint32]:
-    """The content of a workspace at the start of a launch."""
+    """The contents of a workspace at the start of a launch."""
     words = np.zeros(WORKSPACE_BYTES // 4, np.uint32)
     words[0] = WORKSPACE_BYTES
     return words
@@ -55,14 +55,14 @@ def workspace() -> NDArray[np.uint32]:
 
 @dataclass
 class _Resident:
-    """A thread block that does not run now: its fields of the launch record, and copies of its memory."""
+    """A thread block that is not running: its fields of the launch record, and copies of its memory."""
 
     fields: NDArray[np.uint64]
     memory: tuple[NDArray[Any], ...]
 
 
 def drive(run: LaunchRun, progress: Progress | None) -> None:
-    """Run all thread blocks to their ends.  Raises LaunchError if they do not fit side by side, and ExecutionError."""
+    """Run all thread blocks to the end.  Raises LaunchError if they do not fit at the same time, and ExecutionError."""
     launch, count = run.launch, math.prod(run.grid)
     memory: tuple[NDArray[Any], ...] = (run.registers, run.warp_records, run.shared, run.local, run.sites)
     _check(run, count, sum(array.nbytes for array in memory))
@@ -93,7 +93,7 @@ def drive(run: LaunchRun, progress: Progress | None) -> None:
 
 
 def _turn(run: LaunchRun) -> Stop:
-    """Run the block in the launch record until it yields, ends or has had its turn."""
+    """Run the thread block in the launch record until it yields, ends or has had its turn."""
     end = int(run.launch[Slot.EXECUTED]) + TURN
     while True:
         stop = run.advance(end)
@@ -120,7 +120,9 @@ def _first_fields(run: LaunchRun, block: int) -> NDArray[np.uint64]:
 
 
 def _stand_alone(sites: NDArray[np.uint64]) -> None:
-    """Let the first record of each memory instruction in a thread block refer to none before it."""
+    """Reset the recorder state of memory instructions, so that the first record of each in a thread block is
+    absolute.
+    """
     for field, value in (
         (SiteField.BASE, FRESH_BASE),
         (SiteField.STRIDE, FRESH_STRIDE),
@@ -130,7 +132,7 @@ def _stand_alone(sites: NDArray[np.uint64]) -> None:
 
 
 def _is_same(before: _Resident, after: _Resident) -> bool:
-    """Whether a turn left a thread block as it was; its place in the turns of its warps aside."""
+    """Whether a turn left a thread block unchanged, except for the order of its warps."""
     *one, _ = before.memory
     *two, _ = after.memory
     return all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))

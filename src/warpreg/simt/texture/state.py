@@ -13,7 +13,7 @@ RECORD_BYTES = 128
 
 
 class Field(enum.IntEnum):
-    """Byte offset of a field in a record; 32 bits each unless said otherwise."""
+    """Byte offset of a field in a record; 32 bits each unless stated otherwise."""
 
     RESOURCE = 0
     KIND = 4  # position in KINDS, 0 while nothing is bound
