@@ -81,7 +81,7 @@ class Segment:
 
     @property
     def pcs(self) -> range:
-        """Its instructions."""
+        """Range of its instructions."""
         return range(self.first, self.end)
 
 

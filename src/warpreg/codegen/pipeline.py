@@ -113,7 +113,7 @@ def translate(
 
 
 def build_for(module: Module, kernel_name: str, options: CompileOptions) -> Kernel:
-    """What `translate` compiles: the kernel with virtual registers, short branches predicated where that is wanted."""
+    """Input of `translate`: the kernel with virtual registers, with short branches predicated if the options say so."""
     return build(module, kernel_name, predicate=options.predicate and options.level == MACHINE)
 
 

@@ -1,4 +1,4 @@
-"""From a register-file saving to chip power (Gebhart et al., ISCA 2011 §5.5; used again in MICRO 2011 §6.4)."""
+"""Chip power saved by a saving in the register file (Gebhart et al., ISCA 2011 §5.5; used again in MICRO 2011 §6.4)."""
 
 from __future__ import annotations
 

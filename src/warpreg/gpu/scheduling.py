@@ -1,17 +1,19 @@
-"""How schedulers choose: the names in machine files, and their numbers in the timing core."""
+"""Scheduling policies: their names in machine files, and their numbers in the timing core."""
 
 from __future__ import annotations
 
 PRIORITIES = ("lrr", "gto", "oldest", "greedy")
-"""Which ready warp goes first: the next in turn; the last one as long as it can, then the oldest; the oldest; the last
-one as long as it can, then the next in turn.
+"""Orders of ready warps: round-robin; the last one while it can issue, then the oldest; the oldest; the last one while
+it can issue, then the next in turn.
 """
 LRR, GTO, OLDEST, GREEDY = range(len(PRIORITIES))
 TWO_LEVEL = "two-level"
 POLICIES = (PRIORITIES[LRR], PRIORITIES[GTO], PRIORITIES[OLDEST], TWO_LEVEL)
 INNER = (PRIORITIES[GREEDY], PRIORITIES[LRR], PRIORITIES[GTO])
-"""What a two-level scheduler may do within its active set."""
+"""Policies within the active set of a two-level scheduler."""
 
 SUSPENDS = ("static", "pending", "stall")
-"""What suspends a warp: a flag of its head; that and a result with a long latency; a time without issue."""
+"""Conditions that suspend a warp: a flag of its head; the flag and a pending long-latency result; a time without
+issue.
+"""
 STATIC, PENDING, STALL = range(len(SUSPENDS))

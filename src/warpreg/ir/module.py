@@ -77,7 +77,7 @@ class Variable:
 
     @property
     def unique_name(self) -> str:
-        """Its name in the module, which two functions may give to variables of their own."""
+        """Its unique name in the module: variables of different functions may have the same name."""
         return f"{self.owner}.{self.name}" if self.owner else self.name
 
     @property

@@ -19,7 +19,7 @@ SPACES = frozenset({".sreg", ".const", ".global", ".local", ".param", ".shared",
 VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
 MAX_REGISTERS = 1 << 24
 MAX_BYTES = 1 << 48
-"""Of a variable."""
+"""Maximum size of a variable in bytes."""
 MAX_ALIGNMENT = 1 << 20
 _POINTER_SPACES = frozenset({".const", ".global", ".local", ".shared", ".param", ".tex"})
 _FLAT_NUMBERS = re.compile(r"\{[\s\d,]*\d\s*\}", re.ASCII)
@@ -286,7 +286,7 @@ class DeclarationReader:
 
 
 def _power(number: int) -> str:
-    """A number as it is, or as a power of two where it is large."""
+    """A number as text, as a power of two if it is large."""
     exponent = number.bit_length() - 1
     if exponent < 30:
         return str(number)

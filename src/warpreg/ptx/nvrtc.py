@@ -14,7 +14,7 @@ DEFAULT_ARCHITECTURE = "compute_75"
 """The oldest virtual architecture that NVRTC 13 accepts: its PTX runs on the widest range of machines."""
 
 BUILT_IN_HEADER = "__nv_nvrtc_builtin_header.h"
-"""The name under which NVRTC's declarations of textures and the like appear in ``.file`` directives."""
+"""File name of NVRTC's built-in declarations, such as those of textures, in ``.file`` directives."""
 
 
 class CompilerMissingError(WarpregError):

@@ -39,7 +39,7 @@ class OperandReader:
         self._names = names
         self._reporter = reporter
         self.sums: list[tuple[Register, int, Register]] = []
-        """Registers that stand for the sum of a register and a constant: what to add, and the name of the sum."""
+        """Sums of a register and a constant in operands: register, constant, and register of the sum."""
 
     def operands(self, opcode: str) -> tuple[Operand, ...]:
         """The comma-separated operands of an instruction; the cursor stops at the token after them."""

@@ -13,7 +13,7 @@ Complete = Callable[[UnderWay, int], None]
 
 
 class LoadStore:
-    """``waiting[ticket]`` is who sent a transaction; the ticket is the sequence number."""
+    """``waiting[ticket]`` is the instruction that sent a transaction; the ticket is its sequence number."""
 
     def __init__(self, sm: Sm, index: int, memory: Memory) -> None:
         self._sm, self._index, self._memory = sm, index, memory
@@ -28,7 +28,7 @@ class LoadStore:
         self.queue.append(issued)
 
     def send(self, now: int, due: Due, complete: Complete) -> None:
-        """Let the head of the queue occupy this cycle; ``due`` and ``complete`` are told what comes of it."""
+        """Let the head of the queue occupy this cycle; ``due`` and ``complete`` are called with its results."""
         if not self.queue:
             return
         head = self.queue[0]

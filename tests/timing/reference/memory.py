@@ -8,7 +8,7 @@ NEVER = 1 << 60
 
 
 class Memory(Protocol):
-    """What docs/reference/timing.md asks of a memory system."""
+    """The memory interface of docs/reference/timing.md."""
 
     def accepts(self, sm: int, now: int) -> bool: ...
 
@@ -22,7 +22,7 @@ class Memory(Protocol):
 
 
 class FixedLatency:
-    """Everything takes ``latency`` cycles; an SM sends at most one transaction in ``interval`` cycles."""
+    """Every transaction takes ``latency`` cycles; an SM sends at most one in ``interval`` cycles."""
 
     def __init__(self, latency: int, interval: int = 1) -> None:
         self.latency, self.interval = latency, interval
@@ -37,7 +37,7 @@ class FixedLatency:
         self._next[sm] = now + self.interval
 
     def advance(self, now: int) -> None:
-        """Nothing happens by itself."""
+        """No effect: there are no events."""
 
     def next_event(self, now: int) -> int:
         return min((queue[0][0] for queue in self._back.values() if queue), default=NEVER)

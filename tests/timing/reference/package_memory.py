@@ -9,7 +9,7 @@ KINDS = {"load": package.LOAD, "store": package.STORE, "atomic": package.ATOMIC,
 
 
 class PackageMemory:
-    """That of a machine, at rest."""
+    """The memory system of a machine, initially idle."""
 
     def __init__(self, machine: Machine, sms: int, shared_bytes: int = 0) -> None:
         self._memory = package.for_machine(machine, sms, shared_bytes)

@@ -13,7 +13,7 @@ Slots = Sequence[Warp | None]
 
 
 class Scheduler:
-    """A scheduler of one level.  ``last`` is the slot that issued last, ``last_warp`` the warp that did."""
+    """A scheduler of one level.  ``last`` is the slot that issued last, ``last_warp`` its warp."""
 
     def __init__(self, sm: Sm, index: int) -> None:
         self.sm, self.index = sm, index
@@ -22,7 +22,7 @@ class Scheduler:
         self.last_warp: Warp | None = None
 
     def order(self, slots: Slots) -> list[Warp]:
-        """The scheduler's warps, the first to be asked first."""
+        """The scheduler's warps in the order of its policy."""
         warps = [warp for slot in self.slots if (warp := slots[slot]) is not None]
         if self.sm.policy == "lrr":
             return self.round_from(warps, self.last, after=True)
@@ -44,19 +44,19 @@ class Scheduler:
         return False
 
     def placed(self, warp: Warp, now: int) -> None:
-        """A warp has come."""
+        """A warp is placed."""
 
     def left(self, warp: Warp) -> None:
         """A warp's thread block has left."""
 
     def suspend(self, slots: Slots, now: int) -> None:
-        """The start of phase 3."""
+        """Start of phase 3."""
 
     def fill(self, slots: Slots, now: int) -> None:
-        """The end of phase 3."""
+        """End of phase 3."""
 
     def round_from(self, warps: list[Warp], slot: int | None, after: bool) -> list[Warp]:
-        """By slot, round from a slot or from the one after it."""
+        """Warps by slot, from a slot or from the one after it, wrapping around."""
         if slot is None:
             return warps
         first = slot + 1 if after else slot
@@ -64,7 +64,7 @@ class Scheduler:
 
 
 class TwoLevelScheduler(Scheduler):
-    """``active`` are the slots in the active set."""
+    """``active`` is the set of slots in the active set."""
 
     def __init__(self, sm: Sm, index: int, rules: TwoLevel, log: Log, hooks: Hooks) -> None:
         super().__init__(sm, index)

@@ -24,7 +24,7 @@ class NoProgressError(Exception):
 
 
 class StandstillError(Exception):
-    """All warps that are left wait for tokens."""
+    """All remaining warps wait for tokens."""
 
     def __init__(self, cycle: int, waiting: list[Waiting]) -> None:
         super().__init__(f"cycle {cycle}: {waiting}")
@@ -42,7 +42,7 @@ class Outcome:
 
     @property
     def issues(self) -> list[Issue]:
-        """In order of cycle, then of SM, then of issue."""
+        """Issues in order of cycle, then SM, then issue."""
         return sorted(issue for log in self.logs for issue in log.issues)
 
     @property

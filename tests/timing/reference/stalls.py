@@ -17,19 +17,19 @@ SLOWEST_FIRST = ("memory", "shared", "dp", "sfu", "alu")
 
 
 class Stalls:
-    """Looks at the structures of one SM; ``path`` is None with the ideal operand path."""
+    """Inspects the structures of one SM; ``path`` is None with the ideal operand path."""
 
     def __init__(self, units: Units, load_store: LoadStore, path: OperandPath | None) -> None:
         self._units, self._load_store, self._path = units, load_store, path
 
     def cause(self, warp: Warp | None, scheduler: Scheduler, now: int) -> str | None:
-        """What keeps a slot from issuing now, None if nothing does."""
+        """The cause for which a slot cannot issue now, None if it can."""
         if warp is None:
             return "empty"
         return self._waits(warp, now) or self.of_head(warp, scheduler, now, warp.fetched)
 
     def of_head(self, warp: Warp, scheduler: Scheduler, now: int, fetched: int) -> str | None:
-        """What keeps the head of a warp that waits nowhere from issuing."""
+        """The cause for which the head of a warp that is not waiting cannot issue."""
         assert warp.head is not None
         if now < fetched:
             return "fetch"

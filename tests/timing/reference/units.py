@@ -6,7 +6,7 @@ from tests.timing.reference.machine import Sm
 
 
 class Units:
-    """``free[pipe, scheduler]``: for each unit the first cycle in which it takes an instruction."""
+    """``free[pipe, scheduler]``: for each unit the first cycle in which it accepts an instruction."""
 
     def __init__(self, sm: Sm) -> None:
         self._sm = sm
@@ -17,7 +17,7 @@ class Units:
         }
 
     def has_room(self, pipe: str, slot: int, now: int) -> bool:
-        """Whether a unit takes an instruction of the warp in ``slot`` now."""
+        """Whether a unit accepts an instruction of the warp in ``slot`` now."""
         return min(self._of(pipe, slot)) <= now
 
     def take(self, pipe: str, slot: int, now: int) -> None:

@@ -10,11 +10,11 @@ from tests.timing.reference.instruction import Instruction, Step, UnderWay
 
 @dataclass(eq=False)
 class Warp:
-    """``age`` orders warps by placement; ``scoreboard`` gives for each cell who will write it.
+    """``age`` orders warps by placement; ``scoreboard`` names for each cell the instruction that will write it.
 
-    ``copies`` asynchronous copies have been issued, ``copied`` are complete, ``committed`` had been at each commit,
-    ``copies_awaited`` must be for it to go on.  ``token`` is what `admit` told it to wait for; woken, it asks again
-    from cycle ``asks_from`` on.
+    Asynchronous copies: ``copies`` issued, ``copied`` complete, ``committed`` issued at each commit, ``copies_awaited``
+    that must be complete before the warp continues.  ``token`` is the one that `admit` returned; after it is woken,
+    `admit` is called again from cycle ``asks_from`` on.
     """
 
     slot: int
@@ -71,7 +71,7 @@ class Warp:
         return self.at_barrier or self.is_fenced or self.token is not None
 
     def awaited(self) -> list[UnderWay]:
-        """Who still has to write a cell of the head."""
+        """The instructions that still have to write a cell of the head."""
         assert self.head is not None
         return [self.scoreboard[cell] for cell in self.head.instruction.cells if cell in self.scoreboard]
 
@@ -81,8 +81,9 @@ class Warp:
 
 @dataclass(eq=False)
 class ThreadBlock:
-    """A resident thread block.  ``arrived``: warps by number of a barrier with a count; ``complete``: those that have
-    as many as they wait for.
+    """A resident thread block.
+
+    ``arrived``: number of warps by number of a barrier with a count; ``complete``: the barriers whose count is reached.
     """
 
     index: int
@@ -95,13 +96,15 @@ class ThreadBlock:
         return all(warp.has_ended for warp in self.warps)
 
     def gather(self, number: int, warps: int) -> None:
-        """A warp comes to a barrier that waits for so many."""
+        """Count a warp at a barrier with a count."""
         self.arrived[number] += 1
         if self.arrived[number] >= warps:
             self.complete.add(number)
 
     def release(self) -> None:
-        """Let warps go on whose barrier is complete, then all if each waits at one or has nothing left to issue."""
+        """Release warps whose barrier is complete; then all, if each waits at a barrier or has nothing left to
+        issue.
+        """
         self._let_go([warp for warp in self.warps if warp.gathers_at in self.complete])
         for number in self.complete:
             self.arrived[number] = 0

@@ -19,7 +19,7 @@ from warpreg.ir.operands import Address, AddressTuple, ConstantBank, Immediate, 
 from warpreg.ir.types import B32, TYPES, U64, Type
 
 MOST_PARAMETER_BYTES = 32_764
-"""Of a kernel (PTX ISA, section 5.1.6.1, from sm_70 and PTX 8.1 on)."""
+"""Maximum parameter bytes of a kernel (PTX ISA, section 5.1.6.1, from sm_70 and PTX 8.1 on)."""
 
 PARAMETER_BANK = 0
 VARIABLE_BANK = 4

@@ -61,7 +61,7 @@ class _Addresses:
 
 
 def _sum(instruction: Instruction) -> tuple[Register | Immediate | None, int]:
-    """What a register plus a constant, or a constant alone, an instruction computes."""
+    """The register and the constant that an instruction adds, or its constant and 0; None if it is no such sum."""
     if instruction.opcode == "mov" and isinstance(instruction.operands[1], Immediate):
         return instruction.operands[1], 0
     if instruction.opcode != "add" or len(instruction.modifiers) != 1 or not instruction.types[-1].is_integer:

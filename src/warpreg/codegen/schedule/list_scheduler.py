@@ -27,7 +27,7 @@ from warpreg.ir.kernel import BRANCHES, EXITS, STOPS, Kernel
 Queue = list[tuple[int, int]]
 """A heap of instructions, those with the longest chains first."""
 Queues = dict[str, Queue]
-"""By port."""
+"""Queues by port."""
 
 CANDIDATES = 16
 ATTEMPTS = 3

@@ -38,7 +38,7 @@ def odd_cycles(graph: Graph, most_cycles: int = MOST_CYCLES, most_steps: int = M
 
 @dataclass
 class _Search:
-    """``steps``: how many more paths may be extended."""
+    """``steps``: number of paths that may still be extended."""
 
     beside: Beside
     steps: int

@@ -46,7 +46,7 @@ def best_alignments(graph: Graph, limit_s: float = LIMIT_S) -> BestAlignments:
 
 
 def alignment_gap(graph: Graph, limit_s: float = LIMIT_S) -> float:
-    """How much less of the possible weight the heuristic cuts, as a fraction of the optimum (or its upper bound)."""
+    """Weight that the heuristic loses, as a fraction of the optimum (or of its upper bound)."""
     best = best_alignments(graph, limit_s)
     return 1 - cut_weight(graph, alignments(graph)) / best.bound if best.bound else 0.0
 

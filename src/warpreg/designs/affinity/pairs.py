@@ -34,7 +34,7 @@ def exclusive_pairs(graph: Graph) -> list[Edge]:
 
 
 def buddies(pairs: list[Edge], registers: int) -> list[int]:
-    """By register the other one of its pair, or NO_BUDDY."""
+    """The partner of each register in its pair, or NO_BUDDY."""
     found = [NO_BUDDY] * registers
     for one, other in pairs:
         found[one], found[other] = other, one

@@ -47,10 +47,10 @@ class Candidate:
 
     @cached_property
     def span(self) -> tuple[int, int]:
-        """When it occupies its entries, both ends included, in half instructions of the strand: an instruction at
-        position p reads at 2 p and writes at 2 p + 1, and a fill happens with the reads.
+        """Time in which it occupies its entries, both ends included, in half instructions of the strand.
 
-        A value that is live across a loop's end, or loop-carried, occupies them during the whole loop.
+        An instruction at position p reads at 2 p and writes at 2 p + 1; a fill happens with the reads.  A value that is
+        live across a loop's end, or loop-carried, occupies its entries during the whole loop.
         """
         begin = 2 * self.fill.at if self.fill else 2 * min(write.at for write in self.writes) + 1
         end = 2 * max(read.at for read in self.reads)

@@ -12,7 +12,7 @@ from warpreg.energy.counts import Action, Datapath, Structure
 from warpreg.energy.errors import EnergyError
 
 DATAPATHS: tuple[Datapath, ...] = ("private", "shared")
-"""In the order of PRIVATE and SHARED of the program table."""
+"""Names of the datapaths PRIVATE and SHARED of the program table."""
 
 
 @dataclass(frozen=True, slots=True)

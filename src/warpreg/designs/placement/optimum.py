@@ -58,7 +58,7 @@ class _Stay:
 
     @property
     def first(self) -> int:
-        """When it begins to occupy entries beyond the time of the next shorter stay, in half instructions."""
+        """First time at which it occupies entries after the end of the next shorter stay, in half instructions."""
         return self.candidate.span[0] if self.place == 0 else self.family.stays[self.place - 1].span[1] + 1
 
     @property

@@ -15,12 +15,12 @@ _LONGEST = 0x4322211132112110
 
 
 def size_of(mask: int) -> int:
-    """How many slices a mask names."""
+    """Number of slices in a mask."""
     return _SIZES >> 4 * mask & 7
 
 
 def longest_run(mask: int) -> int:
-    """How many adjacent slices a mask names at most."""
+    """Largest number of adjacent slices in a mask."""
     return _LONGEST >> 4 * mask & 7
 
 

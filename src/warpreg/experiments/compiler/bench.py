@@ -86,7 +86,7 @@ class Compared:
 
     @property
     def ratios(self) -> dict[str, float]:
-        """By figure, the larger of ours over theirs and theirs over ours."""
+        """By figure, the ratio of both compilers, at least 1."""
         return {
             f"{which}{figure}": ratio(getattr(self.ours, figure), getattr(code, figure))
             for which, code in (("", self.theirs), (ROLLED, self.rolled))

@@ -11,7 +11,7 @@ FAMILIES = {
     "clusterlaunchcontrol": "hands out thread blocks at run time",
     "multimem": "works on the memory of several devices",
 }
-"""By base opcode."""
+"""Reasons by base opcode."""
 
 PARTS = {
     ("cp", "tensor"): "copies by a tensor map",
@@ -27,7 +27,7 @@ PARTS = {
     ("tex", "2dms"): "fetches one of several samples",
     ("tex", "a2dms"): "fetches one of several samples",
 }
-"""By base opcode and a modifier."""
+"""Reasons by base opcode and modifier."""
 
 
 def reason(instruction: Instruction) -> str:

@@ -24,7 +24,7 @@ ELEMENT_BITS = {
 """Bits of an element of each type, in a register and in memory."""
 
 WMMA_HALF_REGISTERS = 8
-"""Registers of an f16 A or B of ``wmma``, whatever its shape."""
+"""Registers of an f16 A or B of ``wmma``, for every shape."""
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 

@@ -65,7 +65,7 @@ class Taints:
 
     @cached_property
     def holders(self) -> Mapping[int, tuple[int, ...]]:
-        """By register, the places that ever hold it."""
+        """Places that hold each register at some time."""
         found: dict[int, dict[int, None]] = {}
         for event in self.events.values():
             pairs = [*event.fills, *((place, write.register) for write in event.writes for place in write.places)]

@@ -19,7 +19,7 @@ from warpreg.simt.launch.printf import formatted
 from warpreg.simt.memory.heap import Heap
 
 NO_FORMAT = 0xFFFFFFFF
-"""What ``vprintf`` returns for a null format: -1."""
+"""Return value of ``vprintf`` for a null format: -1."""
 
 LONGEST_TEXT = 1 << 20
 """Limit of a string in bytes, and of the output that is buffered before it is written."""

@@ -52,7 +52,7 @@ DOUBLE = Format("f64", 510, 20, 11, f64(0x3FF0000000000000), f64(0x3FE0000000000
 SQRT_LOWEST = {"f32": 0x0D000000, "f64": 0x03500000}
 """The words of 2**-101 and 2**-970, below which a residual may be subnormal."""
 SQRT_WIDTH = {"f32": 0x727FFFFF, "f64": 0x7C9FFFFF}
-"""From there to the highest finite number."""
+"""Distance from there to the highest finite number."""
 
 
 def divide(seq: Sequence, form: Format, a: Register, b: Register, known: bool = False) -> tuple[Register, Register]:

@@ -56,7 +56,7 @@ HALF_PI = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)
 
 
 def polynomial(m: Algebra[V], x: V, coefficients: Sequence[float]) -> V:
-    """By Horner's rule, constant term first."""
+    """A polynomial by Horner's rule; ``coefficients`` begin with the constant term."""
     total = number(m, 32, coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
         total = m.fma(total, x, number(m, 32, coefficient))

@@ -78,7 +78,7 @@ def sub(m: Algebra[V], f: Form, form: Format, a: V, b: V) -> V:
 
 
 def mul(m: Algebra[V], f: Form, form: Format, a: V, b: V) -> V:
-    """Of f16 the product is exact in single precision, of bf16 in double."""
+    """The product is exact in single precision for f16, in double precision for bf16."""
     if form is F16:
         product = m.fmul(widened(m, form, a), widened(m, form, b))
         return clamped(m, f, form, narrowed(m, form, product))
@@ -114,7 +114,7 @@ def neg(m: Algebra[V], f: Form, form: Format, a: V) -> V:
 
 
 def extremum(m: Algebra[V], f: Form, form: Format, a: V, b: V) -> V:
-    """As for single precision; -0 below +0."""
+    """As in single precision; -0 is less than +0."""
     return chosen_of(m, f, form, f.opcode == "min", a, b)
 
 
@@ -137,7 +137,7 @@ def chosen_of(m: Algebra[V], f: Form, form: Format, least: bool, a: V, b: V) -> 
 
 
 def least_or_greatest(m: Algebra[V], form: Format, least: bool, a: V, b: V) -> V:
-    """By sign and magnitude, where no operand is NaN."""
+    """Minimum or maximum by sign and magnitude; no operand may be NaN."""
     last = m.constant(16, 15)
     first, second = (m.xor(x, m.lshr(m.ashr(x, last), m.constant(16, 1))) for x in (a, b))
     smaller = m.slt(first, second)
@@ -159,7 +159,7 @@ def relations(m: Algebra[V], f: Form, a: V, b: V) -> tuple[V, ...]:
 
 
 def setp(m: Algebra[V], f: Form, a: V, b: V, c: V | None = None) -> tuple[V, ...]:
-    """Of a pair, one predicate a half; of a single value the second predicate gets the inverse."""
+    """For a pair, one predicate per half; for a single value, the second predicate is the inverse."""
     found = relations(m, f, a, b)
     if len(found) == 1 and len(f.signature.results) == 2:
         found = (found[0], inverse(m, found[0]))

@@ -55,7 +55,7 @@ def _fitting_double(m: Algebra[V], a: V, signed: bool) -> V:
 
 
 def to_half(m: Algebra[V], f: Form, a: V) -> V:
-    """A number of any format rounded to f16 or bf16; within one format, to an integer if the modifier says so."""
+    """A number of any format rounded to f16 or bf16; within one format, to an integer with a rounding modifier."""
     result, source = f.types
     form = format_of(result)
     if source.bits == 64:
