@@ -33,6 +33,7 @@ from warpreg.designs.interface import (
     READ,
     UNSET,
     WRITE,
+    ArraySpec,
     Declaration,
     Plan,
     Program,
@@ -51,7 +52,6 @@ from warpreg.designs.interface import (
     write,
 )
 from warpreg.designs.storage.warp_cache import ALL_LANES, MERGED_READS, NONE, lanes_after
-from warpreg.energy.array import ArraySpec
 from warpreg.ir.kernel import Kernel
 
 DESIGN = Declaration(
@@ -209,7 +209,7 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
     if parameters.lines == 0:
         return Structure("MRF"), Structure("RC", entries=0)
     bank = ArraySpec("sram", words=parameters.lines, word_bits=128, read_ports=6, write_ports=2, banks=8)
-    return Structure("MRF"), Structure("RC", array=bank, private_mm=0.2, shared_mm=0.4)
+    return Structure("MRF"), Structure("RC", array=bank, private_mm=0.2, shared_mm=0.4, per="scheduler")
 
 
 @hook

@@ -99,8 +99,8 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
     lines = parameters.lines // parameters.active_warps
     return (
         Structure("MRF"),
-        Structure("RC", entries=lines, warps=parameters.active_warps),
-        Structure("RSP", entries=parameters.entries, warps=parameters.active_warps),
+        Structure("RC", entries=lines, warps=parameters.active_warps, per="scheduler"),
+        Structure("RSP", entries=parameters.entries, warps=parameters.active_warps, per="scheduler"),
     )
 
 

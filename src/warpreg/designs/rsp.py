@@ -52,7 +52,8 @@ class Parameters:
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """Storage of each level."""
-    return Structure("MRF"), Structure("RSP", entries=parameters.priced_entries or parameters.entries)
+    entries = parameters.priced_entries or parameters.entries
+    return Structure("MRF"), Structure("RSP", entries=entries, per="scheduler")
 
 
 def placement(program: Program, parameters: Parameters, kernel: Kernel) -> Placement:

@@ -120,9 +120,9 @@ def normalized(report: EnergyReport, baseline: EnergyReport) -> NormalizedEnergy
 def _lines(item: Access | Move, technology: Technology, move_wires: MoveWires) -> Iterator[EnergyLine]:
     if isinstance(item, Access):
         cost = access_cost(technology, item.structure, item.action)
-        wire = wire_cost(technology, item.structure, item.datapath) * item.count
+        wire = wire_cost(technology, item.structure, item.datapath) * item.amount
         level = item.structure.level
-        yield EnergyLine(level, item.action, item.datapath, item.count, cost.pj * item.count, wire, cost.origin)
+        yield EnergyLine(level, item.action, item.datapath, item.count, cost.pj * item.amount, wire, cost.origin)
         return
     out = access_cost(technology, item.source, "read")
     into = access_cost(technology, item.target, "write")

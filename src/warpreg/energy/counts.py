@@ -16,6 +16,8 @@ Action = Literal["read", "write"]
 Datapath = Literal["private", "shared"]
 
 WARP_REGISTER_BITS = 32 * 32
+PER = ("chip", "SM", "scheduler", "warp")
+"""What a piece of hardware can belong to; ``warp`` is a warp slot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,10 @@ class Structure:
     its size per warp and ``warps`` the number of warps that have entries: both are optional if the technology prints
     only one size.  A level that the technology does not define needs ``array`` (one bank) and its distances in mm; for
     other levels they override those of the technology.
+
+    ``per`` says what owns the storage: each ``SM``, ``scheduler`` or ``warp`` slot has one (``warps`` are those that
+    share it).  ``replaces_bytes`` is the storage that the plain machine has in its place, which is not added.
+    ``powered`` names a resource of the design, the entries (warp-registers) of an SM that leak: the others are gated.
     """
 
     level: str
@@ -34,12 +40,17 @@ class Structure:
     array: ArraySpec | None = None
     private_mm: float | None = None
     shared_mm: float | None = None
+    per: str = "SM"
+    replaces_bytes: int = 0
+    powered: str | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("entries", 0), ("warps", 1), ("private_mm", 0), ("shared_mm", 0)):
+        for name, least in (("entries", 0), ("warps", 1), ("private_mm", 0), ("shared_mm", 0), ("replaces_bytes", 0)):
             value = getattr(self, name)
             if value is not None and not least <= value < math.inf:
                 raise EnergyError(f"{self.level} {name}: expected at least {least}, found {value}")
+        if self.per not in PER:
+            raise EnergyError(f"{self.level} per: expected one of {', '.join(PER)}, found '{self.per}'")
 
     @property
     def is_empty(self) -> bool:
@@ -49,18 +60,26 @@ class Structure:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """``count`` accesses between a structure and the units of a datapath: operands, results, fills that join a read."""
+    """``count`` accesses between a structure and the units of a datapath: operands, results, fills that join a read.
+
+    ``amount`` is what they moved, in whole warp-registers: less than ``count`` if some took only a slice of one.  It is
+    ``count`` if not given.  Energy follows it.
+    """
 
     structure: Structure
     action: Action
     datapath: Datapath
     count: float
+    amount: float = math.nan
 
     def __post_init__(self) -> None:
         if self.action not in ("read", "write") or self.datapath not in ("private", "shared"):
             found = f"{self.action} and {self.datapath}"
             raise EnergyError(f"access: expected read or write and private or shared, found {found}")
-        _check_count(self.structure.level, self.structure.is_empty, self.count)
+        if math.isnan(self.amount):
+            object.__setattr__(self, "amount", self.count)
+        for number in (self.count, self.amount):
+            _check_count(self.structure.level, self.structure.is_empty, number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ A design is one file.  It declares ``DESIGN = Declaration(...)`` and, where need
 whose fields are made by ``parameter``; ``class State(NamedTuple)`` and ``init(parameters, program) -> State``;
 ``compile(program, parameters) -> Program``, which fills hint columns; ``rewrite(kernel, parameters) -> Kernel``, which
 inserts or renames instructions; ``residency(parameters, program, machine) -> Residency``, the register-file share of a
-warp; ``structures(parameters)``, the storage of each level; and functions under ``@hook``.  Without a hook that plans
-it, an operand goes to level 0, the MRF.
+warp; ``structures(parameters)``, the storage of each level; ``hardware(parameters, machine)``, tables and logic that it
+adds; and functions under ``@hook``.  Without a hook that plans it, an operand goes to level 0, the MRF.
 """
 
 from __future__ import annotations
 
 from warpreg.designs.interface.declaration import MRF, Declaration
+from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.hooks import hook
 from warpreg.designs.interface.parameters import NoParameters, parameter
 from warpreg.designs.interface.plan import (
@@ -34,11 +35,12 @@ from warpreg.designs.interface.plan import (
 from warpreg.designs.interface.program import Program, result_operands, source_operands
 from warpreg.designs.interface.residency import Launch, Residency, Room
 from warpreg.designs.interface.state import pair_of, per_pair, per_scheduler, per_sm, per_warp, scheduler_of, sm_of
+from warpreg.energy.array import ArraySpec
 from warpreg.energy.counts import Structure
 
 __all__ = [
-    "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Declaration", "Launch", "NoParameters",
-    "Plan", "Program", "Residency", "Room", "Structure", "count", "extra", "hook", "level", "move", "now", "pair_of",
-    "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of",
-    "source_operands", "wake", "write",
+    "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "ArraySpec", "Declaration", "Launch",
+    "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure", "Table", "count", "extra", "hook",
+    "level", "move", "now", "pair_of", "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read",
+    "result_operands", "scheduler_of", "sm_of", "source_operands", "wake", "write",
 ]  # fmt: skip
