@@ -5,13 +5,13 @@
 """
 
 from warpreg.energy.account import EnergyLine, EnergyReport, LevelEnergy, NormalizedEnergy, account, normalized
-from warpreg.energy.array import ArrayCost, ArraySpec
+from warpreg.energy.array import ArraySpec
 from warpreg.energy.chip import ChipPower, ChipSaving
 from warpreg.energy.counts import Access, Move, Structure
 from warpreg.energy.encoding import EncodingOverhead, encoding_overhead
 from warpreg.energy.errors import EnergyError, TechnologyError
 from warpreg.energy.residuals import Residual, residuals
-from warpreg.energy.scaling import OperatingPoint, rescale
+from warpreg.energy.scaling import ArrayCost, OperatingPoint, rescale
 from warpreg.energy.technology import Technology, load, names
 
 __all__ = [

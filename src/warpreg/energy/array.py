@@ -1,41 +1,47 @@
 """A parametric model of register storage: shape of an array -> energy, leakage, area and access time.
 
-Two kinds, as in the papers: synthesised *flip-flop* arrays (small, many ports) and compiled *SRAM* banks.  Flip-flop
+Two forms, as in the papers: synthesised *flip-flop* arrays (small, many ports) and compiled *SRAM* banks.  Flip-flop
 energies are linear in the number of words, because the multiplexer tree and the clock of a port grow with each word;
 the model is the least-squares line through all printed points.  SRAM energies grow with the word width and with the
-square root of the number of words, as bit lines and address wires of a square bank do; the one printed bank fixes the
-constant.  All figures are for the node and voltage of the technology; ``scaling`` converts them to others.
+square root of the number of words, as bit lines and address wires of a square bank do; one printed bank fixes the
+constant.  A technology has any number of *kinds* of array: each has one of the forms, its own constants and its own
+voltage.  All figures are for the node of the technology; ``scaling`` converts them to other nodes and voltages.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from warpreg.energy.errors import EnergyError
+from warpreg.energy.scaling import ArrayCost, OperatingPoint, rescale
 
-Kind = Literal["flip-flop", "sram"]
+FLIP_FLOP, SRAM = "flip-flop", "sram"
+FORMS = (FLIP_FLOP, SRAM)
 
 
 @dataclass(frozen=True, slots=True)
 class ArraySpec:
-    """The shape of storage: ``banks`` equal banks of ``words`` words of ``word_bits`` bits, with ports on each bank."""
+    """The shape of storage: ``banks`` equal banks of ``words`` words of ``word_bits`` bits, with ports on each bank.
 
-    kind: Kind
+    ``kind`` is one of the kinds of array of a technology; ``voltage`` in V, that of the kind if None.
+    """
+
+    kind: str
     words: int
     word_bits: int
     read_ports: int = 1
     write_ports: int = 1
     banks: int = 1
+    voltage: float | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in ("flip-flop", "sram"):
-            raise EnergyError(f"array kind: expected flip-flop or sram, found '{self.kind}'")
         for name in ("words", "word_bits", "read_ports", "write_ports", "banks"):
             if (value := getattr(self, name)) < 1:
                 raise EnergyError(f"array {name}: expected at least 1, found {value}")
+        if self.voltage is not None and not 0 < self.voltage < math.inf:
+            raise EnergyError(f"array voltage: expected more than 0 V, found {self.voltage:g}")
 
     @property
     def bits(self) -> int:
@@ -46,17 +52,6 @@ class ArraySpec:
     def ports(self) -> int:
         """Ports of one bank."""
         return self.read_ports + self.write_ports
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayCost:
-    """Costs of an array: one read and one write of one word, leakage and area of all banks, one access time."""
-
-    read_pj: float
-    write_pj: float
-    leakage_mw: float
-    area_um2: float
-    access_ns: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +94,7 @@ class FlipFlopModel:
     level_delay_ns: float
 
     def cost(self, spec: ArraySpec) -> ArrayCost:
-        """Cost of ``spec`` at the technology's node and voltage."""
+        """Cost of ``spec`` at the node and voltage of its kind."""
         multiplexers = spec.read_ports + spec.write_ports - 1
         area = spec.bits * (self.cell_area_um2 + multiplexers * self.multiplexer_area_um2)
         return ArrayCost(
@@ -130,7 +125,7 @@ class SramModel:
     cell_tracks: int
 
     def cost(self, spec: ArraySpec) -> ArrayCost:
-        """Cost of ``spec`` at the technology's node and voltage."""
+        """Cost of ``spec`` at the node and voltage of its kind."""
         side = (self.cell_tracks + spec.ports) / (self.cell_tracks + self.reference.ports)
         width = spec.word_bits / self.reference.word_bits
         size = side * width * math.sqrt(spec.words / self.reference.words)
@@ -144,19 +139,31 @@ class SramModel:
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayModel:
-    """Both kinds together; ``flip_flop`` is None where the technology has none."""
+class ArrayKind:
+    """One kind of array: its model, and the supply in V that the model's figures are for."""
 
-    flip_flop: FlipFlopModel | None
-    sram: SramModel
+    model: FlipFlopModel | SramModel
+    voltage: float
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayModel:
+    """The kinds of array of a technology at its ``node``, by name."""
+
+    kinds: Mapping[str, ArrayKind]
+    node: float
 
     def cost(self, spec: ArraySpec) -> ArrayCost:
-        """Cost of ``spec`` by the model of its kind, at the technology's node and voltage.
+        """Cost of ``spec`` by the model of its kind, at the technology's node and the voltage of the spec.
 
-        Raises EnergyError for flip-flops in a technology without them.
+        Raises EnergyError for a kind that the technology does not have.
         """
-        if spec.kind == "sram":
-            return self.sram.cost(spec)
-        if self.flip_flop is None:
-            raise EnergyError("array kind: the technology has no flip-flop arrays")
-        return self.flip_flop.cost(spec)
+        if spec.kind not in self.kinds:
+            raise EnergyError(
+                f"array kind: the technology has no {spec.kind} arrays; it has {', '.join(sorted(self.kinds))}"
+            )
+        kind = self.kinds[spec.kind]
+        cost = kind.model.cost(spec)
+        if spec.voltage in (None, kind.voltage):
+            return cost
+        return rescale(cost, OperatingPoint(self.node, kind.voltage), OperatingPoint(self.node, spec.voltage))

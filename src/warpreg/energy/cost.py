@@ -8,7 +8,8 @@ from typing import Literal
 from warpreg.energy.array import ArraySpec
 from warpreg.energy.counts import WARP_REGISTER_BITS, Action, Datapath, Structure
 from warpreg.energy.errors import EnergyError
-from warpreg.energy.technology import Level, Technology
+from warpreg.energy.sections import Level
+from warpreg.energy.technology import Technology
 from warpreg.ir.errors import UnknownNameError
 
 Origin = Literal["printed", "assumed", "model", "none"]

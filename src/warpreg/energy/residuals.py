@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
-from warpreg.energy.array import ArraySpec, Kind
+from warpreg.energy.array import ArraySpec
 from warpreg.energy.scaling import OperatingPoint, rescale
-from warpreg.energy.technology import Check, Technology
+from warpreg.energy.sections import Check
+from warpreg.energy.technology import Technology
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def _of_level(technology: Technology, name: str) -> list[Residual]:
 
 
 def _of_check(technology: Technology, name: str, check: Check) -> list[Residual]:
-    spec = ArraySpec(cast(Kind, check.array), check.words, check.word)
+    spec = ArraySpec(check.array, check.words, check.word)
     cost = rescale(technology.arrays.cost(spec), technology.point, OperatingPoint(check.node, check.voltage))
     found = []
     if check.read is not None:

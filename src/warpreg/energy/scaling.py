@@ -10,7 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warpreg.energy.array import ArrayCost
+
+@dataclass(frozen=True, slots=True)
+class ArrayCost:
+    """Costs of an array: one read and one write of one word, leakage and area of all banks, one access time."""
+
+    read_pj: float
+    write_pj: float
+    leakage_mw: float
+    area_um2: float
+    access_ns: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,6 +140,13 @@ class Document:
                 raise self.refusal(f"{prefix}.{name}", f"an entry ({field.metadata['quantity'].what})", "nothing")
         return shape(**values)
 
+    def entry(self, key: str, shape: type[Section]) -> Any:
+        """One entry, which must be there, of a section that ``shape`` declares."""
+        prefix, _, name = key.rpartition(".")
+        field = next(field for field in dataclasses.fields(shape) if field.name == name)
+        table = self._table(prefix) or {}
+        return self._entry(key, table[name], field.metadata["quantity"], typing.get_type_hints(shape)[name])
+
     def refusal(self, key: str, expected: str, found: str) -> DescriptionError:
         """The error for ``key``, with its line."""
         return self._error(self._location(key), key, expected, found)

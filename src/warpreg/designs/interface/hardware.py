@@ -1,7 +1,7 @@
 """Hardware that a design adds beside its levels: tables in front of operand fetch, and logic.
 
-A design file returns both from ``hardware(parameters, machine)``.  A technology prices them by name; tables that it does
-not name are priced by its array model.
+A design file returns both from ``hardware(parameters, machine)``.  A technology prices them by name; its array model
+prices tables that it does not name.
 """
 
 from __future__ import annotations
