@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import click
 
-from warpreg.cli import output
+from warpreg.cli import energy_tables, output
 from warpreg.cli.cycles import cycles_options, recorded
 from warpreg.cli.designs import design_choices
 from warpreg.cli.options import compile_options, json_option, limit_option, problem_options, trace_options
@@ -96,6 +96,7 @@ def command(
     """
     setting = Setting.load(machine, technology)
     choices = design_choices([*filter(None, designs.split(",")), *files], settings)
+    setting.check(choices)
     names = tuple(_expanded(names))
     way = _way(timed, suspend, schedule, names)
     chosen = [name if is_trace(name) else find_workload(name) for name in names]
@@ -143,6 +144,7 @@ def print_rows(rows: Sequence[Row]) -> None:
     ratios = [*timing, *_ratios(0, 0, 0, 0)]
     whole = output.table(lines, ["workload", "design", *counts, *ratios])
     output.print_tables([whole if output.fits(whole) else output.table(lines, ["workload", "design", *ratios])])
+    energy_tables.print_comparison(rows)
     used = rows[0].provenance
     console.print(
         "\nmillion warp-registers, write-backs included; energy normalized to the plain MRF, its mean geometric",

@@ -11,7 +11,7 @@ import click
 from rich.table import Table
 
 from warpreg import simt
-from warpreg.cli import output
+from warpreg.cli import energy_tables, output
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparison import BASELINE, Setting, row
 from warpreg.experiments.runs.counting import Counted, Timed
@@ -25,6 +25,8 @@ from warpreg.trace.chunked import save_all
 Function = TypeVar("Function", bound=Callable[..., Any])
 ADDRESSES = simt.Record(path=True, addresses=True)
 SAMPLE = Sample()
+PARTS = ("added_bytes", "added_mm2", "added_pj", "leakage_pj", "events", "resources")
+"""Entries of a row that only some designs have."""
 
 
 def cycles_options(function: Function) -> Function:
@@ -103,8 +105,9 @@ def as_dict(found: Row) -> dict[str, Any]:
     values = found.as_dict()
     stalls = {"stalls": values["timing"].pop("stalls")}
     kept = ("cycles", "ipc", "timing", "design", "parameters", "energy_pj", "energy_normalized", "provenance")
+    parts = {name: values[name] for name in PARTS if name in values}
     levels = {name: values[name] for name in values if name.endswith(("_reads", "_writes", "_normalized"))}
-    return {name: values[name] for name in kept} | stalls | levels
+    return {name: values[name] for name in kept} | parts | stalls | levels
 
 
 def tables(found: Row) -> list[Table]:
@@ -136,6 +139,7 @@ def tables(found: Row) -> list[Table]:
         output.table([{"timing": name, "value": value} for name, value in figures.items()], ["timing", "value"]),
         output.table(rows, ["a warp's cycles", "share"]),
         _levels(found),
+        *energy_tables.of_run(found),
     ]
 
 

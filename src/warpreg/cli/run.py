@@ -127,6 +127,7 @@ def command(
     described = setting.machine
     _refuse_without_cycles(timed, designs, settings, schedule)
     design = one_choice(designs or (BASELINE,), settings)
+    setting.check([design])
     record = cli_cycles.recorded(timed)
     if Path(target).suffix in KERNEL_FILES:
         generator = np.random.default_rng(seed)

@@ -38,8 +38,8 @@ def access_cost(technology: Technology, structure: Structure, action: Action) ->
         return AccessCost(0.0, "none")
     if structure.array is not None:
         return AccessCost(_modelled(technology, structure.array, action), "model")
-    level = _level(technology, structure)
-    words = _words(level, structure)
+    level = level_of(technology, structure)
+    words = words_of(level, structure)
     accesses = WARP_REGISTER_BITS / technology.process.access
     printed = {size: accesses * (read if action == "read" else write) for size, read, write in level.printed()}
     if words in printed:
@@ -84,13 +84,15 @@ def distance(technology: Technology, structure: Structure, datapath: Datapath) -
     return known
 
 
-def _level(technology: Technology, structure: Structure) -> Level:
+def level_of(technology: Technology, structure: Structure) -> Level:
+    """The technology's level of a structure.  Raises ``UnknownNameError`` if it has none."""
     if structure.level not in technology.levels:
         raise UnknownNameError(f"level in technology {technology.name}", structure.level, technology.levels)
     return technology.levels[structure.level]
 
 
-def _words(level: Level, structure: Structure) -> int:
+def words_of(level: Level, structure: Structure) -> int:
+    """Words of a bank of a structure.  Raises ``EnergyError`` if neither says how many entries it has."""
     entries = structure.entries
     if entries is None:
         if len(level.entries) > 1:

@@ -96,7 +96,7 @@ class Document:
     """One parsed file.  ``origins`` collects the origin of every number read, by dotted key.
 
     With a ``folder`` of descriptions, a file may contain ``base = "name"``: it inherits that description's entries and
-    may override them.
+    may override them, except those of the tables in a list ``drop``.
     """
 
     def __init__(self, path: Path, error: type[DescriptionError], folder: Path | None = None) -> None:
@@ -107,7 +107,7 @@ class Document:
         self._data = self._parse()
         self._base = None if folder is None else self._find_base(folder)
         if self._base is not None:
-            self._data = _merged(self._base._data, self._data)
+            self._data = _merged(self._inherited(self._base), self._data)
         self.digest = hashlib.sha256(json.dumps(self._data, sort_keys=True, default=str).encode()).hexdigest()
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
@@ -174,6 +174,15 @@ class Document:
             raise self.refusal("base", f"one of {', '.join(names(folder))}", f"'{base}'")
         del self._data["base"]
         return Document(folder / f"{base}.toml", self._error, folder)
+
+    def _inherited(self, base: Document) -> dict[str, Any]:
+        """The entries of the base, without the tables that this file drops."""
+        dropped = self._data.pop("drop", [])
+        known = [key for key in base.keys() if isinstance(base._data[key], dict)]
+        for key in dropped if isinstance(dropped, list) else [dropped]:
+            if key not in known:
+                raise self.refusal("drop", f"tables of the base: {', '.join(known)}", repr(key))
+        return {key: value for key, value in base._data.items() if key not in dropped}
 
     def _table(self, prefix: str) -> Mapping[str, Any] | None:
         table: Any = self._data

@@ -19,6 +19,7 @@ import numpy as np
 
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.declaration import ORDERS, SLOTS, Declaration
+from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.interface.program import HINTS, Program
 from warpreg.designs.interface.residency import Launch, Room
@@ -86,6 +87,12 @@ class Composition(Design):
         """The register file of the mapping, if it has one, and the levels of all designs."""
         all_of_them = [part.structures(values) for part, values in self._each(parameters)]
         return (all_of_them[0][0], *(one for storage in all_of_them for one in storage[1:]))
+
+    def hardware(self, parameters: Any, machine: Machine) -> tuple[Table | Logic, ...]:
+        """The tables and logic of all parts, in order."""
+        added = tuple(one for part, values in self._each(parameters) for one in part.hardware(values, machine))
+        self._check_hardware(added)
+        return added
 
     def _each(self, parameters: Any) -> Iterator[tuple[Design, Any]]:
         return zip(self.parts, self._values(parameters), strict=True)

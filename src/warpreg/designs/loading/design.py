@@ -16,6 +16,7 @@ from warpreg.analysis.cached import cached_analysis
 from warpreg.designs.errors import DesignError
 from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface import Declaration
+from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.parameters import ParameterSpec, Value, configure, specs
 from warpreg.designs.interface.program import HINTS, Program
 from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
@@ -137,7 +138,37 @@ class Design:
             raise DesignError(
                 f"{self.path}: structures returned {found}, expected one per level: {', '.join(self.levels)}"
             )
+        for one in storage:
+            if one.powered is not None and one.powered not in self.declaration.resources:
+                known = ", ".join(self.declaration.resources) or "none"
+                raise DesignError(
+                    f"{self.path}: {one.level} is powered by '{one.powered}', which is no resource; there are: {known}"
+                )
         return storage
+
+    def hardware(self, parameters: Any, machine: Machine) -> tuple[Table | Logic, ...]:
+        """The tables and logic that the design adds to the machine; none by default."""
+        added: tuple[object, ...] = tuple(self._call("hardware", (parameters, machine), {}, ()))
+        found = tuple(one for one in added if isinstance(one, (Table, Logic)))
+        if len(found) < len(added):
+            kinds = ", ".join(type(one).__name__ for one in added)
+            raise DesignError(f"{self.path}: hardware returned {kinds}, expected Table and Logic")
+        self._check_hardware(found)
+        return found
+
+    def _check_hardware(self, added: tuple[Table | Logic, ...]) -> None:
+        """Names are distinct, and logic by event names an event that is counted."""
+        names = [one.name for one in added]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise DesignError(f"{self.path}: two pieces of hardware are named '{twice}'")
+        tables = [one.name for one in added if isinstance(one, Table)]
+        counted = [*self.events, *(f"{name} {use}" for name in tables for use in ("lookups", "updates"))]
+        for one in added:
+            if isinstance(one, Logic) and one.event is not None and one.event not in counted:
+                known = ", ".join(counted) or "none"
+                raise DesignError(
+                    f"{self.path}: logic '{one.name}' counts '{one.event}', which is no event; there are: {known}"
+                )
 
 
 @cached_analysis

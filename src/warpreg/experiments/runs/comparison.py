@@ -11,6 +11,7 @@ from warpreg import energy, gpu
 from warpreg.energy import LevelEnergy, Technology
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.counting import Counted, How, Replayed
+from warpreg.experiments.runs.hardware import Use, check_prices, parts, plain_leakage
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.row import Cycles, LevelUse, Provenance, Row
 from warpreg.experiments.runs.run import Run
@@ -36,12 +37,18 @@ class Setting:
         """Both by name or path; raises UnknownNameError, MachineError or TechnologyError."""
         return Setting(gpu.load(machine), energy.load(technology))
 
+    def check(self, choices: Sequence[Choice]) -> None:
+        """Raise EnergyError for a design with a level, table or logic that the technology cannot price."""
+        check_prices(choices, self.machine, self.technology)
+
 
 def compare(run: Run, choices: Sequence[Choice], setting: Setting, how: How | None = None) -> Iterator[Row]:
     """One row for each choice, in order; each is normalized to the plain MRF on the same run.
 
-    ``how`` is the method of counting, default replay.  Raises RunError for a run that lacks a recording for it.
+    ``how`` is the method of counting, default replay.  Raises RunError for a run that lacks a recording for it, and
+    EnergyError, before anything is counted, for a design that the technology cannot price.
     """
+    setting.check(choices)
     way = Replayed() if how is None else how
     plain = way.count(run, Choice.load(BASELINE), setting.machine)
     for choice in choices:
@@ -68,6 +75,9 @@ def row(
         code=code_version(),
         options={**run.options, **options},
     )
+    use = _use(found)
+    values: dict[str, Any] = dict(choice.values)
+    built = parts(choice.design, choice.design.configure(**values), use, setting.machine, setting.technology)
     return Row(
         workload=run.name,
         design=choice.design.name,
@@ -79,7 +89,23 @@ def row(
         residency=run.residencies(setting.machine),
         defaults={spec.name: spec.default for spec in choice.design.parameters},
         timing=None if found.estimate is None else _cycles(found.estimate, plain.estimate),
+        parts=built,
+        plain_leakage_pj=plain_leakage(_use(plain), setting.machine, setting.technology),
+        events=use.events,
+        resources=use.resources or {},
     )
+
+
+def _use(found: Counted) -> Use:
+    """What was counted, and how long that took: in a sample, the cycles and SMs that were timed."""
+    events: dict[str, int] = {}
+    for one in found.counts:
+        for name, count in one.events.items():
+            events[name] = events.get(name, 0) + count
+    if found.estimate is None:
+        return Use(events)
+    timed = found.estimate.timed
+    return Use(events, timed.cycles, timed.sms, timed.resources)
 
 
 def _cycles(found: Estimate, plain: Estimate | None) -> Cycles:
@@ -88,7 +114,8 @@ def _cycles(found: Estimate, plain: Estimate | None) -> Cycles:
         del details[name]
     if found.is_sampled:
         details["sample"] = found.as_dict()
-    return Cycles(found.cycles, found.margin, found.ipc, None if plain is None else plain.cycles, details)
+    baseline = None if plain is None else plain.cycles
+    return Cycles(found.cycles, found.margin, found.ipc, baseline, details, found.timed.cycles * found.timed.sms)
 
 
 def _levels(counts: Sequence[Counts], levels: Sequence[str], setting: Setting) -> dict[str, LevelUse]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
+from warpreg.experiments.runs.parts import Part
 from warpreg.experiments.runs.residency import Residency
 
 Value = bool | int | float | str
@@ -56,7 +57,8 @@ class LevelUse:
 class Cycles:
     """The result of a timing run: ``cycles`` of the whole run, plus or minus ``margin`` if it was sampled (else 0).
 
-    ``baseline`` are the cycles under the plain MRF, None if that was not timed; ``details`` are further results.
+    ``baseline`` are the cycles under the plain MRF, None if that was not timed; ``details`` are further results;
+    ``sm_cycles`` those that were timed, summed over the SMs that were timed.
     """
 
     cycles: float
@@ -64,6 +66,7 @@ class Cycles:
     ipc: float
     baseline: float | None
     details: Mapping[str, Any]
+    sm_cycles: float = 0.0
 
     @property
     def speed(self) -> float | None:
@@ -81,7 +84,9 @@ class Row:
     """One run under one design.  ``levels`` and ``baseline`` (the plain MRF on the same run) are by level name.
 
     ``defaults`` are the default values of the design's parameters, if known; ``timing`` is None if the run was not
-    timed.
+    timed.  ``parts`` are the levels and what the design adds to them; ``plain_leakage_pj`` is that of the plain MRF
+    over its own cycles, None if those are not known.  ``events`` are the design's own counters, ``resources`` its own
+    quantities, each summed over the cycles of the run and its SMs.
     """
 
     workload: str
@@ -94,6 +99,10 @@ class Row:
     residency: tuple[Residency, ...] = ()
     defaults: Parameters = field(default_factory=dict)
     timing: Cycles | None = None
+    parts: tuple[Part, ...] = ()
+    plain_leakage_pj: float | None = None
+    events: Mapping[str, int] = field(default_factory=dict)
+    resources: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -112,12 +121,55 @@ class Row:
 
     @property
     def energy_pj(self) -> float:
-        return math.fsum(level.total_pj for level in self.levels.values())
+        """Dynamic energy: arrays and wires of all levels, and what the design adds to them."""
+        return math.fsum(level.total_pj for level in self.levels.values()) + self.added_pj
 
     @property
     def energy(self) -> float:
-        """Register file energy normalized to the plain MRF."""
+        """Dynamic register file energy normalized to the plain MRF."""
         return _ratio(self.energy_pj, self.baseline.total_pj)
+
+    @property
+    def added(self) -> tuple[Part, ...]:
+        """The tables and logic that the design adds."""
+        return tuple(part for part in self.parts if not part.is_level)
+
+    @property
+    def added_pj(self) -> float:
+        """Dynamic energy of added tables and logic, without logic by cycle if the run was not timed."""
+        return math.fsum(part.dynamic_pj or 0.0 for part in self.added)
+
+    @property
+    def added_energy(self) -> float:
+        """Dynamic energy of added tables and logic, of the energy of the plain MRF."""
+        return _ratio(self.added_pj, self.baseline.total_pj)
+
+    @property
+    def added_bytes(self) -> float:
+        """Storage that the design adds to an SM."""
+        return math.fsum(part.bytes for part in self.parts)
+
+    @property
+    def added_mm2(self) -> float:
+        """Area that the design adds to an SM."""
+        return math.fsum(part.area_mm2 for part in self.parts)
+
+    @property
+    def leakage_pj(self) -> float | None:
+        """Leakage of all levels, tables and logic; None if the run was not timed."""
+        found = [part.leakage_pj for part in self.parts if part.leakage_pj is not None]
+        return math.fsum(found) if found else None
+
+    @property
+    def leakage(self) -> float | None:
+        """Leakage normalized to the plain MRF over its own cycles; None if either was not timed."""
+        if self.leakage_pj is None or self.plain_leakage_pj is None:
+            return None
+        return _ratio(self.leakage_pj, self.plain_leakage_pj)
+
+    def share(self, kind: Literal["access_pj", "wire_pj"]) -> float:
+        """Energy of all arrays or of all wires, of the energy of the plain MRF."""
+        return _ratio(math.fsum(getattr(level, kind) for level in self.levels.values()), self.baseline.total_pj)
 
     @property
     def reads_elided(self) -> float:
@@ -154,8 +206,26 @@ class Row:
         for name, level in self.levels.items():
             flat[f"{name.lower()}_access_normalized"] = _ratio(level.access_pj, self.baseline.total_pj)
             flat[f"{name.lower()}_wire_normalized"] = _ratio(level.wire_pj, self.baseline.total_pj)
+        flat |= self._parts_as_dict()
         flat["residency"] = [one.as_dict() for one in self.residency]
         return flat | {"provenance": self.provenance.as_dict()}
+
+    def _parts_as_dict(self) -> dict[str, Any]:
+        """Entries of what there is: added hardware, leakage, events and resources."""
+        flat: dict[str, Any] = {}
+        if len(self.parts) > 1:
+            flat |= {"added_bytes": self.added_bytes, "added_mm2": self.added_mm2}
+        if self.added:
+            flat["added_pj"] = {part.name: part.dynamic_pj for part in self.added}
+            flat["added_normalized"] = self.added_energy
+        if self.leakage_pj is not None:
+            flat["leakage_pj"] = {part.name: part.leakage_pj for part in self.parts}
+        if self.leakage is not None:
+            flat["leakage_normalized"] = self.leakage
+        for name, found in (("events", self.events), ("resources", self.resources)):
+            if found:
+                flat[name] = dict(found)
+        return flat
 
 
 def geometric_mean(values: Iterable[float]) -> float:
