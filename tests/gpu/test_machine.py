@@ -213,6 +213,12 @@ def test_pipes_of_the_machines_that_peers_describe() -> None:
 def test_the_machines_of_the_papers_differ_from_their_bases_where_the_papers_say_so() -> None:
     corf, bow, larf = gpu.load("corf-fermi"), gpu.load("bow-titanx"), gpu.load("larf-gp102")
     assert (corf.chip.sms, corf.register_file.banks, corf.schedulers.policy) == (15, 4, "two-level")
+    assert corf.operand_path.operand_ports == 1
+    assert {name: one.collectors for name, one in corf.collectors.items()} == {"general": 4}
+    fermi, volta, titanv = gpu.load("bow-fermi"), gpu.load("bow-volta"), gpu.load("titanv")
+    assert (fermi.operand_path.operand_ports, fermi.collectors["general"].collectors) == (1, 6 + 8 + 2)
+    assert (volta.operand_path.operand_ports, titanv.operand_path.operand_ports) == (1, 0)
+    assert (volta.chip.sms, volta.chip.clock_mhz, volta.register_file.banks) == (80, 1200, 8)
     assert (bow.chip.sms, bow.sm.warps, bow.register_file.banks, bow.operand_path.operand_ports) == (56, 32, 32, 1)
     assert (larf.chip.sms, larf.warp_registers) == (28, 1024)
     halves = [gpu.load(name).warp_registers for name in ("regmutex-gtx480", "regmutex-gtx480-half")]
@@ -221,6 +227,18 @@ def test_the_machines_of_the_papers_differ_from_their_bases_where_the_papers_say
     assert gpu.load("gtx980-two-level").schedulers.active_warps == 4
     assert gpu.load("gtx980-two-level").schedulers.suspend == "pending"
     assert (gpu.load("gtx980").latency.shared, gpu.load("titanx").latency.shared) == (3, 24)
+
+
+def test_a_machine_can_drop_tables_of_its_base(tmp_path: Path) -> None:
+    ideal = '[operand_path]\nkind = { value = "ideal", assumed = "a test" }\n'
+    path = with_base(tmp_path, "gtx480", f'drop = ["collectors"]\n{ideal}')
+    assert gpu.load(path).collectors == {}
+    assert gpu.load(path).operand_path.dispatch_cycles == 3
+    assert refusal(with_base(tmp_path, "gtx480", ideal)).endswith("found 3 sets")
+    for wrong, found in (('["collector"]', "'collector'"), ("3", "3")):
+        path = with_base(tmp_path, "gtx480", f"drop = {wrong}\n")
+        assert refusal(path).startswith(f"{path}:3: drop: expected tables of the base: chip, sm, ")
+        assert refusal(path).endswith(f"found {found}")
 
 
 def test_a_syntax_error_names_line_and_column(tmp_path: Path) -> None:

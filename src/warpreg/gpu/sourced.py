@@ -178,7 +178,7 @@ class Document:
     def _inherited(self, base: Document) -> dict[str, Any]:
         """The entries of the base, without the tables that this file drops."""
         dropped = self._data.pop("drop", [])
-        known = [key for key in base.keys() if isinstance(base._data[key], dict)]
+        known = [key for key, value in base._data.items() if isinstance(value, dict)]
         for key in dropped if isinstance(dropped, list) else [dropped]:
             if key not in known:
                 raise self.refusal("drop", f"tables of the base: {', '.join(known)}", repr(key))
