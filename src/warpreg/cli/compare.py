@@ -115,7 +115,7 @@ def command(
     if as_json:
         output.print_json([row.as_dict() for row in rows])
     else:
-        print_rows(rows)
+        print_rows(rows, by_cause=True)
 
 
 def _way(timed: Timed | None, suspend: Suspend, schedule: Path | None, names: Sequence[str]) -> How:
@@ -131,8 +131,11 @@ def _way(timed: Timed | None, suspend: Suspend, schedule: Path | None, names: Se
     return Replayed(suspend) if schedule is None else AlongSchedule(schedule)
 
 
-def print_rows(rows: Sequence[Row]) -> None:
-    """Print the comparison as a table; several workloads add a row of means per design."""
+def print_rows(rows: Sequence[Row], *, by_cause: bool = False) -> None:
+    """Print the comparison as a table; several workloads add a row of means per design.
+
+    ``by_cause`` adds where the energy goes, what hardware the designs add and what they count.
+    """
     lines = [_line(row) for row in rows]
     labels = dict.fromkeys(row.label for row in rows)
     if len({row.workload for row in rows}) > 1:
@@ -144,7 +147,8 @@ def print_rows(rows: Sequence[Row]) -> None:
     ratios = [*timing, *_ratios(0, 0, 0, 0)]
     whole = output.table(lines, ["workload", "design", *counts, *ratios])
     output.print_tables([whole if output.fits(whole) else output.table(lines, ["workload", "design", *ratios])])
-    energy_tables.print_comparison(rows)
+    if by_cause:
+        energy_tables.print_comparison(rows)
     used = rows[0].provenance
     console.print(
         "\nmillion warp-registers, write-backs included; energy normalized to the plain MRF, its mean geometric",

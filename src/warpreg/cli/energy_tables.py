@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,24 +13,27 @@ from warpreg.experiments.runs.row import Row
 
 KIB = 1024
 PJ_PER_NJ = 1000
-NOTE = (
-    "arrays, wires and added (tables, logic) are shares of the energy of the plain MRF, leakage of its leakage; "
-    "storage and area are added to an SM"
-)
 
 
 def print_comparison(rows: Sequence[Row]) -> None:
-    """Print where the energy goes and what hardware is added, if a row has more than the accesses of the MRF."""
+    """Print by design where the energy goes, what hardware is added, and what the design counts; nothing for the MRF.
+
+    Several workloads are averaged; counts are summed.
+    """
     if not any(len(row.parts) > 1 or row.leakage is not None for row in rows):
         return
-    tables = [_energy(rows)]
-    if own := [line for row in rows for line in _own(row)]:
-        tables.append(output.table(own, ["workload", "design", "counts", "total", "mean"]))
-    output.console().print()
+    designs = [[row for row in rows if row.label == label] for label in dict.fromkeys(row.label for row in rows)]
+    tables = [_energy(designs)]
+    if own := [line for same in designs for line in _own(same)]:
+        tables.append(_counts(own, "design"))
+    console = output.console()
+    console.print()
     output.print_tables(tables)
-    output.console().print(f"\n{NOTE}", style="dim")
-    if any(part.dynamic_pj is None for row in rows for part in row.added):
-        output.console().print("without the energy of logic by cycle and leakage, which need --cycles", style="dim")
+    console.print("\narrays, wires and added (tables and logic): shares of the energy of the plain MRF", style="dim")
+    if any(row.leakage is not None for row in rows):
+        console.print("leakage: of that of the plain MRF over its own cycles", style="dim")
+    elif any(row.added for row in rows):
+        console.print("leakage and the power of logic by cycle need --cycles", style="dim")
 
 
 def of_run(row: Row) -> Iterator[Table]:
@@ -43,39 +47,44 @@ def of_run(row: Row) -> Iterator[Table]:
     if len(row.parts) > 1:
         figures["added to an SM"] = f"{row.added_bytes / KIB:,.2f} KiB, {row.added_mm2:.3g} mm²"
     yield output.table([{"energy": name, "value": value} for name, value in figures.items()], ["energy", "value"])
-    if own := list(_own(row)):
-        yield output.table(own, ["counts", "total", "mean"])
+    if own := list(_own([row])):
+        yield _counts(own)
 
 
-def _energy(rows: Sequence[Row]) -> Table:
+def _energy(designs: Sequence[Sequence[Row]]) -> Table:
     lines = [
         {
-            "workload": row.workload,
-            "design": row.label,
-            "arrays": f"{row.share('access_pj'):.3f}",
-            "wires": f"{row.share('wire_pj'):.3f}",
-            "added": f"{row.added_energy:.3f}",
-            "leakage": None if row.leakage is None else f"{row.leakage:.3f}",
-            "added KiB": f"{row.added_bytes / KIB:,.2f}",
-            "added mm²": f"{row.added_mm2:.3g}",
+            "design": rows[0].label,
+            "arrays": f"{statistics.fmean(row.share('access_pj') for row in rows):.3f}",
+            "wires": f"{statistics.fmean(row.share('wire_pj') for row in rows):.3f}",
+            "added": f"{statistics.fmean(row.added_energy for row in rows):.3f}",
+            "leakage": f"{statistics.fmean(row.leakage or 0.0 for row in rows):.3f}",
+            "KiB added": f"{rows[0].added_bytes / KIB:,.2f}",
+            "mm² added": f"{rows[0].added_mm2:.3g}",
         }
-        for row in rows
+        for rows in designs
     ]
-    columns = ["workload", "design", "arrays", "wires"]
-    columns += ["added"] if any(row.added for row in rows) else []
-    columns += ["leakage"] if any(row.leakage is not None for row in rows) else []
-    return output.table(lines, [*columns, "added KiB", "added mm²"])
+    every = [row for rows in designs for row in rows]
+    columns = ["design", "arrays", "wires"]
+    columns += ["added"] if any(row.added for row in every) else []
+    columns += ["leakage"] if any(row.leakage is not None for row in every) else []
+    return output.table(lines, [*columns, "KiB added", "mm² added"])
 
 
-def _own(row: Row) -> Iterator[dict[str, Any]]:
-    """The events of a design, and its resources with their mean over cycles and SMs."""
-    start = {"workload": row.workload, "design": row.label}
-    for name, count in row.events.items():
-        yield start | {"counts": name, "total": count}
-    if row.timing is not None:
-        for name, total in row.resources.items():
-            mean = total / max(1.0, row.timing.sm_cycles)
-            yield start | {"counts": name, "total": total, "mean": f"{mean:.2f}"}
+def _own(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """The events of a design that occurred, and its resources with their mean over cycles and SMs."""
+    for name in rows[0].events:
+        if total := sum(row.events[name] for row in rows):
+            yield {"design": rows[0].label, "counts": name, "total": total}
+    sm_cycles = sum(row.timing.sm_cycles for row in rows if row.timing is not None)
+    for name in rows[0].resources:
+        total = sum(row.resources[name] for row in rows)
+        yield {"design": rows[0].label, "counts": name, "total": total, "mean": f"{total / max(1.0, sm_cycles):.2f}"}
+
+
+def _counts(lines: Sequence[dict[str, Any]], *first: str) -> Table:
+    last = ["mean"] if any("mean" in line for line in lines) else []
+    return output.table(lines, [*first, "counts", "total", *last])
 
 
 def _nj(pj: float) -> str:
