@@ -64,6 +64,7 @@ energy = { value = 0.5, unit = "pJ", source = "a test" }
 leakage = { value = 0.0, unit = "mW", source = "a test" }
 area = { value = 0.001, unit = "mm^2", source = "a test" }
 """
+GATED = str(Path(__file__).parents[3] / "examples" / "gated.py")
 FERMI = gpu.load("corf-fermi")
 MS = 700_000  # cycles of a millisecond at 700 MHz
 USE = Use({"issues": 100, "renaming lookups": 40, "renaming updates": 10}, MS, 2, {"allocated": 512 * MS * 2})
@@ -200,9 +201,9 @@ def test_wrong_hardware_is_refused(tmp_path: Path, old: str, new: str, message: 
 
 @pytest.fixture
 def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A recorded vector addition of 3 warps, timed by the interpreted core on 2 SMs."""
+    """A recorded vector addition of one thread block of 4 warps, timed by the interpreted core on 2 SMs."""
     interpret(monkeypatch, sms=2)
-    return str(write_vector_add(tmp_path, 96))
+    return str(write_vector_add(tmp_path, 128))
 
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
@@ -213,8 +214,8 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 @pytest.mark.slow
 def test_compare_tells_energy_by_cause(capsys: pytest.CaptureFixture[str], files: tuple[str, str], add: str) -> None:
     on = ["--machine", "corf-fermi", "--technology", files[1]]
-    compared = ["compare", add, *on, "--cycles", "--designs", f"mrf,{files[0]}"]
-    plain, half = told(capsys, *compared)
+    compared = ["compare", add, *on, "--cycles", "--designs", f"mrf,{files[0]},{GATED}"]
+    plain, half, gated = told(capsys, *compared)
     # No table is looked up, so what is added to the same accesses is 57 mW and the shifts.
     assert half["added_pj"]["renaming"] == 0
     assert half["added_pj"]["coalescing"] == pytest.approx(57 * 2 * half["cycles"] * 1000 / 700)
@@ -222,12 +223,15 @@ def test_compare_tells_energy_by_cause(capsys: pytest.CaptureFixture[str], files
     assert half["energy_pj"] == pytest.approx(plain["energy_pj"] + sum(half["added_pj"].values()))
     shares = ("mrf_access", "mrf_wire", "buf_access", "buf_wire", "added")
     assert half["energy_normalized"] == pytest.approx(sum(half[f"{name}_normalized"] for name in shares))
-    # Both take the same cycles; at most 512 of 1024 registers are on.
-    assert half["cycles"] == plain["cycles"]
+    # All take the same cycles; 512 of the 1024 registers of one of two SMs are on.
+    assert half["cycles"] == gated["cycles"] == plain["cycles"]
     assert (plain["leakage_normalized"], "added_pj" in plain, "added_bytes" in plain) == (1, False, False)
-    gated = half["resources"]["allocated"] / (1024 * 2 * half["cycles"])
-    assert half["leakage_pj"]["MRF"] == pytest.approx(plain["leakage_pj"]["MRF"] * gated)
+    assert half["leakage_pj"]["MRF"] == pytest.approx(plain["leakage_pj"]["MRF"] / 4)
     assert half["added_bytes"] == 3024 * 14 / 8 + 48 * 128
+    # The trace names 12 registers: 48 of 4 warps are on from the first cycle until the last, in which the block ends.
+    assert gated["resources"]["registers on"] == 48 * (gated["cycles"] - 1)
+    assert gated["leakage_pj"]["switches"] == pytest.approx(89.6 * 2 * gated["cycles"] / 0.7 / 1024)
+    assert (gated["added_bytes"], gated["energy_normalized"]) == (128, 1)
 
     assert main(compared) == 0
     assert {"arrays", "wires", "added", "leakage", "allocated", "issues"} <= set(capsys.readouterr().out.split())
