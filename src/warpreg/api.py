@@ -283,7 +283,9 @@ def compare(
 
     ``designs`` are names or paths of design files; ``parameters`` gives values by design, ``{"rfc": {"entries": 4}}``.
     With ``cycles`` runs are timed, all or a ``sample`` of each: cycles, instructions a cycle, speed over the plain MRF;
-    they must have been recorded with addresses.  Counts are warp-registers, energies pJ.
+    they must have been recorded with addresses.  Counts are warp-registers, energies pJ.  ``added_...`` columns are the
+    hardware that a design adds, ``leakage_...`` columns need cycles, ``events`` and ``resources`` are the design's own.
+    Raises `EnergyError` for a design that the technology cannot price.
     """
     import pandas
 

@@ -77,6 +77,7 @@ def _technologies() -> Rows:
             "node (nm)": technology.process.node,
             "supply (V)": technology.process.voltage,
             "levels": ", ".join(technology.levels),
+            "tables, logic": ", ".join((*technology.tables, *technology.logic)),
         }
         for technology in map(energy.load, energy.names())
     ]
