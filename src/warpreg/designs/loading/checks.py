@@ -19,7 +19,7 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "compile": (("program", "parameters"), ("kernel", "room")),
     "init": (("parameters", "program"), ("room",)),
     "structures": (("parameters",), ()),
-    "hardware": (("parameters", "machine"), ()),
+    "hardware": (("parameters",), ("machine",)),
     "explain": (("program", "parameters", "kernel"), ()),
 }
 """The plain functions of a design: required parameters, then optional ones."""

@@ -88,11 +88,13 @@ class Composition(Design):
         all_of_them = [part.structures(values) for part, values in self._each(parameters)]
         return (all_of_them[0][0], *(one for storage in all_of_them for one in storage[1:]))
 
-    def hardware(self, parameters: Any, machine: Machine) -> tuple[Table | Logic, ...]:
-        """The tables and logic of all parts, in order."""
-        added = tuple(one for part, values in self._each(parameters) for one in part.hardware(values, machine))
-        self._check_hardware(added)
-        return added
+    def hardware(self, parameters: Any, machine: Machine | None = None) -> tuple[Table | Logic, ...]:
+        """That of all parts.  Raises DesignError for two of one name."""
+        found = [one for part, values in self._each(parameters) for one in part.hardware(values, machine)]
+        names = [one.name for one in found]
+        if twice := next((one for one in names if names.count(one) > 1), None):
+            raise DesignError(f"{self.name}: two of the designs have hardware named {twice}")
+        return tuple(found)
 
     def _each(self, parameters: Any) -> Iterator[tuple[Design, Any]]:
         return zip(self.parts, self._values(parameters), strict=True)

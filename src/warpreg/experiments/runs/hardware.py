@@ -9,6 +9,7 @@ from typing import Any
 from warpreg import energy
 from warpreg.designs import Design
 from warpreg.designs.interface.hardware import Logic, Table
+from warpreg.designs.loading.hardware_checks import check_hardware
 from warpreg.energy import EnergyError, Structure, Technology
 from warpreg.energy.cost import access_cost
 from warpreg.energy.hardware import logic_cost, table_cost
@@ -39,7 +40,9 @@ def check_prices(choices: Sequence[Choice], machine: Machine, technology: Techno
         parameters = choice.design.configure(**dict(choice.values))
         for structure in choice.design.structures(parameters):
             _check(choice.design.name, f"level {structure.level}", structure, machine, technology)
-        for one in choice.design.hardware(parameters, machine):
+        added = choice.design.hardware(parameters, machine)
+        check_hardware(choice.design, added)
+        for one in added:
             kind = "table" if isinstance(one, Table) else "logic"
             _check(choice.design.name, f"{kind} {one.name}", one, machine, technology)
 
