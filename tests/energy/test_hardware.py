@@ -117,6 +117,16 @@ def test_a_half_size_collector_costs_less_than_a_full_one() -> None:
     assert (half.pj, half.origin) == (pytest.approx(2.72 * math.sqrt(0.5)), "model")
 
 
+def test_the_register_file_cache_is_banks_like_those_of_the_register_file() -> None:
+    """Section 3.5.1: 24 KB, organised like the register file: 32 banks of 6 words; the printed bank has 512."""
+    derived = BOW.levels["MRF"].read[0] * math.sqrt(6 / 512)
+    cache = Structure("RFC", entries=6)
+    assert access_cost(BOW, cache, "read").pj == pytest.approx(derived, abs=0.01)
+    whole = storage(BOW, cache, TITANX)
+    assert (whole.bytes, whole.leakage_mw) == (24 * 1024, pytest.approx(111.84 * 24 / 64))
+    assert whole.area_mm2 == pytest.approx(1.72 * 24 / 64)
+
+
 def test_a_level_without_a_price_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="no level in technology corf named 'BOC'"):
         storage(CORF, Structure("BOC", entries=12), TITANX)

@@ -140,11 +140,11 @@ def test_what_has_no_price_is_refused_before_the_run(files: tuple[str, str]) -> 
     with pytest.raises(EnergyError) as caught:
         check_prices([choice], setting.machine, setting.technology)
     assert str(caught.value) == (
-        "half: logic coalescing has no price: technology gebhart-40nm has no logic 'coalescing'; it has: none; "
-        "--technology corf has it"
+        "half: logic coalescing has no price (priced by --technology corf): "
+        "technology gebhart-40nm has no logic 'coalescing'; it has: none"
     )
     setting.check([Choice.load(files[0], {"entries": 0})])
-    with pytest.raises(EnergyError, match=r"rsp: level RSP has no price: .*--technology rc-rsp-28nm has it; Str"):
+    with pytest.raises(EnergyError, match=r"rsp: level RSP has no price \(priced by --technology rc-rsp-28nm, Str"):
         Setting.load("gtx480", "corf").check([Choice.load("rsp")])
 
 
@@ -254,5 +254,5 @@ def test_a_design_without_a_price_is_one_line(
     for command in (["compare", add, "--designs", files[0]], ["run", add, "--cycles", "--design", files[0]]):
         assert main(command) == 1
         line = capsys.readouterr().err
-        assert line.startswith("warpreg: half: logic coalescing has no price: ")
+        assert line.startswith("warpreg: half: logic coalescing has no price (priced by --technology corf): ")
         assert line.count("\n") == 1

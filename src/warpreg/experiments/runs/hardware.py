@@ -121,10 +121,10 @@ def _check(design: str, what: str, one: Structure | Table | Logic, machine: Mach
     try:
         _price(one, machine, technology)
     except WarpregError as problem:
-        others = [name for name in energy.names() if _can_price(one, machine, energy.load(name))]
-        there = f"; --technology {' or '.join(others)} has it" if others else ""
-        own = "; Structure(array=ArraySpec(...)) prices a level of one's own" if isinstance(one, Structure) else ""
-        raise EnergyError(f"{design}: {what} has no price: {problem}{there}{own}") from problem
+        ways = [f"--technology {name}" for name in energy.names() if _can_price(one, machine, energy.load(name))]
+        ways += ["Structure(array=ArraySpec(...)) in the design"] if isinstance(one, Structure) else []
+        possible = f" (priced by {', '.join(ways)})" if ways else ""
+        raise EnergyError(f"{design}: {what} has no price{possible}: {problem}") from problem
 
 
 def _price(one: Structure | Table | Logic, machine: Machine, technology: Technology) -> None:
