@@ -28,7 +28,7 @@ def bottom_tested(*body: Instruction, before: tuple[Instruction, ...] = (op("mov
 
 
 def counts(code: Kernel) -> list[int | None]:
-    return [trip and trip.count for trip in trips(code)]
+    return [None if trip is None else trip.count for trip in trips(code)]
 
 
 def test_a_loop_that_counts_up() -> None:

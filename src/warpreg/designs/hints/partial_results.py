@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.analysis.cached import cached_analysis
+from warpreg.analysis.last_reads import waiting_lanes
 from warpreg.analysis.liveness import liveness
-from warpreg.designs.hints.last_reads import waiting_lanes
 from warpreg.ir.kernel import Kernel
 
 

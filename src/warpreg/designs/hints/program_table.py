@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.analysis.cached import cached_analysis
+from warpreg.analysis.last_reads import last_reads
 from warpreg.designs.errors import DesignError
-from warpreg.designs.hints.last_reads import last_reads
 from warpreg.designs.hints.long_latency import suspensions
 from warpreg.designs.interface.plan import PRIVATE, SHARED
 from warpreg.designs.interface.program import REPLAY_SLOTS, Program
@@ -17,7 +17,6 @@ from warpreg.ir import opcodes
 from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.opcodes import Latency, Unit
-from warpreg.ir.operands import Register
 from warpreg.sass.isa import opcodes as sass
 
 UNITS: tuple[Unit, ...] = tuple(Unit)
@@ -54,7 +53,7 @@ def program_table(kernel: Kernel) -> Program:
         source_start=_starts(registers),
         source=source,
         source_slot=_bytes(slot for operands in sources for _, slot in operands),
-        last_read=_bytes(last_reads(kernel, [source_registers(i) for i in instructions])),
+        last_read=_bytes(last_reads(kernel)),
         result_start=_starts(results),
         result=result,
         source_level=np.zeros(source_rows, np.uint8),
@@ -79,11 +78,6 @@ def program_table(kernel: Kernel) -> Program:
 def classify(instruction: Instruction) -> tuple[Unit, Latency]:
     """Unit and latency class by the opcode table of the instruction's language, PTX or SASS."""
     return sass.classify(instruction) if sass.is_sass(instruction) else opcodes.classify(instruction)
-
-
-def source_registers(instruction: Instruction) -> tuple[Register, ...]:
-    """Register-file registers named by source operands: no predicates, no uniform registers, no guard."""
-    return tuple(r for operand in instruction.sources for r in registers_of(operand) if r.words)
 
 
 def _source_words(instruction: Instruction) -> list[tuple[int, int]]:

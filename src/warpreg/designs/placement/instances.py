@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from warpreg.analysis.accesses import bit_set
+from warpreg.analysis.last_reads import source_registers
 from warpreg.analysis.liveness import Liveness, liveness
 from warpreg.analysis.strands import Segment, Strand
-from warpreg.designs.hints.program_table import source_registers
 from warpreg.designs.interface.program import Program
 from warpreg.ir.kernel import Kernel
 

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.cfg import control_flow
 from warpreg.analysis.liveness import liveness
 from warpreg.analysis.reconvergence import reconvergence
+from warpreg.ir.instruction import Instruction, registers_of
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Register
 
 
-def last_reads(kernel: Kernel, sources: Sequence[Sequence[Register]]) -> list[bool]:
-    """Per warp-register of ``sources`` (registers by pc, flattened to words), whether its value is dead once the
-    instruction has read it.
+def source_registers(instruction: Instruction) -> tuple[Register, ...]:
+    """Register-file registers named by source operands: no predicates, no uniform registers, no guard."""
+    return tuple(r for operand in instruction.sources for r in registers_of(operand) if r.words)
+
+
+@cached_analysis
+def last_reads(kernel: Kernel) -> list[bool]:
+    """Per source operand (registers by pc, flattened to warp-registers), whether its value is dead once the instruction
+    has read it.
 
     A value is dead if it is dead in every lane: no path reads the register before writing it again, and no inactive
     lane (on the other side of a divergent branch or at its reconvergence point) still needs its own copy.  An unguarded
@@ -22,6 +30,7 @@ def last_reads(kernel: Kernel, sources: Sequence[Sequence[Register]]) -> list[bo
     """
     live = liveness(kernel)
     waiting = waiting_lanes(kernel, live.live_in)
+    sources = [source_registers(instruction) for instruction in kernel.instructions()]
     flags: list[list[bool]] = [[] for _ in sources]
     for block in kernel.blocks:
         for pc, _, after in live.backward(block.index):
