@@ -164,7 +164,7 @@ def behaviour_of(kernel: Kernel, design: Design | None, **parameters: Value) -> 
     return Behaviour(
         program,
         design.hooks,
-        design.initial_state(values, program),
+        design.initial_state(values, program, kernel=kernel),
         design.name,
         len(design.levels),
         len(design.events),

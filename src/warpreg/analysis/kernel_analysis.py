@@ -30,8 +30,8 @@ class NoProfileError(WarpregError):
 class Analysis:
     """Analyses of one kernel with architected registers.
 
-    Blocks and pcs are numbered as in the program table.  Arrays of registers have a column per warp-register; predicates
-    and uniform registers have none.  ``recorded`` computes the block frequencies of the recorded run.
+    Blocks and pcs are numbered as in the program table.  Arrays of registers have a column per warp-register;
+    predicates and uniform registers have none.  ``recorded`` computes the block frequencies of the recorded run.
     """
 
     kernel: Kernel
@@ -70,8 +70,8 @@ class Analysis:
     def waiting(self) -> NDArray[np.bool_]:
         """Whether an inactive lane may need its value of the register while the block runs, bool[blocks, registers].
 
-        These lanes are on the other side of a branch around the block, which may have diverged.  A register of a warp is
-        free where it is neither live nor waiting.
+        These lanes are on the other side of a branch around the block, which may have diverged.  A register of a warp
+        is free where it is neither live nor waiting.
         """
         return self._registers(waiting_lanes(self.kernel, liveness(self.kernel).live_in))
 
@@ -112,7 +112,9 @@ class Analysis:
         Raises NoProfileError without a run.
         """
         if self.recorded is None:
-            raise NoProfileError(f"kernel {self.kernel.name}: block frequencies need a recorded run")
+            raise NoProfileError(
+                f"kernel {self.kernel.name}: block frequencies need a recorded run, and a design with profile=True"
+            )
         return self.recorded()
 
     def static_frequencies(self, unknown: float) -> NDArray[np.float64]:

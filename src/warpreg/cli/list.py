@@ -43,7 +43,7 @@ def _designs() -> Rows:
         {
             "name": design.name,
             "summary": design.summary,
-            "slot": design.declaration.slot,
+            "slot": "+".join(design.declaration.slots),
             "levels": ", ".join(design.levels),
             "parameters": ", ".join(f"{spec.name}={spec.default} {spec.unit}".rstrip() for spec in design.parameters),
             "source": design.declaration.source,

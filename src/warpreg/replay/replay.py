@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface.program import Program, placed
 from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.loader import load
@@ -15,7 +17,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay.counts import Counts, add_unplanned
 from warpreg.replay.errors import ReplayError
-from warpreg.replay.static_counts import walk_static
+from warpreg.replay.static_counts import block_visits, walk_static
 from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule
@@ -60,15 +62,19 @@ def replay_launches(
     """Sum of the counts of several launches of one kernel.  Either all have a schedule, of one machine, or none has."""
     chosen = load(design) if isinstance(design, str) else design
     values = chosen.configure(**parameters)
-    code = chosen.rewrite(kernel, values)
-    program = chosen.program(code, values)
     runs = list(launches)
+
+    def recorded() -> NDArray[np.int64]:
+        return block_visits([path for path, _ in runs], program_table(kernel), mode)
+
+    code = chosen.rewrite(kernel, values, recorded=recorded)
+    program = chosen.program(code, values, recorded)
     scheduled = [(path, schedule) for path, schedule in runs if schedule is not None]
     if scheduled:
         slots = scheduled[0][1].slots
         program = placed(program, slots.warps, slots.schedulers)
     counters = Counters(program, len(chosen.levels), len(chosen.events))
-    state = chosen.initial_state(values, program)
+    state = chosen.initial_state(values, program, kernel=code, recorded=recorded)
     behaviour = Behaviour(program, chosen.hooks, state, chosen.name, mode)
     if chosen.declaration.order == "static":
         walk_static([path for path, _ in runs], behaviour, counters)

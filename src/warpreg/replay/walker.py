@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.errors import DesignError
+from warpreg.designs.interface.own_hints import writable
 from warpreg.designs.interface.plan import blank_plan, counting_plan
 from warpreg.designs.interface.program import REPLAY_SLOTS, Program, operand_rows
 from warpreg.designs.interface.state import (
@@ -64,8 +65,7 @@ class Behaviour:
     def __init__(
         self, program: Program, hooks: Mapping[str, FunctionType], state: tuple[Any, ...], name: str, mode: Mode
     ) -> None:
-        columns: Any = (np.require(c, requirements=("C", "W")) if isinstance(c, np.ndarray) else c for c in program)
-        self.program = Program(*columns)
+        self.program = writable(program)
         self.hooks = {hook: hooks[hook] for hook in hook_calls.HOOKS if hook in hooks}
         self.mode = mode
         self._name = name

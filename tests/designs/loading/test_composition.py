@@ -139,18 +139,18 @@ def residency(parameters, program, machine):
 
 def test_two_designs_of_one_slot(tmp_path: Path) -> None:
     assert refusal(tmp_path, POLICY, POLICY) == (
-        "one+other: one and other both have slot policy, which takes one design"
+        "one+other: one and other both have slot policy, and neither of them uses the other"
     )
 
 
 def test_two_designs_that_both_decide(tmp_path: Path) -> None:
     message = refusal(tmp_path, f"{POLICY}\n{ADMIT}", f"{LEVELS}\n{ADMIT}")
-    assert message == "other+one: both other and one define admit, and only one can decide"
+    assert message == "other+one: both other and one define admit, and neither of them uses the other"
 
 
 def test_two_designs_that_both_say_what_a_warp_takes(tmp_path: Path) -> None:
     message = refusal(tmp_path, f"{LEVELS}\n{RESIDENCY}", f"{POLICY}\n{RESIDENCY}")
-    assert message == "one+other: both one and other define residency, and only one can decide"
+    assert message == "one+other: both one and other define residency, and neither of them uses the other"
 
 
 def test_two_levels_of_one_name(tmp_path: Path) -> None:

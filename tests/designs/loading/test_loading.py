@@ -163,7 +163,7 @@ def test_an_error_while_the_file_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("declared", "expected"),
     [
-        ('slot="level", source=""', "slot expects one of mapping, levels, policy, found 'level'"),
+        ('slot="level", source=""', "slot expects one of mapping, levels, policy, or several, found 'level'"),
         (
             'slot="levels", levels=("X",), source=""',
             "levels expects distinct names that start with 'MRF', found ('X',)",
@@ -190,7 +190,9 @@ def test_init_with_other_parameters(tmp_path: Path) -> None:
         x: int
     def init(program): return State(1)
     """
-    assert complaint(tmp_path, text) == "mine.py:8: init takes (parameters, program[, room]), found (program)"
+    assert (
+        complaint(tmp_path, text) == "mine.py:8: init takes (parameters, program[, room][, analysis]), found (program)"
+    )
 
 
 def test_a_parameter_without_a_source(tmp_path: Path) -> None:

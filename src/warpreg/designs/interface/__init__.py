@@ -10,6 +10,7 @@ adds; and functions under ``@hook``.  Without a hook that plans it, an operand g
 
 from __future__ import annotations
 
+from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.interface.declaration import MRF, Declaration
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.hooks import hook
@@ -39,8 +40,8 @@ from warpreg.energy.array import ArraySpec
 from warpreg.energy.counts import Structure
 
 __all__ = [
-    "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "ArraySpec", "Declaration", "Launch",
-    "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure", "Table", "count", "extra", "hook",
-    "level", "move", "now", "pair_of", "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read",
+    "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Declaration",
+    "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure", "Table", "count", "extra",
+    "hook", "level", "move", "now", "pair_of", "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read",
     "result_operands", "scheduler_of", "sm_of", "source_operands", "wake", "write",
 ]  # fmt: skip

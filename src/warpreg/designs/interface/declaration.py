@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from keyword import iskeyword
 from typing import Literal
 
 from warpreg.designs.errors import DesignError
@@ -20,26 +22,43 @@ class Declaration:
     """The kind of a design, and the names it adds.
 
     ``slot``: ``mapping`` (which physical register), ``levels`` (storage above the MRF) or ``policy`` (which warp
-    issues); a composition takes at most one of each.  ``order``: the scope on which behaviour depends.  ``static``: the
-    program table alone, so counts follow from block visits; ``warp``: one warp, so replay can run warps one by one;
+    issues), or several of them.  A composition takes one design for a slot, or several of which each uses the one
+    before.  ``uses`` names designs whose state the hooks reach: ``state.packing`` for ``uses=("packing",)``, with
+    ``_`` for ``-``; the state needs such a field.  ``profile``: ``analysis.frequencies`` holds those of the recorded
+    run, so the design cannot be evaluated without one.  ``order``: the scope on which behaviour depends.  ``static``:
+    the program table alone, so counts follow from block visits; ``warp``: one warp, so replay can run warps one by one;
     ``scheduler``, ``sm``: other warps too.  ``levels`` starts with MRF.  ``events`` names the design's own counters,
     ``resources`` its own quantities that a timing run sums over cycles.  ``source`` is a paper and section.
     """
 
-    slot: Slot
+    slot: Slot | tuple[Slot, ...]
     source: str
     levels: tuple[str, ...] = ("MRF",)
     order: Order = "warp"
     events: tuple[str, ...] = ()
     resources: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+    profile: bool = False
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """The slots that the design fills."""
+        return self.slot if isinstance(self.slot, tuple) else (self.slot,)
 
     def __post_init__(self) -> None:
-        if self.slot not in SLOTS:
-            raise DesignError(f"slot expects one of {', '.join(SLOTS)}, found {self.slot!r}")
+        if not self.slots or not set(self.slots) <= set(SLOTS):
+            raise DesignError(f"slot expects one of {', '.join(SLOTS)}, or several, found {self.slot!r}")
         if self.order not in ORDERS:
             raise DesignError(f"order expects one of {', '.join(ORDERS)}, found {self.order!r}")
         if not self.levels or self.levels[MRF] != "MRF" or len(set(self.levels)) < len(self.levels):
             raise DesignError(f"levels expects distinct names that start with 'MRF', found {self.levels!r}")
-        for word, found in (("events", self.events), ("resources", self.resources)):
+        words = {"slot": self.slots, "events": self.events, "resources": self.resources, "uses": self.uses}
+        for word, found in words.items():
             if len(set(found)) < len(found):
                 raise DesignError(f"{word} expects distinct names, found {found!r}")
+
+
+def field_of(name: str) -> str:
+    """A design's name as the name of a field: ``my_mapping`` for ``my-mapping``."""
+    text = re.sub(r"\W", "_", name)
+    return text if text.isidentifier() and not text.startswith("_") and not iskeyword(text) else f"design_{text}"

@@ -7,7 +7,7 @@ reads it twice, because a collector fetches each operand separately.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ class Program(NamedTuple):
     ``shared_reader`` of a result (the shared datapath may read it); per pc, ``strand_end``, ``strand_start`` (a
     `warpreg.analysis.strands.Start`) and ``backward`` (it may branch backward).  A design that decides where warps are
     descheduled may change ``suspends`` too.
+
+    ``hints`` are the columns of the design's own ``hints`` function, by name; 0 without one.
 
     ``slots`` (warp slots) and ``schedulers`` of an SM are those of the core that runs it, see ``placed``.
     """
@@ -71,6 +73,7 @@ class Program(NamedTuple):
     result_partial: NDArray[np.uint8]
     shared_reader: NDArray[np.uint8]
     backward: NDArray[np.uint8]
+    hints: Any = 0
 
 
 REPLAY_SLOTS = 32

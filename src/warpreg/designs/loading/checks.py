@@ -10,17 +10,19 @@ from typing import Any
 
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface import Declaration
+from warpreg.designs.interface.declaration import field_of
 from warpreg.designs.interface.hooks import HOOKS, is_hook
 from warpreg.designs.interface.returns import check_returns
 
 FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "residency": (("parameters", "program", "machine"), ("launch",)),
-    "rewrite": (("kernel", "parameters"), ("room",)),
-    "compile": (("program", "parameters"), ("kernel", "room")),
-    "init": (("parameters", "program"), ("room",)),
+    "residency": (("parameters", "program", "machine"), ("launch", "analysis")),
+    "rewrite": (("kernel", "parameters"), ("room", "analysis")),
+    "compile": (("program", "parameters"), ("kernel", "room", "analysis")),
+    "hints": (("program", "parameters"), ("analysis", "room")),
+    "init": (("parameters", "program"), ("room", "analysis")),
     "structures": (("parameters",), ()),
     "hardware": (("parameters",), ("machine",)),
-    "explain": (("program", "parameters", "kernel"), ()),
+    "explain": (("program", "parameters", "kernel"), ("analysis",)),
 }
 """The plain functions of a design: required parameters, then optional ones."""
 
@@ -42,6 +44,13 @@ def check(path: Path, text: str, module: ModuleType) -> Declaration:
         raise DesignError(f"{path}:{definitions[present].lineno}: {present} without {missing}: a state needs both")
     if "State" in definitions and not hasattr(module.State, "_fields"):
         raise DesignError(f"{path}:{definitions['State'].lineno}: State must be a NamedTuple")
+    fields = getattr(getattr(module, "State", None), "_fields", ())
+    for name in declaration.uses:
+        if field_of(name) not in fields:
+            raise DesignError(
+                f"{path}:1: the design uses {name}, so State needs a field {field_of(name)}: what stands in for the "
+                "state of that design without it, or None"
+            )
     return declaration
 
 

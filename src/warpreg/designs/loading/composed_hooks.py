@@ -1,7 +1,7 @@
 """Hooks and state of a composition of several designs.
 
-The state contains the state of each design under its slot.  A hook calls the hooks of the designs in turn, each with
-its own state and with a plan that contains the offsets of its levels, events and resources.
+The state contains the state of each design.  A hook calls the hooks of the designs in turn, each with its own state,
+its own hints, and a plan that contains the offsets of its levels, events and resources.
 """
 
 from __future__ import annotations
@@ -15,25 +15,28 @@ from warpreg.designs.interface.hooks import HOOKS, combined
 from warpreg.designs.interface.plan import ALONE, FIRST, LATER, Plan, forget, plan_of_part
 from warpreg.designs.interface.program import Program
 from warpreg.jit.natives import Function
-from warpreg.jit.records import record_type
+from warpreg.jit.records import by_reference, replacing
 
 PLANNING_ORDER = ("levels", "mapping", "policy")
+_with_hints = replacing("hints")
 
 
 @dataclass(frozen=True)
 class Part:
-    """One design of a composition: slot, hooks, and offsets of its own indices."""
+    """One design of a composition: position, slots, hooks, and offsets of its own indices.
 
-    slot: str
+    ``uses``: fields of its state that hold the states of other designs, with the positions of these.  ``has_hints``:
+    whether the composition has hints, by position.
+    """
+
+    position: int
+    slots: tuple[str, ...]
     hooks: Mapping[str, FunctionType]
+    uses: tuple[tuple[str, int], ...]
+    has_hints: bool
     first_level: int
     first_event: int
     first_resource: int
-
-
-def composed_state(parts: Sequence[Part]) -> Any:
-    """The class of a NamedTuple with one state per slot."""
-    return record_type("State", tuple(part.slot for part in parts))
 
 
 def composed_hooks(parts: Sequence[Part]) -> dict[str, FunctionType]:
@@ -44,19 +47,19 @@ def composed_hooks(parts: Sequence[Part]) -> dict[str, FunctionType]:
 def _composed(name: str, parts: Sequence[Part]) -> FunctionType:
     defining = [part for part in parts if name in part.hooks]
     if name in ("plan_reads", "plan_write"):
-        defining.sort(key=lambda part: PLANNING_ORDER.index(part.slot))
+        defining.sort(key=lambda part: min(PLANNING_ORDER.index(slot) for slot in part.slots))
         if len(defining) > 1:
-            return combined(name, _planning(name, defining), [part.hooks[name] for part in defining])
-    called = [_part_hook(name, part) for part in defining]
+            return combined(name, _planning(name, defining, parts), [part.hooks[name] for part in defining])
+    called = [_part_hook(name, part, parts) for part in defining]
     last = called.pop()
     for one in reversed(called):
         last = _in_turn(one, last)
     return combined(name, last, [part.hooks[name] for part in defining])
 
 
-def _part_hook(name: str, part: Part) -> Function:
+def _part_hook(name: str, part: Part, parts: Sequence[Part]) -> Function:
     """The hook of one design, with the arguments of the composed hook."""
-    hook, own_state = part.hooks[name], STATES[part.slot]
+    hook, own_state = _own_hook(name, part), _own_state(part, parts)
     first_level, first_event, first_resource = part.first_level, part.first_event, part.first_resource
 
     def with_plan(state: Any, program: Program, *rest: Any) -> Any:
@@ -81,9 +84,9 @@ def _in_turn(first: Function, then: Function) -> Function:
     return both
 
 
-def _planning(name: str, defining: Sequence[Part]) -> Function:
+def _planning(name: str, defining: Sequence[Part], parts: Sequence[Part]) -> Function:
     """The hook that plans the operands of an instruction, for several designs that do."""
-    calls = [_planning_call(name, part, LATER if place else FIRST) for place, part in enumerate(defining)]
+    calls = [_planning_call(name, part, LATER if place else FIRST, parts) for place, part in enumerate(defining)]
     last = calls.pop()
     for one in reversed(calls):
         last = _in_turn(one, last)
@@ -91,8 +94,8 @@ def _planning(name: str, defining: Sequence[Part]) -> Function:
     return _in_turn(begin, last)
 
 
-def _planning_call(name: str, part: Part, turn: int) -> Function:
-    hook, own_state = part.hooks[name], STATES[part.slot]
+def _planning_call(name: str, part: Part, turn: int, parts: Sequence[Part]) -> Function:
+    hook, own_state = _own_hook(name, part), _own_state(part, parts)
     first_level, first_event, first_resource = part.first_level, part.first_event, part.first_resource
 
     def plan_operands(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
@@ -111,16 +114,31 @@ def _forget_results(state: Any, program: Program, warp: int, pc: int, plan: Plan
     forget(plan.results, program.result_start[pc + 1] - program.result_start[pc])
 
 
-def _mapping_state(state: Any) -> Any:
-    return state.mapping
+def _own_hook(name: str, part: Part) -> Function:
+    """The hook of a design, called with the composition's program."""
+    hook, position = part.hooks[name], part.position
+
+    def with_own_hints(state: Any, program: Program, *rest: Any) -> Any:
+        return hook(state, by_reference(_with_hints(program, program.hints[position])), *rest)
+
+    return with_own_hints if part.has_hints else hook
 
 
-def _levels_state(state: Any) -> Any:
-    return state.levels
+def _own_state(part: Part, parts: Sequence[Part]) -> Function:
+    """The function that takes a design's state, and the states that it uses, out of the composition's."""
+    position = part.position
+
+    def state_alone(state: Any) -> Any:
+        return state[position]
+
+    found: Function = state_alone
+    for name, used in part.uses:
+        found = _with_used(found, replacing(name), _own_state(parts[used], parts))
+    return found
 
 
-def _policy_state(state: Any) -> Any:
-    return state.policy
+def _with_used(own: Function, replace: Function, used: Function) -> Function:
+    def state_with_used(state: Any) -> Any:
+        return replace(own(state), used(state))
 
-
-STATES: Mapping[str, Function] = {"mapping": _mapping_state, "levels": _levels_state, "policy": _policy_state}
+    return state_with_used

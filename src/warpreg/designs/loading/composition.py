@@ -10,24 +10,25 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.interface.declaration import ORDERS, SLOTS, Declaration
+from warpreg.designs.interface.declaration import ORDERS, SLOTS, Declaration, field_of
 from warpreg.designs.interface.hardware import Logic, Table
-from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.interface.program import HINTS, Program
 from warpreg.designs.interface.residency import Launch, Room
-from warpreg.designs.loading.composed_hooks import Part, composed_hooks, composed_state
-from warpreg.designs.loading.design import Design
+from warpreg.designs.loading.arrangement import Names, arranged, deciders, names_of, used_by
+from warpreg.designs.loading.composed_hooks import Part, composed_hooks
+from warpreg.designs.loading.design import Design, Recorded
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
+from warpreg.jit.records import record_type
 
 SEPARATOR = "+"
 
@@ -43,32 +44,50 @@ class Composition(Design):
         """Content hash of the files."""
         return hashlib.sha256("".join(part.digest for part in self.parts).encode()).hexdigest()
 
-    def room(self, parameters: Any, program: Program, machine: Machine, launch: Launch) -> Room:
-        """The capacity of an SM according to the one design that defines a residency."""
-        deciding = next((i for i, part in enumerate(self.parts) if hasattr(part.module, "residency")), 0)
-        return self.parts[deciding].room(self._values(parameters)[deciding], program, machine, launch)
+    def room(
+        self,
+        parameters: Any,
+        program: Program,
+        machine: Machine,
+        launch: Launch,
+        kernel: Kernel | None = None,
+        recorded: Recorded | None = None,
+    ) -> Room:
+        """The capacity of an SM according to the residency of the design that decides."""
+        part = deciders(self.parts).get("residency", self.parts[0])
+        values = dict(zip(self.parts, self._values(parameters), strict=True))
+        return part.room(values[part], program, machine, launch, kernel, recorded)
 
-    def rewrite(self, kernel: Kernel, parameters: Any, room: Room | None = None) -> Kernel:
+    def rewrite(
+        self, kernel: Kernel, parameters: Any, room: Room | None = None, recorded: Recorded | None = None
+    ) -> Kernel:
         """The kernel rewritten by each design in turn."""
         for part, values in self._each(parameters):
-            kernel = part.rewrite(kernel, values, room)
+            kernel = part.rewrite(kernel, values, room, recorded)
         return kernel
 
     def compile(
-        self, program: Program, parameters: Any, kernel: Kernel | None = None, room: Room | None = None
+        self,
+        program: Program,
+        parameters: Any,
+        kernel: Kernel | None = None,
+        room: Room | None = None,
+        recorded: Recorded | None = None,
     ) -> Program:
-        """The hint columns of all designs; raises DesignError if two designs set the same column."""
+        """The hints of all designs; raises DesignError if two designs set the same shared column."""
         filled: dict[str, str] = {}
+        own: list[Any] = []
         for part, values in self._each(parameters):
-            compiled = part.compile(program, values, kernel, room)
+            compiled = part.compile(program, values, kernel, room, recorded)
             for column in HINTS:
                 if np.array_equal(getattr(compiled, column), getattr(program, column)):
                     continue
                 if column in filled:
                     raise DesignError(f"{self.name}: both {filled[column]} and {part.name} fill {column}")
                 filled[column] = part.name
-            program = compiled
-        return program
+            own.append(compiled.hints)
+            program = compiled._replace(hints=0)
+        return program._replace(hints=self._hints(*own)) if self._hints is not None else program
 
     def explain(self, program: Program, parameters: Any, kernel: Kernel) -> Mapping[int, str]:
         """The reasons given by all designs."""
@@ -77,16 +96,38 @@ class Composition(Design):
             pc: "; ".join(one[pc] for one in told if pc in one) for pc in sorted({pc for one in told for pc in one})
         }
 
-    def initial_state(self, parameters: Any, program: Program, room: Room | None = None) -> tuple[Any, ...]:
-        """The states of all designs."""
-        states = [part.initial_state(values, program, room) for part, values in self._each(parameters)]
+    def initial_state(
+        self,
+        parameters: Any,
+        program: Program,
+        room: Room | None = None,
+        kernel: Kernel | None = None,
+        recorded: Recorded | None = None,
+        beside: Collection[str] = (),
+    ) -> tuple[Any, ...]:
+        """The states of all designs; each ``init`` sees its own hints."""
+        names = [part.name for part in self.parts]
+        hints = program.hints if self._hints is not None else (0,) * len(names)
+        states = [
+            part.initial_state(values, program._replace(hints=own), room, kernel, recorded, names)
+            for (part, values), own in zip(self._each(parameters), hints, strict=True)
+        ]
         state: tuple[Any, ...] = self.module.State(*states)
         return state
 
     def structures(self, parameters: Any) -> tuple[Structure, ...]:
-        """The register file of the mapping, if it has one, and the levels of all designs."""
-        all_of_them = [part.structures(values) for part, values in self._each(parameters)]
-        return (all_of_them[0][0], *(one for storage in all_of_them for one in storage[1:]))
+        """The register file of the last mapping that describes it, and the levels of all designs."""
+        storage = {part: part.structures(values) for part, values in self._each(parameters)}
+        mappings = [p for p in self.parts if "mapping" in p.declaration.slots and hasattr(p.module, "structures")]
+        levels: dict[str, Structure] = {}
+        for structures in storage.values():
+            levels = {**{one.level: one for one in structures}, **levels}
+        return (storage[[self.parts[0], *mappings][-1]][0], *(levels[name] for name in self.levels[1:]))
+
+    @property
+    def _hints(self) -> Any:
+        """The class of the hints of all designs; None if none has any."""
+        return getattr(self.module, "Hints", None)
 
     def hardware(self, parameters: Any, machine: Machine | None = None) -> tuple[Table | Logic, ...]:
         """That of all parts.  Raises DesignError for two of one name."""
@@ -109,61 +150,51 @@ class Composition(Design):
 
 def compose(designs: Sequence[Design]) -> Composition:
     """Compose designs.  Raises DesignError with the reason if they are incompatible."""
-    parts = tuple(sorted(designs, key=lambda design: SLOTS.index(design.declaration.slot)))
+    parts = arranged(designs)
     name = SEPARATOR.join(part.name for part in parts)
-    _check(name, parts)
+    levels, events, resources = (names_of(kind, parts) for kind in ("levels", "events", "resources"))
     declarations = [part.declaration for part in parts]
+    filled = {slot for one in declarations for slot in one.slots}
     declaration = Declaration(
-        slot=declarations[0].slot,
+        slot=tuple(slot for slot in SLOTS if slot in filled),
         source="; ".join(one.source for one in declarations),
-        levels=("MRF", *(level for one in declarations for level in one.levels[1:])),
+        levels=("MRF", *levels.names),
         order=max((one.order for one in declarations), key=ORDERS.index),
-        events=tuple(event for one in declarations for event in one.events),
-        resources=tuple(resource for one in declarations for resource in one.resources),
+        events=tuple(events.names),
+        resources=tuple(resources.names),
+        profile=any(one.profile for one in declarations),
     )
     module = ModuleType(f"warpreg_composition_{name}")
-    numbered = _numbered(parts)
-    vars(module)["State"] = composed_state(numbered)
+    fields = tuple(field_of(part.name) for part in parts)
+    vars(module)["State"] = record_type("State", fields)
+    if any(hasattr(part.module, "hints") for part in parts):
+        vars(module)["Hints"] = record_type("Hints", fields)
     return Composition(
         name=name,
         path=parts[0].path,
         summary="; ".join(part.summary for part in parts),
         declaration=declaration,
         parameter_type=_parameters(parts),
-        hooks=composed_hooks(numbered),
+        hooks=composed_hooks(_hooked(parts, (levels, events, resources), hasattr(module, "Hints"))),
         module=module,
         parts=parts,
     )
 
 
-def _numbered(parts: Sequence[Design]) -> tuple[Part, ...]:
-    """The designs with the offsets of their levels, events and resources."""
-    found: list[Part] = []
-    first = (0, 0, 0)
-    for part in parts:
-        hooks: dict[str, FunctionType] = dict(part.hooks)
-        found.append(Part(part.declaration.slot, hooks, *first))
-        own = part.declaration
-        first = (first[0] + len(own.levels) - 1, first[1] + len(own.events), first[2] + len(own.resources))
-    return tuple(found)
-
-
-def _check(name: str, parts: Sequence[Design]) -> None:
-    for slot in SLOTS:
-        same = [part.name for part in parts if part.declaration.slot == slot]
-        if len(same) > 1:
-            raise DesignError(f"{name}: {' and '.join(same)} both have slot {slot}, which takes one design")
-    for hook, spec in HOOKS.items():
-        deciding = [part.name for part in parts if hook in part.hooks]
-        if spec.returns_int and len(deciding) > 1:
-            raise DesignError(f"{name}: both {' and '.join(deciding)} define {hook}, and only one can decide")
-    deciding = [part.name for part in parts if hasattr(part.module, "residency")]
-    if len(deciding) > 1:
-        raise DesignError(f"{name}: both {' and '.join(deciding)} define residency, and only one can decide")
-    for word in ("levels", "events", "resources"):
-        names = [one for part in parts for one in getattr(part.declaration, word) if one != "MRF"]
-        if twice := next((one for one in names if names.count(one) > 1), None):
-            raise DesignError(f"{name}: two of the designs have {word} named {twice}")
+def _hooked(parts: Sequence[Design], names: Sequence[Names], has_hints: bool) -> tuple[Part, ...]:
+    """The hooks of the designs, with their positions and the offsets of their own indices."""
+    decides = deciders(parts)
+    return tuple(
+        Part(
+            position,
+            part.declaration.slots,
+            {hook: function for hook, function in part.hooks.items() if decides.get(hook, part) is part},
+            tuple((field_of(used.name), parts.index(used)) for used in used_by(part, parts)),
+            has_hints,
+            *(one.first[part.name] for one in names),
+        )
+        for position, part in enumerate(parts)
+    )
 
 
 def _parameters(parts: Sequence[Design]) -> type:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -13,16 +13,22 @@ from typing import Any
 import numpy as np
 
 from warpreg.analysis.cached import cached_analysis
+from warpreg.analysis.kernel_analysis import Analysis, Frequencies
 from warpreg.designs.errors import DesignError
 from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface import Declaration
+from warpreg.designs.interface.declaration import field_of
 from warpreg.designs.interface.hardware import Logic, Table
+from warpreg.designs.interface.own_hints import own_hints
 from warpreg.designs.interface.parameters import ParameterSpec, Value, configure, specs
 from warpreg.designs.interface.program import HINTS, Program
 from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
+
+Recorded = Callable[[], Frequencies]
+"""Computes the block frequencies of the recorded run, int64[blocks]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,20 +67,32 @@ class Design:
         """Checked parameters; raises UnknownNameError or ParameterError."""
         return configure(self.name, self.parameter_type, values)
 
-    def room(self, parameters: Any, program: Program, machine: Machine, launch: Launch) -> Room:
+    def room(
+        self,
+        parameters: Any,
+        program: Program,
+        machine: Machine,
+        launch: Launch,
+        kernel: Kernel | None = None,
+        recorded: Recorded | None = None,
+    ) -> Room:
         """Capacity of an SM for the kernel; by default each warp allocates the kernel's registers, unshared.
 
         Raises DesignError if ``residency`` returns another type, OccupancyError for an impossible launch.
         """
         plain = unshared(machine, program.register_count)
-        found = self._call("residency", (parameters, program, machine), {"launch": launch}, plain)
+        offered = {"launch": launch, "analysis": self.analysis(kernel, recorded)}
+        found = self._call("residency", (parameters, program, machine), offered, plain)
         if not isinstance(found, Residency):
             raise DesignError(f"{self.path}: residency returned a {type(found).__name__}, expected a Residency")
         return room(machine, found, launch, program.register_count)
 
-    def rewrite(self, kernel: Kernel, parameters: Any, room: Room | None = None) -> Kernel:
+    def rewrite(
+        self, kernel: Kernel, parameters: Any, room: Room | None = None, recorded: Recorded | None = None
+    ) -> Kernel:
         """The kernel with the instructions that the design inserts or renames; blocks and their order do not change."""
-        rewritten = self._call("rewrite", (kernel, parameters), {"room": room}, kernel)
+        offered = {"room": room, "analysis": self.analysis(kernel, recorded)}
+        rewritten = self._call("rewrite", (kernel, parameters), offered, kernel)
         if not isinstance(rewritten, Kernel):
             raise DesignError(f"{self.path}: rewrite returned a {type(rewritten).__name__}, expected a Kernel")
         if [block.successors for block in rewritten.blocks] != [block.successors for block in kernel.blocks]:
@@ -82,15 +100,30 @@ class Design:
         return rewritten
 
     def compile(
-        self, program: Program, parameters: Any, kernel: Kernel | None = None, room: Room | None = None
+        self,
+        program: Program,
+        parameters: Any,
+        kernel: Kernel | None = None,
+        room: Room | None = None,
+        recorded: Recorded | None = None,
     ) -> Program:
-        """The program with the design's hint columns; the design may change no other column.
+        """The program with the hint columns that the design fills, and its own hints.
 
-        ``kernel`` is the kernel of the program table, None if the design does not need it.
+        ``kernel`` is the kernel of the program table, None if the design does not need it; ``recorded`` computes the
+        block frequencies of the recorded run.  Raises DesignError if the design changes another column, or returns
+        hints that hooks cannot index.
         """
-        if not hasattr(self.module, "compile"):
+        offered = {"kernel": kernel, "room": room, "analysis": self.analysis(kernel, recorded)}
+        compiled = self._checked(program, self._call("compile", (program, parameters), offered, program))
+        if not hasattr(self.module, "hints"):
+            return compiled
+        found = self._call("hints", (compiled, parameters), offered, None)
+        return compiled._replace(hints=own_hints(str(self.path), found, compiled))
+
+    def _checked(self, program: Program, compiled: Any) -> Program:
+        """The compiled program.  Raises DesignError unless it is ``program`` with other hint columns."""
+        if compiled is program:
             return program
-        compiled = self._call("compile", (program, parameters), {"kernel": kernel, "room": room}, program)
         if not isinstance(compiled, Program):
             raise DesignError(f"{self.path}: compile returned a {type(compiled).__name__}, expected a Program")
         for name, before in program._asdict().items():
@@ -101,8 +134,12 @@ class Design:
                 raise DesignError(f"{self.path}: compile changed {name}; it may fill {', '.join(HINTS)}")
         return compiled
 
-    def program(self, kernel: Kernel, parameters: Any) -> Program:
-        """The table of a kernel with the design's hint columns, computed once per kernel and parameters."""
+    def program(self, kernel: Kernel, parameters: Any, recorded: Recorded | None = None) -> Program:
+        """The table of a kernel with the design's hints, computed once per kernel and parameters; with a profile each
+        time.
+        """
+        if self.declaration.profile:
+            return self.compile(program_table(kernel), parameters, kernel, recorded=recorded)
         known = _programs(kernel)
         if (self, parameters) not in known:
             known[self, parameters] = self.compile(program_table(kernel), parameters, kernel)
@@ -110,13 +147,39 @@ class Design:
 
     def explain(self, program: Program, parameters: Any, kernel: Kernel) -> Mapping[int, str]:
         """Per pc, the reason of the compile step's decision; empty for a design without ``explain``."""
-        reasons: Mapping[int, str] = self._call("explain", (program, parameters, kernel), {}, {})
+        offered = {"analysis": self.analysis(kernel, None)}
+        reasons: Mapping[int, str] = self._call("explain", (program, parameters, kernel), offered, {})
         return reasons
 
-    def initial_state(self, parameters: Any, program: Program, room: Room | None = None) -> tuple[Any, ...]:
-        """The state returned by ``init``; empty for a design without one."""
-        state: tuple[Any, ...] = self._call("init", (parameters, program), {"room": room}, ())
-        return state
+    def initial_state(
+        self,
+        parameters: Any,
+        program: Program,
+        room: Room | None = None,
+        kernel: Kernel | None = None,
+        recorded: Recorded | None = None,
+        beside: Collection[str] = (),
+    ) -> tuple[Any, ...]:
+        """The state returned by ``init``; empty for a design without one.
+
+        ``beside`` are the names of the designs of the composition; the fields of those that the design uses are 0.
+        Raises DesignError if the design needs one that is not there.
+        """
+        offered = {"room": room, "analysis": self.analysis(kernel, recorded)}
+        state: Any = self._call("init", (parameters, program), offered, ())
+        for name in self.declaration.uses:
+            if name in beside:
+                state = state._replace(**{field_of(name): 0})
+            elif getattr(state, field_of(name)) is None:
+                raise DesignError(f"{self.name} uses {name}, so it needs that design beside it: {name}+{self.name}")
+        found: tuple[Any, ...] = state
+        return found
+
+    def analysis(self, kernel: Kernel | None, recorded: Recorded | None) -> Analysis | None:
+        """What the design may ask about a kernel; with block frequencies if it declares ``profile``."""
+        if kernel is None:
+            return None
+        return Analysis(kernel, recorded) if self.declaration.profile else _analysis(kernel)
 
     def _call(self, name: str, needed: tuple[Any, ...], offered: Mapping[str, Any], default: Any) -> Any:
         """Call a plain function of the design with the arguments that it accepts; ``default`` if it is not defined."""
@@ -126,7 +189,8 @@ class Design:
         taken = inspect.signature(function).parameters
         chosen = {key: value for key, value in offered.items() if key in taken}
         if missing := [key for key, value in chosen.items() if value is None]:
-            raise DesignError(f"{self.path}: {name} takes {missing[0]}, which needs a machine and a kernel's launch")
+            needs = "a machine and a kernel's launch" if missing[0] == "room" else "the kernel"
+            raise DesignError(f"{self.path}: {name} takes {missing[0]}, which needs {needs}")
         return function(*needed, **chosen)
 
     def structures(self, parameters: Any) -> tuple[Structure, ...]:
@@ -153,6 +217,11 @@ class Design:
             if not isinstance(one, (Table, Logic)):
                 raise DesignError(f"{self.path}: hardware returned a {type(one).__name__}, expected a Table or Logic")
         return found
+
+
+@cached_analysis
+def _analysis(kernel: Kernel) -> Analysis:
+    return Analysis(kernel)
 
 
 @cached_analysis

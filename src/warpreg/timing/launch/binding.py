@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface.declaration import Order
+from warpreg.designs.interface.own_hints import writable
 from warpreg.designs.interface.plan import INTEGRAL, SINCE, VALUE, blank_plan
 from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.state import (
@@ -73,7 +74,7 @@ class Outside:
         self._is_ideal = machine.operand_path.kind == "ideal"
         self._is_two_level = machine.schedulers.active_warps is not None
         program = behaviour.program._replace(slots=slots, schedulers=schedulers)
-        self.program = _writable(program) if behaviour.hooks else program
+        self.program = writable(program) if behaviour.hooks else program
         self.fields = allocate(behaviour.name, behaviour.state, Extent.of_sms(sms, slots, schedulers))
         sources, results = _most(self.program.source_start), _most(self.program.result_start)
         self.plan = blank_plan(behaviour.levels, behaviour.events, sources, results, QUEUE, sms, behaviour.resources)
@@ -129,12 +130,6 @@ class Outside:
         found[ports.is_ideal] = _yes if self._is_ideal else _no
         found[ports.is_two_level] = _yes if self._is_two_level else _no
         return found
-
-
-def _writable(program: Program) -> Program:
-    """Writable arrays: the types for which hooks are compiled."""
-    columns: Any = (np.require(c, requirements=("C", "W")) if isinstance(c, np.ndarray) else int(c) for c in program)
-    return Program(*columns)
 
 
 def _most(starts: NDArray[np.int32]) -> int:

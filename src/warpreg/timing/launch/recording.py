@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from warpreg.designs import Design
 from warpreg.designs import load as load_design
-from warpreg.designs.interface.declaration import SLOTS, Slot
+from warpreg.designs.interface.declaration import SLOTS, Slot, field_of
 from warpreg.designs.loading.composition import compose, joined, parts_of
 from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
@@ -60,7 +60,7 @@ def recorded_schedule(
     chosen = Chosen.of(designs, parameters)
     slot = free_slot(chosen)
     found = timed(launch, described, recording(chosen, words, slot), registers, sms, None, mode)
-    state = getattr(found.outside.state, slot) if slot else found.outside.state
+    state = getattr(found.outside.state, field_of(RECORDER.stem)) if slot else found.outside.state
     written, place = state.words, state.place
     recorded = int(place[COUNT])
     if recorded > words:
@@ -96,7 +96,7 @@ def free_slot(chosen: Chosen) -> Slot | None:
     """A free slot for the recorder beside a design; None if the recorder runs alone, with the plain MRF."""
     if chosen.design.name == PLAIN:
         return None
-    taken = {part.declaration.slot for part in parts_of(chosen.design)}
+    taken = {slot for part in parts_of(chosen.design) for slot in part.declaration.slots}
     free = [slot for slot in reversed(SLOTS) if slot not in taken]
     if not free:
         raise TimingError(f"{chosen.design.name}: no schedule can be recorded under designs of all slots")

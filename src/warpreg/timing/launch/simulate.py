@@ -11,11 +11,12 @@ from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface.residency import Launch as Shape
 from warpreg.designs.interface.residency import Room
 from warpreg.designs.loading.composition import compose
-from warpreg.designs.loading.design import Design
+from warpreg.designs.loading.design import Design, Recorded
 from warpreg.designs.loading.loader import load as load_design
 from warpreg.gpu import Machine, load
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
+from warpreg.replay.static_counts import block_visits
 from warpreg.timing import memory
 from warpreg.timing.core.buffer_pool import keep
 from warpreg.timing.core.columns.typed import array_of
@@ -174,12 +175,13 @@ def _prepared(
     """Resources of an SM for a launch, the kernel that the design compiled, and the behaviour of the design."""
     design, values = chosen.design, chosen.values
     place = room_of(launch, machine, chosen, registers)
-    kernel = design.rewrite(launch.kernel, values, place)
-    program = design.compile(program_table(kernel), values, kernel, place)
+    recorded = _frequencies_of(launch)
+    kernel = design.rewrite(launch.kernel, values, place, recorded)
+    program = design.compile(program_table(kernel), values, kernel, place, recorded)
     behaviour = Behaviour(
         program,
         design.hooks,
-        design.initial_state(values, program, place),
+        design.initial_state(values, program, place, kernel, recorded),
         design.name,
         len(design.levels),
         len(design.events),
@@ -193,7 +195,8 @@ def room_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers:
     """Resources of an SM for a launch under a design.  Raises TimingError if not even one thread block fits."""
     demanded = launch.kernel.register_demand if registers is None else registers
     program = program_table(launch.kernel)._replace(register_count=demanded)
-    found = chosen.design.room(chosen.values, program, machine, Shape(_threads(launch), launch.shared_bytes))
+    shape, recorded = Shape(_threads(launch), launch.shared_bytes), _frequencies_of(launch)
+    found = chosen.design.room(chosen.values, program, machine, shape, launch.kernel, recorded)
     if found.blocks == 0:
         demanded = found.residency.registers
         raise TimingError(
@@ -201,6 +204,11 @@ def room_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers:
             f"({_threads(launch)} threads of {demanded} registers, {launch.shared_bytes} bytes of shared memory)"
         )
     return found
+
+
+def _frequencies_of(launch: RecordedLaunch) -> Recorded:
+    """Computes the block frequencies of a launch."""
+    return lambda: block_visits([launch.trace], program_table(launch.kernel), "compiled")
 
 
 def _threads(launch: RecordedLaunch) -> int:

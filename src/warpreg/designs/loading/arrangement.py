@@ -1,0 +1,141 @@
+"""How the designs of a composition stand to each other: order, who decides, and whose names are whose.
+
+A design *uses* another if its declaration names it.  Two designs of one slot, or two that define the same deciding
+function, work together only if one of them uses the other, directly or through others; the user comes second, and
+decides.  A user may begin its levels, events or resources with all those of a design that it uses: these are the same
+ones, so functions of the other design that count or set them can be called from its hooks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from warpreg.designs.errors import DesignError
+from warpreg.designs.interface.declaration import SLOTS
+from warpreg.designs.interface.hooks import HOOKS
+from warpreg.designs.loading.design import Design
+
+
+def arranged(designs: Sequence[Design]) -> tuple[Design, ...]:
+    """The designs in the order in which they rewrite and compile: by slot, in a slot the used ones first.
+
+    Raises DesignError for two designs of one name, designs that use each other, and two designs of one slot of which
+    neither uses the other.
+    """
+    parts = sorted(designs, key=_slot)
+    name = "+".join(part.name for part in parts)
+    if twice := next((one for one in parts if [part.name for part in parts].count(one.name) > 1), None):
+        slots = " and ".join(twice.declaration.slots)
+        raise DesignError(f"{name}: two designs are named {twice.name} (slot {slots}), and only one can take part")
+    by_use: list[Design] = []
+    while len(by_use) < len(parts):
+        ready = [p for p in parts if p not in by_use and all(used in by_use for used in used_by(p, parts))]
+        if not ready:
+            rest = " and ".join(part.name for part in parts if part not in by_use)
+            raise DesignError(f"{name}: {rest} use each other in a circle")
+        by_use.append(ready[0])
+    found = tuple(sorted(by_use, key=_slot))
+    for slot in SLOTS:
+        same = [part for part in found if slot in part.declaration.slots]
+        if apart := _apart(same, found):
+            one, other = apart
+            raise DesignError(
+                f"{name}: {one.name} and {other.name} both have slot {slot}, and neither of them uses the other"
+            )
+    return found
+
+
+def used_by(part: Design, parts: Sequence[Design]) -> list[Design]:
+    """Those of the designs that a design uses by name, in the order of its declaration."""
+    by_name = {one.name: one for one in parts if one is not part}
+    return [by_name[name] for name in part.declaration.uses if name in by_name]
+
+
+def deciders(parts: Sequence[Design]) -> dict[str, Design]:
+    """By deciding hook, and ``residency``: the design that decides.  Raises DesignError where none uses the others."""
+    found: dict[str, Design] = {}
+    for name in (*(hook for hook, spec in HOOKS.items() if spec.returns_int), "residency"):
+        defining = [part for part in parts if name in part.hooks or (name not in HOOKS and hasattr(part.module, name))]
+        if apart := _apart(defining, parts):
+            one, other = apart
+            raise DesignError(
+                f"{'+'.join(part.name for part in parts)}: both {one.name} and {other.name} define {name}, and neither "
+                "of them uses the other"
+            )
+        if defining:
+            found[name] = max(defining, key=lambda part: sum(uses(part, other, parts) for other in defining))
+    return found
+
+
+def uses(part: Design, other: Design, parts: Sequence[Design]) -> bool:
+    """Whether a design uses another one, directly or through others."""
+    return any(used is other or uses(used, other, parts) for used in used_by(part, parts))
+
+
+def _slot(part: Design) -> int:
+    return min(SLOTS.index(slot) for slot in part.declaration.slots)
+
+
+def _apart(designs: Sequence[Design], parts: Sequence[Design]) -> tuple[Design, Design] | None:
+    """Two designs of which neither uses the other; None if there are none."""
+    pairs = ((one, other) for place, one in enumerate(designs) for other in designs[place + 1 :])
+    return next((p for p in pairs if not uses(*p, parts) and not uses(p[1], p[0], parts)), None)
+
+
+@dataclass
+class Names:
+    """The names of all designs of one kind (levels without MRF, events or resources).
+
+    ``names`` in order; ``first`` by design: the position of its first one.
+    """
+
+    kind: str
+    names: list[str] = field(default_factory=list)
+    first: dict[str, int] = field(default_factory=dict)
+
+
+def names_of(kind: str, parts: Sequence[Design]) -> Names:
+    """The names of a kind; those that a design repeats from one that it uses are the same.
+
+    Raises DesignError for a name that two designs have otherwise, and for two designs that both continue a third's.
+    """
+    found = Names(kind)
+    for part in parts:
+        if _continued(kind, part, parts) is None:
+            found.first[part.name] = len(found.names)
+            found.names += own_names(kind, part)
+            _continue(found, part, parts)
+    if twice := next((one for one in found.names if found.names.count(one) > 1), None):
+        name = "+".join(part.name for part in parts)
+        raise DesignError(f"{name}: two of the designs have {kind} named {twice}")
+    return found
+
+
+def own_names(kind: str, part: Design) -> tuple[str, ...]:
+    """The names of a kind that a design declares, MRF left out."""
+    names: tuple[str, ...] = getattr(part.declaration, kind)
+    return tuple(name for name in names if name != "MRF")
+
+
+def _continued(kind: str, part: Design, parts: Sequence[Design]) -> Design | None:
+    """The design whose names are the first ones of ``part``, the one with most names if several are."""
+    own = own_names(kind, part)
+    lists = [(len(names), used) for used in used_by(part, parts) for names in [own_names(kind, used)]]
+    fitting = [(count, used) for count, used in lists if count and own[:count] == own_names(kind, used)]
+    return max(fitting, key=lambda one: one[0])[1] if fitting else None
+
+
+def _continue(found: Names, part: Design, parts: Sequence[Design]) -> None:
+    """Add the names of the designs that continue those of ``part``."""
+    first, count = found.first[part.name], len(own_names(found.kind, part))
+    followers = [one for one in parts if _continued(found.kind, one, parts) is part]
+    for follower in sorted(followers, key=lambda one: len(own_names(found.kind, one))):
+        added = own_names(found.kind, follower)[count:]
+        if added and len(found.names) > first + count:
+            name = "+".join(one.name for one in parts)
+            rivals = " and ".join(one.name for one in followers)
+            raise DesignError(f"{name}: {rivals} all add {found.kind} to those of {part.name}, and only one can")
+        found.first[follower.name] = first
+        found.names += added
+        _continue(found, follower, parts)
