@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from warpreg.designs import interface as w
 
-DESIGN = w.Declaration(slot="mapping", order="sm", events=("locked",), source="assumed: a miniature")
+DESIGN = w.Declaration(slot=("mapping", "policy"), order="sm", events=("locked",), source="assumed: a miniature")
 LOCKED = 0
 NOBODY = -1
 
