@@ -55,7 +55,7 @@ class NaiveCache:
                 self.flush(event.slot)
             elif event.step is not None:
                 self.step(self.caches[event.slot], event.step)
-                if self.options.flush_backward and self.program.backward[event.step.pc]:
+                if self.options.flush_backward and self.program.hints.backward[event.step.pc]:
                     self.flush(event.slot)
         return +self.counts
 

@@ -45,7 +45,7 @@ class NaiveLastResult(NaiveCache):
         last, inside = self.last.get(self.slot), find(cache, operand.register)
         is_last = last is not None and last.register == operand.register
         late = self.options.around_long_latency and self.program.long_latency[step.pc]
-        barred = not alone or step.datapath == "shared" or self.program.shared_reader[operand.row]
+        barred = not alone or step.datapath == "shared" or self.program.hints.shared_reader[operand.row]
         if late or barred:
             if is_last:
                 if partial:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numba
 import pytest
+from tests.designs.kernels import kernel, op, r
 
-from warpreg.designs import DesignError, load
+from warpreg.designs import DesignError, load, program_table
 from warpreg.jit.rebuild import rebuild
 from warpreg.replay.diagnostics import check_return_types, culprit
 
@@ -81,6 +82,7 @@ def test_a_wrong_hook_in_a_composition_names_its_authors_line(tmp_path: Path) ->
     path.write_text(HEAD + text, encoding="utf-8")
     design = load(f"{path}+rfc")
     hooks = {"priority": design.hooks["priority"]}
-    state = design.module.State(levels=0, policy=0)
-    told = culprit(hooks, rebuild(hooks, numba.njit), {"priority": (state, 0, 1, 2)})
+    state = design.module.State(rfc=0, mine=0)
+    program = program_table(kernel([op("mov.b32", r(0), 1)]))._replace(hints=design.module.Hints(rfc=0, mine=0))
+    told = culprit(hooks, rebuild(hooks, numba.njit), {"priority": (state, program, 1, 2)})
     assert str(told).startswith(f"{path}:5: hook priority: ")

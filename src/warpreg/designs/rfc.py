@@ -31,6 +31,7 @@ from warpreg.designs.hints.reads_ahead import backward_flags, idle_flags
 from warpreg.designs.interface import (
     MRF,
     WRITE,
+    Analysis,
     Declaration,
     Plan,
     Program,
@@ -89,6 +90,12 @@ class Parameters:
     flush_backward: bool = parameter(False, source="orf-lrf §7: a variant that flushes at backward branches, 5% worse")
 
 
+class Hints(NamedTuple):
+    """Hints of the design's own, by pc: ``backward`` (it may branch backward)."""
+
+    backward: NDArray[np.uint8]
+
+
 class State(NamedTuple):
     """Switches, and the warp's entries as in :mod:`warpreg.designs.storage.warp_cache`."""
 
@@ -115,9 +122,13 @@ def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program
         program = program._replace(source_idle=sources, result_idle=results)
     if parameters.partial != "ignore":
         program = program._replace(result_partial=partial_flags(kernel))
-    if parameters.flush_backward:
-        program = program._replace(backward=backward_flags(kernel))
     return program
+
+
+def hints(program: Program, parameters: Parameters, analysis: Analysis) -> Hints:
+    """Backward branches, if the chosen options need them."""
+    flags = backward_flags(analysis.kernel)
+    return Hints(flags if parameters.flush_backward else np.zeros_like(flags))
 
 
 def init(parameters: Parameters, program: Program) -> State:
@@ -161,7 +172,7 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
             write_around(state, program, warp, operand, plan)
         else:
             write_entry(state, program, warp, pc, operand, plan)
-    if state.flush_backward and program.backward[pc]:
+    if state.flush_backward and program.hints.backward[pc]:
         flush(state, warp, plan)
 
 

@@ -27,6 +27,7 @@ from warpreg.designs.interface import (
     MRF,
     READ,
     SHARED,
+    Analysis,
     Declaration,
     Plan,
     Program,
@@ -78,6 +79,12 @@ class Parameters:
     )
 
 
+class Hints(NamedTuple):
+    """Hints of the design's own, by result operand: ``shared_reader`` (the shared datapath may read it)."""
+
+    shared_reader: NDArray[np.uint8]
+
+
 class State(NamedTuple):
     """``last`` [warp] is the register in the LRF, NONE if empty, with its lanes and flags; the other fields are as in
     :mod:`warpreg.designs.storage.warp_cache`.
@@ -100,9 +107,13 @@ class State(NamedTuple):
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Fill the hint columns of shared readers and partial results."""
-    program = program._replace(shared_reader=shared_reader_flags(program, kernel))
+    """Fill the hint column of partial results."""
     return program if parameters.partial == "ignore" else program._replace(result_partial=partial_flags(kernel))
+
+
+def hints(program: Program, parameters: Parameters, analysis: Analysis) -> Hints:
+    """The readers of each result."""
+    return Hints(shared_reader_flags(program, analysis.kernel))
 
 
 def init(parameters: Parameters, program: Program) -> State:
@@ -143,7 +154,7 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
         if state.around_long_latency and program.long_latency[pc]:
             leave_last(state, warp, program.result[operand], partial, MRF, plan)
             write_around(state, program, warp, operand, plan)
-        elif end - first > 1 or plan.datapath == SHARED or program.shared_reader[operand]:
+        elif end - first > 1 or plan.datapath == SHARED or program.hints.shared_reader[operand]:
             write_below(state, program, warp, pc, operand, plan)
         elif partial and state.entry[warp, program.result[operand]] != NONE:
             write_entry(state, program, warp, pc, operand, plan)

@@ -114,7 +114,7 @@ def test_hints_with_other_parameters(tmp_path: Path) -> None:
 
 def test_frequencies_are_there_for_a_declared_profile_only(tmp_path: Path) -> None:
     text = """
-    def compile(program, parameters, analysis): return program._replace(backward=analysis.frequencies)
+    def compile(program, parameters, analysis): return program._replace(strand_end=analysis.frequencies)
     """
     expected = "kernel hand: block frequencies need a recorded run, and a design with profile=True"
     assert replayed(tmp_path, text) == expected

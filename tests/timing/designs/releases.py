@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-import renames
 from numpy.typing import NDArray
+from tests.timing.designs import renames
 
 from warpreg.designs import interface as w
 

@@ -70,8 +70,6 @@ def program_table(kernel: Kernel) -> Program:
         source_idle=np.zeros(source_rows, np.uint8),
         result_idle=np.zeros(result_rows, np.uint8),
         result_partial=np.zeros(result_rows, np.uint8),
-        shared_reader=np.zeros(result_rows, np.uint8),
-        backward=np.zeros(len(instructions), np.uint8),
     )
 
 

@@ -31,9 +31,8 @@ class Program(NamedTuple):
     the operand is read), ``fill_level`` and ``fill_entry`` (where it is also stored; level 0: nowhere),
     ``result_level`` and ``result_entry`` (where it is written), ``copy_level`` and ``copy_entry`` (a second entry above
     the MRF), ``mrf_elided`` (not written to the MRF); ``source_idle`` and ``result_idle`` (nothing reads the value
-    before the warp may next suspend), ``result_partial`` (a lane that is not written may need its old value),
-    ``shared_reader`` of a result (the shared datapath may read it); per pc, ``strand_end``, ``strand_start`` (a
-    `warpreg.analysis.strands.Start`) and ``backward`` (it may branch backward).  A design that decides where warps are
+    before the warp may next suspend), ``result_partial`` (a lane that is not written may need its old value); per pc,
+    ``strand_end`` and ``strand_start`` (a `warpreg.analysis.strands.Start`).  A design that decides where warps are
     descheduled may change ``suspends`` too.
 
     ``hints`` are the columns of the design's own ``hints`` function, by name; 0 without one.
@@ -71,8 +70,6 @@ class Program(NamedTuple):
     source_idle: NDArray[np.uint8]
     result_idle: NDArray[np.uint8]
     result_partial: NDArray[np.uint8]
-    shared_reader: NDArray[np.uint8]
-    backward: NDArray[np.uint8]
     hints: Any = 0
 
 
@@ -81,7 +78,7 @@ REPLAY_SLOTS = 32
 HINTS = (
     "source_level", "source_entry", "result_level", "result_entry", "strand_end", "fill_level", "fill_entry",
     "copy_level", "copy_entry", "mrf_elided", "strand_start", "suspends", "source_idle", "result_idle",
-    "result_partial", "shared_reader", "backward",
+    "result_partial",
 )  # fmt: skip
 
 

@@ -126,13 +126,14 @@ class Design:
             return program
         if not isinstance(compiled, Program):
             raise DesignError(f"{self.path}: compile returned a {type(compiled).__name__}, expected a Program")
+        found: Program = compiled
         for name, before in program._asdict().items():
-            after = getattr(compiled, name)
+            after = getattr(found, name)
             if name in HINTS and (np.shape(after) != np.shape(before) or np.asarray(after).dtype != before.dtype):
                 raise DesignError(f"{self.path}: compile returned {name} with another shape or type than the program's")
             if name not in HINTS and not np.array_equal(after, before):
                 raise DesignError(f"{self.path}: compile changed {name}; it may fill {', '.join(HINTS)}")
-        return compiled
+        return found
 
     def program(self, kernel: Kernel, parameters: Any, recorded: Recorded | None = None) -> Program:
         """The table of a kernel with the design's hints, computed once per kernel and parameters; with a profile each
