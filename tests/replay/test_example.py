@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.designs.kernels import at, kernel, op, r
+from tests.designs.kernels import at, kernel, op, p, r, when
 from tests.replay.paths import one_warp
 
 from warpreg.designs import load
@@ -13,7 +13,8 @@ from warpreg.energy import account
 from warpreg.energy import load as technology
 from warpreg.replay import Counts, replay
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "my_design.py"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLE = EXAMPLES / "my_design.py"
 
 CODE = kernel(
     [
@@ -56,3 +57,20 @@ def test_its_energy_is_accounted_like_any_other() -> None:
     gebhart = technology("gebhart-40nm")
     baseline = account(replay(one_warp([0]), CODE, "mrf").energy_list(), gebhart)
     assert account(counts(entries=2).energy_list(), gebhart).total_pj < baseline.total_pj
+
+
+LOOP = kernel(
+    [op("mov.b32", r(0), 1), op("mov.b32", r(1), 0), op("add.s32", r(2), r(0), r(0))],
+    [op("add.s32", r(1), r(1), 1), op("setp.lt.s32", p(0), r(1), 5), when(p(0), op("bra", 0))],
+    [op("st.shared.u32", at(r(0)), r(2))],
+    successors=((1,), (1, 2), ()),
+)
+"""R0 has four accesses and R2 two; R1 has one, and three in each of five iterations."""
+
+
+@pytest.mark.parametrize(("entries", "reads", "writes"), [(0, 0, 0), (1, 10, 6), (2, 13, 7), (3, 14, 8)])
+def test_the_compiler_keeps_the_registers_of_loops_near(entries: int, reads: int, writes: int) -> None:
+    """R1 is the first, then R0; the path has five iterations, as the loop's constant trip count says."""
+    found = replay(one_warp([0, 1, 1, 1, 1, 1, 2]), LOOP, load(EXAMPLES / "hot_registers.py"), entries=entries)
+    assert (found.reads("HOT"), found.writes("HOT")) == (reads, writes)
+    assert (found.reads(), found.writes()) == (2 + 10 + 2, 3 + 5)

@@ -1,11 +1,11 @@
-"""Every warp has its physical registers ``step`` banks further than the warp before; needs the table of ``renames``."""
+"""Every warp has its physical registers ``step`` banks further than the warp before; needs ``renaming``."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from warpreg.designs import interface as w
 
-DESIGN = w.Declaration(slot="mapping", order="sm", uses=("renames",), source="assumed: a miniature")
+DESIGN = w.Declaration(slot="mapping", order="sm", uses=("renaming",), source="assumed: a miniature")
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Parameters:
 
 class State(NamedTuple):
     step: int
-    renames: Any  # the state of that design
+    renaming: Any  # the state of that design
 
 
 def init(parameters: Parameters, program: w.Program) -> State:
@@ -24,8 +24,8 @@ def init(parameters: Parameters, program: w.Program) -> State:
 
 def bank_of(state: State, warp: int, register: int) -> int:
     """The bank of a register, UNSET if it has no physical one."""
-    physical = state.renames.physical[warp, register]
-    return (physical + warp * state.step) % state.renames.banks if physical >= 0 else w.UNSET
+    physical = state.renaming.physical[warp, register]
+    return (physical + warp * state.step) % state.renaming.banks if physical >= 0 else w.UNSET
 
 
 @w.hook

@@ -1,6 +1,6 @@
-"""Composition: several designs, at most one per slot, as one design.
+"""Composition: several designs as one; `arrangement` says which can work together.
 
-Kernels are rewritten and hint columns set in the order mapping, levels, policy; each design works on the output of the
+Kernels are rewritten and hints set in the order mapping, levels, policy; each design works on the output of the
 previous one.  At run time, the design of slot levels plans operands first; the mapping then places the accesses that
 remain in the register file.  Conflicts between designs are errors when the composition is made.  A hint column that two
 designs set is an error of the compile step.
@@ -35,7 +35,7 @@ SEPARATOR = "+"
 
 @dataclass(frozen=True, eq=False)
 class Composition(Design):
-    """Designs of different slots as one; parameter names are prefixed with the design's name (``rfc_entries``)."""
+    """Several designs as one; parameter names are prefixed with the design's name (``rfc_entries``)."""
 
     parts: tuple[Design, ...]
 

@@ -120,20 +120,19 @@ class Design:
         found = self._call("hints", (compiled, parameters), offered, None)
         return compiled._replace(hints=own_hints(str(self.path), found, compiled))
 
-    def _checked(self, program: Program, compiled: Any) -> Program:
+    def _checked(self, program: Program, compiled: object) -> Program:
         """The compiled program.  Raises DesignError unless it is ``program`` with other hint columns."""
         if compiled is program:
             return program
         if not isinstance(compiled, Program):
             raise DesignError(f"{self.path}: compile returned a {type(compiled).__name__}, expected a Program")
-        found: Program = compiled
         for name, before in program._asdict().items():
-            after = getattr(found, name)
+            after = getattr(compiled, name)
             if name in HINTS and (np.shape(after) != np.shape(before) or np.asarray(after).dtype != before.dtype):
                 raise DesignError(f"{self.path}: compile returned {name} with another shape or type than the program's")
             if name not in HINTS and not np.array_equal(after, before):
                 raise DesignError(f"{self.path}: compile changed {name}; it may fill {', '.join(HINTS)}")
-        return found
+        return compiled
 
     def program(self, kernel: Kernel, parameters: Any, recorded: Recorded | None = None) -> Program:
         """The table of a kernel with the design's hints, computed once per kernel and parameters; with a profile each

@@ -1,20 +1,20 @@
-"""A physical register is free again after the last read; alone the mapping is that of ``renames``."""
+"""A physical register is free again after the last read; without ``renaming`` the design has its table to itself."""
 
 from typing import NamedTuple
 
 import numpy as np
+import renaming
 from numpy.typing import NDArray
-from tests.timing.designs import renames
 
 from warpreg.designs import interface as w
 
 DESIGN = w.Declaration(
     slot="mapping",
     order="sm",
-    events=(*renames.DESIGN.events, "released"),
-    resources=renames.DESIGN.resources,
-    uses=("renames",),
-    source="assumed: a miniature",
+    events=(*renaming.DESIGN.events, "released"),
+    resources=renaming.DESIGN.resources,
+    uses=("renaming",),
+    source="assumed: an example",
 )
 RELEASED = 1
 
@@ -24,7 +24,7 @@ class Hints(NamedTuple):
 
 
 class State(NamedTuple):
-    renames: renames.State
+    renaming: renaming.State
 
 
 def hints(program: w.Program, parameters: w.NoParameters, analysis: w.Analysis) -> Hints:
@@ -32,24 +32,24 @@ def hints(program: w.Program, parameters: w.NoParameters, analysis: w.Analysis) 
 
 
 def init(parameters: w.NoParameters, program: w.Program) -> State:
-    return State(renames.init(renames.Parameters(), program))
+    return State(renaming.init(renaming.Parameters(), program))
 
 
 @w.hook
 def plan_reads(state: State, program: w.Program, warp: int, pc: int, plan: w.Plan) -> None:
-    renames.plan_reads(state.renames, program, warp, pc, plan)
+    renaming.plan_reads(state.renaming, program, warp, pc, plan)
     for operand in w.source_operands(program, pc):
         register = program.source[operand]
-        if program.hints.dies[operand] and state.renames.physical[warp, register] != renames.NONE:
-            renames.release(state.renames, program, warp, register, plan)
+        if program.hints.dies[operand] and state.renaming.physical[warp, register] != renaming.NONE:
+            renaming.release(state.renaming, program, warp, register, plan)
             w.count(plan, RELEASED)
 
 
 @w.hook
 def plan_write(state: State, program: w.Program, warp: int, pc: int, plan: w.Plan) -> None:
-    renames.plan_write(state.renames, program, warp, pc, plan)
+    renaming.plan_write(state.renaming, program, warp, pc, plan)
 
 
 @w.hook
 def warp_end(state: State, program: w.Program, warp: int, plan: w.Plan) -> None:
-    renames.warp_end(state.renames, program, warp, plan)
+    renaming.warp_end(state.renaming, program, warp, plan)

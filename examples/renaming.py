@@ -1,6 +1,6 @@
 """A register has the lowest free physical register of its SM from its first write to the end of the warp.
 
-The physical register chooses the bank.
+The physical register chooses the bank.  The pool must be as large as the registers of all resident warps.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from warpreg.designs import interface as w
 
 DESIGN = w.Declaration(
-    slot="mapping", order="sm", events=("named",), resources=("physical registers",), source="assumed: a miniature"
+    slot="mapping", order="sm", events=("named",), resources=("physical registers",), source="assumed: an example"
 )
 NAMED = 0
 IN_USE = 0
@@ -21,32 +21,33 @@ NONE = -1
 
 @dataclass(frozen=True)
 class Parameters:
-    banks: int = w.parameter(4, low=1, high=64, source="assumed: a miniature")
-    registers: int = w.parameter(16, low=1, high=1024, source="assumed: a miniature")
+    banks: int = w.parameter(4, low=1, high=64, source="assumed: an example")
+    registers: int = w.parameter(1024, unit="warp-registers of an SM", low=1, high=4096, source="assumed: 128 KB")
 
 
 class State(NamedTuple):
     banks: int
     physical: NDArray[np.int64]  # [warp, register] or NONE
     used: NDArray[np.uint8]  # [sm, physical register]
+    in_use: NDArray[np.int64]  # [sm] how many
 
 
 def init(parameters: Parameters, program: w.Program) -> State:
-    names = np.full(program.register_count, NONE, np.int64)
-    return State(parameters.banks, w.per_warp(names), w.per_sm(np.zeros(parameters.registers, np.uint8)))
+    names = w.per_warp(np.full(program.register_count, NONE, np.int64))
+    return State(parameters.banks, names, w.per_sm(np.zeros(parameters.registers, np.uint8)), w.per_sm(np.int64(0)))
 
 
 def name(state: State, program: w.Program, warp: int, register: int, plan: w.Plan) -> None:
     """Give a register a physical one, unless it has one."""
     sm = w.sm_of(program, warp)
     if state.physical[warp, register] == NONE:
-        for physical in range(state.used.shape[1]):
-            if state.used[sm, physical] == 0:
-                state.used[sm, physical] = 1
-                state.physical[warp, register] = physical
-                w.count(plan, NAMED)
-                break
-        tell(state, sm, plan)
+        physical = 0
+        while state.used[sm, physical]:
+            physical += 1
+        state.used[sm, physical] = 1
+        state.physical[warp, register] = physical
+        w.count(plan, NAMED)
+        add(state, sm, 1, plan)
 
 
 def release(state: State, program: w.Program, warp: int, register: int, plan: w.Plan) -> None:
@@ -55,15 +56,13 @@ def release(state: State, program: w.Program, warp: int, register: int, plan: w.
     if state.physical[warp, register] != NONE:
         state.used[sm, state.physical[warp, register]] = 0
         state.physical[warp, register] = NONE
-        tell(state, sm, plan)
+        add(state, sm, -1, plan)
 
 
-def tell(state: State, sm: int, plan: w.Plan) -> None:
-    """How many are in use from now on."""
-    in_use = 0
-    for physical in range(state.used.shape[1]):
-        in_use += state.used[sm, physical]
-    w.level(plan, IN_USE, in_use)
+def add(state: State, sm: int, change: int, plan: w.Plan) -> None:
+    """So many more are in use from now on."""
+    state.in_use[sm] += change
+    w.level(plan, IN_USE, state.in_use[sm])
 
 
 @w.hook
