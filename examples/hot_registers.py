@@ -1,4 +1,4 @@
-"""The registers that the code accesses most live in a small store; the compiler estimates how often from the loops."""
+"""The registers that the code accesses most live in an operand register file; loops say how often that is."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from warpreg.designs import interface as w
 
-DESIGN = w.Declaration(slot="levels", levels=("MRF", "HOT"), order="static", source="assumed: an example")
+DESIGN = w.Declaration(slot="levels", levels=("MRF", "ORF"), order="static", source="assumed: an example")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def hints(program: w.Program, parameters: Parameters, analysis: w.Analysis) -> H
 
 
 def structures(parameters: Parameters) -> tuple[w.Structure, ...]:
-    return w.Structure("MRF"), w.Structure("HOT", entries=parameters.entries)
+    return w.Structure("MRF"), w.Structure("ORF", entries=parameters.entries)
 
 
 @w.hook

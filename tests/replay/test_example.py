@@ -72,5 +72,5 @@ LOOP = kernel(
 def test_the_compiler_keeps_the_registers_of_loops_near(entries: int, reads: int, writes: int) -> None:
     """R1 is the first, then R0; the path has five iterations, as the loop's constant trip count says."""
     found = replay(one_warp([0, 1, 1, 1, 1, 1, 2]), LOOP, load(EXAMPLES / "hot_registers.py"), entries=entries)
-    assert (found.reads("HOT"), found.writes("HOT")) == (reads, writes)
+    assert (found.reads("ORF"), found.writes("ORF")) == (reads, writes)
     assert (found.reads(), found.writes()) == (2 + 10 + 2, 3 + 5)

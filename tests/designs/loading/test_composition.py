@@ -9,8 +9,9 @@ import pytest
 from tests.designs.kernels import kernel, op, r
 from tests.replay.paths import one_warp
 
-from warpreg.designs import DesignError, load
+from warpreg.designs import Design, DesignError, load
 from warpreg.designs.hints.program_table import program_table
+from warpreg.designs.interface.plan import blank_plan
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay import Counts, replay
@@ -167,6 +168,56 @@ def compile(program, parameters):
     )
     with pytest.raises(DesignError, match=r"one\+other: both one and other fill strand_end"):
         design.compile(program_table(code()), design.configure(), code())
+
+
+USED = 'DESIGN = Declaration(slot="policy", order="sm", events=("a", "b"), resources=("x",), source="assumed: a test")'
+USER = """
+    DESIGN = Declaration(
+        slot="policy", order="sm", events=("a", "b", "{0}"), resources=("y",), uses=("used",), source="assumed: a test"
+    )
+    class State(NamedTuple):
+        used: object
+    def init(parameters, program): return State(None)
+    @hook
+    def admit(state, program, warp, pc, plan):
+        return {1}
+"""
+
+
+def together(folder: Path, **texts: str) -> Design:
+    return load("+".join(str(written(folder, name, text)) for name, text in texts.items()))
+
+
+def test_a_design_continues_the_names_of_one_that_it_uses(tmp_path: Path) -> None:
+    """The events a and b are the same ones; the resources are apart."""
+    design = together(tmp_path, mine=USER.format("c", 0), levels=LEVELS, used=USED)
+    assert (design.name, design.levels) == ("levels+used+mine", ("MRF", "SLOW"))
+    assert (design.events, design.declaration.resources) == (("a", "b", "c"), ("x", "y"))
+
+
+def test_the_user_decides(tmp_path: Path) -> None:
+    """The admission of the design that it uses is not called."""
+    design = together(tmp_path, mine=USER.format("c", 5), used=USED + "\n" + ADMIT)
+    state, plan = design.module.State(0, load(tmp_path / "mine.py").module.State(0)), blank_plan(1, 3, 1, 1)
+    assert design.hooks["admit"](state, program_table(code()), 0, 0, plan) == 5
+
+
+def test_two_designs_that_continue_a_thirds_names(tmp_path: Path) -> None:
+    other = USER.format("d", 0).replace('slot="policy"', 'slot="mapping"').replace('"y"', '"z"')
+    with pytest.raises(DesignError, match=r"other\+used\+one: other and one all add events to those of used"):
+        together(tmp_path, used=USED, one=USER.format("c", 0), other=other)
+
+
+def test_designs_that_use_each_other(tmp_path: Path) -> None:
+    one = USER.format("c", 0).replace('uses=("used",)', 'uses=("other",)').replace("used:", "other:")
+    other = USER.format("d", 0).replace('uses=("used",)', 'uses=("one",)').replace("used:", "one:")
+    with pytest.raises(DesignError, match=r"one\+other: one and other use each other in a circle"):
+        together(tmp_path, one=one, other=other)
+
+
+def test_a_design_twice(tmp_path: Path) -> None:
+    with pytest.raises(DesignError, match=r"rfc\+rfc: two designs are named rfc"):
+        load("rfc+rfc")
 
 
 DOUBLED = """

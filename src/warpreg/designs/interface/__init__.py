@@ -2,7 +2,8 @@
 
 A design is one file.  It declares ``DESIGN = Declaration(...)`` and, where needed: a frozen dataclass ``Parameters``
 whose fields are made by ``parameter``; ``class State(NamedTuple)`` and ``init(parameters, program) -> State``;
-``compile(program, parameters) -> Program``, which fills hint columns; ``rewrite(kernel, parameters) -> Kernel``, which
+``compile(program, parameters) -> Program``, which fills hint columns; ``hints(program, parameters, analysis)``, which
+returns hints of its own; ``rewrite(kernel, parameters) -> Kernel``, which
 inserts or renames instructions; ``residency(parameters, program, machine) -> Residency``, the register-file share of a
 warp; ``structures(parameters)``, the storage of each level; ``hardware(parameters, machine)``, tables and logic that it
 adds; and functions under ``@hook``.  Without a hook that plans it, an operand goes to level 0, the MRF.
