@@ -35,3 +35,34 @@ def test_no_more_loads_are_under_way_than_it_lets(
         assert (limited["stalls"]["token"] > 0) == (most < 32)
         assert limited["mrf_reads"] == free["mrf_reads"]
     assert found[1] > found[4] > found[32] == free["cycles"]
+
+
+PROFILED = """
+from typing import NamedTuple
+import numpy as np
+from warpreg.designs.interface import *
+DESIGN = Declaration(slot="policy", order="warp", events=("a warp", "profile"), profile=True, source="assumed: a test")
+
+class Hints(NamedTuple):
+    visits: np.ndarray
+
+def hints(program, parameters, analysis):
+    return Hints(analysis.frequencies)
+
+@hook
+def warp_end(state, program, warp, plan):
+    count(plan, 0)
+    count(plan, 1, program.hints.visits[0])
+"""
+
+
+@pytest.mark.slow
+def test_a_profile_of_the_launch_reaches_the_hooks_of_a_timing_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the 4 warps enters the first block once, and reads the 4 of the whole launch."""
+    interpret(monkeypatch, sms=1)
+    (tmp_path / "profiled.py").write_text(PROFILED, encoding="utf-8")
+    trace = write_vector_add(tmp_path, 128)
+    found = told(capsys, trace, "--design", str(tmp_path / "profiled.py"))
+    assert found["timing"]["counts"]["events"] == {"a warp": 4, "profile": 4 * 4}

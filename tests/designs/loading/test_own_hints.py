@@ -155,6 +155,29 @@ def test_every_function_may_ask_for_the_analysis(tmp_path: Path) -> None:
     assert design.explain(program_table(LOOP), design.configure(), LOOP) == {0: "2 ways on from block 1"}
 
 
+def test_the_analysis_is_that_of_the_rewritten_kernel(tmp_path: Path) -> None:
+    """The first instruction is executed twice, so the loop begins at pc 2."""
+    text = """
+    import dataclasses
+
+    class Columns(NamedTuple):
+        inside: np.ndarray
+
+    def rewrite(kernel, parameters, analysis):
+        first = kernel.blocks[0]
+        assert len(analysis.live_before) == 5
+        doubled = dataclasses.replace(first, instructions=first.instructions * 2)
+        return dataclasses.replace(kernel, blocks=(doubled, *kernel.blocks[1:]))
+
+    def hints(program, parameters, analysis):
+        assert len(analysis.live_before) == 6
+        return Columns(analysis.block_of == 1)
+    """
+    design = load(written(tmp_path, text))
+    program = design.program(design.rewrite(LOOP, design.configure()), design.configure())
+    assert program.hints.inside.tolist() == [False, False, True, True, True, False]
+
+
 def test_a_state_without_a_field_for_a_used_design(tmp_path: Path) -> None:
     head = HEAD.replace("profile=True", 'uses=("my-table",)')
     expected = (

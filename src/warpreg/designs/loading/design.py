@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import inspect
 from collections.abc import Callable, Collection, Mapping
@@ -97,7 +98,8 @@ class Design:
             raise DesignError(f"{self.path}: rewrite returned a {type(rewritten).__name__}, expected a Kernel")
         if [block.successors for block in rewritten.blocks] != [block.successors for block in kernel.blocks]:
             raise DesignError(f"{self.path}: rewrite changed the blocks, it may change instructions inside them")
-        return rewritten
+        is_copy = rewritten is not kernel and rewritten.analyses is kernel.analyses
+        return dataclasses.replace(rewritten, analyses={}) if is_copy else rewritten
 
     def compile(
         self,
