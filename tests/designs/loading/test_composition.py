@@ -260,3 +260,16 @@ def rewrite(kernel, parameters):
     path = written(tmp_path, "one", text)
     with pytest.raises(DesignError, match="rewrite changed the blocks, it may change instructions inside them"):
         replay(one_warp([0]), code(), load(path), mode="interpreted")
+
+
+def test_hardware_of_a_used_design_exists_once(tmp_path: Path) -> None:
+    table = """
+def hardware(parameters):
+    return Table("map", entries=8, bits=4),{more}
+"""
+    design = together(
+        tmp_path,
+        mine=dedent(USER.format("c", 0)) + table.format(more=' Logic("free"),'),
+        used=USED + "\n" + table.format(more=""),
+    )
+    assert [one.name for one in design.hardware(design.configure())] == ["map", "free"]

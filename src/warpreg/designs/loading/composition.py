@@ -22,7 +22,7 @@ from warpreg.designs.interface.declaration import ORDERS, SLOTS, Declaration, fi
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.program import HINTS, Program
 from warpreg.designs.interface.residency import Launch, Room
-from warpreg.designs.loading.arrangement import Names, arranged, deciders, names_of, used_by
+from warpreg.designs.loading.arrangement import Names, arranged, deciders, names_of, used_by, uses
 from warpreg.designs.loading.composed_hooks import Part, composed_hooks
 from warpreg.designs.loading.design import Design, Recorded
 from warpreg.energy.counts import Structure
@@ -130,8 +130,15 @@ class Composition(Design):
         return getattr(self.module, "Hints", None)
 
     def hardware(self, parameters: Any, machine: Machine | None = None) -> tuple[Table | Logic, ...]:
-        """That of all parts.  Raises DesignError for two of one name."""
-        found = [one for part, values in self._each(parameters) for one in part.hardware(values, machine)]
+        """The hardware of all designs.  A design that uses another may repeat its hardware, which exists once.
+
+        Raises DesignError for two of one name otherwise.
+        """
+        own = {part: part.hardware(values, machine) for part, values in self._each(parameters)}
+        found: list[Table | Logic] = []
+        for part, added in own.items():
+            known = {one.name for other in self.parts if uses(part, other, self.parts) for one in own[other]}
+            found += [one for one in added if one.name not in known]
         names = [one.name for one in found]
         if twice := next((one for one in names if names.count(one) > 1), None):
             raise DesignError(f"{self.name}: two of the designs have hardware named {twice}")
