@@ -17,6 +17,9 @@ from warpreg.ir.errors import UnknownNameError
 
 ACTIONS: tuple[tuple[int, Action], ...] = ((READ, "read"), (WRITE, "write"))
 DATAPATHS: tuple[tuple[int, Datapath], ...] = ((PRIVATE, "private"), (SHARED, "shared"))
+READS_PLANNED_BY = frozenset({"plan_reads"})
+WRITES_PLANNED_BY = frozenset({"plan_write", "produced"})
+"""Hooks that take the sources, or the results, of all instructions over from the register file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +125,9 @@ def add_unplanned(
     defines.
     """
     per_pc = np.repeat(visits, np.diff(program.first_pc))
-    for action, hook, starts in (
-        (READ, "plan_reads", program.source_start),
-        (WRITE, "plan_write", program.result_start),
+    for action, planning, starts in (
+        (READ, READS_PLANNED_BY, program.source_start),
+        (WRITE, WRITES_PLANNED_BY, program.result_start),
     ):
-        if hook not in hooks:
+        if planning.isdisjoint(hooks):
             np.add.at(accesses[0, action], program.datapath, per_pc * np.diff(starts))

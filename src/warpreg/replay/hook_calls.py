@@ -12,15 +12,18 @@ from typing import Any
 import numpy as np
 
 from warpreg.designs.interface.plan import Plan, counting_plan
-from warpreg.designs.interface.program import Program
+from warpreg.designs.interface.program import Program, source_operands
 from warpreg.jit.natives import Function, nothing
 from warpreg.jit.records import by_reference
 
 HOOKS = (
-    "plan_reads", "plan_write", "arrived", "warp_start", "warp_end", "activated", "suspended", "block_start",
-    "block_end",
+    "plan_reads", "plan_write", "issued", "collected", "produced", "arrived", "warp_start", "warp_end", "activated",
+    "suspended", "block_start", "block_end",
 )  # fmt: skip
-"""The hooks that a replay calls; those of thread blocks only with a schedule.  Without one, results arrive at once."""
+"""The hooks that a replay calls; those of thread blocks only with a schedule.  Without one, results arrive at once.
+
+With a schedule, results of long-latency instructions are produced where they arrive.
+"""
 
 
 @nothing
@@ -30,6 +33,21 @@ def plan_reads(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> 
 
 @nothing
 def plan_write(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """Placeholder for the design's hook."""
+
+
+@nothing
+def issued(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """Placeholder for the design's hook."""
+
+
+@nothing
+def collected(state: Any, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
+    """Placeholder for the design's hook."""
+
+
+@nothing
+def produced(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """Placeholder for the design's hook."""
 
 
@@ -73,11 +91,28 @@ def call_issued(state: Any, program: Program, blank: Plan, sm: int, warp: int, m
     plan = by_reference(counting_plan(blank, mask, program.datapath[pc], warp, sm))
     plan_reads(state, program, warp, pc, plan)
     plan_write(state, program, warp, pc, plan)
+    issued(state, program, warp, pc, plan)
+    collect(state, program, warp, pc, plan)
+    if not program.long_latency[pc]:
+        produce(state, program, warp, pc, plan)
+
+
+def collect(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """The sources of an instruction are read, in operand order."""
+    for operand in source_operands(program, pc):
+        collected(state, program, warp, pc, operand, plan)
+
+
+def produce(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """The results of an instruction are there, if it has any."""
+    if program.result_start[pc] < program.result_start[pc + 1]:
+        produced(state, program, warp, pc, plan)
 
 
 def call_arrived(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
-    """The results of instruction ``pc`` are available."""
+    """The results of long-latency instruction ``pc`` are available."""
     plan = by_reference(counting_plan(blank, mask, program.datapath[pc], warp, sm))
+    produce(state, program, warp, pc, plan)
     arrived(state, program, warp, pc, plan)
 
 
@@ -117,13 +152,20 @@ def _no_call(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask
 
 
 @nothing
+def _none_of_instruction(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """In place of `collect` and `produce`."""
+
+
+@nothing
 def _no_call_at(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
     """Replacement of a call for an instruction without hooks."""
 
 
 CALLS: Mapping[Function, tuple[tuple[str, ...], Function]] = {
-    call_issued: (("plan_reads", "plan_write"), _no_call_at),
-    call_arrived: (("arrived",), _no_call_at),
+    call_issued: (("plan_reads", "plan_write", "issued", "collected", "produced"), _no_call_at),
+    call_arrived: (("produced", "arrived"), _no_call_at),
+    collect: (("collected",), _none_of_instruction),
+    produce: (("produced",), _none_of_instruction),
     call_activated: (("activated",), _no_call),
     call_suspended: (("suspended",), _no_call),
     call_warp_end: (("warp_end",), _no_call),

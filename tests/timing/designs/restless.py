@@ -39,12 +39,26 @@ DESIGN = Declaration(
     slot="levels",
     levels=("MRF", "TOP"),
     order="sm",
-    events=("starts", "ends", "blocks", "entered", "left", "found", "heads", "sent", "waited", "clock"),
+    events=(
+        "starts",
+        "ends",
+        "blocks",
+        "entered",
+        "left",
+        "found",
+        "heads",
+        "sent",
+        "waited",
+        "clock",
+        "issued",
+        "collected",
+        "produced",
+    ),
     resources=("passes", "active"),
     source="assumed: a test",
 )
 TOP = 1
-STARTS, ENDS, BLOCKS, ENTERED, LEFT, FOUND, HEADS, SENT, WAITED, CLOCK = range(10)
+STARTS, ENDS, BLOCKS, ENTERED, LEFT, FOUND, HEADS, SENT, WAITED, CLOCK, ISSUED, COLLECTED, PRODUCED = range(13)
 PASSES, ACTIVE = 0, 1
 GATE = 7
 
@@ -177,19 +191,47 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
 @hook
 def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     for operand in range(program.result_start[pc], program.result_start[pc + 1]):
-        choice = mix(state.seed, operand, state.own[warp], 5)
-        slow = mix(state.seed, operand, 13, 3)
-        if choice == 0:
-            write(plan, operand, TOP, cycles=1 + slow)
-        elif choice == 1:
-            write(plan, operand, MRF, bank=slow, cycles=1 + slow)
-        elif choice == 2:
-            write(plan, operand, MRF)
-            write(plan, operand, TOP, cycles=1 + slow)
-        elif choice == 3:
-            write(plan, operand, MRF)
+        if mix(state.seed, operand, 17, 2) == 0:
+            place(state, operand, state.own[warp], plan)
     if mix(state.seed, pc, state.own[warp], 5) == 0:
         extra(plan, MRF, WRITE, 4)
+
+
+def place(state: State, operand: int, turn: int, plan: Plan) -> None:
+    """Plan a result somewhere, or nowhere."""
+    choice = mix(state.seed, operand, turn, 5)
+    slow = mix(state.seed, operand, 13, 3)
+    if choice == 0:
+        write(plan, operand, TOP, cycles=1 + slow)
+    elif choice == 1:
+        write(plan, operand, MRF, bank=slow, cycles=1 + slow)
+    elif choice == 2:
+        write(plan, operand, MRF)
+        write(plan, operand, TOP, cycles=1 + slow)
+    elif choice == 3:
+        write(plan, operand, MRF)
+
+
+@hook
+def issued(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    count(plan, ISSUED, (pc + 1) * now(plan) + (plan.mask & 7) + (plan.base & 127))
+
+
+@hook
+def collected(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
+    state.own[warp] += operand
+    count(plan, COLLECTED, (operand + 1) * now(plan) * (1 + state.own[warp] % 5))
+    if mix(state.seed, operand, state.own[warp], 5) == 0:
+        extra(plan, MRF, READ, 5)
+
+
+@hook
+def produced(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """Plans the results that ``plan_write`` leaves."""
+    count(plan, PRODUCED, (pc + 1) * now(plan) * (1 + state.own[warp] % 3) + (plan.base & 127))
+    for operand in range(program.result_start[pc], program.result_start[pc + 1]):
+        if mix(state.seed, operand, 17, 2) == 1:
+            place(state, operand, now(plan), plan)
 
 
 @hook

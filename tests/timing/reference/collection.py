@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
-from tests.timing.reference.instruction import UnderWay
+from tests.timing.reference.instruction import Source, UnderWay
 from tests.timing.reference.log import Log
 from tests.timing.reference.machine import Banks, CollectorSet, Sm
 
 Dispatch = Callable[[UnderWay, int], bool]
+Collected = Callable[[UnderWay, list[Source], int], None]
+At = Callable[[int, Callable[[int], None]], None]
 
 
 @dataclass(eq=False)
@@ -29,10 +32,12 @@ class OperandPath:
     """``latches[scheduler, pipe]`` holds at most one instruction.
 
     ``writes[bank]`` is the bank's queue of (who, word); accesses that belong to no operand stand in it for nobody.
+    ``collected`` is told of sources that are read, ``at`` lets something happen in phase 1 of a cycle to come.
     """
 
-    def __init__(self, sm: Sm, banks: Banks, log: Log) -> None:
+    def __init__(self, sm: Sm, banks: Banks, log: Log, collected: Collected, at: At) -> None:
         self._sm, self._banks, self._log = sm, banks, log
+        self._collected, self._at = collected, at
         self.latches: dict[tuple[int, str], UnderWay] = {}
         self.writes: list[list[tuple[UnderWay | None, int]]] = [[] for _ in range(banks.count)]
         self.groups = [
@@ -96,9 +101,10 @@ class OperandPath:
             issued, asked = requests[0]
             if ports and taken.get(issued.sequence, 0) >= ports:
                 continue
-            for source in issued.sources:
-                if (source.word, source.bank) == (asked.word, bank):
-                    source.there_from = now if source.cycles <= 1 else after + source.cycles - 1
+            granted = [source for source in issued.sources if (source.word, source.bank) == (asked.word, bank)]
+            for source in granted:
+                source.there_from = now if source.cycles <= 1 else after + source.cycles - 1
+            self._collected(issued, granted, now)
             taken[issued.sequence] = taken.get(issued.sequence, 0) + 1
             self._log.bank(now, bank, "read", issued.sequence, asked.word)
 
@@ -114,7 +120,16 @@ class OperandPath:
                     for source in issued.sources:
                         if source.bank is None:
                             source.there_from = now + source.cycles
+                            self._served_elsewhere(issued, source, now)
                     del self.latches[issued.warp.slot % self._sm.schedulers, issued.instruction.pipe]
+
+    def _served_elsewhere(self, issued: UnderWay, source: Source, now: int) -> None:
+        if source.merged is not None:
+            return
+        if source.cycles <= 0:
+            self._collected(issued, [source], now)
+        else:
+            self._at(now + source.cycles, partial(self._collected, issued, [source]))
 
     def _belongs(self, issued: UnderWay, group: Collectors) -> bool:
         return self.group_of(issued.warp.slot, issued.instruction.pipe) is group

@@ -168,6 +168,37 @@ class Hooks:
             where = (self._number(issued.warp), issued.instruction.pc, _pc(head))
             self._call("written_back", plan, *where, *(_addresses(head) if head else (0, 0, 0)))
 
+    def issued(self, issued: UnderWay, now: int) -> None:
+        """It has issued, and its operands are planned."""
+        if self.defines("issued"):
+            plan = self._plan(now, issued.step, issued.warp)
+            self._call("issued", plan, self._number(issued.warp), issued.instruction.pc)
+
+    def collected(self, issued: UnderWay, row: int, now: int) -> None:
+        """The collector has the source of that position, and with it those that are merged with it."""
+        if not self.defines("collected"):
+            return
+        pc = issued.instruction.pc
+        operand = int(self._shared.program.source_start[pc]) + row
+        plan = self._plan(now, issued.step, issued.warp)
+        self._call("collected", plan, self._number(issued.warp), pc, operand)
+
+    def produced(self, issued: UnderWay, now: int) -> None:
+        """The results are there; the design may say where they go."""
+        if not self.defines("produced") or not issued.results:
+            return
+        plan = self._plan(now, issued.step, issued.warp)
+        if issued.planned is not None:
+            plan.results[:] = issued.planned
+        self._call("produced", plan, self._number(issued.warp), issued.instruction.pc)
+        self._set_results(issued, plan)
+
+    def _set_results(self, issued: UnderWay, plan: Plan) -> None:
+        slot = issued.warp.slot
+        issued.results = [
+            self._result(word, slot, plan.results[row].tolist()) for row, word in enumerate(issued.instruction.results)
+        ]
+
     def plan(self, issued: UnderWay, now: int) -> None:
         """``plan_reads``, then ``plan_write``: where the instruction's operands are."""
         program, pc = self._shared.program, issued.instruction.pc
@@ -175,15 +206,16 @@ class Hooks:
         for name in ("plan_reads", "plan_write"):
             if self.defines(name):
                 self._call(name, plan, self._number(issued.warp), pc)
-            else:
+                if name == "plan_write":
+                    issued.planned = plan.results.copy()
+            elif name == "plan_reads" or not self.defines("produced"):
                 count = len(issued.instruction.sources if name == "plan_reads" else issued.instruction.results)
                 action = details.READ if name == "plan_reads" else details.WRITE
                 plan.accesses[action * 2 + int(program.datapath[pc])] += count
         slot = issued.warp.slot
         for row, word in enumerate(issued.instruction.sources):
             issued.sources.append(self._source(word, slot, plan.sources[row].tolist()))
-        for row, word in enumerate(issued.instruction.results):
-            issued.results.append(self._result(word, slot, plan.results[row].tolist()))
+        self._set_results(issued, plan)
 
     def bank_of(self, register: int, slot: int) -> int:
         """By the machine's mapping; any with the ideal operand path."""
@@ -203,7 +235,7 @@ class Hooks:
         return Source(word, None if bank == UNSET else bank, cycles)
 
     def _result(self, word: int, slot: int, rows: list[list[int]]) -> Result:
-        if not self.defines("plan_write"):
+        if not self.defines("plan_write") and not self.defines("produced"):
             return Result(word, self.bank_of(word, slot))
         (in_banks, bank, slow, *_), (elsewhere, _, quick, *_) = rows
         if in_banks == UNSET:

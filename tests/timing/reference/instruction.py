@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     from tests.timing.reference.warp import Warp
 
@@ -116,6 +119,7 @@ class UnderWay:
     cells in the scoreboard, and words in write queues that no cell waits for.
 
     ``sends_from`` is the first cycle in which it may send, ``entered`` when it took its place in the load-store queue.
+    ``planned``: what ``plan_write`` has said of its results.
     """
 
     step: Step
@@ -129,6 +133,7 @@ class UnderWay:
     sent: int = 0
     returned: int = 0
     has_sent_all: bool = False
+    planned: NDArray[np.int32] | None = None
 
     @property
     def instruction(self) -> Instruction:
@@ -136,9 +141,11 @@ class UnderWay:
 
     def has_operands(self, now: int) -> bool:
         """Whether every source is there."""
-        return all(self._is_there(source, now) for source in self.sources)
+        arriving = (self.arrives_with(source).there_from for source in self.sources)
+        return all(there_from is not None and there_from <= now for there_from in arriving)
 
-    def _is_there(self, source: Source, now: int) -> bool:
+    def arrives_with(self, source: Source) -> Source:
+        """The source that a merged one arrives with; another one itself."""
         while source.merged is not None:
             source = self.sources[source.merged]
-        return source.there_from is not None and source.there_from <= now
+        return source

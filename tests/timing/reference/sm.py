@@ -7,7 +7,7 @@ from functools import partial
 
 from tests.timing.reference.collection import OperandPath
 from tests.timing.reference.hooks import Hooks, Shared
-from tests.timing.reference.instruction import Result, Step, UnderWay
+from tests.timing.reference.instruction import Result, Source, Step, UnderWay
 from tests.timing.reference.load_store import LoadStore
 from tests.timing.reference.log import Issue, Log
 from tests.timing.reference.machine import Sm
@@ -33,7 +33,7 @@ class StreamingMultiprocessor:
         self.hooks = Hooks(shared, sm, index, self._wake)
         self.units = Units(sm)
         self.load_store = LoadStore(sm, index, memory)
-        self.path = OperandPath(sm, sm.banks, self.log) if sm.banks else None
+        self.path = OperandPath(sm, sm.banks, self.log, self._collected, self._at) if sm.banks else None
         self.stalls = Stalls(self.units, self.load_store, self.path)
         self.schedulers = [self._scheduler(number) for number in range(sm.schedulers)]
         self._issued = 0
@@ -46,10 +46,12 @@ class StreamingMultiprocessor:
 
     def complete(self, now: int) -> set[int]:
         """Phase 1.  Returns the banks that were written."""
-        for issued in self.load_store.returned(now):
+        back = self.load_store.returned(now)
+        for issued in back:
             if issued.instruction.kind != "store":
                 self.log.load_cycles.append(now - issued.entered)
             self.hooks.memory_returned(issued, now)
+        for issued in back:
             self._results_are_there(issued, now)
         for event in self.due.pop(now, []):
             event(now)
@@ -182,7 +184,12 @@ class StreamingMultiprocessor:
             warp.block.gather(*instruction.gathers)
             warp.gathers_at = instruction.gathers[0] if warp.at_barrier else None
         self.hooks.plan(issued, now)
+        self.hooks.issued(issued, now)
+        if instruction.pipe == "ctrl" or self.path is None:
+            for row in range(len(issued.sources)):
+                self.hooks.collected(issued, row, now)
         if instruction.pipe == "ctrl":
+            self.hooks.produced(issued, now)
             warp.fetched = now + self.sm.pipes["ctrl"].latency
             return "ctrl"
         warp.fetched = now + 1
@@ -193,6 +200,12 @@ class StreamingMultiprocessor:
         else:
             self._dispatch(issued, now)
         return instruction.pipe
+
+    def _collected(self, issued: UnderWay, granted: list[Source], now: int) -> None:
+        """Some sources are read, and those that arrive with them."""
+        for row, source in enumerate(issued.sources):
+            if any(issued.arrives_with(source) is one for one in granted):
+                self.hooks.collected(issued, row, now)
 
     def _dispatch(self, issued: UnderWay, now: int) -> bool:
         """Give an instruction with all its operands to its pipe; False if that does not take it now."""
@@ -230,6 +243,7 @@ class StreamingMultiprocessor:
 
     def _results_are_there(self, issued: UnderWay, now: int) -> None:
         """Results go where the plan says; cells that nobody writes to a bank first leave the scoreboard."""
+        self.hooks.produced(issued, now)
         instruction = issued.instruction
         for cell in instruction.results_apart:
             del issued.warp.scoreboard[cell]

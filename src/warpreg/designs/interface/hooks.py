@@ -54,6 +54,11 @@ HOOKS: dict[str, HookSpec] = {
         _INSTRUCTION,
         "which levels each result of instruction pc is written to; called after plan_reads of the same instruction",
     ),
+    "issued": HookSpec(_INSTRUCTION, "how state changes when instruction pc has issued; it plans no operands"),
+    "collected": HookSpec(
+        ("state", "program", "warp", "pc", "operand", "plan"),
+        "how state changes when the collector has read a source operand of instruction pc",
+    ),
     "load_lookup": HookSpec(
         ("state", "program", "warp", "pc", *_ADDRESSES),
         "the cycles until a global load completes without accessing memory; 0: it accesses memory",
@@ -62,6 +67,10 @@ HOOKS: dict[str, HookSpec] = {
     "memory_issued": HookSpec(_INSTRUCTION, "how state changes when an instruction accesses memory"),
     "memory_returned": HookSpec(
         ("state", "program", "warp", "pc", "cycles", "plan"), "how state changes given the cycles that memory took"
+    ),
+    "produced": HookSpec(
+        _INSTRUCTION,
+        "which levels the results of instruction pc are written to, when they leave their unit or memory",
     ),
     "arrived": HookSpec(_INSTRUCTION, "where the results of long-latency instruction pc go when they arrive"),
     "written_back": HookSpec(

@@ -18,6 +18,8 @@ from warpreg.jit.natives import Function
 from warpreg.jit.records import by_reference, replacing
 
 PLANNING_ORDER = ("levels", "mapping", "policy")
+PLANNING = (("plan_reads",), ("plan_write", "produced"))
+"""Hooks that plan the sources of an instruction, and its results."""
 _with_hints = replacing("hints")
 
 
@@ -46,10 +48,10 @@ def composed_hooks(parts: Sequence[Part]) -> dict[str, FunctionType]:
 
 def _composed(name: str, parts: Sequence[Part]) -> FunctionType:
     defining = [part for part in parts if name in part.hooks]
-    if name in ("plan_reads", "plan_write"):
-        defining.sort(key=lambda part: min(PLANNING_ORDER.index(slot) for slot in part.slots))
-        if len(defining) > 1:
-            return combined(name, _planning(name, defining, parts), [part.hooks[name] for part in defining])
+    planning = planning_parts(parts, next((hooks for hooks in PLANNING if name in hooks), ()))
+    if len(planning) > 1:
+        defining.sort(key=planning.index)
+        return combined(name, _planning(name, planning, parts), [part.hooks[name] for part in defining])
     called = [_part_hook(name, part, parts) for part in defining]
     last = called.pop()
     for one in reversed(called):
@@ -84,14 +86,32 @@ def _in_turn(first: Function, then: Function) -> Function:
     return both
 
 
-def _planning(name: str, defining: Sequence[Part], parts: Sequence[Part]) -> Function:
-    """The hook that plans the operands of an instruction, for several designs that do."""
-    calls = [_planning_call(name, part, LATER if place else FIRST, parts) for place, part in enumerate(defining)]
+def planning_parts(parts: Sequence[Part], hooks: Sequence[str]) -> list[Part]:
+    """The designs that define one of these hooks, in the order in which they plan operands."""
+    planning = [part for part in parts if not part.hooks.keys().isdisjoint(hooks)]
+    return sorted(planning, key=lambda part: planning_rank(part.slots))
+
+
+def planning_rank(slots: Sequence[str]) -> int:
+    """The place of a design of these slots among those that plan operands."""
+    return min(PLANNING_ORDER.index(slot) for slot in slots)
+
+
+def _planning(name: str, planning: Sequence[Part], parts: Sequence[Part]) -> Function:
+    """The hook that plans operands of an instruction, where several designs plan those: ``planning`` all of them.
+
+    The first hook of an instruction finds nothing planned; ``produced`` goes on where ``plan_write`` has planned.
+    """
+    turns = [(part, LATER if place else FIRST) for place, part in enumerate(planning)]
+    calls = [_planning_call(name, part, turn, parts) for part, turn in turns if name in part.hooks]
+    if name == "plan_reads":
+        calls.insert(0, _forget_sources)
+    elif name == "plan_write" or not any("plan_write" in part.hooks for part in planning):
+        calls.insert(0, _forget_results)
     last = calls.pop()
     for one in reversed(calls):
         last = _in_turn(one, last)
-    begin = _forget_sources if name == "plan_reads" else _forget_results
-    return _in_turn(begin, last)
+    return last
 
 
 def _planning_call(name: str, part: Part, turn: int, parts: Sequence[Part]) -> Function:

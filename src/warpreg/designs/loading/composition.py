@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -23,7 +24,7 @@ from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.program import HINTS, Program
 from warpreg.designs.interface.residency import Launch, Room
 from warpreg.designs.loading.arrangement import Names, arranged, deciders, names_of, used_by, uses
-from warpreg.designs.loading.composed_hooks import Part, composed_hooks
+from warpreg.designs.loading.composed_hooks import Part, composed_hooks, planning_rank
 from warpreg.designs.loading.design import Design, Recorded
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
@@ -159,6 +160,7 @@ def compose(designs: Sequence[Design]) -> Composition:
     """Compose designs.  Raises DesignError with the reason if they are incompatible."""
     parts = arranged(designs)
     name = SEPARATOR.join(part.name for part in parts)
+    _check_results(name, parts)
     levels, events, resources = (names_of(kind, parts) for kind in ("levels", "events", "resources"))
     declarations = [part.declaration for part in parts]
     filled = {slot for one in declarations for slot in one.slots}
@@ -202,6 +204,17 @@ def _hooked(parts: Sequence[Design], names: Sequence[Names], has_hints: bool) ->
         )
         for position, part in enumerate(parts)
     )
+
+
+def _check_results(name: str, parts: Sequence[Design]) -> None:
+    """A design that plans results in ``produced`` alone comes too late for one that takes what it leaves over."""
+    planning = sorted(parts, key=lambda part: planning_rank(part.declaration.slots))
+    for first, later in itertools.combinations(planning, 2):
+        if "produced" in first.hooks and "plan_write" not in first.hooks and "plan_write" in later.hooks:
+            raise DesignError(
+                f"{name}: {first.name} plans results in produced, so {later.name}, which takes over what it leaves, "
+                "cannot plan them in plan_write"
+            )
 
 
 def _parameters(parts: Sequence[Design]) -> type:

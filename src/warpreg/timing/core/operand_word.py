@@ -13,6 +13,9 @@ ALSO_ELSEWHERE = 256
 CYCLE_SHIFT = 8
 RESULT_SHIFT = 9
 
+MERGED_WITH = -(1 << 32)
+"""A source word of ``MERGED_WITH - k``, where it matters: the source arrives with the k-th one."""
+
 WORD_BITS = 6
 WORD_MASK = 63
 

@@ -125,6 +125,35 @@ def plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now
     """Plan its results."""
 
 
+def issued(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
+    """An instruction has issued."""
+
+
+def collected(c: Core, d: Any, sm: SmRow, op: OpRow, k: int, now: int) -> None:
+    """A bank has granted the k-th source, which others may come with."""
+
+
+def served_elsewhere(c: Core, d: Any, sm: SmRow, op: OpRow, k: int, word: int, now: int) -> None:
+    """The k-th source asks for no bank; its instruction has entered a collector."""
+
+
+def collected_at_once(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    """All sources of an instruction are there when it issues."""
+
+
+def is_present(c: Core, entry: OpRow) -> bool:
+    """Whether an entry of the timing wheel says that a source is present."""
+    return False
+
+
+def present(c: Core, d: Any, sm: SmRow, entry: OpRow, now: int) -> None:
+    """The source of such an entry is."""
+
+
+def produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    """The results of an instruction have left their unit or memory; their writes are not queued yet."""
+
+
 def first_read(c: Core, pc: Pc) -> int:
     """First row in ``lists`` of the sources to read: each register once, or every operand if the design needs it."""
     return c.code[pc, code.READS]

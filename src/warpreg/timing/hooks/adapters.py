@@ -163,14 +163,21 @@ def call_plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow
 def _source(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
     level = d.sources[k, LEVEL]
     cycles = d.sources[k, CYCLES] if d.sources[k, CYCLES] != UNSET else 1
-    if level == UNSET or d.sources[k, MERGED] != UNSET:
+    if level == UNSET:
         return -1
+    if d.sources[k, MERGED] != UNSET:
+        return merged_word(d, k)
     bank = d.sources[k, BANK]
     if bank == UNSET:
         if level != 0:
             return -1 - cycles
         bank = ports.bank_of(c, warp, register) if not ports.is_ideal(c) else 0
     return bank | max(0, cycles - 1) << operand_word.CYCLE_SHIFT
+
+
+def merged_word(d: Any, k: int) -> int:
+    """Of a source that arrives with another one."""
+    return -1
 
 
 def first_read(c: Core, pc: Pc) -> int:
@@ -182,6 +189,11 @@ def end_of_reads(c: Core, pc: Pc) -> int:
 
 
 def source_word(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, row: int) -> int:
+    return kept_source(c, op, k)
+
+
+def kept_source(c: Core, op: OpRow, k: int) -> int:
+    """What was planned of a source."""
     return c.rows[op, c.machine[machine.OP_READS] + k]
 
 
@@ -198,7 +210,7 @@ def same_word(c: Core, first: int, k: int, row: CollectorRow, word: int) -> int:
 def ideal_cycles(c: Core, d: Any, op: OpRow, pc: Pc) -> int:
     cycles = 0
     for k in range(c.code[pc, code.ALL_READS_END] - c.code[pc, code.ALL_READS]):
-        word = c.rows[op, c.machine[machine.OP_READS] + k]
+        word = kept_source(c, op, k)
         cycles = max(cycles, word >> operand_word.CYCLE_SHIFT if word >= 0 else -2 - word)
     return cycles
 
@@ -210,7 +222,18 @@ def call_plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow
     first = d.program.result_start[pc]
     forget(d.results, d.program.result_start[pc + 1] - first)
     plan_write(d.state, d.program, number_of(c, warp), pc, plan)
+    keep_results(c, d, op, d.program.result_start[pc + 1] - first)
     settle(c, d, sm, now)
+    note_results(c, d, warp, pc, op)
+
+
+def keep_results(c: Core, d: Any, op: OpRow, count: int) -> None:
+    """What is planned of the first results is needed once more, when they are produced."""
+
+
+def note_results(c: Core, d: Any, warp: WarpRow, pc: Pc, op: OpRow) -> None:
+    """Keep what the plan says of each result in the instruction's row."""
+    first = d.program.result_start[pc]
     for row in range(c.code[pc, code.WRITES], c.code[pc, code.WRITES_END]):
         if c.lists[row, 1] != NONE:
             k = row - c.code[pc, code.WRITES]

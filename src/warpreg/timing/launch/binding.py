@@ -29,7 +29,10 @@ from warpreg.jit.natives import Function
 from warpreg.jit.options import Mode
 from warpreg.timing import memory
 from warpreg.timing.core import ports
-from warpreg.timing.hooks import adapters
+from warpreg.timing.core.columns import machine as machine_columns
+from warpreg.timing.core.columns.typed import array_of
+from warpreg.timing.core.state import Core
+from warpreg.timing.hooks import adapters, operand_events
 from warpreg.timing.launch.compile import CoreRecipe, Entry
 from warpreg.timing.memory import Memory
 from warpreg.timing.sm import banked_path, ideal_path
@@ -78,6 +81,7 @@ class Outside:
         self.fields = allocate(behaviour.name, behaviour.state, Extent.of_sms(sms, slots, schedulers))
         sources, results = _most(self.program.source_start), _most(self.program.result_start)
         self.plan = blank_plan(behaviour.levels, behaviour.events, sources, results, QUEUE, sms, behaviour.resources)
+        self._kept = np.zeros((0, *self.plan.results.shape), np.int32)
         self.accesses, self.moves, self.events = self.plan.accesses, self.plan.moves, self.plan.events
 
     @property
@@ -105,23 +109,34 @@ class Outside:
         ).tolist()
         return summed
 
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self, core: Core) -> tuple[Any, ...]:
         """Arguments of the entry point after the core."""
         if not self.has_design:
             return (self.system,)
-        return (self.system, self.program, self.state, resets_of(self.fields), self.plan)
+        return (self.system, self.program, self.state, resets_of(self.fields), self.plan, self._kept_for(core))
 
-    def entry(self, core: Any, mode: Mode) -> Entry:
+    def _kept_for(self, core: Core) -> NDArray[np.int32]:
+        """Room for what is planned of the results of all instructions under way, where two hooks plan them."""
+        room = len(array_of(core.table)) - int(core.machine[machine_columns.FIRST_OP])
+        if self.behaviour.hooks.keys() >= {"plan_write", "produced"} and len(self._kept) < room:
+            more = np.zeros((room - len(self._kept), *self._kept.shape[1:]), np.int32)
+            self._kept = np.concatenate((self._kept, more))
+        return self._kept
+
+    def entry(self, core: Core, mode: Mode) -> Entry:
         """The entry point of the core for these arguments."""
         replaced: dict[Any, Any] = {**memory.in_place_of_ports(self.system), **self._path()}
-        called = {name: hook for name, hook in self.behaviour.hooks.items() if name in adapters.HOOKED}
+        modules = {name: module for module in (adapters, operand_events) for name in module.HOOKED}
+        called = {name: hook for name, hook in self.behaviour.hooks.items() if name in modules}
         if self.has_design:
             replaced |= adapters.ALWAYS
             replaced[reset_rows] = resetting(self.fields)
         for name, hook in called.items():
-            replaced |= adapters.HOOKED[name]
-            replaced[getattr(adapters, name)] = hook
-        return CoreRecipe(replaced, called, mode).build((core, *self.arguments()))
+            replaced |= modules[name].HOOKED[name]
+            replaced[getattr(modules[name], name)] = hook
+        for names, functions in operand_events.TOGETHER.items():
+            replaced |= functions if called.keys() >= names else {}
+        return CoreRecipe(replaced, called, mode).build((core, *self.arguments(core)))
 
     def _path(self) -> dict[Function, Function]:
         """Port replacements for the optional parts of the core that the machine has."""

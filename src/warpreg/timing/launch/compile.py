@@ -28,9 +28,10 @@ Entry = Callable[..., int]
 
 
 class Designs(NamedTuple):
-    """Argument of the functions of `warpreg.timing.hooks.adapters`: states and plans of the designs.
+    """Argument of the functions of `warpreg.timing.hooks`: states and plans of the designs.
 
-    The arrays are those of the ``plan``.
+    The arrays are those of the ``plan``, but for ``kept`` int32[operations, results, 2, columns]: what is planned of
+    the results of instructions under way.
     """
 
     program: Program
@@ -42,6 +43,7 @@ class Designs(NamedTuple):
     extras: NDArray[Any]
     woken: NDArray[Any]
     queued: NDArray[Any]
+    kept: NDArray[Any]
 
 
 def core(c: Any, memory: Any, d: Any) -> int:
@@ -64,10 +66,10 @@ def alone(c: Any, memory: Any) -> int:
     return core(opened_core(c), opened_memory(memory), 0)
 
 
-def with_designs(c: Any, memory: Any, program: Program, state: Any, resets: Any, plan: Plan) -> int:
+def with_designs(c: Any, memory: Any, program: Program, state: Any, resets: Any, plan: Plan, kept: NDArray[Any]) -> int:
     """Run the core with designs."""
     sources, results = plan.sources, plan.results
-    d = Designs(program, state, resets, plan, sources, results, plan.extras, plan.woken, plan.queued)
+    d = Designs(program, state, resets, plan, sources, results, plan.extras, plan.woken, plan.queued, kept)
     return core(opened_core(c), opened_memory(memory), by_reference(d))
 
 

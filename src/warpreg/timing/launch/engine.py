@@ -65,7 +65,7 @@ class Engine:
         """Run to the end.  Raises TimingError if no warp can continue."""
         self._feed()
         while self.core.clock[clock.TOTAL_BLOCKS] > 0:
-            status = self._entry(self.core, *self._outside.arguments())
+            status = self._entry(self.core, *self._outside.arguments(self.core))
             if status == NEEDS_BLOCKS:
                 self._feed()
             elif status == NEEDS_ROOM:

@@ -22,7 +22,7 @@ def collect(c: Core, d: Any, sm: SmRow, now: int) -> int:
             later = min(later, dispatch(c, d, sm, now))
             c.table[sm, sms.TRIED] = c.table[sm, sms.READY_COLLECTORS]
         if c.table[sm, sms.REQUEST_BANKS] != 0:
-            read_banks(c, sm, written, now, now + (step + 1) // c.machine[machine.STEPS])
+            read_banks(c, d, sm, written, now, now + (step + 1) // c.machine[machine.STEPS])
         written = 0
         if c.table[sm, sms.GROUPS_LATCHED] != 0:
             enter(c, d, sm, now)

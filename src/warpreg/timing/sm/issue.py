@@ -142,8 +142,11 @@ def _issue(c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, warp: 
         c.rows[warp, warps.COPIES] += 1
     ports.plan_reads(c, d, sm, warp, pc, op, now)
     ports.plan_write(c, d, sm, warp, pc, op, now)
+    ports.issued(c, d, sm, warp, pc, op, now)
     move_on(c, warp)
     if pipe == pipes.CTRL:
+        ports.collected_at_once(c, d, sm, op, now)
+        ports.produced(c, d, sm, op, now)
         _control(c, sm, warp, pc, op, now)
     else:
         _enter_scoreboard(c, warp, pc, op)

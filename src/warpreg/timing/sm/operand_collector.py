@@ -111,7 +111,7 @@ def group_of(c: Core, row: SchedulerRow, pipe: int) -> GroupRow:
     return c.rows[row, schedulers.GROUP_FOR + pipe]
 
 
-def read_banks(c: Core, sm: SmRow, taken: int, now: int, after: int) -> None:
+def read_banks(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> None:
     """Let every bank that is not ``taken`` grant its oldest request, unless all ports of its collector are in use.  The
     next step is in cycle ``after``.
     """
@@ -123,7 +123,7 @@ def read_banks(c: Core, sm: SmRow, taken: int, now: int, after: int) -> None:
         collector = _oldest(c, sm, c.rows[bank_row, banks.REQUESTS])
         row = collector_at(c, sm, collector)
         if _takes(c, row, now):
-            if _grant(c, row, bank, now, after):
+            if _grant(c, d, sm, row, bank, now, after):
                 c.rows[bank_row, banks.REQUESTS] ^= bit(collector)
                 if c.rows[bank_row, banks.REQUESTS] == 0:
                     c.table[sm, sms.REQUEST_BANKS] ^= bit(bank)
@@ -161,7 +161,7 @@ def _takes(c: Core, row: CollectorRow, now: int) -> bool:
     return True
 
 
-def _grant(c: Core, row: CollectorRow, bank: int, now: int, after: int) -> bool:
+def _grant(c: Core, d: Any, sm: SmRow, row: CollectorRow, bank: int, now: int, after: int) -> bool:
     """Grant the first word of a collector that waits for the bank; returns whether no other word of it waits for the
     bank.
     """
@@ -176,6 +176,7 @@ def _grant(c: Core, row: CollectorRow, bank: int, now: int, after: int) -> bool:
                 there = after + more if more > 0 else now
                 c.rows[row, collectors.READY_AT] = max(c.rows[row, collectors.READY_AT], there)
                 c.rows[row, collectors.WORD + k] = NONE
+                ports.collected(c, d, sm, c.rows[row, collectors.HELD], k, now)
                 granted = True
     c.rows[row, collectors.MISSING] -= 1
     return alone
@@ -223,6 +224,7 @@ def _take_collector(c: Core, d: Any, sm: SmRow, collector: int, op: OpRow, now: 
         word = ports.source_word(c, d, warp, op, k, source)
         c.rows[row, collectors.WORD + k] = word
         if word < 0:
+            ports.served_elsewhere(c, d, sm, op, k, word, now)
             ready_at = max(ready_at, now - 1 - word)
             continue
         other = ports.same_word(c, first, k, row, word)

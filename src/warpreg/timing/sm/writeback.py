@@ -27,6 +27,8 @@ def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
             give_op(c, op)
         elif c.rows[op, ops.PC] == ops.LEAVES:
             _leaves_late(c, d, sm, op, now)
+        elif ports.is_present(c, op):
+            ports.present(c, d, sm, op, now)
         else:
             _results(c, d, sm, op, now)
         op = following
@@ -67,6 +69,7 @@ def _results(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     """Process the results of ``op``: those that need a bank join its queue, the others are written."""
     pc = c.rows[op, ops.PC]
     warp = c.rows[op, ops.WARP]
+    ports.produced(c, d, sm, op, now)
     first = c.code[pc, code.WRITES]
     for row in range(first, c.code[pc, code.WRITES_END]):
         word = operand_word.SAYS_BANK | 1 << operand_word.RESULT_SHIFT

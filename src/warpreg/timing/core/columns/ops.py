@@ -12,7 +12,7 @@ NEXT = Column[OpRow, OpRow](2)  # next operation in its current list
 DUE = _Word(3)  # cycle in which it is due
 LEFT = _Word(4)  # results that are not written yet
 RECORD = _Word(5)  # index in ``Core.slab`` of its access record, NONE if it has none
-LATE = Column[OpRow, OpRow](5)  # same word of an entry LEAVES: its instruction
+LATE = Column[OpRow, OpRow](5)  # same word of an entry LEAVES or PRESENT: its instruction
 MASK = _Word(6)  # mask of active lanes
 SEQUENCE = _Word(7)  # order of issue in its SM
 TICKETS = _Word(8)  # outstanding transactions
@@ -20,12 +20,12 @@ TO_SEND = _Word(9)  # transactions still to send, or conflict cycles
 UNITS = Column[OpRow, UnitsRow](10)
 ISSUED = _Word(11)  # cycle of issue
 ENTERED = _Word(12)  # cycle in which it entered its collector
-CURSOR = _Word(13)  # index in ``Core.slab`` of its next transaction; see also LEAVES and EXTRA
+CURSOR = _Word(13)  # index in ``Core.slab`` of its next transaction; see also LEAVES, EXTRA and PRESENT
 SENT_AT = _Word(14)  # cycle in which it entered the load-store queue
 READY_AT = _Word(15)  # cycle in which its operands are present
 LINK = _Word(16)  # + k: write after its k-th result in the queue of a bank
 
-TIMER, LEAVES, EXTRA = Pc(-2), Pc(-3), Pc(-4)
+TIMER, LEAVES, EXTRA, PRESENT = Pc(-2), Pc(-3), Pc(-4), Pc(-5)
 """PC of entries that are not instructions: wake a warp; remove a cell (result CURSOR of LATE) from the scoreboard;
-access bank CURSOR, with nothing waiting for it.
+access bank CURSOR, with nothing waiting for it; source CURSOR of LATE is present.
 """
