@@ -24,7 +24,7 @@ def test_warps_of_several_thread_blocks_and_launches_are_one_if_blocks_and_lanes
     first = Recorded().thread_block(0).warp(0).visits(0, 1).warp(1).visits(0, 1).warp(2).visits(0, mask=3)
     second = Recorded().thread_block(0).warp(0).visits(0).cut().visits(1, mask=None).warp(3).visits(0, 1, mask=3)
     found = distinct_warps([first, second], 2, mode)
-    assert [times for times, _ in found.parts] == [1, 3]
+    assert [part.warps for part in found.parts] == [1, 3]
     assert [chunk.size for chunk in found.path_chunks()] == [2 + (1 + 2) + (1 + 3), 2 + (1 + 3)]
     counts = replay(found, TWO_BLOCKS, "mrf", mode=mode)
     assert counts.warp_instructions == 3 * 2 + 1 + 2

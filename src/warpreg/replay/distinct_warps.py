@@ -8,16 +8,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface.program import REPLAY_SLOTS
+from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
+from warpreg.replay.errors import ReplayError
 from warpreg.replay.warp_streams import Splitter
 from warpreg.trace.path import PathWord, RecordedPath
+from warpreg.trace.widths import RecordedWidths, WidthReader, has_widths, places
 
 Words = NDArray[np.uint32]
+Warp = tuple[bytes, bytes]
+"""The words of its path, and the widths of what it wrote."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,48 +33,78 @@ class DistinctWarps:
     As a path, it contains each distinct warp path once.
     """
 
-    parts: tuple[tuple[int, Words], ...]
+    parts: tuple[DistinctPart, ...]
 
     def path_chunks(self) -> Iterator[Words]:
         """Path words with each distinct warp path once."""
-        for _, words in self.parts:
-            yield words
+        for part in self.parts:
+            yield part.words
 
 
-def distinct_warps(paths: Iterable[RecordedPath], blocks: int, mode: Mode = "compiled") -> DistinctWarps:
-    """Distinct warp paths of all ``paths`` of a kernel with this number of basic blocks.  Raises ReplayError for an
-    invalid path.
+@dataclass(frozen=True, slots=True, eq=False)
+class DistinctPart:
+    """Paths of equal weight: each stands for this number of warps.  ``words`` uint32; ``widths`` uint8, one per result
+    row, empty if not requested.
     """
-    times: Counter[bytes] = Counter()
+
+    warps: int
+    words: Words
+    widths: NDArray[np.uint8]
+
+    def path_chunks(self) -> Iterator[Words]:
+        yield self.words
+
+    def width_chunks(self) -> Iterator[NDArray[np.uint8]]:
+        yield self.widths
+
+
+def distinct_warps(
+    paths: Iterable[RecordedPath], blocks: int, mode: Mode = "compiled", widths_of: Kernel | None = None
+) -> DistinctWarps:
+    """Distinct warp paths of all ``paths`` of a kernel with this number of basic blocks.  With ``widths_of``, the
+    kernel, warps whose values differ in width are distinct.  Raises ReplayError for an invalid path, or one without
+    widths.
+    """
+    times: Counter[Warp] = Counter()
     for path in paths:
-        for piece in Splitter(blocks, mode).pieces(path.path_chunks()):
-            content = piece.words.tobytes()
-            places = zip((piece.starts * 4).tolist(), (piece.stops * 4).tolist(), strict=True)
-            times.update(content[start:stop] for start, stop in places if stop > start)
-    by_times: dict[int, list[bytes]] = {}
+        for piece in Splitter(blocks, mode, _reader(path, widths_of, mode)).pieces(path.path_chunks()):
+            content, widths = piece.words.tobytes(), piece.widths.tobytes()
+            bounds = piece.starts * 4, piece.stops * 4, piece.width_starts[:-1], piece.width_starts[1:]
+            rows = np.stack(bounds, axis=1).tolist()
+            times.update((content[a:b], widths[c:d]) for a, b, c, d in rows if b > a)
+    by_times: dict[int, list[Warp]] = {}
     for warp, count in times.items():
         by_times.setdefault(count, []).append(warp)
-    return DistinctWarps(tuple((count, _path(warps)) for count, warps in sorted(by_times.items())))
+    return DistinctWarps(tuple(_part(count, warps) for count, warps in sorted(by_times.items())))
 
 
-def weighted(path: RecordedPath) -> Iterator[tuple[int, Iterable[Words]]]:
+def weighted(path: RecordedPath) -> Iterator[tuple[int, RecordedPath]]:
     """Parts of a path and the number of times that each counts."""
     if isinstance(path, DistinctWarps):
-        yield from ((count, (words,)) for count, words in path.parts)
+        yield from ((part.warps, part) for part in path.parts)
     else:
-        yield 1, path.path_chunks()
+        yield 1, path
 
 
-def _path(warps: Sequence[bytes]) -> Words:
+def _reader(path: RecordedPath, kernel: Kernel | None, mode: Mode) -> WidthReader | None:
+    if kernel is None:
+        return None
+    if not has_widths(path):
+        raise ReplayError(f"kernel {kernel.name}: the widths of values were not recorded")
+    return WidthReader(cast(RecordedWidths, path), places(kernel, kernel), mode)
+
+
+def _part(count: int, warps: Sequence[Warp]) -> DistinctPart:
     """Path words of thread blocks with as many warps as allowed."""
     pieces = []
     for index, block in enumerate(_batches(warps)):
         pieces.append(np.array([PathWord.THREAD_BLOCK, index], np.uint32))
-        for warp, words in enumerate(block):
+        for warp, (words, _) in enumerate(block):
             pieces += [np.array([PathWord.WARP | warp << 2], np.uint32), np.frombuffer(words, np.uint32)]
-    return np.concatenate(pieces)
+    widths = np.frombuffer(b"".join(widths for _, widths in warps), np.uint8)
+    return DistinctPart(count, np.concatenate(pieces), widths)
 
 
-def _batches(warps: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+def _batches(warps: Sequence[Warp]) -> Iterator[Sequence[Warp]]:
     for first in range(0, len(warps), REPLAY_SLOTS):
         yield warps[first : first + REPLAY_SLOTS]

@@ -35,9 +35,11 @@ from warpreg.trace.path import PathWord
 
 VISIT, VISIT_MASK = int(PathWord.VISIT), int(PathWord.VISIT_MASK)
 NEXT_WARP, THREAD_BLOCK = int(PathWord.WARP), int(PathWord.THREAD_BLOCK)
-WARP, POSITION = range(2)
-PROGRESS = 2
-"""Length of ``progress``: the current warp, and the position of the last record in the chunk."""
+WARP, POSITION, WIDTHS = range(3)
+PROGRESS = 3
+"""Length of ``progress``: the current warp, the position of the last record in the chunk, and the number of widths
+used.
+"""
 THE_SM = 0
 """Without a schedule, all warps belong to one SM."""
 
@@ -57,6 +59,17 @@ def is_suspending() -> bool:
 def suspends() -> bool:
     """Replacement of `is_suspending` if they do."""
     return True
+
+
+def begin_widths(progress: NDArray[np.int64], program: Program, blank: Plan, block: int) -> None:
+    """Say where the widths of a visit are, if the design wants them."""
+
+
+def take_widths(progress: NDArray[np.int64], program: Program, blank: Plan, block: int) -> None:
+    """In place of `begin_widths` where it does."""
+    first = program.result_start[program.first_pc[block]]
+    blank.width_at[0] = progress[WIDTHS] - first
+    progress[WIDTHS] += program.result_start[program.first_pc[block + 1]] - first
 
 
 def walk(
@@ -101,6 +114,7 @@ def walk(
                 started[warp] = 1
                 start(state, program, resets, blank, warp, mask)
             visits[payload] += 1
+            begin_widths(progress, program, blank, payload)
             visit(state, program, blank, warp, mask, payload)
         elif kind == NEXT_WARP:
             if payload >= masks.size:

@@ -18,7 +18,7 @@ from warpreg.jit.options import Mode
 from warpreg.replay.counts import Counts, add_unplanned
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.static_counts import block_visits, walk_static
-from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker
+from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker, Widths
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule
 
@@ -75,7 +75,8 @@ def replay_launches(
         program = placed(program, slots.warps, slots.schedulers)
     counters = Counters(program, len(chosen.levels), len(chosen.events))
     state = chosen.initial_state(values, program, kernel=code, recorded=recorded)
-    behaviour = Behaviour(program, chosen.hooks, state, chosen.name, mode)
+    widths = Widths(kernel, code) if chosen.declaration.widths else None
+    behaviour = Behaviour(program, chosen.hooks, state, chosen.name, mode, widths)
     if chosen.declaration.order == "static":
         walk_static([path for path, _ in runs], behaviour, counters)
     elif not scheduled:

@@ -16,6 +16,7 @@ from warpreg.designs.interface.plan import Plan
 from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.state import reset_rows
 from warpreg.jit.records import by_reference
+from warpreg.replay import late_results
 from warpreg.replay.hook_calls import (
     call_activated,
     call_arrived,
@@ -26,6 +27,7 @@ from warpreg.replay.hook_calls import (
     call_warp_end,
     warp_start,
 )
+from warpreg.replay.late_results import Late
 from warpreg.replay.status import (
     ALREADY_ACTIVE,
     BAD_KIND,
@@ -69,6 +71,7 @@ class Streams(NamedTuple):
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
     row_state: NDArray[np.uint8]
+    width_start: NDArray[np.int64]
     first_row: NDArray[np.int64]
     row_count: NDArray[np.int64]
     left: NDArray[np.int64]
@@ -99,6 +102,7 @@ def walk(
     machine: NDArray[np.int64],
     streams: Streams,
     warps: Warps,
+    late: Late,
     visits: NDArray[np.int64],
     table: Program,
     given: Any,
@@ -107,7 +111,8 @@ def walk(
 ) -> int:
     """Replay a chunk; returns a status of :mod:`warpreg.replay.status`.
 
-    ``given`` is the design's state; the other arguments as in `path_core.walk`.
+    ``late`` is used where `late_results.are_kept`; ``given`` is the design's state; the other arguments as in
+    `path_core.walk`.
     """
     program, blank = by_reference(table), by_reference(blank_plan)
     state = as_compiled(given)
@@ -125,7 +130,7 @@ def walk(
         amount = word >> AMOUNT_SHIFT
         warp: Any = np.int64(np.uint32(sm * places + slot))
         if kind == ISSUE and slot < places:
-            status = issue(state, program, blank, streams, warps, visits, sm, warp, amount)
+            status = issue(state, program, blank, streams, warps, late, visits, sm, warp, amount)
         elif kind == NEXT_SM:
             sm = word >> SLOT_SHIFT
             if sm >= machine[SMS]:
@@ -133,14 +138,14 @@ def walk(
         elif slot >= places:
             status = BAD_SLOT
         elif kind == START:
-            status = start(state, program, resets, blank, streams, warps, sm, warp, amount, schedule, position)
+            status = start(state, program, resets, blank, streams, warps, late, sm, warp, amount, schedule, position)
             position += 1
         elif warps.row[warp] < 0:
             status = EMPTY
         elif kind == END:
             status = end(state, program, blank, streams, warps, visits, sm, warp)
         else:
-            status = note(state, program, blank, warps, sm, warp, kind, amount)
+            status = note(state, program, blank, streams, warps, late, sm, warp, kind, amount)
     progress[SM] = sm
     progress[POSITION] = position if status == OK else begin
     return status
@@ -152,6 +157,7 @@ def issue(
     blank: Plan,
     streams: Streams,
     warps: Warps,
+    late: Late,
     visits: NDArray[np.int64],
     sm: int,
     warp: int,
@@ -159,6 +165,7 @@ def issue(
 ) -> int:
     """Issue the next ``amount`` instructions of a warp's path."""
     status = OK
+    late_results.see(late, blank, streams.width_start, warps.row, warp)
     pc: Any = np.int64(np.uint32(warps.pc[warp]))
     end = warps.end[warp]
     mask = warps.mask[warp]
@@ -182,9 +189,13 @@ def issue(
             pc = np.int64(np.uint32(program.first_pc[block]))
             end = np.int64(program.first_pc[block + 1])
             warps.end[warp] = end
+            late_results.enter(late, program, warp, block)
+            late_results.see(late, blank, streams.width_start, warps.row, warp)
         if status != OK:
             break
         call_issued(state, program, blank, sm, warp, mask, pc)
+        if late_results.are_kept() and program.long_latency[pc]:
+            status = late_results.keep(late, blank, warp, pc)
         pc = np.int64(np.uint32(pc + 1))
     warps.pc[warp] = pc
     return status
@@ -197,6 +208,7 @@ def start(
     blank: Plan,
     streams: Streams,
     warps: Warps,
+    late: Late,
     sm: int,
     warp: int,
     number: int,
@@ -224,6 +236,7 @@ def start(
         streams.left[thread_block] = streams.row_count[thread_block]
         call_block_start(state, program, blank, sm, warp, mask)
     warps.taken[warp] = warps.pc[warp] = warps.end[warp] = warps.mask[warp] = 0
+    late_results.start(late, warp)
     reset_rows(resets, warp)
     warp_start(state, program, warp)
     return OK
@@ -261,7 +274,18 @@ def end(
     return status
 
 
-def note(state: Any, program: Program, blank: Plan, warps: Warps, sm: int, warp: int, kind: int, amount: int) -> int:
+def note(
+    state: Any,
+    program: Program,
+    blank: Plan,
+    streams: Streams,
+    warps: Warps,
+    late: Late,
+    sm: int,
+    warp: int,
+    kind: int,
+    amount: int,
+) -> int:
     """Process another record of a warp: it enters or leaves the active set, or results of instruction ``amount``
     arrive.
     """
@@ -281,7 +305,10 @@ def note(state: Any, program: Program, blank: Plan, warps: Warps, sm: int, warp:
         if amount >= program.long_latency.size:
             status = BAD_PC
         else:
-            call_arrived(state, program, blank, sm, warp, mask, amount)
+            if late_results.are_kept():
+                status = late_results.recall(late, blank, streams.width_start, warps.row, warp, amount)
+            if status == OK:
+                call_arrived(state, program, blank, sm, warp, mask, amount)
     else:
         status = BAD_KIND
     return status

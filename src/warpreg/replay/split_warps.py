@@ -5,6 +5,8 @@ The result is a path per warp: the VISIT and VISIT_MASK words of :mod:`warpreg.t
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -109,6 +111,40 @@ def place_rows(progress: Longs, begins: Longs, starts: Longs, stops: Longs) -> N
         stops[row] = progress[WORDS]
         begins[warp] = starts[row]
     progress[ROWS] += warps
+
+
+def count_bytes(path: Words, warp: int, rows: Longs, first: Longs, counts: Longs) -> None:
+    """By row, the widths of a sorted piece; ``first`` as in `warpreg.trace.widths.Places`, ``warp`` the current one."""
+    position = block = 0
+    while position < path.size:
+        word: Any = np.int64(path[position])
+        kind = word & 3
+        if kind == THREAD_BLOCK:
+            block += 1
+        elif kind == NEXT_WARP:
+            warp = word >> 2
+        else:
+            counts[rows[block - 1] + warp] += first[(word >> 2) + 1] - first[word >> 2]
+        position += 2 if kind & 1 else 1
+
+
+def sort_bytes(path: Words, warp: int, rows: Longs, first: Longs, widths: Any, places: Longs, out: Any) -> None:
+    """Copy the widths of each visit to the place of its warp."""
+    position = block = at = 0
+    while position < path.size:
+        word: Any = np.int64(path[position])
+        kind = word & 3
+        if kind == THREAD_BLOCK:
+            block += 1
+        elif kind == NEXT_WARP:
+            warp = word >> 2
+        else:
+            row = rows[block - 1] + warp
+            for _ in range(first[(word >> 2) + 1] - first[word >> 2]):
+                out[places[row]] = widths[at]
+                places[row] += 1
+                at += 1
+        position += 2 if kind & 1 else 1
 
 
 def sort_words(path: Words, begin: int, end: int, progress: Longs, places: Longs, words: Words) -> None:

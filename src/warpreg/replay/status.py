@@ -10,8 +10,8 @@ from warpreg.trace.schedule import AMOUNT_SHIFT, KIND_BITS, MOST_SLOTS, SLOT_SHI
 
 (
     OK, CUT, BAD_KIND, BAD_BLOCK, BAD_WARP, BAD_THREAD_BLOCK, BAD_SM, BAD_SLOT, OCCUPIED, NEEDS_THREAD_BLOCK, TWICE,
-    EMPTY, OVERRUN, UNFINISHED, ALREADY_ACTIVE, NOT_ACTIVE, BAD_PC,
-) = range(17)  # fmt: skip
+    EMPTY, OVERRUN, UNFINISHED, ALREADY_ACTIVE, NOT_ACTIVE, BAD_PC, NOT_LATE, TOO_MANY_LATE,
+) = range(19)  # fmt: skip
 
 
 def path_refusal(status: int, chunk: NDArray[np.uint32], position: int, blocks: int) -> str:
@@ -45,6 +45,8 @@ def schedule_refusal(status: int, chunk: NDArray[np.uint32], sm: int, position: 
         UNFINISHED: f"ends the warp in slot {slot}, which has instructions left",
         ALREADY_ACTIVE: f"activates the warp in slot {slot}, which is active",
         NOT_ACTIVE: f"suspends the warp in slot {slot}, which is not active",
+        NOT_LATE: f"lets results of instruction {amount} arrive in slot {slot}, where none are under way",
+        TOO_MANY_LATE: f"issues more instructions from slot {slot} whose results are under way than a warp may have",
         BAD_PC: f"lets results of instruction {amount} arrive, which the kernel lacks",
     }[status]
     return f"schedule word {position} of a chunk ({word:#010x}, SM {sm}): {what}"

@@ -22,21 +22,26 @@ from warpreg.designs.interface.state import (
     resets_of,
     resetting,
 )
+from warpreg.ir.kernel import Kernel
 from warpreg.jit.natives import Function
 from warpreg.jit.options import Mode
 from warpreg.jit.recipe import CompileError, Entry, Recipe, read_only
 from warpreg.jit.records import with_constants
-from warpreg.replay import hook_calls, path_core, schedule_core, status
+from warpreg.replay import hook_calls, late_results, path_core, schedule_core, status
 from warpreg.replay.diagnostics import brief, check_return_types, culprit, typical_arguments
-from warpreg.replay.distinct_warps import weighted
+from warpreg.replay.distinct_warps import DistinctPart, weighted
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.warp_streams import WarpStreams
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule, Slots
+from warpreg.trace.widths import Places, RecordedWidths, WidthReader, has_widths, missing_widths, places
 
 Chunk = NDArray[np.uint32]
 THE_END = np.array([path_core.THREAD_BLOCK, 0], np.uint32)
 ANY_CHUNK = read_only(np.zeros(0, np.uint32))
+
+
+NO_WIDTHS = np.zeros(0, np.uint8)
 
 
 class Counters:
@@ -59,12 +64,29 @@ class Counters:
         return self.visits, self.accesses, self.moves, self.events
 
 
+class Widths:
+    """Where the widths of a kernel are found that a design has made of the ``recorded`` one: among those that a run
+    records, and ``of_rows``, among those of distinct warps.
+    """
+
+    def __init__(self, recorded: Kernel, running: Kernel) -> None:
+        self.recorded: Places = places(recorded, running)
+        self.of_rows: Places = places(recorded, running, all_rows=True)
+
+
 class Behaviour:
-    """Program, hooks and state of a design, from which a core is built."""
+    """Program, hooks and state of a design, from which a core is built; ``widths`` if it reads widths."""
 
     def __init__(
-        self, program: Program, hooks: Mapping[str, FunctionType], state: tuple[Any, ...], name: str, mode: Mode
+        self,
+        program: Program,
+        hooks: Mapping[str, FunctionType],
+        state: tuple[Any, ...],
+        name: str,
+        mode: Mode,
+        widths: Widths | None = None,
     ) -> None:
+        self.widths = widths
         self.program = writable(program)
         self.hooks = {hook: hooks[hook] for hook in hook_calls.HOOKS if hook in hooks}
         self.mode = mode
@@ -73,7 +95,16 @@ class Behaviour:
 
     def hooked(self, hooks: Mapping[str, FunctionType], mode: Mode | None = None) -> Behaviour:
         """The same with other hooks, and in another mode if given."""
-        return Behaviour(self.program, hooks, self._state, self._name, mode or self.mode)
+        return Behaviour(self.program, hooks, self._state, self._name, mode or self.mode, self.widths)
+
+    def reader(self, path: RecordedPath) -> WidthReader | None:
+        """Reader of the widths along a path, None if the design needs none.  Raises ReplayError for a path without."""
+        if self.widths is None:
+            return None
+        if not has_widths(path) and self.widths.recorded.recorded.any():
+            raise ReplayError(missing_widths(self._name, path))
+        found = self.widths.of_rows if isinstance(path, DistinctPart) else self.widths.recorded
+        return WidthReader(cast(RecordedWidths, path), found, self.mode)
 
     def allocate(self, extent: Extent) -> tuple[Field, ...]:
         """Fresh fields of the state."""
@@ -126,25 +157,35 @@ class PathWalker:
         self._progress = np.zeros(path_core.PROGRESS, np.int64)
         fields = behaviour.allocate(Extent(REPLAY_SLOTS))
         warps = path_core.Warps(np.zeros(REPLAY_SLOTS, np.uint32), np.zeros(REPLAY_SLOTS, np.uint8))
-        given = behaviour.program, behaviour.state(fields), resets_of(fields), counters.blank
+        given = behaviour.program, behaviour.state(fields), resets_of(fields)
+        self._behaviour = behaviour
         self._arguments = (self._progress, warps, counters.visits, *given)
-        replaced = {path_core.is_suspending: path_core.suspends} if suspends else {}
-        self._walk = behaviour.core(path_core.walk, fields, self._arguments, counters, replaced)
+        replaced: dict[Function, Function] = {path_core.is_suspending: path_core.suspends} if suspends else {}
+        if behaviour.widths is not None:
+            replaced[path_core.begin_widths] = path_core.take_widths
+        self._walk = behaviour.core(path_core.walk, fields, (*self._arguments, counters.blank), counters, replaced)
 
-    def feed(self, chunk: Chunk) -> None:
-        """Replay one chunk.  Raises ReplayError for words that are not a path of this kernel."""
-        stopped = self._walk(np.ascontiguousarray(chunk, np.uint32), *self._arguments)
+    def feed(self, chunk: Chunk, widths: NDArray[np.uint8] = NO_WIDTHS) -> None:
+        """Replay one chunk with the ``widths`` of its results.  Raises ReplayError for words that are no path of this
+        kernel.
+        """
+        self._progress[path_core.WIDTHS] = 0
+        blank = self.counters.blank._replace(widths=widths)
+        stopped = self._walk(np.ascontiguousarray(chunk, np.uint32), *self._arguments, blank)
         if stopped != status.OK:
             position = int(self._progress[path_core.POSITION])
             raise ReplayError(status.path_refusal(stopped, chunk, position, self.counters.visits.size))
 
     def walk(self, path: RecordedPath) -> None:
         """Replay a whole path, and end its last thread block."""
-        for times, chunks in weighted(path):
+        for times, part in weighted(path):
             before = [np.copy(counts) for counts in self.counters.counted]
-            for chunk in chunks:
-                self.feed(chunk)
+            reader = self._behaviour.reader(part)
+            for chunk in part.path_chunks():
+                self.feed(chunk, NO_WIDTHS if reader is None else reader.of(chunk))
             self.feed(THE_END)
+            if reader is not None:
+                reader.finish()
             for counts, earlier in zip(self.counters.counted, before, strict=True):
                 counts += (times - 1) * (counts - earlier)
 
@@ -163,21 +204,25 @@ class ScheduleWalker:
         self._progress = np.zeros(schedule_core.PROGRESS, np.int64)
         machine = np.array([slots.sms, slots.warps], np.int64)
         self._rows = np.full(warps, schedule_core.FREE, np.int64)
+        kept = behaviour.widths is not None or behaviour.hooks.keys() >= {"plan_write", "produced"}
+        late = late_results.new(behaviour.program, counters.blank, warps, kept)
         longs: Any = (np.zeros(warps, np.int64) for _ in range(4))
         flags: Any = np.zeros(warps, np.uint32), np.zeros(warps, np.uint8)
         per_slot = schedule_core.Warps(self._rows, *longs, *flags)
         self._before = self._progress, machine
-        given = behaviour.program, behaviour.state(self._fields), resets_of(self._fields), counters.blank
-        self._after = (per_slot, counters.visits, *given)
+        given = behaviour.program, behaviour.state(self._fields), resets_of(self._fields)
+        self._after = (per_slot, late, counters.visits, *given)
         switches = tuple((field.name, field.value) for field in self._fields if isinstance(field.value, bool))
         replaced = {schedule_core.as_compiled: with_constants(switches)} if switches else {}
+        replaced |= late_results.KEPT if kept else {}
         empty = WarpStreams((), counters.visits.size, behaviour.mode)
         arguments = self._arguments(empty)
         self._walk = behaviour.core(schedule_core.walk, self._fields, arguments, counters, replaced)
 
     def walk(self, path: RecordedPath, schedule: Schedule) -> None:
         """Replay one launch.  Raises ReplayError if path and schedule do not match."""
-        streams = WarpStreams(path.path_chunks(), self.counters.visits.size, self._behaviour.mode)
+        reader = self._behaviour.reader(path)
+        streams = WarpStreams(path.path_chunks(), self.counters.visits.size, self._behaviour.mode, reader)
         for field, fresh in zip(self._fields, self._fresh, strict=True):
             if isinstance(field.value, np.ndarray):
                 field.value[...] = fresh
@@ -202,4 +247,4 @@ class ScheduleWalker:
             raise ReplayError(status.schedule_refusal(stopped, chunk, sm, position, self._slots))
 
     def _arguments(self, streams: WarpStreams) -> tuple[Any, ...]:
-        return (*self._before, streams.arrays, *self._after)
+        return (*self._before, streams.arrays, *self._after, self.counters.blank._replace(widths=streams.widths))

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface.program import REPLAY_SLOTS
+from warpreg.jit.natives import Function
 from warpreg.jit.options import Mode
 from warpreg.jit.recipe import compiled
 from warpreg.replay import split_warps, status
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.schedule_core import ENDED, Streams
+from warpreg.trace.widths import WidthReader
 
 THE_END = np.array([split_warps.THREAD_BLOCK, 0], np.uint32)
 LEAST_WORDS = 1 << 20
@@ -25,7 +27,8 @@ PIECE_WORDS = 1 << 17
 
 class Piece(NamedTuple):
     """Complete thread blocks of a path, sorted by warp.  ``thread_blocks`` are their indices, ``first_rows`` the first
-    row of each.  Row ``r`` is a warp with the path ``words[starts[r]:stops[r]]``.
+    row of each.  Row ``r`` is a warp with the path ``words[starts[r]:stops[r]]`` and, if requested, the widths
+    ``widths[width_starts[r]:width_starts[r + 1]]``.
     """
 
     words: NDArray[np.uint32]
@@ -33,13 +36,17 @@ class Piece(NamedTuple):
     first_rows: NDArray[np.int64]
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
+    widths: NDArray[np.uint8]
+    width_starts: NDArray[np.int64]
 
 
 class Splitter:
-    """Sorts the path of a kernel with this number of basic blocks by warp."""
+    """Sorts the path of a kernel with this number of basic blocks by warp, and its widths if a reader is given."""
 
-    def __init__(self, blocks: int, mode: Mode) -> None:
+    def __init__(self, blocks: int, mode: Mode, widths: WidthReader | None = None) -> None:
         self._blocks = blocks
+        self._widths = widths
+        self._mode = mode
         self._progress = np.zeros(split_warps.COLUMNS, np.int64)
         typical = (np.zeros(0, np.uint32), *self._arguments(THE_END))
         self._split = split_warps.split if mode == "interpreted" else compiled(split_warps.split, typical)
@@ -59,6 +66,7 @@ class Splitter:
     def _sorted(self, words: NDArray[np.uint32]) -> tuple[Piece, int]:
         """A piece, and the start of the first thread block that is not in it."""
         arguments = self._arguments(words)
+        warp = int(self._progress[split_warps.WARP])
         stopped = self._split(words, *arguments)
         if stopped != status.OK:
             raise ReplayError(status.path_refusal(stopped, words, int(self._progress[split_warps.AT]), self._blocks))
@@ -66,9 +74,29 @@ class Splitter:
             raise ReplayError(status.path_refusal(stopped, words, 0, self._blocks))
         last, written, found, rows = self._progress[split_warps.LAST :].tolist()
         sorted_words, thread_blocks, first_rows, starts, stops = arguments[2:-1]
+        widths = self._sorted_widths(words[:last], warp, first_rows[:found], rows)
         return Piece(
-            sorted_words[:written], thread_blocks[:found], first_rows[:found], starts[:rows], stops[:rows]
+            sorted_words[:written], thread_blocks[:found], first_rows[:found], starts[:rows], stops[:rows], *widths
         ), last
+
+    def _sorted_widths(
+        self, words: NDArray[np.uint32], warp: int, rows: NDArray[np.int64], count: int
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The widths by row, and where those of each row begin."""
+        starts = np.zeros(count + 1, np.int64)
+        if self._widths is None:
+            return np.zeros(0, np.uint8), starts
+        in_order, first = self._widths.of(words), self._widths.places.first
+        counting = words, warp, rows, first, starts[1:]
+        self._compiled(split_warps.count_bytes, counting)(*counting)
+        np.cumsum(starts, out=starts)
+        sorted_widths = np.zeros_like(in_order)
+        sorting = words, warp, rows, first, in_order, starts[:-1].copy(), sorted_widths
+        self._compiled(split_warps.sort_bytes, sorting)(*sorting)
+        return sorted_widths, starts
+
+    def _compiled(self, function: Function, arguments: tuple[Any, ...]) -> Function:
+        return function if self._mode == "interpreted" else compiled(function, arguments)
 
     def _arguments(self, words: NDArray[np.uint32]) -> tuple[Any, ...]:
         """Buffers for all that ``words`` may contain: at most one thread block per word that looks like the start of
@@ -92,22 +120,29 @@ class WarpStreams:
     uint8[rows].  ``first_row`` int64[thread blocks] is -1 for one that is not loaded; ``row_count`` is its number of
     warps, ``left`` the number of those that have not ended, -1 before the first starts.  The pool is compacted from
     time to time, so memory grows with the unfinished thread blocks, including those that were skipped.
+    ``widths`` uint8 is the pool of widths; those of a row start at ``width_start`` int64[rows].
     """
 
-    def __init__(self, path: Iterable[NDArray[np.uint32]], blocks: int, mode: Mode) -> None:
+    def __init__(
+        self, path: Iterable[NDArray[np.uint32]], blocks: int, mode: Mode, widths: WidthReader | None = None
+    ) -> None:
         self.words = np.zeros(0, np.uint32)
+        self.widths = np.zeros(0, np.uint8)
+        self.width_start = np.zeros(0, np.int64)
+        self._width_stop = np.zeros(0, np.int64)
         self.start = np.zeros(0, np.int64)
         self.stop = np.zeros(0, np.int64)
         self.row_state = np.zeros(0, np.uint8)
         self.first_row = np.zeros(0, np.int64)
         self.row_count = np.zeros(0, np.int64)
         self.left = np.zeros(0, np.int64)
-        self._pieces = Splitter(blocks, mode).pieces(path)
+        self._pieces = Splitter(blocks, mode, widths).pieces(path)
 
     @property
     def arrays(self) -> Streams:
         """The arrays in the form that the core reads."""
-        return Streams(self.words, self.start, self.stop, self.row_state, self.first_row, self.row_count, self.left)
+        rows = self.start, self.stop, self.row_state, self.width_start
+        return Streams(self.words, *rows, self.first_row, self.row_count, self.left)
 
     def load(self, thread_block: int) -> bool:
         """Read until a thread block is loaded; False if the path has no such index.
@@ -129,6 +164,9 @@ class WarpStreams:
         self.stop = np.concatenate((self.stop, piece.stops + self.words.size))
         self.row_state = np.concatenate((self.row_state, np.zeros(piece.starts.size, np.uint8)))
         self.words = np.concatenate((self.words, piece.words))
+        self.width_start = np.concatenate((self.width_start, piece.width_starts[:-1] + self.widths.size))
+        self._width_stop = np.concatenate((self._width_stop, piece.width_starts[1:] + self.widths.size))
+        self.widths = np.concatenate((self.widths, piece.widths))
 
     def _name(self, thread_blocks: NDArray[np.int64], rows: NDArray[np.int64], count: int) -> None:
         """Store the rows of thread blocks under their indices."""
@@ -150,6 +188,11 @@ class WarpStreams:
             return
         live = np.flatnonzero(lengths)
         pieces = [self.words[self.start[row] : self.stop[row]] for row in live]
+        widths = [self.widths[self.width_start[row] : self._width_stop[row]] for row in live]
         self.words = np.concatenate(pieces) if pieces else np.zeros(0, np.uint32)
+        self.widths = np.concatenate(widths) if widths else np.zeros(0, np.uint8)
         self.stop = np.cumsum(lengths)
         self.start = self.stop - lengths
+        sizes = np.where(lengths > 0, self._width_stop - self.width_start, 0)
+        self._width_stop = np.cumsum(sizes)
+        self.width_start = self._width_stop - sizes

@@ -32,6 +32,7 @@ from warpreg.designs.interface.plan import (
     now,
     read,
     wake,
+    width,
     write,
 )
 from warpreg.designs.interface.program import Program, result_operands, source_operands
@@ -44,5 +45,5 @@ __all__ = [
     "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Declaration",
     "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure", "Table", "count", "extra",
     "hook", "level", "move", "now", "pair_of", "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read",
-    "result_operands", "scheduler_of", "sm_of", "source_operands", "wake", "write",
+    "result_operands", "scheduler_of", "sm_of", "source_operands", "wake", "width", "write",
 ]  # fmt: skip

@@ -28,7 +28,9 @@ class Declaration:
     run, so the design cannot be evaluated without one.  ``order``: the scope on which behaviour depends.  ``static``:
     the program table alone, so counts follow from block visits; ``warp``: one warp, so replay can run warps one by one;
     ``scheduler``, ``sm``: other warps too.  ``levels`` starts with MRF.  ``events`` names the design's own counters,
-    ``resources`` its own quantities that a timing run sums over cycles.  ``source`` is a paper and section.
+    ``resources`` its own quantities that a timing run sums over cycles.  ``widths``: hooks ask for widths of values,
+    which runs record then; they differ from visit to visit, so ``static`` is no order for them.  ``source`` is a paper
+    and section.
     """
 
     slot: Slot | tuple[Slot, ...]
@@ -39,6 +41,7 @@ class Declaration:
     resources: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     profile: bool = False
+    widths: bool = False
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -52,6 +55,8 @@ class Declaration:
             raise DesignError(f"order expects one of {', '.join(ORDERS)}, found {self.order!r}")
         if not self.levels or self.levels[MRF] != "MRF" or len(set(self.levels)) < len(self.levels):
             raise DesignError(f"levels expects distinct names that start with 'MRF', found {self.levels!r}")
+        if self.widths and self.order == "static":
+            raise DesignError("widths expects order 'warp' or more: widths differ from visit to visit of a block")
         words = {"slot": self.slots, "events": self.events, "resources": self.resources, "uses": self.uses}
         for word, found in words.items():
             if len(set(found)) < len(found):

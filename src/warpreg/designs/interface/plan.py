@@ -58,6 +58,9 @@ class Plan(NamedTuple):
     extras and of woken, which exceeds n if more were requested so that the core can raise an error; ``levels``
     int64[sms, resources, 3] with columns VALUE, SINCE, INTEGRAL.
 
+    ``widths`` uint8: the width of result row ``r`` is at ``width_at[0] + r``.  A core for a design with widths sets
+    ``width_at`` before it calls a hook for an instruction.
+
     In a composition, ``first_level``, ``first_event`` and ``first_resource`` are the offsets of the design's own
     indices.  If several designs plan operands, ``turn`` is FIRST or LATER (else ALONE), and the rows of operands are
     always kept: a later design places the operands of the register file and skips those that another level serves.
@@ -82,6 +85,8 @@ class Plan(NamedTuple):
     woken: NDArray[np.int64]
     queued: NDArray[np.int64]
     levels: NDArray[np.int64]
+    widths: NDArray[np.uint8]
+    width_at: NDArray[np.int64]
     turn: int
     first_level: int
     first_event: int
@@ -89,7 +94,7 @@ class Plan(NamedTuple):
 
 
 ARRAYS = (
-    "accesses", "moves", "events", "sources", "results", "extras", "woken", "queued", "levels",
+    "accesses", "moves", "events", "sources", "results", "extras", "woken", "queued", "levels", "widths", "width_at",
 )  # fmt: skip
 """Fields that are equal in all plans of a core; the others are numbers."""
 
@@ -114,6 +119,8 @@ def blank_plan(
         woken=np.zeros(queue, np.int64),
         queued=np.zeros(2, np.int64),
         levels=np.zeros((sms, resources, 3), np.int64),
+        widths=np.zeros(0, np.uint8),
+        width_at=np.zeros(1, np.int64),
         **{name: 0 for name in Plan._fields if name not in ARRAYS},
     )
 
@@ -272,6 +279,16 @@ def level(plan: Plan, resource: int, value: int) -> None:
         row[INTEGRAL] += row[VALUE] * (plan.cycle - row[SINCE])
         row[VALUE] = value
         row[SINCE] = plan.cycle
+
+
+def width(plan: Plan, operand: int) -> int:
+    """The width of result ``operand`` in bytes, 1 to 4: the least number that holds every lane of the register, sign
+    extended, lanes that the instruction does not write with their old content (CORF thesis, section 2.6).
+
+    In ``plan_write``, ``produced`` and ``arrived`` of a design that declares ``widths=True``.  What ``rewrite`` has
+    inserted has width 4.
+    """
+    return int(plan.widths[plan.width_at[0] + operand])
 
 
 def now(plan: Plan) -> int:

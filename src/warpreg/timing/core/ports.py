@@ -117,6 +117,10 @@ def admit(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> int:
     return GO
 
 
+def take_widths(c: Core, d: Any, warp: WarpRow, pc: Pc, op: OpRow) -> None:
+    """An instruction issues: which widths are those of its results."""
+
+
 def plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
     """Plan the sources of an issued instruction."""
 

@@ -60,6 +60,7 @@ class ThreadBlocks:
     Warp ``w`` of thread block ``first + b`` is row ``b * warps + w``.  Its events in order are
     ``visits[visit_start[row]:visit_start[row + 1]]`` (int64, ``block << 32 | mask``) and
     ``accesses[access_start[row]:access_start[row + 1]]`` (int64, records of `warpreg.timing.core.access_record`).
+    ``widths[width_start[row]:width_start[row + 1]]`` are the widths of its result rows, None if not requested.
     """
 
     first: int
@@ -68,6 +69,8 @@ class ThreadBlocks:
     visit_start: NDArray[np.int64]
     accesses: NDArray[np.int64]
     access_start: NDArray[np.int64]
+    widths: NDArray[np.uint8] | None = None
+    width_start: NDArray[np.int64] | None = None
 
     @property
     def count(self) -> int:

@@ -55,6 +55,10 @@ def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, base: in
     return detailed_plan(d.plan, mask, datapath, base, stride, number, sm, now, first_source, first_result)
 
 
+def see_widths(c: Core, d: Any, op: OpRow) -> None:
+    """A hook is called for an instruction under way: say where the widths of its results are."""
+
+
 def record_base(c: Core, access: int) -> int:
     """The base address of an access record, 0 without one."""
     return c.slab[access + 1] if access != NONE else 0
@@ -131,8 +135,13 @@ def warp_start(state: Any, program: Any, warp: int) -> None:
     """Placeholder for the design's hook."""
 
 
+def begin_widths(c: Core, warp: WarpRow) -> None:
+    """It has written nothing."""
+
+
 def call_warp_start(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     number = number_of(c, warp)
+    begin_widths(c, warp)
     reset_rows(d.resets, number)
     warp_start(d.state, d.program, number)
 
@@ -220,6 +229,7 @@ def call_plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow
     mask = c.rows[op, ops.MASK]
     plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, access), record_stride(c, access), now)
     first = d.program.result_start[pc]
+    see_widths(c, d, op)
     forget(d.results, d.program.result_start[pc + 1] - first)
     plan_write(d.state, d.program, number_of(c, warp), pc, plan)
     keep_results(c, d, op, d.program.result_start[pc + 1] - first)
@@ -405,6 +415,7 @@ def arrived(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
 def call_arrived(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     pc = c.rows[op, ops.PC]
     if d.program.long_latency[pc] != 0:
+        see_widths(c, d, op)
         number = number_of(c, c.rows[op, ops.WARP])
         arrived(d.state, d.program, number, pc, plan_of(c, d, sm, number, pc, c.rows[op, ops.MASK], 0, 0, now))
         settle(c, d, sm, now)

@@ -26,6 +26,7 @@ def plan_of_op(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> Plan:
     access = c.rows[op, ops.RECORD]
     base, stride = adapters.record_base(c, access), adapters.record_stride(c, access)
     number = number_of(c, c.rows[op, ops.WARP])
+    adapters.see_widths(c, d, op)
     return adapters.plan_of(c, d, sm, number, c.rows[op, ops.PC], c.rows[op, ops.MASK], base, stride, now)
 
 

@@ -47,6 +47,7 @@ def new_core(gpu: Machine, sm_count: int, resident: int, block_warps: int, block
     m[machine.WORDS], m[machine.FIRST_PCS] = table.words, table.first_pcs
     m[machine.OP_WRITES] = ops.LINK + table.most_writes
     m[machine.OP_READS] = m[machine.OP_WRITES] + table.most_writes
+    m[machine.OP_RESULT] = m[machine.OP_READS] + table.most_reads
     first_op = _first_rows(m)
     least = gpu.schedulers.count * (2 * gpu.schedulers.issue_width + 4) + 2 * block_warps + 4 * gpu.sm.warps
     room = OPS_PER_WARP * max(least, sm_count * gpu.sm.warps)
@@ -110,7 +111,7 @@ def _row_width(table: Table, wheel: int) -> int:
         schedulers.COUNT,
         causes.COUNT,
         int(collectors.WORD) + table.most_reads,
-        int(ops.LINK) + 2 * table.most_writes + table.most_reads,
+        int(ops.LINK) + 2 * table.most_writes + table.most_reads + 1,
         int(sms.RIPE) + wheel // SET_SIZE,
     )
     lines = max(LEAST_LINES, -(-needed // HOST_LINE))

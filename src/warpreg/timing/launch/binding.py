@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from warpreg.designs.interface.declaration import Order
 from warpreg.designs.interface.own_hints import writable
-from warpreg.designs.interface.plan import INTEGRAL, SINCE, VALUE, blank_plan
+from warpreg.designs.interface.plan import INTEGRAL, SINCE, VALUE, Plan, blank_plan
 from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.state import (
     Extent,
@@ -33,6 +33,7 @@ from warpreg.timing.core.columns import machine as machine_columns
 from warpreg.timing.core.columns.typed import array_of
 from warpreg.timing.core.state import Core
 from warpreg.timing.hooks import adapters, operand_events
+from warpreg.timing.hooks import widths as width_feed
 from warpreg.timing.launch.compile import CoreRecipe, Entry
 from warpreg.timing.memory import Memory
 from warpreg.timing.sm import banked_path, ideal_path
@@ -62,6 +63,7 @@ class Behaviour:
     events: int = 0
     resources: int = 0
     order: Order = "warp"
+    widths: bool = False
 
 
 class Outside:
@@ -113,7 +115,18 @@ class Outside:
         """Arguments of the entry point after the core."""
         if not self.has_design:
             return (self.system,)
-        return (self.system, self.program, self.state, resets_of(self.fields), self.plan, self._kept_for(core))
+        return (
+            self.system,
+            self.program,
+            self.state,
+            resets_of(self.fields),
+            self._plan_for(core),
+            self._kept_for(core),
+        )
+
+    def _plan_for(self, core: Core) -> Plan:
+        """The blank plan; with the bytes of the core's records where widths stand behind them."""
+        return self.plan._replace(widths=core.slab.view(np.uint8)) if self.behaviour.widths else self.plan
 
     def _kept_for(self, core: Core) -> NDArray[np.int32]:
         """Room for what is planned of the results of all instructions under way, where two hooks plan them."""
@@ -134,6 +147,8 @@ class Outside:
         for name, hook in called.items():
             replaced |= modules[name].HOOKED[name]
             replaced[getattr(modules[name], name)] = hook
+        if self.behaviour.widths:
+            replaced |= width_feed.FED
         for names, functions in operand_events.TOGETHER.items():
             replaced |= functions if called.keys() >= names else {}
         return CoreRecipe(replaced, called, mode).build((core, *self.arguments(core)))

@@ -11,6 +11,7 @@ from warpreg.timing.core.columns.typed import Array, array_of
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.whole_columns import ops_of, warps_of
 from warpreg.timing.feed.feed import ThreadBlocks
+from warpreg.timing.launch.widths import records_with_widths
 
 
 def more_blocks(core: Core, batches: Sequence[ThreadBlocks]) -> Core:
@@ -30,8 +31,9 @@ def more_blocks(core: Core, batches: Sequence[ThreadBlocks]) -> Core:
 
 def _of_batch(batch: ThreadBlocks) -> tuple[Array, Array, Array]:
     """Start and end of each warp's visits and records, int64[warps, 4]; then the visits and the records."""
-    begins = (batch.visit_start[:-1], batch.visit_start[1:], batch.access_start[:-1], batch.access_start[1:])
-    return np.stack(begins, axis=1), batch.visits, batch.accesses
+    start, accesses = records_with_widths(batch)
+    begins = (batch.visit_start[:-1], batch.visit_start[1:], start[:-1], start[1:])
+    return np.stack(begins, axis=1), batch.visits, accesses
 
 
 def _waiting(core: Core) -> tuple[Array, Array, Array]:

@@ -39,6 +39,10 @@ def part(batch: ThreadBlocks, low: int, high: int) -> ThreadBlocks:
         return batch
     rows = slice(low * batch.warps, high * batch.warps + 1)
     visit_start, access_start = batch.visit_start[rows], batch.access_start[rows]
+    widths = width_start = None
+    if batch.widths is not None and batch.width_start is not None:
+        width_start = batch.width_start[rows]
+        widths, width_start = batch.widths[width_start[0] : width_start[-1]], width_start - width_start[0]
     return ThreadBlocks(
         batch.first + low,
         batch.warps,
@@ -46,4 +50,6 @@ def part(batch: ThreadBlocks, low: int, high: int) -> ThreadBlocks:
         visit_start - visit_start[0],
         batch.accesses[access_start[0] : access_start[-1]],
         access_start - access_start[0],
+        widths,
+        width_start,
     )

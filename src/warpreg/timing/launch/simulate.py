@@ -26,7 +26,9 @@ from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts,
 from warpreg.timing.launch.binding import Behaviour, Outside
 from warpreg.timing.launch.engine import Engine
 from warpreg.timing.launch.sampling import Window
+from warpreg.timing.launch.widths import with_widths
 from warpreg.timing.results.result import TimingResult, joined, result_of
+from warpreg.trace.widths import has_widths, missing_widths, places
 
 PLAIN = "mrf"
 """The default design."""
@@ -117,10 +119,14 @@ def timed(
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
     place, kernel, behaviour = _prepared(launch, machine, chosen, registers)
+    if behaviour.widths and not has_widths(launch.trace):
+        raise TimingError(missing_widths(behaviour.name, launch.trace))
     _check_cooperative(launch, machine, place.blocks)
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms, place.blocks * launch.shared_bytes))
     end = ALL_BLOCKS if window is None else window.first + window.count
     blocks: Iterable[ThreadBlocks] = feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks, end=end)
+    if behaviour.widths:
+        blocks = with_widths(blocks, launch.trace, places(launch.kernel, kernel), mode)
     visits = Visits(kernel)
     engine = Engine(
         kernel,
@@ -187,6 +193,7 @@ def _prepared(
         len(design.events),
         len(design.declaration.resources),
         design.declaration.order,
+        design.declaration.widths,
     )
     return place, kernel, behaviour
 

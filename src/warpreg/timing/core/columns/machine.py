@@ -50,7 +50,8 @@ OP_WRITES = Column[Machine, Column[OpRow, int]](40)  # column of its first resul
 OWN_BANKS = _Word(41)  # banks that the warps of one scheduler use
 IN_STEP = _Word(42)  # whether SMs are stepped cycle by cycle, because their order may matter
 ROW = _Word(43)  # words per row
-COUNT = 44
+OP_RESULT = Column[Machine, Column[OpRow, int]](44)  # column of the number of earlier results of the warp
+COUNT = 45
 
 STRUCTURE = tuple(map(int, (
     SLOTS, SCHEDULERS, WIDTH, POLICY, IDEAL, STEPS, SINGLE_PORTED, OPERAND_PORTS, BY_REGISTER, BY_SLOT, DISPATCH_CYCLES,

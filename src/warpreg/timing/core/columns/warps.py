@@ -36,13 +36,14 @@ SWAP_UNTIL = _Word(22)  # first cycle in which it may issue after its activation
 TOKEN = _Word(23)  # token that it waits for, or number of a barrier with a count (NONE without)
 MEMORY_CYCLES = _Word(24)  # cycles in which it waited for memory
 RECORDS = _Word(25)  # index in ``Core.slab`` of its first access record
-RECORDS_END = _Word(26)
+RECORDS_END = _Word(26)  # their end, including the widths behind them
 COPIES = _Word(27)  # asynchronous copies issued
 COPIED = _Word(28)  # asynchronous copies complete
 COPY_GROUPS = _Word(29)  # groups of copies committed
 AWAITED = _Word(30)  # copies that must be complete before it passes its fence (NONE: everything)
 AT_WORK = _Word(31)  # cycle of its last issue or activation, used where stalls suspend warps
 COPIES_AT = _Word(32)  # + group modulo COMMIT_SLOTS: copies issued at that commit
+RESULTS = _Word(36)  # results of the instructions issued, for designs with widths
 BUSY = _Word(40)  # BUSY_SETS sets of scoreboard cells
 
 COMMIT_SLOTS = 4

@@ -1,0 +1,68 @@
+"""Brings the widths of values to the core: those of each warp stand behind its access records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.jit.options import Mode
+from warpreg.replay.warp_streams import Piece, Splitter
+from warpreg.timing.core.columns.typed import Array
+from warpreg.timing.errors import TimingError
+from warpreg.timing.feed.feed import ThreadBlocks
+from warpreg.timing.hooks.widths import WORD_BYTES
+from warpreg.trace.widths import Places, RecordedWidths, WidthReader
+
+
+def with_widths(
+    batches: Iterable[ThreadBlocks], run: RecordedWidths, places: Places, mode: Mode
+) -> Iterator[ThreadBlocks]:
+    """The batches of a run's feed, all of them in order, with the widths that the run has recorded."""
+    splitter = Splitter(len(places.recorded), mode, WidthReader(run, places, mode))
+    pieces = splitter.pieces(run.path_chunks())
+    sizes, widths = np.zeros(0, np.int64), np.zeros(0, np.uint8)
+    for batch in batches:
+        rows = batch.count * batch.warps
+        while sizes.size < rows:
+            piece = next(pieces, None)
+            if piece is None:
+                raise TimingError(f"the recorded path ends before thread block {batch.first + batch.count - 1}")
+            sizes = np.concatenate((sizes, _sizes(piece, batch.warps)))
+            widths = np.concatenate((widths, piece.widths))
+        start = np.concatenate(([0], np.cumsum(sizes[:rows])))
+        yield replace(batch, widths=widths[: start[-1]], width_start=start)
+        sizes, widths = sizes[rows:], widths[start[-1] :]
+
+
+def _sizes(piece: Piece, warps: int) -> NDArray[np.int64]:
+    """Widths by warp of each thread block."""
+    found = np.zeros((piece.first_rows.size, warps), np.int64)
+    rows = np.diff(piece.first_rows, append=piece.starts.size)
+    block = np.repeat(np.arange(rows.size), rows)
+    found[block, np.arange(block.size) - piece.first_rows[block]] = np.diff(piece.width_starts)
+    return found.reshape(-1)
+
+
+def records_with_widths(batch: ThreadBlocks) -> tuple[Array, Array]:
+    """Where the records of each warp begin, and the records; behind those of a warp its widths, if there are any, and
+    how many words they take.
+    """
+    if batch.widths is None or batch.width_start is None:
+        return batch.access_start, batch.accesses
+    records, sizes = np.diff(batch.access_start), np.diff(batch.width_start)
+    words = -(-sizes // WORD_BYTES)
+    start = np.concatenate(([0], np.cumsum(records + words + 1)))
+    joined = np.zeros(start[-1], np.int64)
+    joined[_moved(batch.access_start, start[:-1])] = batch.accesses
+    joined.view(np.uint8)[_moved(batch.width_start, WORD_BYTES * (start[:-1] + records))] = batch.widths
+    joined[start[1:] - 1] = words
+    return start, joined
+
+
+def _moved(start: Array, to: Array) -> Array:
+    """Where each element of pieces that begin at ``start`` goes, if the pieces go ``to`` other places."""
+    places: Array = np.arange(start[0], start[-1]) + np.repeat(to - start[:-1], np.diff(start))
+    return places

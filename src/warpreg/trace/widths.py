@@ -1,0 +1,180 @@
+"""The widths of values along a recorded path, brought to the kernel that runs.
+
+A run records one byte for each result word that an instruction writes (`warpreg.simt.block.widths`), in the order of
+execution.  A design may have inserted instructions, renamed registers or moved instructions inside blocks since.  The
+reader gives one byte for each row of ``Program.result`` of every visited block of the kernel that runs: what was
+recorded of the same instruction, and UNKNOWN for what the design has inserted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import STOPS, Kernel
+from warpreg.jit.options import Mode
+from warpreg.jit.recipe import compiled
+from warpreg.trace.chunked import TraceError
+from warpreg.trace.path import PathWord, RecordedPath
+
+UNKNOWN = 4
+"""Width of a value of which nothing is recorded, in bytes: the whole register."""
+VISIT_MASK = int(PathWord.VISIT_MASK)
+
+Bytes = NDArray[np.uint8]
+Longs = NDArray[np.int64]
+
+
+class RecordedWidths(RecordedPath, Protocol):
+    """A path with the widths of what was written on it."""
+
+    def width_chunks(self) -> Iterator[Bytes]:
+        """One byte per written warp-register, in the order of execution."""
+
+
+class Places(NamedTuple):
+    """Where the width of each result of a kernel is found.
+
+    ``first`` int64[blocks + 1]: the first result row of each basic block; ``place`` int64[rows]: its byte among those
+    of the visit, or minus the width that it always has; ``recorded`` int64[blocks]: bytes of a visit.
+    """
+
+    first: Longs
+    place: Longs
+    recorded: Longs
+
+
+def is_recorded(instruction: Instruction) -> bool:
+    """Whether a run records the widths of what an instruction writes.
+
+    What the driver delivers later is not recorded: results of ``bar.red`` and of host services.
+    """
+    return instruction.opcode not in STOPS
+
+
+def words_written(instruction: Instruction) -> int:
+    """Warp-registers that an instruction writes."""
+    return sum(len(register.words) for register in instruction.defined)
+
+
+def places(recorded: Kernel, running: Kernel, *, all_rows: bool = False) -> Places:
+    """The places of ``running``, which a design has made of the kernel that was ``recorded``.
+
+    An instruction is known again by its opcode, modifiers, results and place in the source, the first of several alike
+    by the first.  With ``all_rows`` the bytes are those of every row of ``recorded``, as a `WidthReader` gives them.
+    """
+    place: list[int] = []
+    first, sizes = [0], []
+    for before, after in zip(recorded.blocks, running.blocks, strict=True):
+        found: defaultdict[Hashable, deque[int]] = defaultdict(deque)
+        size = 0
+        for instruction in before.instructions:
+            words = words_written(instruction)
+            if all_rows or is_recorded(instruction):
+                found[_identity(instruction)].append(size)
+                size += words
+        for instruction in after.instructions:
+            same, words = found[_identity(instruction)], words_written(instruction)
+            begin = same.popleft() if same else None
+            place += [-UNKNOWN] * words if begin is None else range(begin, begin + words)
+        first.append(len(place))
+        sizes.append(size)
+    return Places(*(np.array(column, np.int64) for column in (first, place, sizes)))
+
+
+def _identity(instruction: Instruction) -> Hashable:
+    return instruction.opcode, instruction.modifiers, words_written(instruction), instruction.location
+
+
+def has_widths(path: object) -> bool:
+    """Whether the widths of values were recorded along a path."""
+    chunks: Any = getattr(path, "width_chunks", None)
+    return chunks is not None and any(chunk.size for chunk in chunks())
+
+
+def missing_widths(design: str, path: object) -> str:
+    """Why a design that needs widths cannot run on a path without them."""
+    name = getattr(path, "name", "the run")
+    return (
+        f"design {design}: needs the widths of values, and {name} has none: run the kernel with "
+        "Record(path=True, widths=True); hardware traces contain no values"
+    )
+
+
+class WidthReader:
+    """Reads the widths along a path; ``of`` takes the words of the path in their order."""
+
+    def __init__(self, path: RecordedWidths, places: Places, mode: Mode = "compiled") -> None:
+        self.places = places
+        self._name = getattr(path, "name", "the run")
+        self._chunks = iter(path.width_chunks())
+        self._bytes = np.zeros(0, np.uint8)
+        words, out = np.zeros(0, np.uint32), np.zeros(0, np.uint8)
+        typical = words, places.first, places.recorded, np.zeros(2, np.int64)
+        self._count = count if mode == "interpreted" else compiled(count, typical)
+        typical_of_expand = words, *places, self._bytes, out
+        self._expand = expand if mode == "interpreted" else compiled(expand, typical_of_expand)
+
+    def of(self, words: NDArray[np.uint32]) -> Bytes:
+        """The widths of the visits in whole records of the path, one byte per result row.  Raises TraceError."""
+        words = np.array(words, np.uint32)
+        sizes = np.zeros(2, np.int64)
+        if not self._count(words, self.places.first, self.places.recorded, sizes):
+            raise TraceError(f"{self._name}: the path is not of this kernel")
+        rows, needed = sizes.tolist()
+        self._read(needed)
+        out = np.zeros(rows, np.uint8)
+        self._expand(words, *self.places, self._bytes, out)
+        self._bytes = self._bytes[needed:].copy()
+        return out
+
+    def _read(self, needed: int) -> None:
+        pieces, size = [self._bytes], self._bytes.size
+        while size < needed:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                raise TraceError(f"{self._name}: the recorded widths end before the path does")
+            pieces.append(chunk)
+            size += chunk.size
+        self._bytes = np.concatenate(pieces)
+
+    def finish(self) -> None:
+        """The path has ended.  Raises TraceError if widths are left."""
+        if self._bytes.size or any(chunk.size for chunk in self._chunks):
+            raise TraceError(f"{self._name}: more widths were recorded than the path has results")
+
+
+def count(path: NDArray[np.uint32], first: Longs, recorded: Longs, sizes: Longs) -> bool:
+    """Result rows of the visits, and bytes recorded of them; whether all are visits of this kernel's blocks."""
+    position = 0
+    while position < path.size:
+        word: Any = np.int64(path[position])
+        kind = word & 3
+        if kind <= VISIT_MASK:
+            block = word >> 2
+            if block >= recorded.size:
+                return False
+            sizes[0] += first[block + 1] - first[block]
+            sizes[1] += recorded[block]
+        position += 2 if kind & 1 else 1
+    return position == path.size
+
+
+def expand(path: NDArray[np.uint32], first: Longs, place: Longs, recorded: Longs, raw: Bytes, out: Bytes) -> None:
+    """Fill ``out`` with the widths of all result rows of the visits."""
+    position = at = to = 0
+    while position < path.size:
+        word: Any = np.int64(path[position])
+        kind = word & 3
+        if kind <= VISIT_MASK:
+            block = word >> 2
+            for row in range(first[block], first[block + 1]):
+                out[to] = raw[at + place[row]] if place[row] >= 0 else -place[row]
+                to += 1
+            at += recorded[block]
+        position += 2 if kind & 1 else 1
