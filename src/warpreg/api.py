@@ -248,10 +248,11 @@ def run(
     registers: int | None = None,
     banks: int = 0,
     address_bits: int = 64,
+    record: simt.Record = runs.PATH,
 ) -> Run:
     """Run a built-in workload, or one defined by a ``.py`` file, and check it against its NumPy reference."""
     choice = CompileChoice(max_registers, schedule, target, level, registers, banks, address_bits=address_bits)
-    return runs.run_workload(runs.find_workload(workload), size, seed, choice)
+    return runs.run_workload(runs.find_workload(workload), size, seed, choice, record)
 
 
 def read_trace(path: str | Path, *, unknown_opcodes: UnknownOpcodes = "error", registers: int | None = None) -> Run:

@@ -100,6 +100,7 @@ def command(
     names = tuple(_expanded(names))
     way = _way(timed, suspend, schedule, names)
     chosen = [name if is_trace(name) else find_workload(name) for name in names]
+    record = recorded(timed, choices)
     rows: list[Row] = []
     with output.steps(len(chosen)) as progress:
         for subject in chosen:
@@ -108,7 +109,7 @@ def command(
                 run = recorded_run(subject, unknown_opcodes, choice)
             else:
                 progress.begin(f"running {subject.name}")
-                run = run_workload(subject, size, seed, choice, recorded(timed), max_instructions, progress.fraction)
+                run = run_workload(subject, size, seed, choice, record, max_instructions, progress.fraction)
             progress.begin(f"{'replaying' if timed is None else 'timing'} {run.name}")
             rows += compare(run, choices, setting, way)
             progress.done()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -75,9 +76,10 @@ def cycles_options(function: Function) -> Function:
     return cast("Function", command)
 
 
-def recorded(timed: Timed | None) -> simt.Record:
-    """What a run must record; timing requires addresses."""
-    return PATH if timed is None else ADDRESSES
+def recorded(timed: Timed | None, choices: Iterable[Choice] = ()) -> simt.Record:
+    """What a run must record: timing requires addresses, some designs require the widths of values."""
+    widths = any(choice.design.declaration.widths for choice in choices)
+    return dataclasses.replace(PATH if timed is None else ADDRESSES, widths=widths)
 
 
 def timed_row(run: Run, choice: Choice, setting: Setting, timed: Timed, schedule: Path | None = None) -> Row:

@@ -128,7 +128,7 @@ def command(
     _refuse_without_cycles(timed, designs, settings, schedule)
     design = one_choice(designs or (BASELINE,), settings)
     setting.check([design])
-    record = cli_cycles.recorded(timed)
+    record = cli_cycles.recorded(timed, [design])
     if Path(target).suffix in KERNEL_FILES:
         generator = np.random.default_rng(seed)
         given = [parse_argument(text, generator) for text in arguments]

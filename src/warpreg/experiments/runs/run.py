@@ -41,6 +41,11 @@ class JoinedPath:
         for trace in self.traces:
             yield from trace.path_chunks()
 
+    def width_chunks(self) -> Iterator[NDArray[np.uint8]]:
+        """The widths of all paths."""
+        for trace in self.traces:
+            yield from trace.width_chunks()
+
 
 @dataclass(frozen=True)
 class Run:
@@ -54,7 +59,9 @@ class Run:
     outputs: Mapping[str, Array] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     checked: Mapping[str, str] = field(default_factory=dict)
-    _distinct: dict[Kernel, DistinctWarps] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _distinct: dict[tuple[Kernel, bool], DistinctWarps] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -92,12 +99,16 @@ class Run:
             raise RunError(f"{self.name}: the run has no recorded path; record one with Record(path=True)")
         return JoinedPath(traces)
 
-    def distinct_path(self, kernel: Kernel) -> DistinctWarps:
-        """The distinct paths of the warps of a kernel over all its launches, for counts that depend on single warps.
-        Raises RunError like `path`."""
-        if kernel not in self._distinct:
-            self._distinct[kernel] = distinct_warps(self.path(kernel).traces, len(kernel.blocks))
-        return self._distinct[kernel]
+    def distinct_path(self, kernel: Kernel, widths: bool = False) -> DistinctWarps:
+        """The distinct paths of the warps of a kernel over all its launches, for counts that depend on single warps;
+        with ``widths``, warps whose values differ in width are distinct.  Raises RunError like `path`, ReplayError for
+        a run without widths.
+        """
+        if (kernel, widths) not in self._distinct:
+            self._distinct[kernel, widths] = distinct_warps(
+                self.path(kernel).traces, len(kernel.blocks), widths_of=kernel if widths else None
+            )
+        return self._distinct[kernel, widths]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from functools import reduce
 from typing import Any
 
 from warpreg import gpu, timing
+from warpreg.designs import load
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import Run
 from warpreg.gpu import Machine
@@ -40,6 +41,11 @@ class Scheduled:
     machine: str
     variants: tuple[Variant, ...]
     warps: int | None = None
+
+    @property
+    def needs_widths(self) -> bool:
+        """Whether the run must record the widths of values."""
+        return any(load(variant.design).declaration.widths for variant in self.variants)
 
     def __call__(self, run: Run) -> Mapping[Variant, Counts]:
         found: dict[Variant, list[Counts]] = {variant: [] for variant in self.variants}

@@ -7,6 +7,7 @@ be measured is left out, with the reason, and the study continues.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -17,6 +18,7 @@ from multiprocessing import get_context
 from typing import Any, Protocol, TypeVar, cast
 
 from warpreg import simt
+from warpreg.designs import load as load_design
 from warpreg.experiments.runs.profile import register_profile
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
@@ -59,10 +61,15 @@ class Replay:
         """A design with some of its parameters."""
         return Replay(design, tuple(sorted(values.items())), suspend)
 
+    @property
+    def needs_widths(self) -> bool:
+        """Whether the run must record the widths of values."""
+        return load_design(self.design).declaration.widths
+
     def __call__(self, run: Run) -> Counts:
         values: dict[str, Any] = dict(self.values)
         counts = [
-            replay(run.distinct_path(kernel), kernel, self.design, suspend=self.suspend, **values)
+            replay(run.distinct_path(kernel, self.needs_widths), kernel, self.design, suspend=self.suspend, **values)
             for kernel in run.kernels
         ]
         return reduce(together, counts)
@@ -204,9 +211,14 @@ def _measured(task: Task) -> tuple[str, list[Any]]:
 
 def _run(task: Task) -> Run | LeftOut:
     try:
-        return run_workload(find_workload(task.name), task.size, choice=task.choice, record=EVERYTHING)
+        return run_workload(find_workload(task.name), task.size, choice=task.choice, record=_record(task))
     except BREAKS as error:
         return LeftOut(f"it does not run: {_told(error)}")
+
+
+def _record(task: Task) -> simt.Record:
+    """Path and addresses, and the widths of values if a measure has ``needs_widths``."""
+    return dataclasses.replace(EVERYTHING, widths=any(getattr(one, "needs_widths", False) for one in task.measures))
 
 
 def _finding(measure: Measure[Any], run: Run) -> Any:
