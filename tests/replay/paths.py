@@ -17,6 +17,7 @@ class Recorded:
 
     def __init__(self) -> None:
         self._chunks: list[list[int]] = [[]]
+        self._widths: list[int] = []
 
     def thread_block(self, index: int = 0) -> Recorded:
         return self._add(PathWord.THREAD_BLOCK, index)
@@ -30,6 +31,15 @@ class Recorded:
             spelt = mask is not None and position == 0
             self._add(*((block << 2 | PathWord.VISIT_MASK, mask or 0) if spelt else (block << 2 | PathWord.VISIT,)))
         return self
+
+    def widths(self, *widths: int) -> Recorded:
+        """The next result words that are written have these widths."""
+        self._widths.extend(widths)
+        return self
+
+    def width_chunks(self) -> Iterator[NDArray[np.uint8]]:
+        """In small chunks."""
+        return (np.array(self._widths[at : at + 3], np.uint8) for at in range(0, len(self._widths), 3))
 
     def cut(self) -> Recorded:
         self._chunks.append([])

@@ -73,7 +73,8 @@ def fast(
 ) -> Fast:
     """What the fast core makes of it."""
     order = design.declaration.order if design else "warp"
-    behaviour = Behaviour(**vars(behaviour_of(launched.kernel, design, **parameters)), order=order)
+    widths = design is not None and design.declaration.widths
+    behaviour = Behaviour(**vars(behaviour_of(launched.kernel, design, **parameters)), order=order, widths=widths)
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms))
     visits = Visits(launched.kernel)
     engine = Engine(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from tests.timing.reference.instruction import Access
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.core.access_record import HEADER_WORDS, SPACE_SHIFT, TRANSACTIONS_SHIFT
 from warpreg.timing.feed.feed import ThreadBlocks
+from warpreg.trace.widths import words_written
 
 FULL = 0xFFFFFFFF
 SPACES = ("global", "shared", "local", "texture", "constant")
@@ -21,10 +22,13 @@ COUNTED = ("shared", "constant")
 
 @dataclass(frozen=True)
 class WarpPath:
-    """``visits`` are (block, mask); ``accesses`` has a record for each memory instruction on them, in order."""
+    """``visits`` are (block, mask); ``accesses`` has a record for each memory instruction on them, in order; ``widths``
+    has one of each result word, or none.
+    """
 
     visits: tuple[tuple[int, int], ...]
     accesses: tuple[Access, ...] = ()
+    widths: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,21 @@ class Launched:
             rows = [warp for block in self.blocks[first : first + size] for warp in block]
             visits = [[block << 32 | mask for block, mask in warp.visits] for warp in rows]
             accesses = [[word for access in warp.accesses for word in _record(access)] for warp in rows]
-            yield ThreadBlocks(first, len(self.blocks[0]), *_joined(visits), *_joined(accesses))
+            batch = ThreadBlocks(first, len(self.blocks[0]), *_joined(visits), *_joined(accesses))
+            if any(warp.widths for block in self.blocks for warp in block):
+                widths, start = _joined([list(warp.widths) for warp in rows])
+                batch = replace(batch, widths=widths.astype(np.uint8), width_start=start)
+            yield batch
+
+    def with_widths(self, seed: int) -> Launched:
+        """The same with widths of all results, drawn at random."""
+        numbers = np.random.default_rng(seed)
+        return replace(self, blocks=tuple(tuple(self._wide(warp, numbers) for warp in b) for b in self.blocks))
+
+    def _wide(self, warp: WarpPath, numbers: np.random.Generator) -> WarpPath:
+        results = [sum(map(words_written, block.instructions)) for block in self.kernel.blocks]
+        count = sum(results[block] for block, _ in warp.visits)
+        return replace(warp, widths=tuple(numbers.integers(1, 5, count).tolist()))
 
 
 def recorded(kernel: Kernel, batches: Iterable[ThreadBlocks]) -> Launched:

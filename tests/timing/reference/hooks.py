@@ -264,6 +264,8 @@ class Hooks:
             detailed=1,
             first_source=int(program.source_start[pc]) if step else 0,
             first_result=int(program.result_start[pc]) if step else 0,
+            widths=np.array(step.widths if step else (), np.uint8),
+            width_at=np.array([-int(program.result_start[pc]) if step else 0]),
         )
 
     def _call(self, name: str, plan: Plan, *arguments: int) -> int:

@@ -77,11 +77,12 @@ class Access:
 
 @dataclass(frozen=True)
 class Step:
-    """An instruction as a warp meets it on its path."""
+    """An instruction as a warp meets it on its path; ``widths`` of its results, if they are known."""
 
     instruction: Instruction
     mask: int
     access: Access | None = None
+    widths: tuple[int, ...] = ()
 
 
 @dataclass

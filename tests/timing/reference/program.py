@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from tests.timing.launches import Launched, WarpPath
 from tests.timing.reference.instruction import Instruction, Step
@@ -125,7 +126,8 @@ def _apart(operands: Sequence[Operand]) -> tuple[str, ...]:
 
 
 def _walk(code: list[Instruction], starts: Sequence[int], warp: WarpPath) -> Iterator[Step]:
-    accesses = iter(warp.accesses)
+    accesses, widths = iter(warp.accesses), iter(warp.widths)
     for block, mask in warp.visits:
         for instruction in code[starts[block] : starts[block + 1]]:
-            yield Step(instruction, mask, next(accesses) if instruction.kind else None)
+            access = next(accesses) if instruction.kind else None
+            yield Step(instruction, mask, access, tuple(islice(widths, len(instruction.results))))

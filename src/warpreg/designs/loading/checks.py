@@ -12,6 +12,7 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.interface import Declaration
 from warpreg.designs.interface.declaration import field_of
 from warpreg.designs.interface.hooks import HOOKS, is_hook
+from warpreg.designs.interface.plan import width
 from warpreg.designs.interface.returns import check_returns
 
 FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -38,6 +39,7 @@ def check(path: Path, text: str, module: ModuleType) -> Declaration:
     for name, node in definitions.items():
         if isinstance(node, ast.FunctionDef):
             _check_function(path, name, node, getattr(module, name, None))
+    _check_widths(path, tree, module, declaration)
     has_state = "State" in definitions or "init" in definitions
     if has_state and not (hasattr(module, "State") and "init" in definitions):
         present, missing = ("State", "init") if "State" in definitions else ("init", "State")
@@ -52,6 +54,22 @@ def check(path: Path, text: str, module: ModuleType) -> Declaration:
                 "state of that design without it, or None"
             )
     return declaration
+
+
+def _check_widths(path: Path, tree: ast.Module, module: ModuleType, declaration: Declaration) -> None:
+    """Only a design that declares widths is fed with them."""
+    for node in () if declaration.widths else ast.walk(tree):
+        if isinstance(node, ast.Call) and _called(node.func, module) is width:
+            raise DesignError(f"{path}:{node.lineno}: width requires DESIGN = Declaration(..., widths=True)")
+
+
+def _called(function: ast.expr, module: ModuleType) -> object:
+    """The value of a name, or of a name in a module."""
+    if isinstance(function, ast.Name):
+        return getattr(module, function.id, None)
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        return getattr(getattr(module, function.value.id, None), function.attr, None)
+    return None
 
 
 def _check_parameters(path: Path, module: ModuleType, definitions: dict[str, Any]) -> None:
