@@ -18,7 +18,7 @@ Warp = tuple[int, int]
 
 @dataclass
 class Step:
-    """One issued instruction."""
+    """One issued instruction; ``widths`` of what it writes, if they were recorded."""
 
     warp: Warp
     reads: list[int]
@@ -26,6 +26,7 @@ class Step:
     datapath: str
     pc: int = 0
     mask: int = 0
+    widths: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -44,10 +45,14 @@ class Event:
 def steps(kernel: Kernel, path: RecordedPath) -> Iterator[Step]:
     """Every instruction that the path issues, in order; ``warp`` counts thread blocks by appearance."""
     first = kernel.first_pcs()
+    width_chunks = getattr(path, "width_chunks", tuple)
+    widths = (width for chunk in width_chunks() for width in chunk.tolist())
     for visit in visits(path.path_chunks()):
         for place, instruction in enumerate(kernel.blocks[visit.block].instructions):
             warp, pc = (visit.thread_block, visit.warp), first[visit.block] + place
-            yield Step(warp, _reads(instruction), _writes(instruction), _datapath(instruction), pc, visit.mask)
+            writes = _writes(instruction)
+            own = list(islice(widths, len(writes)))
+            yield Step(warp, _reads(instruction), writes, _datapath(instruction), pc, visit.mask, own)
 
 
 def events(kernel: Kernel, path: RecordedPath, schedule: Schedule) -> Iterator[Event]:

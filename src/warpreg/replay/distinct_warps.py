@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,9 @@ from numpy.typing import NDArray
 from warpreg.designs.interface.program import REPLAY_SLOTS
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
-from warpreg.replay.errors import ReplayError
 from warpreg.replay.warp_streams import Splitter
 from warpreg.trace.path import PathWord, RecordedPath
-from warpreg.trace.widths import RecordedWidths, WidthReader, has_widths, places
+from warpreg.trace.widths import WidthReader, places
 
 Words = NDArray[np.uint32]
 Warp = tuple[bytes, bytes]
@@ -62,8 +60,8 @@ def distinct_warps(
     paths: Iterable[RecordedPath], blocks: int, mode: Mode = "compiled", widths_of: Kernel | None = None
 ) -> DistinctWarps:
     """Distinct warp paths of all ``paths`` of a kernel with this number of basic blocks.  With ``widths_of``, the
-    kernel, warps whose values differ in width are distinct.  Raises ReplayError for an invalid path, or one without
-    widths.
+    kernel, warps whose values differ in width are distinct.  Raises ReplayError for an invalid path, TraceError
+    for one without widths.
     """
     times: Counter[Warp] = Counter()
     for path in paths:
@@ -89,9 +87,7 @@ def weighted(path: RecordedPath) -> Iterator[tuple[int, RecordedPath]]:
 def _reader(path: RecordedPath, kernel: Kernel | None, mode: Mode) -> WidthReader | None:
     if kernel is None:
         return None
-    if not has_widths(path):
-        raise ReplayError(f"kernel {kernel.name}: the widths of values were not recorded")
-    return WidthReader(cast(RecordedWidths, path), places(kernel, kernel), mode)
+    return WidthReader(path, places(kernel, kernel), f"kernel {kernel.name}", mode)
 
 
 def _part(count: int, warps: Sequence[Warp]) -> DistinctPart:

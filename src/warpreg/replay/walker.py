@@ -34,7 +34,7 @@ from warpreg.replay.errors import ReplayError
 from warpreg.replay.warp_streams import WarpStreams
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule, Slots
-from warpreg.trace.widths import Places, RecordedWidths, WidthReader, has_widths, missing_widths, places
+from warpreg.trace.widths import Places, WidthReader, places
 
 Chunk = NDArray[np.uint32]
 THE_END = np.array([path_core.THREAD_BLOCK, 0], np.uint32)
@@ -98,13 +98,11 @@ class Behaviour:
         return Behaviour(self.program, hooks, self._state, self._name, mode or self.mode, self.widths)
 
     def reader(self, path: RecordedPath) -> WidthReader | None:
-        """Reader of the widths along a path, None if the design needs none.  Raises ReplayError for a path without."""
+        """Reader of the widths along a path, None if the design needs none."""
         if self.widths is None:
             return None
-        if not has_widths(path) and self.widths.recorded.recorded.any():
-            raise ReplayError(missing_widths(self._name, path))
         found = self.widths.of_rows if isinstance(path, DistinctPart) else self.widths.recorded
-        return WidthReader(cast(RecordedWidths, path), found, self.mode)
+        return WidthReader(path, found, f"design {self._name}", self.mode)
 
     def allocate(self, extent: Extent) -> tuple[Field, ...]:
         """Fresh fields of the state."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +28,6 @@ VISIT_MASK = int(PathWord.VISIT_MASK)
 
 Bytes = NDArray[np.uint8]
 Longs = NDArray[np.int64]
-
-
-class RecordedWidths(RecordedPath, Protocol):
-    """A path with the widths of what was written on it."""
-
-    def width_chunks(self) -> Iterator[Bytes]:
-        """One byte per written warp-register, in the order of execution."""
 
 
 class Places(NamedTuple):
@@ -91,28 +84,19 @@ def _identity(instruction: Instruction) -> Hashable:
     return instruction.opcode, instruction.modifiers, words_written(instruction), instruction.location
 
 
-def has_widths(path: object) -> bool:
-    """Whether the widths of values were recorded along a path."""
-    chunks: Any = getattr(path, "width_chunks", None)
-    return chunks is not None and any(chunk.size for chunk in chunks())
-
-
-def missing_widths(design: str, path: object) -> str:
-    """Why a design that needs widths cannot run on a path without them."""
-    name = getattr(path, "name", "the run")
-    return (
-        f"design {design}: needs the widths of values, and {name} has none: run the kernel with "
-        "Record(path=True, widths=True); hardware traces contain no values"
-    )
-
-
 class WidthReader:
-    """Reads the widths along a path; ``of`` takes the words of the path in their order."""
+    """Reads the widths along a path; ``of`` takes the words of the path in their order.
 
-    def __init__(self, path: RecordedWidths, places: Places, mode: Mode = "compiled") -> None:
+    ``reader`` names in messages what needs them.
+    """
+
+    def __init__(self, path: RecordedPath, places: Places, reader: str, mode: Mode = "compiled") -> None:
         self.places = places
         self._name = getattr(path, "name", "the run")
-        self._chunks = iter(path.width_chunks())
+        self._reader = reader
+        width_chunks: Any = getattr(path, "width_chunks", tuple)
+        self._chunks: Iterator[Bytes] = iter(width_chunks())
+        self._has_widths = False
         self._bytes = np.zeros(0, np.uint8)
         words, out = np.zeros(0, np.uint32), np.zeros(0, np.uint8)
         typical = words, places.first, places.recorded, np.zeros(2, np.int64)
@@ -121,7 +105,10 @@ class WidthReader:
         self._expand = expand if mode == "interpreted" else compiled(expand, typical_of_expand)
 
     def of(self, words: NDArray[np.uint32]) -> Bytes:
-        """The widths of the visits in whole records of the path, one byte per result row.  Raises TraceError."""
+        """The widths of the visits in whole records of the path, one byte per result row.
+
+        Raises TraceError if widths are missing, or the path is not of the kernel.
+        """
         words = np.array(words, np.uint32)
         sizes = np.zeros(2, np.int64)
         if not self._count(words, self.places.first, self.places.recorded, sizes):
@@ -137,8 +124,14 @@ class WidthReader:
         pieces, size = [self._bytes], self._bytes.size
         while size < needed:
             chunk = next(self._chunks, None)
+            if chunk is None and not self._has_widths:
+                raise TraceError(
+                    f"{self._reader}: needs the widths of values, and {self._name} has none: run the kernel with "
+                    "Record(path=True, widths=True); hardware traces contain no values"
+                )
             if chunk is None:
                 raise TraceError(f"{self._name}: the recorded widths end before the path does")
+            self._has_widths = True
             pieces.append(chunk)
             size += chunk.size
         self._bytes = np.concatenate(pieces)

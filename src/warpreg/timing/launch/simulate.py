@@ -28,7 +28,7 @@ from warpreg.timing.launch.engine import Engine
 from warpreg.timing.launch.sampling import Window
 from warpreg.timing.launch.widths import with_widths
 from warpreg.timing.results.result import TimingResult, joined, result_of
-from warpreg.trace.widths import has_widths, missing_widths, places
+from warpreg.trace.widths import WidthReader, places
 
 PLAIN = "mrf"
 """The default design."""
@@ -119,14 +119,13 @@ def timed(
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
     place, kernel, behaviour = _prepared(launch, machine, chosen, registers)
-    if behaviour.widths and not has_widths(launch.trace):
-        raise TimingError(missing_widths(behaviour.name, launch.trace))
     _check_cooperative(launch, machine, place.blocks)
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms, place.blocks * launch.shared_bytes))
     end = ALL_BLOCKS if window is None else window.first + window.count
     blocks: Iterable[ThreadBlocks] = feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks, end=end)
     if behaviour.widths:
-        blocks = with_widths(blocks, launch.trace, places(launch.kernel, kernel), mode)
+        reader = WidthReader(launch.trace, places(launch.kernel, kernel), f"design {behaviour.name}", mode)
+        blocks = with_widths(blocks, launch.trace, reader, mode)
     visits = Visits(kernel)
     engine = Engine(
         kernel,

@@ -14,14 +14,15 @@ from warpreg.timing.core.columns.typed import Array
 from warpreg.timing.errors import TimingError
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.hooks.widths import WORD_BYTES
-from warpreg.trace.widths import Places, RecordedWidths, WidthReader
+from warpreg.trace.path import RecordedPath
+from warpreg.trace.widths import WidthReader
 
 
 def with_widths(
-    batches: Iterable[ThreadBlocks], run: RecordedWidths, places: Places, mode: Mode
+    batches: Iterable[ThreadBlocks], run: RecordedPath, reader: WidthReader, mode: Mode
 ) -> Iterator[ThreadBlocks]:
-    """The batches of a run's feed, all of them in order, with the widths that the run has recorded."""
-    splitter = Splitter(len(places.recorded), mode, WidthReader(run, places, mode))
+    """The batches of a run's feed, all of them in order, with the widths that ``reader`` finds."""
+    splitter = Splitter(reader.places.recorded.size, mode, reader)
     pieces = splitter.pieces(run.path_chunks())
     sizes, widths = np.zeros(0, np.int64), np.zeros(0, np.uint8)
     for batch in batches:
