@@ -1,9 +1,9 @@
 """The widths of values along a recorded path, brought to the kernel that runs.
 
 A run records one byte for each result word that an instruction writes (`warpreg.simt.block.widths`), in the order of
-execution.  A design may have inserted instructions, renamed registers or moved instructions inside blocks since.  The
-reader gives one byte for each row of ``Program.result`` of every visited block of the kernel that runs: what was
-recorded of the same instruction, and UNKNOWN for what the design has inserted.
+execution.  Since then, a design may have inserted instructions, renamed registers or moved instructions inside blocks.
+The reader returns one byte for each row of ``Program.result`` of every visited block of the kernel that runs: the
+recorded width of the same instruction, UNKNOWN for an inserted one.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ def words_written(instruction: Instruction) -> int:
 def places(recorded: Kernel, running: Kernel, *, all_rows: bool = False) -> Places:
     """The places of ``running``, which a design has made of the kernel that was ``recorded``.
 
-    An instruction is known again by its opcode, modifiers, results and place in the source, the first of several alike
-    by the first.  With ``all_rows`` the bytes are those of every row of ``recorded``, as a `WidthReader` gives them.
+    An instruction is recognised by its opcode, modifiers, number of results and source location; several that are alike
+    are taken in order, and further copies have the widths of the last one.  With ``all_rows`` the bytes are those of
+    every row of ``recorded``, as a `WidthReader` returns them.
     """
     place: list[int] = []
     first, sizes = [0], []
@@ -73,8 +74,9 @@ def places(recorded: Kernel, running: Kernel, *, all_rows: bool = False) -> Plac
                 size += words
         for instruction in after.instructions:
             same, words = found[_identity(instruction)], words_written(instruction)
-            begin = same.popleft() if same else None
-            place += [-UNKNOWN] * words if begin is None else range(begin, begin + words)
+            place += range(same[0], same[0] + words) if same else [-UNKNOWN] * words
+            if len(same) > 1:
+                same.popleft()
         first.append(len(place))
         sizes.append(size)
     return Places(*(np.array(column, np.int64) for column in (first, place, sizes)))
