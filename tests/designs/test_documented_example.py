@@ -18,7 +18,8 @@ def test_narrow_values_have_a_level_of_their_own(tmp_path: Path) -> None:
     """The load writes 2 bytes, the move 1, the sum 3: two writes of NARROW.  The sum reads both there, the load its
     address in the register file.  Sources of the load and of the sum are read at once.
     """
-    (text,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    text = next(block for block in blocks if "NARROW" in block)
     path = tmp_path / "narrow.py"
     path.write_text(text, encoding="utf-8")
     code = kernel([op("ld.global.u32", r(1), at(pair(4))), op("mov.b32", r(2), 1), op("add.s32", r(3), r(1), r(2))])

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.replay.paths import Recorded
 from tests.timing.assembly import one_warp
-from tests.timing.both_cores import agreed
+from tests.timing.both_cores import agreed, fast, machine_with_memory
 from tests.timing.launches import Launched
-from tests.timing.random_runs import Case, cases
+from tests.timing.random_runs import Case, cases, launches
 from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Pipe, Sm
+from tests.timing.reference.program import steps
 from tests.timing.test_miniatures import A_SCHEDULER, accesses, events, load_of, miniature
 
 from warpreg.designs import Design
@@ -145,3 +146,31 @@ def test_both_cores_and_replay_agree_on_widths(case: Case, seed: int, names: tup
         counts = replayed(launched, design)
         assert run.outcome.counts.accesses.tolist() == counts.accesses.reshape(-1).tolist()
         assert run.outcome.counts.events.tolist() == list(counts.events.values())
+
+
+ALL_SLOTS = ("narrow", "renamed_at_writeback", "reading")
+
+
+@settings(max_examples=15, deadline=None)
+@given(cases)
+def test_every_operand_is_collected_and_every_result_placed_once(case: Case) -> None:
+    """The mapping plans each source in ``plan_reads`` and each result in ``produced``."""
+    design = miniature("renamed_at_writeback", "reading")
+    run = agreed(case.launched, case.sm, case.latency, case.interval, case.sms, case.resident, design)
+    issued = [step.instruction for block in steps(case.launched, case.sm.worker) for warp in block for step in warp]
+    sources = sum(len(instruction.sources) for instruction in issued)
+    results = sum(len(instruction.results) for instruction in issued)
+    assert events(run, design) == {"given": results, "issued": len(issued), "collected": sources}
+    assert accesses(run) == [[sources, results]]
+    assert not run.outcome.state.policy.reading.any()
+
+
+@pytest.mark.slow
+@settings(max_examples=15, deadline=None)
+@given(launches(), st.integers(0, 100))
+def test_compiled_hooks_see_what_interpreted_ones_see(launched: Launched, seed: int) -> None:
+    design, machine = miniature(*ALL_SLOTS), machine_with_memory(Sm(banks=FOUR_COLLECTORS), latency=20, interval=2)
+    wide = launched.with_widths(seed)
+    runs = [fast(wide, machine, 1, 2, mode, design=design) for mode in ("interpreted", "compiled")]
+    assert runs[0].result.as_dict() == runs[1].result.as_dict()
+    assert runs[0].outside.events.tolist() == runs[1].outside.events.tolist()

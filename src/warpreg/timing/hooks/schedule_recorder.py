@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.interface import MRF, Declaration, Plan, Program, hook, parameter, read
-from warpreg.designs.interface.plan import ALONE
+from warpreg.designs.interface import Declaration, Plan, Program, hook, parameter
 from warpreg.trace.schedule import AMOUNT_SHIFT, MOST_AMOUNT, SLOT_SHIFT, ScheduleWord
 
 DESIGN = Declaration(slot="policy", order="sm", source="warpreg: the format of recorded schedules")
@@ -77,10 +76,7 @@ def arrived(state: State, program: Program, warp: int, pc: int, plan: Plan) -> N
 
 
 @hook
-def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    if plan.turn == ALONE:
-        for operand in range(program.source_start[pc], program.source_start[pc + 1]):
-            read(plan, operand, MRF)
+def issued(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     last, slot = state.place[LAST], warp % program.slots
     if last != NOBODY and state.place[PRESENT_SM] == warp // program.slots:
         word = np.int64(state.words[last])
