@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.designs.test_documented_example import example
 from tests.sass.text import line, write_trace
 from tests.sass.vector_add import FULL_WARP, PART_WARP, write_vector_add
 
@@ -40,6 +41,19 @@ def test_compare_replays_designs_on_a_trace(capsys: Output, tmp_path: Path) -> N
     assert plain["mrf_reads"] == 4 * (11 + 7)
     assert cached["mrf_reads"] < plain["mrf_reads"]
     assert cached["mrf_reads"] + cached["rfc_reads"] >= plain["mrf_reads"]
+
+
+@pytest.mark.slow
+def test_a_design_that_needs_widths_runs_on_kernels_and_is_refused_on_traces(capsys: Output, tmp_path: Path) -> None:
+    """A run records them for the design; a trace has none."""
+    design = str(example(tmp_path))
+    assert main(["compare", "vector-add", "--size", "tiny", "--designs", design, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["narrow_writes"] > 0
+    assert main(["compare", str(write_vector_add(tmp_path, 32)), "--designs", design]) == 1
+    (message,) = capsys.readouterr().err.splitlines()
+    assert "design narrow: needs the widths of values" in message
+    assert message.endswith("hardware traces contain no values")
 
 
 def test_a_compiled_trace_takes_no_options_of_the_compiler(capsys: Output, tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def test_every_operand_is_collected_and_every_result_placed_once(case: Case) -> 
     results = sum(len(instruction.results) for instruction in issued)
     assert events(run, design) == {"given": results, "issued": len(issued), "collected": sources}
     assert accesses(run) == [[sources, results]]
-    assert not run.outcome.state.policy.reading.any()
+    assert not run.outcome.state.reading.reading.any()
 
 
 @pytest.mark.slow
