@@ -187,6 +187,34 @@ def test_a_mapping_places_late_results_that_a_level_left_to_it(tmp_path: Path, s
     assert (found.writes("MRF"), found.writes("SLOW"), found.writes("TOP")) == (0, 1, 2)
 
 
+COUNTING = """
+DESIGN = Declaration(
+    slot="levels", order="{order}", events=("issued", "collected", "produced"), source="assumed: a test"
+)
+@hook
+def issued(state, program, warp, pc, plan):
+    count(plan, 0)
+@hook
+def collected(state, program, warp, pc, operand, plan):
+    count(plan, 1, operand + 1)
+@hook
+def produced(state, program, warp, pc, plan):
+    count(plan, 2)
+    for operand in result_operands(program, pc):
+        write(plan, operand, MRF)
+"""
+
+
+@pytest.mark.parametrize("order", ["static", "warp"])
+def test_events_by_block_counts_are_those_of_each_visit(tmp_path: Path, order: str) -> None:
+    """Three visits of three instructions with results; sources are the words of the pair, then R1 and R2: 1 to 4."""
+    path = Recorded().thread_block().warp(0).visits(0, 0).warp(1).visits(0)
+    design = load(written(tmp_path, "counting", COUNTING.replace("{order}", order)))
+    found = replay(path, LOADING, design, mode="interpreted")
+    assert found.events == {"issued": 3 * 3, "collected": 3 * (1 + 2 + 3 + 4), "produced": 3 * 3}
+    assert (found.reads(), found.writes()) == (3 * 4, 3 * 3)
+
+
 def test_results_that_nobody_plans_are_accessed_nowhere(tmp_path: Path) -> None:
     """``produced`` takes the results over; the sources stay in the register file."""
     text = """
