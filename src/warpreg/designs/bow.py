@@ -1,0 +1,89 @@
+"""Bypassing operand collectors that write through: a window of recent instructions (BOW, thesis chapter 3).
+
+Every warp owns a collector.  It holds the registers that the last ``window`` instructions of the warp have read or
+written.  A source that is there is forwarded; any other is read from the MRF and stays.  Every result is written to the
+collector and to the MRF, so nothing is written when a register leaves (section 3.4.1).  ``bow-wr`` writes back.
+
+Time is counted in instructions that the warp issues, of any kind.  With the *extended* window each read keeps a
+register for another ``window`` instructions.  The oldest instruction leaves before the next one looks its sources up
+(``eviction``): so a register that was last used three instructions ago is not forwarded with a window of 3, as in
+Figure 3.6 and in the write-back column of Table 3.1.  Section 3.4.1 names the other order, which is an option.  With a
+window of 1 nothing is forwarded and every result goes to the MRF.
+
+Where the thesis is silent:
+- the collector accesses that are counted are those that a plain collector does not have: forwarded sources and
+  results;
+- a source that an instruction names twice is read from the MRF once;
+- all sources of an instruction are looked up before one of them takes an entry; in a full collector the entry made
+  first is evicted (section 3.4.3), whether or not it has been used since;
+- a result that overwrites a register in all lanes frees its old entry when it issues, and takes a new one;
+- each word of a 64-bit pair or of a vector is a register of its own;
+- the results of one instruction enter in operand order;
+- a result under a guard or in divergent code writes some lanes.  It joins the register's entry, or takes an entry of
+  these lanes; a read of other lanes completes the entry from the MRF (``merged_reads``);
+- instructions whose guard is false in all lanes, branches and barriers count as instructions of the window;
+- the collector keeps its registers while the warp waits, at barriers, and when it is descheduled; calls are inlined;
+- a result that arrives after its window has passed (``late``) is written to the MRF only;
+- entries of a warp that has ended are dropped.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpreg.designs.hints.partial_results import partial_flags
+from warpreg.designs.interface import Declaration, Program, Structure, parameter
+from warpreg.designs.storage.bypass_hooks import State, arrived, collectors, plan_reads, plan_write
+from warpreg.designs.storage.bypass_window import EVENTS
+from warpreg.designs.window.destinations import Destination
+from warpreg.ir.kernel import Kernel
+
+__all__ = ["State", "arrived", "plan_reads", "plan_write"]
+
+DESIGN = Declaration(slot="levels", levels=("MRF", "BOC"), events=EVENTS, source="bow §3.4.1, §3.4.3")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of the collectors."""
+
+    window: int = parameter(
+        3, unit="instructions", low=1, high=7, source="bow §3.3, §3.5.1: 2 to 7 studied, 3 chosen; 1 is the MRF alone"
+    )
+    entries: int = parameter(
+        0,
+        unit="registers per warp",
+        low=0,
+        high=64,
+        source="bow §3.4.1, §3.4.3: 4 for each instruction of the window (0), or half of them (6)",
+    )
+    extended: bool = parameter(True, source="bow §3.4.1: a read keeps a register, in the extended instruction window")
+    eviction: str = parameter(
+        "before",
+        choices=("before", "after"),
+        source="bow Fig 3.6, Table 3.1: the oldest instruction leaves before the lookup; §3.4.1 says after it",
+    )
+
+
+def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
+    """Fill the hint column of partial results."""
+    return program._replace(result_partial=partial_flags(kernel))
+
+
+def init(parameters: Parameters, program: Program) -> State:
+    """An empty collector for each warp.  Raises DesignError if it cannot hold the sources of an instruction."""
+    return collectors(
+        "bow",
+        program,
+        np.full(program.result.size, Destination.BOTH, np.uint8),
+        window=parameters.window,
+        entries=parameters.entries,
+        extended=parameters.extended,
+        eviction=parameters.eviction,
+        writes_back=False,
+    )
+
+
+def structures(parameters: Parameters) -> tuple[Structure, ...]:
+    """Storage of each level."""
+    return Structure("MRF"), Structure("BOC", entries=parameters.entries or 4 * parameters.window)

@@ -1,0 +1,115 @@
+"""State and hooks of the designs with bypassing collectors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.designs.interface import (
+    MRF,
+    Plan,
+    Program,
+    hook,
+    read,
+    result_operands,
+    source_operands,
+    write,
+)
+from warpreg.designs.storage.bypass_window import (
+    collector_entries,
+    empty_collector,
+    enter_result,
+    read_sources,
+    reserve_results,
+)
+
+OFF = 1
+"""The window in which nothing is forwarded."""
+
+
+class State(NamedTuple):
+    """Kernel-wide: ``bits`` [result], the destination of each result; switches, ``window`` in instructions, and
+    ``entries``.
+
+    Per warp: ``clock``, the instructions issued; ``used`` entries; ``serial``, the entries made so far; by register
+    ``flags``, the instruction that last ``touched`` it, the number with which its entry was ``entered``, the ``lanes``
+    that the entry holds, when its outstanding result was ``issued`` and the lanes ``coming`` with it; ``ring``
+    [instruction, place], the registers touched by each of the last instructions, ``ring_size`` of them.
+    """
+
+    bits: NDArray[np.uint8]
+    writes_back: bool
+    extended: bool
+    looks_up_first: bool
+    window: int
+    entries: int
+    clock: NDArray[np.int32]
+    used: NDArray[np.int32]
+    serial: NDArray[np.int32]
+    flags: NDArray[np.uint8]
+    touched: NDArray[np.int32]
+    entered: NDArray[np.int32]
+    lanes: NDArray[np.uint32]
+    issued: NDArray[np.int32]
+    coming: NDArray[np.uint32]
+    ring: NDArray[np.uint16]
+    ring_size: NDArray[np.int32]
+
+
+def collectors(
+    design: str,
+    program: Program,
+    bits: NDArray[np.uint8],
+    *,
+    window: int,
+    entries: int,
+    extended: bool,
+    eviction: str,
+    writes_back: bool,
+) -> State:
+    """An empty collector for each warp; the arguments are parameters of the designs.
+
+    Raises DesignError if a collector cannot hold the sources of an instruction.
+    """
+    return State(
+        bits=bits,
+        writes_back=writes_back,
+        extended=extended,
+        looks_up_first=eviction == "after",
+        window=window,
+        entries=collector_entries(design, program, window, entries),
+        **empty_collector(program, window),
+    )
+
+
+@hook
+def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """Forward what the window holds."""
+    if state.window > OFF:
+        read_sources(state, program, warp, pc, plan)
+    else:
+        for operand in source_operands(program, pc):
+            read(plan, operand, MRF)
+
+
+@hook
+def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """Reserve the results; those that are not long-latency enter at once."""
+    if state.window > OFF:
+        reserve_results(state, program, warp, pc, plan)
+        if not program.long_latency[pc]:
+            for operand in result_operands(program, pc):
+                enter_result(state, program, warp, operand, False, plan)
+    else:
+        for operand in result_operands(program, pc):
+            write(plan, operand, MRF)
+
+
+@hook
+def arrived(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """Long-latency results enter."""
+    if state.window > OFF:
+        for operand in result_operands(program, pc):
+            enter_result(state, program, warp, operand, True, plan)
