@@ -6,9 +6,8 @@ import random
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
-from tests.designs.kernels import kernel, op, p, when
+from tests.designs.kernels import at, kernel, op, p, pair, r, when
 from tests.replay.paths import Recorded
-from tests.replay.random_runs import instructions
 
 from warpreg.analysis.reconvergence import reconvergence
 from warpreg.ir.instruction import Instruction
@@ -18,6 +17,16 @@ from warpreg.ir.operands import Label
 EVERYONE = 0xFFFFFFFF
 NOWHERE = -1
 MOST_VISITS = 40
+register = st.integers(0, 3).map(r)
+"""Few registers, so that most values are read again soon."""
+instructions: st.SearchStrategy[Instruction] = st.one_of(
+    st.builds(lambda d: op("mov.b32", d, 1), register),
+    st.builds(op, st.just("add.s32"), register, register, register),
+    st.builds(op, st.just("add.s64"), *[st.sampled_from([pair(0), pair(2)])] * 2, st.just(1)),
+    st.builds(lambda d: op("ld.global.u32", d, at(pair(4))), register),
+    st.builds(lambda s: op("st.global.u32", at(pair(4)), s), register),
+    st.builds(lambda d, s: when(p(0), op("mov.b32", d, s)), register, register),
+)
 
 
 @st.composite
