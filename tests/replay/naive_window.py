@@ -102,7 +102,7 @@ class Collector:
                 continue
             self.counts["late"] += bool(bits & COLLECTOR)
             if register in self.entries:
-                self.leave(register, save=bool(bits & FILE))
+                self.leave(register)
             if bits & FILE:
                 self.to_file(register, lanes, f"MRF.write.{datapath}")
             else:
@@ -128,9 +128,9 @@ class Collector:
         for register in [r for r, entry in self.entries.items() if self.clock - entry.touched >= self.options.window]:
             self.leave(register)
 
-    def leave(self, register: int, save: bool = True) -> None:
+    def leave(self, register: int) -> None:
         entry = self.entries.pop(register)
-        if save and entry.saved:
+        if entry.saved:
             self.to_file(register, entry.lanes, "BOC>MRF")
 
     def make_room(self) -> None:

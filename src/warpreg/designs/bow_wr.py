@@ -20,7 +20,7 @@ register demand without them; with ``frees_registers`` it determines the occupan
 Where the thesis is silent, besides what ``bow`` lists:
 - a result that nothing reads has no class; it is written nowhere;
 - a result that arrives after its window has passed goes to the MRF if its bit says so;
-- a result in some lanes that goes to the MRF only makes the older entry of its register leave;
+- a result in some lanes that does not enter the collector makes the older entry of its register leave;
 - an entry in which results of several instructions have met is saved if one of them is to be;
 - 64-bit pairs and vectors have bits for each register.
 """
@@ -33,8 +33,11 @@ from numpy.typing import NDArray
 
 from warpreg.designs.hints.partial_results import partial_flags
 from warpreg.designs.interface import MRF, Declaration, Program, Structure, parameter
+from warpreg.designs.interface.checked import Checked
 from warpreg.designs.storage.bypass_hooks import State, arrived, collectors, plan_reads, plan_write
 from warpreg.designs.storage.bypass_window import BOC, EVENTS, collector_entries
+from warpreg.designs.window.check import findings
+from warpreg.designs.window.checked import window_taints
 from warpreg.designs.window.destinations import Destination, destinations
 from warpreg.designs.window.explanation import explanation
 from warpreg.designs.window.window import Window
@@ -89,6 +92,13 @@ def bits_of(program: Program) -> NDArray[np.uint8]:
     """The destination of each result, from the hint columns."""
     file = np.where(program.mrf_elided, np.uint8(Destination.NEITHER), np.uint8(Destination.FILE))
     return np.where(program.result_level == BOC, file | np.uint8(Destination.COLLECTOR), file)
+
+
+def checked(program: Program, parameters: Parameters, kernel: Kernel) -> Checked:
+    """Verifies the bits of results by execution."""
+    window, bits = window_of(parameters), bits_of(program)
+    taints = window_taints(kernel, program, window, bits)
+    return Checked(kernel, taints, lambda: findings(kernel, program, window, bits))
 
 
 def init(parameters: Parameters, program: Program) -> State:

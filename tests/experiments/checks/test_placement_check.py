@@ -23,6 +23,7 @@ from warpreg.experiments.checks.placement_check import (
     PlacementError,
     Reference,
     check_placement,
+    checking,
     placing,
 )
 from warpreg.ir.kernel import Kernel
@@ -81,7 +82,7 @@ def _memory(module: Module, code: Kernel, seed: int, taints: Any) -> bytes:
 def test_generated_programs_compute_the_same(seed: int) -> None:
     case = generate(seed, 20)
     plain = run_on_device(case, Device(case.text))
-    device = CheckingDevice(ptx.parse(case.text), placing(DESIGN), DESIGN.levels, CompileOptions())
+    device = CheckingDevice(ptx.parse(case.text), placing(DESIGN), checking(DESIGN), CompileOptions())
     assert run_on_device(case, device) == plain
 
 
@@ -149,7 +150,7 @@ def test_a_dropped_write_of_the_mrf_is_found_at_its_first_read(reference: Refere
         if not right.mrf_elided[row] and int(table.result[row]) in table.source[right.source_level == 0].tolist()
     )
     with pytest.raises(TaintFault, match=r"vector_add.*reads R\d+ from the register file, which need not hold it"):
-        reference.check(lambda kernel: Corruption(MRF_DROPPED, row, (0, 0)).apply(right), DESIGN.levels)
+        reference.check(lambda kernel: Corruption(MRF_DROPPED, row, (0, 0)).apply(right), checking(DESIGN))
 
 
 def test_other_memory_is_found(reference: Reference) -> None:
@@ -157,7 +158,7 @@ def test_other_memory_is_found(reference: Reference) -> None:
         reference.workload, "tiny", 0, reference.options, dict.fromkeys(reference.memory, b""), reference.launches
     )
     with pytest.raises(PlacementError, match="vector-add: output 'c' differs from that of the plain kernel"):
-        spoilt.check(placing(DESIGN), DESIGN.levels)
+        spoilt.check(placing(DESIGN), checking(DESIGN))
 
 
 def test_corruptions_change_one_operand(reference: Reference) -> None:

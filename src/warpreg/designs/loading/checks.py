@@ -24,6 +24,7 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "structures": (("parameters",), ()),
     "hardware": (("parameters",), ("machine",)),
     "explain": (("program", "parameters", "kernel"), ("analysis",)),
+    "checked": (("program", "parameters", "kernel"), ()),
 }
 """The plain functions of a design: required parameters, then optional ones."""
 

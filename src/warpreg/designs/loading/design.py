@@ -18,12 +18,15 @@ from warpreg.analysis.kernel_analysis import Analysis, Frequencies
 from warpreg.designs.errors import DesignError
 from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface import Declaration
+from warpreg.designs.interface.checked import Checked
 from warpreg.designs.interface.declaration import field_of
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.own_hints import own_hints
 from warpreg.designs.interface.parameters import ParameterSpec, Value, configure, specs
 from warpreg.designs.interface.program import HINTS, Program
 from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
+from warpreg.designs.placement.check import findings
+from warpreg.designs.placement.expand import expanded
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
@@ -152,6 +155,14 @@ class Design:
         offered = {"analysis": self.analysis(kernel, None)}
         reasons: Mapping[int, str] = self._call("explain", (program, parameters, kernel), offered, {})
         return reasons
+
+    def checked(self, program: Program, parameters: Any, kernel: Kernel) -> Checked:
+        """What verifies a compiled program by execution; by default the levels of the hint columns are places."""
+        if hasattr(self.module, "checked"):
+            found: Checked = self._call("checked", (program, parameters, kernel), {}, None)
+            return found
+        changed = expanded(kernel, program, self.levels)
+        return Checked(changed.kernel, changed.taints, lambda: findings(kernel, program))
 
     def initial_state(
         self,

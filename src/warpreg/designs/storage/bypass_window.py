@@ -134,10 +134,7 @@ def enter_result(state: Any, program: Program, warp: int, operand: int, later: b
     if bits & TO_BOC:
         count(plan, LATE)
     if state.flags[warp, register] & PRESENT:
-        if bits & TO_FILE:
-            leave(state, warp, register, plan)
-        else:
-            drop(state, warp, register)
+        leave(state, warp, register, plan)
     if bits & TO_FILE:
         access(plan, operand, register, MRF, later)
 

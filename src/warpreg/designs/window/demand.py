@@ -10,10 +10,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from warpreg.analysis.accesses import accesses, bit_set, members
-from warpreg.analysis.cfg import control_flow
-from warpreg.analysis.liveness import liveness
 from warpreg.analysis.values import Values, values
 from warpreg.codegen.regalloc.allocation_units import vector_groups
+from warpreg.designs.window.live_values import live_values
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Register
@@ -69,7 +68,7 @@ class _Assignment:
     def _groups(self) -> Iterator[_Group]:
         for pc, instruction in enumerate(self.kernel.instructions()):
             self._join_operands(pc, instruction)
-        live = live_points(self.kernel, self.found)
+        live = live_points(self.kernel)
         groups: dict[int, _Group] = {}
         for number, value in enumerate(self.found.values):
             name = self.table.cells.names[value.cell]
@@ -108,43 +107,13 @@ class _Assignment:
         self.alignments[one] = max(self.alignments[one], self.alignments[other], alignment)
 
 
-def live_points(kernel: Kernel, found: Values) -> list[int]:
-    """Per value, the points at which it is live as a bit set: an instruction reads at 2 pc and writes at 2 pc + 1.
-
-    A cell that is live holds the value that the paths from there on read; a guarded write does not end it.
-    """
-    flow, live = control_flow(kernel), liveness(kernel)
-    table = live.accesses
-    of_cell = [0] * len(table.cells)
-    for number, value in enumerate(found.values):
-        of_cell[value.cell] |= 1 << number
-    live_in = [0] * len(kernel.blocks)
+def live_points(kernel: Kernel) -> list[int]:
+    """Per value, the points at which it is live as a bit set: an instruction reads at 2 pc and writes at 2 pc + 1."""
+    live, found = live_values(kernel), values(kernel)
     points = [0] * len(found.values)
-    waiting = set(range(len(kernel.blocks)))
-    while waiting:
-        block = max(waiting)
-        waiting.discard(block)
-        held = 0
-        for successor in flow.successors[block]:
-            held |= live_in[successor]
-        for pc, before, after in live.backward(block):
-            held &= _values_of(of_cell, after)
-            _mark(points, held | bit_set(found.written[pc]), 2 * pc + 1)
-            if table.guards[pc] is None:
-                held &= ~bit_set(found.written[pc])
-            held = (held | bit_set(found.read[pc])) & _values_of(of_cell, before)
-            _mark(points, held, 2 * pc)
-        if held != live_in[block]:
-            live_in[block] = held
-            waiting.update(flow.predecessors[block])
+    for pc, (before, after) in enumerate(zip(live.before, live.after, strict=True)):
+        for number in members(before):
+            points[number] |= 1 << 2 * pc
+        for number in members(after | bit_set(found.written[pc])):
+            points[number] |= 2 << 2 * pc
     return points
-
-
-def _values_of(of_cell: list[int], cells: int) -> int:
-    """All values of some cells."""
-    return sum(of_cell[cell] for cell in members(cells))
-
-
-def _mark(points: list[int], numbers: int, point: int) -> None:
-    for number in members(numbers):
-        points[number] |= 1 << point

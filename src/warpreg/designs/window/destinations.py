@@ -1,8 +1,9 @@
 """Where a result is needed: in the collector, in the register file, in both or in neither (thesis, section 3.4.2).
 
 The compiler follows a result along every order in which the warp may execute the instructions after it (`warp_flow`),
-not only along the paths of one thread.  The result is *reused* if some instruction reads it while it is in the window,
-and *persistent* if some instruction may read it after it has left.  The classes of the thesis (Figure 3.7) are:
+not only along the paths of one thread, as long as some lane may read the value.  The result is *reused* if some
+instruction reads its register while it is in the window, and *persistent* if some instruction may read the value after
+it has left.  The classes of the thesis (Figure 3.7) are:
 
 =============  ======  ==========
 class          reused  persistent
@@ -39,10 +40,10 @@ class Destination(IntEnum):
 
 
 class Needs(NamedTuple):
-    """Bit sets of registers at a point, by the distance d of the next instruction from a register's last touch.
+    """Bit sets at a point, by the distance d of the next instruction from a register's last touch.
 
-    ``reused`` [d - 1]: some instruction reads the value while it is in the window.  ``persistent`` [d - 1]: some
-    instruction reads it later.  The last element is for values that have left the window.
+    ``reused`` [d - 1]: registers that some instruction reads while they are in the window.  ``persistent`` [d - 1]:
+    values that some instruction reads later.  The last element is for what has left the window.
     """
 
     reused: tuple[int, ...]
@@ -56,8 +57,8 @@ def destinations(kernel: Kernel, program: Program, window: Window) -> NDArray[np
     view = WindowView(kernel, program)
     classes = np.zeros(program.result.size, np.uint8)
     for pc, after in enumerate(needs_after(view, window)):
-        for row, register, _ in view.results(pc):
-            reused, persistent = after.reused[0] >> register & 1, after.persistent[0] >> register & 1
+        for (row, register, _), value in zip(view.results(pc), view.written_values(pc), strict=True):
+            reused, persistent = after.reused[0] >> register & 1, after.persistent[0] >> value & 1
             classes[row] = Destination.COLLECTOR * reused | Destination.FILE * persistent
     return classes
 
@@ -76,6 +77,7 @@ def needs_after(view: WindowView, window: Window) -> list[Needs]:
         for successor in view.successors[block]:
             needs = _union(needs, at_start[successor])
         for pc in reversed(view.block_pcs(block)):
+            needs = Needs(needs.reused, tuple(bits & view.needed_values[pc] for bits in needs.persistent))
             after[pc] = needs
             needs = _before(view, window, pc, needs)
         if needs != at_start[block]:
@@ -94,13 +96,13 @@ def _union(one: Needs, other: Needs) -> Needs:
 def _before(view: WindowView, window: Window, pc: int, after: Needs) -> Needs:
     """The needs before an instruction."""
     reads, kept = view.reads[pc], ~view.kills[pc]
+    kept_values = ~view.values_of(view.kills[pc])
     reused, persistent = [], []
     for distance in range(1, window.reach + 1):
         touched = reads if window.extended else 0
         if distance < window.length:
             touched |= view.merges[pc]
-        stays = kept & touched
-        ages = kept & ~touched
-        reused.append(reads | (stays & after.reused[0]) | (ages & after.reused[distance]))
-        persistent.append((stays & after.persistent[0]) | (ages & after.persistent[distance]))
-    return Needs((*reused, 0), (*persistent, reads | (kept & after.persistent[-1])))
+        reused.append(reads | kept & (touched & after.reused[0] | ~touched & after.reused[distance]))
+        touched = view.values_of(touched)
+        persistent.append(kept_values & (touched & after.persistent[0] | ~touched & after.persistent[distance]))
+    return Needs((*reused, 0), (*persistent, view.read_values[pc] | kept_values & after.persistent[-1]))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from warpreg.analysis.values import values
 from warpreg.designs.interface.program import Program
 from warpreg.designs.window.demand import register_demand
 from warpreg.designs.window.destinations import Destination
-from warpreg.designs.window.transient import Classes, register_values, without_register
+from warpreg.designs.window.transient import Classes, without_register
 from warpreg.designs.window.window import Window, WindowView
 from warpreg.ir.kernel import Kernel
 
@@ -22,12 +21,11 @@ WORDS = {
 
 def explanation(kernel: Kernel, program: Program, window: Window, classes: Classes, entries: int) -> Mapping[int, str]:
     """Per pc, the destination of each result; the first instruction also has the register demand."""
-    view, found = WindowView(kernel, program), values(kernel)
+    view = WindowView(kernel, program)
     without = without_register(kernel, program, window, classes, entries)
     told: dict[int, list[str]] = {}
     for pc in view.pcs:
-        numbers = register_values(kernel, found, pc)
-        for (row, register, _), number in zip(view.results(pc), numbers, strict=True):
+        for (row, register, _), number in zip(view.results(pc), view.written_values(pc), strict=True):
             free = ", needs no register" if number in without else ""
             told.setdefault(pc, []).append(f"R{register} {WORDS[Destination(classes[row])]}{free}")
     demand = f"{register_demand(kernel, without)} of {kernel.register_count} registers needed"

@@ -14,8 +14,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.analysis.accesses import accesses
-from warpreg.analysis.values import Values, values
 from warpreg.designs.interface.program import Program
 from warpreg.designs.window.destinations import Destination, Needs, needs_after
 from warpreg.designs.window.window import Window, WindowView
@@ -37,7 +35,7 @@ class Transience:
     def needs(self) -> list[Needs]:
         return needs_after(self.view, self.window)
 
-    def is_proved(self, pc: int, row: int, register: int) -> bool:
+    def is_proved(self, pc: int, row: int, register: int, value: int) -> bool:
         """Whether no order of the warp evicts the result before its last read.
 
         An entry leaves a full first-in first-out collector when ``entries`` others have entered after it.  Registers
@@ -48,7 +46,7 @@ class Transience:
         if self.classes[row] == Destination.NEITHER:
             return True
         entering = {other for _, other in self._taken(pc)} | self._late(pc)
-        for later in self._until_last_read(pc, register):
+        for later in self._until_last_read(pc, value):
             entering |= {*self.view.sources(later), *(other for _, other in self._taken(later))}
         return len(entering - {register}) < self.entries
 
@@ -69,14 +67,14 @@ class Transience:
             found |= {register for point in points for _, register in self._taken(point)}
         return found
 
-    def _until_last_read(self, pc: int, register: int) -> set[int]:
+    def _until_last_read(self, pc: int, value: int) -> set[int]:
         """The instructions after ``pc`` in any order of the warp, as long as the value is read once more after each."""
         found: set[int] = set()
         work = [pc]
         while work:
             for later in self._after(work.pop()):
-                needed = self.needs[later].persistent[-1] & ~self.view.kills[later]
-                if later not in found and needed >> register & 1:
+                needed = self.needs[later].persistent[-1] & ~self.view.values_of(self.view.kills[later])
+                if later not in found and needed >> value & 1:
                     found.add(later)
                     work.append(later)
         return found
@@ -128,20 +126,12 @@ def without_register(kernel: Kernel, program: Program, window: Window, classes: 
     Several results may be one value, because a common read may find any of them; then all must be proved.
     """
     proof = Transience(WindowView(kernel, program), window, classes, entries)
-    found = values(kernel)
+    found = proof.view.values
     refused = {number for number, value in enumerate(found.values) if value.undefined or not value.definitions}
     results: set[int] = set()
     for pc in proof.view.pcs:
-        numbers = register_values(kernel, found, pc)
-        for (row, register, _), number in zip(proof.view.results(pc), numbers, strict=True):
+        for (row, register, _), number in zip(proof.view.results(pc), proof.view.written_values(pc), strict=True):
             results.add(number)
-            if number not in refused and not proof.is_proved(pc, row, register):
+            if number not in refused and not proof.is_proved(pc, row, register, number):
                 refused.add(number)
     return results - refused
-
-
-def register_values(kernel: Kernel, found: Values, pc: int) -> list[int]:
-    """The values that an instruction writes to registers, one per result of the program table."""
-    table = accesses(kernel)
-    cells = zip(table.written[pc], found.written[pc], strict=True)
-    return [number for cell, number in cells if table.cells.names[cell][0] == "R"]

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from warpreg.analysis.accesses import accesses, bit_set, members
 from warpreg.analysis.cfg import transpose
+from warpreg.analysis.values import Values, values
 from warpreg.designs.hints.partial_results import partial_flags
 from warpreg.designs.interface.program import Program
+from warpreg.designs.window.live_values import live_values
 from warpreg.designs.window.warp_flow import warp_successors
 from warpreg.ir.kernel import Kernel
 
@@ -35,7 +38,11 @@ class Window:
 
 @dataclass(frozen=True)
 class WindowView:
-    """A kernel as an analysis of windows sees it: registers as bit sets, by pc."""
+    """A kernel as an analysis of windows sees it: bit sets by pc, of registers or of values.
+
+    A value is a web of `warpreg.analysis.values`.  A thread that reads a register reads one value of it; for the warp,
+    the register's entry may hold lanes of several values.
+    """
 
     kernel: Kernel
     program: Program
@@ -52,17 +59,58 @@ class WindowView:
     @cached_property
     def reads(self) -> list[int]:
         """The registers that an instruction reads."""
-        return [_bits(self.sources(pc)) for pc in self.pcs]
+        return [bit_set(self.sources(pc)) for pc in self.pcs]
 
     @cached_property
     def kills(self) -> list[int]:
         """The registers whose old value no lane needs any more once an instruction has written them."""
-        return [_bits(r for _, r, partial in self.results(pc) if not partial) for pc in self.pcs]
+        return [bit_set(r for _, r, partial in self.results(pc) if not partial) for pc in self.pcs]
 
     @cached_property
     def merges(self) -> list[int]:
         """The registers of which an instruction writes some lanes, while others may need their old value."""
-        return [_bits(r for _, r, partial in self.results(pc) if partial) & ~self.kills[pc] for pc in self.pcs]
+        return [bit_set(r for _, r, partial in self.results(pc) if partial) & ~self.kills[pc] for pc in self.pcs]
+
+    @cached_property
+    def values(self) -> Values:
+        return values(self.kernel)
+
+    @cached_property
+    def read_values(self) -> list[int]:
+        """The values of registers that an instruction reads."""
+        return [bit_set(self._of_registers(self.values.read[pc])) for pc in self.pcs]
+
+    @cached_property
+    def needed_values(self) -> list[int]:
+        """The values that some lane of the warp may read after an instruction."""
+        live = live_values(self.kernel)
+        waiting = [live.waiting[block.index] for block in self.kernel.blocks for _ in block.instructions]
+        return [after | others for after, others in zip(live.after, waiting, strict=True)]
+
+    def written_values(self, pc: int) -> list[int]:
+        """The values that an instruction writes to registers, one per result of the program table."""
+        return list(self._of_registers(self.values.written[pc]))
+
+    def values_of(self, registers: int) -> int:
+        """All values of some registers."""
+        return sum(self._by_register.get(register, 0) for register in members(registers))
+
+    @cached_property
+    def _by_register(self) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for number, value in enumerate(self.values.values):
+            name = self._names[value.cell]
+            if name[0] == "R":
+                register = int(name[1:])
+                found[register] = found.get(register, 0) | 1 << number
+        return found
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return accesses(self.kernel).cells.names
+
+    def _of_registers(self, numbers: tuple[int, ...]) -> Iterator[int]:
+        return (number for number in numbers if self._names[self.values.values[number].cell][0] == "R")
 
     @property
     def pcs(self) -> range:
@@ -82,10 +130,3 @@ class WindowView:
         partial = partial_flags(self.kernel)
         for row in range(int(self.program.result_start[pc]), int(self.program.result_start[pc + 1])):
             yield row, int(self.program.result[row]), bool(partial[row])
-
-
-def _bits(registers: Iterator[int] | list[int]) -> int:
-    bits = 0
-    for register in registers:
-        bits |= 1 << register
-    return bits

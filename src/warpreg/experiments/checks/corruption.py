@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from warpreg.designs import Design, Program, load
-from warpreg.designs.placement.check import findings
-from warpreg.experiments.checks.placement_check import PlacementError, Reference, placing
+from warpreg.experiments.checks.placement_check import PlacementError, Reference, checking, placing
 from warpreg.ir.kernel import Kernel
 from warpreg.simt import ExecutionError
 
@@ -66,11 +65,16 @@ def possible(program: Program, visits: np.ndarray[Any, Any]) -> list[Corruption]
     """Every corruption of a placed operand in code that was executed.
 
     A read or a fill may be moved to any other place that the program uses, a result to any other place above the MRF,
-    and a result that is written to both may lose the MRF write.
+    and a result that is written to both may lose the MRF write.  If no read names a place, reads look their value up;
+    then a result that is written to both may lose no other write, and guarded results, which may not be executed, none.
     """
     per_pc = np.repeat(visits, np.diff(program.first_pc)) > 0
     ran_source = np.repeat(per_pc, np.diff(program.source_start))
     ran_result = np.repeat(per_pc, np.diff(program.result_start))
+    moved = ran_result & (program.result_level > 0)
+    if not program.source_level.any():
+        ran_result &= np.repeat(program.guarded == 0, np.diff(program.result_start))
+        moved &= ran_result & (program.mrf_elided > 0)
     above = sorted({(int(level), int(entry)) for level, entry in _used(program) if level})
     found: list[Corruption] = []
     for row in np.flatnonzero(ran_source & (program.source_level > 0)).tolist():
@@ -79,7 +83,7 @@ def possible(program: Program, visits: np.ndarray[Any, Any]) -> list[Corruption]
     for row in np.flatnonzero(ran_source & (program.fill_level > 0)).tolist():
         own = int(program.fill_level[row]), int(program.fill_entry[row])
         found += [Corruption(FILL_PLACE, row, place) for place in [(0, 0), *above] if place != own]
-    for row in np.flatnonzero(ran_result & (program.result_level > 0)).tolist():
+    for row in np.flatnonzero(moved).tolist():
         own = int(program.result_level[row]), int(program.result_entry[row])
         found += [Corruption(RESULT_PLACE, row, place) for place in [(0, 0), *above] if place != own]
     for row in np.flatnonzero(ran_result & (program.mrf_elided == 0)).tolist():
@@ -103,7 +107,7 @@ def trials(
 
 
 def _trial(reference: Reference, design: Design, rng: random.Random) -> Trial:
-    place = placing(design)
+    place, check = placing(design), checking(design)
     launch = rng.choice(reference.launches)
     kernel, right = launch.kernel, place(launch.kernel)
     visits = sum(one.block_visits.astype(np.int64) for one in reference.launches if one.kernel is kernel)
@@ -112,7 +116,7 @@ def _trial(reference: Reference, design: Design, rng: random.Random) -> Trial:
     while True:
         corruption = rng.choice(corruptions)
         wrong = corruption.apply(right)
-        found = findings(kernel, wrong)
+        found = check(kernel, wrong).findings()
         if not found or any(ran[finding.pc] and not right.guarded[finding.pc] for finding in found):
             break
 
@@ -121,7 +125,7 @@ def _trial(reference: Reference, design: Design, rng: random.Random) -> Trial:
 
     message = ""
     try:
-        reference.check(placed, design.levels)
+        reference.check(placed, check)
     except (ExecutionError, PlacementError) as error:
         message = str(error)
     return Trial(reference.workload.name, kernel.name, corruption, message, not found)

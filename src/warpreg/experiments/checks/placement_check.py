@@ -9,7 +9,7 @@ from typing import Any
 from warpreg import simt
 from warpreg.codegen import CompileOptions
 from warpreg.designs import Design, Program, load, program_table
-from warpreg.designs.placement.expand import expanded
+from warpreg.designs.interface.checked import Checked
 from warpreg.experiments.runs.run import find_workload
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.kernel import Kernel
@@ -20,26 +20,29 @@ from warpreg.workloads import Workload
 Place = Callable[[Kernel], Program]
 """The placed program of a kernel."""
 
+Check = Callable[[Kernel, Program], Checked]
+"""What verifies a placed program of a kernel."""
+
 
 class PlacementError(WarpregError):
     """A placed kernel whose output differs from that of the plain one."""
 
 
 class CheckingDevice(simt.Device):
-    """A device on which every kernel runs as placed: levels above the MRF have separate storage, and a launch raises
-    TaintFault if an operand is read from a place that may not hold it."""
+    """A device on which every kernel runs as placed: levels above the MRF have separate storage, or the values in them
+    are tracked, and a launch raises TaintFault if an operand is read from a place that may not hold it."""
 
-    def __init__(self, module: Module, place: Place, levels: tuple[str, ...], options: CompileOptions) -> None:
+    def __init__(self, module: Module, place: Place, check: Check, options: CompileOptions) -> None:
         super().__init__(module, options)
         self._place = place
-        self._levels = levels
+        self._check = check
         self._placed: set[str] = set()
 
     def native(self, name: str) -> NativeKernel:
         """The kernel's native code, placed at first use."""
         if name not in self._placed:
             kernel = super().native(name).kernel
-            changed = expanded(kernel, self._place(kernel), self._levels)
+            changed = self._check(kernel, self._place(kernel))
             self.install(changed.kernel, changed.taints)
             self._placed.add(name)
         return super().native(name)
@@ -66,14 +69,14 @@ class Reference:
         problem.check(outputs)
         return Reference(workload, size, seed, options, _bytes(outputs), tuple(device.launches))
 
-    def check(self, place: Place, levels: tuple[str, ...]) -> None:
+    def check(self, place: Place, check: Check) -> None:
         """Run the workload as placed.
 
         Raises TaintFault at the first read that may be wrong, PlacementError if an output differs in any bit, and other
         errors of a run.
         """
         problem = self.workload.problem(self.size, self.seed)
-        found = _bytes(problem.run(CheckingDevice(self.workload.module(), place, levels, self.options)))
+        found = _bytes(problem.run(CheckingDevice(self.workload.module(), place, check, self.options)))
         for name, expected in self.memory.items():
             if found[name] != expected:
                 raise PlacementError(f"{self.workload.name}: output '{name}' differs from that of the plain kernel")
@@ -85,11 +88,17 @@ def placing(design: Design, **parameters: Any) -> Place:
     return lambda kernel: design.compile(program_table(kernel), values, kernel)
 
 
+def checking(design: Design, **parameters: Any) -> Check:
+    """What verifies programs that a design has placed.  Raises the errors of wrong parameters."""
+    values = design.configure(**parameters)
+    return lambda kernel, program: design.checked(program, values, kernel)
+
+
 def check_placement(name: str, size: str, design: str, seed: int = 0, **parameters: Any) -> Reference:
     """Check one workload under one design that places operands; returns the reference run."""
     chosen = load(design)
     reference = Reference.of(name, size, seed)
-    reference.check(placing(chosen, **parameters), chosen.levels)
+    reference.check(placing(chosen, **parameters), checking(chosen, **parameters))
     return reference
 
 

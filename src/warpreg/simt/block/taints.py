@@ -10,7 +10,7 @@ A kernel without taints has no overhead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,9 +75,14 @@ class Taints:
         return {register: tuple(places) for register, places in found.items()}
 
     def described(self, number: int) -> str:
-        """The register and place of an error record, packed by `packed_read`."""
+        """The read of an error record, packed by `packed_read`."""
         place, register = number >> 16, number & 0xFFFF
-        return f"R{register} from {self.places[place - 1] if place else 'the register file'}"
+        return f"R{register} from {self.places[place - 1] if place else 'the register file'}, which need not hold it"
+
+    def at(self, pc: int, values: BlockValues, offset: int) -> TaintCode | None:
+        """What emits the event at a pc, if there is one."""
+        event = self.events.get(pc)
+        return TaintCode(values, self, offset, event) if event else None
 
 
 def packed_read(place: int, register: int) -> int:
@@ -87,14 +92,16 @@ def packed_read(place: int, register: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TaintCode:
-    """Emits the events of one block; the taints are ``offset`` bytes into a warp's register memory."""
+    """Emits one event; the taints are ``offset`` bytes into a warp's register memory."""
 
     values: BlockValues
     taints: Taints
     offset: int
+    event: TaintEvent
 
-    def arrive(self, event: TaintEvent) -> None:
+    def arrive(self) -> None:
         """Emit the effects before the reads."""
+        event = self.event
         lanes = self.values.code.const(I32, EVERYONE) if event.everyone else self.values.mask
         if event.loses:
             for place in range(len(self.taints.places)):
@@ -103,17 +110,23 @@ class TaintCode:
             for register in range(self.taints.registers):
                 self._set_stale(register, lanes, stale=False)
 
-    def offenders(self, place: int, register: int, lanes: Value) -> Value:
-        """The lanes of a mask in which the place does not hold the register."""
+    def wrong_reads(self, lanes: Value) -> Iterator[tuple[Value, Value]]:
+        """For each read, the lanes in which the place does not hold the register, and the number for an error
+        record."""
+        for place, register in self.event.reads:
+            number = self.values.code.const(I64, packed_read(place, register))
+            yield self._offenders(place, register, lanes), number
+
+    def _offenders(self, place: int, register: int, lanes: Value) -> Value:
         if place == FILE:
             return self._stale(register).load(I32, align=STALE_BYTES) & lanes
         return (self._held(place) != register).bitcast(I32) & lanes
 
-    def leave(self, event: TaintEvent, lanes: Value) -> None:
+    def leave(self, lanes: Value) -> None:
         """Emit the effects of the instruction in the lanes that executed it."""
-        for place, register in event.fills:
+        for place, register in self.event.fills:
             self._hold(place, register, lanes)
-        for write in event.writes:
+        for write in self.event.writes:
             for place in self.taints.holders.get(write.register, ()):
                 held = self._held(place)
                 old = (held == write.register).bitcast(I32)
@@ -122,10 +135,6 @@ class TaintCode:
                 if place != FILE:
                     self._hold(place, write.register, lanes)
             self._set_stale(write.register, lanes, stale=FILE not in write.places)
-
-    def number(self, place: int, register: int) -> Value:
-        """A read as the value stored in an error record."""
-        return self.values.code.const(I64, packed_read(place, register))
 
     def _place(self, place: int) -> Value:
         return self.values.registers + (self.offset + LANES * place)

@@ -25,8 +25,8 @@ from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SITE_BYTES, Fault, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import CARRY_CELL, Cell, Storage
 from warpreg.simt.block.sites import Sites
-from warpreg.simt.block.taints import TaintCode, Taints
 from warpreg.simt.block.widths import Widths
+from warpreg.simt.block.window_taints import Tracked
 from warpreg.simt.lanes import instructions
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
@@ -68,7 +68,7 @@ class BlockCompiler:
     symbols: dict[str, int]
     sites: Sites
     record_widths: bool = False
-    taints: Taints | None = None
+    taints: Tracked | None = None
 
     @functools.cached_property
     def is_cooperative(self) -> bool:
@@ -160,20 +160,18 @@ class _Body:
     def emit(self, instruction: Instruction, pc: int) -> None:
         """Add one instruction and its effect on taints.  Raises UnsupportedError if it cannot be executed."""
         taints = self.compiler.taints
-        event = taints.events.get(pc) if taints else None
-        if taints is None or event is None:
+        code = taints.at(pc, self.values, self.compiler.storage.bytes) if taints else None
+        if code is None:
             self._execute(instruction, pc)
             return
-        code = TaintCode(self.values, taints, self.compiler.storage.bytes)
         lanes = self.lanes_of_guard(instruction, pc)
-        code.arrive(event)
-        for place, register in event.reads:
-            bad = code.offenders(place, register, lanes)
+        code.arrive()
+        for bad, number in code.wrong_reads(lanes):
             with self.code.if_(bad != 0, likely=False):
                 site = self.compiler.sites.site(pc, instruction.guard is not None)
-                self._fault(Fault.TAINTED, site, self._first(bad), code.number(place, register))
+                self._fault(Fault.TAINTED, site, self._first(bad), number)
         self._execute(instruction, pc)
-        code.leave(event, lanes)
+        code.leave(lanes)
 
     def _execute(self, instruction: Instruction, pc: int) -> None:
         row, self.form = opcodes.resolve(instruction)

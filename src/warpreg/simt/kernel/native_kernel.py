@@ -16,7 +16,7 @@ from warpreg.simt.block import register_storage
 from warpreg.simt.block.block_values import CLOCKS
 from warpreg.simt.block.records import BLOCK_BYTES, NO_BLOCK, BlockField, BlockKind, Slot
 from warpreg.simt.block.sites import NativeOperation, Sites
-from warpreg.simt.block.taints import Taints
+from warpreg.simt.block.window_taints import Tracked
 from warpreg.simt.kernel.block_compiler import BlockCompiler, polls
 from warpreg.simt.kernel.warp_driver import Driver
 from warpreg.simt.llvm import object_code
@@ -65,7 +65,7 @@ class Image:
     has_stack: bool
     waits: bool
     is_cooperative: bool
-    taints: Taints | None = None
+    taints: Tracked | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class NativeKernel:
         return max((len(block.instructions) for block in self.kernel.blocks), default=0)
 
 
-def compile_image(kernel: Kernel, record: Record, taints: Taints | None = None) -> Image:
+def compile_image(kernel: Kernel, record: Record, taints: Tracked | None = None) -> Image:
     """Native code of a kernel.  Raises UnsupportedError for the first instruction that cannot be executed."""
     cells = register_storage.assign(kernel, contents=record.widths)
     placed = (p.variable for p in kernel.placements if p.space in ("global", "const", "tex"))

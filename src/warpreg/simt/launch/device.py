@@ -18,7 +18,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Generic, Masked, Module, Variable
 from warpreg.ir.operands import Immediate, Symbol
 from warpreg.ir.types import Kind as TypeKind
-from warpreg.simt.block.taints import Taints
+from warpreg.simt.block.window_taints import Tracked
 from warpreg.simt.kernel.kernel_cache import load_or_compile
 from warpreg.simt.kernel.native_kernel import NativeKernel, Record, compile_image, load
 from warpreg.simt.lanes import instructions
@@ -162,7 +162,7 @@ class Device:
             self._kernels[name] = load_or_compile(self.module, name, self.options, self.record)
         return self._kernels[name]
 
-    def install(self, kernel: Kernel, taints: Taints | None = None) -> None:
+    def install(self, kernel: Kernel, taints: Tracked | None = None) -> None:
         """Replace a kernel by this version, for example by the output of a compiler pass; with ``taints``, a launch
         raises TaintFault if an operand is read from a location that need not hold it.
         """

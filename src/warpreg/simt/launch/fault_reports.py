@@ -73,7 +73,7 @@ class Report:
         address = int(self.launch[Slot.FAULT_ADDRESS])
         if fault is Fault.TAINTED and self.native.image.taints:
             read = self.native.image.taints.described(address)
-            return TaintFault(f"{where}: reads {read}, which need not hold it")
+            return TaintFault(f"{where}: reads {read}")
         if fault in TEXTURE_FAULTS:
             return TextureFault(f"{where}: {self._expected(instruction)}, found {self.textures.described(address)}")
         if fault is Fault.OUTSIDE_SURFACE:

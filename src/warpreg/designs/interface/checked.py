@@ -1,0 +1,29 @@
+"""What verifies the decisions of a compile step by execution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from warpreg.ir.kernel import Kernel
+
+if TYPE_CHECKING:
+    from warpreg.simt.block.window_taints import Tracked
+
+
+class WrongRead(Protocol):
+    """A read that may not find its value."""
+
+    @property
+    def pc(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A ``kernel`` with the same blocks in which the decisions are in effect, what its execution tracks, and the
+    ``findings`` of a static analysis that shares no code with the compile step."""
+
+    kernel: Kernel
+    taints: Tracked
+    findings: Callable[[], Sequence[WrongRead]]
