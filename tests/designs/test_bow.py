@@ -128,8 +128,9 @@ def test_a_load_that_arrives_after_its_window_goes_to_the_mrf(issued: int, late:
     """Window 3: with 2 more instructions issued the load is still in the window, with 3 it is not."""
     schedule = Scheduling().start(0).issue(0, issued).arrive(0, 0).issue(0, 5 - issued).end(0)
     path = one_warp([0])
-    for design, options in (("bow", {}), ("bow-wr", {"hints": False})):
-        found = replay(path, LATE, design, mode="interpreted", schedule=schedule.of(LATE, path), **options)
+    hints: dict[str, Any] = {"bow": {}, "bow-wr": {"hints": False}}
+    for design in hints:
+        found = replay(path, LATE, design, mode="interpreted", schedule=schedule.of(LATE, path), **hints[design])
         assert found.events["late"] == late
         assert found.as_dict()["accesses"].get("MRF.write.shared", 0) == (1 if design == "bow" else late)
 

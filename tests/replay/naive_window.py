@@ -6,7 +6,7 @@ It also keeps by lane what the register file lacks, and fails if an instruction 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,6 +153,7 @@ class NaiveWindow:
         self.entries = options.entries or 4 * options.window
         self.counts: Counter[str] = Counter()
         self.collectors: dict[int, Collector] = {}
+        self.collector: Callable[[], Collector] = lambda: Collector(self)
         self.under_way: dict[tuple[int, int], tuple[list[int], str]] = {}
 
     def partial(self, pc: int) -> list[bool]:
@@ -170,7 +171,7 @@ class NaiveWindow:
     def run(self, events: Iterable[Event], arrivals: bool) -> Counter[str]:
         for event in events:
             if event.kind == "start":
-                self.collectors[event.slot] = Collector(self)
+                self.collectors[event.slot] = self.collector()
             elif event.kind == "arrive" and self.options.window > 1:
                 self.collectors[event.slot].arrive(event.pc, *self.under_way[event.slot, event.pc])
             elif event.step is not None:

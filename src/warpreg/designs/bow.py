@@ -33,7 +33,7 @@ import numpy as np
 
 from warpreg.designs.hints.partial_results import partial_flags
 from warpreg.designs.interface import Declaration, Program, Structure, parameter
-from warpreg.designs.storage.bypass_hooks import State, arrived, collectors, plan_reads, plan_write
+from warpreg.designs.storage.bypass_hooks import State, arrived, collector_storage, collectors, plan_reads, plan_write
 from warpreg.designs.storage.bypass_window import EVENTS
 from warpreg.designs.window.destinations import Destination
 from warpreg.ir.kernel import Kernel
@@ -86,4 +86,4 @@ def init(parameters: Parameters, program: Program) -> State:
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """Storage of each level."""
-    return Structure("MRF"), Structure("BOC", entries=parameters.entries or 4 * parameters.window)
+    return Structure("MRF"), collector_storage(parameters.window, parameters.entries)

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from warpreg.designs.hints.partial_results import partial_flags
 from warpreg.designs.interface import MRF, Declaration, Program, Structure, parameter
 from warpreg.designs.interface.checked import Checked
-from warpreg.designs.storage.bypass_hooks import State, arrived, collectors, plan_reads, plan_write
+from warpreg.designs.storage.bypass_hooks import State, arrived, collector_storage, collectors, plan_reads, plan_write
 from warpreg.designs.storage.bypass_window import BOC, EVENTS, collector_entries
 from warpreg.designs.window.check import findings
 from warpreg.designs.window.checked import window_taints
@@ -117,7 +117,7 @@ def init(parameters: Parameters, program: Program) -> State:
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """Storage of each level."""
-    return Structure("MRF"), Structure("BOC", entries=parameters.entries or 4 * parameters.window)
+    return Structure("MRF"), collector_storage(parameters.window, parameters.entries)
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,6 +27,7 @@ from warpreg.experiments.checks.placement_check import (
     checking,
     placing,
 )
+from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.ir.operands import Label, Special
@@ -179,5 +181,51 @@ def _same(one: Any, other: Any) -> bool:
 @pytest.mark.slow
 def test_corruptions_are_caught_or_equivalent() -> None:
     found = list(trials(["vector-add", "reduction"], 16))
+    assert all(trial.message or trial.equivalent for trial in found)
+    assert sum(bool(trial.message) for trial in found) >= 0.9 * len(found)
+
+
+WINDOW = load("bow-wr")
+
+
+@pytest.mark.slow
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 100_000), st.integers(0, 5), st.integers(2, 7), st.booleans())
+def test_random_kernels_find_their_values_in_the_window(seed: int, branches: int, window: int, after: bool) -> None:
+    module = ptx.parse(random_code.text(seed, FORMS, branches=branches))
+    code = codegen.translate(module, "k", CompileOptions(predicate=bool(seed % 2)))
+    chosen: dict[str, Any] = {"window": window, "eviction": "after" if after else "before"}
+    checked = checking(WINDOW, **chosen)(code, placing(WINDOW, **chosen)(code))
+    assert checked.findings() == []
+    assert _memory(module, code, seed, checked.taints) == random_code.memory_of(module, code, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bfs", "reduction"])
+def test_workloads_find_their_values_in_the_window(name: str) -> None:
+    check_placement(name, "tiny", "bow-wr")
+
+
+def in_the_window(*between: Instruction) -> None:
+    """R1 is written to the collector only, and read after some instructions, with a window of 3."""
+    code = kernel([op("mov.b32", r(1), 1), *between, op("mov.b32", r(2), r(1)), op("ret")])
+    program = placing(WINDOW)(code)
+    row = int(np.flatnonzero(program.result == 1)[0])
+    wrong = program._replace(mrf_elided=_at(program.mrf_elided, row, 1), result_level=_at(program.result_level, row, 1))
+    device = Device(EMPTY)
+    device.install(code, checking(WINDOW)(code, wrong).taints)
+    device.launch("hand", 1, 32)
+
+
+def test_a_value_that_has_left_the_window_unsaved_is_a_fault() -> None:
+    other = op("mov.b32", r(3), 0)
+    in_the_window(other)
+    with pytest.raises(TaintFault, match=r"thread \(0,0,0\), instruction 'mov.b32 R2, R1': reads R1, which has left"):
+        in_the_window(other, other)
+
+
+@pytest.mark.slow
+def test_corrupted_bits_are_caught_or_equivalent() -> None:
+    found = list(trials(["vector-add", "reduction"], 16, "bow-wr"))
     assert all(trial.message or trial.equivalent for trial in found)
     assert sum(bool(trial.message) for trial in found) >= 0.9 * len(found)

@@ -13,10 +13,13 @@ if TYPE_CHECKING:
 
 
 class WrongRead(Protocol):
-    """A read that may not find its value."""
+    """A read that may not find its value; if ``certain``, it does not whenever its block is executed."""
 
     @property
     def pc(self) -> int: ...
+
+    @property
+    def certain(self) -> bool: ...
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ class Finding:
     pc: int
     register: int
     place: Place
+    certain: bool = True
 
     def __str__(self) -> str:
         level, entry = self.place

@@ -11,6 +11,7 @@ from warpreg.designs.interface import (
     MRF,
     Plan,
     Program,
+    Structure,
     hook,
     read,
     result_operands,
@@ -24,6 +25,7 @@ from warpreg.designs.storage.bypass_window import (
     read_sources,
     reserve_results,
 )
+from warpreg.energy.array import ArraySpec
 
 OFF = 1
 """The window in which nothing is forwarded."""
@@ -82,6 +84,13 @@ def collectors(
         entries=collector_entries(design, program, window, entries),
         **empty_collector(program, window),
     )
+
+
+def collector_storage(window: int, entries: int) -> Structure:
+    """The collector of a warp: flip-flops beside each lane, with as many ports as an instruction has operands."""
+    size = 0 if window == OFF else entries or 4 * window
+    bank = ArraySpec("flip-flop", words=max(1, size), word_bits=32, read_ports=3, write_ports=1)
+    return Structure("BOC", entries=size, array=bank, private_mm=0.2, shared_mm=0.4)
 
 
 @hook

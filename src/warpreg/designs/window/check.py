@@ -23,10 +23,12 @@ Lacking = dict[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Unsaved:
-    """A read of a value that may have left the window and was never to be written to the register file."""
+    """A read of a value that may have left the window and was never to be written to the register file; if ``certain``
+    it was written in the same block."""
 
     pc: int
     register: int
+    certain: bool
 
     def __str__(self) -> str:
         return f"instruction {self.pc} reads R{self.register}, which may have left the window unsaved"
@@ -47,7 +49,12 @@ def findings(kernel: Kernel, program: Program, window: Window, bits: NDArray[np.
             if entering.get(successor) != joined:
                 entering[successor] = joined
                 work.append(successor)
-    return [found for block in sorted(entering) for found in walk.through(block, dict(entering[block]))]
+    own = {block: set(walk.through(block, {})) for block in entering}
+    return [
+        Unsaved(pc, register, (pc, register) in own[block])
+        for block in sorted(entering)
+        for pc, register in walk.through(block, dict(entering[block]))
+    ]
 
 
 def _joined(one: Lacking | None, other: Lacking) -> Lacking:
@@ -65,15 +72,15 @@ class _Walk:
     def gone(self) -> int:
         return self.window.reach + 1
 
-    def through(self, block: int, lacking: Lacking) -> Iterator[Unsaved]:
-        """Apply a block's instructions to a state; yields the reads that may be wrong."""
+    def through(self, block: int, lacking: Lacking) -> Iterator[tuple[int, int]]:
+        """Apply a block's instructions to a state; yields pc and register of the reads that may be wrong."""
         for pc in self.view.block_pcs(block):
             for value in lacking:
                 lacking[value] = min(lacking[value] + 1, self.gone)
             for register in dict.fromkeys(self.view.sources(pc)):
                 values = self._lacking_of(register, lacking)
                 if any(lacking[value] == self.gone and self.view.read_values[pc] >> value & 1 for value in values):
-                    yield Unsaved(pc, register)
+                    yield pc, register
                 if self.window.extended:
                     self._touch(values, lacking, self.gone)
             for (row, register, partial), value in zip(

@@ -2,7 +2,7 @@
 
 A corruption changes where one operand of an executed instruction is read, kept or written.  It is *caught* if the run
 faults, does not end, or produces different memory.  A surviving one is *equivalent* if the static check still finds
-every read correct.  Corruptions that affect only reads that may not be executed, in other blocks or under a guard, are
+every read correct, or finds only reads that are wrong on some paths, which a run need not take.  Corruptions that affect only reads that may not be executed, in other blocks or under a guard, are
 not drawn, because a run cannot detect them.
 """
 
@@ -128,4 +128,6 @@ def _trial(reference: Reference, design: Design, rng: random.Random) -> Trial:
         reference.check(placed, check)
     except (ExecutionError, PlacementError) as error:
         message = str(error)
-    return Trial(reference.workload.name, kernel.name, corruption, message, not found)
+    return Trial(
+        reference.workload.name, kernel.name, corruption, message, not any(finding.certain for finding in found)
+    )
