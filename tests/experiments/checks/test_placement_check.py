@@ -189,7 +189,7 @@ WINDOW = load("bow-wr")
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(0, 100_000), st.integers(0, 5), st.integers(2, 7), st.booleans())
 def test_random_kernels_find_their_values_in_the_window(seed: int, branches: int, window: int, after: bool) -> None:
     module = ptx.parse(random_code.text(seed, FORMS, branches=branches))

@@ -2,8 +2,9 @@
 
 A corruption changes where one operand of an executed instruction is read, kept or written.  It is *caught* if the run
 faults, does not end, or produces different memory.  A surviving one is *equivalent* if the static check still finds
-every read correct, or finds only reads that are wrong on some paths, which a run need not take.  Corruptions that affect only reads that may not be executed, in other blocks or under a guard, are
-not drawn, because a run cannot detect them.
+every read correct, or finds only reads that are wrong on some paths, which a run need not take.  Corruptions that
+affect only reads that may not be executed, in other blocks or under a guard, are not drawn, because a run cannot detect
+them.
 """
 
 from __future__ import annotations
@@ -128,6 +129,5 @@ def _trial(reference: Reference, design: Design, rng: random.Random) -> Trial:
         reference.check(placed, check)
     except (ExecutionError, PlacementError) as error:
         message = str(error)
-    return Trial(
-        reference.workload.name, kernel.name, corruption, message, not any(finding.certain for finding in found)
-    )
+    equivalent = not any(finding.certain for finding in found)
+    return Trial(reference.workload.name, kernel.name, corruption, message, equivalent)
