@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from warpreg.analysis.accesses import bit_set, members
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.cfg import control_flow
+from warpreg.analysis.last_reads import waiting_lanes
 from warpreg.analysis.liveness import liveness
 from warpreg.analysis.values import values
-from warpreg.designs.hints.last_reads import waiting_lanes
 from warpreg.ir.kernel import Kernel
 
 
