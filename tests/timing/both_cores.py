@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
 from tests.timing.launches import Launched
 from tests.timing.machine_files import machine_of
 from tests.timing.reference.machine import Sm
+from tests.timing.reference.machine_file import sm_of
 from tests.timing.reference.package_memory import PackageMemory
 from tests.timing.vocabulary import Timed, behaviour_of, timed
 
@@ -74,7 +76,9 @@ def fast(
     """What the fast core makes of it."""
     order = design.declaration.order if design else "warp"
     widths = design is not None and design.declaration.widths
-    behaviour = Behaviour(**vars(behaviour_of(launched.kernel, design, **parameters)), order=order, widths=widths)
+    behaviour = Behaviour(
+        **vars(behaviour_of(launched.kernel, sm_of(machine), design, **parameters)), order=order, widths=widths
+    )
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms))
     visits = Visits(launched.kernel)
     engine = Engine(
@@ -108,6 +112,10 @@ def compare(slow: Timed, quick: Fast) -> None:
     assert (outside.moves.tolist(), outside.events.tolist()) == (counts.moves.tolist(), counts.events.tolist())
     assert outside.integrals(result.cycles) == counts.integrals(result.cycles)
     assert result.counts.accesses.reshape(-1).tolist() == counts.accesses.tolist()
+    assert outside.plan.tables.tolist() == counts.tables.tolist()
+    assert outside.plan.spared.tolist() == counts.spared.tolist()
+    shared = sum((log.shared for log in slow.outcome.logs), Counter())
+    assert (result.shared_reads, result.shared_across) == (shared["the same"], shared["another"])
     states = (dict(named_leaves(state or ())) for state in (outside.state, slow.outcome.state))
     for (_, column), (_, expected) in zip(*(state.items() for state in states), strict=True):
         assert np.array_equal(column, expected)

@@ -64,6 +64,8 @@ def _register_file(base: gpu.RegisterFile, banks: Banks) -> gpu.RegisterFile:
         private_banks=banks.per_scheduler,
         mapping=banks.mapping,
         steps_per_cycle=banks.steps,
+        slices=banks.slices,
+        row_addresses=banks.row_addresses,
         bank_read_ports=0 if banks.single_ported else 1,
         bank_write_ports=0 if banks.single_ported else 1,
         bank_shared_ports=1 if banks.single_ported else 0,

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from tests.timing.launches import Launched
+from tests.timing.machine_files import machine_of
 from tests.timing.reference.hooks import Behaviour
 from tests.timing.reference.log import BankAccess, Issue
 from tests.timing.reference.machine import Sm
@@ -19,6 +20,7 @@ from tests.timing.reference.simulation import Outcome, StandstillError, simulate
 
 from warpreg.designs import Design, program_table
 from warpreg.designs.interface.parameters import Value
+from warpreg.designs.loading.fetch import banks_of, machine_banks
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.launch.deadlock import no_progress
 
@@ -146,7 +148,7 @@ def timed(
     **parameters: Value,
 ) -> Timed:
     """Run a launch; memory answers after 20 cycles unless told otherwise, without a design all is in the MRF."""
-    behaviour = behaviour_of(launched.kernel, design, **parameters)
+    behaviour = behaviour_of(launched.kernel, sm, design, **parameters)
     try:
         outcome = simulate(sm, memory or FixedLatency(20), steps(launched, sm.worker), behaviour, sms, resident)
     except StandstillError as error:
@@ -154,11 +156,11 @@ def timed(
     return Timed(launched, outcome)
 
 
-def behaviour_of(kernel: Kernel, design: Design | None, **parameters: Value) -> Behaviour:
+def behaviour_of(kernel: Kernel, sm: Sm, design: Design | None, **parameters: Value) -> Behaviour:
     """A design for a kernel, compiled and with its state."""
-    program = program_table(kernel)
+    program, machine = program_table(kernel), machine_of(sm)
     if design is None:
-        return Behaviour(program)
+        return Behaviour(program, banks=machine_banks(machine))
     values = design.configure(**parameters)
     program = design.compile(program, values, kernel)
     return Behaviour(
@@ -169,4 +171,6 @@ def behaviour_of(kernel: Kernel, design: Design | None, **parameters: Value) -> 
         len(design.levels),
         len(design.events),
         len(design.declaration.resources),
+        banks_of(design, values, machine),
+        design.tables(values, machine),
     )

@@ -79,6 +79,8 @@ class RegisterFile:
     registers_per_thread: int = quantity("most registers of one thread", "registers", 1, 1024)
     allocation_unit: int = quantity("registers of a warp are rounded up to this", "registers", 1, 4096)
     warp_granularity: int = quantity("warps that fit are rounded down to this", "warps", 1, 16)
+    slices: int | None = quantity("parts of a bank's word that are accessed alone", "slices", 1, 16, optional=True)
+    row_addresses: int | None = quantity("rows that one access of a bank names", "rows", 1, 16, optional=True)
 
     @property
     def is_single_ported(self) -> bool:
@@ -194,6 +196,9 @@ def _check_consistency(document: Document, machine: Machine) -> None:
     if file.bytes * 8 % (file.banks * file.bank_width_bits):
         expected = f"a whole number of {file.bank_width_bits}-bit words in each of {file.banks} banks"
         raise document.refusal("register_file.bytes", expected, str(file.bytes))
+    if file.slices is not None and file.bank_width_bits % (8 * file.slices):
+        expected = f"a divisor of {file.bank_width_bits // 8} bytes, the width of a bank"
+        raise document.refusal("register_file.slices", expected, str(file.slices))
     if not file.bank_shared_ports and not (file.bank_read_ports and file.bank_write_ports):
         raise document.refusal("register_file.bank_shared_ports", "a port to read and a port to write", "none")
     if file.private_banks and file.banks % schedulers.count:

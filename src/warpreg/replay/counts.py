@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.interface.hardware import Table
 from warpreg.designs.interface.plan import PRIVATE, READ, SHARED, WRITE
 from warpreg.designs.interface.program import Program
 from warpreg.energy.counts import Access, Action, Datapath, Move, Structure
@@ -28,7 +29,9 @@ class Counts:
 
     ``accesses`` int64[levels, action, datapath] are operands and results.  ``moves`` int64[levels, levels] are
     transfers between levels (such as evictions), which are not in ``accesses``.  ``events`` are the design's own
-    counters.
+    counters and
+    those of its tables.  ``spared``, of the shape of ``accesses``: slices of banks (``slices`` make a warp-register)
+    that these accesses left out; None if all are whole.
     """
 
     design: str
@@ -38,6 +41,14 @@ class Counts:
     moves: NDArray[np.int64]
     events: Mapping[str, int]
     warp_instructions: int
+    spared: NDArray[np.int64] | None = None
+    slices: int = 1
+
+    @property
+    def amounts(self) -> NDArray[np.float64]:
+        """float64, of the shape of ``accesses``: how much they accessed, in whole warp-registers."""
+        spared = np.zeros_like(self.accesses) if self.spared is None else self.spared
+        return np.asarray(self.accesses - spared / self.slices, np.float64)
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -51,6 +62,12 @@ class Counts:
     def writes(self, level: str | None = None, *, moves: bool = False) -> int:
         """Result writes of a level (default: all); with ``moves`` also the writes of moves to it."""
         return self._total(level, WRITE, self.moves.sum(axis=0) if moves else None)
+
+    def amount(self, level: str | None = None) -> float:
+        """How much was read and written of a level (or all), moves included, in whole warp-registers."""
+        where = slice(None) if level is None else self._index(level)
+        moved = self.moves[where].sum() + self.moves[:, where].sum()
+        return float(self.amounts[where].sum() + moved)
 
     def moved(self, source: str, target: str) -> int:
         """Warp-registers that moved from ``source`` to ``target``."""
@@ -68,7 +85,7 @@ class Counts:
     def energy_list(self) -> tuple[Access | Move, ...]:
         """The counts as input of :func:`warpreg.energy.account`; zero counts are omitted."""
         accesses = (
-            Access(structure, action, datapath, int(self.accesses[level, a, d]))
+            Access(structure, action, datapath, int(self.accesses[level, a, d]), float(self.amounts[level, a, d]))
             for level, structure in enumerate(self.structures)
             for a, action in ACTIONS
             for d, datapath in DATAPATHS
@@ -90,6 +107,11 @@ class Counts:
             "accesses": {
                 f"{i.structure.level}.{i.action}.{i.datapath}": i.count for i in items if isinstance(i, Access)
             },
+            "amounts": {
+                f"{i.structure.level}.{i.action}.{i.datapath}": i.amount
+                for i in items
+                if isinstance(i, Access) and i.amount != i.count
+            },
             "moves": {f"{i.source.level}>{i.target.level}": i.count for i in items if isinstance(i, Move)},
             "events": dict(self.events),
         }
@@ -110,10 +132,21 @@ def together(first: Counts, second: Counts) -> Counts:
     return dataclasses.replace(
         first,
         accesses=first.accesses + second.accesses,
+        spared=None if first.spared is None or second.spared is None else first.spared + second.spared,
         moves=first.moves + second.moves,
         events={name: count + second.events[name] for name, count in first.events.items()},
         warp_instructions=first.warp_instructions + second.warp_instructions,
     )
+
+
+def table_events(tables: Mapping[int, Table], counted: NDArray[np.int64], columns: tuple[str, ...]) -> dict[str, int]:
+    """What tables were asked, by name; ``tables`` by row of ``counted`` int64[rows, columns]."""
+    found: dict[str, int] = {}
+    for row, table in tables.items():
+        for place, column in enumerate(columns):
+            event = f"{table.name} {column}"
+            found[event] = found.get(event, 0) + int(counted[row, place])
+    return found
 
 
 def add_unplanned(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.designs.interface.plan import Plan, counting_plan
+from warpreg.designs.interface.plan import Plan, counting_plan, forget
 from warpreg.designs.interface.program import Program, source_operands
 from warpreg.jit.natives import Function, nothing
 from warpreg.jit.records import by_reference
@@ -24,6 +24,20 @@ HOOKS = (
 
 With a schedule, results of long-latency instructions are produced where they arrive.
 """
+
+
+def bank_slices() -> int:
+    """Slices of a bank; a number that the compiled core knows."""
+    return 1
+
+
+def slices_of(slices: int) -> Function:
+    """In place of `bank_slices` where there are so many."""
+
+    def known() -> int:
+        return slices
+
+    return known
 
 
 @nothing
@@ -88,7 +102,9 @@ def block_end(state: Any, program: Program, sm: int, plan: Plan) -> None:
 
 def call_issued(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
     """The warp issues instruction ``pc``."""
-    plan = by_reference(counting_plan(blank, mask, program.datapath[pc], warp, sm))
+    plan = by_reference(_counting(program, blank, sm, warp, mask, pc))
+    if bank_slices() > 1:
+        forget(plan.sources, program.source_start[pc + 1] - program.source_start[pc])
     plan_reads(state, program, warp, pc, plan)
     plan_write(state, program, warp, pc, plan)
     issued(state, program, warp, pc, plan)
@@ -111,7 +127,7 @@ def produce(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> Non
 
 def call_arrived(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
     """The results of long-latency instruction ``pc`` are available."""
-    plan = by_reference(counting_plan(blank, mask, program.datapath[pc], warp, sm))
+    plan = by_reference(_counting(program, blank, sm, warp, mask, pc))
     produce(state, program, warp, pc, plan)
     arrived(state, program, warp, pc, plan)
 
@@ -141,9 +157,15 @@ def call_block_end(state: Any, program: Program, blank: Plan, sm: int, warp: int
     block_end(state, program, sm, by_reference(_eventful(blank, mask, warp, sm)))
 
 
+def _counting(program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> Plan:
+    """A plan for a hook that is for instruction ``pc``."""
+    first_source, first_result = program.source_start[pc], program.result_start[pc]
+    return counting_plan(blank, bank_slices(), mask, program.datapath[pc], warp, sm, first_source, first_result)
+
+
 def _eventful(blank: Plan, mask: int, warp: int, sm: int) -> Plan:
     """A plan for a hook that belongs to no instruction."""
-    return counting_plan(blank, mask, np.uint8(0), warp, sm)  # type: ignore[arg-type]
+    return counting_plan(blank, bank_slices(), mask, np.uint8(0), warp, sm, np.int32(0), np.int32(0))  # type: ignore[arg-type]
 
 
 @nothing

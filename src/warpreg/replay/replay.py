@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface.program import Program, placed
 from warpreg.designs.loading.design import Design
+from warpreg.designs.loading.fetch import banks_of
 from warpreg.designs.loading.loader import load
+from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
-from warpreg.replay.counts import Counts, add_unplanned
+from warpreg.replay.counts import Counts, add_unplanned, table_events
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.static_counts import block_visits, walk_static
 from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker, Widths
@@ -36,18 +38,21 @@ def replay(
     schedule: Schedule | None = None,
     suspend: Suspend = "never",
     mode: Mode = "compiled",
+    machine: Machine | None = None,
     **parameters: Any,
 ) -> Counts:
     """Count the accesses of ``design`` on the path that ``trace`` recorded of ``kernel`` (architected registers).
 
     Every instruction of a visited block counts as issued, also under a guard or a partial mask.  With the ``schedule``
     of a timing run, warps follow its order and leave the active set as recorded.  Without one they are replayed one by
-    one, and ``suspend`` selects where they leave the active set.
+    one, and ``suspend`` selects where they leave the active set.  A design whose banks or added
+    hardware depend on the ``machine`` needs one, and so do slices of the machine's own banks.
 
     Raises DesignError, UnknownNameError or ParameterError for a wrong design or parameter, TraceError for a schedule of
     another run, and ReplayError for a path of another kernel or a design that needs a schedule.
     """
-    return replay_launches([(trace, schedule)], kernel, design, suspend=suspend, mode=mode, **parameters)
+    runs = [(trace, schedule)]
+    return replay_launches(runs, kernel, design, suspend=suspend, mode=mode, machine=machine, **parameters)
 
 
 def replay_launches(
@@ -57,6 +62,7 @@ def replay_launches(
     *,
     suspend: Suspend = "never",
     mode: Mode = "compiled",
+    machine: Machine | None = None,
     **parameters: Any,
 ) -> Counts:
     """Sum of the counts of several launches of one kernel.  Either all have a schedule, of one machine, or none has."""
@@ -73,10 +79,12 @@ def replay_launches(
     if scheduled:
         slots = scheduled[0][1].slots
         program = placed(program, slots.warps, slots.schedulers)
-    counters = Counters(program, len(chosen.levels), len(chosen.events))
+    slices = banks_of(chosen, values, machine).slices
+    tables = chosen.tables(values, machine)
+    counters = Counters(program, len(chosen.levels), len(chosen.events), max(tables, default=-1) + 1)
     state = chosen.initial_state(values, program, kernel=code, recorded=recorded)
     widths = Widths(kernel, code) if chosen.declaration.widths else None
-    behaviour = Behaviour(program, chosen.hooks, state, chosen.name, mode, widths)
+    behaviour = Behaviour(program, chosen.hooks, state, chosen.name, mode, widths, slices)
     if chosen.declaration.order == "static":
         walk_static([path for path, _ in runs], behaviour, counters)
     elif not scheduled:
@@ -85,6 +93,7 @@ def replay_launches(
         raise ReplayError(f"{kernel.name}: {len(runs) - len(scheduled)} of {len(runs)} launches have no schedule")
     else:
         _walk_schedules(scheduled, kernel, chosen, behaviour, counters)
+    behaviour.check(counters)
     add_unplanned(counters.accesses, counters.visits, program, chosen.hooks.keys())
     return Counts(
         design=chosen.name,
@@ -92,8 +101,11 @@ def replay_launches(
         structures=chosen.structures(values),
         accesses=counters.accesses,
         moves=counters.moves,
-        events=dict(zip(chosen.events, counters.events.tolist(), strict=True)),
+        events=dict(zip(chosen.events, counters.events.tolist(), strict=True))
+        | table_events(tables, counters.tables, ("lookups", "updates")),
         warp_instructions=warp_instructions(counters, program),
+        spared=counters.spared,
+        slices=slices,
     )
 
 

@@ -29,13 +29,13 @@ def block_visits(paths: Iterable[RecordedPath], program: Program, mode: Mode) ->
 def walk_static(paths: Sequence[RecordedPath], behaviour: Behaviour, counters: Counters) -> None:
     """Count the block visits of ``paths``, and multiply the counts of each block by its visits."""
     counters.visits += block_visits(paths, behaviour.program, behaviour.mode)
-    once = Counters(behaviour.program, len(counters.moves), counters.events.size)
+    once = counters.like(behaviour.program)
     hooked = PathWalker(behaviour.hooked(behaviour.hooks, mode="interpreted"), once)
     for block in np.flatnonzero(counters.visits):
-        for counts in (once.accesses, once.moves, once.events):
+        for counts in once.planned:
             counts.fill(0)
         hooked.feed(np.array([int(block) << 2 | PathWord.VISIT_MASK, ALL_LANES], np.uint32))
         visits = counters.visits[block]
-        counters.accesses += once.accesses * visits
-        counters.moves += once.moves * visits
-        counters.events += once.events * visits
+        for total, counts in zip(counters.planned, once.planned, strict=True):
+            total += counts * visits
+    behaviour.check(once)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.own_hints import writable
-from warpreg.designs.interface.plan import blank_plan, counting_plan
+from warpreg.designs.interface.plan import REFUSED, blank_plan, counting_plan
 from warpreg.designs.interface.program import REPLAY_SLOTS, Program, operand_rows
 from warpreg.designs.interface.state import (
     Extent,
@@ -22,6 +22,7 @@ from warpreg.designs.interface.state import (
     resets_of,
     resetting,
 )
+from warpreg.designs.loading.fetch import wrong_slices
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.natives import Function
 from warpreg.jit.options import Mode
@@ -47,21 +48,29 @@ NO_WIDTHS = np.zeros(0, np.uint8)
 class Counters:
     """Counts of a walk.
 
-    ``visits`` int64[blocks] are block visits.  ``accesses`` int64[levels, 2, 2], ``moves`` int64[levels, levels] and
-    ``events`` int64[events] are the counts of the ``blank`` plan.
+    ``visits`` int64[blocks] are block visits.  ``accesses`` and ``spared`` int64[levels, 2, 2], ``moves`` int64[levels,
+    levels], ``events`` int64[events] and ``tables`` int64[tables, 3] are the counts of the ``blank`` plan.
     """
 
-    def __init__(self, program: Program, levels: int, events: int) -> None:
+    def __init__(self, program: Program, levels: int, events: int, tables: int = 0) -> None:
         self.visits = np.zeros(program.first_pc.size - 1, np.int64)
-        self.blank = blank_plan(levels, events, *operand_rows(program))
-        self.accesses = self.blank.accesses.reshape(levels, 2, 2)
-        self.moves = self.blank.moves
-        self.events = self.blank.events
+        self.blank = blank_plan(levels, events, *operand_rows(program), tables=tables)
+        self.accesses, self.spared = (one.reshape(levels, 2, 2) for one in (self.blank.accesses, self.blank.spared))
+        self.moves, self.events, self.tables = self.blank.moves, self.blank.events, self.blank.tables
+
+    def like(self, program: Program) -> Counters:
+        """Fresh ones of the same sizes."""
+        return Counters(program, len(self.moves), self.events.size, len(self.tables))
 
     @property
     def counted(self) -> tuple[NDArray[np.int64], ...]:
         """The arrays of counts."""
-        return self.visits, self.accesses, self.moves, self.events
+        return (self.visits, *self.planned)
+
+    @property
+    def planned(self) -> tuple[NDArray[np.int64], ...]:
+        """Those of the plan."""
+        return self.accesses, self.spared, self.moves, self.events, self.tables
 
 
 class Widths:
@@ -85,17 +94,19 @@ class Behaviour:
         name: str,
         mode: Mode,
         widths: Widths | None = None,
+        slices: int = 1,
     ) -> None:
         self.widths = widths
         self.program = writable(program)
         self.hooks = {hook: hooks[hook] for hook in hook_calls.HOOKS if hook in hooks}
         self.mode = mode
+        self._slices = slices
         self._name = name
         self._state = state
 
     def hooked(self, hooks: Mapping[str, FunctionType], mode: Mode | None = None) -> Behaviour:
         """The same with other hooks, and in another mode if given."""
-        return Behaviour(self.program, hooks, self._state, self._name, mode or self.mode, self.widths)
+        return Behaviour(self.program, hooks, self._state, self._name, mode or self.mode, self.widths, self._slices)
 
     def reader(self, path: RecordedPath) -> WidthReader | None:
         """Reader of the widths along a path, None if the design needs none."""
@@ -103,6 +114,11 @@ class Behaviour:
             return None
         found = self.widths.of_rows if isinstance(path, DistinctPart) else self.widths.recorded
         return WidthReader(path, found, f"design {self._name}", self.mode)
+
+    def check(self, counters: Counters) -> None:
+        """Raises DesignError if a hook has named slices that banks do not have."""
+        if counters.blank.queued[REFUSED] != 0:
+            raise wrong_slices(self._name, self._slices, int(counters.blank.queued[REFUSED]))
 
     def allocate(self, extent: Extent) -> tuple[Field, ...]:
         """Fresh fields of the state."""
@@ -125,7 +141,9 @@ class Behaviour:
         Raises DesignError with the author's file and line if a hook is outside the numba subset or its types do not
         match.
         """
-        bound = {**hook_calls.bindings(self.hooks), reset_rows: resetting(fields), **replaced}
+        bound: dict[Any, Function] = {**hook_calls.bindings(self.hooks), reset_rows: resetting(fields), **replaced}
+        if self._slices > 1:
+            bound[hook_calls.bank_slices] = hook_calls.slices_of(self._slices)
 
         def check(compiled: Mapping[str, Any]) -> None:
             check_return_types(self.hooks, compiled)
@@ -140,7 +158,7 @@ class Behaviour:
     def _hook_arguments(self, fields: tuple[Field, ...], counters: Counters) -> dict[str, tuple[Any, ...]]:
         """For each hook, values of the types that the core passes."""
         mask, datapath = cast(int, np.uint32(0)), cast(int, np.uint8(0))
-        plan = counting_plan(counters.blank, mask, datapath, 0, 0)
+        plan = counting_plan(counters.blank, self._slices, mask, datapath, 0, 0, 0, 0)
         return typical_arguments({"state": self.state(fields), "program": self.program, "plan": plan})
 
 

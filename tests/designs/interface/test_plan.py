@@ -14,11 +14,13 @@ from warpreg.designs.interface.plan import (
     ALONE,
     ELSEWHERE,
     EXTRAS,
+    GRANTED,
     IN_BANKS,
     INTEGRAL,
     LATER,
     LEVEL,
     MERGED,
+    REFUSED,
     SLICES,
     VALUE,
     WOKEN,
@@ -33,7 +35,7 @@ CACHE = 1
 def new_plan(detailed: int = 1, turn: int = ALONE, first_level: int = 0, cycle: int = 7) -> Plan:
     """A plan for operands 10 to 12 and results 20 and 21 of a design with one level beside the MRF."""
     blank = blank_plan(levels=3, events=2, sources=3, results=2, queue=2, sms=1, resources=1)
-    blank = blank._replace(cycle=cycle, detailed=detailed, turn=turn, first_level=first_level)
+    blank = blank._replace(slices=4, cycle=cycle, detailed=detailed, turn=turn, first_level=first_level)
     return blank._replace(mask=0xFFFFFFFF, warp=5, first_source=10, first_result=20)
 
 
@@ -45,8 +47,8 @@ def accesses(plan: Plan) -> list[list[int]]:
 
 def test_a_read_says_where_when_and_what() -> None:
     plan = new_plan()
-    read(plan, 11, MRF, bank=3, cycles=2, slices=0b0011)
-    assert plan.sources[1].tolist() == [MRF, 3, 2, -1, 0b0011]
+    read(plan, 11, MRF, bank=3, cycles=2, slices=0b0011, row=9)
+    assert plan.sources[1].tolist() == [MRF, 3, 2, -1, 0b0011, 9, 0b0011]
     assert accesses(plan) == [[1, 0], [0, 0], [0, 0]]
 
 
@@ -71,7 +73,7 @@ def test_a_result_may_go_to_the_banks_and_elsewhere() -> None:
     write(plan, 20, CACHE)
     write(plan, 20, MRF, slices=0b1)
     assert plan.results[0, ELSEWHERE, LEVEL] == CACHE
-    assert plan.results[0, IN_BANKS].tolist() == [MRF, -1, -1, -1, 0b1]
+    assert plan.results[0, IN_BANKS].tolist() == [MRF, -1, -1, -1, 0b1, -1, -1]
     assert accesses(plan) == [[0, 1], [0, 1], [0, 0]]
 
 
@@ -85,7 +87,7 @@ def test_moves_and_extra_accesses_of_the_mrf_queue_for_its_banks() -> None:
     plan = new_plan()
     move(plan, CACHE, MRF, register=4)
     extra(plan, MRF, READ, register=6, warp=9, slices=0b10)
-    assert plan.extras.tolist() == [[WRITE, 5, 4, -1, -1], [READ, 9, 6, -1, 0b10]]
+    assert plan.extras.tolist() == [[WRITE, 5, 4, -1], [READ, 9, 6, -1]]
     assert (plan.moves[CACHE, MRF], accesses(plan)[MRF]) == (1, [1, 0])
     extra(plan, CACHE, WRITE, register=6)
     move(plan, CACHE, MRF)
@@ -97,7 +99,7 @@ def test_what_does_not_fit_the_queue_is_counted_so_that_the_core_can_refuse() ->
     for register in range(3):
         move(plan, CACHE, MRF, register)
         wake(plan, register)
-    assert plan.queued.tolist() == [3, 3]
+    assert plan.queued.tolist()[:2] == [3, 3]
     assert plan.woken.tolist() == [0, 1]
 
 
@@ -112,7 +114,7 @@ def test_a_level_is_summed_over_the_cycles_that_it_lasted() -> None:
 
 
 def test_a_replay_keeps_counts_alone() -> None:
-    plan = new_plan(detailed=0)
+    plan = new_plan(detailed=0)._replace(slices=1)
     read(plan, 11, MRF, bank=3)
     write(plan, 20, CACHE)
     move(plan, CACHE, MRF, register=4)
@@ -122,7 +124,7 @@ def test_a_replay_keeps_counts_alone() -> None:
     assert accesses(plan) == [[1, 0], [0, 1], [0, 0]]
     assert (plan.events.tolist(), plan.moves[CACHE, MRF]) == ([0, 1], 1)
     assert plan.sources.max() == plan.results.max() == -1
-    assert plan.queued.tolist() == [0, 0]
+    assert not plan.queued.any()
     assert not plan.levels.any()
 
 
@@ -140,8 +142,8 @@ def test_a_second_design_places_what_the_first_leaves_to_the_register_file() -> 
     for operand in (20, 21):
         write(second, operand, MRF, bank=6, slices=0b11)
     assert accesses(first) == [[1, 1], [1, 2], [0, 0]]
-    assert first.sources[:2].tolist() == [[CACHE, -1, -1, -1, -1], [MRF, 4, 2, -1, -1]]
-    assert first.results[:, IN_BANKS].tolist() == [[-1, -1, -1, -1, -1], [MRF, 6, -1, -1, 0b11]]
+    assert first.sources[:2].tolist() == [[CACHE, *[-1] * 6], [MRF, 4, 2, -1, -1, -1, -1]]
+    assert first.results[:, IN_BANKS].tolist() == [[-1] * 7, [MRF, 6, -1, -1, 0b11, -1, -1]]
 
 
 def test_a_second_designs_levels_follow_the_firsts() -> None:
@@ -164,10 +166,57 @@ def test_a_merge_with_an_operand_that_another_level_serves_falls_apart() -> None
     assert first.sources[2, SLICES] == first.sources[2, MERGED] == -1
 
 
+def spared(plan: Plan) -> list[list[int]]:
+    """Slices that reads and writes of each level left out, of four in each access."""
+    found: list[list[int]] = plan.spared.reshape(3, 2, 2).sum(axis=2).tolist()
+    return found
+
+
+def test_an_access_of_slices_leaves_the_others_out() -> None:
+    plan = new_plan(detailed=0)
+    read(plan, 10, MRF, slices=0b0011)
+    read(plan, 11, CACHE, slices=0b0111)
+    write(plan, 20, MRF, slices=0b0001)
+    extra(plan, MRF, READ, 3, slices=0b1110)
+    read(plan, 12, MRF)
+    assert spared(plan) == [[2 + 1, 3], [1, 0], [0, 0]]
+
+
+def test_a_merged_operand_adds_the_slices_that_the_others_leave_out() -> None:
+    """12 reads slice 2 besides, of which 11 then only slice 3 is new."""
+    plan = new_plan(detailed=0)
+    read(plan, 10, MRF, slices=0b0011)
+    read(plan, 12, MRF, merged=10, slices=0b0110)
+    read(plan, 11, MRF, merged=10, slices=0b1100)
+    assert (accesses(plan)[MRF], spared(plan)[MRF]) == ([1, 0], [0, 0])
+    assert plan.sources[:, GRANTED].tolist() == [0b1111, 0b1000, 0b0100]
+
+
+def test_a_second_design_takes_back_the_slices_of_the_first() -> None:
+    """The first merges 11 with 10; the second reads both alone, one of them whole."""
+    first = new_plan()
+    read(first, 10, MRF, slices=0b0011)
+    read(first, 11, MRF, merged=10, slices=0b0100)
+    write(first, 20, MRF, slices=0b0001)
+    second = first._replace(turn=LATER)
+    read(second, 10, MRF, slices=0b0001)
+    read(second, 11, MRF, slices=0b1111)
+    write(second, 20, MRF, slices=0b0111)
+    assert (accesses(first)[MRF], spared(first)[MRF]) == ([2, 1], [3, 1])
+
+
+@pytest.mark.parametrize("slices", [0, 0b10000, -2])
+def test_slices_that_a_bank_does_not_have_are_noted(slices: int) -> None:
+    plan, other = new_plan(), new_plan()
+    read(plan, 10, MRF, slices=slices)
+    extra(other, MRF, READ, 1, slices=slices)
+    assert plan.queued[REFUSED] == other.queued[REFUSED] != 0
+
+
 def everything(plan: Plan) -> int:
-    read(plan, 10, MRF, bank=3)
-    read(plan, 11, MRF, merged=10)
-    read(plan, 12, CACHE, cycles=2)
+    read(plan, 10, MRF, bank=3, slices=6)
+    read(plan, 11, MRF, merged=10, slices=1)
+    read(plan, 12, CACHE, cycles=2, slices=2)
     write(plan, 20, CACHE)
     write(plan, 21, MRF, slices=3)
     move(plan, CACHE, MRF, register=4)

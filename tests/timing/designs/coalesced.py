@@ -6,6 +6,10 @@ DESIGN = w.Declaration(slot="mapping", events=("merged",), source="assumed: a mi
 MERGED = 0
 
 
+def banks(parameters: w.NoParameters) -> w.Banks:
+    return w.Banks(slices=4, row_addresses=1)
+
+
 @w.hook
 def plan_reads(state: int, program: w.Program, warp: int, pc: int, plan: w.Plan) -> None:
     first = program.source_start[pc]

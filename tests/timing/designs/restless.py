@@ -14,13 +14,16 @@ from warpreg.designs.interface import (
     MRF,
     READ,
     WRITE,
+    Banks,
     Declaration,
     Plan,
     Program,
+    Table,
     count,
     extra,
     hook,
     level,
+    lookup,
     move,
     now,
     parameter,
@@ -31,6 +34,7 @@ from warpreg.designs.interface import (
     read,
     scheduler_of,
     sm_of,
+    update,
     wake,
     write,
 )
@@ -94,6 +98,23 @@ def init(parameters: Parameters, program: Program) -> State:
         per_scheduler(np.int64(0)),
         per_warp(np.int64(0)),
     )
+
+
+def banks(parameters: Parameters) -> Banks:
+    """Of every kind."""
+    kind = parameters.seed
+    return Banks(2 << kind % 3, 1 + kind // 3 % 3, kind % 2 == 0, kind // 2 % 2 == 0)
+
+
+def hardware(parameters: Parameters) -> tuple[Table, ...]:
+    """Two tables."""
+    kind = parameters.seed
+    return (Table("first", 64, 14, 1 + kind % 2, 1 + kind // 2 % 2, kind % 4), Table("second", 4, 8))
+
+
+def some_slices(state: State, one: int, other: int) -> int:
+    """A mask of slices that every bank has."""
+    return 1 + mix(state.seed, one, other, 3)
 
 
 def mix(seed: int, one: int, other: int, limit: int) -> int:
@@ -179,13 +200,17 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
         if choice == 0:
             read(plan, operand, TOP, cycles=slow)
         elif choice == 1:
-            read(plan, operand, MRF, bank=slow, cycles=1 + slow)
+            read(plan, operand, MRF, bank=slow, cycles=1 + slow, slices=some_slices(state, operand, 17))
         elif choice == 2 and operand > first:
-            read(plan, operand, MRF, merged=first)
-        elif choice < 5:
-            read(plan, operand, MRF)
+            read(plan, operand, MRF, merged=first, slices=some_slices(state, operand, 19))
+        elif choice == 3:
+            read(plan, operand, MRF, slices=some_slices(state, operand, 23))
+        elif choice == 4:
+            read(plan, operand, MRF, bank=1, slices=some_slices(state, operand, 29), row=slow)
+        if slow == 0:
+            lookup(plan, operand % 2, program.source[operand])
     if mix(state.seed, pc, state.own[warp], 4) == 0:
-        extra(plan, MRF, READ, 3)
+        extra(plan, MRF, READ, 3, slices=some_slices(state, pc, 31))
 
 
 @hook
@@ -195,6 +220,7 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
             place(state, operand, state.own[warp], plan)
     if mix(state.seed, pc, state.own[warp], 5) == 0:
         extra(plan, MRF, WRITE, 4)
+        lookup(plan, 0, pc)
 
 
 def place(state: State, operand: int, turn: int, plan: Plan) -> None:
@@ -204,7 +230,7 @@ def place(state: State, operand: int, turn: int, plan: Plan) -> None:
     if choice == 0:
         write(plan, operand, TOP, cycles=1 + slow)
     elif choice == 1:
-        write(plan, operand, MRF, bank=slow, cycles=1 + slow)
+        write(plan, operand, MRF, bank=slow, cycles=1 + slow, slices=some_slices(state, operand, 37))
     elif choice == 2:
         write(plan, operand, MRF)
         write(plan, operand, TOP, cycles=1 + slow)
@@ -215,6 +241,8 @@ def place(state: State, operand: int, turn: int, plan: Plan) -> None:
 @hook
 def issued(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     count(plan, ISSUED, (pc + 1) * now(plan) + (plan.mask & 7) + (plan.base & 127))
+    if mix(state.seed, pc, 41, 4) == 0:
+        lookup(plan, 1, pc)
 
 
 @hook
@@ -248,6 +276,7 @@ def written_back(
     state: State, program: Program, warp: int, pc: int, next_pc: int, base: int, stride: int, mask: int, plan: Plan
 ) -> None:
     count(plan, HEADS, (next_pc + 2) * now(plan) + base + (stride & 7) + (mask & 1))
+    update(plan, pc % 2, pc)
     if needs_pass(state, program, pc):
         sm = sm_of(program, warp)
         state.passes[sm] += 1

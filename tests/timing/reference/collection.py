@@ -10,6 +10,8 @@ from tests.timing.reference.instruction import Source, UnderWay
 from tests.timing.reference.log import Log
 from tests.timing.reference.machine import Banks, CollectorSet, Sm
 
+from warpreg.designs.interface.banks import Banks as Access
+
 Dispatch = Callable[[UnderWay, int], bool]
 Collected = Callable[[UnderWay, list[Source], int], None]
 At = Callable[[int, Callable[[int], None]], None]
@@ -35,8 +37,8 @@ class OperandPath:
     ``collected`` is told of sources that are read, ``at`` lets something happen in phase 1 of a cycle to come.
     """
 
-    def __init__(self, sm: Sm, banks: Banks, log: Log, collected: Collected, at: At) -> None:
-        self._sm, self._banks, self._log = sm, banks, log
+    def __init__(self, sm: Sm, banks: Banks, access: Access, log: Log, collected: Collected, at: At) -> None:
+        self._sm, self._banks, self._access, self._log = sm, banks, access, log
         self._collected, self._at = collected, at
         self.latches: dict[tuple[int, str], UnderWay] = {}
         self.writes: list[list[tuple[UnderWay | None, int]]] = [[] for _ in range(banks.count)]
@@ -92,26 +94,46 @@ class OperandPath:
                 group.held.remove(issued)
 
     def _read(self, now: int, after: int, blocked: set[int], taken: dict[int, int]) -> None:
-        ports = self._banks.operand_ports
         waiting = [(one, s) for one in self._held() for s in one.sources if s.merged is None and s.there_from is None]
         for bank in range(self._banks.count):
             requests = [(issued, source) for issued, source in waiting if source.bank == bank]
             if not requests or bank in blocked:
                 continue
-            issued, asked = requests[0]
-            if ports and taken.get(issued.sequence, 0) >= ports:
+            self._grant(bank, requests, now, after, taken)
+
+    def _grant(
+        self, bank: int, requests: list[tuple[UnderWay, Source]], now: int, after: int, taken: dict[int, int]
+    ) -> None:
+        """The oldest request, and those that can share its access."""
+        ports, first = self._banks.operand_ports, requests[0][0]
+        granted: list[tuple[UnderWay, Source]] = []
+        for issued, asked in requests:
+            if issued is not first and not (self._access.across_instructions and granted):
+                break
+            if asked.there_from is not None or not self._joins(asked, granted):
                 continue
-            granted = [source for source in issued.sources if (source.word, source.bank) == (asked.word, bank)]
-            for source in granted:
+            own = sum(other is issued for other, _ in granted)
+            if not own or not self._access.shares_port:
+                if ports and taken.get(issued.sequence, 0) >= ports:
+                    continue
+                taken[issued.sequence] = taken.get(issued.sequence, 0) + 1
+            if granted:
+                self._log.shared["the same" if issued is first else "another"] += 1
+            granted.append((issued, asked))
+            same = [source for source in issued.sources if (source.word, source.bank) == (asked.word, bank)]
+            for source in same:
                 source.there_from = now if source.cycles <= 1 else after + source.cycles - 1
-            self._collected(issued, granted, now)
-            taken[issued.sequence] = taken.get(issued.sequence, 0) + 1
+            self._collected(issued, same, now)
             self._log.bank(now, bank, "read", issued.sequence, asked.word)
+
+    def _joins(self, asked: Source, granted: list[tuple[UnderWay, Source]]) -> bool:
+        rows = {asked.row, *(other.row for _, other in granted)}
+        return len(rows) <= self._access.row_addresses and all(asked.shares_with(other) for _, other in granted)
 
     def _enter(self, now: int) -> None:
         for group in self.groups:
             candidates = sorted(
-                (issued for issued in self.latches.values() if self._belongs(issued, group)),
+                (i for i in self.latches.values() if self._belongs(i, group) and i.enters_from <= now),
                 key=lambda issued: issued.sequence,
             )
             for issued in candidates[: group.kind.in_ports]:

@@ -13,12 +13,16 @@ from typing import Any
 import numpy as np
 from tests.timing.reference.instruction import Result, Source, Step, UnderWay
 from tests.timing.reference.machine import Sm
+from tests.timing.reference.tables import Tables
 from tests.timing.reference.warp import Warp
 
 from warpreg.designs.interface import plan as details
+from warpreg.designs.interface.banks import Banks
+from warpreg.designs.interface.hardware import Table
 from warpreg.designs.interface.plan import GO, UNSET, Plan
 from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.state import Extent, allocate, allocated_state
+from warpreg.designs.loading.fetch import UNSLICED
 
 
 @dataclass(frozen=True)
@@ -44,17 +48,21 @@ class Behaviour:
     levels: int = 1
     events: int = 0
     resources: int = 0
+    banks: Banks = UNSLICED
+    tables: Mapping[int, Table] = field(default_factory=dict)
 
 
 class Counts:
-    """``accesses`` int64[levels * 4], ``moves`` int64[levels, levels], ``events`` int64[events], ``levels`` int64[sms,
-    resources, 3]: as in a `Plan`.
+    """``accesses`` and ``spared`` int64[levels * 4], ``moves`` int64[levels, levels], ``events`` int64[events],
+    ``levels`` int64[sms, resources, 3]: as in a `Plan`.
     """
 
     def __init__(self, behaviour: Behaviour, sms: int) -> None:
         self.accesses = np.zeros(behaviour.levels * 4, np.int64)
+        self.spared = np.zeros(behaviour.levels * 4, np.int64)
         self.moves = np.zeros((behaviour.levels, behaviour.levels), np.int64)
         self.events = np.zeros(behaviour.events, np.int64)
+        self.tables = np.zeros((max(behaviour.tables, default=-1) + 1, 3), np.int64)
         self.levels = np.zeros((sms, behaviour.resources, 3), np.int64)
 
     def integrals(self, cycles: int) -> list[list[int]]:
@@ -92,6 +100,13 @@ class Hooks:
         self._shared, self._sm, self._index, self._wake = shared, sm, index, wake
         self._hooks = shared.behaviour.hooks
         self.extras: list[Extra] = []
+        self._tables = Tables(shared.behaviour.tables)
+        self._looked_up = 0
+
+    @property
+    def access(self) -> Banks:
+        """What an access of a bank can read."""
+        return self._shared.behaviour.banks
 
     def defines(self, name: str) -> bool:
         return name in self._hooks
@@ -173,6 +188,7 @@ class Hooks:
         if self.defines("issued"):
             plan = self._plan(now, issued.step, issued.warp)
             self._call("issued", plan, self._number(issued.warp), issued.instruction.pc)
+            issued.enters_from = max(issued.enters_from, self._looked_up)
 
     def collected(self, issued: UnderWay, row: int, now: int) -> None:
         """The collector has the source of that position, and with it those that are merged with it."""
@@ -203,6 +219,7 @@ class Hooks:
         """``plan_reads``, then ``plan_write``: where the instruction's operands are."""
         program, pc = self._shared.program, issued.instruction.pc
         plan = self._plan(now, issued.step, issued.warp)
+        self._looked_up = now + 1
         for name in ("plan_reads", "plan_write"):
             if self.defines(name):
                 self._call(name, plan, self._number(issued.warp), pc)
@@ -212,7 +229,7 @@ class Hooks:
                 count = len(issued.instruction.sources if name == "plan_reads" else issued.instruction.results)
                 action = details.READ if name == "plan_reads" else details.WRITE
                 plan.accesses[action * 2 + int(program.datapath[pc])] += count
-        slot = issued.warp.slot
+        slot, issued.enters_from = issued.warp.slot, self._looked_up
         for row, word in enumerate(issued.instruction.sources):
             issued.sources.append(self._source(word, slot, plan.sources[row].tolist()))
         self._set_results(issued, plan)
@@ -222,9 +239,9 @@ class Hooks:
         return self._sm.banks.of(register, slot, self._sm.schedulers) if self._sm.banks else 0
 
     def _source(self, word: int, slot: int, row: list[int]) -> Source:
-        level, bank, cycles, merged, _ = row
+        level, bank, cycles, merged, _, address, granted = row
         if not self.defines("plan_reads"):
-            return Source(word, self.bank_of(word, slot))
+            return Source(word, self.bank_of(word, slot), row=(slot, word), slices=self._slices(UNSET))
         if level == UNSET:
             return Source(word, None, cycles=0)
         cycles = 1 if cycles == UNSET else cycles
@@ -232,7 +249,13 @@ class Hooks:
             return Source(word, None, cycles, merged)
         if level == 0 and bank == UNSET:
             bank = self.bank_of(word, slot)
-        return Source(word, None if bank == UNSET else bank, cycles)
+        source = Source(word, None if bank == UNSET else bank, cycles)
+        source.row = (slot, word) if address == UNSET else address
+        source.slices = self._slices(granted)
+        return source
+
+    def _slices(self, mask: int) -> frozenset[int]:
+        return frozenset(one for one in range(self.access.slices) if mask >> one & 1)
 
     def _result(self, word: int, slot: int, rows: list[list[int]]) -> Result:
         if not self.defines("plan_write") and not self.defines("produced"):
@@ -251,8 +274,11 @@ class Hooks:
         program = self._shared.program
         return details.blank_plan(1, 0, 32, 32, 256)._replace(
             accesses=counts.accesses,
+            spared=counts.spared,
+            slices=self.access.slices,
             moves=counts.moves,
             events=counts.events,
+            tables=counts.tables,
             levels=counts.levels,
             mask=step.mask if step else 0,
             datapath=int(program.datapath[pc]) if step else 0,
@@ -270,12 +296,17 @@ class Hooks:
 
     def _call(self, name: str, plan: Plan, *arguments: int) -> int:
         answer = self._hooks[name](self._shared.state, self._shared.program, *arguments, plan)
-        extras, woken = plan.queued.tolist()
+        extras, woken = plan.queued.tolist()[:2]
         for row in plan.extras[:extras].tolist():
-            _, warp, register, bank, _ = row
+            _, warp, register, bank = row
             self.extras.append(Extra(register, warp % self._sm.slots, None if bank == UNSET else bank))
         for token in plan.woken[:woken].tolist():
             self._wake(token, plan.cycle)
+        for table, index, action in plan.asked[: plan.queued[details.ASKED]].tolist():
+            served = self._tables.serve(table, index, plan.cycle)
+            plan.tables[table, details.CONFLICTS] += served > plan.cycle
+            if action == details.LOOKUPS:
+                self._looked_up = max(self._looked_up, served + self._shared.behaviour.tables[table].stages)
         plan.queued[:] = 0
         return 0 if answer is None else int(answer)
 

@@ -91,7 +91,7 @@ class Source:
 
     ``cycles`` count from its grant (1: with the grant) or, without a bank, from when its instruction enters the
     collector.  ``merged`` is the position of the source that it arrives with.  ``there_from`` is the cycle from which
-    it is there, None as long as it is not known.
+    it is there, None as long as it is not known.  ``row`` and ``slices`` say what its access reads of the bank.
     """
 
     word: int
@@ -99,6 +99,12 @@ class Source:
     cycles: int = 1
     merged: int | None = None
     there_from: int | None = None
+    row: object = None
+    slices: frozenset[int] = frozenset()
+
+    def shares_with(self, other: Source) -> bool:
+        """Whether one access of a bank can read both."""
+        return self.row == other.row or not self.slices & other.slices
 
 
 @dataclass
@@ -119,7 +125,8 @@ class UnderWay:
     """An issued instruction.  ``sequence`` is its number in its SM; ``unwritten`` what keeps it from being complete:
     cells in the scoreboard, and words in write queues that no cell waits for.
 
-    ``sends_from`` is the first cycle in which it may send, ``entered`` when it took its place in the load-store queue.
+    ``enters_from`` is the first cycle in which it may enter a collector, ``sends_from`` that in which it may send,
+    ``entered`` when it took its place in the load-store queue.
     ``planned``: what ``plan_write`` has said of its results.
     """
 
@@ -135,6 +142,7 @@ class UnderWay:
     returned: int = 0
     has_sent_all: bool = False
     planned: NDArray[np.int32] | None = None
+    enters_from: int = 0
 
     @property
     def instruction(self) -> Instruction:

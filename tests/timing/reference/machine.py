@@ -41,6 +41,8 @@ class Banks:
     mapping: str = "register+warp"
     per_scheduler: bool = False
     sets: tuple[CollectorSet, ...] = (CollectorSet(PIPES),)
+    slices: int = 1
+    row_addresses: int = 1
 
     def of(self, register: int, slot: int, schedulers: int) -> int:
         """The bank of a register of the warp in ``slot``."""

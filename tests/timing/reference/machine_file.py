@@ -48,6 +48,8 @@ def _banks(machine: Machine) -> Banks:
         operand_ports=machine.operand_path.operand_ports,
         mapping=file.mapping,
         per_scheduler=file.private_banks,
+        slices=file.slices or 1,
+        row_addresses=file.row_addresses or 1,
         sets=tuple(
             CollectorSet(one.pipes, one.collectors, one.in_ports, one.private) for one in machine.collectors.values()
         ),

@@ -33,7 +33,8 @@ class StreamingMultiprocessor:
         self.hooks = Hooks(shared, sm, index, self._wake)
         self.units = Units(sm)
         self.load_store = LoadStore(sm, index, memory)
-        self.path = OperandPath(sm, sm.banks, self.log, self._collected, self._at) if sm.banks else None
+        path = (self.hooks.access, self.log, self._collected, self._at)
+        self.path = OperandPath(sm, sm.banks, *path) if sm.banks else None
         self.stalls = Stalls(self.units, self.load_store, self.path)
         self.schedulers = [self._scheduler(number) for number in range(sm.schedulers)]
         self._issued = 0
@@ -215,7 +216,7 @@ class StreamingMultiprocessor:
         self.units.take(pipe, issued.warp.slot, now)
         self.log.dispatched[issued.sequence] = now
         ready = now if self.path else now + max((source.cycles - 1 for source in issued.sources), default=0)
-        ready = max(now, ready)
+        ready = max(now, ready) + (0 if self.path else max(0, issued.enters_from - now - 1))
         if pipe not in ("mem", "tex"):
             self._set_due(issued, ready + self.sm.pipes[pipe].latency + self.sm.dispatch_cycles)
         elif access is None or access.sends_nothing:

@@ -6,12 +6,14 @@ whose fields are made by ``parameter``; ``class State(NamedTuple)`` and ``init(p
 returns hints of its own; ``rewrite(kernel, parameters) -> Kernel``, which
 inserts or renames instructions; ``residency(parameters, program, machine) -> Residency``, the register-file share of a
 warp; ``structures(parameters)``, the storage of each level; ``hardware(parameters, machine)``, tables and logic that it
-adds; and functions under ``@hook``.  Without a hook that plans it, an operand goes to level 0, the MRF.
+adds; ``banks(parameters, machine)`` and ``collectors(parameters, machine)``, how operands are fetched; and functions
+under ``@hook``.  Without a hook that plans it, an operand goes to level 0, the MRF.
 """
 
 from __future__ import annotations
 
 from warpreg.analysis.kernel_analysis import Analysis
+from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.declaration import MRF, Declaration
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.hooks import hook
@@ -28,9 +30,11 @@ from warpreg.designs.interface.plan import (
     count,
     extra,
     level,
+    lookup,
     move,
     now,
     read,
+    update,
     wake,
     width,
     write,
@@ -42,8 +46,9 @@ from warpreg.energy.array import ArraySpec
 from warpreg.energy.counts import Structure
 
 __all__ = [
-    "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Declaration",
-    "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure", "Table", "count", "extra",
-    "hook", "level", "move", "now", "pair_of", "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read",
-    "result_operands", "scheduler_of", "sm_of", "source_operands", "wake", "width", "write",
+    "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
+    "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure",
+    "Table", "count", "extra", "hook", "level", "lookup", "move", "now", "pair_of", "parameter", "per_pair",
+    "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of", "source_operands",
+    "update", "wake", "width", "write",
 ]  # fmt: skip

@@ -4,10 +4,11 @@ These functions are compiled into the hooks that call them.  Indices of levels, 
 the design's declaration; an operand is a row of the program table (``program.source``, ``program.result``).
 
 A core has one blank :class:`Plan` (:func:`blank_plan`) and derives a plan from it for each call.  Every core keeps the
-counts (``accesses``, ``moves``, ``events``).  If ``detailed`` is 1, it also keeps the details: where and when an
-operand is accessed.  A core that passes a literal 0 compiles no code for them.  A detailed core sets all columns of
-``sources`` to UNSET before ``plan_reads``, and those of ``results`` before ``plan_write``; after the call, an operand
-without a LEVEL is not accessed.  It resets ``queued`` after it has read the queued rows.
+counts (``accesses``, ``spared``, ``moves``, ``events``, ``tables``).  If ``detailed`` is 1, it also keeps the details:
+where and when an operand is accessed.  A core that passes a literal 0 compiles no code for them; nor does one with
+``slices`` 1 for slices.  A detailed core sets all columns of ``sources`` to UNSET before ``plan_reads``, and those of
+``results`` before ``plan_write``; after the call, an operand without a LEVEL is not accessed.  It resets ``queued``
+after it has read the queued rows.
 """
 
 from __future__ import annotations
@@ -28,13 +29,22 @@ GO = -1
 IRREGULAR = -(1 << 62)
 """Stride of lane addresses that are not affine in the lane; real strides have 32 bits."""
 
-LEVEL, BANK, CYCLES, MERGED, SLICES = range(5)
-"""Columns of an operand's details; MERGED is the row in ``sources`` of the operand with which this one arrives."""
+LEVEL, BANK, CYCLES, MERGED, SLICES, ROW, GRANTED = range(7)
+"""Columns of an operand's details.
+
+MERGED is the row in ``sources`` of the operand with which this one arrives.  GRANTED are the slices of the access that
+serves a source, including merged operands; for a merged operand, those that it adds.
+"""
+OPERAND_COLUMNS = 7
 IN_BANKS, ELSEWHERE = 0, 1
 """Second index of ``results``: a write that needs a bank (MRF, or a bank was named), and a write that needs none."""
-EXTRA_ACTION, EXTRA_WARP, EXTRA_REGISTER, EXTRA_BANK, EXTRA_SLICES = range(5)
+EXTRA_ACTION, EXTRA_WARP, EXTRA_REGISTER, EXTRA_BANK = range(4)
 """Columns of an extra access of the MRF."""
-EXTRAS, WOKEN = 0, 1
+ASKED_TABLE, ASKED_INDEX, ASKED_ACTION = range(3)
+"""Columns of an access of a table; the action is LOOKUPS or UPDATES."""
+LOOKUPS, UPDATES, CONFLICTS = range(3)
+"""Columns of ``tables``; CONFLICTS: accesses that waited for a port."""
+EXTRAS, WOKEN, ASKED, REFUSED = range(4)
 """Index of ``queued``."""
 ALONE, FIRST, LATER = range(3)
 """Position of a design in a composition in which several designs plan operands."""
@@ -46,29 +56,36 @@ class Plan(NamedTuple):
     """The plan of one instruction or event; hooks fill it through the functions below.
 
     Counts: ``accesses`` int64[levels * 4] with index ``(level * 2 + action) * 2 + datapath``; ``moves`` int64[levels,
-    levels], from and to; ``events`` int64[events].
+    levels], from and to; ``events`` int64[events]; ``spared``, with the index of ``accesses``: slices that accesses
+    left out; ``tables`` int64[tables, 3] with columns LOOKUPS, UPDATES, CONFLICTS.  ``slices`` per bank.
 
     Instruction: ``mask`` of active lanes (in a replay: at the block's entry); ``datapath`` PRIVATE or SHARED; ``base``
     and ``stride``, the lane addresses of a memory instruction in bytes (0 in hooks of other instructions; ``stride`` is
     IRREGULAR if the lanes are not affine); ``warp`` and ``sm`` of the call; ``cycle``, the clock.
 
     Details: ``detailed`` flag; ``first_source`` and ``first_result``, the operands of row 0; ``sources``
-    int32[operands, 5] and ``results`` int32[operands, 2, 5] with columns LEVEL, BANK, CYCLES, MERGED, SLICES;
-    ``extras`` int32[n, 5] with columns EXTRA_*; ``woken`` int64[n] tokens; ``queued`` int64[2], the number of rows of
-    extras and of woken, which exceeds n if more were requested so that the core can raise an error; ``levels``
-    int64[sms, resources, 3] with columns VALUE, SINCE, INTEGRAL.
+    int32[operands, 7] and ``results`` int32[operands, 2, 7] with columns LEVEL, BANK, CYCLES, MERGED, SLICES, ROW,
+    GRANTED; ``extras`` int32[n, 4] with columns EXTRA_*; ``woken`` int64[n] tokens; ``asked`` int64[n, 3] accesses of
+    tables with columns ASKED_*; ``queued`` int64[4], the numbers of rows of extras, woken and asked, which exceed n if
+    more were requested so that the core can raise an error, and a mask of slices that the banks do not have;
+    ``levels`` int64[sms, resources, 3] with columns VALUE, SINCE, INTEGRAL.  If banks have slices, every core keeps
+    ``sources``.
 
     ``widths`` uint8: the width of result row ``r`` is at ``width_at[0] + r``.  A core for a design with widths sets
     ``width_at`` before it calls a hook for an instruction.
 
-    In a composition, ``first_level``, ``first_event`` and ``first_resource`` are the offsets of the design's own
-    indices.  If several designs plan operands, ``turn`` is FIRST or LATER (else ALONE), and the rows of operands are
-    always kept: a later design places the operands of the register file and skips those that another level serves.
+    In a composition, ``first_level``, ``first_event``, ``first_resource`` and ``first_table`` are the offsets of the
+    design's own indices.  If several designs plan operands, ``turn`` is FIRST or LATER (else ALONE), and the rows of
+    operands are always kept: a later design places the operands of the register file and skips those that another level
+    serves.
     """
 
     accesses: NDArray[np.int64]
+    spared: NDArray[np.int64]
     moves: NDArray[np.int64]
     events: NDArray[np.int64]
+    tables: NDArray[np.int64]
+    slices: int
     mask: int
     datapath: int
     base: int
@@ -83,6 +100,7 @@ class Plan(NamedTuple):
     results: NDArray[np.int32]
     extras: NDArray[np.int32]
     woken: NDArray[np.int64]
+    asked: NDArray[np.int64]
     queued: NDArray[np.int64]
     levels: NDArray[np.int64]
     widths: NDArray[np.uint8]
@@ -91,48 +109,67 @@ class Plan(NamedTuple):
     first_level: int
     first_event: int
     first_resource: int
+    first_table: int
 
 
 ARRAYS = (
-    "accesses", "moves", "events", "sources", "results", "extras", "woken", "queued", "levels", "widths", "width_at",
+    "accesses", "spared", "moves", "events", "tables", "sources", "results", "extras", "woken", "asked", "queued",
+    "levels", "widths", "width_at",
 )  # fmt: skip
 """Fields that are equal in all plans of a core; the others are numbers."""
 
 _of_instruction = replacing(*(name for name in Plan._fields if name not in ARRAYS))
-_of_part = replacing("turn", "first_level", "first_event", "first_resource", "first_source", "first_result")
+_of_part = replacing(
+    "turn", "first_level", "first_event", "first_resource", "first_table", "first_source", "first_result"
+)
 
 
 def blank_plan(
-    levels: int, events: int, sources: int, results: int, queue: int = 0, sms: int = 0, resources: int = 0
+    levels: int,
+    events: int,
+    sources: int,
+    results: int,
+    queue: int = 0,
+    sms: int = 0,
+    resources: int = 0,
+    tables: int = 0,
 ) -> Plan:
     """An empty plan for instructions of at most these numbers of source and result operands.
 
-    One call may request up to ``queue`` extra accesses and ``queue`` tokens.
+    One call may request up to ``queue`` extra accesses, tokens and accesses of tables each.
     """
     return Plan(
         accesses=np.zeros(levels * 4, np.int64),
+        spared=np.zeros(levels * 4, np.int64),
         moves=np.zeros((levels, levels), np.int64),
         events=np.zeros(events, np.int64),
-        sources=np.full((sources, 5), UNSET, np.int32),
-        results=np.full((results, 2, 5), UNSET, np.int32),
-        extras=np.zeros((queue, 5), np.int32),
+        tables=np.zeros((tables, 3), np.int64),
+        sources=np.full((sources, OPERAND_COLUMNS), UNSET, np.int32),
+        results=np.full((results, 2, OPERAND_COLUMNS), UNSET, np.int32),
+        extras=np.zeros((queue, 4), np.int32),
         woken=np.zeros(queue, np.int64),
-        queued=np.zeros(2, np.int64),
+        asked=np.zeros((queue, 3), np.int64),
+        queued=np.zeros(4, np.int64),
         levels=np.zeros((sms, resources, 3), np.int64),
         widths=np.zeros(0, np.uint8),
         width_at=np.zeros(1, np.int64),
-        **{name: 0 for name in Plan._fields if name not in ARRAYS},
+        **({name: 0 for name in Plan._fields if name not in ARRAYS} | {"slices": 1}),
     )
 
 
-def counting_plan(blank: Plan, mask: int, datapath: int, warp: int, sm: int) -> Plan:
+def counting_plan(
+    blank: Plan, slices: int, mask: int, datapath: int, warp: int, sm: int, first_source: int, first_result: int
+) -> Plan:
     """The plan of a core that keeps only counts."""
-    plan: Plan = _of_instruction(blank, mask, datapath, 0, 0, warp, sm, 0, 0, 0, 0, 0, 0, 0, 0)
+    plan: Plan = _of_instruction(
+        blank, slices, mask, datapath, 0, 0, warp, sm, 0, 0, first_source, first_result, 0, 0, 0, 0, 0
+    )
     return plan
 
 
 def detailed_plan(
     blank: Plan,
+    slices: int,
     mask: int,
     datapath: int,
     base: int,
@@ -145,16 +182,23 @@ def detailed_plan(
 ) -> Plan:
     """The plan of a core that keeps the details."""
     plan: Plan = _of_instruction(
-        blank, mask, datapath, base, stride, warp, sm, cycle, 1, first_source, first_result, 0, 0, 0, 0
+        blank, slices, mask, datapath, base, stride, warp, sm, cycle, 1, first_source, first_result, 0, 0, 0, 0, 0
     )
     return plan
 
 
 def plan_of_part(
-    plan: Plan, turn: int, first_level: int, first_event: int, first_resource: int, first_source: int, first_result: int
+    plan: Plan,
+    turn: int,
+    first_level: int,
+    first_event: int,
+    first_resource: int,
+    first_table: int,
+    first_source: int,
+    first_result: int,
 ) -> Plan:
     """The view of the plan for one design of a composition."""
-    part: Plan = _of_part(plan, turn, first_level, first_event, first_resource, first_source, first_result)
+    part: Plan = _of_part(plan, turn, first_level, first_event, first_resource, first_table, first_source, first_result)
     return part
 
 
@@ -171,58 +215,64 @@ def read(
     cycles: int = UNSET,
     merged: int = UNSET,
     slices: int = UNSET,
+    row: int = UNSET,
 ) -> None:
     """``level`` serves source ``operand``: count one read there, with the instruction's datapath.
 
     ``bank``: index of the bank (default: the machine's mapping for the MRF, no bank for other levels); ``cycles`` until
-    the word is present (default 1); ``slices``: bits of the slices of the bank that are read (default all).  With
-    ``merged``, an operand of the same instruction that was planned earlier for the same level, this operand arrives
-    together with it and is not counted.
+    the word is present (default 1); ``slices``: bits of the slices of the bank that are read (default all); ``row``:
+    its address in the bank (default the register's own).  With ``merged``, an operand of the same instruction that was
+    planned earlier for the same level, this operand arrives together with it: only the slices that it adds are counted.
     """
-    if plan.detailed or plan.turn:
-        row = operand - plan.first_source
-        before = plan.sources[row, LEVEL] if plan.turn == LATER else UNSET
+    _check_slices(plan, slices)
+    if plan.detailed or plan.turn or plan.slices > 1:
+        place = operand - plan.first_source
+        before = plan.sources[place, LEVEL] if plan.turn == LATER else UNSET
         if before > 0:
             return
         if before == 0:
-            plan.accesses[READ * 2 + plan.datapath] -= 1
+            _take_back(plan, plan.sources[place])
         absolute = _level(plan, level)
         if merged >= 0 and plan.sources[merged - plan.first_source, LEVEL] != absolute:
             merged = UNSET
-        plan.sources[row, LEVEL] = absolute
-        plan.sources[row, MERGED] = merged - plan.first_source if merged >= 0 else UNSET
-        if bank != UNSET:
-            plan.sources[row, BANK] = bank
-        if cycles != UNSET:
-            plan.sources[row, CYCLES] = cycles
-        if slices != UNSET:
-            plan.sources[row, SLICES] = slices
+        plan.sources[place, LEVEL] = absolute
+        plan.sources[place, MERGED] = merged - plan.first_source if merged >= 0 else UNSET
+        _keep(plan.sources[place], bank, cycles, slices, row)
+        _count_slices(plan, level, place, merged - plan.first_source if merged >= 0 else UNSET)
     if merged < 0:
         _count_access(plan, level, READ)
 
 
-def write(plan: Plan, operand: int, level: int, bank: int = UNSET, cycles: int = UNSET, slices: int = UNSET) -> None:
+def write(
+    plan: Plan,
+    operand: int,
+    level: int,
+    bank: int = UNSET,
+    cycles: int = UNSET,
+    slices: int = UNSET,
+    row: int = UNSET,
+) -> None:
     """``level`` receives result ``operand``: count one write there; call it once for each level that receives the
     result.
 
-    ``bank``, ``cycles`` and ``slices`` as in `read`.
+    ``bank``, ``cycles``, ``slices`` and ``row`` as in `read`.
     """
+    _check_slices(plan, slices)
     if plan.detailed or plan.turn:
-        row = operand - plan.first_result
-        banked = plan.results[row, IN_BANKS, LEVEL]
-        if plan.turn == LATER and (banked != UNSET or plan.results[row, ELSEWHERE, LEVEL] != UNSET):
+        place = operand - plan.first_result
+        banked = plan.results[place, IN_BANKS, LEVEL]
+        if plan.turn == LATER and (banked != UNSET or plan.results[place, ELSEWHERE, LEVEL] != UNSET):
             if banked != 0:
                 return
             plan.accesses[WRITE * 2 + plan.datapath] -= 1
-        place = IN_BANKS if plan.turn == LATER or level == 0 or bank >= 0 else ELSEWHERE
-        plan.results[row, place, LEVEL] = _level(plan, level)
-        if bank != UNSET:
-            plan.results[row, place, BANK] = bank
-        if cycles != UNSET:
-            plan.results[row, place, CYCLES] = cycles
-        if slices != UNSET:
-            plan.results[row, place, SLICES] = slices
+            if plan.slices > 1:
+                plan.spared[WRITE * 2 + plan.datapath] -= _left_out(plan, plan.results[place, IN_BANKS, SLICES])
+        where = IN_BANKS if plan.turn == LATER or level == 0 or bank >= 0 else ELSEWHERE
+        plan.results[place, where, LEVEL] = _level(plan, level)
+        _keep(plan.results[place, where], bank, cycles, slices, row)
+        slices = plan.results[place, where, SLICES]
     _count_access(plan, level, WRITE)
+    _spare(plan, level, WRITE, slices)
 
 
 def move(plan: Plan, source: int, target: int, register: int = UNSET, warp: int = UNSET, amount: int = 1) -> None:
@@ -235,9 +285,9 @@ def move(plan: Plan, source: int, target: int, register: int = UNSET, warp: int 
     plan.moves[_level(plan, source), _level(plan, target)] += amount
     if plan.detailed and register >= 0 and amount:
         if source == 0:
-            _queue_extra(plan, READ, register, warp, UNSET, UNSET)
+            _queue_extra(plan, READ, register, warp, UNSET)
         if target == 0:
-            _queue_extra(plan, WRITE, register, warp, UNSET, UNSET)
+            _queue_extra(plan, WRITE, register, warp, UNSET)
 
 
 def extra(
@@ -252,11 +302,27 @@ def extra(
     """Count an access without operand (a merge, a fill, a tag in the banks): READ or WRITE of ``register`` at
     ``level``.
 
-    It counts with the plan's datapath.  An access of the MRF competes for its bank.
+    It counts with the plan's datapath.  An access of the MRF competes for its bank.  ``slices`` as in `read`.
     """
+    _check_slices(plan, slices)
     _count_access(plan, level, action)
+    _spare(plan, level, action, slices)
     if plan.detailed and (level == 0 or bank >= 0):
-        _queue_extra(plan, action, register, warp, bank, slices)
+        _queue_extra(plan, action, register, warp, bank)
+
+
+def lookup(plan: Plan, table: int, index: int) -> None:
+    """Read entry ``index`` of one of the design's tables in front of operand fetch (`Table`).
+
+    Where the hook is for an instruction that issues, the instruction enters a collector some cycles after its last
+    lookup was served.
+    """
+    _ask(plan, table, index, LOOKUPS)
+
+
+def update(plan: Plan, table: int, index: int) -> None:
+    """Write entry ``index`` of one of the design's tables: it takes a port of its bank, and nothing waits for it."""
+    _ask(plan, table, index, UPDATES)
 
 
 def count(plan: Plan, event: int, amount: int = 1) -> None:
@@ -301,16 +367,92 @@ def _level(plan: Plan, level: int) -> int:
     return level + plan.first_level if level > 0 else 0
 
 
+def _index(plan: Plan, level: int, action: int) -> int:
+    """Index of ``accesses`` and ``spared``."""
+    return (_level(plan, level) * 2 + action) * 2 + plan.datapath
+
+
 def _count_access(plan: Plan, level: int, action: int) -> None:
-    plan.accesses[(_level(plan, level) * 2 + action) * 2 + plan.datapath] += 1
+    plan.accesses[_index(plan, level, action)] += 1
 
 
-def _queue_extra(plan: Plan, action: int, register: int, warp: int, bank: int, slices: int) -> None:
+def _check_slices(plan: Plan, slices: int) -> None:
+    """Note a mask that the banks do not have, for the core to refuse."""
+    if slices != UNSET and (slices <= 0 or slices >> plan.slices != 0):
+        plan.queued[REFUSED] = slices if slices != 0 else -1
+
+
+def _keep(operand: NDArray[np.int32], bank: int, cycles: int, slices: int, row: int) -> None:
+    """Keep what is said of an operand."""
+    if bank != UNSET:
+        operand[BANK] = bank
+    if cycles != UNSET:
+        operand[CYCLES] = cycles
+    if slices != UNSET:
+        operand[SLICES] = slices
+    if row != UNSET:
+        operand[ROW] = row
+
+
+def _count_slices(plan: Plan, level: int, place: int, merged: int) -> None:
+    """What a source reads of its access, or adds to that of another; ``place`` and ``merged`` are rows of sources."""
+    if plan.slices > 1:
+        slices = plan.sources[place, SLICES]
+        if merged == UNSET:
+            plan.sources[place, GRANTED] = slices
+            _spare(plan, level, READ, slices)
+        else:
+            added = slices & ~plan.sources[merged, GRANTED]
+            plan.sources[merged, GRANTED] |= slices
+            plan.sources[place, GRANTED] = added
+            plan.spared[_index(plan, level, READ)] -= _width(plan, added)
+
+
+def _take_back(plan: Plan, source: NDArray[np.int32]) -> None:
+    """An earlier design of a composition read a source from the register file; a later one says how."""
+    index = READ * 2 + plan.datapath
+    if source[MERGED] == UNSET:
+        plan.accesses[index] -= 1
+        if plan.slices > 1:
+            plan.spared[index] -= _left_out(plan, source[SLICES])
+    elif plan.slices > 1:
+        plan.spared[index] += _width(plan, source[GRANTED])
+
+
+def _spare(plan: Plan, level: int, action: int, slices: int) -> None:
+    """An access leaves slices out."""
+    if plan.slices > 1 and slices != UNSET:
+        plan.spared[_index(plan, level, action)] += _left_out(plan, slices)
+
+
+def _left_out(plan: Plan, slices: int) -> int:
+    """How many slices of a bank a mask leaves out."""
+    return plan.slices - _width(plan, slices)
+
+
+def _width(plan: Plan, slices: int) -> int:
+    """How many slices of a bank a mask has."""
+    found = 0
+    for one in range(plan.slices):
+        found += slices >> one & 1
+    return found
+
+
+def _ask(plan: Plan, table: int, index: int, action: int) -> None:
+    plan.tables[plan.first_table + table, action] += 1
+    if plan.detailed:
+        if plan.queued[ASKED] < plan.asked.shape[0]:
+            plan.asked[plan.queued[ASKED], ASKED_TABLE] = plan.first_table + table
+            plan.asked[plan.queued[ASKED], ASKED_INDEX] = index
+            plan.asked[plan.queued[ASKED], ASKED_ACTION] = action
+        plan.queued[ASKED] += 1
+
+
+def _queue_extra(plan: Plan, action: int, register: int, warp: int, bank: int) -> None:
     if plan.queued[EXTRAS] < plan.extras.shape[0]:
         row = plan.queued[EXTRAS]
         plan.extras[row, EXTRA_ACTION] = action
         plan.extras[row, EXTRA_WARP] = warp if warp >= 0 else plan.warp
         plan.extras[row, EXTRA_REGISTER] = register
         plan.extras[row, EXTRA_BANK] = bank
-        plan.extras[row, EXTRA_SLICES] = slices
     plan.queued[EXTRAS] += 1

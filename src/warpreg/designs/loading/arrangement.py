@@ -14,7 +14,10 @@ from dataclasses import dataclass, field
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.declaration import SLOTS
 from warpreg.designs.interface.hooks import HOOKS
-from warpreg.designs.loading.design import Design
+from warpreg.designs.loading.design import MOST_TABLES, Design
+
+DECIDING = ("residency", "banks", "collectors")
+"""Functions of a design file of which only one decides."""
 
 
 def arranged(designs: Sequence[Design]) -> tuple[Design, ...]:
@@ -53,9 +56,12 @@ def used_by(part: Design, parts: Sequence[Design]) -> list[Design]:
 
 
 def deciders(parts: Sequence[Design]) -> dict[str, Design]:
-    """By deciding hook, and ``residency``: the design that decides.  Raises DesignError where none uses the others."""
+    """By deciding hook, and by function of `DECIDING`: the design that decides.
+
+    Raises DesignError where none uses the others.
+    """
     found: dict[str, Design] = {}
-    for name in (*(hook for hook, spec in HOOKS.items() if spec.returns_int), "residency"):
+    for name in (*(hook for hook, spec in HOOKS.items() if spec.returns_int), *DECIDING):
         defining = [part for part in parts if name in part.hooks or (name not in HOOKS and hasattr(part.module, name))]
         if apart := _apart(defining, parts):
             one, other = apart
@@ -81,6 +87,16 @@ def _apart(designs: Sequence[Design], parts: Sequence[Design]) -> tuple[Design, 
     """Two designs of which neither uses the other; None if there are none."""
     pairs = ((one, other) for place, one in enumerate(designs) for other in designs[place + 1 :])
     return next((p for p in pairs if not uses(*p, parts) and not uses(p[1], p[0], parts)), None)
+
+
+def first_tables(parts: Sequence[Design]) -> Names:
+    """The row of the first table of each design; one without ``hardware`` has the tables of a design that it uses."""
+    found: dict[str, int] = {}
+    for place, part in enumerate(parts):
+        owners = [used for used in used_by(part, parts) if used.name in found and hasattr(used.module, "hardware")]
+        borrows = owners and not hasattr(part.module, "hardware")
+        found[part.name] = found[owners[0].name] if borrows else MOST_TABLES * place
+    return Names("tables", first=found)
 
 
 @dataclass

@@ -22,6 +22,8 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "hints": (("program", "parameters"), ("analysis", "room")),
     "init": (("parameters", "program"), ("room", "analysis")),
     "structures": (("parameters",), ()),
+    "banks": (("parameters",), ("machine",)),
+    "collectors": (("parameters",), ("machine",)),
     "hardware": (("parameters",), ("machine",)),
     "explain": (("program", "parameters", "kernel"), ("analysis",)),
     "checked": (("program", "parameters", "kernel"), ()),

@@ -39,6 +39,7 @@ class Part:
     first_level: int
     first_event: int
     first_resource: int
+    first_table: int
 
 
 def composed_hooks(parts: Sequence[Part]) -> dict[str, FunctionType]:
@@ -62,11 +63,14 @@ def _composed(name: str, parts: Sequence[Part]) -> FunctionType:
 def _part_hook(name: str, part: Part, parts: Sequence[Part]) -> Function:
     """The hook of one design, with the arguments of the composed hook."""
     hook, own_state = _own_hook(name, part), _own_state(part, parts)
-    first_level, first_event, first_resource = part.first_level, part.first_event, part.first_resource
+    first_level, first_event = part.first_level, part.first_event
+    first_resource, first_table = part.first_resource, part.first_table
 
     def with_plan(state: Any, program: Program, *rest: Any) -> Any:
         plan = rest[-1]
-        own = plan_of_part(plan, ALONE, first_level, first_event, first_resource, plan.first_source, plan.first_result)
+        own = plan_of_part(
+            plan, ALONE, first_level, first_event, first_resource, first_table, plan.first_source, plan.first_result
+        )
         arguments = rest[:-1] + (own,)  # noqa: RUF005 - compiled code cannot unpack in a display
         return hook(own_state(state), program, *arguments)
 
@@ -116,11 +120,14 @@ def _planning(name: str, planning: Sequence[Part], parts: Sequence[Part]) -> Fun
 
 def _planning_call(name: str, part: Part, turn: int, parts: Sequence[Part]) -> Function:
     hook, own_state = _own_hook(name, part), _own_state(part, parts)
-    first_level, first_event, first_resource = part.first_level, part.first_event, part.first_resource
+    first_level, first_event = part.first_level, part.first_event
+    first_resource, first_table = part.first_resource, part.first_table
 
     def plan_operands(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
         first_source, first_result = program.source_start[pc], program.result_start[pc]
-        own = plan_of_part(plan, turn, first_level, first_event, first_resource, first_source, first_result)
+        own = plan_of_part(
+            plan, turn, first_level, first_event, first_resource, first_table, first_source, first_result
+        )
         hook(own_state(state), program, warp, pc, own)
 
     return plan_operands

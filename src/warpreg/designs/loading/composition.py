@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 
 from warpreg.designs.errors import DesignError
+from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.declaration import ORDERS, SLOTS, Declaration, field_of
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.program import HINTS, Program
 from warpreg.designs.interface.residency import Launch, Room
-from warpreg.designs.loading.arrangement import Names, arranged, deciders, names_of, used_by, uses
+from warpreg.designs.loading.arrangement import Names, arranged, deciders, first_tables, names_of, used_by, uses
 from warpreg.designs.loading.composed_hooks import Part, composed_hooks, planning_rank
 from warpreg.designs.loading.design import Design, Recorded
 from warpreg.energy.counts import Structure
@@ -130,6 +131,16 @@ class Composition(Design):
         """The class of the hints of all designs; None if none has any."""
         return getattr(self.module, "Hints", None)
 
+    def banks(self, parameters: Any, machine: Machine | None = None) -> Banks | None:
+        """According to the design that decides."""
+        part = deciders(self.parts).get("banks")
+        return None if part is None else part.banks(dict(self._each(parameters))[part], machine)
+
+    def collectors(self, parameters: Any, machine: Machine | None = None) -> Collectors | None:
+        """According to the design that decides."""
+        part = deciders(self.parts).get("collectors")
+        return None if part is None else part.collectors(dict(self._each(parameters))[part], machine)
+
     def hardware(self, parameters: Any, machine: Machine | None = None) -> tuple[Table | Logic, ...]:
         """The hardware of all designs.  A design that uses another may repeat its hardware, which exists once.
 
@@ -144,6 +155,19 @@ class Composition(Design):
         if twice := next((one for one in names if names.count(one) > 1), None):
             raise DesignError(f"{self.name}: two of the designs have hardware named {twice}")
         return tuple(found)
+
+    def tables(self, parameters: Any, machine: Machine | None = None) -> dict[int, Table]:
+        """Those of all designs, each from a row of its own on; a repeated one has several rows.
+
+        Raises DesignError as `hardware` does.
+        """
+        self.hardware(parameters, machine)
+        first = first_tables(self.parts).first
+        return {
+            first[part.name] + row: table
+            for part, values in self._each(parameters)
+            for row, table in part.tables(values, machine).items()
+        }
 
     def _each(self, parameters: Any) -> Iterator[tuple[Design, Any]]:
         return zip(self.parts, self._values(parameters), strict=True)
@@ -185,7 +209,9 @@ def compose(designs: Sequence[Design]) -> Composition:
         summary="; ".join(part.summary for part in parts),
         declaration=declaration,
         parameter_type=_parameters(parts),
-        hooks=composed_hooks(_hooked(parts, (levels, events, resources), hasattr(module, "Hints"))),
+        hooks=composed_hooks(
+            _hooked(parts, (levels, events, resources, first_tables(parts)), hasattr(module, "Hints"))
+        ),
         module=module,
         parts=parts,
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from warpreg.analysis.kernel_analysis import Analysis, Frequencies
 from warpreg.designs.errors import DesignError
 from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface import Declaration
+from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.checked import Checked
 from warpreg.designs.interface.declaration import field_of
 from warpreg.designs.interface.hardware import Logic, Table
@@ -33,6 +34,9 @@ from warpreg.ir.kernel import Kernel
 
 Recorded = Callable[[], Frequencies]
 """Computes the block frequencies of the recorded run, int64[blocks]."""
+MOST_TABLES = 8
+"""Tables that one design has at most."""
+Returned = TypeVar("Returned")
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,8 +206,9 @@ class Design:
         taken = inspect.signature(function).parameters
         chosen = {key: value for key, value in offered.items() if key in taken}
         if missing := [key for key, value in chosen.items() if value is None]:
-            needs = "a machine and a kernel's launch" if missing[0] == "room" else "the kernel"
-            raise DesignError(f"{self.path}: {name} takes {missing[0]}, which needs {needs}")
+            needs = "which needs a machine and a kernel's launch" if missing[0] == "room" else "which needs the kernel"
+            lacking = "and no machine is given" if missing[0] == "machine" else needs
+            raise DesignError(f"{self.path}: {name} takes {missing[0]}, {lacking}")
         return function(*needed, **chosen)
 
     def structures(self, parameters: Any) -> tuple[Structure, ...]:
@@ -223,12 +228,33 @@ class Design:
                 )
         return storage
 
+    def banks(self, parameters: Any, machine: Machine | None = None) -> Banks | None:
+        """Slices and row addresses of the banks; None if the design leaves them to the machine."""
+        return self._returned("banks", parameters, machine, Banks)
+
+    def collectors(self, parameters: Any, machine: Machine | None = None) -> Collectors | None:
+        """The collectors of the design; None if it uses the machine's."""
+        return self._returned("collectors", parameters, machine, Collectors)
+
     def hardware(self, parameters: Any, machine: Machine | None = None) -> tuple[Table | Logic, ...]:
         """Tables and logic that the design adds.  Raises DesignError for anything else."""
         found: tuple[Table | Logic, ...] = tuple(self._call("hardware", (parameters,), {"machine": machine}, ()))
         for one in found:
             if not isinstance(one, (Table, Logic)):
                 raise DesignError(f"{self.path}: hardware returned a {type(one).__name__}, expected a Table or Logic")
+        return found
+
+    def tables(self, parameters: Any, machine: Machine | None = None) -> dict[int, Table]:
+        """The tables by their row in a `Plan`.  Raises DesignError for more than `MOST_TABLES`."""
+        found = [one for one in self.hardware(parameters, machine) if isinstance(one, Table)]
+        if len(found) > MOST_TABLES:
+            raise DesignError(f"{self.path}: hardware returned {len(found)} tables, expected at most {MOST_TABLES}")
+        return dict(enumerate(found))
+
+    def _returned(self, name: str, parameters: Any, machine: Machine | None, kind: type[Returned]) -> Returned | None:
+        found = self._call(name, (parameters,), {"machine": machine}, None)
+        if found is not None and not isinstance(found, kind):
+            raise DesignError(f"{self.path}: {name} returned a {type(found).__name__}, expected {kind.__name__}")
         return found
 
 

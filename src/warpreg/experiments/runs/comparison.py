@@ -122,12 +122,14 @@ def _levels(counts: Sequence[Counts], levels: Sequence[str], setting: Setting) -
     items = [item for one in counts for item in one.energy_list()]
     spent = energy.account(items, setting.technology).levels()
     nothing = LevelEnergy(0.0, 0.0)
+    is_sliced = any(one.slices > 1 for one in counts)
     return {
         level: LevelUse(
             reads=sum(one.reads(level, moves=True) for one in counts),
             writes=sum(one.writes(level, moves=True) for one in counts),
             access_pj=spent.get(level, nothing).access,
             wire_pj=spent.get(level, nothing).wire,
+            amount=sum(one.amount(level) for one in counts) if is_sliced else None,
         )
         for level in levels
     }

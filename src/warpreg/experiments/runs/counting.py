@@ -54,13 +54,16 @@ class Replayed:
         return {} if self.suspend == "never" else {"suspend": self.suspend}
 
     def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
-        return Counted(replayed(run, choice, self.suspend))
+        return Counted(replayed(run, choice, self.suspend, machine))
 
 
-def replayed(run: Run, choice: Choice, suspend: Suspend = "never") -> list[Counts]:
+def replayed(run: Run, choice: Choice, suspend: Suspend = "never", machine: Machine | None = None) -> list[Counts]:
     """The counts of the design on each kernel of the run, over all launches of the kernel."""
     values: dict[str, Any] = dict(choice.values)
-    return [replay(run.path(kernel), kernel, choice.design, suspend=suspend, **values) for kernel in run.kernels]
+    return [
+        replay(run.path(kernel), kernel, choice.design, suspend=suspend, machine=machine, **values)
+        for kernel in run.kernels
+    ]
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,10 @@ class AlongSchedule:
     def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
         values: dict[str, Any] = dict(choice.values)
         return Counted(
-            [replay_launches(self._scheduled(run, kernel), kernel, choice.design, **values) for kernel in run.kernels]
+            [
+                replay_launches(self._scheduled(run, kernel), kernel, choice.design, machine=machine, **values)
+                for kernel in run.kernels
+            ]
         )
 
     def _scheduled(self, run: Run, kernel: Kernel) -> list[tuple[RecordedPath, Schedule]]:

@@ -41,12 +41,16 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class LevelUse:
-    """One level of the register file: accesses in warp-registers, energy in pJ (arrays, wires)."""
+    """One level of the register file: accesses, energy in pJ (arrays, wires).
+
+    ``amount``: how much the accesses read and wrote, in whole warp-registers; None where all were whole.
+    """
 
     reads: float
     writes: float
     access_pj: float
     wire_pj: float
+    amount: float | None = None
 
     @property
     def total_pj(self) -> float:
@@ -200,6 +204,8 @@ class Row:
         for name, level in self.levels.items():
             flat[f"{name.lower()}_reads"] = level.reads
             flat[f"{name.lower()}_writes"] = level.writes
+            if level.amount is not None:
+                flat[f"{name.lower()}_amount"] = level.amount
         flat |= {"reads_elided": self.reads_elided, "writes_elided": self.writes_elided, "elided": self.elided}
         flat["energy_pj"] = self.energy_pj
         flat["energy_normalized"] = self.energy

@@ -112,6 +112,15 @@ def take(c: Core, d: Any, sm: SmRow, row: SchedulerRow, pipe: int, pc: Pc, op: O
     """Pass an issued instruction to the operand path."""
 
 
+def begin_lookups(c: Core, op: OpRow, now: int) -> None:
+    """An instruction issues that may look something up in tables."""
+
+
+def late_entry(c: Core, op: OpRow, now: int) -> int:
+    """With the ideal operand path: cycles by which its lookups delay an instruction."""
+    return 0
+
+
 def admit(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> int:
     """GO, or the token to wait for."""
     return GO

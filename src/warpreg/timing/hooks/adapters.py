@@ -43,6 +43,11 @@ from warpreg.timing.sm.wakeup import know_eligible, slowest
 from warpreg.timing.sm.writeback import queue_write
 
 
+def bank_slices() -> int:
+    """Slices of a bank; a constant of the compiled core."""
+    return 1
+
+
 def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, base: int, stride: int, now: int) -> Plan:
     """A plan for a hook; ``pc`` is NONE if the hook belongs to no instruction."""
     datapath = 0
@@ -52,7 +57,9 @@ def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, base: in
         datapath = d.program.datapath[pc]
         first_source = d.program.source_start[pc]
         first_result = d.program.result_start[pc]
-    return detailed_plan(d.plan, mask, datapath, base, stride, number, sm, now, first_source, first_result)
+    return detailed_plan(
+        d.plan, bank_slices(), mask, datapath, base, stride, number, sm, now, first_source, first_result
+    )
 
 
 def see_widths(c: Core, d: Any, op: OpRow) -> None:
@@ -69,10 +76,22 @@ def record_stride(c: Core, access: int) -> int:
     return c.slab[access + 2] if access != NONE else 0
 
 
-def settle(c: Core, d: Any, sm: SmRow, now: int) -> None:
-    """Process the side effects of a hook: extra accesses wait for the end of the phase, tokens wake their warps."""
+def settle(c: Core, d: Any, sm: SmRow, now: int) -> int:
+    """Process the side effects of a hook: extra accesses wait for the end of the phase, tokens wake their warps, tables
+    are accessed.  Returns the cycle from which on its lookups are done, 0 without.
+    """
     if d.queued[EXTRAS] != 0 or d.queued[WOKEN] != 0:
         _settle_queued(c, d, sm, now)
+    return serve_tables(c, d, sm, now)
+
+
+def serve_tables(c: Core, d: Any, sm: SmRow, now: int) -> int:
+    """Serve what a hook has asked of tables."""
+    return 0
+
+
+def await_lookups(c: Core, op: OpRow, ready: int) -> None:
+    """An instruction that issues waits for its lookups."""
 
 
 @noinline
@@ -163,10 +182,15 @@ def call_plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow
     plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, access), record_stride(c, access), now)
     forget(d.sources, d.program.source_start[pc + 1] - d.program.source_start[pc])
     plan_reads(d.state, d.program, number_of(c, warp), pc, plan)
-    settle(c, d, sm, now)
+    await_lookups(c, op, settle(c, d, sm, now))
     for row in range(c.code[pc, code.ALL_READS], c.code[pc, code.ALL_READS_END]):
         k = row - c.code[pc, code.ALL_READS]
         c.rows[op, c.machine[machine.OP_READS] + k] = _source(c, d, warp, k, c.lists[row, 0])
+        note_source(c, d, warp, op, k, c.lists[row, 0])
+
+
+def note_source(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, register: int) -> None:
+    """Keep the address of the k-th source, where banks have slices or row addresses."""
 
 
 def _source(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
@@ -233,7 +257,7 @@ def call_plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow
     forget(d.results, d.program.result_start[pc + 1] - first)
     plan_write(d.state, d.program, number_of(c, warp), pc, plan)
     keep_results(c, d, op, d.program.result_start[pc + 1] - first)
-    settle(c, d, sm, now)
+    await_lookups(c, op, settle(c, d, sm, now))
     note_results(c, d, warp, pc, op)
 
 

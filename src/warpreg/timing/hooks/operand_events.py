@@ -39,7 +39,7 @@ def issued(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
 
 def call_issued(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
     issued(d.state, d.program, number_of(c, warp), pc, plan_of_op(c, d, sm, op, now))
-    adapters.settle(c, d, sm, now)
+    adapters.await_lookups(c, op, adapters.settle(c, d, sm, now))
 
 
 # Its sources are read.

@@ -12,7 +12,7 @@ from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.loading.design import Design
 from warpreg.energy.counts import Structure
 from warpreg.ir.kernel import Kernel
-from warpreg.replay.counts import Counts, add_unplanned
+from warpreg.replay.counts import Counts, add_unplanned, table_events
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.launch.binding import Outside
 
@@ -43,8 +43,11 @@ def counts_of(design: Design, parameters: Any, outside: Outside, visits: Visits)
         structures=design.structures(parameters),
         accesses=accesses,
         moves=outside.moves.copy(),
-        events=dict(zip(design.events, outside.events.tolist(), strict=True)),
+        events=dict(zip(design.events, outside.events.tolist(), strict=True))
+        | table_events(outside.behaviour.tables, outside.plan.tables, ("lookups", "updates", "conflicts")),
         warp_instructions=int(visits.visits @ np.diff(program.first_pc)),
+        spared=outside.plan.spared.reshape(-1, 2, 2).copy(),
+        slices=outside.behaviour.banks.slices,
     )
 
 

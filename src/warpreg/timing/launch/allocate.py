@@ -38,8 +38,12 @@ OPS_PER_WARP = 8
 """Initial capacity for instructions in flight; untouched pages cost no memory."""
 
 
-def new_core(gpu: Machine, sm_count: int, resident: int, block_warps: int, blocks: int, table: Table) -> Core:
+def new_core(
+    gpu: Machine, sm_count: int, resident: int, block_warps: int, blocks: int, table: Table, addresses: bool = False
+) -> Core:
     """A core before cycle 0, with ``blocks`` thread blocks in total, none of them loaded; ``resident`` fit an SM.
+
+    ``addresses``: whether the bank addresses of sources are kept.
 
     Raises TimingError for a machine with more warps, banks or collectors per SM than a set holds.
     """
@@ -48,10 +52,11 @@ def new_core(gpu: Machine, sm_count: int, resident: int, block_warps: int, block
     m[machine.OP_WRITES] = ops.LINK + table.most_writes
     m[machine.OP_READS] = m[machine.OP_WRITES] + table.most_writes
     m[machine.OP_RESULT] = m[machine.OP_READS] + table.most_reads
+    m[machine.OP_ADDRESSES] = m[machine.OP_RESULT] + 1
     first_op = _first_rows(m)
     least = gpu.schedulers.count * (2 * gpu.schedulers.issue_width + 4) + 2 * block_warps + 4 * gpu.sm.warps
     room = OPS_PER_WARP * max(least, sm_count * gpu.sm.warps)
-    m[machine.ROW] = width = _row_width(table, int(m[machine.WHEEL]))
+    m[machine.ROW] = width = _row_width(table, int(m[machine.WHEEL]), addresses)
     m[machine.TO_ACCOUNT] = sm_count * m[machine.SCHEDULERS] * width
     rows = _new_rows(first_op + room, width)
     rows[:first_op] = 0
@@ -102,7 +107,7 @@ def _first_rows(m: MachineWords) -> int:
     return int(first)
 
 
-def _row_width(table: Table, wheel: int) -> int:
+def _row_width(table: Table, wheel: int, addresses: bool) -> int:
     """An odd number of cache lines, so that rows spread over a cache.  It is the same for almost all kernels, because
     the width is a constant of the compiled core.
     """
@@ -111,7 +116,7 @@ def _row_width(table: Table, wheel: int) -> int:
         schedulers.COUNT,
         causes.COUNT,
         int(collectors.WORD) + table.most_reads,
-        int(ops.LINK) + 2 * table.most_writes + table.most_reads + 1,
+        int(ops.LINK) + 2 * table.most_writes + (1 + addresses) * table.most_reads + 1,
         int(sms.RIPE) + wheel // SET_SIZE,
     )
     lines = max(LEAST_LINES, -(-needed // HOST_LINE))

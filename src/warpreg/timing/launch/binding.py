@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.interface.banks import Banks
 from warpreg.designs.interface.declaration import Order
+from warpreg.designs.interface.hardware import Table
 from warpreg.designs.interface.own_hints import writable
-from warpreg.designs.interface.plan import INTEGRAL, SINCE, VALUE, Plan, blank_plan
+from warpreg.designs.interface.plan import INTEGRAL, REFUSED, SINCE, VALUE, Plan, blank_plan
 from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.state import (
     Extent,
@@ -24,6 +26,7 @@ from warpreg.designs.interface.state import (
     resets_of,
     resetting,
 )
+from warpreg.designs.loading.fetch import UNSLICED, wrong_slices
 from warpreg.gpu import Machine
 from warpreg.jit.natives import Function
 from warpreg.jit.options import Mode
@@ -32,11 +35,11 @@ from warpreg.timing.core import ports
 from warpreg.timing.core.columns import machine as machine_columns
 from warpreg.timing.core.columns.typed import array_of
 from warpreg.timing.core.state import Core
-from warpreg.timing.hooks import adapters, operand_events
+from warpreg.timing.hooks import adapters, operand_events, table_access
 from warpreg.timing.hooks import widths as width_feed
 from warpreg.timing.launch.compile import CoreRecipe, Entry
 from warpreg.timing.memory import Memory
-from warpreg.timing.sm import banked_path, ideal_path
+from warpreg.timing.sm import banked_path, entry, ideal_path, operand_collector, shared_access
 
 OPERAND_PATH = ("collect", "is_collecting", "may_refuse", "refuses", "waits_for", "take", "result_word")
 QUEUE = 64
@@ -51,9 +54,20 @@ def _no(c: Any) -> bool:
     return False
 
 
+def constant(value: int | bool) -> Function:
+    """A function without parameters that returns ``value``, for the compiled core."""
+
+    def known() -> int | bool:
+        return value
+
+    return known
+
+
 @dataclass(frozen=True)
 class Behaviour:
-    """A design in a run of a kernel: its hooks, initial state, program table with hints, and numbers of counters."""
+    """A design in a run of a kernel: its hooks, initial state, program table with hints, numbers of counters, banks,
+    and tables by their row in a `Plan`.
+    """
 
     program: Program
     hooks: Mapping[str, FunctionType] = field(default_factory=dict)
@@ -64,6 +78,8 @@ class Behaviour:
     resources: int = 0
     order: Order = "warp"
     widths: bool = False
+    banks: Banks = UNSLICED
+    tables: Mapping[int, Table] = field(default_factory=dict)
 
 
 class Outside:
@@ -82,7 +98,9 @@ class Outside:
         self.program = writable(program) if behaviour.hooks else program
         self.fields = allocate(behaviour.name, behaviour.state, Extent.of_sms(sms, slots, schedulers))
         sources, results = _most(self.program.source_start), _most(self.program.result_start)
-        self.plan = blank_plan(behaviour.levels, behaviour.events, sources, results, QUEUE, sms, behaviour.resources)
+        self.tables, self.table_banks = table_arrays(behaviour.tables, sms)
+        sizes = sources, results, QUEUE, sms, behaviour.resources, len(self.tables)
+        self.plan = blank_plan(behaviour.levels, behaviour.events, *sizes)
         self._kept = np.zeros((0, *self.plan.results.shape), np.int32)
         self.accesses, self.moves, self.events = self.plan.accesses, self.plan.moves, self.plan.events
 
@@ -90,6 +108,11 @@ class Outside:
     def has_design(self) -> bool:
         """Whether any hook is called."""
         return bool(self.behaviour.hooks)
+
+    @property
+    def shares(self) -> bool:
+        """Whether words may share an access of a bank."""
+        return not self._is_ideal and self.behaviour.banks.shares and "plan_reads" in self.behaviour.hooks
 
     @property
     def in_step(self) -> bool:
@@ -111,6 +134,12 @@ class Outside:
         ).tolist()
         return summed
 
+    def check(self) -> None:
+        """Raises DesignError if a hook has named slices that banks do not have."""
+        found = int(self.plan.queued[REFUSED])
+        if found != 0:
+            raise wrong_slices(self.behaviour.name, self.behaviour.banks.slices, found)
+
     def arguments(self, core: Core) -> tuple[Any, ...]:
         """Arguments of the entry point after the core."""
         if not self.has_design:
@@ -122,6 +151,8 @@ class Outside:
             resets_of(self.fields),
             self._plan_for(core),
             self._kept_for(core),
+            self.tables,
+            self.table_banks,
         )
 
     def _plan_for(self, core: Core) -> Plan:
@@ -151,7 +182,36 @@ class Outside:
             replaced |= width_feed.FED
         for names, functions in operand_events.TOGETHER.items():
             replaced |= functions if called.keys() >= names else {}
-        return CoreRecipe(replaced, called, mode).build((core, *self.arguments(core)))
+        return CoreRecipe(replaced | self._sharing() | self._lookups(), called, mode).build(
+            (core, *self.arguments(core))
+        )
+
+    def _sharing(self) -> dict[Function, Function]:
+        """What banks with slices or row addresses put in place of what."""
+        found: dict[Function, Function] = {}
+        own = self.behaviour.banks
+        if own.slices > 1:
+            found[adapters.bank_slices] = constant(own.slices)
+        if self.shares:
+            found[adapters.note_source] = shared_access.note_source
+            found[operand_collector.read_banks] = shared_access.read_banks
+            found[shared_access.row_addresses] = constant(own.row_addresses)
+            found[shared_access.shares_port] = constant(own.shares_port)
+            found[shared_access.across_instructions] = constant(own.across_instructions)
+        return found
+
+    def _lookups(self) -> dict[Function, Function]:
+        """What tables in front of operand fetch put in place of what."""
+        if not self.behaviour.tables:
+            return {}
+        return {
+            ports.begin_lookups: table_access.begin_lookups,
+            ports.late_entry: table_access.late_entry,
+            adapters.serve_tables: table_access.serve_tables,
+            adapters.await_lookups: table_access.await_lookups,
+            operand_collector.enter: entry.enter,
+            entry.is_ready: entry.lookups_are_done,
+        }
 
     def _path(self) -> dict[Function, Function]:
         """Port replacements for the optional parts of the core that the machine has."""
@@ -160,6 +220,24 @@ class Outside:
         found[ports.is_ideal] = _yes if self._is_ideal else _no
         found[ports.is_two_level] = _yes if self._is_two_level else _no
         return found
+
+
+def table_arrays(tables: Mapping[int, Table], sms: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Shapes of tables by row, and the ports of all their banks: int64[tables, 4] and int64[SMs, banks, 2].
+
+    Rows with tables of one name are one table.
+    """
+    shapes = np.zeros((max(tables, default=-1) + 1, 4), np.int64)
+    first: dict[str, int] = {}
+    banks = 0
+    for row, table in tables.items():
+        if table.name not in first:
+            first[table.name] = banks
+            banks += table.banks
+        shapes[row] = first[table.name], table.banks, table.ports, table.stages
+    ports_of_banks = np.zeros((sms, banks, 2), np.int64)
+    ports_of_banks[:, :, table_access.CYCLE] = -1
+    return shapes, ports_of_banks
 
 
 def _most(starts: NDArray[np.int32]) -> int:

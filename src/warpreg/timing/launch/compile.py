@@ -31,7 +31,8 @@ class Designs(NamedTuple):
     """Argument of the functions of `warpreg.timing.hooks`: states and plans of the designs.
 
     The arrays are those of the ``plan``, but for ``kept`` int32[operations, results, 2, columns]: what is planned of
-    the results of instructions under way.
+    the results of instructions under way.  ``tables``
+    int64[tables, 4] and ``table_banks`` int64[SMs, banks, 2] as in `warpreg.timing.hooks.table_access`.
     """
 
     program: Program
@@ -42,8 +43,11 @@ class Designs(NamedTuple):
     results: NDArray[Any]
     extras: NDArray[Any]
     woken: NDArray[Any]
+    asked: NDArray[Any]
     queued: NDArray[Any]
     kept: NDArray[Any]
+    tables: NDArray[Any]
+    table_banks: NDArray[Any]
 
 
 def core(c: Any, memory: Any, d: Any) -> int:
@@ -66,10 +70,21 @@ def alone(c: Any, memory: Any) -> int:
     return core(opened_core(c), opened_memory(memory), 0)
 
 
-def with_designs(c: Any, memory: Any, program: Program, state: Any, resets: Any, plan: Plan, kept: NDArray[Any]) -> int:
+def with_designs(
+    c: Any,
+    memory: Any,
+    program: Program,
+    state: Any,
+    resets: Any,
+    plan: Plan,
+    kept: NDArray[Any],
+    tables: NDArray[Any],
+    table_banks: NDArray[Any],
+) -> int:
     """Run the core with designs."""
-    sources, results = plan.sources, plan.results
-    d = Designs(program, state, resets, plan, sources, results, plan.extras, plan.woken, plan.queued, kept)
+    sources, results, queued = plan.sources, plan.results, plan.queued
+    queues = plan.extras, plan.woken, plan.asked
+    d = Designs(program, state, resets, plan, sources, results, *queues, queued, kept, tables, table_banks)
     return core(opened_core(c), opened_memory(memory), by_reference(d))
 
 

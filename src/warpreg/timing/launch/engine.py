@@ -45,7 +45,7 @@ class Engine:
     ) -> None:
         self.kernel = kernel
         self.core: Core = allocate.new_core(
-            gpu, len(outside.system.sms), resident, block_warps, NEVER, table(kernel, gpu)
+            gpu, len(outside.system.sms), resident, block_warps, NEVER, table(kernel, gpu), outside.shares
         )
         self.core.machine[machine.EVERY_CYCLE] = every_cycle
         self.core.machine[machine.IN_STEP] = outside.in_step
@@ -62,7 +62,10 @@ class Engine:
         return int(self.core.clock[clock.LAST_LEFT]) + 1 if self.core.clock[clock.ENDED_BLOCKS] else 0
 
     def run(self) -> None:
-        """Run to the end.  Raises TimingError if no warp can continue."""
+        """Run to the end.
+
+        Raises TimingError if no warp can continue, DesignError for slices that the banks do not have.
+        """
         self._feed()
         while self.core.clock[clock.TOTAL_BLOCKS] > 0:
             status = self._entry(self.core, *self._outside.arguments(self.core))
@@ -79,6 +82,7 @@ class Engine:
                 )
             else:
                 raise self._stuck()
+        self._outside.check()
 
     def _feed(self) -> None:
         """Load more thread blocks; after the last one, set their total number."""

@@ -12,6 +12,7 @@ from warpreg.designs.interface.residency import Launch as Shape
 from warpreg.designs.interface.residency import Room
 from warpreg.designs.loading.composition import compose
 from warpreg.designs.loading.design import Design, Recorded
+from warpreg.designs.loading.fetch import banks_of
 from warpreg.designs.loading.loader import load as load_design
 from warpreg.gpu import Machine, load
 from warpreg.ir.kernel import Kernel
@@ -193,6 +194,8 @@ def _prepared(
         len(design.declaration.resources),
         design.declaration.order,
         design.declaration.widths,
+        banks_of(design, values, machine),
+        design.tables(values, machine),
     )
     return place, kernel, behaviour
 

@@ -30,12 +30,13 @@ class TimingResult:
     ``issued`` int64[SMs] in warp-instructions; ``stalls`` int64[SMs x schedulers, causes] in slot-cycles;
     ``memory_cycles`` int64[warp slots of all SMs], cycles spent waiting for memory; ``dispatched`` by pipe.
     ``bank_conflicts``: banks with a read that was not granted, summed over steps; ``write_conflicts``: writes that
-    found others in the queue of their bank.  ``collected`` instructions without memory access spent ``collect_cycles``
-    in the ``collectors`` of all SMs, from entry to dispatch; ``..._memory`` are those that access memory.
-    ``memory_loads`` are loads and atomics sent to memory, which took ``memory_load_cycles`` in total.  ``moved`` is the
-    bandwidth by part of the memory system, ``memory`` its counters.  ``counts`` are the accesses of the design,
-    ``plain`` those of the plain MRF on the same path, ``resources`` the quantities of the design over time, summed over
-    cycles and SMs.  Cycles are those of the SM clock.
+    found others in the queue of their bank; ``shared_reads``: words read in one access with another word of their
+    instruction, ``shared_across`` with one of another instruction.  ``collected`` instructions without memory access
+    spent ``collect_cycles`` in the ``collectors`` of all SMs, from entry to dispatch; ``..._memory`` are those that
+    access memory. ``memory_loads`` are loads and atomics sent to memory, which took ``memory_load_cycles`` in total.
+    ``moved`` is the bandwidth by part of the memory system, ``memory`` its counters.  ``counts`` are the accesses of
+    the design, ``plain`` those of the plain MRF on the same path, ``resources`` the quantities of the design over time,
+    summed over cycles and SMs.  Cycles are those of the SM clock.
     """
 
     machine: str
@@ -48,6 +49,8 @@ class TimingResult:
     memory_cycles: NDArray[np.int64]
     bank_conflicts: int
     write_conflicts: int
+    shared_reads: int
+    shared_across: int
     collectors: int
     collected: int
     collect_cycles: int
@@ -127,6 +130,7 @@ class TimingResult:
             "memory_stall_share_by_slot": self.memory_stall_share.reshape(self.sms, self.slots).mean(axis=0).tolist(),
             "bank_conflicts": self.bank_conflicts,
             "write_conflicts": self.write_conflicts,
+            "shared_reads": {"same instruction": self.shared_reads, "other instructions": self.shared_across},
             "collector": {
                 "occupancy": self.collector_occupancy,
                 "memory": {"instructions": self.collected_memory, "cycles": self.collect_cycles_memory},
@@ -177,6 +181,8 @@ def result_of(
         memory_cycles=own[warps.MEMORY_CYCLES].copy(),
         bank_conflicts=int(core.clock[clock.BANK_WAITS]),
         write_conflicts=int(core.clock[clock.WRITE_WAITS]),
+        shared_reads=int(core.clock[clock.SHARED_READS]),
+        shared_across=int(core.clock[clock.SHARED_ACROSS]),
         collectors=sm_count
         * sum(one.collectors * (schedulers if one.private else 1) for one in gpu.collectors.values()),
         collected=int(core.clock[clock.COLLECTED]),
@@ -213,6 +219,7 @@ def joined(results: Sequence[TimingResult]) -> TimingResult:
 
     summed = (
         "cycles", "warp_instructions", "issued", "stalls", "memory_cycles", "bank_conflicts", "write_conflicts",
+        "shared_reads", "shared_across",
         "collected", "collect_cycles", "collected_memory", "collect_cycles_memory", "transactions",
         "memory_loads", "memory_load_cycles",
     )  # fmt: skip

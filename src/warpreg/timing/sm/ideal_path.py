@@ -40,7 +40,7 @@ def waits_for(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> Uni
 def take(c: Core, d: Any, sm: SmRow, row: SchedulerRow, pipe: int, pc: Pc, op: OpRow, now: int) -> None:
     ports.collected_at_once(c, d, sm, op, now)
     take_unit(c, units_of(c, row, pipe), now + c.code[pc, code.INITIATION])
-    begin(c, d, sm, op, ports.ideal_cycles(c, d, op, pc), now)
+    begin(c, d, sm, op, ports.ideal_cycles(c, d, op, pc) + ports.late_entry(c, op, now), now)
 
 
 def result_word(c: Core, d: Any, warp: WarpRow, op: OpRow, row: int) -> int:

@@ -141,6 +141,7 @@ def _issue(c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, warp: 
     if c.code[pc, code.FLAGS] & code.COPIES_ONE != 0:
         c.rows[warp, warps.COPIES] += 1
     ports.take_widths(c, d, warp, pc, op)
+    ports.begin_lookups(c, op, now)
     ports.plan_reads(c, d, sm, warp, pc, op, now)
     ports.plan_write(c, d, sm, warp, pc, op, now)
     ports.issued(c, d, sm, warp, pc, op, now)

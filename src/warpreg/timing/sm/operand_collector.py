@@ -47,7 +47,7 @@ def dispatch(c: Core, d: Any, sm: SmRow, now: int) -> int:
             waiting |= c.rows[units, function_units.COLLECTED_FOR]
     waiting &= ~c.table[sm, sms.TRIED]
     while waiting != 0:
-        collector = _oldest(c, sm, waiting)
+        collector = oldest(c, sm, waiting)
         waiting ^= bit(collector)
         row = collector_at(c, sm, collector)
         ready_at = c.rows[row, collectors.READY_AT]
@@ -87,7 +87,7 @@ def _leave_collector(c: Core, sm: SmRow, collector: int, op: OpRow, units: Units
         c.clock[clock.COLLECT_CYCLES] += cycles
 
 
-def _can_go(c: Core, sm: SmRow, collector: int, units: UnitsRow) -> None:
+def can_go(c: Core, sm: SmRow, collector: int, units: UnitsRow) -> None:
     """Mark a collector as ready for the units of its instruction."""
     c.table[sm, sms.READY_COLLECTORS] |= bit(collector)
     c.rows[units, function_units.COLLECTED_FOR] |= bit(collector)
@@ -101,7 +101,7 @@ def earliest(c: Core, sm: SmRow, group: GroupRow) -> int:
     found = c.rows[group, groups.EARLIEST]
     inside = c.rows[group, groups.ALL] & ~c.rows[group, groups.FREE]
     if found == NONE and inside != 0:
-        found = _oldest(c, sm, inside)
+        found = oldest(c, sm, inside)
         c.rows[group, groups.EARLIEST] = found
     return found
 
@@ -120,21 +120,21 @@ def read_banks(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> 
         bank = lowest(waiting)
         waiting ^= bit(bank)
         bank_row = bank_at(c, sm, bank)
-        collector = _oldest(c, sm, c.rows[bank_row, banks.REQUESTS])
+        collector = oldest(c, sm, c.rows[bank_row, banks.REQUESTS])
         row = collector_at(c, sm, collector)
-        if _takes(c, row, now):
+        if takes(c, row, now):
             if _grant(c, d, sm, row, bank, now, after):
                 c.rows[bank_row, banks.REQUESTS] ^= bit(collector)
                 if c.rows[bank_row, banks.REQUESTS] == 0:
                     c.table[sm, sms.REQUEST_BANKS] ^= bit(bank)
             if c.rows[row, collectors.MISSING] == 0:
-                _can_go(c, sm, collector, c.rows[row, collectors.UNITS])
+                can_go(c, sm, collector, c.rows[row, collectors.UNITS])
     still = c.table[sm, sms.REQUEST_BANKS]
     if still != 0:
         c.clock[clock.BANK_WAITS] += count(still)
 
 
-def _oldest(c: Core, sm: SmRow, among: int) -> int:
+def oldest(c: Core, sm: SmRow, among: int) -> int:
     """The collector of a non-empty set whose instruction issued first."""
     base = sm * c.machine[machine.COLLECTORS]
     oldest = lowest(among)
@@ -147,7 +147,7 @@ def _oldest(c: Core, sm: SmRow, among: int) -> int:
     return oldest
 
 
-def _takes(c: Core, row: CollectorRow, now: int) -> bool:
+def takes(c: Core, row: CollectorRow, now: int) -> bool:
     """Whether a collector accepts one more operand in this cycle; if so, count it."""
     most = c.machine[machine.OPERAND_PORTS]
     if most == 0:
@@ -172,14 +172,19 @@ def _grant(c: Core, d: Any, sm: SmRow, row: CollectorRow, bank: int, now: int, a
             if granted:
                 alone = False
             else:
-                more = c.rows[row, collectors.WORD + k] >> operand_word.CYCLE_SHIFT
-                there = after + more if more > 0 else now
-                c.rows[row, collectors.READY_AT] = max(c.rows[row, collectors.READY_AT], there)
-                c.rows[row, collectors.WORD + k] = NONE
+                is_there(c, row, k, now, after)
                 ports.collected(c, d, sm, c.rows[row, collectors.HELD], k, now)
                 granted = True
-    c.rows[row, collectors.MISSING] -= 1
     return alone
+
+
+def is_there(c: Core, row: CollectorRow, k: int, now: int, after: int) -> None:
+    """The k-th source of a collector is granted."""
+    more = c.rows[row, collectors.WORD + k] >> operand_word.CYCLE_SHIFT
+    there = after + more if more > 0 else now
+    c.rows[row, collectors.READY_AT] = max(c.rows[row, collectors.READY_AT], there)
+    c.rows[row, collectors.WORD + k] = NONE
+    c.rows[row, collectors.MISSING] -= 1
 
 
 def enter(c: Core, d: Any, sm: SmRow, now: int) -> None:
@@ -196,17 +201,17 @@ def enter(c: Core, d: Any, sm: SmRow, now: int) -> None:
             c.rows[row, groups.LATCHED] = c.rows[op, ops.NEXT]
             collector = lowest(c.rows[row, groups.FREE])
             c.rows[row, groups.FREE] ^= bit(collector)
-            _free_latch(c, op)
-            _take_collector(c, d, sm, collector, op, now)
+            free_latch(c, op)
+            take_collector(c, d, sm, collector, op, now)
         if c.rows[row, groups.LATCHED] == NONE:
             c.table[sm, sms.GROUPS_LATCHED] ^= bit(group)
 
 
-def _free_latch(c: Core, op: OpRow) -> None:
+def free_latch(c: Core, op: OpRow) -> None:
     c.rows[c.rows[c.rows[op, ops.WARP], warps.TURN_ROW], schedulers.FULL] ^= bit(c.code[c.rows[op, ops.PC], code.PIPE])
 
 
-def _take_collector(c: Core, d: Any, sm: SmRow, collector: int, op: OpRow, now: int) -> None:
+def take_collector(c: Core, d: Any, sm: SmRow, collector: int, op: OpRow, now: int) -> None:
     """Request the source words of an instruction from the banks."""
     row = collector_at(c, sm, collector)
     pc = c.rows[op, ops.PC]
@@ -240,4 +245,4 @@ def _take_collector(c: Core, d: Any, sm: SmRow, collector: int, op: OpRow, now: 
     c.rows[row, collectors.WORD_COUNT] = last - first
     c.rows[row, collectors.READY_AT] = ready_at
     if missing == 0:
-        _can_go(c, sm, collector, c.rows[op, ops.UNITS])
+        can_go(c, sm, collector, c.rows[op, ops.UNITS])

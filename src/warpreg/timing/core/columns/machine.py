@@ -51,7 +51,8 @@ OWN_BANKS = _Word(41)  # banks that the warps of one scheduler use
 IN_STEP = _Word(42)  # whether SMs are stepped cycle by cycle, because their order may matter
 ROW = _Word(43)  # words per row
 OP_RESULT = Column[Machine, Column[OpRow, int]](44)  # column of the number of earlier results of the warp
-COUNT = 45
+OP_ADDRESSES = Column[Machine, Column[OpRow, int]](45)  # column of the bank address of its first source
+COUNT = 46
 
 STRUCTURE = tuple(map(int, (
     SLOTS, SCHEDULERS, WIDTH, POLICY, IDEAL, STEPS, SINGLE_PORTED, OPERAND_PORTS, BY_REGISTER, BY_SLOT, DISPATCH_CYCLES,

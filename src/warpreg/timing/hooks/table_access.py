@@ -1,0 +1,68 @@
+"""Tables in front of operand fetch: each access takes a port of its bank, and lookups hold their instruction back.
+
+What takes the place of functions of `warpreg.timing.core.ports` and `warpreg.timing.hooks.adapters` where a design has
+tables.  Ports serve accesses in the order in which hooks ask for them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.designs.interface.plan import ASKED, ASKED_ACTION, ASKED_INDEX, ASKED_TABLE, CONFLICTS, LOOKUPS
+from warpreg.jit.noinline import noinline
+from warpreg.timing.core.columns import clock, ops
+from warpreg.timing.core.columns.typed import OpRow, SmRow
+from warpreg.timing.core.state import Core
+
+FIRST_BANK, BANKS, PORTS, STAGES = range(4)
+"""Columns of a table's shape; FIRST_BANK among the banks of all tables."""
+CYCLE, USED = range(2)
+"""Of a bank in an SM: the last cycle in which it served an access, and how many ports it used then."""
+
+
+def begin_lookups(c: Core, op: OpRow, now: int) -> None:
+    """An instruction that looks nothing up may enter a collector in the next cycle."""
+    c.rows[op, ops.ENTERS_FROM] = now + 1
+
+
+def await_lookups(c: Core, op: OpRow, ready: int) -> None:
+    """An instruction may enter a collector when its lookups are ``ready``."""
+    c.rows[op, ops.ENTERS_FROM] = max(c.rows[op, ops.ENTERS_FROM], ready)
+
+
+def late_entry(c: Core, op: OpRow, now: int) -> int:
+    """Cycles by which lookups delay an instruction that issues now."""
+    return c.rows[op, ops.ENTERS_FROM] - now - 1
+
+
+def serve_tables(c: Core, d: Any, sm: SmRow, now: int) -> int:
+    """Serve what a hook has asked of tables; returns from when on its lookups are ready, 0 without a lookup."""
+    if d.queued[ASKED] == 0:
+        return 0
+    return _serve(c, d, sm, now)
+
+
+@noinline
+def _serve(c: Core, d: Any, sm: SmRow, now: int) -> int:
+    asked = d.queued[ASKED]
+    d.queued[ASKED] = 0
+    if asked > d.asked.shape[0]:
+        c.clock[clock.OVERFLOW] = 1
+        asked = 0
+    ready = 0
+    for row in range(asked):
+        table = d.asked[row, ASKED_TABLE]
+        bank = d.tables[table, FIRST_BANK] + d.asked[row, ASKED_INDEX] % d.tables[table, BANKS]
+        if d.table_banks[sm, bank, CYCLE] < now:
+            d.table_banks[sm, bank, CYCLE] = now
+            d.table_banks[sm, bank, USED] = 0
+        elif d.table_banks[sm, bank, USED] == d.tables[table, PORTS]:
+            d.table_banks[sm, bank, CYCLE] += 1
+            d.table_banks[sm, bank, USED] = 0
+        d.table_banks[sm, bank, USED] += 1
+        served = d.table_banks[sm, bank, CYCLE]
+        if served > now:
+            d.plan.tables[table, CONFLICTS] += 1
+        if d.asked[row, ASKED_ACTION] == LOOKUPS:
+            ready = max(ready, served + d.tables[table, STAGES])
+    return ready

@@ -1,0 +1,128 @@
+"""Banks with slices or several row addresses: words whose slices do not meet share an access.
+
+`read_banks` takes the place of that of `warpreg.timing.sm.operand_collector` where a design or the machine has such
+banks.  An address is ``row << ROW_SHIFT | slices``; a row that no design has named is a register of a warp slot.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.designs.interface.plan import GRANTED, ROW, UNSET
+from warpreg.timing.core import operand_word, ports
+from warpreg.timing.core.bitset import bit, count, lowest
+from warpreg.timing.core.columns import banks, clock, collectors, machine, sms
+from warpreg.timing.core.columns.typed import NONE, BankRow, CollectorRow, OpRow, SmRow, WarpRow
+from warpreg.timing.core.rows import bank_at, collector_at, number_of
+from warpreg.timing.core.state import Core
+from warpreg.timing.sm.operand_collector import can_go, is_there, oldest, takes
+
+ROW_SHIFT = 16
+ALL_SLICES = (1 << ROW_SHIFT) - 1
+UNNAMED, REGISTER_BITS = 1 << 40, 12
+"""Rows of registers begin at UNNAMED, above all that a design may name."""
+
+
+def row_addresses() -> int:
+    """Rows that an access names at most; a constant of the compiled core, as the next two."""
+    return 1
+
+
+def shares_port() -> bool:
+    """Whether words of one instruction that share an access take one port of the collector together."""
+    return False
+
+
+def across_instructions() -> bool:
+    """Whether words of different instructions may share an access."""
+    return False
+
+
+def note_source(c: Core, d: Any, warp: WarpRow, op: OpRow, k: int, register: int) -> None:
+    """Keep the address of the k-th source."""
+    row = d.sources[k, ROW]
+    if row == UNSET:
+        row = UNNAMED + (number_of(c, warp) << REGISTER_BITS) + register
+    slices = d.sources[k, GRANTED] & ALL_SLICES
+    c.rows[op, c.machine[machine.OP_ADDRESSES] + k] = row << ROW_SHIFT | slices
+
+
+def read_banks(c: Core, d: Any, sm: SmRow, taken: int, now: int, after: int) -> None:
+    """Every bank that is not ``taken`` grants its oldest request, and with it what fits."""
+    waiting = c.table[sm, sms.REQUEST_BANKS] & ~taken
+    while waiting != 0:
+        bank = lowest(waiting)
+        waiting ^= bit(bank)
+        row = bank_at(c, sm, bank)
+        c.rows[row, banks.ROWS] = 0
+        rest = c.rows[row, banks.REQUESTS]
+        first = oldest(c, sm, rest)
+        granted = _grant(c, d, sm, first, bank, row, now, after)
+        if granted > 1:
+            c.clock[clock.SHARED_READS] += granted - 1
+        rest ^= bit(first)
+        while across_instructions() and granted != 0 and rest != 0:
+            other = oldest(c, sm, rest)
+            rest ^= bit(other)
+            c.clock[clock.SHARED_ACROSS] += _grant(c, d, sm, other, bank, row, now, after)
+        if c.rows[row, banks.REQUESTS] == 0:
+            c.table[sm, sms.REQUEST_BANKS] ^= bit(bank)
+    still = c.table[sm, sms.REQUEST_BANKS]
+    if still != 0:
+        c.clock[clock.BANK_WAITS] += count(still)
+
+
+def _grant(c: Core, d: Any, sm: SmRow, collector: int, bank: int, bank_row: BankRow, now: int, after: int) -> int:
+    """Words of a collector that join the access of a bank, in operand order; returns how many."""
+    row = collector_at(c, sm, collector)
+    granted = 0
+    left = 0
+    has_port = True
+    for k in range(c.rows[row, collectors.WORD_COUNT]):
+        if c.rows[row, collectors.WORD + k] & operand_word.SAYS_BANK == bank:
+            place = NONE
+            if has_port:
+                place = _place(c, bank_row, _address(c, row, k))
+            if place != NONE and (granted == 0 or not shares_port()):
+                has_port = takes(c, row, now)
+            if place != NONE and has_port:
+                _join(c, bank_row, place, _address(c, row, k))
+                is_there(c, row, k, now, after)
+                ports.collected(c, d, sm, c.rows[row, collectors.HELD], k, now)
+                granted += 1
+            else:
+                left += 1
+    if left == 0:
+        c.rows[bank_row, banks.REQUESTS] ^= bit(collector)
+    if granted != 0 and c.rows[row, collectors.MISSING] == 0:
+        can_go(c, sm, collector, c.rows[row, collectors.UNITS])
+    return granted
+
+
+def _address(c: Core, row: CollectorRow, k: int) -> int:
+    """Of the k-th source of the instruction in a collector."""
+    return c.rows[c.rows[row, collectors.HELD], c.machine[machine.OP_ADDRESSES] + k]
+
+
+def _place(c: Core, bank: BankRow, address: int) -> int:
+    """Where a word stands among the rows that the access of this step names, NONE if it does not fit."""
+    rows = c.rows[bank, banks.ROWS]
+    place = NONE
+    fits = True
+    for one in range(rows):
+        named = c.rows[bank, banks.NAMED + one]
+        if named >> ROW_SHIFT == address >> ROW_SHIFT:
+            place = one
+        elif named & address & ALL_SLICES != 0:
+            fits = False
+    if place == NONE and rows < row_addresses():
+        place = rows
+    return place if fits else NONE
+
+
+def _join(c: Core, bank: BankRow, place: int, address: int) -> None:
+    if place == c.rows[bank, banks.ROWS]:
+        c.rows[bank, banks.ROWS] = place + 1
+        c.rows[bank, banks.NAMED + place] = address
+    else:
+        c.rows[bank, banks.NAMED + place] |= address
