@@ -16,6 +16,7 @@ from tests.timing.vocabulary import Timed, behaviour_of, timed
 from warpreg.designs import Design, load
 from warpreg.designs.interface.parameters import Value
 from warpreg.designs.interface.state import named_leaves
+from warpreg.designs.loading.fetch import with_collectors
 from warpreg.gpu import Machine
 from warpreg.gpu.memory import MemorySystem, Model
 from warpreg.jit.options import Mode
@@ -79,6 +80,7 @@ def fast(
     behaviour = Behaviour(
         **vars(behaviour_of(launched.kernel, sm_of(machine), design, **parameters)), order=order, widths=widths
     )
+    machine = with_collectors(machine, behaviour.collectors)
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms))
     visits = Visits(launched.kernel)
     engine = Engine(

@@ -20,7 +20,7 @@ from tests.timing.reference.simulation import Outcome, StandstillError, simulate
 
 from warpreg.designs import Design, program_table
 from warpreg.designs.interface.parameters import Value
-from warpreg.designs.loading.fetch import banks_of, machine_banks
+from warpreg.designs.loading.fetch import banks_of, collectors_of, machine_banks
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.launch.deadlock import no_progress
 
@@ -173,4 +173,5 @@ def behaviour_of(kernel: Kernel, sm: Sm, design: Design | None, **parameters: Va
         len(design.declaration.resources),
         banks_of(design, values, machine),
         design.tables(values, machine),
+        collectors_of(design, values, machine, program),
     )

@@ -15,6 +15,7 @@ from warpreg.designs.interface import (
     READ,
     WRITE,
     Banks,
+    Collectors,
     Declaration,
     Plan,
     Program,
@@ -104,6 +105,15 @@ def banks(parameters: Parameters) -> Banks:
     """Of every kind."""
     kind = parameters.seed
     return Banks(2 << kind % 3, 1 + kind // 3 % 3, kind % 2 == 0, kind // 2 % 2 == 0)
+
+
+def collectors(parameters: Parameters) -> Collectors | None:
+    """Collectors of warps in two of three."""
+    kind = parameters.seed
+    if kind % 3 == 0:
+        return None
+    order = ("oldest", "round-robin")[kind // 4 % 2]
+    return Collectors(True, None, 1 + kind % 3, 1 + kind % 3 * (kind // 2 % 2), (None, 1, 2)[kind // 3 % 3], order)  # type: ignore[arg-type]
 
 
 def hardware(parameters: Parameters) -> tuple[Table, ...]:

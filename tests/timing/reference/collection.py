@@ -40,6 +40,7 @@ class OperandPath:
     def __init__(self, sm: Sm, banks: Banks, access: Access, log: Log, collected: Collected, at: At) -> None:
         self._sm, self._banks, self._access, self._log = sm, banks, access, log
         self._collected, self._at = collected, at
+        self._ports = banks.operand_ports
         self.latches: dict[tuple[int, str], UnderWay] = {}
         self.writes: list[list[tuple[UnderWay | None, int]]] = [[] for _ in range(banks.count)]
         self.groups = [
@@ -105,7 +106,7 @@ class OperandPath:
         self, bank: int, requests: list[tuple[UnderWay, Source]], now: int, after: int, taken: dict[int, int]
     ) -> None:
         """The oldest request, and those that can share its access."""
-        ports, first = self._banks.operand_ports, requests[0][0]
+        ports, first = self._ports, requests[0][0]
         granted: list[tuple[UnderWay, Source]] = []
         for issued, asked in requests:
             if issued is not first and not (self._access.across_instructions and granted):
@@ -114,9 +115,10 @@ class OperandPath:
                 continue
             own = sum(other is issued for other, _ in granted)
             if not own or not self._access.shares_port:
-                if ports and taken.get(issued.sequence, 0) >= ports:
+                port = self._port_of(issued)
+                if ports and taken.get(port, 0) >= ports:
                     continue
-                taken[issued.sequence] = taken.get(issued.sequence, 0) + 1
+                taken[port] = taken.get(port, 0) + 1
             if granted:
                 self._log.shared["the same" if issued is first else "another"] += 1
             granted.append((issued, asked))
@@ -125,6 +127,10 @@ class OperandPath:
                 source.there_from = now if source.cycles <= 1 else after + source.cycles - 1
             self._collected(issued, same, now)
             self._log.bank(now, bank, "read", issued.sequence, asked.word)
+
+    def _port_of(self, issued: UnderWay) -> int:
+        """Instructions with the same one share the ports of a collector."""
+        return issued.sequence
 
     def _joins(self, asked: Source, granted: list[tuple[UnderWay, Source]]) -> bool:
         rows = {asked.row, *(other.row for _, other in granted)}
@@ -138,12 +144,15 @@ class OperandPath:
             )
             for issued in candidates[: group.kind.in_ports]:
                 if group.has_room:
-                    group.held.append(issued)
-                    for source in issued.sources:
-                        if source.bank is None:
-                            source.there_from = now + source.cycles
-                            self._served_elsewhere(issued, source, now)
+                    self._take(issued, group, now)
                     del self.latches[issued.warp.slot % self._sm.schedulers, issued.instruction.pipe]
+
+    def _take(self, issued: UnderWay, group: Collectors, now: int) -> None:
+        group.held.append(issued)
+        for source in issued.sources:
+            if source.bank is None:
+                source.there_from = now + source.cycles
+                self._served_elsewhere(issued, source, now)
 
     def _served_elsewhere(self, issued: UnderWay, source: Source, now: int) -> None:
         if source.merged is not None:

@@ -18,6 +18,7 @@ from tests.timing.reference.warp import Warp
 
 from warpreg.designs.interface import plan as details
 from warpreg.designs.interface.banks import Banks
+from warpreg.designs.interface.banks import Collectors as OwnCollectors
 from warpreg.designs.interface.hardware import Table
 from warpreg.designs.interface.plan import GO, UNSET, Plan
 from warpreg.designs.interface.program import Program
@@ -50,6 +51,7 @@ class Behaviour:
     resources: int = 0
     banks: Banks = UNSLICED
     tables: Mapping[int, Table] = field(default_factory=dict)
+    collectors: OwnCollectors | None = None
 
 
 class Counts:
@@ -107,6 +109,11 @@ class Hooks:
     def access(self) -> Banks:
         """What an access of a bank can read."""
         return self._shared.behaviour.banks
+
+    @property
+    def own_collectors(self) -> OwnCollectors | None:
+        """Those of warp slots, if the design has any."""
+        return self._shared.behaviour.collectors
 
     def defines(self, name: str) -> bool:
         return name in self._hooks

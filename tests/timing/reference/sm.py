@@ -12,6 +12,7 @@ from tests.timing.reference.load_store import LoadStore
 from tests.timing.reference.log import Issue, Log
 from tests.timing.reference.machine import Sm
 from tests.timing.reference.memory import Memory
+from tests.timing.reference.owned import OwnedPath
 from tests.timing.reference.schedulers import Scheduler, TwoLevelScheduler
 from tests.timing.reference.stalls import Stalls
 from tests.timing.reference.units import Units
@@ -34,7 +35,9 @@ class StreamingMultiprocessor:
         self.units = Units(sm)
         self.load_store = LoadStore(sm, index, memory)
         path = (self.hooks.access, self.log, self._collected, self._at)
-        self.path = OperandPath(sm, sm.banks, *path) if sm.banks else None
+        own = self.hooks.own_collectors
+        kind = OperandPath if own is None else partial(OwnedPath, own)
+        self.path = kind(sm, sm.banks, *path) if sm.banks else None
         self.stalls = Stalls(self.units, self.load_store, self.path)
         self.schedulers = [self._scheduler(number) for number in range(sm.schedulers)]
         self._issued = 0

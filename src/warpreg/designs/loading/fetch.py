@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.interface.banks import MOST_SLICES, Banks
+from warpreg.designs.interface.banks import MOST_SLICES, Banks, Collectors
+from warpreg.designs.interface.program import Program
 from warpreg.designs.loading.design import Design
 from warpreg.gpu.machine import Machine
+from warpreg.gpu.units import CollectorSet
 
+MOST_COLLECTORS = 64
+"""Of an SM, in the timing core."""
 UNSLICED = Banks(1, 1, shares_port=False)
 
 
@@ -36,6 +42,50 @@ def machine_banks(machine: Machine | None) -> Banks:
     file = machine.register_file if machine is not None else None
     slices, rows = (file.slices, file.row_addresses) if file is not None else (None, None)
     return Banks(slices or 1, rows or 1, shares_port=False)
+
+
+def collectors_of(design: Design, parameters: Any, machine: Machine, program: Program) -> Collectors | None:
+    """The collectors that the design gives to warp slots, None if it uses the machine's.
+
+    Raises DesignError for more collectors in an SM than a core can have, and for collectors smaller than the source
+    registers of an instruction.
+    """
+    found = design.collectors(parameters, machine)
+    if found is None:
+        return None
+    most = MOST_COLLECTORS // machine.sm.warps
+    if found.reading > most:
+        raise DesignError(
+            f"{design.name}: collectors: reading expects at most {most}, as {machine.name} has {machine.sm.warps} warp "
+            f"slots and an SM at most {MOST_COLLECTORS} collectors, found {found.reading}"
+        )
+    needed, pc = _most_sources(program)
+    if found.entries is not None and found.entries < needed:
+        raise DesignError(
+            f"{design.name}: collectors: entries expects at least {needed}, the registers that instruction {pc} reads, "
+            f"found {found.entries}"
+        )
+    return found
+
+
+def with_collectors(machine: Machine, collectors: Collectors | None) -> Machine:
+    """The machine with these collectors in place of its sets; the ideal operand path has none."""
+    if collectors is None or machine.operand_path.kind == "ideal":
+        return machine
+    count = machine.sm.warps * collectors.reading
+    served = tuple(dict.fromkeys(pipe for one in machine.collectors.values() for pipe in one.pipes))
+    path = machine.operand_path
+    if collectors.operand_ports is not None:
+        path = replace(path, operand_ports=collectors.operand_ports)
+    return replace(machine, operand_path=path, collectors={"warps": CollectorSet(count, count, False, served)})
+
+
+def _most_sources(program: Program) -> tuple[int, int]:
+    """The registers that an instruction reads at most, and the first instruction that reads so many."""
+    starts = program.source_start.tolist()
+    counts = [len(set(program.source[a:b].tolist())) for a, b in pairwise(starts)]
+    needed = max(counts, default=0)
+    return needed, counts.index(needed) if counts else 0
 
 
 def wrong_slices(design: str, slices: int, found: int) -> DesignError:

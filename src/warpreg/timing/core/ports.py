@@ -112,6 +112,11 @@ def take(c: Core, d: Any, sm: SmRow, row: SchedulerRow, pipe: int, pc: Pc, op: O
     """Pass an issued instruction to the operand path."""
 
 
+def is_full(c: Core, warp: WarpRow) -> bool:
+    """Whether the collector that a warp owns has no room."""
+    return False
+
+
 def begin_lookups(c: Core, op: OpRow, now: int) -> None:
     """An instruction issues that may look something up in tables."""
 

@@ -130,6 +130,7 @@ def _sms(rows: Array, m: MachineWords) -> None:
     own[sms.FIRST_BANK] = (m[machine.FIRST_BANK] + index * m[machine.BANKS]) * m[machine.ROW]
     own[sms.FIRST_COLLECTOR] = (m[machine.FIRST_COLLECTOR] + index * m[machine.COLLECTORS]) * m[machine.ROW]
     own[sms.FIRST_BLOCK] = (m[machine.FIRST_BLOCK] + index * m[machine.BLOCKS]) * m[machine.ROW]
+    own[sms.LAST_DISPATCH] = m[machine.SLOTS] - 1
     own[sms.FREE_SLOTS] = full_set(m[machine.SLOTS])
     own[sms.FREE_BLOCKS] = full_set(m[machine.BLOCKS])
 

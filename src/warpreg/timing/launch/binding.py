@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.interface.banks import Banks
+from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.declaration import Order
 from warpreg.designs.interface.hardware import Table
 from warpreg.designs.interface.own_hints import writable
@@ -39,7 +39,15 @@ from warpreg.timing.hooks import adapters, operand_events, table_access
 from warpreg.timing.hooks import widths as width_feed
 from warpreg.timing.launch.compile import CoreRecipe, Entry
 from warpreg.timing.memory import Memory
-from warpreg.timing.sm import banked_path, entry, ideal_path, operand_collector, shared_access
+from warpreg.timing.sm import (
+    banked_path,
+    entry,
+    ideal_path,
+    operand_collector,
+    owned_collectors,
+    shared_access,
+    stall_account,
+)
 
 OPERAND_PATH = ("collect", "is_collecting", "may_refuse", "refuses", "waits_for", "take", "result_word")
 QUEUE = 64
@@ -80,6 +88,7 @@ class Behaviour:
     widths: bool = False
     banks: Banks = UNSLICED
     tables: Mapping[int, Table] = field(default_factory=dict)
+    collectors: Collectors | None = None
 
 
 class Outside:
@@ -182,7 +191,7 @@ class Outside:
             replaced |= width_feed.FED
         for names, functions in operand_events.TOGETHER.items():
             replaced |= functions if called.keys() >= names else {}
-        return CoreRecipe(replaced | self._sharing() | self._lookups(), called, mode).build(
+        return CoreRecipe(replaced | self._sharing() | self._lookups() | self._owned(), called, mode).build(
             (core, *self.arguments(core))
         )
 
@@ -212,6 +221,29 @@ class Outside:
             operand_collector.enter: entry.enter,
             entry.is_ready: entry.lookups_are_done,
         }
+
+    def _owned(self) -> dict[Function, Function]:
+        """What collectors of warps put in place of what."""
+        own = self.behaviour.collectors
+        if own is None or self._is_ideal:
+            return {}
+        found: dict[Any, Function] = {
+            owned_collectors.reading: constant(own.reading),
+            owned_collectors.instructions: constant(own.instructions),
+            ports.is_full: owned_collectors.is_full,
+            banked_path.fill_latch: owned_collectors.fill_latch,
+            operand_collector.free_latch: owned_collectors.free_latch,
+            operand_collector.left: owned_collectors.left,
+            operand_collector.enter: entry.enter,
+            entry.collectors_for: owned_collectors.collectors_for,
+            entry.passes: owned_collectors.passes,
+            stall_account.blocked_warps: owned_collectors.blocked_warps,
+        }
+        if own.reading > 1:
+            found[operand_collector.port_of] = owned_collectors.port_of
+        if own.dispatch == "round-robin":
+            found[operand_collector.next_to_go] = owned_collectors.next_in_turn
+        return found
 
     def _path(self) -> dict[Function, Function]:
         """Port replacements for the optional parts of the core that the machine has."""

@@ -12,7 +12,7 @@ from warpreg.designs.interface.residency import Launch as Shape
 from warpreg.designs.interface.residency import Room
 from warpreg.designs.loading.composition import compose
 from warpreg.designs.loading.design import Design, Recorded
-from warpreg.designs.loading.fetch import banks_of
+from warpreg.designs.loading.fetch import banks_of, collectors_of, with_collectors
 from warpreg.designs.loading.loader import load as load_design
 from warpreg.gpu import Machine, load
 from warpreg.ir.kernel import Kernel
@@ -120,6 +120,7 @@ def timed(
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
     place, kernel, behaviour = _prepared(launch, machine, chosen, registers)
+    machine = with_collectors(machine, behaviour.collectors)
     _check_cooperative(launch, machine, place.blocks)
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms, place.blocks * launch.shared_bytes))
     end = ALL_BLOCKS if window is None else window.first + window.count
@@ -196,6 +197,7 @@ def _prepared(
         design.declaration.widths,
         banks_of(design, values, machine),
         design.tables(values, machine),
+        collectors_of(design, values, machine, program),
     )
     return place, kernel, behaviour
 

@@ -61,10 +61,15 @@ def waits_for(c: Core, sm: SmRow, row: SchedulerRow, pipe: int, now: int) -> Uni
     return c.rows[held, collectors.UNITS] if c.rows[held, collectors.READY_AT] <= now else NONE
 
 
+def fill_latch(c: Core, row: SchedulerRow, pipe: int, op: OpRow) -> None:
+    """An instruction issues into the latch of its pipe."""
+    c.rows[row, schedulers.FULL] |= bit(pipe)
+
+
 def take(c: Core, d: Any, sm: SmRow, row: SchedulerRow, pipe: int, pc: Pc, op: OpRow, now: int) -> None:
     """Place an instruction in the latch of its pipe, at the end of the list of its group."""
     group = group_of(c, row, pipe)
-    c.rows[row, schedulers.FULL] |= bit(pipe)
+    fill_latch(c, row, pipe, op)
     c.rows[op, ops.UNITS] = units_of(c, row, pipe)
     c.rows[op, ops.NEXT] = NONE
     if c.rows[group, groups.LATCHED] == NONE:

@@ -113,7 +113,7 @@ def _may_follow(
     other = c.code[head, code.PIPE]
     if other == pipe or slowest(c, warp) >= 0:
         return False
-    if other != pipes.CTRL and ports.refuses(c, sm, row, other, now):
+    if other != pipes.CTRL and (ports.refuses(c, sm, row, other, now) or ports.is_full(c, warp)):
         return False
     token = ports.admit(c, d, sm, warp, head, now)
     if token != GO:

@@ -47,7 +47,7 @@ def dispatch(c: Core, d: Any, sm: SmRow, now: int) -> int:
             waiting |= c.rows[units, function_units.COLLECTED_FOR]
     waiting &= ~c.table[sm, sms.TRIED]
     while waiting != 0:
-        collector = oldest(c, sm, waiting)
+        collector = next_to_go(c, sm, waiting)
         waiting ^= bit(collector)
         row = collector_at(c, sm, collector)
         ready_at = c.rows[row, collectors.READY_AT]
@@ -66,6 +66,20 @@ def dispatch(c: Core, d: Any, sm: SmRow, now: int) -> int:
     return later
 
 
+def next_to_go(c: Core, sm: SmRow, among: int) -> int:
+    """The collector of a non-empty set that dispatches first."""
+    return oldest(c, sm, among)
+
+
+def left(c: Core, sm: SmRow, collector: int, op: OpRow) -> None:
+    """An instruction has left its collector."""
+
+
+def port_of(c: Core, row: CollectorRow) -> CollectorRow:
+    """The collector whose ports a collector uses: its own."""
+    return row
+
+
 def _leave_collector(c: Core, sm: SmRow, collector: int, op: OpRow, units: UnitsRow, now: int) -> None:
     c.table[sm, sms.READY_COLLECTORS] ^= bit(collector)
     others = c.rows[units, function_units.COLLECTED_FOR] ^ bit(collector)
@@ -78,6 +92,7 @@ def _leave_collector(c: Core, sm: SmRow, collector: int, op: OpRow, units: Units
     c.rows[group, groups.FREE] |= bit(collector)
     if c.rows[group, groups.EARLIEST] == collector:
         c.rows[group, groups.EARLIEST] = NONE
+    left(c, sm, collector, op)
     cycles = now - c.rows[op, ops.ENTERED]
     if c.code[c.rows[op, ops.PC], code.KIND] != record.NO_ACCESS:
         c.clock[clock.COLLECTED_MEMORY] += 1
@@ -152,6 +167,7 @@ def takes(c: Core, row: CollectorRow, now: int) -> bool:
     most = c.machine[machine.OPERAND_PORTS]
     if most == 0:
         return True
+    row = port_of(c, row)
     if c.rows[row, collectors.TAKEN_AT] != now:
         c.rows[row, collectors.TAKEN_AT] = now
         c.rows[row, collectors.TAKEN] = 0

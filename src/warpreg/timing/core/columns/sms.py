@@ -34,4 +34,5 @@ TAKES_BLOCK_AT = _Word(24)  # cycle at whose end it receives a thread block if i
 FIRST_BANK = Column[SmRow, BankRow](25)
 FIRST_COLLECTOR = Column[SmRow, CollectorRow](26)
 FIRST_BLOCK = Column[SmRow, BlockRow](27)
-RIPE = _Word(28)  # non-empty buckets of the timing wheel, in as many words as needed
+LAST_DISPATCH = _Word(28)  # slot whose collector dispatched last, if warps own collectors
+RIPE = _Word(29)  # non-empty buckets of the timing wheel, in as many words as needed

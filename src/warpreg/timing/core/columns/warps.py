@@ -44,6 +44,7 @@ AWAITED = _Word(30)  # copies that must be complete before it passes its fence (
 AT_WORK = _Word(31)  # cycle of its last issue or activation, used where stalls suspend warps
 COPIES_AT = _Word(32)  # + group modulo COMMIT_SLOTS: copies issued at that commit
 RESULTS = _Word(36)  # results of the instructions issued, for designs with widths
+COLLECTING = _Word(37)  # instructions issued and not dispatched, if warps own collectors
 BUSY = _Word(40)  # BUSY_SETS sets of scoreboard cells
 
 COMMIT_SLOTS = 4

@@ -1,0 +1,108 @@
+"""Collectors that belong to warp slots: what takes the place of the machine's sets of collectors and of their latches.
+
+An SM has one group with ``reading`` collectors for each slot, by slot.  An instruction waits in the group's list until
+one of them is free; a warp may issue while fewer than ``instructions`` of its instructions wait or are in a collector.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.gpu import pipes
+from warpreg.timing.core.bitset import bit, lowest, round_after
+from warpreg.timing.core.columns import causes, collectors, function_units, groups, machine, ops, schedulers, sms, warps
+from warpreg.timing.core.columns.causes import Cause
+from warpreg.timing.core.columns.typed import CollectorRow, OpRow, SchedulerRow, SmRow, WarpRow
+from warpreg.timing.core.rows import account_of, collector_at, group_at, scheduler_at, slot_of, warp_of
+from warpreg.timing.core.state import Core
+from warpreg.timing.sm.load_store_unit import has_room
+from warpreg.timing.sm.operand_collector import oldest
+
+
+def reading() -> int:
+    """Instructions of a warp that request operands at a time; a constant of the compiled core, as the next one."""
+    return 1
+
+
+def instructions() -> int:
+    """Instructions of a warp that have issued and are not dispatched, at most."""
+    return 1
+
+
+def is_full(c: Core, warp: WarpRow) -> bool:
+    return c.rows[warp, warps.COLLECTING] >= instructions()
+
+
+def fill_latch(c: Core, row: SchedulerRow, pipe: int, op: OpRow) -> None:
+    """An instruction issues: its warp has one more to dispatch."""
+    c.rows[c.rows[op, ops.WARP], warps.COLLECTING] += 1
+
+
+def free_latch(c: Core, op: OpRow) -> None:
+    """An instruction enters a collector, which is its warp's as before."""
+
+
+def left(c: Core, sm: SmRow, collector: int, op: OpRow) -> None:
+    """An instruction is dispatched."""
+    c.rows[c.rows[op, ops.WARP], warps.COLLECTING] -= 1
+    c.table[sm, sms.LAST_DISPATCH] = collector // reading()
+
+
+def collectors_for(c: Core, sm: SmRow, op: OpRow) -> int:
+    """Those of the instruction's warp slot."""
+    return _of_slot(slot_of(c, sm, c.rows[op, ops.WARP]))
+
+
+def passes(c: Core, sm: SmRow, op: OpRow) -> int:
+    """Instructions of other warps pass one that waits."""
+    return ~collectors_for(c, sm, op)
+
+
+def _of_slot(slot: int) -> int:
+    found = 0
+    for one in range(reading()):
+        found |= bit(slot * reading() + one)
+    return found
+
+
+def port_of(c: Core, row: CollectorRow) -> CollectorRow:
+    """The first collector of the same slot: all of them share its ports."""
+    beyond: Any = (row // c.machine[machine.ROW] - c.machine[machine.FIRST_COLLECTOR]) % reading()
+    first: Any = row - beyond * c.machine[machine.ROW]
+    return first
+
+
+def next_in_turn(c: Core, sm: SmRow, among: int) -> int:
+    """Of the first slot after the one that dispatched last, the oldest instruction."""
+    last = c.table[sm, sms.LAST_DISPATCH] * reading() + reading() - 1
+    return oldest(c, sm, among & _of_slot(round_after(among, last) // reading()))
+
+
+def blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int) -> int:
+    """Ready warps whose collector has no room; attribute ``cycles`` of each in the stall account."""
+    row = scheduler_at(c, sm, scheduler)
+    waiting = c.rows[row, schedulers.READY] & ~c.rows[row, schedulers.WANTS + pipes.CTRL]
+    blocked = 0
+    while waiting != 0:
+        position = lowest(waiting)
+        waiting ^= bit(position)
+        warp = warp_of(c, sm, scheduler, position)
+        if is_full(c, warp):
+            blocked |= bit(position)
+            c.rows[account_of(c, row), _cause(c, sm, warp, now)] += cycles
+    return blocked
+
+
+def _cause(c: Core, sm: SmRow, warp: WarpRow, now: int) -> Cause:
+    """What the oldest instruction in the warp's collectors waits for."""
+    inside = _of_slot(slot_of(c, sm, warp)) & ~c.rows[group_at(c, sm, 0), groups.FREE]
+    if inside == 0:
+        return causes.OPERANDS
+    collector = oldest(c, sm, inside)
+    row = collector_at(c, sm, collector)
+    is_ready = c.table[sm, sms.READY_COLLECTORS] & bit(collector) != 0
+    if not is_ready or c.rows[row, collectors.READY_AT] > now:
+        return causes.OPERANDS
+    if c.rows[c.rows[row, collectors.UNITS], function_units.FEEDS_QUEUE] != 0 and not has_room(c, sm):
+        return causes.MEMORY_QUEUE
+    return causes.UNIT
