@@ -150,3 +150,20 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
     run = agreed(one_warp("mad.lo.s32 R4, R0, R1, R2"), Sm(banks=Banks(count=4, mapping="warp")), design=one)
     for register, cycle in (("R0", 3), ("R1", 3), ("R2", 4)):
         run.bank(0).reads(register).at(cycle)
+
+
+def test_one_design_of_a_composition_may_say_how_banks_are(tmp_path: Path) -> None:
+    text = Path(HALVES.path).read_text(encoding="utf-8")
+    (tmp_path / "other.py").write_text(text.replace('"mapping"', '"levels"'), encoding="utf-8")
+    with pytest.raises(DesignError, match=r"both halves and other define banks, and only one can decide"):
+        load(f"{HALVES.path}+{tmp_path / 'other.py'}")
+
+
+def test_the_slices_of_a_mapping_behind_a_level() -> None:
+    """The miniature ``last_result`` keeps R1, so of four reads and two writes three halves are left to the banks."""
+    both = load(f"{HALVES.path}+{FOLDER / 'last_result.py'}")
+    launched = one_warp(ONE_BANK)
+    agreed(launched, banked(), design=both)
+    counts = replay(path_of(launched), launched.kernel, both, mode="interpreted", machine=gpu.load("gtx480"))
+    assert (counts.reads("MRF"), counts.reads("LAST"), counts.writes("LAST")) == (3, 1, 2)
+    assert counts.amounts.sum(axis=2).tolist() == [[1.5, 0.0], [1.0, 2.0]]

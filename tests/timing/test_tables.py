@@ -105,3 +105,26 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
     run = agreed(one_warp("add.s32 R1, R0, R4"), BANKED, design=one)
     assert table(run) == [2, 1, 1]
     run.bank(0).reads("R0").at(5)
+
+
+def test_tables_of_a_composition_are_kept_apart(tmp_path: Path) -> None:
+    """The mapping and the levels have a table each; both look up what an instruction reads: R0 and R4, then R1."""
+    folder = Path(RENAMED.path).parent
+    text = (folder / "renamed.py").read_text(encoding="utf-8")
+    levels = text.replace('"mapping"', '"levels"').replace('"renaming"', '"tags"')
+    (tmp_path / "tagged.py").write_text(levels, encoding="utf-8")
+    both = load(f"{folder / 'renamed.py'}+{tmp_path / 'tagged.py'}")
+    launched = one_warp("add.s32 R1, R0, R4\nmov.b32 R2, R1")
+    agreed(launched, BANKED, design=both, renamed_stages=3)
+    counts = replay(path_of(launched), launched.kernel, both, mode="interpreted")
+    expected = {"renaming lookups": 3, "renaming updates": 2, "tags lookups": 3, "tags updates": 2}
+    assert (counts.events, counts.reads("MRF"), counts.writes("MRF")) == (expected, 3, 2)
+
+
+def test_two_tables_of_one_name_cannot_work_together(tmp_path: Path) -> None:
+    folder = Path(RENAMED.path).parent
+    text = (folder / "renamed.py").read_text(encoding="utf-8")
+    (tmp_path / "tagged.py").write_text(text.replace('"mapping"', '"levels"'), encoding="utf-8")
+    both = load(f"{folder / 'renamed.py'}+{tmp_path / 'tagged.py'}")
+    with pytest.raises(DesignError, match=r"renamed\+tagged: two of the designs have hardware named renaming"):
+        agreed(one_warp("mov.b32 R1, R0"), BANKED, design=both)
