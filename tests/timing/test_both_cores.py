@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from tests.timing.reference.package_memory import PackageMemory
 from tests.timing.vocabulary import timed
 
 from warpreg import simt, workloads
+from warpreg.designs import load as load_design
 from warpreg.experiments.runs.run import run_workload
 from warpreg.gpu import Machine, load
 from warpreg.timing.feed.feed import feed
@@ -41,6 +43,7 @@ def test_both_cores_agree_on_memory_with_caches(case: Case, name: str, model: st
     compare(slow, fast(case.launched, machine, case.sms, case.resident))
 
 
+RESTLESS = load_design(Path(__file__).parent / "designs" / "restless.py")
 MEMORY_PIPES = ("mem", "tex")
 SETS = (CollectorSet(tuple(p for p in PIPES if p not in MEMORY_PIPES), 2, 2, True), CollectorSet(MEMORY_PIPES))
 COMPILED = {
@@ -73,6 +76,17 @@ COMPILED = {
 def test_the_compiled_core_is_the_interpreted_one(sm: Sm, launched: Launched) -> None:
     machine = machine_with(Case(launched, sm, 2, 2, 1, 1), "gtx480", "cached")
     runs = [fast(launched, machine, 2, 2, mode) for mode in ("interpreted", "compiled")]
+    assert runs[0].result.as_dict() == runs[1].result.as_dict()
+
+
+@pytest.mark.slow
+@settings(max_examples=10, deadline=None)
+@given(launched=launches())
+def test_compiled_with_a_design_it_is_the_interpreted_one(launched: Launched) -> None:
+    """Sliced banks, tables, and collectors of warps that dispatch in turn and in which several instructions read."""
+    own = Sm(slots=8, schedulers=2, banks=Banks(count=4, mapping="register", operand_ports=1))
+    machine = machine_with(Case(launched, own, 2, 2, 1, 1), "gtx480", "cached")
+    runs = [fast(launched, machine, 2, 2, mode, design=RESTLESS, seed=14) for mode in ("interpreted", "compiled")]
     assert runs[0].result.as_dict() == runs[1].result.as_dict()
 
 

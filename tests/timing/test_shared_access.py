@@ -7,14 +7,20 @@ last one, the result 4 cycles later.  R0, R8, R16 lie in left halves, R4, R12 in
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.timing.assembly import code, one_warp
 from tests.timing.both_cores import agreed
 from tests.timing.documented import documented
 from tests.timing.launches import FULL, Launched, WarpPath
+from tests.timing.machine_files import machine_of
+from tests.timing.random_runs import Case, cases
 from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Sm
 from tests.timing.test_designs import path_of
+from tests.timing.vocabulary import timed
 
 from warpreg import gpu
 from warpreg.designs import DesignError, load
@@ -23,6 +29,7 @@ from warpreg.replay import replay
 
 FOLDER = Path(__file__).parent / "designs"
 HALVES = load(FOLDER / "halves.py")
+RENAMED = load(FOLDER / "renamed.py")
 COALESCED = load(FOLDER / "coalesced.py")
 ONE_BANK = "mad.lo.s32 R1, R0, R4, R8\nmov.b32 R2, R1"
 
@@ -167,3 +174,31 @@ def test_the_slices_of_a_mapping_behind_a_level() -> None:
     counts = replay(path_of(launched), launched.kernel, both, mode="interpreted", machine=gpu.load("gtx480"))
     assert (counts.reads("MRF"), counts.reads("LAST"), counts.writes("LAST")) == (3, 1, 2)
     assert counts.amounts.sum(axis=2).tolist() == [[1.5, 0.0], [1.0, 2.0]]
+
+
+@pytest.mark.slow
+@settings(max_examples=15, deadline=None)
+@given(cases, st.booleans())
+def test_a_timing_run_accesses_as_much_as_a_replay(case: Case, one_row: bool) -> None:
+    options: dict[str, Any] = {"one_row": one_row}
+    for design, parameters in ((HALVES, options), (RENAMED, {})):
+        args = (case.sms, case.resident, design)
+        counts = timed(case.launched, case.sm, case.memory(), *args, **parameters).outcome.counts
+        machine = machine_of(case.sm)
+        path, kernel = path_of(case.launched), case.launched.kernel
+        expected = replay(path, kernel, design, mode="interpreted", machine=machine, **parameters)
+        assert expected.spared is not None
+        assert counts.accesses.tolist() == expected.accesses.reshape(-1).tolist()
+        assert counts.spared.tolist() == expected.spared.reshape(-1).tolist()
+        assert counts.tables[:, :2].reshape(-1).tolist() == list(expected.events.values())
+
+
+@pytest.mark.slow
+def test_compiled_a_replay_accesses_as_much() -> None:
+    launched = one_warp(ONE_BANK)
+    path, machine = path_of(launched), gpu.load("gtx480")
+    plain, native = (
+        replay(path, launched.kernel, COALESCED, mode=mode, machine=machine) for mode in ("interpreted", "compiled")
+    )
+    assert plain.as_dict() == native.as_dict()
+    assert native.as_dict()["amounts"] == {"MRF.read.private": 2.0}
