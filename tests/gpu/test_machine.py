@@ -191,6 +191,20 @@ def test_what_does_not_fit_its_base_is_refused_where_it_is_written(tmp_path: Pat
     assert refusal(path).startswith(f"{path}:2: base: expected one of ")
 
 
+def test_a_machine_may_say_how_its_banks_are_sliced(tmp_path: Path) -> None:
+    """Without the entries a bank has one slice and takes one row address; a slice is whole bytes of its 1024 bits."""
+    entry = 'slices = {{ value = {}, unit = "slices", assumed = "a test" }}'
+    path = with_base(tmp_path, "gtx480", f"[register_file]\n{entry.format(4)}")
+    assert gpu.load(path).register_file.slices == 4
+    assert gpu.load("gtx480").register_file.slices is None
+    path = with_base(tmp_path, "gtx480", f"[register_file]\n{entry.format(5)}")
+    assert refusal(path).endswith(
+        ": register_file.slices: expected a divisor of 128 bytes, the width of a bank, found 5"
+    )
+    path = with_base(tmp_path, "gtx480", f"[register_file]\n{entry.format(17)}")
+    assert refusal(path).endswith(": register_file.slices: expected 1 to 16 slices, found 17")
+
+
 def test_collectors_serve_every_pipe_that_reads_banks_once(tmp_path: Path) -> None:
     text = '[collectors.sfu]\npipes = { value = ["sfu", "mem"], assumed = "twice" }\n'
     path = with_base(tmp_path, "gtx480", text)
