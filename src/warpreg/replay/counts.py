@@ -100,6 +100,11 @@ class Counts:
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and text, for JSON; ``accesses`` by ``level.action.datapath``, ``moves`` by ``from>to``."""
         items = self.energy_list()
+        amounts = {
+            f"{i.structure.level}.{i.action}.{i.datapath}": i.amount
+            for i in items
+            if isinstance(i, Access) and i.amount != i.count
+        }
         return {
             "design": self.design,
             "parameters": dict(self.parameters),
@@ -107,11 +112,7 @@ class Counts:
             "accesses": {
                 f"{i.structure.level}.{i.action}.{i.datapath}": i.count for i in items if isinstance(i, Access)
             },
-            "amounts": {
-                f"{i.structure.level}.{i.action}.{i.datapath}": i.amount
-                for i in items
-                if isinstance(i, Access) and i.amount != i.count
-            },
+            **({"amounts": amounts} if amounts else {}),
             "moves": {f"{i.source.level}>{i.target.level}": i.count for i in items if isinstance(i, Move)},
             "events": dict(self.events),
         }
