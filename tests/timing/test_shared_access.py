@@ -162,7 +162,7 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
 def test_one_design_of_a_composition_may_say_how_banks_are(tmp_path: Path) -> None:
     text = Path(HALVES.path).read_text(encoding="utf-8")
     (tmp_path / "other.py").write_text(text.replace('"mapping"', '"levels"'), encoding="utf-8")
-    with pytest.raises(DesignError, match=r"both halves and other define banks, and only one can decide"):
+    with pytest.raises(DesignError, match=r"both halves and other define banks, and neither of them uses the other"):
         load(f"{HALVES.path}+{tmp_path / 'other.py'}")
 
 

@@ -128,3 +128,26 @@ def test_two_tables_of_one_name_cannot_work_together(tmp_path: Path) -> None:
     both = load(f"{folder / 'renamed.py'}+{tmp_path / 'tagged.py'}")
     with pytest.raises(DesignError, match=r"renamed\+tagged: two of the designs have hardware named renaming"):
         agreed(one_warp("mov.b32 R1, R0"), BANKED, design=both)
+
+
+STATE = """
+from typing import NamedTuple
+class State(NamedTuple):
+    renamed: object
+def init(parameters, program):
+    return State(None)
+"""
+
+
+def test_a_table_that_a_design_repeats_from_one_that_it_uses_is_the_same(tmp_path: Path) -> None:
+    """Both look up R0 and R4 in one table with one port: served at 1 to 4, so the instruction enters at 5."""
+    folder = Path(RENAMED.path).parent
+    text = (folder / "renamed.py").read_text(encoding="utf-8")
+    user = text.replace('slot="mapping"', 'slot="levels", uses=("renamed",)')
+    (tmp_path / "user.py").write_text(user + STATE, encoding="utf-8")
+    both = load(f"{folder / 'renamed.py'}+{tmp_path / 'user.py'}")
+    launched = one_warp("add.s32 R1, R0, R4")
+    run = agreed(launched, BANKED, design=both)
+    run.bank(0).reads("R0").at(6)
+    counts = replay(path_of(launched), launched.kernel, both, mode="interpreted")
+    assert counts.events == {"renaming lookups": 4, "renaming updates": 2}
