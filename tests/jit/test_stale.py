@@ -135,8 +135,8 @@ def test_these_are_all_entry_points() -> None:
             decorating.add(str(package))
     assert decorating == set()
     assert users == {
-        "trace/lanes.py", "sass/rebuild/first_pass.py", "sass/rebuild/second_pass.py", "replay/walker.py",
-        "replay/warp_streams.py", "timing/feed/feed.py", "timing/launch/compile.py", "timing/memory/traffic.py",
+        "trace/lanes.py", "trace/widths.py", "sass/rebuild/first_pass.py", "sass/rebuild/second_pass.py",
+        "replay/walker.py", "replay/warp_streams.py", "timing/feed/feed.py", "timing/launch/compile.py", "timing/memory/traffic.py",
     }  # fmt: skip
 
 
