@@ -136,7 +136,8 @@ def test_these_are_all_entry_points() -> None:
     assert decorating == set()
     assert users == {
         "trace/lanes.py", "trace/widths.py", "sass/rebuild/first_pass.py", "sass/rebuild/second_pass.py",
-        "replay/walker.py", "replay/warp_streams.py", "timing/feed/feed.py", "timing/launch/compile.py", "timing/memory/traffic.py",
+        "replay/walker.py", "replay/warp_streams.py", "timing/feed/feed.py", "timing/launch/compile.py",
+        "timing/memory/traffic.py",
     }  # fmt: skip
 
 
