@@ -279,18 +279,20 @@ def compare(
     parameters: Mapping[str, Parameters] | None = None,
     cycles: bool = False,
     sample: Sample | None = None,
+    unchecked: bool = False,
 ) -> pandas.DataFrame:
     """One line per run and design: accesses by level, MRF accesses elided, energy normalized to the plain MRF.
 
     ``designs`` are names or paths of design files; ``parameters`` gives values by design, ``{"rfc": {"entries": 4}}``.
     With ``cycles`` runs are timed, all or a ``sample`` of each: cycles, instructions a cycle, speed over the plain MRF;
-    they must have been recorded with addresses.  Counts are warp-registers, energies pJ.  ``added_...`` columns are the
-    hardware that a design adds, ``leakage_...`` columns need cycles, ``events`` and ``resources`` are the design's own.
+    they must have been recorded with addresses.  With ``unchecked`` the hooks of design files run without checks.
+    Counts are warp-registers, energies pJ.  ``added_...`` columns are the hardware that a design adds, ``leakage_...``
+    columns need cycles, ``events`` and ``resources`` are the design's own.
     Raises `EnergyError` for a design that the technology cannot price.
     """
     import pandas
 
-    chosen = [Choice.load(design, (parameters or {}).get(design)) for design in designs]
+    chosen = [Choice.load(design, (parameters or {}).get(design), unchecked=unchecked) for design in designs]
     setting = comparison.Setting.load(machine, technology)
     taken = [run] if isinstance(run, Run) else list(run)
     how = Timed(sample) if cycles else None

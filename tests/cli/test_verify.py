@@ -60,6 +60,13 @@ def test_a_design_that_places_operands_is_checked(capsys: Output) -> None:
     assert json.loads(capsys.readouterr().out)["passed"] == 1
 
 
+def test_a_design_that_decides_at_run_time_is_not_passed(capsys: Output) -> None:
+    assert main(["verify", "vector-add", "--design", "rfc", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["passed"], found["failed"], found["not checked"]) == (0, 0, 1)
+    assert "'warpreg check rfc' checks its hooks" in found["unchecked"]["vector-add"]
+
+
 def test_a_wrong_placement_is_named(capsys: Output, tmp_path: Path) -> None:
     design = tmp_path / "wrong.py"
     design.write_text(

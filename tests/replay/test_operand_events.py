@@ -223,6 +223,8 @@ def test_results_that_nobody_plans_are_accessed_nowhere(tmp_path: Path) -> None:
     def produced(state, program, warp, pc, plan):
         if program.long_latency[pc]:
             write(plan, program.result_start[pc], MRF)
+        else:
+            nowhere(plan, program.result_start[pc])
     """
     found = replay(late_run()[0], LOADING, load(written(tmp_path, "some", text)), mode="interpreted")
     assert (found.reads(), found.writes()) == (2 + 0 + 2, 1)

@@ -130,6 +130,7 @@ def test_an_extra_access_competes_for_its_bank(tmp_path: Path) -> None:
         @hook
         def plan_write(state, program, warp, pc, plan):
             if pc == 0:
+                nowhere(plan, program.result_start[pc])
                 extra(plan, MRF, READ, 4)
                 extra(plan, MRF, WRITE, 8)
         """)  # fmt: skip

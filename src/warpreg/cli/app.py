@@ -19,7 +19,7 @@ import click
 
 import warpreg
 from warpreg.cache.directory import CacheWarning
-from warpreg.ir.errors import WarpregError, shortened
+from warpreg.ir.errors import InterruptedCodeError, WarpregError, shortened
 
 COMMANDS = {
     "run": "Run a kernel or workload, check it, print its register profile",
@@ -28,6 +28,7 @@ COMMANDS = {
     "oracle": "Compare greedy operand placement with optimal placement",
     "explain": "Print an annotated listing of a compiled kernel, with live ranges",
     "export": "Write a run as a trace for Accel-Sim",
+    "check": "Check a design: contract of all designs, hooks with checks, in replay and in time",
     "verify": "Check the outputs of workloads against their references",
     "list": "List workloads, designs, machines, technologies, opcodes",
     "bench": "Measure the speed of Warpreg on this machine",
@@ -117,6 +118,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     except click.ClickException as usage:
         where = f" (see '{usage.ctx.command_path} --help')" if isinstance(usage, click.UsageError) and usage.ctx else ""
         return _complain(usage.format_message() + where, usage.exit_code)
+    except InterruptedCodeError as error:
+        return _complain(str(error), INTERRUPTED)
     except WarpregError as error:
         return _complain(str(error), FAILURE)
     except BrokenPipeError:

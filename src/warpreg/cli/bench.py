@@ -153,9 +153,27 @@ def _placement(size: str, as_json: bool) -> None:
     output.print_tables([output.table(rows, list(rows[0]), "Seconds of processor time")])
 
 
+def _checks(size: str, as_json: bool) -> None:
+    from warpreg.experiments.bench.checks import checks
+
+    with output.steps() as progress:
+        measured = checks(size, progress.begin)
+    if as_json:
+        output.print_json(measured)
+        return
+    means = [
+        {"way": way, "geometric mean": mean, "largest": measured["checked_ratio_max"][way]}
+        for way, mean in measured["checked_ratio_geomean"].items()
+    ]
+    title = "Time with checks over time without"
+    output.print_tables(
+        [output.table(means, list(means[0]), title), output.table(measured["runs"], list(measured["runs"][0]))]
+    )
+
+
 SUITES = {
     "spine": _spine, "timing": _timing, "traces": _traces, "accelsim": _accelsim, "replay": _replay,
-    "placement": _placement,
+    "placement": _placement, "checks": _checks,
 }  # fmt: skip
 COMPILER = "compiler"
 
@@ -186,6 +204,7 @@ def command(suite: str, size: str, folder: Path | None, address_bits: int, as_js
     timing     speed of the timing core
     traces     speed of reading hardware traces
     replay     speed of replaying each cache design
+    checks     cost of the checks in the hooks of design files
     placement  time to compile the operand placements of the suite
     accelsim   cycles compared with those of Accel-Sim on twelve traces
     compiler   registers and instructions compared with those of ptxas; requires the cuda extra

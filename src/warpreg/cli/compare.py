@@ -12,7 +12,14 @@ import click
 from warpreg.cli import energy_tables, output
 from warpreg.cli.cycles import cycles_options, recorded
 from warpreg.cli.designs import design_choices
-from warpreg.cli.options import compile_options, json_option, limit_option, problem_options, trace_options
+from warpreg.cli.options import (
+    compile_options,
+    json_option,
+    limit_option,
+    problem_options,
+    trace_options,
+    unchecked_option,
+)
 from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting, compare
 from warpreg.experiments.runs.counting import AlongSchedule, How, Replayed, Timed
 from warpreg.experiments.runs.row import Row, geometric_mean
@@ -68,6 +75,7 @@ PERCENT = 100
 @compile_options
 @limit_option
 @trace_options
+@unchecked_option
 @json_option
 def command(
     names: tuple[str, ...],
@@ -84,6 +92,7 @@ def command(
     choice: CompileChoice,
     max_instructions: int | None,
     unknown_opcodes: UnknownOpcodes,
+    unchecked: bool,
     as_json: bool,
 ) -> None:
     """Compare register-file designs on workloads or hardware traces. The name 'all' stands for every workload.
@@ -95,7 +104,7 @@ def command(
     warpreg compare traces/vectoradd/kernelslist.g --designs rfc
     """
     setting = Setting.load(machine, technology)
-    choices = design_choices([*filter(None, designs.split(",")), *files], settings)
+    choices = design_choices([*filter(None, designs.split(",")), *files], settings, unchecked=unchecked)
     setting.check(choices)
     names = tuple(_expanded(names))
     way = _way(timed, suspend, schedule, names)

@@ -13,7 +13,7 @@ from warpreg.experiments.runs.row import Value
 from warpreg.ir.errors import UnknownNameError
 
 
-def design_choices(names: Sequence[str], settings: Iterable[str]) -> list[Choice]:
+def design_choices(names: Sequence[str], settings: Iterable[str], *, unchecked: bool = False) -> list[Choice]:
     """The designs with every combination of the values in ``DESIGN.PARAMETER=VALUE,...``.
 
     ``DESIGN`` is a name or the stem of a design file, also of a part of a composition.  Raises click.UsageError for a
@@ -33,12 +33,12 @@ def design_choices(names: Sequence[str], settings: Iterable[str]) -> list[Choice
         for name in fitting:
             alone = len(parts[name]) == 1
             values[name][parameter if alone else f"{stem.replace('-', '_')}_{parameter}"] = list(listed.split(","))
-    return [choice for name in parts for choice in Choice.grid(name, values[name])]
+    return [choice for name in parts for choice in Choice.grid(name, values[name], unchecked=unchecked)]
 
 
-def one_choice(names: Sequence[str], settings: Iterable[str]) -> Choice:
+def one_choice(names: Sequence[str], settings: Iterable[str], *, unchecked: bool = False) -> Choice:
     """The composition of the designs; raises click.UsageError for a setting with several values."""
-    found = design_choices([SEPARATOR.join(names)], settings)
+    found = design_choices([SEPARATOR.join(names)], settings, unchecked=unchecked)
     if len(found) > 1:
         raise click.UsageError(
             f"--set gives {len(found)} combinations of values, expected one; 'warpreg compare' accepts several"

@@ -147,6 +147,15 @@ def trace_options(function: Function) -> Function:
     )(function)
 
 
+def unchecked_option(function: Function) -> Function:
+    """``--unchecked``, for commands that run the hooks of designs."""
+    return click.option(
+        "--unchecked",
+        is_flag=True,
+        help="Run the hooks of design files without checks. An error in one may crash, or give wrong results.",
+    )(function)
+
+
 def limit_option(function: Function) -> Function:
     """``--max-instructions``"""
     return click.option(

@@ -15,7 +15,14 @@ from warpreg.cli import output
 from warpreg.cli.arguments import Argument, parse_argument, parse_extent
 from warpreg.cli.cycles import cycles_options
 from warpreg.cli.designs import one_choice
-from warpreg.cli.options import compile_options, json_option, limit_option, problem_options, trace_options
+from warpreg.cli.options import (
+    compile_options,
+    json_option,
+    limit_option,
+    problem_options,
+    trace_options,
+    unchecked_option,
+)
 from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting
 from warpreg.experiments.runs.counting import Timed
 from warpreg.experiments.runs.profile import register_profile
@@ -91,6 +98,7 @@ KERNEL_FILES = (".cu", ".ptx")
 @compile_options
 @limit_option
 @trace_options
+@unchecked_option
 @json_option
 def command(
     target: str,
@@ -111,6 +119,7 @@ def command(
     choice: CompileChoice,
     max_instructions: int | None,
     unknown_opcodes: UnknownOpcodes,
+    unchecked: bool,
     as_json: bool,
 ) -> None:
     """Run a kernel or workload, check its outputs, and print its register profile.
@@ -126,7 +135,7 @@ def command(
     setting = Setting.load(machine, technology)
     described = setting.machine
     _refuse_without_cycles(timed, designs, settings, schedule)
-    design = one_choice(designs or (BASELINE,), settings)
+    design = one_choice(designs or (BASELINE,), settings, unchecked=unchecked)
     setting.check([design])
     record = cli_cycles.recorded(timed, [design])
     if Path(target).suffix in KERNEL_FILES:

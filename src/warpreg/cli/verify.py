@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from warpreg import designs, workloads
 from warpreg.cli import output
 from warpreg.cli.options import json_option, problem_options
+
+if TYPE_CHECKING:
+    from warpreg.experiments.checks.verification import Verdict
 
 FAILED = 1
 CAUGHT = 0.95
@@ -48,7 +53,7 @@ def command(
 ) -> int:
     """Run workloads and check their outputs against their references. Default: all workloads.
 
-    The exit status is 1 if an output is wrong.
+    The exit status is 1 if an output is wrong, or if nothing could be checked.
     """
     from warpreg.experiments.checks.verification import verify_all
 
@@ -71,15 +76,18 @@ def command(
             verdicts.append(verdict)
             progress.done()
     verdicts.sort(key=lambda verdict: verdict.workload)
-    failed = [verdict for verdict in verdicts if not verdict.passed]
+    failed = [verdict for verdict in verdicts if verdict.failure]
+    unchecked = [verdict for verdict in verdicts if verdict.unchecked and not verdict.failure]
     summary: dict[str, float] = {
         "workloads": len(verdicts),
         "kernels": sum(verdict.kernels for verdict in verdicts),
-        "passed": len(verdicts) - len(failed),
+        "passed": sum(verdict.passed for verdict in verdicts),
         "failed": len(failed),
     }
+    if unchecked:
+        summary["not checked"] = len(unchecked)
     if as_json:
-        output.print_json(summary | {"failures": {verdict.workload: verdict.failure for verdict in failed}})
+        output.print_json(summary | _messages(failed, unchecked))
     else:
         rows = [
             {
@@ -87,13 +95,18 @@ def command(
                 "kernels": verdict.kernels,
                 "warp instructions": verdict.warp_instructions,
                 "seconds": verdict.seconds,
-                "verdict": verdict.failure or "passed",
+                "verdict": verdict.failure or (f"not checked: {verdict.unchecked}" if verdict.unchecked else "passed"),
             }
             for verdict in verdicts
         ]
         summary["seconds"] = round(time.perf_counter() - began, 2)
         output.print_tables([output.table(rows, list(rows[0])), output.table([summary], list(summary))])
-    return FAILED if failed else 0
+    return FAILED if failed or not summary["passed"] else 0
+
+
+def _messages(failed: Sequence[Verdict], unchecked: Sequence[Verdict]) -> dict[str, dict[str, str]]:
+    found = {"failures": {verdict.workload: verdict.failure for verdict in failed}}
+    return found | ({"unchecked": {one.workload: one.unchecked for one in unchecked}} if unchecked else {})
 
 
 def _corrupt(names: list[str], size: str, seed: int, design: str, count: int, as_json: bool) -> int:

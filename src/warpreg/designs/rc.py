@@ -42,6 +42,7 @@ from warpreg.designs.interface import (
     extra,
     hook,
     move,
+    nowhere,
     parameter,
     per_scheduler,
     per_warp,
@@ -269,6 +270,8 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
     for operand in result_operands(program, pc):
         if state.sets > 0:
             take_result(state, program, cache, warp, pc, operand, plan)
+            if program.long_latency[pc]:
+                nowhere(plan, operand)
         else:
             write(plan, operand, MRF)
 

@@ -29,6 +29,7 @@ from warpreg.designs.interface import (
     Structure,
     extra,
     hook,
+    nowhere,
     parameter,
     read,
     result_operands,
@@ -174,11 +175,15 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
             write(plan, operand, RSP)
         if goes_to_cache(state, program, operand):
             rc.take_result(state, program, cache, warp, pc, operand, plan)
+            if program.long_latency[pc] and not above:
+                nowhere(plan, operand)
             continue
         if above:
             drop_copy(state, cache, warp, program.result[operand], plan, program.result_partial[operand] != 0)
         if below:
             write(plan, operand, MRF)
+        elif not above:
+            nowhere(plan, operand)
 
 
 @hook

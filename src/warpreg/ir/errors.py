@@ -50,6 +50,10 @@ class UnsupportedError(WarpregError):
         super().__init__(f"{where}{what} {reason}")
 
 
+class InterruptedCodeError(WarpregError):
+    """The user has interrupted code that a file of his brought along; the message says where it was."""
+
+
 class UnknownNameError(WarpregError):
     """An unknown name; suggests the nearest known one."""
 

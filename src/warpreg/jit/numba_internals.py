@@ -36,6 +36,7 @@ from numba.core.typed_passes import (
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCode
 
+from warpreg.jit.fault_record import provide_record
 from warpreg.jit.natives import Function
 from warpreg.jit.noinline import is_noinline
 from warpreg.jit.options import OPTIONS
@@ -202,6 +203,7 @@ class FastCompiler:
         linear algebra of SciPy; that takes a third of a second.
         """
         njit: Any = numba.njit
+        provide_record()
         dispatcher = njit(**OPTIONS)(function)
         rebuild: Any = CompileResult._rebuild
         dispatcher.add_overload(rebuild(dispatcher.targetctx, *_Unpickler(io.BytesIO(code), classes).load()))

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.interface.hooks import HOOKS, parts_of_hook, place
+from warpreg.designs.interface.hooks import HOOKS, authors_of_hook, place
 
 
 def types_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -34,7 +34,7 @@ def _wrong_return_type(name: str, hook: FunctionType, dispatcher: Any) -> str | 
     for signature in dispatcher.nopython_signatures:
         found = signature.return_type
         if not isinstance(found, (numba.types.Integer, numba.types.Boolean) if wanted else numba.types.NoneType):
-            where = place(parts_of_hook(hook)[0].__code__)
+            where = place(authors_of_hook(hook)[0].__code__)
             return f"{where}: hook {name} returns {'an integer' if wanted else 'nothing'}, found {found}"
     return None
 
@@ -68,12 +68,12 @@ def author_line(function: FunctionType, error: Exception) -> str:
         for where, line in re.findall(r'File "([^"]+)", line (\d+)', str(error))
         if Path(where).name in own
     ]
-    return found[0] if found else place(parts_of_hook(function)[0].__code__)
+    return found[0] if found else place(authors_of_hook(function)[0].__code__)
 
 
 def authors_files(function: FunctionType) -> list[str]:
     """The file of a hook; of a combined hook, the files of the hooks that it calls."""
-    return [part.__code__.co_filename for part in parts_of_hook(function)]
+    return [part.__code__.co_filename for part in authors_of_hook(function)]
 
 
 def brief(error: Exception) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.checking.running import Limits, watched
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.own_hints import writable
 from warpreg.designs.interface.plan import REFUSED, blank_plan, counting_plan
@@ -120,6 +122,12 @@ class Behaviour:
         if counters.blank.queued[REFUSED] != 0:
             raise wrong_slices(self._name, self._slices, int(counters.blank.queued[REFUSED]))
 
+    def watched(self, extent: Extent) -> AbstractContextManager[None]:
+        """What the core runs in: a check that fails in a hook becomes a DesignError."""
+        return watched(
+            self.hooks, Limits(slices=self._slices, registers=self.program.register_count, warps=extent.warps)
+        )
+
     def allocate(self, extent: Extent) -> tuple[Field, ...]:
         """Fresh fields of the state."""
         return allocate(self._name, self._state, extent)
@@ -187,7 +195,8 @@ class PathWalker:
         """
         self._progress[path_core.WIDTHS] = 0
         blank = self.counters.blank._replace(widths=widths)
-        stopped = self._walk(np.ascontiguousarray(chunk, np.uint32), *self._arguments, blank)
+        with self._behaviour.watched(Extent(REPLAY_SLOTS)):
+            stopped = self._walk(np.ascontiguousarray(chunk, np.uint32), *self._arguments, blank)
         if stopped != status.OK:
             position = int(self._progress[path_core.POSITION])
             raise ReplayError(status.path_refusal(stopped, chunk, position, self.counters.visits.size))
@@ -214,8 +223,8 @@ class ScheduleWalker:
         self._behaviour = behaviour
         self._slots = slots
         warps = slots.total_warps
-        extent = Extent.of_sms(slots.sms, slots.warps, slots.schedulers)
-        self._fields = behaviour.allocate(extent)
+        self._extent = Extent.of_sms(slots.sms, slots.warps, slots.schedulers)
+        self._fields = behaviour.allocate(self._extent)
         self._fresh = [np.copy(field.value) for field in self._fields]
         self._progress = np.zeros(schedule_core.PROGRESS, np.int64)
         machine = np.array([slots.sms, slots.warps], np.int64)
@@ -254,7 +263,8 @@ class ScheduleWalker:
 
     def _feed(self, chunk: Chunk, streams: WarpStreams) -> None:
         while True:
-            stopped = self._walk(chunk, *self._arguments(streams))
+            with self._behaviour.watched(self._extent):
+                stopped = self._walk(chunk, *self._arguments(streams))
             if stopped == status.OK:
                 return
             sm, position = self._progress.tolist()

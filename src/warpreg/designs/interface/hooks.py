@@ -116,6 +116,11 @@ def parts_of_hook(function: FunctionType) -> tuple[FunctionType, ...]:
     return parts
 
 
+def authors_of_hook(function: FunctionType) -> tuple[FunctionType, ...]:
+    """The functions that authors wrote, of which checks or a composition made this hook."""
+    return tuple(part.__dict__.get("author", part) for part in parts_of_hook(function))
+
+
 def is_hook(value: object) -> bool:
     """Whether ``value`` is a function decorated with ``@hook``."""
     return isinstance(value, FunctionType) and value.__dict__.get("is_hook", False) is True

@@ -275,6 +275,10 @@ def write(
     _spare(plan, level, WRITE, slices)
 
 
+def nowhere(plan: Plan, operand: int) -> None:
+    """The operand that the hook plans is accessed nowhere."""
+
+
 def move(plan: Plan, source: int, target: int, register: int = UNSET, warp: int = UNSET, amount: int = 1) -> None:
     """Move a warp-register between levels (eviction, flush, fill): count one read of ``source`` and one write of
     ``target``.

@@ -87,6 +87,15 @@ def placed(program: Program, slots: int, schedulers: int) -> Program:
     return program._replace(slots=slots, schedulers=schedulers)
 
 
+def read_only(program: Program) -> Program:
+    """The program for code that may look at its columns and not write to them."""
+    views: Any = [column.view() if isinstance(column, np.ndarray) else column for column in program]
+    for view in views:
+        if isinstance(view, np.ndarray):
+            view.flags.writeable = False
+    return Program(*views)
+
+
 def source_operands(program: Program, pc: int) -> range:
     """The source operands of an instruction: rows of the table, typed so that compiled code omits the sign check."""
     return range(np.int64(np.uint32(program.source_start[pc])), np.int64(np.uint32(program.source_start[pc + 1])))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from warpreg.designs.errors import DesignError
 from warpreg.gpu.machine import Machine
 from warpreg.gpu.occupancy import Occupancy, occupancy
@@ -30,9 +32,17 @@ class Residency:
     group: int = 1
     pool: int = 0
 
+    @property
+    def held(self) -> int:
+        """The most registers that a warp can hold at a time: its own, its group's and those of the pool."""
+        return self.registers + self.shared + self.pool
+
     def __post_init__(self) -> None:
         for name, least in (("registers", 0), ("shared", 0), ("group", 1), ("pool", 0)):
-            if (value := getattr(self, name)) < least:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+                raise DesignError(f"residency: {name} expects an integer, found {value!r}")
+            if value < least:
                 raise DesignError(f"residency: {name} expects at least {least}, found {value}")
 
 

@@ -184,6 +184,18 @@ def sm_of(program: Program, warp: int) -> int:
     return warp // program.slots
 
 
+def wrong_leaf(value: Any) -> str:
+    """What is wrong with the value of a field, empty if nothing is."""
+    if isinstance(value, np.ndarray):
+        fits = value.dtype.kind in "biu" or value.dtype in (np.float32, np.float64)
+        return "" if fits else f"is an array of {value.dtype}, expected integers, booleans or floating-point numbers"
+    if isinstance(value, (bool, float, np.bool_, np.integer, np.floating)):
+        return ""
+    if isinstance(value, int):
+        return "" if -(1 << 63) <= value < 1 << 63 else f"is {value}, which has more than 64 bits"
+    return f"is a {type(value).__name__}, expected an array, per_warp(row) or a number"
+
+
 def _allocated(design: str, name: str, value: Any, extent: Extent) -> Field:
     if isinstance(value, Row):
         rows = extent.rows(value.scope)
@@ -195,7 +207,7 @@ def _allocated(design: str, name: str, value: Any, extent: Extent) -> Field:
         array = np.repeat(plain[np.newaxis], rows, axis=0)
         return Field(name, array, (array.reshape(rows, -1), plain.reshape(-1)) if value.scope == "warp" else ())
     if isinstance(value, np.ndarray):
-        return Field(name, np.ascontiguousarray(value))
+        return Field(name, np.require(value, requirements=("C", "W")))
     if isinstance(value, (bool, np.bool_)):
         return Field(name, bool(value))
     if isinstance(value, (int, np.integer)):

@@ -39,7 +39,7 @@ SEPARATOR = "+"
 class Composition(Design):
     """Several designs as one; parameter names are prefixed with the design's name (``rfc_entries``)."""
 
-    parts: tuple[Design, ...]
+    parts: tuple[Design, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -214,6 +214,7 @@ def compose(designs: Sequence[Design]) -> Composition:
         ),
         module=module,
         parts=parts,
+        is_checked=any(part.is_checked for part in parts),
     )
 
 

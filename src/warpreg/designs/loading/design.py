@@ -24,8 +24,10 @@ from warpreg.designs.interface.declaration import field_of
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.own_hints import own_hints
 from warpreg.designs.interface.parameters import ParameterSpec, Value, configure, specs
-from warpreg.designs.interface.program import HINTS, Program
+from warpreg.designs.interface.program import HINTS, Program, read_only
 from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
+from warpreg.designs.interface.state import named_leaves, wrong_leaf
+from warpreg.designs.loading.author_code import author_code, place_of
 from warpreg.designs.placement.check import findings
 from warpreg.designs.placement.expand import expanded
 from warpreg.energy.counts import Structure
@@ -41,7 +43,10 @@ Returned = TypeVar("Returned")
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """One register-file organisation.  ``summary`` is the first sentence of its docstring."""
+    """One register-file organisation.
+
+    ``summary`` is the first sentence of its docstring; ``is_checked``: its hooks check what they do.
+    """
 
     name: str
     path: Path
@@ -50,6 +55,7 @@ class Design:
     parameter_type: type
     hooks: Mapping[str, FunctionType]
     module: ModuleType
+    is_checked: bool = False
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -92,7 +98,7 @@ class Design:
         offered = {"launch": launch, "analysis": self.analysis(kernel, recorded)}
         found = self._call("residency", (parameters, program, machine), offered, plain)
         if not isinstance(found, Residency):
-            raise DesignError(f"{self.path}: residency returned a {type(found).__name__}, expected a Residency")
+            raise self._wrong_type("residency", found, "a Residency")
         return room(machine, found, launch, program.register_count)
 
     def rewrite(
@@ -102,7 +108,7 @@ class Design:
         offered = {"room": room, "analysis": self.analysis(kernel, recorded)}
         rewritten = self._call("rewrite", (kernel, parameters), offered, kernel)
         if not isinstance(rewritten, Kernel):
-            raise DesignError(f"{self.path}: rewrite returned a {type(rewritten).__name__}, expected a Kernel")
+            raise self._wrong_type("rewrite", rewritten, "a Kernel")
         if [block.successors for block in rewritten.blocks] != [block.successors for block in kernel.blocks]:
             raise DesignError(f"{self.path}: rewrite changed the blocks, it may change instructions inside them")
         is_copy = rewritten is not kernel and rewritten.analyses is kernel.analyses
@@ -134,7 +140,7 @@ class Design:
         if compiled is program:
             return program
         if not isinstance(compiled, Program):
-            raise DesignError(f"{self.path}: compile returned a {type(compiled).__name__}, expected a Program")
+            raise self._wrong_type("compile", compiled, "a Program")
         for name, before in program._asdict().items():
             after = getattr(compiled, name)
             if name in HINTS and (np.shape(after) != np.shape(before) or np.asarray(after).dtype != before.dtype):
@@ -184,13 +190,21 @@ class Design:
         """
         offered = {"room": room, "analysis": self.analysis(kernel, recorded)}
         state: Any = self._call("init", (parameters, program), offered, ())
-        for name in self.declaration.uses:
+        for name in self.declaration.uses if hasattr(state, "_fields") else ():
             if name in beside:
                 state = state._replace(**{field_of(name): 0})
             elif getattr(state, field_of(name)) is None:
                 raise DesignError(f"{self.name} uses {name}, so it needs that design beside it: {name}+{self.name}")
-        found: tuple[Any, ...] = state
-        return found
+        return self._sound(state)
+
+    def _sound(self, state: Any) -> tuple[Any, ...]:
+        """The state.  Raises DesignError for what hooks cannot be given."""
+        if not isinstance(state, tuple) or (state and not hasattr(state, "_fields")):
+            raise self._wrong_type("init", state, "the State")
+        for name, value in named_leaves(state):
+            if wrong := wrong_leaf(value):
+                raise DesignError(f"{self._place('init')}: state {name} {wrong}")
+        return state
 
     def analysis(self, kernel: Kernel | None, recorded: Recorded | None) -> Analysis | None:
         """What the design may ask about a kernel; with block frequencies if it declares ``profile``."""
@@ -209,12 +223,27 @@ class Design:
             needs = "which needs a machine and a kernel's launch" if missing[0] == "room" else "which needs the kernel"
             lacking = "and no machine is given" if missing[0] == "machine" else needs
             raise DesignError(f"{self.path}: {name} takes {missing[0]}, {lacking}")
-        return function(*needed, **chosen)
+        given = (read_only(one) if isinstance(one, Program) else one for one in needed)
+        with author_code(self.path, f"{name} ran"):
+            return function(*given, **chosen)
+
+    def _wrong_type(self, name: str, found: object, expected: str) -> DesignError:
+        return DesignError(f"{self._place(name)}: {name} returned a {type(found).__name__}, expected {expected}")
+
+    def _place(self, name: str) -> str:
+        """Where a plain function of the design is defined."""
+        return place_of(self.path, getattr(self.module, name, None))
 
     def structures(self, parameters: Any) -> tuple[Structure, ...]:
         """The storage of each level, in order of levels."""
         declared: Callable[[Any], tuple[Structure, ...]] | None = getattr(self.module, "structures", None)
-        storage = tuple(Structure(level) for level in self.levels) if declared is None else tuple(declared(parameters))
+        if declared is None:
+            return tuple(Structure(level) for level in self.levels)
+        with author_code(self.path, "structures ran"):
+            storage = tuple(declared(parameters))
+        if not all(isinstance(one, Structure) for one in storage):
+            found = ", ".join(type(one).__name__ for one in storage)
+            raise DesignError(f"{self._place('structures')}: structures returned {found}, expected Structures")
         if tuple(s.level for s in storage) != self.levels:
             found = ", ".join(s.level for s in storage)
             raise DesignError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import hashlib
 import importlib.util
@@ -16,9 +17,11 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
+from warpreg.designs.checking.hooks import checked_hooks
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.hooks import hooks_of
 from warpreg.designs.interface.parameters import NoParameters
+from warpreg.designs.loading.author_code import author_code
 from warpreg.designs.loading.checks import check
 from warpreg.designs.loading.composition import SEPARATOR, compose
 from warpreg.designs.loading.design import Design
@@ -26,6 +29,7 @@ from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.text_files import read_text
 
 FOLDER = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parents[2]
 GROUP = "warpreg.designs"
 DECLARES = re.compile(r"^DESIGN(:.*)? = ", re.MULTILINE)
 
@@ -35,21 +39,22 @@ def names() -> tuple[str, ...]:
     return tuple(sorted({*_packaged(), *_installed()}))
 
 
-def load(name_or_path: str | Path) -> Design:
+def load(name_or_path: str | Path, checked: bool | None = None) -> Design:
     """The design with this name, or in this file if it ends in ``.py``; names joined by ``+`` make a composition.
 
+    ``checked``: whether its hooks check what they do; by default those of designs that are not the package's own do.
     Raises UnknownNameError with the nearest name, and DesignError with file and line for a file that is not a design.
     """
     text = str(name_or_path)
     if SEPARATOR in text and not Path(text).exists():
-        return compose([load(part) for part in text.split(SEPARATOR)])
+        return compose([load(part, checked) for part in text.split(SEPARATOR)])
     if text.endswith(".py"):
-        return _design(Path(text), partial(_from_file, Path(text)))
+        return _checked(_design(Path(text), partial(_from_file, Path(text))), checked)
     packaged = _packaged()
     known = packaged if text in packaged else {**_installed(), **packaged}
     if text not in known:
         raise UnknownNameError("design", text, known)
-    return _imported(text, *known[text])
+    return _checked(_imported(text, *known[text]), checked)
 
 
 @functools.cache
@@ -74,6 +79,20 @@ def _installed() -> dict[str, tuple[Path, str]]:
     return found
 
 
+def _checked(design: Design, checked: bool | None) -> Design:
+    """The design with checks in its hooks, if it is to have them."""
+    is_own = design.path.is_relative_to(PACKAGE)
+    if checked is False or (is_own and not checked):
+        return design
+    return _with_checks(design)
+
+
+@functools.lru_cache(maxsize=64)
+def _with_checks(design: Design) -> Design:
+    hooks = checked_hooks(design.name, design.declaration, design.hooks)
+    return dataclasses.replace(design, hooks=hooks, is_checked=True)
+
+
 def _name(path: Path) -> str:
     return path.stem.replace("_", "-")
 
@@ -84,13 +103,8 @@ def _design(path: Path, run: Callable[[], ModuleType], name: str | None = None) 
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise DesignError(f"{path}: cannot read the design: {reason}") from error
-    try:
+    with author_code(path, "the design was loaded"):
         module = run()
-    except DesignError as error:
-        raise DesignError(_with_place(path, error)) from error
-    except Exception as error:
-        message = error.msg if isinstance(error, SyntaxError) else error
-        raise DesignError(f"{path}:{_line(path, error)}: {type(error).__name__}: {message}") from error
     declaration = check(path, text, module)
     docstring = (ast.get_docstring(ast.parse(text)) or "").replace("\n", " ")
     return Design(
@@ -119,20 +133,3 @@ def _from_file(path: Path) -> ModuleType:
     finally:
         sys.path.remove(folder)
     return module
-
-
-def _with_place(path: Path, error: DesignError) -> str:
-    message = str(error)
-    return message if message.startswith(f"{path}:") else f"{path}:{_line(path, error)}: {message}"
-
-
-def _line(path: Path, error: BaseException) -> int:
-    """The last line of the file that the error passed through, 1 if none."""
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        return error.lineno or 1
-    line, trace = 1, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line

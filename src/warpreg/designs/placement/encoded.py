@@ -5,7 +5,7 @@ Event 0 counts strand starts, event 1 points where a warp is descheduled.
 
 from __future__ import annotations
 
-from warpreg.designs.interface import MRF, Plan, Program, count, extra, hook, read, write
+from warpreg.designs.interface import MRF, Plan, Program, count, extra, hook, nowhere, read, write
 from warpreg.designs.interface.plan import WRITE
 
 STRANDS, WAITS = 0, 1
@@ -35,3 +35,5 @@ def plan_write(state: int, program: Program, warp: int, pc: int, plan: Plan) -> 
             write(plan, operand, program.result_level[operand])
         if program.copy_level[operand] != MRF:
             write(plan, operand, program.copy_level[operand])
+        if program.mrf_elided[operand] and program.result_level[operand] == program.copy_level[operand] == MRF:
+            nowhere(plan, operand)

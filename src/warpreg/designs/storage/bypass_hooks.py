@@ -13,6 +13,7 @@ from warpreg.designs.interface import (
     Program,
     Structure,
     hook,
+    nowhere,
     read,
     result_operands,
     source_operands,
@@ -111,6 +112,9 @@ def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -
         if not program.long_latency[pc]:
             for operand in result_operands(program, pc):
                 enter_result(state, program, warp, operand, False, plan)
+        else:
+            for operand in result_operands(program, pc):
+                nowhere(plan, operand)
     else:
         for operand in result_operands(program, pc):
             write(plan, operand, MRF)

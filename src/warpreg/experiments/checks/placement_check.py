@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from warpreg import simt
 from warpreg.codegen import CompileOptions
@@ -96,10 +98,24 @@ def checking(design: Design, **parameters: Any) -> Check:
 
 def check_placement(name: str, size: str, design: str, seed: int = 0, **parameters: Any) -> Reference:
     """Check one workload under one design that places operands; returns the reference run."""
-    chosen = load(design)
+    chosen = load(design, checked=False)
     reference = Reference.of(name, size, seed)
     reference.check(placing(chosen, **parameters), checking(chosen, **parameters))
     return reference
+
+
+def places_operands(design: str, kernels: Iterable[Kernel]) -> bool:
+    """Whether the compile step of a design decides anything that the checking executor executes."""
+    chosen = load(design, checked=False)
+    values = chosen.configure()
+    if hasattr(chosen.module, "checked"):
+        return True
+    return any(_differs(chosen.compile(program_table(one), values, one), program_table(one)) for one in kernels)
+
+
+def _differs(placed: Program, plain: Program) -> bool:
+    names = ("source_level", "fill_level", "result_level", "copy_level", "mrf_elided")
+    return any(not np.array_equal(getattr(placed, name), getattr(plain, name)) for name in names)
 
 
 def _bytes(outputs: Any) -> dict[str, bytes]:

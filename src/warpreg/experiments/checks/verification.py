@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from warpreg.codegen import CompileOptions
-from warpreg.experiments.checks.placement_check import check_placement
+from warpreg.experiments.checks.placement_check import check_placement, places_operands
 from warpreg.experiments.runs.run import find_workload
 from warpreg.ir.errors import WarpregError
 from warpreg.simt import Device, Launch
@@ -22,17 +22,20 @@ FEW_REGISTERS = (16, 24, 32)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of one workload: ``failure`` is the message of the first version that failed, or empty."""
+    """The result of one workload: ``failure`` is the message of the first version that failed, or empty; ``unchecked``
+    says why there was nothing to check, or is empty.
+    """
 
     workload: str
     kernels: int
     warp_instructions: int
     seconds: float
     failure: str = ""
+    unchecked: str = ""
 
     @property
     def passed(self) -> bool:
-        return not self.failure
+        return not self.failure and not self.unchecked
 
 
 def versions(thorough: bool) -> dict[str, CompileOptions | None]:
@@ -47,15 +50,17 @@ def versions(thorough: bool) -> dict[str, CompileOptions | None]:
 def verify_placed(name: str, size: str, seed: int, design: str) -> Verdict:
     """Run one workload with a design's placement on the checking executor, and compare its memory with a plain run."""
     began = time.perf_counter()
-    failure = ""
+    failure = unchecked = ""
     launches: Sequence[Launch] = ()
     try:
         launches = check_placement(name, size, design, seed).launches
+        if not places_operands(design, dict.fromkeys(launch.kernel for launch in launches)):
+            unchecked = f"{design} places no operand of it at compile time; 'warpreg check {design}' checks its hooks"
     except (WarpregError, MemoryError) as error:
         failure = f"{design}: {str(error) or 'out of memory'}"
     kernels = {launch.kernel.name for launch in launches}
     instructions = sum(int(launch.warp_instructions) for launch in launches)
-    return Verdict(name, len(kernels), instructions, time.perf_counter() - began, failure)
+    return Verdict(name, len(kernels), instructions, time.perf_counter() - began, failure, unchecked)
 
 
 def verify(name: str, size: str, seed: int = 0, thorough: bool = False) -> Verdict:

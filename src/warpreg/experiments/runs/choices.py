@@ -23,16 +23,19 @@ class Choice:
     digest: str
 
     @staticmethod
-    def load(name_or_path: str | Path, values: Mapping[str, Value] | None = None) -> Choice:
-        """A design by name or path with checked values.
+    def load(name_or_path: str | Path, values: Mapping[str, Value] | None = None, *, unchecked: bool = False) -> Choice:
+        """A design by name or path with checked values; ``unchecked``: without checks in its hooks.
 
         Raises UnknownNameError, DesignError, or ParameterError for a value outside its declared range.
         """
-        design = designs.load(name_or_path)
+        design = designs.load(name_or_path, checked=False if unchecked else None)
         return Choice(design, dataclasses.asdict(design.configure(**(values or {}))), design.digest[:DIGITS])
 
     @staticmethod
-    def grid(name_or_path: str | Path, values: Mapping[str, Sequence[Value]]) -> list[Choice]:
+    def grid(
+        name_or_path: str | Path, values: Mapping[str, Sequence[Value]], *, unchecked: bool = False
+    ) -> list[Choice]:
         """A choice for every combination of the given values, the last parameter changing fastest."""
         combinations = itertools.product(*values.values())
-        return [Choice.load(name_or_path, dict(zip(values, one, strict=True))) for one in combinations]
+        named = (dict(zip(values, one, strict=True)) for one in combinations)
+        return [Choice.load(name_or_path, one, unchecked=unchecked) for one in named]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.checking.running import Limits, out_of_line, watched
+from warpreg.designs.checking.words import NO_LIMIT
 from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.declaration import Order
 from warpreg.designs.interface.hardware import Table
@@ -74,7 +77,7 @@ def constant(value: int | bool) -> Function:
 @dataclass(frozen=True)
 class Behaviour:
     """A design in a run of a kernel: its hooks, initial state, program table with hints, numbers of counters, banks,
-    and tables by their row in a `Plan`.
+    tables by their row in a `Plan`, and the registers that a warp holds.
     """
 
     program: Program
@@ -89,6 +92,7 @@ class Behaviour:
     banks: Banks = UNSLICED
     tables: Mapping[int, Table] = field(default_factory=dict)
     collectors: Collectors | None = None
+    registers: int = NO_LIMIT
 
 
 class Outside:
@@ -106,6 +110,13 @@ class Outside:
         program = behaviour.program._replace(slots=slots, schedulers=schedulers)
         self.program = writable(program) if behaviour.hooks else program
         self.fields = allocate(behaviour.name, behaviour.state, Extent.of_sms(sms, slots, schedulers))
+        self._limits = Limits(
+            banks=machine.register_file.banks,
+            slices=behaviour.banks.slices,
+            registers=behaviour.registers,
+            warps=sms * slots,
+            named=program.register_count,
+        )
         sources, results = _most(self.program.source_start), _most(self.program.result_start)
         self.tables, self.table_banks = table_arrays(behaviour.tables, sms)
         sizes = sources, results, QUEUE, sms, behaviour.resources, len(self.tables)
@@ -117,6 +128,10 @@ class Outside:
     def has_design(self) -> bool:
         """Whether any hook is called."""
         return bool(self.behaviour.hooks)
+
+    def watched(self) -> AbstractContextManager[None]:
+        """What the core runs in: a check that fails in a hook becomes a DesignError."""
+        return watched(self.behaviour.hooks, self._limits)
 
     @property
     def shares(self) -> bool:
@@ -180,7 +195,7 @@ class Outside:
         """The entry point of the core for these arguments."""
         replaced: dict[Any, Any] = {**memory.in_place_of_ports(self.system), **self._path()}
         modules = {name: module for module in (adapters, operand_events) for name in module.HOOKED}
-        called = {name: hook for name, hook in self.behaviour.hooks.items() if name in modules}
+        called = {name: out_of_line(hook) for name, hook in self.behaviour.hooks.items() if name in modules}
         if self.has_design:
             replaced |= adapters.ALWAYS
             replaced[reset_rows] = resetting(self.fields)

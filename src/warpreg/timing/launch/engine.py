@@ -68,7 +68,8 @@ class Engine:
         """
         self._feed()
         while self.core.clock[clock.TOTAL_BLOCKS] > 0:
-            status = self._entry(self.core, *self._outside.arguments(self.core))
+            with self._outside.watched():
+                status = self._entry(self.core, *self._outside.arguments(self.core))
             if status == NEEDS_BLOCKS:
                 self._feed()
             elif status == NEEDS_ROOM:
@@ -118,7 +119,8 @@ class Engine:
         owner = self._outside.behaviour.hooks.get("owner")
         holds = -1
         if owner is not None:
-            holds = int(owner(self._outside.state, self._outside.program, warp, token))
+            with self._outside.watched():
+                holds = int(owner(self._outside.state, self._outside.program, warp, token))
         block = int(self.core.rows[own, blocks.INDEX])
         index, head = int(slots[warps.AGE][warp] - oldest), int(slots[warps.HEAD][warp])
         return Waiting(warp, block, index, head, token, holds)

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from warpreg.designs.errors import DesignError
 from warpreg.designs.hints.program_table import program_table
+from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.residency import Launch as Shape
 from warpreg.designs.interface.residency import Room
 from warpreg.designs.loading.composition import compose
@@ -185,6 +187,7 @@ def _prepared(
     recorded = _frequencies_of(launch)
     kernel = design.rewrite(launch.kernel, values, place, recorded)
     program = design.compile(program_table(kernel), values, kernel, place, recorded)
+    _check_registers(design, program, place)
     behaviour = Behaviour(
         program,
         design.hooks,
@@ -198,8 +201,22 @@ def _prepared(
         banks_of(design, values, machine),
         design.tables(values, machine),
         collectors_of(design, values, machine, program),
+        place.residency.held,
     )
     return place, kernel, behaviour
+
+
+def _check_registers(design: Design, program: Program, place: Room) -> None:
+    """A checked design that says nothing of places leaves registers where the residency has them; all must be there.
+
+    Raises DesignError.
+    """
+    held, named = place.residency.held, program.register_count
+    if design.is_checked and named > held and not {"plan_reads", "plan_write"} <= design.hooks.keys():
+        raise DesignError(
+            f"{design.path}: residency gives a warp {held} registers and the kernel names {named}; plan_reads and "
+            f"plan_write must say where registers {held} to {named - 1} are"
+        )
 
 
 def room_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None = None) -> Room:

@@ -1,0 +1,37 @@
+"""Guards of loops and of elements of what an expression returns; those of `warpreg.jit.guards` are the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.designs.checking import words
+from warpreg.jit.fault_record import fault_record
+from warpreg.jit.guards import at, fail, only
+
+
+def item(site: int, kind: int, sequence: Any, index: Any) -> Any:
+    """An element of what an expression with effects returns."""
+    return sequence[only(site, kind, sequence, index)]
+
+
+def item_2(site: int, kind: int, array: Any, row: Any, column: Any) -> Any:
+    """The same of two dimensions."""
+    return array[at(site, kind, array, 0, row), at(site, kind, array, 1, column)]
+
+
+def bounded(site: int, kind: int, steps: range) -> range:
+    """What a loop goes over."""
+    record = fault_record()
+    record[words.TURNS] += len(steps)
+    if not 0 <= record[words.TURNS] <= words.MOST_TURNS:
+        fail(site, kind, 0, 0, words.MOST_TURNS)
+    return steps
+
+
+def turn(site: int, kind: int) -> bool:
+    """One more step of a loop; a part of its condition."""
+    record = fault_record()
+    record[words.TURNS] += 1
+    if record[words.TURNS] > words.MOST_TURNS:
+        fail(site, kind, 0, 0, words.MOST_TURNS)
+    return True

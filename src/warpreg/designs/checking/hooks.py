@@ -1,0 +1,112 @@
+"""The hooks of a design with checks in them and around them.
+
+In them `rewrite` guards what an author's code does: the author's functions and those of the package that they call.
+Around them a hook says for whom it is called and which operands it may plan, and afterwards whether all were planned,
+and whether the answer and what was queued are in range.
+"""
+
+from __future__ import annotations
+
+import ast
+import zlib
+from collections.abc import Mapping, Sequence
+from types import CodeType, FunctionType
+from typing import Any, cast
+
+from warpreg.designs.checking import words
+from warpreg.designs.checking.around import Way, around
+from warpreg.designs.checking.ranges import MOST_LEVELS, ranges_of
+from warpreg.designs.checking.rewrite import ALONE, GUARD_OF, PLAN_MODULE, PREFIX, Rewriter
+from warpreg.designs.checking.sites import Sites
+from warpreg.designs.errors import DesignError
+from warpreg.designs.interface import plan as plan_functions
+from warpreg.designs.interface.declaration import Declaration
+from warpreg.designs.interface.hooks import HOOKS, place
+from warpreg.jit.natives import native_of
+from warpreg.jit.rebuild import rebuild
+
+NOT_REWRITTEN = "warpreg.jit."
+
+
+def checked_hooks(name: str, declared: Declaration, hooks: Mapping[str, FunctionType]) -> dict[str, FunctionType]:
+    """The hooks of the design ``name`` with checks.  Raises DesignError for code that cannot be checked."""
+    if len(declared.levels) > MOST_LEVELS:
+        raise DesignError(f"{name}: checks are made for at most {MOST_LEVELS} levels, found {len(declared.levels)}")
+    sites, number = Sites(), zlib.crc32(name.encode())
+    places = {one: _place_of(hook, sites) for one, hook in hooks.items()}
+    inside, planned = _rewritten(declared, hooks, sites)
+    if "width" in planned and not declared.widths:
+        raise DesignError(f"{name}: width requires DESIGN = Declaration(..., widths=True)")
+    in_two_hooks = {"plan_write", "produced"} <= hooks.keys()
+    found = {}
+    for index, one in enumerate(HOOKS):
+        if one in hooks:
+            way = Way(words.caller(number, index), places[one], frozenset(planned), in_two_hooks)
+            made = cast(FunctionType, around(one, inside[one], way))
+            made.__name__ = one
+            vars(made).update(is_hook=True, author=hooks[one], sites=sites, design=number)
+            found[one] = made
+    return found
+
+
+def _place_of(hook: FunctionType, sites: Sites) -> int:
+    """The site of a hook as a whole."""
+    file, _, line = place(hook.__code__).rpartition(":")
+    return sites.add(file, ast.Pass(lineno=int(line), col_offset=0), hook.__name__)
+
+
+def _rewritten(
+    declared: Declaration, hooks: Mapping[str, FunctionType], sites: Sites
+) -> tuple[Mapping[str, FunctionType], set[str]]:
+    """The hooks with checks in them, and the plan functions and their arguments that they use."""
+    ranges = ranges_of(declared)
+    calls: dict[CodeType, list[tuple[FunctionType, int]]] = {}
+    planned: set[str] = set()
+    refused: dict[CodeType, DesignError] = {}
+    names: list[dict[str, Any]] = []
+
+    def rewritten(function: FunctionType) -> FunctionType:
+        if function.__module__ == PLAN_MODULE:
+            return cast(FunctionType, vars(plan_functions).get(function.__name__, function))
+        if native_of(function) is not None or function.__module__.startswith(NOT_REWRITTEN):
+            return function
+        rewriter = Rewriter(function, sites, ranges)
+        try:
+            found = rewriter.rewritten()
+        except DesignError as error:
+            refused[function.__code__] = error
+            return function
+        calls[function.__code__] = rewriter.calls
+        planned.update(rewriter.planned | rewriter.used)
+        names.append(found.__globals__)
+        return found
+
+    found = rebuild(hooks, rewritten, natives=False)
+    guards = GUARD_OF if "merged" in planned else {**GUARD_OF, **ALONE}
+    for one in names:
+        one.update((PREFIX + guard, guards[guard]) for guard in planned if guard in guards)
+    for hook in hooks.values():
+        _follow(hook.__code__, (), calls, refused, set())
+    return found, planned
+
+
+def _follow(
+    code: CodeType,
+    above: tuple[CodeType, ...],
+    calls: Mapping[CodeType, Sequence[tuple[FunctionType, int]]],
+    refused: Mapping[CodeType, DesignError],
+    done: set[CodeType],
+) -> None:
+    """Raises DesignError for code that hooks use and that cannot be checked: what was ``refused``, and functions that
+    call each other in a circle, which could exhaust the stack.
+    """
+    if code in refused:
+        raise refused[code]
+    for called, line in calls.get(code, ()):
+        if called.__code__ in (*above, code):
+            raise DesignError(
+                f"{code.co_filename}:{line}: {called.__name__} calls itself, which cannot be checked; write a loop"
+            )
+        if called.__code__ not in done:
+            _follow(called.__code__, (*above, code), calls, refused, done)
+    done.add(code)

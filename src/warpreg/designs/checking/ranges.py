@@ -1,0 +1,288 @@
+"""What each argument of a plan function may be.
+
+`ARGUMENTS` has a row for each function: by parameter the kind of the argument.  At a call the value goes through the
+range and the guard of its kind, in the order of the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from warpreg.designs.checking import words
+from warpreg.designs.checking.kinds import Kind
+from warpreg.designs.interface.declaration import Declaration
+from warpreg.designs.interface.plan import UNSET
+from warpreg.jit.fault_record import fault_record
+from warpreg.jit.guards import fail, is_outside, require
+from warpreg.jit.noinline import noinline
+
+Guard = Callable[..., Any]
+WHERE = {"bank": "bank", "cycles": "cycles", "slices": "slices", "row": "row"}
+ARGUMENTS: Mapping[str, Mapping[str, str]] = {
+    "read": {"operand": "source", "level": "source_level", "merged": "merged", **WHERE},
+    "write": {"operand": "result", "level": "result_level", **WHERE},
+    "nowhere": {"operand": "unplanned"},
+    "move": {"plan": "queue", "source": "level", "target": "level", "register": "moved_register",
+             "warp": "moved_warp", "amount": "moved"},
+    "extra": {"plan": "queue", "level": "level", "action": "action", "register": "register", "warp": "warp", **WHERE},
+    "count": {"event": "event", "amount": "amount"},
+    "level": {"resource": "resource", "value": "value"},
+    "wake": {"plan": "queue", "token": "token"},
+    "width": {"operand": "width"},
+    "lookup": {"plan": "asking", "table": "table", "index": "entry"},
+    "update": {"plan": "asking", "table": "table", "index": "entry"},
+    "now": {},
+}  # fmt: skip
+"""By plan function and parameter the kind of the argument."""
+DEFAULTS: Mapping[str, Mapping[str, int]] = {"move": {"register": UNSET, "warp": UNSET, "amount": 1}}
+"""Arguments that are looked at although they are not given."""
+PLACES = ("bank", "row")
+"""Arguments that say where in the register file an operand is; without them it is where its register is."""
+
+MOST_LEVELS = 62
+MOST_CYCLES = 1 << 20
+MOST_AMOUNT = 1 << 31
+MOST_VALUE = 1 << 40
+EVERYWHERE = -1
+"""In place of the level of an operand: it is accessed nowhere."""
+
+TABLE = int(Kind.TABLE)
+SOURCE, NO_SOURCE, RESULT, NO_RESULT = int(Kind.SOURCE), int(Kind.NO_SOURCE), int(Kind.RESULT), int(Kind.NO_RESULT)
+TWICE, TWICE_THERE, MERGED, HELD = int(Kind.TWICE), int(Kind.TWICE_THERE), int(Kind.MERGED), int(Kind.HELD)
+BANK, SLICES, ROW, REGISTER, WARP, WIDTH, NO_WIDTH = (
+    int(Kind.BANK), int(Kind.SLICES), int(Kind.ROW), int(Kind.REGISTER), int(Kind.WARP), int(Kind.WIDTH),
+    int(Kind.NO_WIDTH),
+)  # fmt: skip
+
+
+def ranges_of(declared: Declaration) -> Mapping[str, tuple[Kind, int, int]]:
+    """By kind of argument what a check looks at, and the least and the greatest value, as far as they are constant."""
+    levels = Kind.LEVEL, 0, len(declared.levels) - 1
+    return {
+        "level": levels,
+        "source_level": levels,
+        "own_source_level": levels,
+        "result_level": levels,
+        "own_result_level": levels,
+        "event": (Kind.EVENT, 0, len(declared.events) - 1),
+        "resource": (Kind.RESOURCE, 0, len(declared.resources) - 1),
+        "cycles": (Kind.CYCLES, UNSET, MOST_CYCLES),
+        "amount": (Kind.AMOUNT, 0, MOST_AMOUNT),
+        "moved": (Kind.AMOUNT, 0, MOST_AMOUNT),
+        "value": (Kind.VALUE, -MOST_VALUE, MOST_VALUE),
+        "token": (Kind.TOKEN, 0, MOST_VALUE),
+        "action": (Kind.ACTION, 0, 1),
+        "entry": (Kind.ENTRY, 0, MOST_AMOUNT),
+    }
+
+
+def source(site: int, operand: Any) -> Any:
+    """A source of the instruction, which is planned for the first time."""
+    record = fault_record()
+    row, count = operand - record[words.FIRST_SOURCE], record[words.SOURCES]
+    if is_outside(row, count):
+        _no_operand(site, NO_SOURCE, SOURCE, operand, record[words.FIRST_SOURCE], count)
+    _plan_once(site, row, operand)
+    return operand
+
+
+def result(site: int, operand: Any) -> Any:
+    """A result of the instruction."""
+    record = fault_record()
+    row, count = operand - record[words.FIRST_RESULT], record[words.RESULTS]
+    if is_outside(row, count):
+        _no_operand(site, NO_RESULT, RESULT, operand, record[words.FIRST_RESULT], count)
+    word, bit = words.PLANNED + (row >> 6), 1 << (row & 63)
+    if record[word] & bit == 0:
+        record[word] |= bit
+        record[words.LEVELS + row] = 0
+    record[words.OPERAND] = row
+    return operand
+
+
+def unplanned(site: int, operand: Any) -> Any:
+    """A source or a result, whichever the hook plans, that is accessed nowhere."""
+    record = fault_record()
+    first, count = record[words.FIRST_SOURCE], record[words.SOURCES]
+    if first < 0:
+        first, count = record[words.FIRST_RESULT], record[words.RESULTS]
+    row = operand - first
+    if is_outside(row, count):
+        _no_operand(site, NO_RESULT, RESULT, operand, first, count)
+    _plan_once(site, row, operand)
+    record[words.LEVELS + row] = EVERYWHERE
+    return operand
+
+
+def _plan_once(site: int, row: Any, operand: Any) -> None:
+    record = fault_record()
+    word, bit = words.PLANNED + (row >> 6), 1 << (row & 63)
+    if record[word] & bit:
+        fail(site, TWICE, operand, 0, 0)
+    record[word] |= bit
+    record[words.OPERAND] = row
+
+
+@noinline
+def _no_operand(site: int, none: int, other: int, operand: int, first: int, count: int) -> None:
+    fail(site, none if first < 0 else other, operand, first, first + count - 1)
+
+
+def merged(site: int, operand: Any) -> Any:
+    """A source that was planned before, for the level of the one whose plan is under way."""
+    if operand != UNSET:
+        record = fault_record()
+        first, count, own = record[words.FIRST_SOURCE], record[words.SOURCES], record[words.OPERAND]
+        row = operand - first
+        if is_outside(row, count):
+            _no_operand(site, NO_SOURCE, SOURCE, operand, first, count)
+        is_planned = record[words.PLANNED + (row >> 6)] & 1 << (row & 63) and row != own
+        if not is_planned or record[words.LEVELS + row] != record[words.LEVELS + own]:
+            fail(site, MERGED, operand, 0, 0)
+    return operand
+
+
+def width(site: int, operand: Any) -> Any:
+    """A result of the instruction, whose width is asked for."""
+    record = fault_record()
+    first, count = record[words.FIRST_WIDTH], record[words.WIDTHS]
+    if is_outside(operand - first, count):
+        _no_operand(site, NO_WIDTH, WIDTH, operand, first, count)
+    return operand
+
+
+def bank(site: int, given: Any) -> Any:
+    """A bank of the machine."""
+    return require(site, BANK, given, UNSET, fault_record()[words.BANKS] - 1)
+
+
+def slices(site: int, given: Any) -> Any:
+    """A mask of slices of a bank, at least one."""
+    count = fault_record()[words.SLICES]
+    if given != UNSET and (given < 1 or given >= 1 << count):
+        fail(site, SLICES, given, 1, (1 << count) - 1)
+    return given
+
+
+def row(site: int, given: Any) -> Any:
+    """A row of a bank."""
+    return require(site, ROW, given, UNSET, fault_record()[words.ROWS] - 1)
+
+
+def register(site: int, given: Any) -> Any:
+    """A register of a warp."""
+    return require(site, REGISTER, given, UNSET, fault_record()[words.REGISTERS] - 1)
+
+
+def warp(site: int, given: Any) -> Any:
+    """A warp slot of the machine."""
+    return require(site, WARP, given, UNSET, fault_record()[words.WARPS] - 1)
+
+
+def queue(site: int, plan: Any) -> Any:
+    """The plan of a call that may queue an access or a token."""
+    fault_record()[words.QUEUING] = site
+    return plan
+
+
+def asking(site: int, plan: Any) -> Any:
+    """The plan of a call that asks a table of the design."""
+    record = fault_record()
+    record[words.QUEUING] = site
+    record[words.TABLES] = plan.tables.shape[0] - plan.first_table
+    return plan
+
+
+def table(site: int, given: Any) -> Any:
+    """A table of the design."""
+    return require(site, TABLE, given, 0, fault_record()[words.TABLES] - 1)
+
+
+def source_level(site: int, level: Any) -> Any:
+    """The level of the source whose plan is under way."""
+    record = fault_record()
+    record[words.LEVELS + record[words.OPERAND]] = 1 << level
+    return level
+
+
+def result_level(site: int, level: Any) -> Any:
+    """One of the levels of a result."""
+    record = fault_record()
+    word = words.LEVELS + record[words.OPERAND]
+    if record[word] >> level & 1:
+        fail(site, TWICE_THERE, record[words.FIRST_RESULT] + record[words.OPERAND], 0, 0)
+    record[word] |= 1 << level
+    return level
+
+
+def own_source_level(site: int, level: Any) -> Any:
+    """The level of a source whose place in the register file is its register's."""
+    if level == 0:
+        _own_place(site)
+    return source_level(site, level)
+
+
+def level_alone(site: int, level: Any) -> Any:
+    """The level of a source in a design that merges none."""
+    return level
+
+
+def own_level_alone(site: int, level: Any) -> Any:
+    """The same where the place is the register's."""
+    if level == 0:
+        _own_place(site)
+    return level
+
+
+def own_result_level(site: int, level: Any) -> Any:
+    """The same of a result."""
+    if level == 0:
+        _own_place(site)
+    return result_level(site, level)
+
+
+def _own_place(site: int) -> None:
+    """The register is one that the warp holds."""
+    record = fault_record()
+    if record[words.IS_SHORT]:
+        _held(site)
+
+
+@noinline
+def _held(site: int) -> None:
+    record = fault_record()
+    register = record[words.REGISTER_OF + record[words.OPERAND]]
+    if register >= record[words.REGISTERS]:
+        fail(site, HELD, register, 0, record[words.REGISTERS] - 1)
+
+
+def moved_register(site: int, given: Any) -> Any:
+    """The register of a move, which nobody looks at where nothing is moved."""
+    fault_record()[words.REGISTER] = given
+    return given
+
+
+def moved_warp(site: int, given: Any) -> Any:
+    """Its warp."""
+    fault_record()[words.OTHER_WARP] = given
+    return given
+
+
+def moved(site: int, amount: Any) -> Any:
+    """How much is moved, now that register and warp are known."""
+    if amount != 0:
+        record = fault_record()
+        require(site, REGISTER, record[words.REGISTER], UNSET, record[words.REGISTERS] - 1)
+        require(site, WARP, record[words.OTHER_WARP], UNSET, record[words.WARPS] - 1)
+    return amount
+
+
+GUARDS: Mapping[str, Guard] = {
+    guard.__name__: guard
+    for guard in (
+        source, result, unplanned, merged, source_level, result_level, own_source_level, own_result_level, bank, slices,
+        row, register, warp, width, asking, table, moved_register, moved_warp, moved, queue,
+    )
+}  # fmt: skip
+"""By kind of argument what else is to be done with it."""
