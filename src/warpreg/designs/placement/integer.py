@@ -6,8 +6,11 @@ solution is cached.  The solver is HiGHS.
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -113,16 +116,31 @@ def _solve(gains: Sequence[float], rows: Sequence[Row], limit_s: float) -> Solut
     flat = np.array([term for terms, _ in rows for term in terms])
     matrix = csr_array((flat[:, 1].astype(float), flat[:, 0], starts), shape=(len(rows), len(gains)))
     gain: NDArray[np.float64] = np.array(gains)
-    found = milp(
-        c=-gain,
-        constraints=LinearConstraint(matrix, ub=np.array([most for _, most in rows], float)),
-        integrality=np.ones(len(gains)),
-        bounds=Bounds(0, 1),
-        options={"time_limit": limit_s, "mip_rel_gap": GAP, "node_limit": NODES},
-    )
+    with _silent_solver():
+        found = milp(
+            c=-gain,
+            constraints=LinearConstraint(matrix, ub=np.array([most for _, most in rows], float)),
+            integrality=np.ones(len(gains)),
+            bounds=Bounds(0, 1),
+            options={"time_limit": limit_s, "mip_rel_gap": GAP, "node_limit": NODES},
+        )
     if found.x is None:
         return Solution((), 0.0, sum(one for one in gains if one > 0), False)
     taken = tuple(int(v) for v in np.flatnonzero(found.x > 0.5))
     reached = float(sum(gains[v] for v in taken))
     bound = -found.mip_dual_bound if found.mip_dual_bound is not None else np.inf
     return Solution(taken, reached, max(float(bound), reached), found.status == 0)
+
+
+@contextlib.contextmanager
+def _silent_solver() -> Iterator[None]:
+    """Discard lines that HiGHS writes to the standard output of the process whatever its options are."""
+    sys.stdout.flush()
+    kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nothing)

@@ -1,0 +1,30 @@
+"""The solver of 0-1 packing programs."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from warpreg.designs.placement import integer
+
+
+def test_lines_of_the_solver_do_not_reach_the_output(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Two variables share one place: the one with the larger gain takes it, and the output is ours alone."""
+    solver = integer.milp
+
+    def talkative(*arguments: Any, **options: Any) -> Any:
+        os.write(1, b"HighsMipSolverData\n")
+        return solver(*arguments, **options)
+
+    monkeypatch.setattr(integer, "milp", talkative)
+    program = integer.Packing()
+    first, second = program.variable(2.25), program.variable(3.25)
+    program.at_most(1, [(first, 1), (second, 1)])
+    print("before")
+    assert integer.solve(program, 10.0).taken == (second,)
+    print("after")
+    assert capfd.readouterr().out == "before\nafter\n"
