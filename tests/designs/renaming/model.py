@@ -40,9 +40,10 @@ class Model:
     """One SM with ``physical`` registers.
 
     ``packs``: values take as many slices as they need, else all four.  ``frees``: at the last read.  ``coalesces``: two
-    sources share a read, if they are in one physical register.  ``buddy`` gives CORF's pairs.  ``dual`` and ``side``
-    make it CORF++: any two rows of a bank share a read, each bank is an equal part of the physical registers, and a
-    warp has one bank.  Without ``dual`` physical register p is in bank p mod ``banks``.
+    sources share a read, if they are in one physical register or, with ``dual``, in one bank.  ``buddy`` gives CORF's
+    pairs; slices are held for them if it ``reserves``.  ``side`` gives the sides of CORF++.  With ``warp_banks`` each
+    bank is an equal part of the physical registers and a warp has one bank; else physical register p is in bank p mod
+    ``banks``.
     """
 
     physical: int
@@ -52,6 +53,8 @@ class Model:
     coalesces: bool = False
     dual: bool = False
     adjacent: bool = True
+    reserves: bool = True
+    warp_banks: bool = False
     buddy: Mapping[int, int] = field(default_factory=dict)
     side: Mapping[int, Side] = field(default_factory=dict)
     place: dict[Key, Place] = field(default_factory=dict)
@@ -62,12 +65,19 @@ class Model:
         """One instruction; returns the registers of each read access."""
         reads = self.read(warp, [source.register for source in sources])
         for source in sources:
-            if self.frees and source.last and (warp, source.register) in self.place:
-                self.release((warp, source.register))
-                self.counts["released"] += 1
+            self.end_of_source(warp, source)
         for result in results:
             self.write((warp, result.register), result)
         return reads
+
+    def end_of_source(self, warp: int, source: Source) -> None:
+        if self.frees and source.last:
+            self.kill((warp, source.register))
+
+    def kill(self, key: Key) -> None:
+        """Nothing reads the register any more."""
+        self.counts["released"] += key in self.place
+        self.release(key)
 
     def read(self, warp: int, registers: Sequence[int]) -> list[list[int]]:
         groups: list[list[int]] = []
@@ -91,7 +101,7 @@ class Model:
         return together and not these & those
 
     def bank(self, position: int) -> int:
-        return position * self.banks // self.physical if self.dual else position % self.banks
+        return position * self.banks // self.physical if self.warp_banks else position % self.banks
 
     def write(self, key: Key, result: Result) -> None:
         size = result.size if self.packs else 4
@@ -105,7 +115,7 @@ class Model:
                 self.counts["grown"] += 1
                 self.counts["carried"] += result.partial
         if self.frees and result.dead:
-            self.release(key)
+            self.kill(key)
 
     def shrink(self, key: Key, size: int, partial: bool) -> None:
         position, slices = self.place[key]
@@ -130,7 +140,7 @@ class Model:
     def hold(self, key: Key) -> None:
         """The rest of an empty physical register waits for the buddy of what is placed there."""
         other = (key[0], self.buddy.get(key[1], -1))
-        if other[1] < 0:
+        if other[1] < 0 or not self.reserves:
             return
         position, slices = self.place[key]
         if other in self.place:
@@ -150,9 +160,11 @@ class Model:
     def choose(self, key: Key, size: int) -> Place | None:
         warp, register = key
         everywhere = range(self.physical)
-        if self.dual:
-            share = self.physical // self.banks
-            bank = range(warp % self.banks * share, (warp % self.banks + 1) * share)
+        if self.warp_banks or self.dual:
+            bank = everywhere
+            if self.warp_banks:
+                rows = self.physical // self.banks
+                bank = range(warp % self.banks * rows, (warp % self.banks + 1) * rows)
             wanted = {"left": frozenset(range(4 - size, 4)), "right": frozenset(range(size))}.get(
                 self.side.get(register, "")
             )

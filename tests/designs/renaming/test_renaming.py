@@ -13,9 +13,19 @@ from tests.designs.renaming.model import Model, Place, Result, Side, Source
 
 from warpreg.designs.affinity.alignment import ANY_SIDE, LEFT, RIGHT
 from warpreg.designs.affinity.pairs import NO_BUDDY
-from warpreg.designs.renaming.free_map import HELD, ROWS, all_free, first_position, fitting_rows, give, take
+from warpreg.designs.renaming.free_map import (
+    HELD,
+    RIGHTMOST,
+    all_free,
+    first_end,
+    first_position,
+    fitting_ends,
+    fitting_sizes,
+    give,
+    take,
+)
 from warpreg.designs.renaming.policies import beside_buddy, first_fit, hold_for_buddy, to_its_side
-from warpreg.designs.renaming.slices import FULL, longest_run, lowest_slices, shrunk, size_of
+from warpreg.designs.renaming.slices import FULL, longest_run, lowest_slices, shrunk, size_of, slice_table
 from warpreg.designs.renaming.table import (
     UNMAPPED,
     collect_source,
@@ -40,10 +50,17 @@ SIDE: dict[int, Side] = {0: "left", 1: "right", 2: "left", 3: "right"}
 class State(NamedTuple):
     """The fields of `free_map` and `table`, for one SM."""
 
-    spare: int
+    resident: Any
+    has_sides: bool
+    lowest: Any
+    kept_left: Any
+    kept_right: Any
     fitting: Any
     free: Any
+    fitting_sides: Any
     fits: Any
+    sides: Any
+    begin: Any
     in_use: Any
     table: Any
     pending: Any
@@ -57,7 +74,17 @@ class State(NamedTuple):
 def fresh(physical: int, spare: int = 0, adjacent: bool = True) -> State:
     of_sm = {name: row[np.newaxis].copy() for name, row in (all_free(physical) | no_places(physical)).items()}
     of_warp = {name: np.repeat(row[np.newaxis], WARPS, axis=0) for name, row in empty_table(REGISTERS).items()}
-    return State(spare=spare, fitting=fitting_rows(adjacent), **of_sm, **of_warp)
+    return State(
+        resident=np.array([[physical - spare]]),
+        has_sides=True,
+        lowest=slice_table(lowest_slices, adjacent),
+        kept_left=slice_table(shrunk, True),
+        kept_right=slice_table(shrunk, False),
+        fitting=fitting_sizes(adjacent),
+        fitting_sides=fitting_ends(),
+        **of_sm,
+        **of_warp,
+    )
 
 
 def check(state: State) -> None:
@@ -75,10 +102,10 @@ def check(state: State) -> None:
     assert ((state.free[0] & FULL) == (FULL & ~used)).all()
     assert state.in_use[0, 0] == np.count_nonzero(used)
     for position, free in enumerate(state.free[0]):
-        rows = 0
-        for row in range(ROWS):
-            rows |= (int(state.fits[0, row, position // 32]) >> position % 32 & 1) << row
-        assert rows == state.fitting[free]
+        assert int(state.fits[0, position // 16]) >> position % 16 * 4 & 0xF == state.fitting[free]
+        assert int(state.sides[0, position // 8]) >> position % 8 * 8 & 0x3F == state.fitting_sides[free]
+        for size in range(1, 5):
+            assert not state.fitting[free] >> size - 1 & 1 or position // 16 >= state.begin[0, size - 1]
 
 
 def placed(state: State) -> dict[tuple[int, int], Place]:
@@ -93,29 +120,29 @@ Choose = Callable[[State, int, int, int], int]
 
 
 def by_first_fit(state: State, warp: int, register: int, size: int) -> int:
-    return first_fit(state, 0, size, True, 0, state.free.shape[1])
+    return first_fit(state, 0, size, 0, state.free.shape[1])
 
 
 def of_any_slices(state: State, warp: int, register: int, size: int) -> int:
-    return first_fit(state, 0, size, False, 0, state.free.shape[1])
+    return first_fit(state, 0, size, 0, state.free.shape[1])
 
 
 def by_pairs(state: State, warp: int, register: int, size: int) -> int:
-    return beside_buddy(state, 0, warp, BUDDY.get(register, NO_BUDDY), size, True)
+    return beside_buddy(state, 0, warp, BUDDY.get(register, NO_BUDDY), size)
 
 
 def by_sides(state: State, warp: int, register: int, size: int) -> int:
     """Two banks."""
     side = {"left": LEFT, "right": RIGHT, "": ANY_SIDE}[SIDE.get(register, "")]
     rows = state.free.shape[1] // 2
-    return to_its_side(state, 0, side, size, warp % 2 * rows, (warp % 2 + 1) * rows, True)
+    return to_its_side(state, 0, side, size, warp % 2 * rows, (warp % 2 + 1) * rows)
 
 
 POLICIES: dict[str, tuple[Choose, dict[str, Any]]] = {
     "first fit": (by_first_fit, {}),
     "any slices": (of_any_slices, {"adjacent": False}),
     "pairs": (by_pairs, {"buddy": BUDDY}),
-    "sides": (by_sides, {"dual": True, "banks": 2, "side": SIDE}),
+    "sides": (by_sides, {"dual": True, "warp_banks": True, "banks": 2, "side": SIDE}),
 }
 
 
@@ -125,6 +152,7 @@ def write(state: State, choose: Choose, warp: int, register: int, size: int, par
     if stays(state, 0, warp, register, size):
         if not (left and partial):
             shrink(state, 0, warp, register, size, left)
+        state.dying[warp, register] = 0
         return
     entry = choose(state, warp, register, size)
     if entry == UNMAPPED:
@@ -263,7 +291,7 @@ def test_the_first_position_in_a_range(taken: set[int], begin: int, count: int) 
         take(state, 0, position, 1)
     end = min(100, begin + count)
     expected = next((p for p in range(begin, end) if p not in taken), -1)
-    assert first_position(state, 0, 3, begin, end) == expected
+    assert first_position(state, 0, 4, begin, end) == first_end(state, 0, RIGHTMOST, begin, end) == expected
     for position in taken:
         give(state, 0, position, 1)
-    assert first_position(state, 0, 3, begin, end) == begin
+    assert first_position(state, 0, 4, begin, end) == first_end(state, 0, RIGHTMOST, begin, end) == begin

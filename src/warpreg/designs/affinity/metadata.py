@@ -3,9 +3,17 @@
 CORF (thesis §2.4.2): an instruction of 64 bits has 10 bits of opcode and four pairs of register numbers of 6 bits each.
 Kernels of more than 64 registers need longer numbers ("can also be adapted", §2.4.2); then fewer pairs fit.  CORF++
 (§2.5.1): two bits for each register, as many instructions as their 54 bits of payload require.
+
+In code, a metadata instruction is a ``pmevent``, which has no operands in registers and no effect: it is fetched, it
+issues like any control instruction, and it counts in the size of the code.
 """
 
 from __future__ import annotations
+
+from warpreg.codegen.passes.base import with_blocks
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import Kernel
+from warpreg.ir.operands import Immediate
 
 INSTRUCTION_BITS = 64
 OPCODE_BITS = 10
@@ -33,3 +41,22 @@ def alignment_instructions(registers: int) -> int:
 def code_growth(instructions: int, added: int) -> float:
     """The added share of a kernel's static code (thesis §2.8, Figure 2.19); all instructions have the same size."""
     return added / instructions
+
+
+def with_metadata(kernel: Kernel, count: int) -> Kernel:
+    """The kernel with so many metadata instructions at its start; the kernel itself if there are none."""
+    if count == 0:
+        return kernel
+    first = kernel.blocks[0]
+    added = Instruction("pmevent", (), (Immediate(0),))
+    return with_blocks(kernel, {first.index: [*[added] * count, *first.instructions]})
+
+
+def leading_metadata(kernel: Kernel) -> int:
+    """The metadata instructions at the start of a kernel."""
+    count = 0
+    for instruction in kernel.blocks[0].instructions:
+        if instruction.opcode != "pmevent" or instruction.location is not None:
+            break
+        count += 1
+    return count

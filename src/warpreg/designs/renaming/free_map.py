@@ -1,11 +1,12 @@
 """Which slices of an SM's physical registers are free: four bits for each register (thesis §2.4.3, §2.8).
 
-A state that uses it has these fields.  Kernel-wide: ``fitting`` [free slices], see `fitting_rows`.  Per SM: ``free``
-[position], the free slices of each physical register, with HELD if only a certain register may use them; ``fits`` [row,
-word], a bit for each position, 1 if a value of that row's kind fits; ``in_use`` [1], physical registers with a slice
-that is not free.  A position is the number of a physical register in the order in which first fit looks at them.
-
-The rows make a search a scan over words of 32 positions.
+A state that uses it has these fields.  Kernel-wide: ``fitting`` [free slices], see `fitting_sizes`; ``fitting_sides``,
+the same of `fitting_ends`, and ``has_sides``, whether these are kept.  Per SM: ``free`` [position], the free slices of
+each physical register, with HELD if only a certain register may use them; ``fits`` [word], four bits for each of 16
+positions, bit ``size`` - 1 set if so many slices are free there; ``sides`` [word], the same with eight bits for each of
+8 positions; ``begin`` [size - 1], a word of ``fits`` before which nothing of that size fits; ``in_use`` [1], physical
+registers with a slice that is not free.  A position is the number of a physical register in the order in which first
+fit looks at them.
 """
 
 from __future__ import annotations
@@ -15,89 +16,124 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.renaming.slices import FULL, WHOLE, left_slices, longest_run, right_slices, size_of
+from warpreg.designs.renaming.slices import FULL, WHOLE, int64, left_slices, longest_run, right_slices, size_of
 
 HELD = 16
 """Flag of a position whose free slices are reserved."""
 NOWHERE = -1
-ANYWHERE, LEFTMOST, RIGHTMOST = 0, 4, 7
-"""First row of the kinds: ``size`` slices at any place (1 to 4), the most or the least significant ones (1 to 3)."""
-ROWS = 10
-BITS = 32
-"""Positions of a word."""
+RIGHTMOST, LEFTMOST = 0, 3
+"""First bit of the least, and of the most significant slices in ``fitting_sides``, for 1 to 3 of them."""
+SIZES_SHIFT, SIDES_SHIFT = 4, 3
+"""Positions of a word, as powers of two."""
+SIZES_BITS, SIDES_BITS = 2, 3
+"""Bits of a position, as powers of two."""
+EACH_OF_16 = 0x1111111111111111
+EACH_OF_8 = 0x0101010101010101
 
 
-def fitting_rows(adjacent: bool) -> NDArray[np.int64]:
-    """For each value of ``free`` the rows that it fits, as bits; a value's slices may have to be ``adjacent``."""
-    rows = np.zeros(2 * HELD, np.int64)
+def fitting_sizes(adjacent: bool) -> NDArray[np.int64]:
+    """For each value of ``free`` the sizes that fit, as bits; a value's slices may have to be ``adjacent``."""
+    sizes = [longest_run(free) if adjacent else size_of(free) for free in range(HELD)]
+    return np.array([(1 << size) - 1 for size in sizes] + [0] * HELD, np.int64)
+
+
+def fitting_ends() -> NDArray[np.int64]:
+    """For each value of ``free`` the numbers of slices that are free on each side, as bits."""
+    found = np.zeros(2 * HELD, np.int64)
     for free in range(HELD):
-        most = longest_run(free) if adjacent else size_of(free)
-        rows[free] = (1 << most) - 1
         for size in range(1, WHOLE):
-            rows[free] |= _has(free, left_slices(size)) << LEFTMOST + size - 1
-            rows[free] |= _has(free, right_slices(size)) << RIGHTMOST + size - 1
-    return rows
+            found[free] |= (free & right_slices(size) == right_slices(size)) << RIGHTMOST + size - 1
+            found[free] |= (free & left_slices(size) == left_slices(size)) << LEFTMOST + size - 1
+    return found
 
 
 def all_free(positions: int) -> dict[str, NDArray[Any]]:
     """The initial rows of an SM with so many physical registers, by field."""
-    words = -(-positions // BITS)
-    fits = np.full(words, (1 << BITS) - 1, np.int64)
-    fits[-1] >>= words * BITS - positions
+    fits = np.full(-(-positions >> SIZES_SHIFT), -1, np.int64)
+    sides = np.full(-(-positions >> SIDES_SHIFT), -1, np.int64)
+    for words, shift, bits in ((fits, SIZES_SHIFT, SIZES_BITS), (sides, SIDES_SHIFT, SIDES_BITS)):
+        if rest := positions % (1 << shift):
+            words[-1] = (1 << (rest << bits)) - 1
     return {
-        "free": np.full(positions, FULL, np.int64),
-        "fits": np.tile(fits, (ROWS, 1)),
+        "free": np.full(positions, FULL, np.uint8),
+        "fits": fits,
+        "sides": sides,
+        "begin": np.zeros(WHOLE, np.int64),
         "in_use": np.zeros(1, np.int64),
     }
 
 
-def first_position(state: Any, sm: int, row: int, begin: int, end: int) -> int:
-    """The first position from ``begin`` on, before ``end``, that fits a row; NOWHERE if there is none."""
-    word = begin // BITS
-    bits = state.fits[sm, row, word] & -1 << begin % BITS
-    while bits == 0:
+def first_position(state: Any, sm: int, size: int, begin: int, end: int) -> int:
+    """The first position from ``begin`` on, before ``end``, with so many free slices; NOWHERE if there is none."""
+    first, last = begin >> SIZES_SHIFT, end - 1 >> SIZES_SHIFT
+    word = max(first, state.begin[sm, size - 1])
+    bits = 0
+    while word <= last:
+        bits = state.fits[sm, word] >> size - 1 & EACH_OF_16
+        if word == first:
+            bits &= -1 << ((begin & (1 << SIZES_SHIFT) - 1) << SIZES_BITS)
+        if bits:
+            break
         word += 1
-        if word * BITS >= end:
-            return NOWHERE
-        bits = state.fits[sm, row, word]
-    position = word * BITS + lowest_bit(bits)
-    return position if position < end else NOWHERE
+    if begin == 0:
+        state.begin[sm, size - 1] = word
+    position = (word << SIZES_SHIFT) + (lowest_bit(bits) >> SIZES_BITS)
+    return position if bits and position < end else NOWHERE
+
+
+def first_end(state: Any, sm: int, bit: int, begin: int, end: int) -> int:
+    """The first position in that range with free slices on one side: a ``bit`` of `fitting_ends`."""
+    first, last = begin >> SIDES_SHIFT, end - 1 >> SIDES_SHIFT
+    for word in range(first, last + 1):
+        bits = state.sides[sm, word] >> bit & EACH_OF_8
+        if word == first:
+            bits &= -1 << ((begin & (1 << SIDES_SHIFT) - 1) << SIDES_BITS)
+        if bits:
+            position = (word << SIDES_SHIFT) + (lowest_bit(bits) >> SIDES_BITS)
+            return position if position < end else NOWHERE
+    return NOWHERE
 
 
 def take(state: Any, sm: int, position: int, mask: int) -> None:
     """Slices of a position are no longer free."""
-    set_free(state, sm, position, state.free[sm, position] & ~mask)
+    set_free(state, sm, position, int64(state.free[sm, position]) & ~mask)
 
 
 def give(state: Any, sm: int, position: int, mask: int) -> None:
     """Slices of a position are free again; an empty position is held for nobody."""
-    free = state.free[sm, position] | mask
+    free = int64(state.free[sm, position]) | mask
     set_free(state, sm, position, FULL if free & FULL == FULL else free)
 
 
 def set_free(state: Any, sm: int, position: int, free: int) -> None:
     """Change what is free at a position, flag included (never set where everything is free)."""
-    old = state.free[sm, position]
+    old = int64(state.free[sm, position])
     state.free[sm, position] = free
     if old == FULL and free != FULL:
         state.in_use[sm, 0] += 1
     elif old != FULL and free == FULL:
         state.in_use[sm, 0] -= 1
-    changed = state.fitting[old] ^ state.fitting[free]
-    row = 0
-    while changed:
-        if changed & 1:
-            state.fits[sm, row, position // BITS] ^= 1 << position % BITS
-        changed >>= 1
-        row += 1
+    word, place = position >> SIZES_SHIFT, (position & (1 << SIZES_SHIFT) - 1) << SIZES_BITS
+    sizes = state.fitting[free]
+    state.fits[sm, word] ^= (state.fitting[old] ^ sizes) << place
+    if sizes > state.fitting[old]:
+        for size in range(WHOLE):
+            if sizes >> size & 1 and state.begin[sm, size] > word:
+                state.begin[sm, size] = word
+    if state.has_sides:
+        place = (position & (1 << SIDES_SHIFT) - 1) << SIDES_BITS
+        state.sides[sm, position >> SIDES_SHIFT] ^= (state.fitting_sides[old] ^ state.fitting_sides[free]) << place
 
 
 def lowest_bit(bits: int) -> int:
-    """The number of the lowest of up to 32 bits, at least one of which is set."""
+    """The number of the lowest of up to 63 bits; of none it is 63."""
     place = 0
+    if bits & 0xFFFFFFFF == 0:
+        bits >>= 32
+        place = 32
     if bits & 0xFFFF == 0:
         bits >>= 16
-        place = 16
+        place += 16
     if bits & 0xFF == 0:
         bits >>= 8
         place += 8
@@ -108,7 +144,3 @@ def lowest_bit(bits: int) -> int:
         bits >>= 2
         place += 2
     return place + (bits & 1 == 0)
-
-
-def _has(free: int, mask: int) -> bool:
-    return free & mask == mask

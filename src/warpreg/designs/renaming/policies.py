@@ -1,6 +1,7 @@
 """Where a value goes: first fit (packing), beside its buddy (CORF, thesis §2.4.3), to its side (CORF++, §2.5.3).
 
-Each function returns an entry of the table, or UNMAPPED if nothing is free; nothing is taken yet.
+Each function returns an entry of the table, or UNMAPPED if nothing is free; nothing is taken yet.  Kernel-wide, the
+state has ``lowest`` [free slices, bytes], the slices that first fit takes of a position (`lowest_slices`).
 """
 
 from __future__ import annotations
@@ -10,78 +11,76 @@ from typing import Any
 from warpreg.designs.affinity.alignment import ANY_SIDE, LEFT
 from warpreg.designs.affinity.pairs import NO_BUDDY
 from warpreg.designs.renaming.free_map import (
-    ANYWHERE,
     HELD,
     LEFTMOST,
     NOWHERE,
     RIGHTMOST,
+    first_end,
     first_position,
     set_free,
 )
 from warpreg.designs.renaming.slices import (
     FULL,
     WHOLE,
+    int64,
     left_slices,
-    longest_run,
-    lowest_slices,
     right_slices,
-    size_of,
 )
-from warpreg.designs.renaming.table import UNMAPPED, entry_of, position_of
+from warpreg.designs.renaming.table import UNMAPPED, entry_of, mask_of, position_of
 
 
-def first_fit(state: Any, sm: int, size: int, adjacent: bool, begin: int, end: int) -> int:
+def first_fit(state: Any, sm: int, size: int, begin: int, end: int) -> int:
     """The lowest free slices of the first position that has enough of them."""
-    position = first_position(state, sm, ANYWHERE + size - 1, begin, end)
+    position = first_position(state, sm, size, begin, end)
     if position == NOWHERE:
         return UNMAPPED
-    return entry_of(position, lowest_slices(state.free[sm, position], size, adjacent))
+    return entry_of(position, int64(state.lowest[state.free[sm, position], size]))
 
 
-def beside_buddy(state: Any, sm: int, warp: int, buddy: int, size: int, adjacent: bool) -> int:
+def beside_buddy(state: Any, sm: int, warp: int, buddy: int, size: int) -> int:
     """The buddy's position if the value fits there; an empty position if the buddy has none; else first fit."""
     end = state.free.shape[1]
     if buddy == NO_BUDDY:
-        return first_fit(state, sm, size, adjacent, 0, end)
-    other = state.table[warp, buddy]
+        return first_fit(state, sm, size, 0, end)
+    other = int64(state.table[warp, buddy])
     if other == UNMAPPED:
-        position = first_position(state, sm, ANYWHERE + WHOLE - 1, 0, end)
+        position = first_position(state, sm, WHOLE, 0, end)
         if position != NOWHERE:
             return entry_of(position, right_slices(size))
-        return first_fit(state, sm, size, adjacent, 0, end)
+        return first_fit(state, sm, size, 0, end)
     position = position_of(other)
-    free = state.free[sm, position] & FULL
-    if size <= (longest_run(free) if adjacent else size_of(free)):
-        return entry_of(position, lowest_slices(free, size, adjacent))
-    return first_fit(state, sm, size, adjacent, 0, end)
+    mask = int64(state.lowest[state.free[sm, position] & FULL, size])
+    if mask:
+        return entry_of(position, mask)
+    return first_fit(state, sm, size, 0, end)
 
 
 def hold_for_buddy(state: Any, sm: int, warp: int, register: int, buddy: int) -> None:
     """A register of a pair has been placed: the slices beside it wait for its buddy, those of the buddy no longer for
     it.
     """
-    position = position_of(state.table[warp, register])
-    other = state.table[warp, buddy]
+    entry, other = int64(state.table[warp, register]), int64(state.table[warp, buddy])
+    position = position_of(entry)
     if other == UNMAPPED:
-        free = state.free[sm, position]
-        alone = size_of(free & FULL) + size_of(state.table[warp, register] & FULL) == WHOLE
+        free = int64(state.free[sm, position])
+        alone = free | mask_of(entry) == FULL
         if alone and free != 0:
             set_free(state, sm, position, free | HELD)
     else:
         held = position_of(other)
-        set_free(state, sm, held, state.free[sm, held] & FULL)
+        set_free(state, sm, held, int64(state.free[sm, held]) & FULL)
 
 
-def to_its_side(state: Any, sm: int, side: int, size: int, begin: int, end: int, adjacent: bool) -> int:
+def to_its_side(state: Any, sm: int, side: int, size: int, begin: int, end: int) -> int:
     """The first position of a bank (``begin`` to ``end``) whose slices of that side are free; else first fit there,
     else in any bank.
     """
     if side != ANY_SIDE and size < WHOLE:
         left = side == LEFT
-        position = first_position(state, sm, (LEFTMOST if left else RIGHTMOST) + size - 1, begin, end)
+        position = first_end(state, sm, (LEFTMOST if left else RIGHTMOST) + size - 1, begin, end)
         if position != NOWHERE:
             return entry_of(position, left_slices(size) if left else right_slices(size))
-    entry = first_fit(state, sm, size, adjacent, begin, end)
+    entry = first_fit(state, sm, size, begin, end)
     if entry == UNMAPPED:
-        entry = first_fit(state, sm, size, adjacent, 0, state.free.shape[1])
+        entry = first_fit(state, sm, size, 0, state.free.shape[1])
     return entry

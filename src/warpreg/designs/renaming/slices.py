@@ -5,6 +5,14 @@ A value of ``size`` bytes occupies as many slices; its lowest byte is in the low
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+int64: Any = np.int64
+"""Makes a stored number one that compiled code and plain Python calculate with in the same way."""
 FULL = 0b1111
 WHOLE = 4
 """Slices of a physical register, and the bytes of a value that is not narrow."""
@@ -35,19 +43,29 @@ def left_slices(size: int) -> int:
 
 
 def lowest_slices(free: int, size: int, adjacent: bool) -> int:
-    """The lowest ``size`` of the free slices, next to each other if ``adjacent``; there must be as many."""
-    if not adjacent:
-        return shrunk(free, size, False)
-    mask = right_slices(size)
-    while mask & ~free:
-        mask <<= 1
-    return mask
+    """The lowest ``size`` of the free slices, next to each other if ``adjacent``; 0 if there are not as many."""
+    found = [
+        mask
+        for mask in range(1, FULL + 1)
+        if size_of(mask) == size and not mask & ~free and (longest_run(mask) == size or not adjacent)
+    ]
+    return min(found, key=_slice_numbers, default=0)
 
 
 def shrunk(mask: int, size: int, left: bool) -> int:
-    """The slices that a narrower value keeps of its own: the most significant ones if it is left-aligned."""
-    drop = 1 if left else 1 << WHOLE - 1
-    while size_of(mask) > size:
-        mask &= ~drop
-        drop = drop << 1 if left else drop >> 1
-    return mask
+    """The slices that a value of ``size`` bytes or less keeps of its own: the most significant ones if it is
+    left-aligned.
+    """
+    slices = _slice_numbers(mask)
+    kept = slices[-size:] if left else slices[:size]
+    return sum(1 << one for one in kept)
+
+
+def slice_table(function: Callable[[int, int, bool], int], flag: bool) -> NDArray[np.uint8]:
+    """The values of one of the two functions by mask and size, uint8[16, 5]."""
+    sizes = range(1, WHOLE + 1)
+    return np.array([[0, *(function(mask, size, flag) for size in sizes)] for mask in range(FULL + 1)], np.uint8)
+
+
+def _slice_numbers(mask: int) -> list[int]:
+    return [one for one in range(WHOLE) if mask >> one & 1]

@@ -1,16 +1,16 @@
 """The renaming table: the physical register and the slices of each register of a warp (thesis §2.4.3, §2.6).
 
-A state that uses it has these fields besides those of `free_map`.  Kernel-wide: ``spare``, the most superseded places
-of an SM.  Per warp: ``table`` [register], the entry (``position * 16 + mask``, UNMAPPED without a value); ``pending``
-[register], sources that have issued and that the collector has not read yet; ``dying`` [register], whether the value is
-dead once these are read; ``superseded`` [register], the first of its places that only pending sources still need.  Per
-SM: ``next_place`` and ``place_mask`` [position * 4 + lowest slice], chains of superseded places; ``places`` [1], how
-many there are.
+A state that uses it has these fields besides those of `free_map`.  Kernel-wide: ``kept_left`` and ``kept_right`` [mask,
+bytes], the slices of a value that shrinks (`shrunk`).  Per warp: ``table`` [register], the entry (``position * 16 +
+mask``, UNMAPPED without a value); ``pending`` [register], sources that have issued and that the collector has not read
+yet; ``dying`` [register], whether the value is dead once these are read; ``superseded`` [register], the first of its
+places that only pending sources still need.  Per SM: ``next_place`` and ``place_mask`` [position * 4 + lowest slice],
+chains of superseded places; ``places`` [1], how many there are; ``resident`` [0], the registers of its warps.
 
 A source reads where its register was when it issued.  If a result of the register is ready before that, it gets another
 place, and the old one is free when no source of the register is pending any more.  Such places need room beyond one
-physical register for each register of the resident warps; without it (``spare``) the result is written in place, as a
-plain register file always does.
+physical register for each register of the resident warps; without it the result is written in place, as a plain
+register file always does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.renaming.free_map import give, take
-from warpreg.designs.renaming.slices import WHOLE, shrunk, size_of
+from warpreg.designs.renaming.slices import WHOLE, int64, size_of
 
 UNMAPPED = 0
 NO_PLACE = -1
@@ -47,18 +47,18 @@ def mask_of(entry: int) -> int:
 def empty_table(registers: int) -> dict[str, NDArray[Any]]:
     """The initial rows of a warp, by field."""
     return {
-        "table": np.full(registers, UNMAPPED, np.int64),
-        "pending": np.zeros(registers, np.int64),
+        "table": np.full(registers, UNMAPPED, np.int32),
+        "pending": np.zeros(registers, np.int32),
         "dying": np.zeros(registers, np.uint8),
-        "superseded": np.full(registers, NO_PLACE, np.int64),
+        "superseded": np.full(registers, NO_PLACE, np.int32),
     }
 
 
 def no_places(positions: int) -> dict[str, NDArray[Any]]:
     """The initial rows of an SM, by field."""
     return {
-        "next_place": np.full(positions * WHOLE, NO_PLACE, np.int64),
-        "place_mask": np.zeros(positions * WHOLE, np.int64),
+        "next_place": np.full(positions * WHOLE, NO_PLACE, np.int32),
+        "place_mask": np.zeros(positions * WHOLE, np.uint8),
         "places": np.zeros(1, np.int64),
     }
 
@@ -67,18 +67,22 @@ def stays(state: Any, sm: int, warp: int, register: int, size: int) -> bool:
     """Whether a result of so many bytes is written where its register is: it fits, and no pending source loses its
     value for which another place could be kept.
     """
-    entry = state.table[warp, register]
+    entry = int64(state.table[warp, register])
     if entry == UNMAPPED or size > size_of(mask_of(entry)):
         return False
-    return bool(state.pending[warp, register] == 0 or state.places[sm, 0] >= state.spare)
+    return state.pending[warp, register] == 0 or not has_room(state, sm)
+
+
+def has_room(state: Any, sm: int) -> bool:
+    """Whether another superseded place leaves a physical register for each register of the resident warps."""
+    return bool(state.places[sm, 0] + state.resident[sm, 0] < state.free.shape[1])
 
 
 def shrink(state: Any, sm: int, warp: int, register: int, size: int, left: bool) -> None:
-    """A value stays in place and gives back the slices that it no longer needs.  It lives."""
-    entry = state.table[warp, register]
-    state.dying[warp, register] = 0
+    """A value stays in place and gives back the slices that it no longer needs."""
+    entry = int64(state.table[warp, register])
     mask = mask_of(entry)
-    kept = shrunk(mask, size, left)
+    kept = int64(state.kept_left[mask, size] if left else state.kept_right[mask, size])
     if kept != mask:
         give(state, sm, position_of(entry), mask & ~kept)
         state.table[warp, register] = entry_of(position_of(entry), kept)
@@ -87,9 +91,9 @@ def shrink(state: Any, sm: int, warp: int, register: int, size: int, left: bool)
 def place(state: Any, sm: int, warp: int, register: int, entry: int) -> None:
     """A register gets a new place; its old one is free, at once or when the pending sources have been read."""
     take(state, sm, position_of(entry), mask_of(entry))
-    old = state.table[warp, register]
+    old = int64(state.table[warp, register])
     if old != UNMAPPED:
-        if state.pending[warp, register] and state.places[sm, 0] < state.spare:
+        if state.pending[warp, register] and has_room(state, sm):
             _supersede(state, sm, warp, register, old)
         else:
             give(state, sm, position_of(old), mask_of(old))
@@ -99,7 +103,7 @@ def place(state: Any, sm: int, warp: int, register: int, entry: int) -> None:
 
 def release(state: Any, sm: int, warp: int, register: int) -> None:
     """The value of a register is dead or moves: its slices are free."""
-    entry = state.table[warp, register]
+    entry = int64(state.table[warp, register])
     if entry != UNMAPPED:
         give(state, sm, position_of(entry), mask_of(entry))
         state.table[warp, register] = UNMAPPED
@@ -122,8 +126,9 @@ def collect_source(state: Any, sm: int, warp: int, register: int) -> bool:
         give_superseded(state, sm, warp, register)
     if state.dying[warp, register] == 0:
         return False
+    had_place: bool = state.table[warp, register] != UNMAPPED
     release(state, sm, warp, register)
-    return True
+    return had_place
 
 
 def kill(state: Any, sm: int, warp: int, register: int) -> bool:
@@ -159,9 +164,9 @@ def _supersede(state: Any, sm: int, warp: int, register: int, entry: int) -> Non
 
 def give_superseded(state: Any, sm: int, warp: int, register: int) -> None:
     """All superseded places of a register are free."""
-    at = state.superseded[warp, register]
+    at = int64(state.superseded[warp, register])
     while at != NO_PLACE:
-        give(state, sm, at // WHOLE, state.place_mask[sm, at])
+        give(state, sm, at // WHOLE, int64(state.place_mask[sm, at]))
         state.places[sm, 0] -= 1
-        at = state.next_place[sm, at]
+        at = int64(state.next_place[sm, at])
     state.superseded[warp, register] = NO_PLACE

@@ -1,0 +1,318 @@
+"""The hooks of the designs that rename.
+
+At issue the table is looked up for each source, and two sources may be planned as one read.  When the collector has
+read a source, a register that is dead may be released.  When a result leaves its unit, its width is known and it gets
+its place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.designs.interface import (
+    MRF,
+    READ,
+    UNSET,
+    Plan,
+    Program,
+    count,
+    extra,
+    hook,
+    level,
+    lookup,
+    read,
+    result_operands,
+    sm_of,
+    source_operands,
+    update,
+    width,
+    write,
+)
+from warpreg.designs.renaming.events import (
+    BUDDIES_PACKED,
+    BUDDIES_PLACED,
+    BYTES,
+    CARRIED,
+    COALESCEABLE,
+    COALESCED,
+    GROWN,
+    IN_USE,
+    METADATA,
+    MULTIPLE_SOURCES,
+    PLACED,
+    RELEASED,
+    RESIDENT,
+    SUPERSEDED,
+    UNPLACED,
+)
+from warpreg.designs.renaming.free_map import lowest_bit
+from warpreg.designs.renaming.policies import beside_buddy, first_fit, hold_for_buddy, to_its_side
+from warpreg.designs.renaming.slices import WHOLE, int64, size_of
+from warpreg.designs.renaming.state import BESIDE_BUDDY, TO_ITS_SIDE
+from warpreg.designs.renaming.table import (
+    UNMAPPED,
+    collect_source,
+    end_warp,
+    issue_source,
+    kill,
+    mask_of,
+    place,
+    position_of,
+    release,
+    shrink,
+    stays,
+)
+from warpreg.jit.records import by_reference
+
+RENAMING_TABLE = 0
+"""Its position among the tables of a design."""
+NO_BUDDY = -1
+RIGHT, LEFT = 1, 2
+WORD = 32
+"""Registers in a word of the hint ``released``."""
+
+
+@hook
+def plan_reads(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    if state.enabled:
+        issue_sources(by_reference(state), program, warp, pc, plan)
+    else:
+        for operand in source_operands(program, pc):
+            read(plan, operand, MRF)
+
+
+@hook
+def collected(state: Any, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
+    if state.enabled:
+        end_source(by_reference(state), program, warp, operand, plan)
+
+
+@hook
+def produced(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    renaming = by_reference(state)
+    for operand in result_operands(program, pc):
+        if state.enabled:
+            rename_result(renaming, program, warp, operand, plan)
+        else:
+            write(plan, operand, MRF)
+
+
+@hook
+def warp_start(state: Any, program: Program, warp: int) -> None:
+    state.resident[sm_of(program, warp), 0] += program.register_count
+
+
+@hook
+def warp_end(state: Any, program: Program, warp: int, plan: Plan) -> None:
+    if state.enabled:
+        end_warp(by_reference(state), plan.sm, warp)
+        level(plan, IN_USE, state.in_use[plan.sm, 0])
+    state.resident[plan.sm, 0] -= program.register_count
+    report_resident(by_reference(state), plan)
+
+
+def issue_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """An instruction issues: registers that are dead here are released, and its sources are planned."""
+    if pc < state.metadata:
+        count(plan, METADATA)
+    if state.resident[plan.sm, 0] != state.resident[plan.sm, 1]:
+        report_resident(state, plan)
+    if state.frees and program.hints.entered[pc]:
+        release_dead(state, program, warp, pc, plan)
+    if state.surveys:
+        survey_sources(state, program, warp, pc, plan)
+    plan_sources(state, program, warp, pc, plan)
+    if plan.detailed:
+        for operand in source_operands(program, pc):
+            issue_source(state, warp, program.source[operand], state.frees and program.last_read[operand] != 0)
+
+
+def end_source(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
+    """The collector has read a source.  A replay reads sources when they issue, so that none is ever pending there."""
+    register = program.source[operand]
+    if plan.detailed:
+        was_released = collect_source(state, plan.sm, warp, register)
+    else:
+        was_released = state.frees and program.last_read[operand] != 0 and kill(state, plan.sm, warp, register)
+    if was_released:
+        count(plan, RELEASED)
+        level(plan, IN_USE, state.in_use[plan.sm, 0])
+
+
+def report_resident(state: Any, plan: Plan) -> None:
+    """The registers of the warps that run."""
+    state.resident[plan.sm, 1] = state.resident[plan.sm, 0]
+    level(plan, RESIDENT, state.resident[plan.sm, 0])
+
+
+def table_index(state: Any, program: Program, warp: int, register: int, sm: int) -> int:
+    """The table's entry of a register: those of a warp are in all its banks, or in that of the warp."""
+    slot = warp - sm * program.slots
+    return register * program.slots + slot if state.warp_banks else slot * program.register_count + register
+
+
+def release_dead(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """The registers that died on the way to the block that begins here."""
+    block = program.hints.entered[pc] - 1
+    for word in range(program.hints.released.shape[1]):
+        bits = program.hints.released[block, word]
+        while bits:
+            register = word * WORD + lowest_bit(bits)
+            bits &= bits - 1
+            if kill(state, plan.sm, warp, register):
+                count(plan, RELEASED)
+    level(plan, IN_USE, state.in_use[plan.sm, 0])
+
+
+def plan_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """Look up each source; a read delivers one or two of them."""
+    if program.hints.multiple[pc]:
+        count(plan, MULTIPLE_SOURCES)
+        if state.coalesces:
+            plan_shared(state, program, warp, pc, plan)
+            return
+    for operand in source_operands(program, pc):
+        entry = look_up(state, program, warp, pc, operand, plan)
+        read_place(state, operand, entry, UNSET, plan)
+
+
+def plan_shared(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """Each source shares the read of the first one before it that it can share one with."""
+    first = program.source_start[pc]
+    shared = 0
+    for operand in source_operands(program, pc):
+        entry = look_up(state, program, warp, pc, operand, plan)
+        leader = UNSET
+        for other in range(first, operand):
+            if leader == UNSET and not shared >> other - first & 1:
+                before = int64(state.table[warp, program.source[other]])
+                if can_share(state, entry, before):
+                    leader = other
+                    shared |= 1 << leader - first | 1 << operand - first
+        read_place(state, operand, entry, leader, plan)
+    count(plan, COALESCED, shared != 0)
+
+
+def look_up(state: Any, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> int:
+    """The entry of a source; a register that the instruction names again is not looked up again."""
+    register = program.source[operand]
+    if program.hints.first[operand]:
+        lookup(plan, RENAMING_TABLE, table_index(state, program, warp, register, plan.sm))
+    entry: int = int64(state.table[warp, register])
+    return entry
+
+
+def survey_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """Count the sources by their bytes, and instructions with two registers that fit one physical register."""
+    fits = False
+    for operand in source_operands(program, pc):
+        size = bytes_of(int64(state.table[warp, program.source[operand]]))
+        count(plan, BYTES + size - 1)
+        for other in range(program.source_start[pc], operand):
+            if program.source[other] != program.source[operand]:
+                fits |= size + bytes_of(int64(state.table[warp, program.source[other]])) <= WHOLE
+    count(plan, COALESCEABLE, fits)
+
+
+def bytes_of(entry: int) -> int:
+    """The bytes of a value, four if it has no place."""
+    return size_of(mask_of(entry)) if entry != UNMAPPED else WHOLE
+
+
+def can_share(state: Any, entry: int, other: int) -> bool:
+    """Whether one read can deliver the values of two entries."""
+    if not state.coalesces or entry == UNMAPPED or other == UNMAPPED or mask_of(entry) & mask_of(other):
+        return False
+    if state.dual:
+        return bool(state.bank[position_of(entry)] == state.bank[position_of(other)])
+    return position_of(entry) == position_of(other)
+
+
+def read_place(state: Any, operand: int, entry: int, leader: int, plan: Plan) -> None:
+    """Read a source where the table says; one without a value is read like any other register.
+
+    Without coalescing no row is named, so that the banks do not merge reads.
+    """
+    if entry == UNMAPPED:
+        read(plan, operand, MRF)
+        return
+    position = position_of(entry)
+    row = state.row[position] if state.coalesces else UNSET
+    read(plan, operand, MRF, bank=state.bank[position], merged=leader, slices=slices_of(state, entry), row=row)
+
+
+def slices_of(state: Any, entry: int) -> int:
+    """The slices that an access of a value takes; without packing the banks need none."""
+    return mask_of(entry) if state.packs else UNSET
+
+
+def rename_result(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
+    """Find the place of a result and write it."""
+    sm, register = plan.sm, program.result[operand]
+    size = width(plan, operand) if state.packs else WHOLE
+    if state.surveys:
+        count(plan, BYTES + size - 1)
+    lookup(plan, RENAMING_TABLE, table_index(state, program, warp, register, sm))
+    old = int64(state.table[warp, register])
+    if stays(state, sm, warp, register, size):
+        left = state.policy == TO_ITS_SIDE and program.hints.side[operand] == LEFT
+        if not (left and program.result_partial[operand]):
+            shrink(state, sm, warp, register, size, left)
+        state.dying[warp, register] = 0
+    else:
+        give_place(state, program, warp, operand, size, plan)
+        if old != UNMAPPED and program.result_partial[operand]:
+            position = position_of(old)
+            extra(plan, MRF, READ, register, bank=state.bank[position], slices=slices_of(state, old))
+            count(plan, CARRIED)
+    entry = int64(state.table[warp, register])
+    if entry != old:
+        update(plan, RENAMING_TABLE, table_index(state, program, warp, register, sm))
+    if entry == UNMAPPED:
+        write(plan, operand, MRF)
+        count(plan, UNPLACED)
+    else:
+        bank, row = state.bank[position_of(entry)], state.row[position_of(entry)]
+        write(plan, operand, MRF, bank=bank, slices=slices_of(state, entry), row=row)
+    if state.frees and program.hints.dead[operand] and kill(state, sm, warp, register):
+        count(plan, RELEASED)
+    level(plan, IN_USE, state.in_use[sm, 0])
+
+
+def give_place(state: Any, program: Program, warp: int, operand: int, size: int, plan: Plan) -> None:
+    """A result gets a new place, by the policy.  Where the register file is full, its old place is given up first."""
+    sm, register = plan.sm, program.result[operand]
+    old = int64(state.table[warp, register])
+    entry = chosen(state, program, warp, operand, size, sm)
+    if entry == UNMAPPED:
+        release(state, sm, warp, register)
+        entry = chosen(state, program, warp, operand, size, sm)
+    if entry == UNMAPPED:
+        return
+    if old != UNMAPPED:
+        count(plan, GROWN if size > size_of(mask_of(old)) else SUPERSEDED)
+    place(state, sm, warp, register, entry)
+    count(plan, PLACED)
+    if state.policy == BESIDE_BUDDY and program.hints.buddy[operand] != NO_BUDDY:
+        buddy = program.hints.buddy[operand]
+        other = int64(state.table[warp, buddy])
+        if other != UNMAPPED:
+            count(plan, BUDDIES_PLACED)
+            if position_of(other) == position_of(entry):
+                count(plan, BUDDIES_PACKED)
+        if state.reserves:
+            hold_for_buddy(state, sm, warp, register, buddy)
+
+
+def chosen(state: Any, program: Program, warp: int, operand: int, size: int, sm: int) -> int:
+    """Where the policy puts a result."""
+    end = state.free.shape[1]
+    if state.policy == BESIDE_BUDDY:
+        return beside_buddy(state, sm, warp, program.hints.buddy[operand], size)
+    if state.policy == TO_ITS_SIDE:
+        begin = 0
+        if state.warp_banks:
+            begin = (warp - sm * program.slots) % state.banks * state.rows
+            end = begin + state.rows
+        return to_its_side(state, sm, program.hints.side[operand], size, begin, end)
+    return first_fit(state, sm, size, 0, end)

@@ -1,0 +1,150 @@
+"""The designs that rename in time: what every design has to keep, and closed forms (thesis of 2021, chapter 2)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict, deque
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.designs.test_packing import DESIGNS
+from tests.timing.assembly import one_warp
+from tests.timing.both_cores import agreed
+from tests.timing.launches import FULL as FULL_MASK
+from tests.timing.machine_files import machine_of
+from tests.timing.random_runs import Case, cases
+from tests.timing.reference.instruction import Access
+from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Sm
+from tests.timing.test_miniatures import events
+from tests.timing.vocabulary import Timed, timed
+
+from warpreg.designs import Design, load
+from warpreg.designs.interface.state import named_leaves
+from warpreg.designs.renaming.slices import FULL
+from warpreg.designs.renaming.table import UNMAPPED
+
+NAMES = ("packing", "virtualization", "corf", "corf-pp")
+
+
+def sized(case: Case, **chosen: Any) -> dict[str, Any]:
+    """Parameters for the banks of a machine."""
+    return {"banks": machine_of(case.sm, case.sms, case.resident).register_file.banks, **chosen}
+
+
+@pytest.mark.parametrize(("name", "chosen"), DESIGNS)
+@settings(max_examples=8, deadline=None)
+@given(case=cases, seed=st.integers(0, 99))
+def test_both_cores_agree(name: str, chosen: dict[str, Any], case: Case, seed: int) -> None:
+    """And the register file is empty at the end: no slice in use, no source pending, no place superseded."""
+    launched, values = case.launched.with_widths(seed), sized(case, **chosen)
+    run = agreed(launched, case.sm, case.latency, case.interval, case.sms, case.resident, load(name), **values)
+    drained(run)
+
+
+def drained(run: Timed) -> None:
+    state = dict(named_leaves(run.outcome.state))
+    assert (state["free"] == FULL).all()
+    for name in ("in_use", "places", "pending", "resident"):
+        assert not state[name].any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=8, deadline=None)
+@given(case=cases, seed=st.integers(0, 99))
+def test_switched_off_it_is_the_plain_register_file(name: str, case: Case, seed: int) -> None:
+    launched, values = case.launched.with_widths(seed), sized(case, enabled=False)
+    plain = agreed(case.launched, case.sm, case.latency, case.interval, case.sms, case.resident)
+    off = agreed(launched, case.sm, case.latency, case.interval, case.sms, case.resident, load(name), **values)
+    assert (off.cycles, off.stalls.counts, off.outcome.issues) == (
+        plain.cycles,
+        plain.stalls.counts,
+        plain.outcome.issues,
+    )
+    assert off.outcome.counts.accesses.tolist() == plain.outcome.counts.accesses.tolist()
+
+
+class Watched:
+    """Follows the values of a run through the slices that hold them.
+
+    ``held`` by (SM, physical register, slice) and ``current`` by (warp, register) are numbers of writes; ``pending``
+    by (warp, source operand) what issued instructions have to read: entries of the table, and the number expected.
+    """
+
+    def __init__(self, design: Design) -> None:
+        self.hooks = design.hooks
+        self.held: dict[tuple[int, int, int], int] = {}
+        self.current: dict[tuple[int, int], int] = {}
+        self.pending: defaultdict[tuple[int, int], deque[tuple[int, int]]] = defaultdict(deque)
+        self.writes = self.checked = 0
+        watching = {name: getattr(self, name) for name in ("plan_reads", "collected", "produced")}
+        self.design = dataclasses.replace(design, hooks={**design.hooks, **watching})
+
+    def plan_reads(self, state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
+        self.hooks["plan_reads"](state, program, warp, pc, plan)
+        for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+            register = int(program.source[operand])
+            expected = self.current.get((warp, register), 0)
+            self.pending[warp, operand].append((int(state.table[warp, register]), expected))
+
+    def collected(self, state: Any, program: Any, warp: int, pc: int, operand: int, plan: Any) -> None:
+        entry, expected = self.pending[warp, operand].popleft()
+        for one in slices(entry):
+            assert self.held[plan.sm, entry >> 4, one] == expected
+            self.checked += 1
+        self.hooks["collected"](state, program, warp, pc, operand, plan)
+
+    def produced(self, state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
+        self.hooks["produced"](state, program, warp, pc, plan)
+        for row in range(program.result_start[pc], program.result_start[pc + 1]):
+            self.writes += 1
+            register = int(program.result[row])
+            self.current[warp, register] = self.writes
+            entry = int(state.table[warp, register])
+            for one in slices(entry):
+                self.held[plan.sm, entry >> 4, one] = self.writes
+
+
+def slices(entry: int) -> list[int]:
+    return [one for one in range(4) if entry >> one & 1] if entry != UNMAPPED else []
+
+
+@pytest.mark.parametrize(("name", "chosen"), DESIGNS)
+@settings(max_examples=15, deadline=None)
+@given(case=cases, seed=st.integers(0, 99))
+def test_every_read_sees_the_last_write(name: str, chosen: dict[str, Any], case: Case, seed: int) -> None:
+    """The last before it issued, in time: a later result must not take the slices before they are read.
+
+    Paths are random, so a register may be read that the compiler took for dead; then it has no place.
+    """
+    watched = Watched(load(name))
+    memory = case.memory()
+    timed(
+        case.launched.with_widths(seed),
+        case.sm,
+        memory,
+        case.sms,
+        case.resident,
+        watched.design,
+        **sized(case, **chosen),
+    )
+    assert not any(watched.pending.values())
+
+
+STORES = "mov.b32 R6, 7" + 3 * "\nst.global.u32 [R4.64], R6" + "\nmov.b32 R6, 8\nmov.b32 R7, 9\nadd.s32 R7, R6, R7"
+LINE = Access(FULL_MASK, "global", 0, ((0, 15),))
+
+
+def test_a_result_that_comes_before_an_earlier_read_gets_another_place() -> None:
+    """Memory takes a line every 30 cycles, so the third store waits in its latch and has not read R6 when the second
+    value of R6 is there.  That value goes elsewhere, and the first stays until it is read; R7 does not take its place.
+    """
+    others = tuple(name for name in PIPES if name != "mem")
+    sm = Sm(queue=1, banks=Banks(count=4, sets=(CollectorSet(("mem",), collectors=1), CollectorSet(others))))
+    alone = one_warp(STORES, LINE, LINE, LINE)
+    launched = dataclasses.replace(alone, blocks=(alone.blocks[0] * 4,))
+    watched = Watched(load("virtualization"))
+    run = timed(launched, sm, Case(launched, sm, 1, 1, 20, 30).memory(), 1, 1, watched.design)
+    assert events(run, watched.design)["superseded"] >= 1
+    drained(run)
