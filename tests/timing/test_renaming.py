@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.designs.test_packing import DESIGNS
-from tests.timing.assembly import one_warp
-from tests.timing.both_cores import agreed
+from tests.timing.assembly import one_warp, warps
+from tests.timing.both_cores import agreed, fast, machine_with_memory
 from tests.timing.launches import FULL as FULL_MASK
+from tests.timing.launches import Launched
 from tests.timing.machine_files import machine_of
 from tests.timing.random_runs import Case, cases
 from tests.timing.reference.instruction import Access
@@ -148,3 +149,71 @@ def test_a_result_that_comes_before_an_earlier_read_gets_another_place() -> None
     run = timed(launched, sm, Case(launched, sm, 1, 1, 20, 30).memory(), 1, 1, watched.design)
     assert events(run, watched.design)["superseded"] >= 1
     drained(run)
+
+
+ADD = "mov.b32 R1, 1\nmov.b32 R2, 2\nadd.s32 R3, R1, R2\nmov.b32 R4, R3"
+ONE_PORT = Sm(banks=Banks(count=4, mapping="register", operand_ports=1, sets=(CollectorSet(PIPES, collectors=4),)))
+FREE = {"encoding": "free"}
+
+
+def of_widths(launched: Launched, *bytes_: int) -> Launched:
+    blocks = tuple(tuple(dataclasses.replace(warp, widths=bytes_) for warp in block) for block in launched.blocks)
+    return dataclasses.replace(launched, blocks=blocks)
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "bytes_", "coalesced", "used"),
+    [
+        ("packing", {}, 1, False, 16),
+        ("packing", {"coalesce": True}, 1, True, 15),
+        ("virtualization", {}, 1, False, 16),
+        ("corf", FREE, 2, True, 15),
+        ("corf", FREE, 3, False, 16),
+        ("corf-pp", FREE, 2, True, 15 + 1),
+        ("corf-pp", FREE, 3, False, 16 + 1),
+    ],
+)
+def test_a_coalesced_read_takes_one_access_and_one_port(
+    name: str, chosen: dict[str, Any], bytes_: int, coalesced: bool, used: int
+) -> None:
+    """R1 and R2 are there in 7 and 8.  The addition issues in 8; the table is looked up on its way to a collector,
+    which it enters in 9.  It reads R1 in 10 and R2 in 11, because the collector has one port, and R3 is there in
+    12 + 4.  Coalesced, both are read in 10, and R3 is there a cycle earlier.  Of three bytes each they do not fit
+    together.
+
+    In CORF++ all registers of a warp are in one bank of the table.  In 8 its two ports serve the place of R2, which has
+    just been found, and the lookup of R1; that of R2 waits until 9.
+    """
+    launched = of_widths(one_warp(ADD), bytes_, bytes_, bytes_, bytes_)
+    design = load(name)
+    run = agreed(launched, ONE_PORT, design=design, **sized(Case(launched, ONE_PORT, 1, 8, 20, 1), **chosen))
+    run.warp(0).issues().at(1, 2, 8, used)
+    found = events(run, design)
+    assert (found["multiple_sources"], found["coalesced"]) == (1, coalesced)
+    assert run.outcome.counts.accesses.reshape(2, 2).sum(axis=1).tolist() == [3 - coalesced, 4]
+
+
+@pytest.mark.parametrize(
+    ("slots", "chosen", "conflicts"),
+    [((0, 4), {}, 3 + 1), ((0, 1), {}, 1 + 1), ((0, 4), {"warp_banks": False}, 0)],
+)
+def test_two_warps_in_one_bank_conflict_with_each_other(
+    slots: tuple[int, int], chosen: dict[str, Any], conflicts: int
+) -> None:
+    """The pathological pair (§2.5.2): both warps add at the same time, and their values have four bytes.
+
+    In slots 0 and 4 all four sources are in bank 0, which serves them in four cycles.  In the first three of them a
+    read is not granted.  The move of the first warp waits once more, for the write of R3 of the other.  In slots 0 and
+    1 each bank has two sources, and one of them waits.  Round the banks, all four are in different ones.
+    """
+    sm = Sm(slots=6, schedulers=3, banks=Banks(count=4, mapping="register", sets=(CollectorSet(PIPES, collectors=6),)))
+    paths = [[()] if slot in slots else [] for slot in range(5)]
+    launched = of_widths(warps(ADD, *paths), 4, 4, 4, 4)
+    launched = dataclasses.replace(
+        launched, blocks=(tuple(w if w.visits else dataclasses.replace(w, widths=()) for w in launched.blocks[0]),)
+    )
+    values = sized(Case(launched, sm, 1, 8, 20, 1), **FREE, **chosen)
+    design = load("corf-pp")
+    agreed(launched, sm, design=design, **values)
+    found = fast(launched, machine_with_memory(sm, 20, 1), 1, 8, design=design, **values)
+    assert found.result.bank_conflicts == conflicts

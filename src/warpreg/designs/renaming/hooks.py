@@ -252,7 +252,6 @@ def rename_result(state: Any, program: Program, warp: int, operand: int, plan: P
     size = width(plan, operand) if state.packs else WHOLE
     if state.surveys:
         count(plan, BYTES + size - 1)
-    lookup(plan, RENAMING_TABLE, table_index(state, program, warp, register, sm))
     old = int64(state.table[warp, register])
     if stays(state, sm, warp, register, size):
         left = state.policy == TO_ITS_SIDE and program.hints.side[operand] == LEFT
@@ -266,8 +265,11 @@ def rename_result(state: Any, program: Program, warp: int, operand: int, plan: P
             extra(plan, MRF, READ, register, bank=state.bank[position], slices=slices_of(state, old))
             count(plan, CARRIED)
     entry = int64(state.table[warp, register])
+    index = table_index(state, program, warp, register, sm)
     if entry != old:
-        update(plan, RENAMING_TABLE, table_index(state, program, warp, register, sm))
+        update(plan, RENAMING_TABLE, index)
+    else:
+        lookup(plan, RENAMING_TABLE, index)
     if entry == UNMAPPED:
         write(plan, operand, MRF)
         count(plan, UNPLACED)
