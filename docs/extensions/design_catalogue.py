@@ -24,6 +24,8 @@ BASELINE = "mrf"
 EXAMPLE = "hotspot"
 TIMED = ("scheduler", "sm")
 TIMED_MACHINE = "gtx980-two-level"
+MACHINES = dict.fromkeys(("packing", "virtualization", "corf", "corf-pp"), "corf-fermi")
+"""Machines of designs whose parameters give the size of the register file."""
 ORDERS = {
     "static": "accesses depend on the compiled kernel only",
     "warp": "accesses depend on the path of one warp",
@@ -132,12 +134,13 @@ def _example(design: Design) -> Iterator[str]:
     )
     options = "" if technology == DEFAULT_TECHNOLOGY else f" --technology {technology}"
     if design.declaration.order in TIMED:
-        options += f" --cycles --machine {TIMED_MACHINE}"
+        options += f" --cycles --machine {MACHINES.get(design.name, TIMED_MACHINE)}"
     command = f"warpreg compare {EXAMPLE} --designs {names}{options}"
     yield "## Example\n"
     yield "```"
     yield command
-    if design.parameters and isinstance(default := design.parameters[0].default, int):
+    default = design.parameters[0].default if design.parameters else None
+    if isinstance(default, int) and not isinstance(default, bool):
         values = ",".join(map(str, sorted({max(1, default // 2), default, default * 2})))
         yield f"{command} --set {design.name}.{design.parameters[0].name}={values}"
     yield "```"

@@ -21,7 +21,9 @@ from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Sm
 from tests.timing.test_miniatures import events
 from tests.timing.vocabulary import Timed, timed
 
-from warpreg.designs import Design, load
+from warpreg import gpu
+from warpreg.designs import Design, DesignError, load, program_table
+from warpreg.designs.interface import Launch
 from warpreg.designs.interface.state import named_leaves
 from warpreg.designs.renaming.slices import FULL
 from warpreg.designs.renaming.table import UNMAPPED
@@ -217,3 +219,21 @@ def test_two_warps_in_one_bank_conflict_with_each_other(
     agreed(launched, sm, design=design, **values)
     found = fast(launched, machine_with_memory(sm, 20, 1), 1, 8, design=design, **values)
     assert found.result.bank_conflicts == conflicts
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "message"),
+    [
+        (
+            "corf",
+            {"physical": 512},
+            "corf: physical expects 1024, the warp-registers of an SM of corf",
+        ),
+        ("corf-pp", {"banks": 8}, "corf-pp: banks expects 4, the banks of corf-fermi, found 8"),
+    ],
+)
+def test_the_size_is_that_of_the_machine(name: str, chosen: dict[str, Any], message: str) -> None:
+    design = load(name)
+    code = one_warp(ADD).kernel
+    with pytest.raises(DesignError, match=message):
+        design.room(design.configure(**chosen), program_table(code), gpu.load("corf-fermi"), Launch(64))

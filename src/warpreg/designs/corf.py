@@ -66,6 +66,7 @@ DESIGN = Declaration(
 class Parameters:
     """Size of the register file, and options of the compiler and the allocation."""
 
+    enabled: bool = parameter(True, source="assumed: off, the plain register file")
     physical: int = physical_parameter()
     banks: int = banks_parameter()
     table_entries: int = table_parameter()
@@ -79,7 +80,6 @@ class Parameters:
     )
     reserve: bool = parameter(True, source="corf §2.4.3: remaining slices are reserved for the buddy")
     adjacent: bool = parameter(True, source="assumed: corf §2.6 shifts values down; off: any free slices")
-    enabled: bool = parameter(True, source="assumed: off, the plain register file")
 
 
 def pairs(parameters: Parameters, analysis: Analysis) -> list[Edge]:

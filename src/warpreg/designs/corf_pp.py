@@ -71,6 +71,7 @@ DESIGN = Declaration(
 class Parameters:
     """Size of the register file, and options of the compiler and the allocation."""
 
+    enabled: bool = parameter(True, source="assumed: off, the plain register file")
     physical: int = physical_parameter()
     banks: int = banks_parameter()
     table_entries: int = table_parameter()
@@ -87,7 +88,6 @@ class Parameters:
     )
     warp_banks: bool = parameter(True, source="corf §2.5.2, Figure 2.9: all registers of a warp in one bank")
     adjacent: bool = parameter(True, source="assumed: corf §2.6 shifts values down; off: any free slices")
-    enabled: bool = parameter(True, source="assumed: off, the plain register file")
 
 
 def sides(parameters: Parameters, analysis: Analysis) -> dict[int, int]:

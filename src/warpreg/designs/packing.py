@@ -58,6 +58,7 @@ DESIGN = Declaration(
 class Parameters:
     """Size of the register file, and options."""
 
+    enabled: bool = parameter(True, source="assumed: off, the plain register file")
     physical: int = physical_parameter()
     banks: int = banks_parameter()
     table_entries: int = table_parameter()
@@ -68,7 +69,6 @@ class Parameters:
         source="corf Figures 2.2, 2.4: count operands by bytes, and instructions whose sources fit together",
     )
     adjacent: bool = parameter(True, source="assumed: corf §2.6 shifts values down; off: any free slices")
-    enabled: bool = parameter(True, source="assumed: off, the plain register file")
 
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:

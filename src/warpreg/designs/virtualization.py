@@ -51,10 +51,10 @@ DESIGN = Declaration(slot="mapping", source="corf §2.4.3, §2.7", order="sm", e
 class Parameters:
     """Size of the register file."""
 
+    enabled: bool = parameter(True, source="assumed: off, the plain register file")
     physical: int = physical_parameter()
     banks: int = banks_parameter()
     table_entries: int = table_parameter()
-    enabled: bool = parameter(True, source="assumed: off, the plain register file")
 
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:

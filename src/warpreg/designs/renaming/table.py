@@ -143,11 +143,12 @@ def kill(state: Any, sm: int, warp: int, register: int) -> bool:
 
 
 def end_warp(state: Any, sm: int, warp: int) -> None:
-    """A warp has ended: all its slices are free."""
+    """A warp has ended: all its slices are free.  Nothing is pending or superseded, as all its sources are read."""
     for register in range(state.table.shape[1]):
-        release(state, sm, warp, register)
-        if state.superseded[warp, register] != NO_PLACE:
-            give_superseded(state, sm, warp, register)
+        entry = int64(state.table[warp, register])
+        if entry != UNMAPPED:
+            give(state, sm, position_of(entry), mask_of(entry))
+            state.table[warp, register] = UNMAPPED
 
 
 def _supersede(state: Any, sm: int, warp: int, register: int, entry: int) -> None:

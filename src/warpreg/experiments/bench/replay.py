@@ -16,17 +16,26 @@ from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.row import geometric_mean
 from warpreg.experiments.runs.run import find_workload, run_workload
 from warpreg.ir.kernel import Kernel
+from warpreg.replay import Counts
 from warpreg.replay.replay import replay_launches
 from warpreg.trace import Schedule
 from warpreg.trace.path import RecordedPath
+from warpreg.trace.schedule import RecordOrder
 
 WORKLOADS = ("2dconv", "backprop", "spmv")
 """Workloads of two to four million warp-instructions each at size small."""
 
-DESIGNS: Mapping[str, bool] = {"rfc": False, "rfc-lrf": False, "rsp": False, "rc": True, "rc-rsp": True}
-"""Designs, and whether each needs a schedule."""
+DESIGNS: Mapping[str, RecordOrder | None] = {
+    "rfc": None, "rfc-lrf": None, "rsp": None, "rc": "scheduler", "rc-rsp": "scheduler", "packing": "sm", "corf": "sm",
+}  # fmt: skip
+"""Designs, and the order inside which each needs a schedule, if any."""
 
 MACHINE = "gtx980-two-level"
+VALUES: Mapping[str, Mapping[str, Any]] = {
+    "packing": {"physical": 2048},
+    "corf": {"physical": 2048, "encoding": "free"},
+}
+"""Parameters for the register file of the machine, and no instruction that its schedule lacks."""
 REPEATS = 5
 
 Begin = Callable[[str], None]
@@ -57,23 +66,27 @@ def replays(size: str = "small", begin: Begin = lambda what: None) -> dict[str, 
 
 def replay_speed(name: str, size: str) -> ReplaySpeed:
     """The speeds on the first kernel of a workload."""
-    run = run_workload(find_workload(name), size, record=simt.Record(path=True, addresses=True))
+    run = run_workload(find_workload(name), size, record=simt.Record(path=True, addresses=True, widths=True))
     kernel = run.kernels[0]
-    launches = run.launches_of(kernel)
-    scheduled: list[Launch] = [
-        (one.trace, timing.recorded_schedule(one, MACHINE)[1]) for one in launches if one.trace is not None
-    ]
-    plain: list[Launch] = [(path, None) for path, _ in scheduled]
+    launches = [one for one in run.launches_of(kernel) if one.trace is not None]
+    paths: dict[RecordOrder | None, list[Launch]] = {None: [(one.trace, None) for one in launches if one.trace]}
+    orders: tuple[RecordOrder, ...] = ("scheduler", "sm")
+    for order in orders:
+        recorded = [(one.trace, timing.recorded_schedule(one, MACHINE, order=order)[1]) for one in launches]
+        paths[order] = [(path, schedule) for path, schedule in recorded if path is not None]
     found = {}
-    for design, is_scheduled in DESIGNS.items():
-        paths = scheduled if is_scheduled else plain
-        counts = replay_launches(paths, kernel, design)
+    for design, needed in DESIGNS.items():
+        counts = _replayed(paths[needed], kernel, design)
         accesses = counts.reads() + counts.writes()
-        found[design] = accesses / min(_seconds(paths, kernel, design) for _ in range(REPEATS)) / 1e6
+        found[design] = accesses / min(_seconds(paths[needed], kernel, design) for _ in range(REPEATS)) / 1e6
     return ReplaySpeed(name, sum(int(one.warp_instructions) for one in launches), found)
+
+
+def _replayed(paths: list[Launch], kernel: Kernel, design: str) -> Counts:
+    return replay_launches(paths, kernel, design, **VALUES.get(design, {}))
 
 
 def _seconds(paths: list[Launch], kernel: Kernel, design: str) -> float:
     begin = time.process_time()
-    replay_launches(paths, kernel, design)
+    _replayed(paths, kernel, design)
     return time.process_time() - begin
