@@ -12,12 +12,13 @@ from typing import Any
 
 from warpreg import simt, timing
 from warpreg.designs import Design, load
-from warpreg.experiments.bench.replay import DESIGNS, MACHINE
+from warpreg.experiments.bench.replay import DESIGNS, MACHINE, VALUES
 from warpreg.experiments.bench.timing import sample
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.row import geometric_mean
 from warpreg.experiments.runs.run import Run, find_workload, run_workload
 from warpreg.replay.replay import replay_launches
+from warpreg.trace.schedule import RecordOrder
 
 WORKLOADS = ("2dconv", "backprop", "spmv")
 TIMED = ("spmv",)
@@ -29,7 +30,7 @@ Begin = Callable[[str], None]
 def checks(
     size: str = "small",
     begin: Begin = lambda what: None,
-    designs: Mapping[str, bool] = DESIGNS,
+    designs: Mapping[str, RecordOrder | None] = DESIGNS,
     workloads: Sequence[str] = WORKLOADS,
     timed: Sequence[str] = TIMED,
 ) -> dict[str, Any]:
@@ -37,10 +38,10 @@ def checks(
     rows: list[dict[str, Any]] = []
     for workload in workloads:
         begin(f"running {workload}")
-        run = run_workload(find_workload(workload), size, record=simt.Record(path=True, addresses=True))
-        for design, is_scheduled in designs.items():
+        run = run_workload(find_workload(workload), size, record=simt.Record(path=True, addresses=True, widths=True))
+        for design, order in designs.items():
             begin(f"replaying {workload} with {design}")
-            ratio = _replay(run, design, is_scheduled)
+            ratio = _replay(run, design, order)
             rows.append({"way": "replay", "workload": workload, "design": design, "ratio": ratio})
             if workload in timed:
                 begin(f"timing {workload} with {design}")
@@ -54,17 +55,18 @@ def checks(
     }
 
 
-def _replay(run: Run, design: str, is_scheduled: bool) -> float:
+def _replay(run: Run, design: str, order: RecordOrder | None) -> float:
     kernel = run.kernels[0]
     launches = run.launches_of(kernel)
-    paths = [(one.trace, timing.recorded_schedule(one, MACHINE)[1] if is_scheduled else None) for one in launches]
+    paths = [(one.trace, timing.recorded_schedule(one, MACHINE, order=order)[1] if order else None) for one in launches]
     known = [(path, schedule) for path, schedule in paths if path is not None]
-    return _ratio(design, lambda chosen: replay_launches(known, kernel, chosen))
+    return _ratio(design, lambda chosen: replay_launches(known, kernel, chosen, **VALUES.get(design, {})))
 
 
 def _time(run: Run, design: str) -> float:
     launches, window = run.launches_of(run.kernels[0]), sample(run)
-    return _ratio(design, lambda chosen: timing.simulate(launches, MACHINE, designs=[chosen], window=window))
+    values = VALUES.get(design, {})
+    return _ratio(design, lambda chosen: timing.simulate(launches, MACHINE, designs=[chosen], window=window, **values))
 
 
 def _ratio(design: str, work: Callable[[Design], object]) -> float:
