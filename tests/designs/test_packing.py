@@ -42,6 +42,7 @@ def counted(counts: Counts) -> dict[str, int]:
     return {name: amount for name, amount in (found | {e: counts.events[e] for e in EVENTS}).items() if amount}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "chosen"), DESIGNS)
 @settings(max_examples=25, deadline=None)
 @given(st.data())

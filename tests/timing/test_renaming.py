@@ -36,6 +36,7 @@ def sized(case: Case, **chosen: Any) -> dict[str, Any]:
     return {"banks": machine_of(case.sm, case.sms, case.resident).register_file.banks, **chosen}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "chosen"), DESIGNS)
 @settings(max_examples=8, deadline=None)
 @given(case=cases, seed=st.integers(0, 99))
@@ -53,6 +54,7 @@ def drained(run: Timed) -> None:
         assert not state[name].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=8, deadline=None)
 @given(case=cases, seed=st.integers(0, 99))
@@ -113,6 +115,7 @@ def slices(entry: int) -> list[int]:
     return [one for one in range(4) if entry >> one & 1] if entry != UNMAPPED else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "chosen"), DESIGNS)
 @settings(max_examples=15, deadline=None)
 @given(case=cases, seed=st.integers(0, 99))

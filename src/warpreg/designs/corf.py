@@ -1,11 +1,11 @@
 """Coalescing operand register file: registers that are read together share a physical register (thesis of 2021, §2.4).
 
-CORF builds on :mod:`warpreg.designs.packing`.  The compiler estimates how often two registers are sources of the same
+CORF builds on ``packing``.  The compiler estimates how often two registers are sources of the same
 instruction and selects exclusive pairs (section 2.4.2, Figure 2.5).  The first register of a pair to get a value goes
 to an empty physical register, whose other slices wait for its buddy; the buddy goes there if it fits, and by first fit
 if it does not.  All other registers go by first fit.  If two sources of an instruction are in the same physical
 register, one bank access reads both, and they take one port of the collector, which has two unpackers.  Registers that
-are dead are released, as in :mod:`warpreg.designs.virtualization` (``virtualization`` off: never).
+are dead are released, as in ``virtualization`` (``virtualization`` off: never).
 
 Pairs reach the hardware in metadata instructions at the start of the kernel, four in each.  They are fetched and issue;
 the event ``metadata`` counts them, so that instructions per cycle can leave them out (section 2.7).

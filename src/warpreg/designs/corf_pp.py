@@ -1,6 +1,6 @@
 """CORF++: registers on opposite sides of a bank are read together, in whatever rows they are (thesis of 2021, §2.5).
 
-As :mod:`warpreg.designs.corf`, with three changes.  All registers of a warp are in one bank, so that any two sources of
+As ``corf``, with three changes.  All registers of a warp are in one bank, so that any two sources of
 an instruction are.  A bank is split by bytes: slice k holds byte k of all 32 lanes, in sub-banks of its own, and an
 access names two rows, of which each slice reads one.  So two sources share an access if their slices do not meet (the
 AND of their masks is 0); they take one port of the collector.  And instead of pairs the compiler gives each register a

@@ -7,7 +7,7 @@ slices; physical registers go round the banks.  A value that outgrows its slices
 old ones; a narrower one stays and gives back slices.  Each source is one read.  Physical registers that hold nothing
 are gated.
 
-``virtualization`` also releases registers that are dead, see :mod:`warpreg.designs.virtualization`.  With ``coalesce``
+``virtualization`` also releases registers that are dead, see ``virtualization``.  With ``coalesce``
 two sources of an instruction that lie in one physical register are one read: the first fit of Figures 2.4 and 2.13.
 
 Where the text is silent:

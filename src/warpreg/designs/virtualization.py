@@ -17,7 +17,7 @@ Where the text is silent:
 - a write under a guard or in divergent code goes to the register's place.  If it has to move, the old place is read for
   the other lanes;
 - wide operands, sources that are read late, undefined sources, barriers, calls and ends of warps and kernels as in
-  :mod:`warpreg.designs.packing`.
+  ``packing``.
 """
 
 from __future__ import annotations

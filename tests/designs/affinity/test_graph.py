@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tests.designs.kernels import kernel, op, pair, r
+from tests.designs.kernels import at, kernel, op, p, pair, r, when
 
-from warpreg.analysis.loops import loops
+from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs import program_table
-from warpreg.designs.affinity.graph import UNKNOWN_TRIPS, affinity_graph, components, static_weights
+from warpreg.designs.affinity.frequencies import kernel_graph
+from warpreg.designs.affinity.graph import UNKNOWN_TRIPS, affinity_graph, components
 from warpreg.ir.instruction import Instruction
 
 
@@ -15,21 +16,22 @@ def add(*sources: int) -> Instruction:
 
 
 def test_an_edge_is_the_frequency_of_the_instructions_that_read_both() -> None:
-    """Blocks 0 and 3 are outside of loops, 1 in a loop of 8 trips, 2 in a loop inside it whose trips nobody knows."""
-    branch = op("bra")
+    """Blocks 0 and 3 run once, block 1 runs 8 times and block 2 80 times."""
+    code = kernel([add(0, 1)], [add(0, 1), add(1, 2)], [add(2, 3)], [add(0, 3)])
+    graph = affinity_graph(program_table(code), [1, 8, 80, 1])
+    assert graph == {(0, 1): 1 + 8, (1, 2): 8, (2, 3): 80, (0, 3): 1}
+
+
+def test_a_loop_without_a_constant_count_has_a_fixed_weight() -> None:
+    """The loop of block 1 ends by a value from memory; R3 is read once before it (§2.4.2)."""
     code = kernel(
-        [add(0, 1)],
-        [add(0, 1), add(1, 2)],
-        [add(2, 3), branch],
         [add(0, 3)],
-        successors=((1,), (2,), (2, 1, 3), ()),
+        [add(0, 1), op("ld.global.u32", r(2), at(pair(4))), op("setp.lt.s32", p(0), r(2), 5), when(p(0), op("bra"))],
+        [add(1, 2)],
+        successors=((1,), (1, 2), ()),
     )
-    forest = loops(code)
-    trips = [8 if loop.header == 1 else None for loop in forest.loops]
-    weights = static_weights(forest, trips)
-    assert weights == [1, 8, 8 * UNKNOWN_TRIPS, 1]
-    graph = affinity_graph(program_table(code), weights)
-    assert graph == {(0, 1): 1 + 8, (1, 2): 8, (2, 3): 8 * UNKNOWN_TRIPS, (0, 3): 1}
+    graph = kernel_graph(Analysis(code), "static", UNKNOWN_TRIPS)
+    assert graph == {(0, 3): 1, (0, 1): UNKNOWN_TRIPS, (4, 5): UNKNOWN_TRIPS, (1, 2): 1}
 
 
 def test_a_profile_gives_the_frequencies_as_well() -> None:

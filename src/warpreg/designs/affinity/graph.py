@@ -4,8 +4,8 @@ A node is an architectural register.  Each instruction adds its estimated freque
 of distinct source registers.  The words of a 64-bit operand are registers like any other, because each is read
 separately; a register that an instruction names twice makes no pair with itself.
 
-The frequency of an instruction is a weight of its basic block: a profile, or the product of the trip counts of the
-loops around it.  A loop whose count is not a known constant counts as a fixed number of trips.
+The frequency of an instruction is that of its basic block: a profile, or the product of the trip counts of the loops
+around it.  A loop whose count is not a known constant counts as a fixed number of trips.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from warpreg.analysis.loops import LoopForest
 from warpreg.designs.interface.program import Program
 
 Edge = tuple[int, int]
@@ -23,17 +22,6 @@ Graph = Mapping[Edge, float]
 
 UNKNOWN_TRIPS = 10
 """Trips of a loop without a known count; assumed, because the thesis (§2.4.2) gives no number: tenfold per level."""
-
-
-def static_weights(forest: LoopForest, trips: Sequence[int | None], unknown: float = UNKNOWN_TRIPS) -> list[float]:
-    """The weight of each block: the product of the trip counts of the loops around it, 1 outside of loops.
-
-    ``trips`` has the constant trip count of each loop of the forest, or None.
-    """
-    inside = [1.0]
-    for loop, count in zip(forest.loops, trips, strict=True):
-        inside.append(inside[loop.parent + 1] * (unknown if count is None else count))
-    return [inside[index + 1] for index in forest.innermost]
 
 
 def affinity_graph(program: Program, weights: Sequence[float]) -> dict[Edge, float]:
