@@ -20,7 +20,7 @@ from warpreg.trace import Schedule
 from warpreg.trace.path import RecordedPath
 
 ALL = 0xFFFFFFFF
-COLLECTOR, FILE = 1, 2
+COLLECTOR, FILE, HOMELESS = 1, 2, 4
 NAMES = ("to_neither", "to_collector", "to_file", "to_both")
 
 
@@ -93,7 +93,7 @@ class Collector:
 
     def arrive(self, pc: int, registers: list[int], datapath: str) -> None:
         for register, partial, bits in zip(registers, self.all.partial(pc), self.all.bits(pc), strict=True):
-            self.counts[NAMES[bits]] += 1
+            self.counts[NAMES[bits & 3]] += 1
             at, mask = self.issued[register]
             lanes = mask if partial else ALL
             if bits & COLLECTOR and self.clock - at < self.options.window:
@@ -114,7 +114,7 @@ class Collector:
         entry.lanes |= lanes
         self.counts[f"BOC.write.{datapath}"] += 1
         if self.all.writes_back:
-            entry.dirty = True
+            entry.dirty |= not bits & HOMELESS
             entry.saved |= bool(bits & FILE)
             self.lost[register] = self.lost.get(register, 0) | lanes
         else:
@@ -163,7 +163,9 @@ class NaiveWindow:
         if not self.writes_back:
             return [COLLECTOR | FILE] * len(self.rows(pc))
         file = [0 if self.program.mrf_elided[row] else FILE for row in self.rows(pc)]
-        return [bit | int(self.program.result_level[row]) for bit, row in zip(file, self.rows(pc), strict=True)]
+        homeless = [int(self.program.hints.bits[row]) & HOMELESS for row in self.rows(pc)]
+        levels = [int(self.program.result_level[row]) for row in self.rows(pc)]
+        return [sum(bits) for bits in zip(file, homeless, levels, strict=True)]
 
     def rows(self, pc: int) -> range:
         return range(int(self.program.result_start[pc]), int(self.program.result_start[pc + 1]))

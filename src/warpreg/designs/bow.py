@@ -32,8 +32,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpreg.designs.hints.partial_results import partial_flags
-from warpreg.designs.interface import Declaration, Program, Structure, parameter
-from warpreg.designs.storage.bypass_hooks import State, arrived, collector_storage, collectors, plan_reads, plan_write
+from warpreg.designs.interface import Declaration, Logic, Program, Structure, parameter
+from warpreg.designs.storage.bypass_hooks import (
+    State,
+    arrived,
+    collector_network,
+    collector_storage,
+    collectors,
+    plan_reads,
+    plan_write,
+)
 from warpreg.designs.storage.bypass_window import EVENTS
 from warpreg.designs.window.destinations import Destination
 from warpreg.ir.kernel import Kernel
@@ -87,3 +95,8 @@ def init(parameters: Parameters, program: Program) -> State:
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """Storage of each level."""
     return Structure("MRF"), collector_storage(parameters.window, parameters.entries)
+
+
+def hardware(parameters: Parameters) -> tuple[Logic, ...]:
+    """The network of the collectors."""
+    return collector_network(parameters.window)

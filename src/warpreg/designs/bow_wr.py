@@ -15,7 +15,8 @@ its window and was not written to the MRF is an error.
 A collector that is full evicts the entry made first.  A value that the MRF lacks is then written there, whatever its
 bits say, because it may still be read (``rescued``).  A value needs no register only if the compiler proves that this
 cannot happen before its last read, for any order in which results arrive.  ``explain`` shows these values and the
-register demand without them; with ``frees_registers`` it determines the occupancy.
+register demand without them.  With ``frees_registers`` that demand determines the occupancy, and such a value is
+dropped when it is evicted after its last read, because it has no register to be written to.
 
 Where the thesis is silent, besides what ``bow`` lists:
 - a result that nothing reads has no class; it is written nowhere;
@@ -27,20 +28,34 @@ Where the thesis is silent, besides what ``bow`` lists:
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.hints.partial_results import partial_flags
-from warpreg.designs.interface import MRF, Declaration, Program, Structure, parameter
+from warpreg.designs.interface import MRF, Declaration, Logic, Program, Residency, Structure, parameter
 from warpreg.designs.interface.checked import Checked
-from warpreg.designs.storage.bypass_hooks import State, arrived, collector_storage, collectors, plan_reads, plan_write
-from warpreg.designs.storage.bypass_window import BOC, EVENTS, collector_entries
+from warpreg.designs.interface.residency import unshared
+from warpreg.designs.storage.bypass_hooks import (
+    State,
+    arrived,
+    collector_network,
+    collector_storage,
+    collectors,
+    plan_reads,
+    plan_write,
+)
+from warpreg.designs.storage.bypass_window import BOC, EVENTS, HOMELESS, collector_entries
 from warpreg.designs.window.check import findings
 from warpreg.designs.window.checked import window_taints
+from warpreg.designs.window.demand import register_demand
 from warpreg.designs.window.destinations import Destination, destinations
 from warpreg.designs.window.explanation import explanation
-from warpreg.designs.window.window import Window
+from warpreg.designs.window.transient import without_register
+from warpreg.designs.window.window import Window, WindowView
+from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 
 __all__ = ["State", "arrived", "plan_reads", "plan_write"]
@@ -63,12 +78,21 @@ class Parameters:
         source="bow §3.4.1, §3.4.3: 4 for each instruction of the window (0), or half of them (6)",
     )
     hints: bool = parameter(True, source="bow §3.4.2: the compiler's bits; without them all results are written back")
+    frees_registers: bool = parameter(
+        False, source="bow §3.4.2: values that need no register have none; open whether the printed results use it"
+    )
     extended: bool = parameter(True, source="bow §3.4.1: a read keeps a register, in the extended instruction window")
     eviction: str = parameter(
         "before",
         choices=("before", "after"),
         source="bow Fig 3.6, Table 3.1: the oldest instruction leaves before the lookup; §3.4.1 says after it",
     )
+
+
+class Hints(NamedTuple):
+    """``bits`` [result]: the two bits of its destination, and HOMELESS if its value has no register."""
+
+    bits: NDArray[np.uint8]
 
 
 def window_of(parameters: Parameters) -> Window:
@@ -101,12 +125,36 @@ def checked(program: Program, parameters: Parameters, kernel: Kernel) -> Checked
     return Checked(kernel, taints, lambda: findings(kernel, program, window, bits))
 
 
+def hints(program: Program, parameters: Parameters, analysis: Analysis) -> Hints:
+    """The destinations, with the values that have no register."""
+    bits = bits_of(program)
+    if parameters.frees_registers:
+        without = freed_values(analysis.kernel, program, parameters, bits)
+        bits[WindowView(analysis.kernel, program).results_of(without)] |= np.uint8(HOMELESS)
+    return Hints(bits)
+
+
+def freed_values(kernel: Kernel, program: Program, parameters: Parameters, bits: NDArray[np.uint8]) -> set[int]:
+    """The values that need no register."""
+    entries = collector_entries("bow-wr", program, parameters.window, parameters.entries)
+    return without_register(kernel, program, window_of(parameters), bits, entries)
+
+
+def residency(parameters: Parameters, program: Program, machine: Machine, analysis: Analysis) -> Residency:
+    """With ``frees_registers``, the registers of the other values determine the occupancy."""
+    if not parameters.frees_registers:
+        return unshared(machine, program.register_count)
+    kernel = analysis.kernel
+    bits = bits_of(compile(program, parameters, kernel))
+    return unshared(machine, register_demand(kernel, freed_values(kernel, program, parameters, bits)))
+
+
 def init(parameters: Parameters, program: Program) -> State:
     """An empty collector for each warp.  Raises DesignError if it cannot hold the sources of an instruction."""
     return collectors(
         "bow-wr",
         program,
-        bits_of(program),
+        program.hints.bits,
         window=parameters.window,
         entries=parameters.entries,
         extended=parameters.extended,
@@ -118,6 +166,11 @@ def init(parameters: Parameters, program: Program) -> State:
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """Storage of each level."""
     return Structure("MRF"), collector_storage(parameters.window, parameters.entries)
+
+
+def hardware(parameters: Parameters) -> tuple[Logic, ...]:
+    """The network of the collectors."""
+    return collector_network(parameters.window)
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:

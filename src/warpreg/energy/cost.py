@@ -36,7 +36,7 @@ def access_cost(technology: Technology, structure: Structure, action: Action) ->
     """
     if structure.is_empty:
         return AccessCost(0.0, "none")
-    if structure.array is not None:
+    if structure.array is not None and describes_itself(technology, structure):
         return AccessCost(_modelled(technology, structure.array, action), "model")
     level = level_of(technology, structure)
     words = words_of(level, structure)
@@ -75,13 +75,18 @@ def wire_pj_per_mm(technology: Technology) -> float:
 def distance(technology: Technology, structure: Structure, datapath: Datapath) -> float:
     """Wire length between a structure and a datapath, in mm; raises ``EnergyError`` if they are not connected."""
     own = structure.private_mm if datapath == "private" else structure.shared_mm
-    if own is not None:
+    if own is not None and describes_itself(technology, structure):
         return own
     level = technology.levels.get(structure.level)
     known = None if level is None else level.private if datapath == "private" else level.shared
     if known is None:
         raise EnergyError(f"{structure.level}: no distance to the {datapath} datapath in technology {technology.name}")
     return known
+
+
+def describes_itself(technology: Technology, structure: Structure) -> bool:
+    """Whether the array and the distances of a structure hold: not if it yields to a level of the technology."""
+    return not structure.yields or structure.level not in technology.levels
 
 
 def level_of(technology: Technology, structure: Structure) -> Level:

@@ -27,7 +27,7 @@ class Structure:
     ``level`` is its name (``"MRF"``, ``"RFC"``, ``"ORF"``, ``"LRF"``, or a name defined by the design); ``entries`` is
     its size per warp and ``warps`` the number of warps that have entries: both are optional if the technology prints
     only one size.  A level that the technology does not define needs ``array`` (one bank) and its distances in mm; for
-    other levels they override those of the technology.
+    other levels they override those of the technology, unless the structure ``yields`` to it.
 
     ``per`` says what owns the storage: each ``SM``, ``scheduler`` or ``warp`` slot has one (``warps`` are those that
     share it).  ``replaces_bytes`` is the storage that the plain machine has in its place, which is not added.
@@ -43,6 +43,7 @@ class Structure:
     per: str = "SM"
     replaces_bytes: int = 0
     powered: str | None = None
+    yields: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("entries", 0), ("warps", 1), ("private_mm", 0), ("shared_mm", 0), ("replaces_bytes", 0)):

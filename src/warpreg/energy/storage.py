@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpreg.energy.array import ArraySpec
-from warpreg.energy.cost import level_of, words_of
+from warpreg.energy.cost import describes_itself, level_of, words_of
 from warpreg.energy.counts import WARP_REGISTER_BITS, Structure
 from warpreg.energy.technology import Technology
 from warpreg.gpu.machine import Machine
@@ -58,7 +58,7 @@ def copies(per: str, machine: Machine) -> float:
 
 def _bank(technology: Technology, structure: Structure) -> tuple[ArraySpec, float]:
     """The array behind a structure, and the warp-registers of one copy."""
-    if structure.array is not None:
+    if structure.array is not None and describes_itself(technology, structure):
         side_by_side = max(1.0, structure.array.banks * structure.array.word_bits / WARP_REGISTER_BITS)
         return structure.array, structure.array.words * side_by_side
     level = level_of(technology, structure)

@@ -40,11 +40,13 @@ class Logic:
 
     ``event`` is one of the design's events or ``<table> lookups`` or ``<table> updates``.  ``per`` says how many there
     are: one for the ``chip``, each ``SM``, ``scheduler`` or ``warp`` slot; it does not matter to energy by event.
+    ``optional``: a technology without it charges nothing, for example because it charges wires instead.
     """
 
     name: str
     event: str | None = None
     per: str = "SM"
+    optional: bool = False
 
     def __post_init__(self) -> None:
         if self.per not in PER:

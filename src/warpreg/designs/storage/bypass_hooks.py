@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from warpreg.designs.interface import (
     MRF,
+    Logic,
     Plan,
     Program,
     Structure,
@@ -30,6 +31,8 @@ from warpreg.energy.array import ArraySpec
 
 OFF = 1
 """The window in which nothing is forwarded."""
+PLAIN_BYTES = 3 * 128
+"""The storage of a plain collector: three warp-registers (section 3.2)."""
 
 
 class State(NamedTuple):
@@ -88,10 +91,27 @@ def collectors(
 
 
 def collector_storage(window: int, entries: int) -> Structure:
-    """The collector of a warp: flip-flops beside each lane, with as many ports as an instruction has operands."""
+    """The collector of a warp, in place of a plain one of three entries (section 3.2).
+
+    Technologies that do not print it take flip-flops beside each lane, at the distance of a register file cache, with a
+    port for each source.
+    """
     size = 0 if window == OFF else entries or 4 * window
-    bank = ArraySpec("flip-flop", words=max(1, size), word_bits=32, read_ports=3, write_ports=1)
-    return Structure("BOC", entries=size, array=bank, private_mm=0.2, shared_mm=0.4)
+    return Structure(
+        "BOC",
+        entries=size,
+        array=ArraySpec("flip-flop", words=max(1, size), word_bits=32, read_ports=3, write_ports=1),
+        private_mm=0.2,
+        shared_mm=0.4,
+        per="warp",
+        replaces_bytes=PLAIN_BYTES if size else 0,
+        yields=True,
+    )
+
+
+def collector_network(window: int) -> tuple[Logic, ...]:
+    """The crossbar, arbiters and bus of an SM (section 3.5.1); a technology without them charges wires instead."""
+    return () if window == OFF else (Logic("network", optional=True),)
 
 
 @hook

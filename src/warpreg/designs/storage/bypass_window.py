@@ -19,9 +19,11 @@ from warpreg.designs.interface.state import per_warp
 
 MRF, BOC = 0, 1
 PRESENT, DIRTY, SAVED = 1, 2, 4
-"""Flags of a register: it has an entry; the register file lacks its value; it goes there when it leaves."""
-TO_BOC, TO_FILE = 1, 2
-"""The two bits of a result, as in `warpreg.designs.window.destinations.Destination`."""
+"""Flags of a register: it has an entry; the register file lacks its value and can take it; it does so when the register
+leaves."""
+TO_BOC, TO_FILE, HOMELESS = 1, 2, 4
+"""The two bits of a result, as in `warpreg.designs.window.destinations.Destination`, and that its value has no
+register."""
 ALL_LANES = 0xFFFFFFFF
 EVENTS = (
     "fills", "merged_reads", "consolidated", "evicted", "rescued", "late", "to_neither", "to_collector", "to_file",
@@ -122,10 +124,10 @@ def enter_result(state: Any, program: Program, warp: int, operand: int, later: b
     One that arrives after its window has passed goes to the register file if it goes there at all.
     """
     register, bits = program.result[operand], state.bits[operand]
-    count(plan, TO_NEITHER + bits)
+    count(plan, TO_NEITHER + (bits & (TO_BOC | TO_FILE)))
     in_time = state.clock[warp] - state.issued[warp, register] < state.window
     if bits & TO_BOC and in_time:
-        hold_result(state, program, warp, operand, bits & TO_FILE != 0, plan)
+        hold_result(state, program, warp, operand, bits, plan)
         access(plan, operand, register, BOC, later)
         if not state.writes_back:
             access(plan, operand, register, MRF, later)
@@ -147,7 +149,7 @@ def access(plan: Plan, operand: int, register: int, level: int, later: bool) -> 
         write(plan, operand, level)
 
 
-def hold_result(state: Any, program: Program, warp: int, operand: int, saved: bool, plan: Plan) -> None:
+def hold_result(state: Any, program: Program, warp: int, operand: int, bits: int, plan: Plan) -> None:
     """Give a result an entry; one that writes some lanes joins the entry of its register if there is one."""
     register = program.result[operand]
     partial = program.result_partial[operand] != 0
@@ -158,8 +160,8 @@ def hold_result(state: Any, program: Program, warp: int, operand: int, saved: bo
     else:
         add(state, warp, register, state.issued[warp, register])
     state.lanes[warp, register] = held | state.coming[warp, register] if partial else ALL_LANES
-    if state.writes_back:
-        flags |= DIRTY | SAVED if saved else DIRTY
+    if state.writes_back and not bits & HOMELESS:
+        flags |= DIRTY | SAVED if bits & TO_FILE else DIRTY
     state.flags[warp, register] = PRESENT | flags
 
 

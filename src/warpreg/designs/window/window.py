@@ -91,6 +91,10 @@ class WindowView:
         """The values that an instruction writes to registers, one per result of the program table."""
         return list(self._of_registers(self.values.written[pc]))
 
+    def results_of(self, numbers: set[int]) -> list[bool]:
+        """Per result of the program table, whether it is of one of these values."""
+        return [value in numbers for pc in self.pcs for value in self.written_values(pc)]
+
     def values_of(self, registers: int) -> int:
         """All values of some registers."""
         return sum(self._by_register.get(register, 0) for register in members(registers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,9 +40,8 @@ def check_prices(choices: Sequence[Choice], machine: Machine, technology: Techno
         parameters = choice.design.configure(**dict(choice.values))
         for structure in choice.design.structures(parameters):
             _check(choice.design.name, f"level {structure.level}", structure, machine, technology)
-        added = choice.design.hardware(parameters, machine)
-        check_hardware(choice.design, added)
-        for one in added:
+        check_hardware(choice.design, choice.design.hardware(parameters, machine))
+        for one in _priced(choice.design, parameters, machine, technology):
             kind = "table" if isinstance(one, Table) else "logic"
             _check(choice.design.name, f"{kind} {one.name}", one, machine, technology)
 
@@ -50,7 +49,17 @@ def check_prices(choices: Sequence[Choice], machine: Machine, technology: Techno
 def parts(design: Design, parameters: Any, use: Use, machine: Machine, technology: Technology) -> tuple[Part, ...]:
     """The levels of a design, MRF first, then the tables and logic that it adds."""
     levels = [_level(one, use, machine, technology) for one in design.structures(parameters)]
-    return (*levels, *(_added(one, use, machine, technology) for one in design.hardware(parameters, machine)))
+    return (
+        *levels,
+        *(_added(one, use, machine, technology) for one in _priced(design, parameters, machine, technology)),
+    )
+
+
+def _priced(design: Design, parameters: Any, machine: Machine, technology: Technology) -> Iterator[Table | Logic]:
+    """The tables and logic of a design, without optional logic that the technology does not have."""
+    for one in design.hardware(parameters, machine):
+        if isinstance(one, Table) or not one.optional or one.name in technology.logic:
+            yield one
 
 
 def plain_leakage(use: Use, machine: Machine, technology: Technology) -> float | None:
