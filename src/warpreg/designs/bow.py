@@ -32,23 +32,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpreg.designs.hints.partial_results import partial_flags
-from warpreg.designs.interface import Declaration, Logic, Program, Structure, parameter
+from warpreg.designs.interface import Collectors, Declaration, Logic, Program, Structure, parameter
 from warpreg.designs.storage.bypass_hooks import (
     State,
-    arrived,
     collector_network,
     collector_storage,
-    collectors,
+    empty_state,
+    issued,
     plan_reads,
-    plan_write,
+    produced,
+    warp_collectors,
+    warp_end,
 )
-from warpreg.designs.storage.bypass_window import EVENTS
+from warpreg.designs.storage.bypass_window import EVENTS, RESOURCES
 from warpreg.designs.window.destinations import Destination
 from warpreg.ir.kernel import Kernel
 
-__all__ = ["State", "arrived", "plan_reads", "plan_write"]
+__all__ = ["State", "issued", "plan_reads", "produced", "warp_end"]
 
-DESIGN = Declaration(slot="levels", levels=("MRF", "BOC"), events=EVENTS, source="bow §3.4.1, §3.4.3")
+DESIGN = Declaration(
+    slot="levels", levels=("MRF", "BOC"), events=EVENTS, resources=RESOURCES, source="bow §3.4.1, §3.4.3"
+)
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,13 @@ class Parameters:
         choices=("before", "after"),
         source="bow Fig 3.6, Table 3.1: the oldest instruction leaves before the lookup; §3.4.1 says after it",
     )
+    reading: int = parameter(
+        1,
+        unit="instructions of a warp",
+        low=1,
+        high=7,
+        source="assumed: not printed; a collector with one port collects the operands of one instruction at a time",
+    )
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
@@ -80,7 +91,7 @@ def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program
 
 def init(parameters: Parameters, program: Program) -> State:
     """An empty collector for each warp.  Raises DesignError if it cannot hold the sources of an instruction."""
-    return collectors(
+    return empty_state(
         "bow",
         program,
         np.full(program.result.size, Destination.BOTH, np.uint8),
@@ -90,6 +101,11 @@ def init(parameters: Parameters, program: Program) -> State:
         eviction=parameters.eviction,
         writes_back=False,
     )
+
+
+def collectors(parameters: Parameters) -> Collectors | None:
+    """A collector for each warp slot, which holds the instructions of the window."""
+    return warp_collectors(parameters.window, parameters.entries, parameters.reading)
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:

@@ -35,19 +35,30 @@ from numpy.typing import NDArray
 
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.hints.partial_results import partial_flags
-from warpreg.designs.interface import MRF, Declaration, Logic, Program, Residency, Structure, parameter
+from warpreg.designs.interface import (
+    MRF,
+    Collectors,
+    Declaration,
+    Logic,
+    Program,
+    Residency,
+    Structure,
+    parameter,
+)
 from warpreg.designs.interface.checked import Checked
 from warpreg.designs.interface.residency import unshared
 from warpreg.designs.storage.bypass_hooks import (
     State,
-    arrived,
     collector_network,
     collector_storage,
-    collectors,
+    empty_state,
+    issued,
     plan_reads,
-    plan_write,
+    produced,
+    warp_collectors,
+    warp_end,
 )
-from warpreg.designs.storage.bypass_window import BOC, EVENTS, HOMELESS, collector_entries
+from warpreg.designs.storage.bypass_window import BOC, EVENTS, HOMELESS, RESOURCES, collector_entries
 from warpreg.designs.window.check import findings
 from warpreg.designs.window.checked import window_taints
 from warpreg.designs.window.demand import register_demand
@@ -58,9 +69,11 @@ from warpreg.designs.window.window import Window, WindowView
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 
-__all__ = ["State", "arrived", "plan_reads", "plan_write"]
+__all__ = ["State", "issued", "plan_reads", "produced", "warp_end"]
 
-DESIGN = Declaration(slot="levels", levels=("MRF", "BOC"), events=EVENTS, source="bow §3.4.2, §3.4.3")
+DESIGN = Declaration(
+    slot="levels", levels=("MRF", "BOC"), events=EVENTS, resources=RESOURCES, source="bow §3.4.2, §3.4.3"
+)
 
 
 @dataclass(frozen=True)
@@ -86,6 +99,13 @@ class Parameters:
         "before",
         choices=("before", "after"),
         source="bow Fig 3.6, Table 3.1: the oldest instruction leaves before the lookup; §3.4.1 says after it",
+    )
+    reading: int = parameter(
+        1,
+        unit="instructions of a warp",
+        low=1,
+        high=7,
+        source="assumed: not printed; a collector with one port collects the operands of one instruction at a time",
     )
 
 
@@ -151,7 +171,7 @@ def residency(parameters: Parameters, program: Program, machine: Machine, analys
 
 def init(parameters: Parameters, program: Program) -> State:
     """An empty collector for each warp.  Raises DesignError if it cannot hold the sources of an instruction."""
-    return collectors(
+    return empty_state(
         "bow-wr",
         program,
         program.hints.bits,
@@ -161,6 +181,11 @@ def init(parameters: Parameters, program: Program) -> State:
         eviction=parameters.eviction,
         writes_back=True,
     )
+
+
+def collectors(parameters: Parameters) -> Collectors | None:
+    """A collector for each warp slot, which holds the instructions of the window."""
+    return warp_collectors(parameters.window, parameters.entries, parameters.reading)
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:

@@ -27,6 +27,7 @@ from warpreg.designs.interface.plan import (
     UNSET,
     WRITE,
     Plan,
+    change,
     count,
     extra,
     level,
@@ -49,7 +50,7 @@ from warpreg.energy.counts import Structure
 __all__ = [
     "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
     "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure",
-    "Table", "count", "extra", "hook", "level", "lookup", "move", "now", "nowhere", "pair_of", "parameter",
+    "Table", "change", "count", "extra", "hook", "level", "lookup", "move", "now", "nowhere", "pair_of", "parameter",
     "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of",
     "source_operands", "update", "wake", "width", "write",
 ]  # fmt: skip

@@ -361,6 +361,14 @@ def width(plan: Plan, operand: int) -> int:
     return int(plan.widths[plan.width_at[0] + operand])
 
 
+def change(plan: Plan, resource: int, more: int) -> None:
+    """From this cycle on, `resource` of this SM has `more` than before; the result of the run is its sum over
+    cycles.
+    """
+    if plan.detailed:
+        level(plan, resource, plan.levels[plan.sm, plan.first_resource + resource, VALUE] + more)
+
+
 def now(plan: Plan) -> int:
     """The current cycle; 0 in a replay."""
     return plan.cycle

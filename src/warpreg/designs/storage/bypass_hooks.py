@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from warpreg.designs.interface import (
     MRF,
+    Collectors,
     Logic,
     Plan,
     Program,
     Structure,
     hook,
-    nowhere,
     read,
     result_operands,
     source_operands,
@@ -24,6 +24,7 @@ from warpreg.designs.storage.bypass_window import (
     collector_entries,
     empty_collector,
     enter_result,
+    hold,
     read_sources,
     reserve_results,
 )
@@ -64,7 +65,7 @@ class State(NamedTuple):
     ring_size: NDArray[np.int32]
 
 
-def collectors(
+def empty_state(
     design: str,
     program: Program,
     bits: NDArray[np.uint8],
@@ -114,6 +115,16 @@ def collector_network(window: int) -> tuple[Logic, ...]:
     return () if window == OFF else (Logic("network", optional=True),)
 
 
+def warp_collectors(window: int, entries: int, reading: int) -> Collectors | None:
+    """The collector of each warp slot, None without a window."""
+    if window == OFF:
+        return None
+    size = entries or 4 * window
+    return Collectors(
+        entries=size, instructions=window, reading=min(reading, window), operand_ports=1, dispatch="round-robin"
+    )
+
+
 @hook
 def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """Forward what the window holds."""
@@ -125,24 +136,23 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
 
 
 @hook
-def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    """Reserve the results; those that are not long-latency enter at once."""
+def issued(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """Reserve the results."""
     if state.window > OFF:
         reserve_results(state, program, warp, pc, plan)
-        if not program.long_latency[pc]:
-            for operand in result_operands(program, pc):
-                enter_result(state, program, warp, operand, False, plan)
+
+
+@hook
+def produced(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """The results enter."""
+    for operand in result_operands(program, pc):
+        if state.window > OFF:
+            enter_result(state, program, warp, operand, plan)
         else:
-            for operand in result_operands(program, pc):
-                nowhere(plan, operand)
-    else:
-        for operand in result_operands(program, pc):
             write(plan, operand, MRF)
 
 
 @hook
-def arrived(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    """Long-latency results enter."""
-    if state.window > OFF:
-        for operand in result_operands(program, pc):
-            enter_result(state, program, warp, operand, True, plan)
+def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
+    """What the collector holds is dropped."""
+    hold(state, warp, -state.used[warp], plan)

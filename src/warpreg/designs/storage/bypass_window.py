@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.interface.plan import WRITE, Plan, count, extra, move, read, write
+from warpreg.designs.interface.plan import Plan, change, count, move, nowhere, read, write
 from warpreg.designs.interface.program import Program, operand_rows, result_operands, source_operands
 from warpreg.designs.interface.state import per_warp
 
@@ -29,6 +29,10 @@ EVENTS = (
     "fills", "merged_reads", "consolidated", "evicted", "rescued", "late", "to_neither", "to_collector", "to_file",
     "to_both",
 )  # fmt: skip
+RESOURCES = ("boc_entries", "boc_over_half")
+ENTRIES, OVER_HALF = range(2)
+"""Entries in use, of all collectors of an SM, and collectors that use more than half of four entries for each
+instruction of the window (Figure 3.9)."""
 FILLS, MERGED_READS, CONSOLIDATED, EVICTED, RESCUED, LATE, TO_NEITHER = range(7)
 """Sources that enter from the register file; those of them that complete an entry; results overwritten in the window,
 which the register file is spared; entries evicted for lack of room; those of them that were not to be written to the
@@ -90,7 +94,7 @@ def read_source(state: Any, program: Program, warp: int, operand: int, plan: Pla
     if state.flags[warp, register] == 0:
         read(plan, operand, MRF)
         count(plan, FILLS)
-        add(state, warp, register, state.clock[warp])
+        add(state, warp, register, state.clock[warp], plan)
         state.lanes[warp, register] = ALL_LANES
     elif plan.mask & ~state.lanes[warp, register]:
         read(plan, operand, MRF)
@@ -98,7 +102,7 @@ def read_source(state: Any, program: Program, warp: int, operand: int, plan: Pla
         state.lanes[warp, register] = ALL_LANES
         touch(state, warp, register, state.clock[warp])
     else:
-        read(plan, operand, BOC)
+        read(plan, operand, BOC, cycles=0)
         if state.extended:
             touch(state, warp, register, state.clock[warp])
 
@@ -115,11 +119,11 @@ def reserve_results(state: Any, program: Program, warp: int, pc: int, plan: Plan
             else:
                 if state.flags[warp, register] & SAVED:
                     count(plan, CONSOLIDATED)
-                drop(state, warp, register)
+                drop(state, warp, register, plan)
 
 
-def enter_result(state: Any, program: Program, warp: int, operand: int, later: bool, plan: Plan) -> None:
-    """A result is there: write it where its bits say; ``later``: as an access of its own.
+def enter_result(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
+    """A result is there: write it where its bits say.
 
     One that arrives after its window has passed goes to the register file if it goes there at all.
     """
@@ -128,9 +132,9 @@ def enter_result(state: Any, program: Program, warp: int, operand: int, later: b
     in_time = state.clock[warp] - state.issued[warp, register] < state.window
     if bits & TO_BOC and in_time:
         hold_result(state, program, warp, operand, bits, plan)
-        access(plan, operand, register, BOC, later)
+        write(plan, operand, BOC)
         if not state.writes_back:
-            access(plan, operand, register, MRF, later)
+            write(plan, operand, MRF)
         make_room(state, warp, plan)
         return
     if bits & TO_BOC:
@@ -138,15 +142,9 @@ def enter_result(state: Any, program: Program, warp: int, operand: int, later: b
     if state.flags[warp, register] & PRESENT:
         leave(state, warp, register, plan)
     if bits & TO_FILE:
-        access(plan, operand, register, MRF, later)
-
-
-def access(plan: Plan, operand: int, register: int, level: int, later: bool) -> None:
-    """A result is written to a level."""
-    if later:
-        extra(plan, level, WRITE, register)
+        write(plan, operand, MRF)
     else:
-        write(plan, operand, level)
+        nowhere(plan, operand)
 
 
 def hold_result(state: Any, program: Program, warp: int, operand: int, bits: int, plan: Plan) -> None:
@@ -158,19 +156,19 @@ def hold_result(state: Any, program: Program, warp: int, operand: int, bits: int
         held, flags = state.lanes[warp, register], state.flags[warp, register]
         touch(state, warp, register, state.issued[warp, register])
     else:
-        add(state, warp, register, state.issued[warp, register])
+        add(state, warp, register, state.issued[warp, register], plan)
     state.lanes[warp, register] = held | state.coming[warp, register] if partial else ALL_LANES
     if state.writes_back and not bits & HOMELESS:
         flags |= DIRTY | SAVED if bits & TO_FILE else DIRTY
     state.flags[warp, register] = PRESENT | flags
 
 
-def add(state: Any, warp: int, register: int, at: int) -> None:
+def add(state: Any, warp: int, register: int, at: int, plan: Plan) -> None:
     """Give a register a clean entry, the youngest."""
     state.flags[warp, register] = PRESENT
     state.entered[warp, register] = state.serial[warp]
     state.serial[warp] += 1
-    state.used[warp] += 1
+    hold(state, warp, 1, plan)
     touch(state, warp, register, at)
 
 
@@ -196,13 +194,21 @@ def expire(state: Any, warp: int, plan: Plan) -> None:
 def leave(state: Any, warp: int, register: int, plan: Plan) -> None:
     """Free an entry at the end of its window; its value goes to the register file if it is to be saved."""
     move(plan, BOC, MRF, register, amount=state.flags[warp, register] & SAVED != 0)
-    drop(state, warp, register)
+    drop(state, warp, register, plan)
 
 
-def drop(state: Any, warp: int, register: int) -> None:
+def drop(state: Any, warp: int, register: int, plan: Plan) -> None:
     """Free an entry."""
     state.flags[warp, register] = 0
-    state.used[warp] -= 1
+    hold(state, warp, -1, plan)
+
+
+def hold(state: Any, warp: int, more: int, plan: Plan) -> None:
+    """So many more entries are in use."""
+    before, half = state.used[warp], 2 * state.window
+    state.used[warp] += more
+    change(plan, ENTRIES, more)
+    change(plan, OVER_HALF, int(before + more > half) - int(before > half))
 
 
 def make_room(state: Any, warp: int, plan: Plan) -> None:
@@ -215,7 +221,7 @@ def make_room(state: Any, warp: int, plan: Plan) -> None:
             move(plan, BOC, MRF, register)
             if not state.flags[warp, register] & SAVED:
                 count(plan, RESCUED)
-        drop(state, warp, register)
+        drop(state, warp, register, plan)
 
 
 def oldest(state: Any, warp: int) -> int:
