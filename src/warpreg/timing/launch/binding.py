@@ -248,6 +248,7 @@ class Outside:
             ports.is_full: owned_collectors.is_full,
             banked_path.fill_latch: owned_collectors.fill_latch,
             operand_collector.free_latch: owned_collectors.free_latch,
+            operand_collector.wanted: owned_collectors.wanted,
             operand_collector.left: owned_collectors.left,
             operand_collector.enter: entry.enter,
             entry.collectors_for: owned_collectors.collectors_for,

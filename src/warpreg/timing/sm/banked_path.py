@@ -10,7 +10,7 @@ from warpreg.timing.core.columns.typed import NEVER, NONE, OpRow, Pc, SchedulerR
 from warpreg.timing.core.rows import collector_at, group_at
 from warpreg.timing.core.state import Core
 from warpreg.timing.sm.function_units import units_of
-from warpreg.timing.sm.operand_collector import dispatch, earliest, enter, group_of, read_banks
+from warpreg.timing.sm.operand_collector import dispatch, earliest, enter, group_of, read_banks, wanted
 
 
 def collect(c: Core, d: Any, sm: SmRow, now: int) -> int:
@@ -39,7 +39,8 @@ def is_collecting(c: Core, sm: SmRow) -> bool:
         return True
     latched = c.table[sm, sms.GROUPS_LATCHED]
     for group in range(c.machine[machine.GROUPS]):
-        if latched >> group & 1 and c.rows[group_at(c, sm, group), groups.FREE] != 0:
+        row = group_at(c, sm, group)
+        if latched >> group & 1 and c.rows[row, groups.FREE] & wanted(c, row) != 0:
             return True
     return False
 

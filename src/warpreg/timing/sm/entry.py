@@ -12,7 +12,7 @@ from warpreg.timing.core.columns import groups, ops, sms
 from warpreg.timing.core.columns.typed import NONE, GroupRow, OpRow, SmRow
 from warpreg.timing.core.rows import group_at
 from warpreg.timing.core.state import Core
-from warpreg.timing.sm.operand_collector import free_latch, take_collector
+from warpreg.timing.sm.operand_collector import free_latch, take_collector, wanted
 
 
 def is_ready(c: Core, op: OpRow, now: int) -> bool:
@@ -54,7 +54,7 @@ def _enter_group(c: Core, d: Any, sm: SmRow, row: GroupRow, now: int) -> None:
     allowed = -1
     before: OpRow = NONE
     op = c.rows[row, groups.LATCHED]
-    while op != NONE and entering > 0:
+    while op != NONE and entering > 0 and c.rows[row, groups.FREE] & wanted(c, row) & allowed != 0:
         following = c.rows[op, ops.NEXT]
         free = c.rows[row, groups.FREE] & collectors_for(c, sm, op) & allowed
         if free != 0 and is_ready(c, op, now):
@@ -63,7 +63,7 @@ def _enter_group(c: Core, d: Any, sm: SmRow, row: GroupRow, now: int) -> None:
             collector = lowest(free)
             c.rows[row, groups.FREE] ^= bit(collector)
             c.rows[row, groups.EARLIEST] = NONE
-            free_latch(c, op)
+            free_latch(c, row, op)
             take_collector(c, d, sm, collector, op, now)
         else:
             allowed &= passes(c, sm, op)

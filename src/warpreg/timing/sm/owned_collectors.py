@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.gpu import pipes
-from warpreg.timing.core.bitset import bit, lowest, round_after
+from warpreg.timing.core.bitset import bit, count, lowest, round_after
 from warpreg.timing.core.columns import causes, collectors, function_units, groups, machine, ops, schedulers, sms, warps
 from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import CollectorRow, OpRow, SchedulerRow, SmRow, WarpRow
-from warpreg.timing.core.rows import account_of, collector_at, group_at, scheduler_at, slot_of, warp_of
+from warpreg.timing.core.columns.typed import CollectorRow, GroupRow, OpRow, SchedulerRow, SmRow, WarpRow
+from warpreg.timing.core.rows import account_of, collector_at, group_at, number_of, scheduler_at, slot_of, warp_of
 from warpreg.timing.core.state import Core
 from warpreg.timing.sm.load_store_unit import has_room
-from warpreg.timing.sm.operand_collector import oldest
+from warpreg.timing.sm.operand_collector import group_of, oldest
 
 
 def reading() -> int:
@@ -35,11 +35,22 @@ def is_full(c: Core, warp: WarpRow) -> bool:
 
 def fill_latch(c: Core, row: SchedulerRow, pipe: int, op: OpRow) -> None:
     """An instruction issues: its warp has one more to dispatch."""
-    c.rows[c.rows[op, ops.WARP], warps.COLLECTING] += 1
+    warp = c.rows[op, ops.WARP]
+    c.rows[warp, warps.COLLECTING] += 1
+    c.rows[group_of(c, row, pipe), groups.WAITING] |= _of_warp(c, warp)
 
 
-def free_latch(c: Core, op: OpRow) -> None:
-    """An instruction enters a collector, which is its warp's as before."""
+def free_latch(c: Core, group: GroupRow, op: OpRow) -> None:
+    """An instruction has entered a collector of its warp."""
+    warp = c.rows[op, ops.WARP]
+    own = _of_warp(c, warp)
+    if c.rows[warp, warps.COLLECTING] == count(own & ~c.rows[group, groups.FREE]):
+        c.rows[group, groups.WAITING] &= ~own
+
+
+def wanted(c: Core, group: GroupRow) -> int:
+    """Those of slots with a latched instruction."""
+    return c.rows[group, groups.WAITING]
 
 
 def left(c: Core, sm: SmRow, collector: int, op: OpRow) -> None:
@@ -56,6 +67,10 @@ def collectors_for(c: Core, sm: SmRow, op: OpRow) -> int:
 def passes(c: Core, sm: SmRow, op: OpRow) -> int:
     """Instructions of other warps pass one that waits."""
     return ~collectors_for(c, sm, op)
+
+
+def _of_warp(c: Core, warp: WarpRow) -> int:
+    return _of_slot(number_of(c, warp) % c.machine[machine.SLOTS])
 
 
 def _of_slot(slot: int) -> int:

@@ -13,4 +13,5 @@ IN_PORTS = _Word(3)  # instructions that enter per step, at most
 ALL = _Word(4)  # set of all its collectors
 EARLIEST = _Word(5)  # collector that was allocated first, NONE if unknown
 OWN = _Word(6)  # set that contains only its index in its SM
-COUNT = 7
+WAITING = _Word(7)  # collectors of the slots with a latched instruction, if warps own collectors
+COUNT = 8
