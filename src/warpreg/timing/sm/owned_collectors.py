@@ -37,6 +37,8 @@ def fill_latch(c: Core, row: SchedulerRow, pipe: int, op: OpRow) -> None:
     """An instruction issues: its warp has one more to dispatch."""
     warp = c.rows[op, ops.WARP]
     c.rows[warp, warps.COLLECTING] += 1
+    if is_full(c, warp):
+        c.rows[row, schedulers.COLLECTOR_FULL] |= c.rows[warp, warps.OWN]
     c.rows[group_of(c, row, pipe), groups.WAITING] |= _of_warp(c, warp)
 
 
@@ -55,7 +57,10 @@ def wanted(c: Core, group: GroupRow) -> int:
 
 def left(c: Core, sm: SmRow, collector: int, op: OpRow) -> None:
     """An instruction is dispatched."""
-    c.rows[c.rows[op, ops.WARP], warps.COLLECTING] -= 1
+    warp = c.rows[op, ops.WARP]
+    if is_full(c, warp):
+        c.rows[c.rows[warp, warps.TURN_ROW], schedulers.COLLECTOR_FULL] ^= c.rows[warp, warps.OWN]
+    c.rows[warp, warps.COLLECTING] -= 1
     c.table[sm, sms.LAST_DISPATCH] = collector // reading()
 
 
@@ -96,15 +101,12 @@ def next_in_turn(c: Core, sm: SmRow, among: int) -> int:
 def blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int) -> int:
     """Ready warps whose collector has no room; attribute ``cycles`` of each in the stall account."""
     row = scheduler_at(c, sm, scheduler)
-    waiting = c.rows[row, schedulers.READY] & ~c.rows[row, schedulers.WANTS + pipes.CTRL]
-    blocked = 0
-    while waiting != 0:
-        position = lowest(waiting)
-        waiting ^= bit(position)
-        warp = warp_of(c, sm, scheduler, position)
-        if is_full(c, warp):
-            blocked |= bit(position)
-            c.rows[account_of(c, row), _cause(c, sm, warp, now)] += cycles
+    ready = c.rows[row, schedulers.READY] & ~c.rows[row, schedulers.WANTS + pipes.CTRL]
+    blocked = left = ready & c.rows[row, schedulers.COLLECTOR_FULL]
+    while left != 0:
+        position = lowest(left)
+        left ^= bit(position)
+        c.rows[account_of(c, row), _cause(c, sm, warp_of(c, sm, scheduler, position), now)] += cycles
     return blocked
 
 

@@ -18,4 +18,5 @@ WANTED_PIPES = _Word(7)  # pipes of the heads of ready warps
 WANTS = _Word(8)  # + pipe: ready warps whose head uses it
 UNITS_FOR = Column[SchedulerRow, UnitsRow](8 + len(PIPES))  # + pipe: units that execute its instructions
 GROUP_FOR = Column[SchedulerRow, GroupRow](8 + 2 * len(PIPES))  # + pipe: collectors of its instructions
-COUNT = 8 + 3 * len(PIPES)
+COLLECTOR_FULL = _Word(8 + 3 * len(PIPES))  # warps whose collector is full, if warps own collectors
+COUNT = 9 + 3 * len(PIPES)
