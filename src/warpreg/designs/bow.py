@@ -8,7 +8,13 @@ Time is counted in instructions that the warp issues, of any kind.  With the *ex
 register for another ``window`` instructions.  The oldest instruction leaves before the next one looks its sources up
 (``eviction``): so a register that was last used three instructions ago is not forwarded with a window of 3, as in
 Figure 3.6 and in the write-back column of Table 3.1.  Section 3.4.1 names the other order, which is an option.  With a
-window of 1 nothing is forwarded and every result goes to the MRF.
+window of 1 nothing is forwarded, every result goes to the MRF, and the machine has its plain collectors.
+
+In a timing run, the collector holds the instructions of the window that are not dispatched.  ``reading`` of them read
+their operands at a time, through one port, and collectors dispatch in turn (section 3.4.1).  A forwarded source needs
+no bank and no port and is there when its instruction enters.  A source takes its entry when its instruction issues.  A
+result enters when it leaves its unit or memory; instructions that need it may then issue, even if its bank is busy.  A
+register that leaves is written to its bank, for which it competes.
 
 Where the thesis is silent:
 - the collector accesses that are counted are those that a plain collector does not have: forwarded sources and
@@ -23,7 +29,10 @@ Where the thesis is silent:
   these lanes; a read of other lanes completes the entry from the MRF (``merged_reads``);
 - instructions whose guard is false in all lanes, branches and barriers count as instructions of the window;
 - the collector keeps its registers while the warp waits, at barriers, and when it is descheduled; calls are inlined;
-- a result that arrives after its window has passed (``late``) is written to the MRF only;
+- a result whose instruction has left the window before it arrives (``late``) is written to the MRF only; results of
+  ALUs are late, too, if their warp issues enough other instructions meanwhile;
+- two instructions that read the same register in turn share its entry even if it is still being read (``reading``
+  above 1);
 - entries of a warp that has ended are dropped.
 """
 

@@ -20,7 +20,7 @@ dropped when it is evicted after its last read, because it has no register to be
 
 Where the thesis is silent, besides what ``bow`` lists:
 - a result that nothing reads has no class; it is written nowhere;
-- a result that arrives after its window has passed goes to the MRF if its bit says so;
+- a result that arrives after its window has passed goes to the MRF if its bit says so; if not, nothing reads it;
 - a result in some lanes that does not enter the collector makes the older entry of its register leave;
 - an entry in which results of several instructions have met is saved if one of them is to be;
 - 64-bit pairs and vectors have bits for each register.
