@@ -247,12 +247,10 @@ class Outside:
             owned_collectors.instructions: constant(own.instructions),
             ports.is_full: owned_collectors.is_full,
             banked_path.fill_latch: owned_collectors.fill_latch,
-            operand_collector.free_latch: owned_collectors.free_latch,
+            banked_path.queue: owned_collectors.queue,
             operand_collector.wanted: owned_collectors.wanted,
             operand_collector.left: owned_collectors.left,
-            operand_collector.enter: entry.enter,
-            entry.collectors_for: owned_collectors.collectors_for,
-            entry.passes: owned_collectors.passes,
+            operand_collector.enter: owned_collectors.enter,
             stall_account.blocked_warps: owned_collectors.blocked_warps,
         }
         if own.reading > 1:

@@ -6,7 +6,7 @@ from typing import Any
 
 from warpreg.timing.core.bitset import bit
 from warpreg.timing.core.columns import collectors, groups, machine, ops, schedulers, sms
-from warpreg.timing.core.columns.typed import NEVER, NONE, OpRow, Pc, SchedulerRow, SmRow, UnitsRow
+from warpreg.timing.core.columns.typed import NEVER, NONE, GroupRow, OpRow, Pc, SchedulerRow, SmRow, UnitsRow
 from warpreg.timing.core.rows import collector_at, group_at
 from warpreg.timing.core.state import Core
 from warpreg.timing.sm.function_units import units_of
@@ -73,6 +73,11 @@ def take(c: Core, d: Any, sm: SmRow, row: SchedulerRow, pipe: int, pc: Pc, op: O
     fill_latch(c, row, pipe, op)
     c.rows[op, ops.UNITS] = units_of(c, row, pipe)
     c.rows[op, ops.NEXT] = NONE
+    queue(c, sm, group, op)
+
+
+def queue(c: Core, sm: SmRow, group: GroupRow, op: OpRow) -> None:
+    """Append an instruction to the list of its group."""
     if c.rows[group, groups.LATCHED] == NONE:
         c.rows[group, groups.LATCHED] = op
         c.table[sm, sms.GROUPS_LATCHED] |= c.rows[group, groups.OWN]

@@ -1,4 +1,4 @@
-"""Instructions enter collectors where not every latched one may, or where not every collector is for all of them.
+"""Instructions enter collectors where not every latched one may.
 
 `enter` takes the place of that of `warpreg.timing.sm.operand_collector`.
 """
@@ -12,7 +12,7 @@ from warpreg.timing.core.columns import groups, ops, sms
 from warpreg.timing.core.columns.typed import NONE, GroupRow, OpRow, SmRow
 from warpreg.timing.core.rows import group_at
 from warpreg.timing.core.state import Core
-from warpreg.timing.sm.operand_collector import free_latch, take_collector, wanted
+from warpreg.timing.sm.operand_collector import free_latch, take_collector
 
 
 def is_ready(c: Core, op: OpRow, now: int) -> bool:
@@ -23,16 +23,6 @@ def is_ready(c: Core, op: OpRow, now: int) -> bool:
 def lookups_are_done(c: Core, op: OpRow, now: int) -> bool:
     """In place of `is_ready` with tables in front of operand fetch."""
     return c.rows[op, ops.ENTERS_FROM] <= now
-
-
-def collectors_for(c: Core, sm: SmRow, op: OpRow) -> int:
-    """The collectors that an instruction may enter, free or not."""
-    return -1
-
-
-def passes(c: Core, sm: SmRow, op: OpRow) -> int:
-    """The collectors that instructions behind ``op`` may enter while it waits."""
-    return -1
 
 
 def enter(c: Core, d: Any, sm: SmRow, now: int) -> None:
@@ -51,22 +41,19 @@ def enter(c: Core, d: Any, sm: SmRow, now: int) -> None:
 
 def _enter_group(c: Core, d: Any, sm: SmRow, row: GroupRow, now: int) -> None:
     entering = c.rows[row, groups.IN_PORTS]
-    allowed = -1
     before: OpRow = NONE
     op = c.rows[row, groups.LATCHED]
-    while op != NONE and entering > 0 and c.rows[row, groups.FREE] & wanted(c, row) & allowed != 0:
+    while op != NONE and entering > 0 and c.rows[row, groups.FREE] != 0:
         following = c.rows[op, ops.NEXT]
-        free = c.rows[row, groups.FREE] & collectors_for(c, sm, op) & allowed
-        if free != 0 and is_ready(c, op, now):
+        if is_ready(c, op, now):
             entering -= 1
             _unlink(c, row, before, op, following)
-            collector = lowest(free)
+            collector = lowest(c.rows[row, groups.FREE])
             c.rows[row, groups.FREE] ^= bit(collector)
             c.rows[row, groups.EARLIEST] = NONE
-            free_latch(c, row, op)
+            free_latch(c, op)
             take_collector(c, d, sm, collector, op, now)
         else:
-            allowed &= passes(c, sm, op)
             before = op
         op = following
 

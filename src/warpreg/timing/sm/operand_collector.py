@@ -217,14 +217,14 @@ def enter(c: Core, d: Any, sm: SmRow, now: int) -> None:
             c.rows[row, groups.LATCHED] = c.rows[op, ops.NEXT]
             collector = lowest(c.rows[row, groups.FREE])
             c.rows[row, groups.FREE] ^= bit(collector)
-            free_latch(c, row, op)
+            free_latch(c, op)
             take_collector(c, d, sm, collector, op, now)
         if c.rows[row, groups.LATCHED] == NONE:
             c.table[sm, sms.GROUPS_LATCHED] ^= bit(group)
 
 
-def free_latch(c: Core, group: GroupRow, op: OpRow) -> None:
-    """An instruction has left its latch for a collector of the group."""
+def free_latch(c: Core, op: OpRow) -> None:
+    """An instruction has left its latch for a collector."""
     c.rows[c.rows[c.rows[op, ops.WARP], warps.TURN_ROW], schedulers.FULL] ^= bit(c.code[c.rows[op, ops.PC], code.PIPE])
 
 

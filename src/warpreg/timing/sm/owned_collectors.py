@@ -1,7 +1,8 @@
 """Collectors that belong to warp slots: what takes the place of the machine's sets of collectors and of their latches.
 
-An SM has one group with ``reading`` collectors for each slot, by slot.  An instruction waits in the group's list until
-one of them is free; a warp may issue while fewer than ``instructions`` of its instructions wait or are in a collector.
+An SM has one group with ``reading`` collectors for each slot, by slot.  An instruction waits in the list of its warp
+until one of them is free; a warp may issue while fewer than ``instructions`` of its instructions wait or are in a
+collector.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.gpu import pipes
-from warpreg.timing.core.bitset import bit, count, lowest, round_after
+from warpreg.timing.core.bitset import bit, lowest, round_after
 from warpreg.timing.core.columns import causes, collectors, function_units, groups, machine, ops, schedulers, sms, warps
 from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import CollectorRow, GroupRow, OpRow, SchedulerRow, SmRow, WarpRow
-from warpreg.timing.core.rows import account_of, collector_at, group_at, number_of, scheduler_at, slot_of, warp_of
+from warpreg.timing.core.columns.typed import NONE, CollectorRow, GroupRow, OpRow, SchedulerRow, SmRow, WarpRow
+from warpreg.timing.core.rows import account_of, collector_at, group_at, scheduler_at, slot_of, warp_at, warp_of
 from warpreg.timing.core.state import Core
+from warpreg.timing.sm.entry import is_ready
 from warpreg.timing.sm.load_store_unit import has_room
-from warpreg.timing.sm.operand_collector import group_of, oldest
+from warpreg.timing.sm.operand_collector import oldest, take_collector
 
 
 def reading() -> int:
@@ -39,15 +41,58 @@ def fill_latch(c: Core, row: SchedulerRow, pipe: int, op: OpRow) -> None:
     c.rows[warp, warps.COLLECTING] += 1
     if is_full(c, warp):
         c.rows[row, schedulers.COLLECTOR_FULL] |= c.rows[warp, warps.OWN]
-    c.rows[group_of(c, row, pipe), groups.WAITING] |= _of_warp(c, warp)
 
 
-def free_latch(c: Core, group: GroupRow, op: OpRow) -> None:
-    """An instruction has entered a collector of its warp."""
+def queue(c: Core, sm: SmRow, group: GroupRow, op: OpRow) -> None:
+    """Append an instruction to the list of its warp."""
     warp = c.rows[op, ops.WARP]
-    own = _of_warp(c, warp)
-    if c.rows[warp, warps.COLLECTING] == count(own & ~c.rows[group, groups.FREE]):
-        c.rows[group, groups.WAITING] &= ~own
+    own = _of_slot(slot_of(c, sm, warp))
+    if c.rows[group, groups.WAITING] & own == 0:
+        c.rows[warp, warps.LATCHED] = op
+        c.rows[group, groups.WAITING] |= own
+        c.table[sm, sms.GROUPS_LATCHED] |= c.rows[group, groups.OWN]
+    else:
+        c.rows[c.rows[warp, warps.LATCHED_END], ops.NEXT] = op
+    c.rows[warp, warps.LATCHED_END] = op
+
+
+def enter(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    """The first latched instruction of each warp takes a free collector of its slot, the oldest first."""
+    group = group_at(c, sm, 0)
+    able = c.rows[group, groups.FREE] & c.rows[group, groups.WAITING]
+    while able != 0:
+        slot = _first_to_enter(c, sm, able)
+        op = c.rows[warp_at(c, sm, slot), warps.LATCHED]
+        if is_ready(c, op, now):
+            collector = lowest(able & _of_slot(slot))
+            able ^= bit(collector)
+            c.rows[group, groups.FREE] ^= bit(collector)
+            c.rows[group, groups.EARLIEST] = NONE
+            c.rows[warp_at(c, sm, slot), warps.LATCHED] = c.rows[op, ops.NEXT]
+            if c.rows[op, ops.NEXT] == NONE:
+                c.rows[group, groups.WAITING] &= ~_of_slot(slot)
+                able &= ~_of_slot(slot)
+            take_collector(c, d, sm, collector, op, now)
+        else:
+            able &= ~_of_slot(slot)
+    if c.rows[group, groups.WAITING] == 0:
+        c.table[sm, sms.GROUPS_LATCHED] = 0
+
+
+def _first_to_enter(c: Core, sm: SmRow, able: int) -> int:
+    """The slot whose first latched instruction issued first."""
+    found = lowest(able) // reading()
+    rest = able & ~_of_slot(found)
+    while rest != 0:
+        slot = lowest(rest) // reading()
+        rest &= ~_of_slot(slot)
+        if _sequence(c, sm, slot) < _sequence(c, sm, found):
+            found = slot
+    return found
+
+
+def _sequence(c: Core, sm: SmRow, slot: int) -> int:
+    return c.rows[c.rows[warp_at(c, sm, slot), warps.LATCHED], ops.SEQUENCE]
 
 
 def wanted(c: Core, group: GroupRow) -> int:
@@ -62,20 +107,6 @@ def left(c: Core, sm: SmRow, collector: int, op: OpRow) -> None:
         c.rows[c.rows[warp, warps.TURN_ROW], schedulers.COLLECTOR_FULL] ^= c.rows[warp, warps.OWN]
     c.rows[warp, warps.COLLECTING] -= 1
     c.table[sm, sms.LAST_DISPATCH] = collector // reading()
-
-
-def collectors_for(c: Core, sm: SmRow, op: OpRow) -> int:
-    """Those of the instruction's warp slot."""
-    return _of_slot(slot_of(c, sm, c.rows[op, ops.WARP]))
-
-
-def passes(c: Core, sm: SmRow, op: OpRow) -> int:
-    """Instructions of other warps pass one that waits."""
-    return ~collectors_for(c, sm, op)
-
-
-def _of_warp(c: Core, warp: WarpRow) -> int:
-    return _of_slot(number_of(c, warp) % c.machine[machine.SLOTS])
 
 
 def _of_slot(slot: int) -> int:

@@ -6,7 +6,7 @@ The *position* of a warp is its index among the warps of its scheduler: slot = p
 from __future__ import annotations
 
 from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import BlockRow, Column, Pc, SchedulerRow, WarpRow
+from warpreg.timing.core.columns.typed import BlockRow, Column, OpRow, Pc, SchedulerRow, WarpRow
 
 _Word = Column[WarpRow, int]
 
@@ -45,6 +45,8 @@ AT_WORK = _Word(31)  # cycle of its last issue or activation, used where stalls 
 COPIES_AT = _Word(32)  # + group modulo COMMIT_SLOTS: copies issued at that commit
 RESULTS = _Word(36)  # results of the instructions issued, for designs with widths
 COLLECTING = _Word(37)  # instructions issued and not dispatched, if warps own collectors
+LATCHED = Column[WarpRow, OpRow](38)  # list of those that are in no collector; undefined without one
+LATCHED_END = Column[WarpRow, OpRow](39)
 BUSY = _Word(40)  # BUSY_SETS sets of scoreboard cells
 
 COMMIT_SLOTS = 4
