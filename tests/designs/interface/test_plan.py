@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from warpreg.designs.interface import MRF, READ, WRITE, Plan, count, extra, level, move, now, read, wake, write
+from warpreg.designs.interface import MRF, READ, WRITE, Plan, change, count, extra, level, move, now, read, wake, write
 from warpreg.designs.interface.plan import (
     ALONE,
     ELSEWHERE,
@@ -111,6 +111,15 @@ def test_a_level_is_summed_over_the_cycles_that_it_lasted() -> None:
     level(plan._replace(cycle=20), 0, 0)
     assert (plan.levels[0, 0, INTEGRAL], plan.levels[0, 0, VALUE]) == (9 + 10, 0)
     assert now(plan._replace(cycle=20)) == 20
+
+
+def test_a_level_may_change_by_an_amount() -> None:
+    """3 from cycle 7 to 10, then 5 until 20: 9 + 50."""
+    plan = new_plan()
+    level(plan, 0, 3)
+    change(plan._replace(cycle=10), 0, 2)
+    change(plan._replace(cycle=20), 0, -5)
+    assert (plan.levels[0, 0, INTEGRAL], plan.levels[0, 0, VALUE]) == (9 + 50, 0)
 
 
 def test_a_replay_keeps_counts_alone() -> None:
