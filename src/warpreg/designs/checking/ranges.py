@@ -28,6 +28,7 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "extra": {"plan": "queue", "level": "level", "action": "action", "register": "register", "warp": "warp", **WHERE},
     "count": {"event": "event", "amount": "amount"},
     "level": {"resource": "resource", "value": "value"},
+    "change": {"resource": "resource", "more": "value"},
     "wake": {"plan": "queue", "token": "token"},
     "width": {"operand": "width"},
     "lookup": {"plan": "asking", "table": "table", "index": "entry"},
