@@ -59,7 +59,7 @@ class Collector:
         for register in fresh:
             self.counts[f"MRF.read.{step.datapath}"] += 1
             self.counts["fills"] += 1
-            self.from_file(register, step.mask)
+            self.from_file(register, step, step.mask)
         self.counts[f"BOC.read.{step.datapath}"] += len(step.reads) - len(hits) - len(fresh)
         if not before:
             self.slide()
@@ -80,7 +80,7 @@ class Collector:
         if step.mask & ~entry.lanes:
             self.counts[f"MRF.read.{step.datapath}"] += 1
             self.counts["merged_reads"] += 1
-            self.from_file(register, step.mask & ~entry.lanes)
+            self.from_file(register, step, step.mask & ~entry.lanes)
             entry.lanes = ALL
             entry.touched = self.clock
         else:
@@ -88,8 +88,10 @@ class Collector:
             if self.options.extended:
                 entry.touched = self.clock
 
-    def from_file(self, register: int, lanes: int) -> None:
-        assert not self.lost.get(register, 0) & lanes, f"R{register} is read where it is not"
+    def from_file(self, register: int, step: Step, lanes: int) -> None:
+        """A path does not say in which lanes a guard holds, so only a read without a guard is sure to need them all."""
+        guarded = self.all.program.guarded[step.pc]
+        assert guarded or not self.lost.get(register, 0) & lanes, f"R{register} is read where it is not"
 
     def arrive(self, pc: int, registers: list[int], datapath: str) -> None:
         for register, partial, bits in zip(registers, self.all.partial(pc), self.all.bits(pc), strict=True):
