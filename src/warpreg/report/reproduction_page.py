@@ -101,7 +101,9 @@ def page(
     verdicts = {row["id"]: row["verdict"] for row in ablated if row["verdict"]}
     yield from reasons("## Results outside their tolerance", [row for row in rows if row["within"] is False], verdicts)
     yield from ablations(paper, size, rows, ablated)
-    yield from reasons("## Not measured", [row for row in rows if row["measured"] is None])
+    missing = [row for row in rows if row["measured"] is None]
+    yield from reasons("## Quoted from others", [row for row in missing if row.get("status") == "quoted"])
+    yield from reasons("## Not measured", [row for row in missing if row.get("status") != "quoted"])
     yield from left_out(rows)
     yield "\n## Figures\n"
     for figure, path in pictures:

@@ -115,14 +115,16 @@ def test_a_malformed_null_is_an_error_that_names_the_entry(
 
 
 def test_results_without_a_null_that_could_fail_are_counted_apart() -> None:
-    rows: list[dict[str, bool | float | None]] = [
+    rows: list[dict[str, bool | float | str | None]] = [
         {"measured": 0.5, "within": True, "could_fail": True},
         {"measured": 0.9, "within": False, "could_fail": True},
         {"measured": 0.0, "within": True, "could_fail": False},
         {"measured": None, "within": None, "could_fail": True},
+        {"measured": None, "within": None, "could_fail": True, "status": "quoted"},
     ]
     found = summed("rfc", rows)
-    assert found == Summary("rfc", results=4, measured=3, could_fail=2, within=1)
+    assert found == Summary("rfc", results=5, measured=3, could_fail=2, within=1, quoted=1)
+    assert str(found).startswith("5 results, 3 measured, 1 quoted; 2 of them")
     assert found.as_dict()["no_null"] == 1
 
 

@@ -12,12 +12,15 @@ from warpreg.experiments.papers import reproduction
 from warpreg.experiments.papers.reproduction import (
     NOT_AMONG_THEM,
     PAPERS,
+    ReproductionError,
     explained,
     figures_of,
     paper_module,
     reproduced,
+    summed,
 )
 from warpreg.experiments.papers.rfc import results
+from warpreg.experiments.runs.run import AS_COMPILED
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.study import Study, study
 from warpreg.ir.errors import UnknownNameError
@@ -74,3 +77,18 @@ def test_a_paper_that_is_not_implemented_is_an_error() -> None:
 
 def test_classes_follow_suites() -> None:
     assert {results.class_of(name) for name in workloads.names()} == {"compute", "shader"}
+
+
+def test_what_a_paper_quotes_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "findings", lambda study: {})
+    rows = {row.published.id: row for row in reproduced("rfc", Study("tiny", AS_COMPILED, {}))}
+    row = rows["rfc-quoted-cpu-rfc-saving"]
+    assert (row.status, row.measured, row.cause) == ("quoted", None, "quoted from work of others on processors")
+    assert rows["rfc-ipc-8-active"].status == "not measured"
+    assert summed("rfc", [one.as_dict() for one in rows.values()]).quoted == 2
+
+
+def test_a_quoted_result_cannot_be_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "findings", lambda study: {"rfc-quoted-cpu-rfc-saving": 0.38})
+    with pytest.raises(ReproductionError, match="rfc: only quoted by the paper: rfc-quoted-cpu-rfc-saving"):
+        list(reproduced("rfc", Study("tiny", AS_COMPILED, {})))

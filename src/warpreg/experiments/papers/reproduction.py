@@ -14,7 +14,7 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import ModuleType
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from warpreg.experiments.papers.ablation import Ablation
 from warpreg.experiments.papers.cause import Cause
@@ -30,6 +30,8 @@ PAPERS = {"rfc": "rfc", "orf-lrf": "orf_lrf", "rc-rsp": "rc_rsp"}
 """Implemented papers, and the folder of each."""
 
 
+Status = Literal["measured", "quoted", "not measured"]
+"""``quoted``: the paper repeats what others have measured."""
 NOT_AMONG_THEM = "about workloads that were not among those measured"
 UNEXPLAINED = "not explained"
 
@@ -67,6 +69,12 @@ class Reproduced:
     cause: str
 
     @property
+    def status(self) -> Status:
+        if self.published.quoted:
+            return "quoted"
+        return "not measured" if self.measured is None else "measured"
+
+    @property
     def within(self) -> bool | None:
         """Computed from the tolerance table; None without a measurement."""
         return None if self.measured is None else self.published.within(self.measured)
@@ -80,6 +88,7 @@ class Reproduced:
             "published": self.published.printed,
             "measured": self.measured,
             "unit": self.published.unit,
+            "status": self.status,
             "within": self.within,
             "null": self.published.null,
             "could_fail": self.published.could_fail,
@@ -90,7 +99,7 @@ class Reproduced:
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Numbers of printed results: ``measured``; those that ``could_fail`` without the effect; of those, ``within``
-    tolerance.
+    tolerance; ``quoted``.
     """
 
     paper: str
@@ -98,6 +107,7 @@ class Summary:
     measured: int
     could_fail: int
     within: int
+    quoted: int = 0
 
     @property
     def no_null(self) -> int:
@@ -109,9 +119,10 @@ class Summary:
         return {**asdict(self), "no_null": self.no_null}
 
     def __str__(self) -> str:
+        quoted = f", {self.quoted} quoted" if self.quoted else ""
         return (
-            f"{self.results} results, {self.measured} measured; {self.could_fail} of them could have failed, of which"
-            f" {self.within} are within tolerance; {self.no_null} have no null that could fail"
+            f"{self.results} results, {self.measured} measured{quoted}; {self.could_fail} of them could have failed,"
+            f" of which {self.within} are within tolerance; {self.no_null} have no null that could fail"
         )
 
 
@@ -120,7 +131,9 @@ def summed(paper: str, rows: Iterable[Mapping[str, Any]]) -> Summary:
     every = list(rows)
     measured = [row for row in every if row["measured"] is not None]
     judged = [row for row in measured if row["could_fail"]]
-    return Summary(paper, len(every), len(measured), len(judged), sum(bool(row["within"]) for row in judged))
+    within = sum(bool(row["within"]) for row in judged)
+    quoted = sum(row.get("status") == "quoted" for row in every)
+    return Summary(paper, len(every), len(measured), len(judged), within, quoted)
 
 
 def paper_module(paper: str) -> Paper:
@@ -163,7 +176,7 @@ def measure(
 def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
     """Every printed result of the paper, in the paper's order.
 
-    Raises ReproductionError if the module names a result that is not printed.
+    Raises ReproductionError if the module names a result that is not printed or only quoted.
     """
     module, said = paper_module(paper), explained(paper)
     findings = module.findings(found)
@@ -172,8 +185,13 @@ def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
     strangers = named - {result.id for result in printed}
     if strangers:
         raise ReproductionError(f"{paper}: no printed result is named {', '.join(sorted(strangers))}")
+    quoted = named & {result.id for result in printed if result.quoted}
+    if quoted:
+        raise ReproductionError(f"{paper}: only quoted by the paper: {', '.join(sorted(quoted))}")
     for result in printed:
-        if result.id in findings:
+        if result.quoted:
+            yield Reproduced(result, None, f"quoted from {result.quoted}")
+        elif result.id in findings:
             value = findings[result.id]
             yield Reproduced(result, value, "" if result.within(value) else _reason(result.id, said))
         elif result.id in module.UNMEASURABLE:

@@ -33,6 +33,7 @@ class Published:
     ``value`` is a number, ``range`` its printed bounds (low, high), ``text`` a finding in words that either holds or
     does not.  ``bound`` states that the number is printed as a maximum, a minimum or an approximation.  ``baseline``
     and ``workloads`` are the paper's.  ``null`` is the value expected without the effect, None if not stated.
+    ``quoted`` names whose finding the paper repeats; such a result is not measured.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Published:
     note: str = ""
     null: Null | None = None
     null_note: str = ""
+    quoted: str = ""
 
     @property
     def printed(self) -> float | str | list[float] | None:
