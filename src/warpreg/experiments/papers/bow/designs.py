@@ -1,0 +1,79 @@
+"""Workloads, machine and designs of the study of bypassing operand collectors.
+
+The workloads are the fifteen of Table 3.3, fixed before anything was measured.  Shares of reads, writes and results
+(Figures 3.3, 3.7, 3.8) are those of complete runs, replayed.  Everything else is timed on one SM with the same sample
+for all designs (`warpreg.experiments.runs.sampling`): up to 4 launches of each kernel, evenly spaced, and of each the
+first thread blocks with 300,000 warp-instructions in total, but at least one and at most four fillings of the SM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from warpreg.experiments.papers.bow.samples import Sampled
+from warpreg.experiments.papers.bow.sources import Sources
+from warpreg.experiments.runs.row import Value
+from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.studies.study import Measure, Replay
+
+WORKLOADS = (
+    "lib", "lps", "sto", "wp", "backprop", "bfs", "b-tree", "gaussian", "mummergpu", "nw", "srad", "cifarnet",
+    "squeezenet", "vector-add", "sad",
+)  # fmt: skip
+MACHINE, TECHNOLOGY = "bow-titanx", "bow"
+GENERATIONS: Mapping[str, str] = {"Pascal": MACHINE, "Fermi": "bow-fermi", "Volta": "bow-volta"}
+"""Machines on which section 3.3 repeats the counts of Figure 3.3."""
+WINDOWS = (2, 3, 4, 5, 6, 7)
+"""Windows of Figure 3.3 (section 3.3)."""
+TIMED_WINDOWS = (2, 3, 4)
+"""Windows of Figure 3.10."""
+CHOSEN, ENTRIES, HALF_ENTRIES, PLAIN_ENTRIES, RFC_ENTRIES = 3, 12, 6, 3, 6
+"""The window of the paper; registers of its collector, of the half-size one and of a plain one, and of the register
+file cache by warp (sections 3.2, 3.4.3, 3.5.1)."""
+MRF = Replay.of("mrf")
+SOURCES = Sources()
+
+
+def bow(window: int) -> Variant:
+    """Collectors that write through."""
+    return Variant.of("bow", window=window)
+
+
+def bow_wr(window: int, **options: Value) -> Variant:
+    """Collectors that write back, with the compiler's hints."""
+    return Variant.of("bow-wr", window=window, **options)
+
+
+HALF = bow_wr(CHOSEN, entries=HALF_ENTRIES)
+RFC = Variant.of("rfc", entries=RFC_ENTRIES, static_liveness=True)
+"""The register file cache of section 3.5.1, with liveness, for all warps: no two-level scheduler."""
+DESIGNS: Mapping[str, Variant] = {"BOW": bow(CHOSEN), "BOW-WR": bow_wr(CHOSEN)}
+FAMILIES = {"BOW": bow, "BOW-WR": bow_wr}
+
+
+def replayed(variant: Variant) -> Replay:
+    """The measure of a design's counts over complete runs."""
+    return Replay(variant.design, variant.values)
+
+
+def timed(variant: Variant | None = None, machine: str = MACHINE) -> Sampled:
+    """The measure of a design in time; by default, of the main register file alone."""
+    return Sampled(machine, variant)
+
+
+PLAIN = timed()
+REUSE: Sequence[Measure[object]] = (
+    MRF,
+    *(replayed(family(window)) for family in FAMILIES.values() for window in WINDOWS),
+)
+COMPARED: Sequence[Measure[object]] = (PLAIN, timed(bow(CHOSEN)), timed(bow_wr(CHOSEN)), timed(HALF), timed(RFC))
+"""What the results with cycles need."""
+SAMPLES: Sequence[Measure[object]] = tuple(
+    dict.fromkeys(
+        [*COMPARED, *(timed(family(window)) for family in FAMILIES.values() for window in TIMED_WINDOWS)]
+    )
+)  # fmt: skip
+OTHER_MACHINES: Sequence[Measure[object]] = tuple(
+    timed(bow_wr(CHOSEN), machine) for machine in GENERATIONS.values() if machine != MACHINE
+)
+MEASURES: Sequence[Measure[object]] = (*REUSE, SOURCES, *SAMPLES, *OTHER_MACHINES)

@@ -1,0 +1,76 @@
+"""Cycles, counts, resources and times of instructions of a sample of a run under a design."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warpreg import gpu
+from warpreg.designs import Design, load
+from warpreg.designs.loading.composition import joined
+from warpreg.experiments.papers.bow import instruction_times
+from warpreg.experiments.runs.hardware import Use
+from warpreg.experiments.runs.run import Run
+from warpreg.experiments.runs.sampling import sampled
+from warpreg.experiments.runs.scheduled import Variant
+from warpreg.replay import Counts
+
+TIMES = Path(instruction_times.__file__)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """The sample on one SM.
+
+    ``plain`` are the counts of the main register file alone on the same path; ``resources`` are sums over cycles;
+    ``warp_cycles`` are the cycles of all warp slots that hold a warp.
+    """
+
+    cycles: int
+    warp_instructions: int
+    counts: Counts
+    plain: Counts
+    resources: Mapping[str, int]
+    warp_cycles: float
+
+    @property
+    def ipc(self) -> float:
+        """Warp-instructions per cycle."""
+        return self.warp_instructions / max(1, self.cycles)
+
+    @property
+    def collecting(self) -> int:
+        """Cycles that all instructions together took from their issue until their last source was read."""
+        return sum(cycles for name, cycles in self.resources.items() if name.startswith("collecting"))
+
+    @property
+    def use(self) -> Use:
+        """What the sample used, for prices."""
+        return Use(self.counts.events, self.cycles, 1, self.resources)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """The measure; without a variant, the main register file alone."""
+
+    machine: str
+    variant: Variant | None = None
+
+    def __call__(self, run: Run) -> Sample:
+        designs: list[Design] = [load(TIMES)]
+        values: dict[str, Any] = {}
+        if self.variant is not None:
+            design = load(self.variant.design)
+            designs = [design, *designs]
+            values = {joined(design, name): value for name, value in self.variant.values}
+        found = sampled(run, gpu.load(self.machine), designs=designs, **values)
+        return Sample(
+            cycles=found.cycles,
+            warp_instructions=found.warp_instructions,
+            counts=found.counts,
+            plain=found.plain,
+            resources=found.resources,
+            warp_cycles=found.occupancy * float(found.stalls.sum()),
+        )
