@@ -12,23 +12,15 @@ from warpreg.designs import load
 from warpreg.energy.cost import access_cost
 from warpreg.energy.counts import Structure
 from warpreg.energy.storage import storage
-from warpreg.experiments.papers.bow.designs import (
-    DESIGNS,
-    ENTRIES,
-    HALF,
-    HALF_ENTRIES,
-    MACHINE,
-    PLAIN_ENTRIES,
-    RFC,
-    TECHNOLOGY,
-)
+from warpreg.experiments.papers.bow.designs import DESIGNS, HALF, MACHINE, RFC, TECHNOLOGY
 from warpreg.experiments.papers.bow.samples import Sample
-from warpreg.experiments.runs.hardware import parts
+from warpreg.experiments.runs.hardware import Use, parts
+from warpreg.experiments.runs.parts import Part
 from warpreg.experiments.runs.scheduled import Variant
-from warpreg.experiments.studies.ratios import with_structures
 
-MRF = "MRF"
-WARP_REGISTER_BYTES = 128
+MRF, BOC = "MRF", "BOC"
+BANK_BYTES = 64 * 1024
+"""What Table 3.4 calls a register bank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,67 +38,51 @@ class Cost:
 
 def dynamic(sample: Sample, plain: Sample, variant: Variant) -> Cost:
     """Accesses of the register file; and, as overhead, accesses of collectors or caches, and the added network."""
-    whole = energy.account(plain.plain.energy_list(), energy.load(TECHNOLOGY)).total_pj
-    items = with_structures(sample.counts.energy_list(), structures(variant))
-    levels = energy.account(items, energy.load(TECHNOLOGY)).levels()
-    of_levels = math.fsum(level.total for name, level in levels.items() if name != MRF)
-    return Cost(levels[MRF].total / whole, (of_levels + _hardware(sample, variant)) / whole)
-
-
-def structures(variant: Variant) -> dict[str, Structure]:
-    """The levels of a design at its sizes, as the technology prices them by name."""
-    design = load(variant.design)
-    declared = design.structures(design.configure(**dict(variant.values)))
-    return {one.level: Structure(one.level, entries=one.entries) for one in declared}
-
-
-def _hardware(sample: Sample, variant: Variant) -> float:
-    """Dynamic energy of tables and logic that the design declares, in pJ."""
-    design = load(variant.design)
-    parameters = design.configure(**dict(variant.values))
-    added = parts(design, parameters, sample.use, gpu.load(MACHINE), energy.load(TECHNOLOGY))
-    return math.fsum(one.dynamic_pj or 0.0 for one in added if not one.is_level)
+    technology = energy.load(TECHNOLOGY)
+    whole = energy.account(plain.plain.energy_list(), technology).total_pj
+    levels = energy.account(sample.counts.energy_list(), technology).levels()
+    accesses = math.fsum(level.total for name, level in levels.items() if name != MRF)
+    hardware = math.fsum(part.dynamic_pj or 0.0 for part in _parts(variant, sample.use))
+    return Cost(levels[MRF].total / whole, (accesses + hardware) / whole)
 
 
 def added_kb(variant: Variant) -> float:
     """Storage of an SM that a design adds, in KB.  A bypassing collector takes the place of a plain one."""
-    warps = gpu.load(MACHINE).sm.warps
-    sizes = {name: one.entries or 0 for name, one in structures(variant).items() if name != MRF}
-    instead = PLAIN_ENTRIES * ("BOC" in sizes)
-    return (sum(sizes.values()) - instead) * warps * WARP_REGISTER_BYTES / 1024
+    return sum(part.bytes for part in _parts(variant, Use({}))) / 1024
 
 
 def storage_added() -> pd.DataFrame:
     """Storage that designs add to an SM (section 3.5.1)."""
-    designs = {"BOW, full": DESIGNS["BOW"], "BOW-WR, half": HALF, "RFC": RFC}
+    designs = {"BOW": DESIGNS["BOW"], "BOW-WR, 6 entries": HALF, "RFC": RFC}
     return pd.DataFrame([{"design": name, "KB": added_kb(variant)} for name, variant in designs.items()])
 
 
 def table_34() -> pd.DataFrame:
-    """Table 3.4: a collector divided by a register bank of 64 KB, in the technology of the study."""
+    """Table 3.4: a collector divided by a register bank of 64 KB, with all entries and with half of them."""
     technology, machine = energy.load(TECHNOLOGY), gpu.load(MACHINE)
-    bank = Structure(MRF)
-    file = storage(technology, bank, machine)
+    file, bank_energy = storage(technology, Structure(MRF), machine), access_cost(technology, Structure(MRF), "read")
     rows = []
-    for label, entries in (("12 entries", ENTRIES), ("6 entries", HALF_ENTRIES)):
-        collector = Structure("BOC", entries=entries)
+    for label, variant in (("12 entries", DESIGNS["BOW"]), ("6 entries", HALF)):
+        collector = _collector(variant)
         every = storage(technology, collector, machine)
-        one, banks = machine.sm.warps, file.bytes / BANK_BYTES
-        rows += [
-            {"collector": label, "quantity": "size", "share": every.bytes / one / BANK_BYTES},
-            {
-                "collector": label,
-                "quantity": "access energy",
-                "share": access_cost(technology, collector, "read").pj / access_cost(technology, bank, "read").pj,
-            },
-            {
-                "collector": label,
-                "quantity": "leakage power",
-                "share": every.leakage_mw / one / (file.leakage_mw / banks),
-            },
-        ]
+        shares = {
+            "size": every.bytes / machine.sm.warps / BANK_BYTES,
+            "access energy": access_cost(technology, collector, "read").pj / bank_energy.pj,
+            "leakage power": every.leakage_mw / machine.sm.warps / (file.leakage_mw * BANK_BYTES / file.bytes),
+        }
+        rows += [{"collector": label, "quantity": what, "share": share} for what, share in shares.items()]
     return pd.DataFrame(rows)
 
 
-BANK_BYTES = 64 * 1024
-"""What Table 3.4 calls a register bank."""
+def _collector(variant: Variant) -> Structure:
+    design = load(variant.design)
+    structures = design.structures(design.configure(**dict(variant.values)))
+    return next(one for one in structures if one.level == BOC)
+
+
+def _parts(variant: Variant, use: Use) -> tuple[Part, ...]:
+    """What a design adds to the register file."""
+    design = load(variant.design)
+    parameters = design.configure(**dict(variant.values))
+    found = parts(design, parameters, use, gpu.load(MACHINE), energy.load(TECHNOLOGY))
+    return tuple(part for part in found if part.name != MRF)

@@ -27,9 +27,9 @@ WINDOWS = (2, 3, 4, 5, 6, 7)
 """Windows of Figure 3.3 (section 3.3)."""
 TIMED_WINDOWS = (2, 3, 4)
 """Windows of Figure 3.10."""
-CHOSEN, ENTRIES, HALF_ENTRIES, PLAIN_ENTRIES, RFC_ENTRIES = 3, 12, 6, 3, 6
-"""The window of the paper; registers of its collector, of the half-size one and of a plain one, and of the register
-file cache by warp (sections 3.2, 3.4.3, 3.5.1)."""
+CHOSEN, HALF_ENTRIES, RFC_ENTRIES = 3, 6, 6
+"""The window of the paper; registers by warp of its half-size collector and of the register file cache (sections 3.3,
+3.4.3, 3.5.1)."""
 MRF = Replay.of("mrf")
 SOURCES = Sources()
 
