@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from warpreg import gpu
-from warpreg.designs import Design, load
+from warpreg.designs import load
 from warpreg.designs.loading.composition import joined
 from warpreg.experiments.papers.bow import instruction_times
 from warpreg.experiments.runs.hardware import Use
@@ -16,6 +16,7 @@ from warpreg.experiments.runs.run import Run
 from warpreg.experiments.runs.sampling import sampled
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.replay import Counts
+from warpreg.timing.launch.simulate import Chosen
 
 TIMES = Path(instruction_times.__file__)
 
@@ -42,7 +43,7 @@ class Sample:
 
     @property
     def collecting(self) -> int:
-        """Cycles that all instructions together took from their issue until their last source was read."""
+        """Cycles that instructions took from their issue until their last source was read, summed over all."""
         return sum(cycles for name, cycles in self.resources.items() if name.startswith("collecting"))
 
     @property
@@ -53,19 +54,14 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """The measure; without a variant, the main register file alone."""
+    """The measure; without a variant, the main register file alone.  With ``times``, those of instructions are kept."""
 
     machine: str
     variant: Variant | None = None
+    times: bool = False
 
     def __call__(self, run: Run) -> Sample:
-        designs: list[Design] = [load(TIMES)]
-        values: dict[str, Any] = {}
-        if self.variant is not None:
-            design = load(self.variant.design)
-            designs = [design, *designs]
-            values = {joined(design, name): value for name, value in self.variant.values}
-        found = sampled(run, gpu.load(self.machine), designs=designs, **values)
+        found = sampled(run, gpu.load(self.machine), designs=self._designs())
         return Sample(
             cycles=found.cycles,
             warp_instructions=found.warp_instructions,
@@ -74,3 +70,11 @@ class Sampled:
             resources=found.resources,
             warp_cycles=found.occupancy * float(found.stalls.sum()),
         )
+
+    def _designs(self) -> Chosen:
+        designs = [] if self.variant is None else [load(self.variant.design)]
+        values: dict[str, Any] = {} if self.variant is None else dict(self.variant.values)
+        if self.times:
+            values = {joined(design, name): value for design in designs for name, value in values.items()}
+            designs.append(load(TIMES))
+        return Chosen.of(designs, values)
