@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.designs.kernels import at, kernel, op, pair, r
 
-from warpreg import workloads
+from warpreg import gpu, workloads
 from warpreg.energy.counts import Structure
 from warpreg.experiments.papers.ablation import under
 from warpreg.experiments.papers.bow import costs, designs, frames, results
@@ -148,14 +148,8 @@ def test_overhead_is_the_energy_of_collectors_and_network() -> None:
     """60 accesses of the register file at 185.26 pJ instead of 150, 100 of collectors at 2.72 pJ, and 33.2 mW."""
     found = costs.dynamic(sample(1000, counts((40, 20), (60, 40))), sample(1000), BOW)
     assert found.register_file == pytest.approx(60 / 150)
-    network_pj = 33.2 * 1000 * 1000 / gpu_mhz()
+    network_pj = 33.2 * 1000 * 1000 / gpu.load(designs.MACHINE).chip.clock_mhz
     assert found.added == pytest.approx((100 * 2.72 + network_pj) / (150 * 185.26))
-
-
-def gpu_mhz() -> float:
-    from warpreg import gpu
-
-    return gpu.load(designs.MACHINE).chip.clock_mhz
 
 
 def test_storage_and_table_3_4() -> None:
