@@ -39,8 +39,8 @@ def _r(index: int) -> Register:
 
 def _op(opcode: str, *operands: Operand | int) -> Instruction:
     base, *modifiers = opcode.split(".")
-    operands = tuple(Immediate(one) if isinstance(one, int) else one for one in operands)
-    return Instruction(base, tuple(modifiers), operands)
+    named = tuple(Immediate(one) if isinstance(one, int) else one for one in operands)
+    return Instruction(base, tuple(modifiers), named)
 
 
 CODE = (

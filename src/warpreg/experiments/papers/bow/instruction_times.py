@@ -48,7 +48,7 @@ def is_memory(program: Program, pc: int) -> int:
 
 def has_result(program: Program, pc: int) -> bool:
     """Whether an instruction writes a register."""
-    return program.result_start[pc + 1] > program.result_start[pc]
+    return bool(program.result_start[pc + 1] > program.result_start[pc])
 
 
 def collecting(program: Program, pc: int) -> int:
