@@ -13,7 +13,7 @@ from warpreg import gpu, workloads
 from warpreg.energy.counts import Structure
 from warpreg.experiments.papers.ablation import under
 from warpreg.experiments.papers.bow import costs, designs, frames, results
-from warpreg.experiments.papers.bow.samples import Sample
+from warpreg.experiments.papers.bow.samples import Sample, Sampled
 from warpreg.experiments.papers.bow.sources import Sources
 from warpreg.experiments.papers.reproduction import figures_of
 from warpreg.experiments.papers.shown import find_ablation
@@ -48,6 +48,14 @@ def study(found: dict[Any, dict[str, Any]]) -> Study:
 def test_the_workloads_are_those_of_table_3_3() -> None:
     assert len(designs.WORKLOADS) == published.parameter("bow-benchmarks") == 15
     assert set(designs.WORKLOADS) <= set(workloads.names())
+
+
+def test_designs_that_are_timed_have_their_parameters() -> None:
+    """BOW is composed with the times of instructions."""
+    chosen = {one: one.chosen() for one in (*designs.SAMPLES, *designs.OTHER_MACHINES) if isinstance(one, Sampled)}
+    assert chosen[designs.timed(BOW)].values.bow_window == 3
+    assert chosen[designs.timed(designs.HALF)].values.entries == 6
+    assert {one.machine for one in chosen} == set(designs.GENERATIONS.values())
 
 
 def test_table_3_1() -> None:

@@ -32,7 +32,7 @@ def storage_added(study: Study) -> pd.DataFrame:
 
 FIGURES = (
     Figure(
-        "table-3-1", "Table 3.1", "Writes of the register file for the code of Figure 3.6", table_31, "bars",
+        "table-3-1", "Table 3.1", "Writes of the register file by Figure 3.6", table_31, "bars",
         Axis("register", ""), Axis("writes", "writes of the register file", "writes"), series="version",
         marks=tuple(
             Mark(f"bow-table31-r{register}-{version}", f"r{register}", LABELS[version])
@@ -43,11 +43,11 @@ FIGURES = (
     Figure(
         "figure-3-3", "Figure 3.3", "Accesses that bypassing eliminates", frames.figure_33, "lines",
         Axis("window", "instructions of the window", "instructions"),
-        Axis("eliminated", "of all accesses of the register file", "fraction"), series="accesses", panels="accesses",
+        Axis("eliminated", "of all accesses of the register file", "fraction"), panels="accesses",
         marks=(
-            *(Mark(f"bow-read-bypass-iw{n}", n, frames.READS, frames.READS) for n in (2, 3)),
-            *(Mark(f"bow-write-bypass-iw{n}", n, frames.WRITES, frames.WRITES) for n in (2, 3)),
-            Mark("bow-bypass-iw7", 7, frames.READS, frames.READS),
+            *(Mark(f"bow-read-bypass-iw{n}", n, panel=frames.READS) for n in (2, 3)),
+            *(Mark(f"bow-write-bypass-iw{n}", n, panel=frames.WRITES) for n in (2, 3)),
+            Mark("bow-bypass-iw7", 7, panel=frames.READS),
         ),
     ),
     Figure(

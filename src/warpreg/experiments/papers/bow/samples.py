@@ -61,7 +61,7 @@ class Sampled:
     times: bool = False
 
     def __call__(self, run: Run) -> Sample:
-        found = sampled(run, gpu.load(self.machine), designs=self._designs())
+        found = sampled(run, gpu.load(self.machine), designs=self.chosen())
         return Sample(
             cycles=found.cycles,
             warp_instructions=found.warp_instructions,
@@ -71,7 +71,8 @@ class Sampled:
             warp_cycles=found.occupancy * float(found.stalls.sum()),
         )
 
-    def _designs(self) -> Chosen:
+    def chosen(self) -> Chosen:
+        """The design with its parameters."""
         designs = [] if self.variant is None else [load(self.variant.design)]
         values: dict[str, Any] = {} if self.variant is None else dict(self.variant.values)
         if self.times:
