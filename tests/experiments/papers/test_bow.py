@@ -141,7 +141,7 @@ def test_gains_are_means_of_ipc_over_the_baseline() -> None:
         }
         for variant, each in cycles.items()
     }
-    measured = results.PARTS["cycles"].findings(study(found))
+    measured = {**results.PARTS["cycles"].findings(study(found)), **results.PARTS["collection"].findings(study(found))}
     assert measured["bow-ipc-iw3"] == pytest.approx(0.125)
     assert measured["bow-wr-ipc-iw3"] == pytest.approx((1 + 0.25) / 2)
     assert measured["bow-wr-ipc-half"] == measured["bow-wr-ipc-summary"] == pytest.approx(0.125)
@@ -173,6 +173,12 @@ def test_storage_and_table_3_4() -> None:
 def test_the_other_order_is_replayed_under_its_ablation() -> None:
     changed = under(designs.replayed(BOW), find_ablation("bow", "lookup-first"))
     assert changed == Replay.of("bow", window=3, eviction="after")
+
+
+def test_a_timed_design_has_other_parameters_under_an_ablation() -> None:
+    changed = under(designs.timed(BOW), find_ablation("bow", "two-at-a-time"))
+    assert changed == designs.timed(Variant.of("bow", window=3, reading=2))
+    assert under(designs.PLAIN, find_ablation("bow", "two-at-a-time")) == designs.PLAIN
 
 
 def test_all_printed_results_are_measured_or_quoted() -> None:

@@ -140,6 +140,9 @@ def under(measure: Measure[Any], ablation: Ablation) -> Measure[Any]:
     if isinstance(changed, Scheduled):
         variants = dict.fromkeys(_variant(one, ablation.parameters) for one in changed.variants)
         return dataclasses.replace(changed, variants=tuple(variants))
+    variant = getattr(changed, "variant", None)
+    if isinstance(variant, Variant):
+        return dataclasses.replace(changed, variant=_variant(variant, ablation.parameters))  # type: ignore[type-var]
     return changed
 
 
