@@ -15,7 +15,7 @@ from warpreg.experiments.papers.ablation import under
 from warpreg.experiments.papers.bow import costs, designs, frames, results
 from warpreg.experiments.papers.bow.samples import Sample, Sampled
 from warpreg.experiments.papers.bow.sources import Sources
-from warpreg.experiments.papers.reproduction import figures_of
+from warpreg.experiments.papers.reproduction import figures_of, reproduced
 from warpreg.experiments.papers.shown import find_ablation
 from warpreg.experiments.runs.run import AS_COMPILED
 from warpreg.experiments.runs.scheduled import Variant
@@ -182,19 +182,11 @@ def test_a_timed_design_has_other_parameters_under_an_ablation() -> None:
 
 
 def test_all_printed_results_are_measured_or_quoted() -> None:
-    printed = {one.id: one for one in published.results("bow")}
-    quoted = {name for name, one in printed.items() if one.quoted}
-    assert quoted == {
+    rows = list(reproduced("bow", complete_study()))
+    assert {row.published.id for row in rows if row.status == "quoted"} == {
         "bow-rfc-energy-quoted", "bow-quoted-packing-speedup", "bow-quoted-lastuse-speedup", "bow-quoted-rfv-half"
     }  # fmt: skip
-    measured = {result for part in made_up().values() for result in part}
-    assert measured == set(printed) - quoted
-
-
-def made_up() -> dict[str, dict[str, Any]]:
-    """The findings of all parts on equal samples of all workloads."""
-    whole = complete_study()
-    return {name: dict(part.findings(whole)) for name, part in results.PARTS.items()}
+    assert all(row.status == "measured" for row in rows if not row.published.quoted)
 
 
 def complete_study() -> Study:

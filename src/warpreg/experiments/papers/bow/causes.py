@@ -59,8 +59,8 @@ CAUSES: Mapping[str, Cause] = {
     ),
 }
 _NETWORK = (
-    "most of it is the network, whose power is charged for each cycle of the SM; the paper states that power for a"
-    " write in half of the cycles, and samples here write more rarely"
+    "most of it is the network, whose power is charged for each cycle of the SM; the paper does not say how it charges"
+    " that power"
 )
 REMARKS: Mapping[str, str] = {
     "bow-table31-r2-wt": "the printed code writes r2 three times, in lines 3, 11 and 12; the table counts two",
