@@ -32,6 +32,7 @@ TITLES = {
     "rfc": "Register file cache and two-level scheduler (ISCA 2011)",
     "orf-lrf": "Compiler-managed register hierarchy (MICRO 2011)",
     "rc-rsp": "Register cache and scratchpad (CASES 2018)",
+    "corf": "Coalescing operand register file (thesis of 2021, chapter 2)",
     "bow": "Bypassing operand collectors (thesis of 2021, chapter 3)",
 }
 COMMAND = "python -m warpreg.report.reproduction_page"

@@ -1,0 +1,132 @@
+"""What the samples of a study say of each workload: Figures 2.2 to 2.4, 2.6 and 2.13 to 2.18."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from statistics import fmean, harmonic_mean
+
+import pandas as pd
+
+from warpreg.experiments.papers.corf import costs
+from warpreg.experiments.papers.corf.designs import CORF, PACKING, PLAIN, SAMPLES, class_of, timed
+from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.runs.timed_design import DesignSample
+from warpreg.experiments.studies.ratios import ratio
+from warpreg.experiments.studies.study import Study
+
+BYTES = {"one_byte": 1, "two_bytes": 2, "three_bytes": 3, "four_bytes": 4}
+ALL = "all"
+"""Workloads of either class."""
+
+
+def names(study: Study) -> list[str]:
+    """The workloads that all designs of the study have measured."""
+    return study.in_all(SAMPLES)
+
+
+def mean(study: Study, values: Mapping[str, float], of: str = ALL) -> float | None:
+    """The arithmetic mean over the workloads of a class; None if there are none."""
+    chosen = [name for name in values if of in (ALL, class_of(name))]
+    return fmean([values[name] for name in chosen], study.weights_of(chosen)) if chosen else None
+
+
+def by_workload(
+    study: Study, variant: Variant, value: Callable[[DesignSample, DesignSample], float]
+) -> dict[str, float]:
+    """A value of a design's sample and that of the main register file, by workload."""
+    samples, plain = study[timed(variant)], study[PLAIN]
+    return {name: value(samples[name], plain[name]) for name in names(study)}
+
+
+def share(part: str, whole: str) -> Callable[[DesignSample, DesignSample], float]:
+    """One event of a design divided by another."""
+    return lambda sample, plain: ratio(sample.counts.events[part], sample.counts.events[whole])
+
+
+def widths(study: Study) -> pd.DataFrame:
+    """Figure 2.2: shares of operands, read or written, by the bytes that they need; by workload."""
+    rows = []
+    for name in names(study):
+        events = study[timed(PACKING)][name].counts.events
+        whole = sum(events[event] for event in BYTES)
+        rows += [
+            {"workload": name, "bytes": size, "operands": ratio(events[event], whole)} for event, size in BYTES.items()
+        ]
+    return pd.DataFrame(rows, columns=["workload", "bytes", "operands"])
+
+
+def unused(study: Study) -> pd.DataFrame:
+    """Figure 2.3: share of the bandwidth of the register file that carries no needed byte, by workload."""
+    frame = widths(study)
+    frame["unused"] = frame["operands"] * (4 - frame["bytes"]) / 4
+    return frame.groupby("workload", sort=False, as_index=False)["unused"].sum()
+
+
+def coalesceable(study: Study) -> dict[str, float]:
+    """Figure 2.4: instructions with two or more source registers that read two of at most four bytes together."""
+    return by_workload(study, PACKING, share("coalesceable", "multiple_sources"))
+
+
+def coalesced(study: Study, variant: Variant) -> dict[str, float]:
+    """Figure 2.13: of these instructions, those with two registers in one read."""
+    return by_workload(study, variant, share("coalesced", "multiple_sources"))
+
+
+def pair_success(study: Study) -> dict[str, float]:
+    """Figure 2.6: of the registers placed when their buddy had a place, those that went beside it.  A workload without
+    such registers is left out.
+    """
+    samples = study[timed(CORF)]
+    placed = [name for name in names(study) if samples[name].counts.events["buddies_placed"]]
+    found = by_workload(study, CORF, share("buddies_packed", "buddies_placed"))
+    return {name: found[name] for name in placed}
+
+
+def accesses_removed(study: Study, variant: Variant) -> dict[str, float]:
+    """Figure 2.14: accesses of the register file that are avoided, of all: reads, writes, and what the design adds."""
+    return by_workload(study, variant, lambda sample, plain: sample.counts.elided(plain.counts))
+
+
+def speed(study: Study, variant: Variant) -> dict[str, float]:
+    """Figure 2.15: instructions per cycle over the baseline; metadata instructions take time and do not count."""
+
+    def ipc(sample: DesignSample, plain: DesignSample) -> float:
+        return sample.ipc(sample.counts.events["metadata"]) / plain.ipc()
+
+    return by_workload(study, variant, ipc)
+
+
+def size(study: Study, variant: Variant) -> dict[str, float]:
+    """Figure 2.16: physical registers in use, of the registers of the warps that run, both over all cycles."""
+
+    def registers(sample: DesignSample, plain: DesignSample) -> float:
+        return ratio(sample.resources["physical registers"], sample.resources["architected registers"])
+
+    return by_workload(study, variant, registers)
+
+
+def dynamic(study: Study, variant: Variant, *, by_slices: bool = False) -> dict[str, costs.Cost]:
+    """Figure 2.17: dynamic energy, normalized to the baseline; by workload."""
+    samples, plain = study[timed(variant)], study[PLAIN]
+    return {name: costs.dynamic(samples[name], variant, plain[name], by_slices=by_slices) for name in names(study)}
+
+
+def leakage(study: Study, variant: Variant) -> dict[str, costs.Cost]:
+    """Figure 2.18: leakage energy, normalized to the baseline; by workload."""
+    samples, plain = study[timed(variant)], study[PLAIN]
+    return {name: costs.leakage(samples[name], variant, plain[name]) for name in names(study)}
+
+
+def totals(each: Mapping[str, costs.Cost]) -> dict[str, float]:
+    """Normalized costs with what the design adds."""
+    return {name: cost.total for name, cost in each.items()}
+
+
+def added(each: Mapping[str, costs.Cost]) -> dict[str, float]:
+    """Costs of what the design adds, of the baseline."""
+    return {name: cost.added for name, cost in each.items()}
+
+
+def harmonic(study: Study, values: Mapping[str, float]) -> float | None:
+    """The harmonic mean over all workloads; None if there are none."""
+    return harmonic_mean(list(values.values()), study.weights_of(values)) if values else None

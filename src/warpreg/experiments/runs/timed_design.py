@@ -1,0 +1,56 @@
+"""Cycles, counts and resources of a sample of a run under a design, the input of energy, leakage and speed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from warpreg import gpu
+from warpreg.designs import load
+from warpreg.experiments.runs.hardware import Use
+from warpreg.experiments.runs.run import Run
+from warpreg.experiments.runs.sampling import sampled
+from warpreg.experiments.runs.scheduled import Variant
+from warpreg.replay import Counts
+from warpreg.timing.launch.simulate import Chosen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DesignSample:
+    """The sample on one SM; ``resources`` of the design are sums over its cycles."""
+
+    cycles: int
+    warp_instructions: int
+    counts: Counts
+    resources: Mapping[str, int]
+
+    @property
+    def use(self) -> Use:
+        """What the sample used, for prices."""
+        return Use(self.counts.events, self.cycles, 1, self.resources)
+
+    def ipc(self, uncounted: int = 0) -> float:
+        """Warp-instructions per cycle, without some that do not count."""
+        return (self.warp_instructions - uncounted) / max(1, self.cycles)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedDesign:
+    """The measure; without a variant, the main register file alone.  The sample is that of `sampling`."""
+
+    machine: str
+    variant: Variant | None = None
+
+    @property
+    def needs_widths(self) -> bool:
+        """Whether the run must record the widths of values."""
+        return self.variant is not None and load(self.variant.design).declaration.widths
+
+    def __call__(self, run: Run) -> DesignSample:
+        options: dict[str, Any] = {}
+        if self.variant is not None:
+            design = load(self.variant.design)
+            options["designs"] = Chosen(design, design.configure(**dict(self.variant.values)))
+        found = sampled(run, gpu.load(self.machine), **options)
+        return DesignSample(found.cycles, found.warp_instructions, found.counts, found.resources)
