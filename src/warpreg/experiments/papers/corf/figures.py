@@ -141,9 +141,7 @@ def pairs(study: Study) -> pd.DataFrame:
 
 def _means(result: str) -> tuple[Mark, ...]:
     """The printed means of CORF and CORF++, by class."""
-    return tuple(
-        Mark(f"{start}-{result}-{of}", "mean", label, of) for label, start in IDS.items() for of in (INT, FP)
-    )
+    return tuple(Mark(f"{start}-{result}-{of}", "mean", label, of) for label, start in IDS.items() for of in (INT, FP))
 
 
 FIGURES = (
@@ -170,7 +168,8 @@ FIGURES = (
     ),
     Figure(
         "figure-2-13", "Figure 2.13", "Coalesced instructions",
-        by_design(COALESCING, samples.coalesced, "instructions"), "bars", WORKLOAD, Axis("instructions", MULTIPLE, "fraction"), series="design",
+        by_design(COALESCING, samples.coalesced, "instructions"),
+        "bars", WORKLOAD, Axis("instructions", MULTIPLE, "fraction"), series="design",
         marks=(
             Mark("corf-first-fit-coalesced", "mean", "first fit"), Mark("corf-coalesced", "mean", "CORF"),
             Mark("corf-pp-coalesced", "mean", "CORF++"),

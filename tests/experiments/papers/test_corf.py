@@ -1,0 +1,190 @@
+"""Results of the coalescing operand register file, on made-up samples."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.timing.assembly import code
+
+from warpreg import workloads
+from warpreg.energy.counts import Structure
+from warpreg.experiments.papers.ablation import Ablation, under, weighted
+from warpreg.experiments.papers.corf import costs, designs, results, samples
+from warpreg.experiments.papers.corf.causes import PRINTED_MIX
+from warpreg.experiments.papers.corf.designs import CORF, CORF_PP, FIRST_FIT, PACKING, PLAIN, VIRTUALIZATION, timed
+from warpreg.experiments.papers.corf.sources import SourceRegisters, Sources
+from warpreg.experiments.runs.run import AS_COMPILED
+from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.runs.timed_design import DesignSample
+from warpreg.experiments.studies.study import Study
+from warpreg.replay import Counts
+
+NO_EVENTS = dict.fromkeys(
+    ("multiple_sources", "coalesced", "coalesceable", "grown", "buddies_placed", "buddies_packed", "metadata",
+     "one_byte", "two_bytes", "three_bytes", "four_bytes"), 0,
+)  # fmt: skip
+
+
+def sample(
+    cycles: int = 100,
+    instructions: int = 100,
+    reads: int = 60,
+    writes: int = 40,
+    resources: Mapping[str, int] | None = None,
+    **events: int,
+) -> DesignSample:
+    accesses = np.zeros((1, 2, 2), np.int64)
+    accesses[0, 0, 0], accesses[0, 1, 0] = reads, writes
+    counts = Counts(
+        "made-up", {}, (Structure("MRF"),), accesses, np.zeros((1, 1), np.int64), {**NO_EVENTS, **events}, instructions
+    )
+    return DesignSample(cycles, instructions, counts, resources or {})
+
+
+def study(by_variant: Mapping[Variant | None, Mapping[str, DesignSample]]) -> Study:
+    """Samples by design, then by workload; ``bfs`` is an integer workload, ``sgemm`` none."""
+    return Study("tiny", AS_COMPILED, {timed(variant): each for variant, each in by_variant.items()})
+
+
+def test_the_twenty_workloads_exist_and_follow_the_rule() -> None:
+    assert len(set(designs.WORKLOADS)) == 20
+    assert set(designs.WORKLOADS) <= set(workloads.names())
+    assert set(designs.WORKLOADS) >= designs.INTEGER
+    assert {workloads.find(name).suite for name in designs.WORKLOADS} == {"rodinia", "parboil", "cuda-sdk", "networks"}
+
+
+def test_narrow_operands_and_the_bandwidth_that_they_leave() -> None:
+    """Of 8 operands 4 need one byte, 2 need two, none three, 2 four: 6 are narrow; they leave 4 x 3 + 2 x 2 of 32."""
+    found = study({None: {"bfs": sample()}, PACKING: {"bfs": sample(one_byte=4, two_bytes=2, four_bytes=2)}})
+    part = results.PARTS["values"].findings(found)
+    assert part["corf-narrow-ops"] == 0.75
+    assert part["corf-single-byte-ops"] == 0.5
+    assert samples.unused(found)["unused"].tolist() == [0.5]
+
+
+def test_shares_of_instructions_with_several_registers_are_means_over_workloads() -> None:
+    """Half and all of those of the two workloads could be coalesced; the most is that of one."""
+    each = {
+        "bfs": sample(multiple_sources=10, coalesceable=5, one_byte=1),
+        "sgemm": sample(multiple_sources=10, coalesceable=10, one_byte=1),
+    }
+    part = results.PARTS["values"].findings(study({None: {"bfs": sample(), "sgemm": sample()}, PACKING: each}))
+    assert part["corf-coalesceable"] == 0.75
+    assert part["corf-coalesceable-max"] == 1
+
+
+def test_accesses_are_all_of_reads_and_writes_by_class() -> None:
+    """CORF leaves 80 of 100 accesses of the integer workload and 90 of the other, CORF++ 60 and 80."""
+    plain = {"bfs": sample(), "sgemm": sample()}
+    corf = {
+        "bfs": sample(reads=40, multiple_sources=8, coalesced=2, grown=1, buddies_placed=4, buddies_packed=3),
+        "sgemm": sample(reads=50, multiple_sources=8, coalesced=4),
+    }
+    more = {"bfs": sample(reads=20, multiple_sources=8, coalesced=8), "sgemm": sample(reads=40)}
+    first = {name: sample(multiple_sources=50, coalesced=2) for name in plain}
+    found = results.PARTS["coalescing"].findings(study({None: plain, FIRST_FIT: first, CORF: corf, CORF_PP: more}))
+    assert found["corf-access-reduction-int"] == pytest.approx(0.2)
+    assert found["corf-access-reduction-fp"] == pytest.approx(0.1)
+    assert found["corf-access-reduction-all"] == pytest.approx(0.15)
+    assert found["corf-pp-access-reduction-all"] == pytest.approx(0.3)
+    assert found["corf-pp-vs-corf-accesses"] == pytest.approx(2)
+    assert found["corf-first-fit-coalesced"] == pytest.approx(0.04)
+    assert found["corf-coalesced"] == pytest.approx((0.25 + 0.5) / 2)
+    assert found["corf-pair-success"] == 0.75, "a workload without pairs has no rate of success"
+    assert found["corf-size-change-writes"] == pytest.approx(0.5 / 40)
+
+
+def test_metadata_instructions_take_cycles_and_do_not_count() -> None:
+    """100 instructions in 100 cycles; CORF issues 5 more, in 80 and 100 cycles: 1.25 and 1, harmonic mean 10/9."""
+    plain = {"bfs": sample(), "sgemm": sample()}
+    corf = {
+        "bfs": sample(cycles=80, instructions=105, metadata=5), "sgemm": sample(instructions=105, metadata=5),
+    }  # fmt: skip
+    found = results.PARTS["performance"].findings(study({None: plain, CORF: corf, CORF_PP: corf}))
+    assert found["corf-ipc-int"] == pytest.approx(0.25)
+    assert found["corf-ipc-fp"] == pytest.approx(0)
+    assert found["corf-ipc-all"] == pytest.approx(1 / 9)
+    assert found["corf-ch1-pp-ipc"] == found["corf-pp-ipc-all"]
+
+
+def test_sizes_are_of_the_registers_of_running_warps() -> None:
+    """Physical over architected registers, summed over cycles: 60 and 80 of 100."""
+    registers = {
+        "bfs": sample(resources={"physical registers": 60, "architected registers": 100}),
+        "sgemm": sample(resources={"physical registers": 160, "architected registers": 200}),
+    }
+    plain = {"bfs": sample(), "sgemm": sample()}
+    found = results.PARTS["sizes"].findings(
+        study({None: plain, PACKING: registers, VIRTUALIZATION: registers, designs.COMBINED: registers})
+    )
+    assert found["corf-packing-size"] == pytest.approx(0.3)
+
+
+def test_a_workload_that_one_design_has_not_measured_is_in_no_mean() -> None:
+    whole = {"bfs": sample(), "sgemm": sample()}
+    found = study({None: whole, PACKING: {"sgemm": sample(one_byte=1)}})
+    assert samples.names(found) == ["sgemm"]
+    part = results.PARTS["values"].findings(found)
+    assert part["corf-narrow-ops"] == 1
+
+
+def test_a_class_without_workloads_has_no_result() -> None:
+    same = {"sgemm": sample()}
+    found = results.PARTS["performance"].findings(study({None: same, CORF: same, CORF_PP: same}))
+    assert "corf-ipc-int" not in found
+    assert found["corf-ipc-fp"] == 0
+
+
+def test_in_the_printed_mix_integer_workloads_weigh_three_times_as_much() -> None:
+    narrow = {"bfs": sample(one_byte=1), "sgemm": sample(four_bytes=1)}
+    plain = {"bfs": sample(), "sgemm": sample()}
+    mixed = weighted(study({None: plain, PACKING: narrow}), PRINTED_MIX)
+    assert results.PARTS["values"].findings(mixed)["corf-narrow-ops"] == 0.75
+
+
+@pytest.mark.parametrize(("of_int", "of_fp", "of_all"), [(12, 4.5, 10), (27, 9.9, 23), (4.9, 1.7, 4), (10.5, 3.6, 9)])
+def test_the_mix_agrees_with_the_means_that_the_paper_prints(of_int: float, of_fp: float, of_all: float) -> None:
+    (integer, _), (other, _) = PRINTED_MIX.groups.values()
+    assert (integer * of_int + other * of_fp) / (integer + other) == pytest.approx(of_all, abs=0.5)
+
+
+def test_instructions_with_several_registers_and_their_reads() -> None:
+    """Three visits of an add of two registers, an add of one register to itself, and a move: 3 of 9 instructions and 6
+    of 15 reads."""
+    kernel = code("add.s32 R0, R1, R2\nadd.s32 R0, R1, R1\nmov.b32 R0, R1")
+    launch = SimpleNamespace(block_visits=np.array([3]))
+    run: Any = SimpleNamespace(kernels=(kernel,), launches_of=lambda one: (launch,))
+    assert SourceRegisters()(run) == Sources(9, 15, 3, 6)
+
+
+def test_an_ablation_changes_the_parameters_of_a_timed_design() -> None:
+    profile = Ablation("profile", (), parameters={"corf": {"frequencies": "profile"}})
+    assert under(timed(CORF), profile) == timed(Variant.of("corf", frequencies="profile"))
+    assert under(timed(CORF_PP), profile) == timed(CORF_PP)
+    assert under(PLAIN, profile) == PLAIN
+
+
+def test_an_access_costs_the_same_whatever_it_moves() -> None:
+    """80 accesses of 100 and, by bytes, half of what they could move; 10 lookups and 2 updates of the renaming table at
+    1.83 pJ, and 57 mW for 7 cycles of 10/7 ns."""
+    corf = sample(7, reads=40, **{"renaming lookups": 10, "renaming updates": 2})
+    halved = dataclasses.replace(corf.counts, spared=2 * corf.counts.accesses, slices=4)
+    plain = sample()
+    cost = costs.dynamic(corf, CORF, plain)
+    assert cost.register_file == pytest.approx(0.8)
+    assert cost.added >= (12 * 1.83 + 57 * 10) / (100 * 149.76)
+    by_bytes = costs.dynamic(dataclasses.replace(corf, counts=halved), CORF, plain, by_slices=True)
+    assert by_bytes.register_file == pytest.approx(0.4)
+
+
+def test_unused_registers_do_not_leak() -> None:
+    """On average 256 of 1024 physical registers are in use, in as many cycles; tables and logic leak beside them."""
+    corf = sample(resources={"physical registers": 256 * 100, "architected registers": 512 * 100})
+    cost = costs.leakage(corf, CORF, sample())
+    assert cost.register_file == pytest.approx(0.25)
+    assert cost.added >= (5.56 + 0.2) / 89.6
