@@ -36,13 +36,15 @@ def sample(
     reads: int = 60,
     writes: int = 40,
     resources: Mapping[str, int] | None = None,
+    looked_up: tuple[int, int] = (0, 0),
     **events: int,
 ) -> DesignSample:
+    """``looked_up``: lookups and updates of the renaming table."""
     accesses = np.zeros((1, 2, 2), np.int64)
     accesses[0, 0, 0], accesses[0, 1, 0] = reads, writes
-    counts = Counts(
-        "made-up", {}, (Structure("MRF"),), accesses, np.zeros((1, 1), np.int64), {**NO_EVENTS, **events}, instructions
-    )
+    table = {"renaming lookups": looked_up[0], "renaming updates": looked_up[1]}
+    named = {**NO_EVENTS, **table, **events}
+    counts = Counts("made-up", {}, (Structure("MRF"),), accesses, np.zeros((1, 1), np.int64), named, instructions)
     return DesignSample(cycles, instructions, counts, resources or {})
 
 
@@ -172,7 +174,7 @@ def test_an_ablation_changes_the_parameters_of_a_timed_design() -> None:
 def test_an_access_costs_the_same_whatever_it_moves() -> None:
     """80 accesses of 100 and, by bytes, half of what they could move; 10 lookups and 2 updates of the renaming table at
     1.83 pJ, and 57 mW for 7 cycles of 10/7 ns."""
-    corf = sample(7, reads=40, **{"renaming lookups": 10, "renaming updates": 2})
+    corf = sample(7, reads=40, looked_up=(10, 2))
     halved = dataclasses.replace(corf.counts, spared=2 * corf.counts.accesses, slices=4)
     plain = sample()
     cost = costs.dynamic(corf, CORF, plain)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.timing.assembly import one_warp
@@ -13,6 +15,7 @@ from warpreg import gpu, simt, timing
 from warpreg.designs import load
 from warpreg.designs.loading.composition import compose
 from warpreg.experiments.runs import reuse_ages
+from warpreg.experiments.runs.demand import fitting_demand
 from warpreg.experiments.runs.reuse_ages import CLASS_CYCLES
 from warpreg.experiments.runs.run import Run, find_workload, run_workload
 from warpreg.experiments.runs.sampling import FILLINGS, LAUNCHES, sample, sampled, window
@@ -62,3 +65,15 @@ def test_the_sample_is_timed_as_a_window_of_each_launch_is() -> None:
     (launch,) = run.launches
     alone = timing.simulate([launch], machine, sms=1, window=window(launch, machine), mode="interpreted")
     assert sampled(run, machine, mode="interpreted").cycles == alone.cycles
+
+
+@pytest.mark.parametrize(
+    ("demanded", "threads", "expected"),
+    [(40, 1024, 32), (32, 1024, None), (40, 256, None), (80, 256, 63), (80, 1024, 32)],
+)
+def test_a_kernel_demands_as_many_registers_as_let_a_thread_block_fit(
+    demanded: int, threads: int, expected: int | None
+) -> None:
+    """32,768 registers of an SM, 63 of a thread: 32 of each of 1,024 threads."""
+    launch: Any = SimpleNamespace(kernel=SimpleNamespace(register_demand=demanded), block=(threads, 1, 1))
+    assert fitting_demand(launch, gpu.load("corf-fermi")) == expected

@@ -5,6 +5,7 @@ The paper on the register file cache simulates a subset of its threads on one SM
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from warpreg import timing
@@ -14,6 +15,7 @@ from warpreg.gpu import Machine
 from warpreg.simt import Launch
 from warpreg.timing import TimingResult
 
+Demand = Callable[[Launch, Machine], int | None]
 LAUNCHES = 4
 """Number of launches of a kernel that are timed, evenly spaced, including the first."""
 INSTRUCTIONS = 300_000
@@ -41,8 +43,8 @@ def window(launch: Launch, machine: Machine) -> timing.Window:
     return timing.Window(min(FILLINGS * filling, max(filling, needed)))
 
 
-def sampled(run: Run, machine: Machine, **options: Any) -> TimingResult:
-    """The sample on one SM; ``options`` are those of `warpreg.timing.launch.simulate`."""
+def sampled(run: Run, machine: Machine, *, demand: Demand = demand_on, **options: Any) -> TimingResult:
+    """The sample on one SM; ``demand``: registers per thread; ``options`` as in `warpreg.timing.launch.simulate`."""
     return timing.joined(
         [
             timing.simulate(
@@ -50,7 +52,7 @@ def sampled(run: Run, machine: Machine, **options: Any) -> TimingResult:
                 machine,
                 sms=1,
                 window=window(launch, machine),
-                registers=demand_on(launch, machine),
+                registers=demand(launch, machine),
                 **options,
             )
             for launch in sample(run)

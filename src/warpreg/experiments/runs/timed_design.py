@@ -8,6 +8,7 @@ from typing import Any
 
 from warpreg import gpu
 from warpreg.designs import load
+from warpreg.experiments.runs.demand import fitting_demand
 from warpreg.experiments.runs.hardware import Use
 from warpreg.experiments.runs.run import Run
 from warpreg.experiments.runs.sampling import sampled
@@ -37,7 +38,9 @@ class DesignSample:
 
 @dataclass(frozen=True, slots=True)
 class TimedDesign:
-    """The measure; without a variant, the main register file alone.  The sample is that of `sampling`."""
+    """The measure; without a variant, the main register file alone.  The sample is that of `sampling`, with as many
+    registers per thread as let a thread block fit.
+    """
 
     machine: str
     variant: Variant | None = None
@@ -52,5 +55,5 @@ class TimedDesign:
         if self.variant is not None:
             design = load(self.variant.design)
             options["designs"] = Chosen(design, design.configure(**dict(self.variant.values)))
-        found = sampled(run, gpu.load(self.machine), **options)
+        found = sampled(run, gpu.load(self.machine), demand=fitting_demand, **options)
         return DesignSample(found.cycles, found.warp_instructions, found.counts, found.resources)

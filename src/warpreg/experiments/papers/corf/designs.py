@@ -8,7 +8,8 @@ point-intensive benchmarks (section 2.3) without a list.
 
 All designs run the same sample on one SM (`warpreg.experiments.runs.sampling`): up to 4 launches of each kernel, evenly
 spaced, and of each the first thread blocks with 300,000 warp-instructions in total, but at least one and at most four
-fillings of the SM.
+fillings of the SM.  A kernel with too many registers for a single thread block occupies as many as fit; its code does
+not change.
 """
 
 from __future__ import annotations
