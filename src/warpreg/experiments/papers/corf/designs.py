@@ -28,7 +28,8 @@ WORKLOADS = (*NAMED, *OF_TABLE_3_3, *OF_TABLE_4_1)
 INT, FP = "int", "fp"
 INTEGER = frozenset({"bfs", "b-tree", "sad", "mummergpu", "nw", "radix-sort"})
 
-PACKING = Variant.of("packing")
+PACKING = Variant.of("packing", survey=True)
+"""Also counts operands by width, and instructions that could be coalesced."""
 VIRTUALIZATION = Variant.of("virtualization")
 COMBINED = Variant.of("packing", virtualization=True)
 FIRST_FIT = Variant.of("packing", coalesce=True)
