@@ -17,10 +17,12 @@ from warpreg.experiments.papers.ablation import Ablation, under, weighted
 from warpreg.experiments.papers.corf import costs, designs, results, samples
 from warpreg.experiments.papers.corf.causes import PRINTED_MIX
 from warpreg.experiments.papers.corf.designs import CORF, CORF_PP, FIRST_FIT, PACKING, PLAIN, VIRTUALIZATION, timed
-from warpreg.experiments.papers.corf.sources import SourceRegisters, Sources
+from warpreg.experiments.papers.corf.sources import CodeGrowth, SourceRegisters, Sources
+from warpreg.experiments.papers.reproduction import figures_of
 from warpreg.experiments.runs.run import AS_COMPILED
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.experiments.runs.timed_design import DesignSample
+from warpreg.experiments.studies import published
 from warpreg.experiments.studies.study import Study
 from warpreg.replay import Counts
 
@@ -174,7 +176,7 @@ def test_an_ablation_changes_the_parameters_of_a_timed_design() -> None:
 def test_an_access_costs_the_same_whatever_it_moves() -> None:
     """80 accesses of 100 and, by bytes, half of what they could move; 10 lookups and 2 updates of the renaming table at
     1.83 pJ, and 57 mW for 7 cycles of 10/7 ns."""
-    corf = sample(7, reads=40, looked_up=(10, 2))
+    corf = sample(7, reads=40, looked_up=(10, 2), resources={"physical registers": 7})
     halved = dataclasses.replace(corf.counts, spared=2 * corf.counts.accesses, slices=4)
     plain = sample()
     cost = costs.dynamic(corf, CORF, plain)
@@ -190,3 +192,30 @@ def test_unused_registers_do_not_leak() -> None:
     cost = costs.leakage(corf, CORF, sample())
     assert cost.register_file == pytest.approx(0.25)
     assert cost.added >= (5.56 + 0.2) / 89.6
+
+
+def test_every_result_and_figure_is_computed_from_the_samples() -> None:
+    """Of an integer and another workload there is every printed result, and a row of every figure."""
+    used = {"physical registers": 256 * 100, "architected registers": 512 * 100}
+    one = sample(
+        resources=used, looked_up=(10, 2), multiple_sources=10, coalesced=1, coalesceable=4, buddies_placed=2,
+        buddies_packed=1, one_byte=2, four_bytes=2,
+    )  # fmt: skip
+    each = {"bfs": one, "sgemm": one}
+    made_up = study({None: dict.fromkeys(each, sample(reads=80)), **dict.fromkeys(designs.VARIANTS, each)})
+    of_code: dict[Any, Any] = {
+        results.GROWTH: dict.fromkeys(each, 0.02), results.SOURCES: dict.fromkeys(each, Sources(10, 20, 4, 14)),
+    }  # fmt: skip
+    found = dataclasses.replace(made_up, found={**made_up.found, **of_code})
+    assert results.findings(found).keys() == {result.id for result in published.results("corf")}
+    for figure in figures_of("corf"):
+        frame = figure.frame(found)
+        assert len(frame), figure.name
+        columns = {figure.x.column, figure.y.column, figure.series, figure.panels}
+        assert columns - {""} <= set(frame.columns), figure.name
+
+
+def test_a_design_that_inserts_nothing_does_not_grow_the_code() -> None:
+    run: Any = SimpleNamespace(kernels=(code("add.s32 R0, R1, R2"),))
+    assert CodeGrowth(CORF)(run) == 1, "one metadata instruction in front of one instruction"
+    assert CodeGrowth(PACKING)(run) == 0
