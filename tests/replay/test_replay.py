@@ -108,7 +108,7 @@ def test_hooks_at_the_start_and_end_of_a_warp(tmp_path: Path, mode: Mode) -> Non
     (tmp_path / "probe.py").write_text(dedent(PROBE), encoding="utf-8")
     path = Recorded().thread_block(0).warp(0).visits(0, mask=0b111).warp(2).visits(0, 1, mask=1).warp(0)
     path.visits(0, mask=None).thread_block(7).warp(0).visits(0)
-    found = replay(path, TWO_BLOCKS, load(tmp_path / "probe.py"), mode=mode)
+    found = replay(path, TWO_BLOCKS, load(tmp_path / "probe.py", checked=False), mode=mode)
     assert found.events == {
         "starts": 3,
         "ends": 30,  # 10 * table[1] for each of three warps
@@ -130,7 +130,7 @@ def plan_write(state, program, warp, pc, plan):
 def test_the_checked_mode_catches_an_index_out_of_bounds(tmp_path: Path) -> None:
     (tmp_path / "wild.py").write_text(dedent(WILD), encoding="utf-8")
     with pytest.raises(IndexError):
-        replay(one_warp([0]), TWO_BLOCKS, load(tmp_path / "wild.py"), mode="checked")
+        replay(one_warp([0]), TWO_BLOCKS, load(tmp_path / "wild.py", checked=False), mode="checked")
 
 
 @settings(max_examples=30, deadline=None)

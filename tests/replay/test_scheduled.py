@@ -109,7 +109,7 @@ def expected_of_the_probe(code: Kernel, path: Recorded, schedule: Schedule) -> C
 def probe(tmp_path_factory: pytest.TempPathFactory) -> Design:
     file = tmp_path_factory.mktemp("designs") / "probe.py"
     file.write_text(dedent(PROBE), encoding="utf-8")
-    return load(file)
+    return load(file, checked=False)
 
 
 @pytest.mark.slow

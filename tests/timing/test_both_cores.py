@@ -43,7 +43,7 @@ def test_both_cores_agree_on_memory_with_caches(case: Case, name: str, model: st
     compare(slow, fast(case.launched, machine, case.sms, case.resident))
 
 
-RESTLESS = load_design(Path(__file__).parent / "designs" / "restless.py")
+RESTLESS = load_design(Path(__file__).parent / "designs" / "restless.py", checked=False)
 MEMORY_PIPES = ("mem", "tex")
 SETS = (CollectorSet(tuple(p for p in PIPES if p not in MEMORY_PIPES), 2, 2, True), CollectorSet(MEMORY_PIPES))
 COMPILED = {

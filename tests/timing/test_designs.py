@@ -21,7 +21,7 @@ from tests.timing.vocabulary import Timed, timed
 from warpreg.designs import Design, load
 from warpreg.replay import replay
 
-RESTLESS = load(Path(__file__).parent / "designs" / "restless.py")
+RESTLESS = load(Path(__file__).parent / "designs" / "restless.py", checked=False)
 
 
 def path_of(launched: Launched) -> Recorded:

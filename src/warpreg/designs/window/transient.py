@@ -35,16 +35,19 @@ class Transience:
     def needs(self) -> list[Needs]:
         return needs_after(self.view, self.window)
 
-    def is_proved(self, pc: int, row: int, register: int, value: int) -> bool:
+    def is_proved(self, pc: int, row: int, register: int, partial: bool, value: int) -> bool:
         """Whether no order of the warp evicts the result before its last read.
 
         An entry leaves a full first-in first-out collector when ``entries`` others have entered after it.  Registers
-        that may enter are counted once: while the value is there, what entered after it is there too.
+        that may enter are counted once: while the value is there, what entered after it is there too.  A partial
+        result may join an older entry of its register, so nothing is known of its place in the order.
         """
         if self.classes[row] & Destination.FILE:
             return False
         if self.classes[row] == Destination.NEITHER:
             return True
+        if partial:
+            return False
         entering = {other for _, other in self._taken(pc)} | self._late(pc)
         for later in self._until_last_read(pc, value):
             entering |= {*self.view.sources(later), *(other for _, other in self._taken(later))}
@@ -130,8 +133,8 @@ def without_register(kernel: Kernel, program: Program, window: Window, classes: 
     refused = {number for number, value in enumerate(found.values) if value.undefined or not value.definitions}
     results: set[int] = set()
     for pc in proof.view.pcs:
-        for (row, register, _), number in zip(proof.view.results(pc), proof.view.written_values(pc), strict=True):
+        for (row, register, partial), number in zip(proof.view.results(pc), proof.view.written_values(pc), strict=True):
             results.add(number)
-            if number not in refused and not proof.is_proved(pc, row, register, number):
+            if number not in refused and not proof.is_proved(pc, row, register, partial, number):
                 refused.add(number)
     return results - refused
