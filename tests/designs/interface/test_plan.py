@@ -9,7 +9,22 @@ import numba
 import numpy as np
 import pytest
 
-from warpreg.designs.interface import MRF, READ, WRITE, Plan, change, count, extra, level, move, now, read, wake, write
+from warpreg.designs.interface import (
+    MRF,
+    READ,
+    WRITE,
+    Plan,
+    change,
+    count,
+    extra,
+    is_timed,
+    level,
+    move,
+    now,
+    read,
+    wake,
+    write,
+)
 from warpreg.designs.interface.plan import (
     ALONE,
     ELSEWHERE,
@@ -111,6 +126,8 @@ def test_a_level_is_summed_over_the_cycles_that_it_lasted() -> None:
     level(plan._replace(cycle=20), 0, 0)
     assert (plan.levels[0, 0, INTEGRAL], plan.levels[0, 0, VALUE]) == (9 + 10, 0)
     assert now(plan._replace(cycle=20)) == 20
+    assert not is_timed(plan._replace(detailed=0))
+    assert is_timed(plan._replace(detailed=1))
 
 
 def test_a_level_may_change_by_an_amount() -> None:

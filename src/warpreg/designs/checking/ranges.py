@@ -34,6 +34,7 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "lookup": {"plan": "asking", "table": "table", "index": "entry"},
     "update": {"plan": "asking", "table": "table", "index": "entry"},
     "now": {},
+    "is_timed": {},
 }  # fmt: skip
 """By plan function and parameter the kind of the argument."""
 DEFAULTS: Mapping[str, Mapping[str, int]] = {"move": {"register": UNSET, "warp": UNSET, "amount": 1}}

@@ -30,6 +30,7 @@ from warpreg.designs.interface.plan import (
     change,
     count,
     extra,
+    is_timed,
     level,
     lookup,
     move,
@@ -50,7 +51,7 @@ from warpreg.energy.counts import Structure
 __all__ = [
     "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
     "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure",
-    "Table", "change", "count", "extra", "hook", "level", "lookup", "move", "now", "nowhere", "pair_of", "parameter",
-    "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of",
+    "Table", "change", "count", "extra", "hook", "is_timed", "level", "lookup", "move", "now", "nowhere", "pair_of",
+    "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of",
     "source_operands", "update", "wake", "width", "write",
 ]  # fmt: skip

@@ -374,6 +374,11 @@ def now(plan: Plan) -> int:
     return plan.cycle
 
 
+def is_timed(plan: Plan) -> bool:
+    """Whether the run has cycles; a replay reads the sources of an instruction as soon as it issues."""
+    return plan.detailed != 0
+
+
 def _level(plan: Plan, level: int) -> int:
     """Index of a level in a composition."""
     return level + plan.first_level if level > 0 else 0

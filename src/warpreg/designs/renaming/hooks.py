@@ -18,6 +18,7 @@ from warpreg.designs.interface import (
     count,
     extra,
     hook,
+    is_timed,
     level,
     lookup,
     read,
@@ -122,7 +123,7 @@ def issue_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) 
     if state.surveys:
         survey_sources(state, program, warp, pc, plan)
     plan_sources(state, program, warp, pc, plan)
-    if plan.detailed:
+    if is_timed(plan):
         for operand in source_operands(program, pc):
             issue_source(state, warp, program.source[operand], state.frees and program.last_read[operand] != 0)
 
@@ -130,7 +131,7 @@ def issue_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) 
 def end_source(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
     """The collector has read a source.  A replay reads sources when they issue, so that none is ever pending there."""
     register = program.source[operand]
-    if plan.detailed:
+    if is_timed(plan):
         was_released = collect_source(state, plan.sm, warp, register)
     else:
         was_released = state.frees and program.last_read[operand] != 0 and kill(state, plan.sm, warp, register)
