@@ -41,7 +41,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpreg.designs.hints.partial_results import partial_flags
-from warpreg.designs.interface import Collectors, Declaration, Logic, Program, Structure, parameter
+from warpreg.designs.interface import Collectors, Declaration, Logic, Program, Structure
 from warpreg.designs.storage.bypass_hooks import (
     State,
     collector_network,
@@ -52,6 +52,13 @@ from warpreg.designs.storage.bypass_hooks import (
     produced,
     warp_collectors,
     warp_end,
+)
+from warpreg.designs.storage.bypass_parameters import (
+    entries_parameter,
+    eviction_parameter,
+    extended_parameter,
+    reading_parameter,
+    window_parameter,
 )
 from warpreg.designs.storage.bypass_window import EVENTS, RESOURCES
 from warpreg.designs.window.destinations import Destination
@@ -68,29 +75,11 @@ DESIGN = Declaration(
 class Parameters:
     """Parameters of the collectors."""
 
-    window: int = parameter(
-        3, unit="instructions", low=1, high=7, source="bow §3.3, §3.5.1: 2 to 7 studied, 3 chosen; 1 is the MRF alone"
-    )
-    entries: int = parameter(
-        0,
-        unit="registers per warp",
-        low=0,
-        high=64,
-        source="bow §3.4.1, §3.4.3: 4 for each instruction of the window (0), or half of them (6)",
-    )
-    extended: bool = parameter(True, source="bow §3.4.1: a read keeps a register, in the extended instruction window")
-    eviction: str = parameter(
-        "before",
-        choices=("before", "after"),
-        source="bow Fig 3.6, Table 3.1: the oldest instruction leaves before the lookup; §3.4.1 says after it",
-    )
-    reading: int = parameter(
-        1,
-        unit="instructions of a warp",
-        low=1,
-        high=7,
-        source="assumed: not printed; a collector with one port collects the operands of one instruction at a time",
-    )
+    window: int = window_parameter()
+    entries: int = entries_parameter()
+    extended: bool = extended_parameter()
+    eviction: str = eviction_parameter()
+    reading: int = reading_parameter()
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:

@@ -58,6 +58,13 @@ from warpreg.designs.storage.bypass_hooks import (
     warp_collectors,
     warp_end,
 )
+from warpreg.designs.storage.bypass_parameters import (
+    entries_parameter,
+    eviction_parameter,
+    extended_parameter,
+    reading_parameter,
+    window_parameter,
+)
 from warpreg.designs.storage.bypass_window import BOC, EVENTS, HOMELESS, RESOURCES, collector_entries
 from warpreg.designs.window.check import findings
 from warpreg.designs.window.checked import window_taints
@@ -80,33 +87,15 @@ DESIGN = Declaration(
 class Parameters:
     """Parameters of the collectors and of the compiler."""
 
-    window: int = parameter(
-        3, unit="instructions", low=1, high=7, source="bow §3.3, §3.5.1: 2 to 7 studied, 3 chosen; 1 is the MRF alone"
-    )
-    entries: int = parameter(
-        0,
-        unit="registers per warp",
-        low=0,
-        high=64,
-        source="bow §3.4.1, §3.4.3: 4 for each instruction of the window (0), or half of them (6)",
-    )
+    window: int = window_parameter()
+    entries: int = entries_parameter()
     hints: bool = parameter(True, source="bow §3.4.2: the compiler's bits; without them all results are written back")
     frees_registers: bool = parameter(
         False, source="bow §3.4.2: values that need no register have none; open whether the printed results use it"
     )
-    extended: bool = parameter(True, source="bow §3.4.1: a read keeps a register, in the extended instruction window")
-    eviction: str = parameter(
-        "before",
-        choices=("before", "after"),
-        source="bow Fig 3.6, Table 3.1: the oldest instruction leaves before the lookup; §3.4.1 says after it",
-    )
-    reading: int = parameter(
-        1,
-        unit="instructions of a warp",
-        low=1,
-        high=7,
-        source="assumed: not printed; a collector with one port collects the operands of one instruction at a time",
-    )
+    extended: bool = extended_parameter()
+    eviction: str = eviction_parameter()
+    reading: int = reading_parameter()
 
 
 class Hints(NamedTuple):
