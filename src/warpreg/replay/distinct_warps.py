@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from warpreg.designs.interface.program import REPLAY_SLOTS
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
-from warpreg.replay.warp_streams import Splitter
+from warpreg.jit.recipe import compiled
+from warpreg.replay.equal_warps import EMPTY, count_equal
+from warpreg.replay.warp_streams import Piece, Splitter
 from warpreg.trace.path import PathWord, RecordedPath
 from warpreg.trace.widths import WidthReader, places
 
@@ -66,10 +68,8 @@ def distinct_warps(
     times: Counter[Warp] = Counter()
     for path in paths:
         for piece in Splitter(blocks, mode, _reader(path, widths_of, mode)).pieces(path.path_chunks()):
-            content, widths = piece.words.tobytes(), piece.widths.tobytes()
-            bounds = piece.starts * 4, piece.stops * 4, piece.width_starts[:-1], piece.width_starts[1:]
-            rows = np.stack(bounds, axis=1).tolist()
-            times.update((content[a:b], widths[c:d]) for a, b, c, d in rows if b > a)
+            for warp, count in _distinct(piece, mode):
+                times[warp] += count
     by_times: dict[int, list[Warp]] = {}
     for warp, count in times.items():
         by_times.setdefault(count, []).append(warp)
@@ -82,6 +82,19 @@ def weighted(path: RecordedPath) -> Iterator[tuple[int, RecordedPath]]:
         yield from ((part.warps, part) for part in path.parts)
     else:
         yield 1, path
+
+
+def _distinct(piece: Piece, mode: Mode) -> Iterator[tuple[Warp, int]]:
+    """The distinct warps of a piece in order of occurrence, and how many there are of each."""
+    times = np.zeros(piece.starts.size, np.int64)
+    table = np.full(1 << int(piece.starts.size).bit_length(), EMPTY, np.int64)
+    arguments = piece.words, piece.starts, piece.stops, piece.widths, piece.width_starts, table, times
+    counting = count_equal if mode == "interpreted" else compiled(count_equal, arguments)
+    counting(*arguments)
+    for row in np.flatnonzero(times).tolist():
+        words = piece.words[piece.starts[row] : piece.stops[row]]
+        widths = piece.widths[piece.width_starts[row] : piece.width_starts[row + 1]]
+        yield (words.tobytes(), widths.tobytes()), int(times[row])
 
 
 def _reader(path: RecordedPath, kernel: Kernel | None, mode: Mode) -> WidthReader | None:
