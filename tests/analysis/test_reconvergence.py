@@ -20,7 +20,7 @@ def kernel(body: str) -> Kernel:
     {{ .reg .pred %p<4>; .reg .b32 %r<4>;
     mov.u32 %r0, %tid.x; setp.eq.u32 %p0, %r0, 1; setp.gt.u32 %p1, %r0, 2; setp.lt.u32 %p2, %r0, 3;
     {body} }}"""
-    return codegen.build(ptx.parse(text), "k")
+    return codegen.build_kernel(ptx.parse(text), "k")
 
 
 def meeting(body: str) -> dict[str, str]:
@@ -60,7 +60,7 @@ def test_an_endless_loop_has_meetings_inside() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_with_one_way_out_lanes_meet_at_the_post_dominator(seed: int) -> None:
-    made = codegen.build(ptx.parse(generate(seed).text), KERNEL)
+    made = codegen.build_kernel(ptx.parse(generate(seed).text), KERNEL)
     flow = control_flow(made)
     if len(flow.exits) == 1:
         immediate = post_dominators(made).immediate

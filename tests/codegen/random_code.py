@@ -9,7 +9,7 @@ import numpy as np
 from tests.codegen.texts import REGISTERS
 
 from warpreg import ptx
-from warpreg.codegen import build
+from warpreg.codegen import build_kernel
 from warpreg.codegen.passes.base import Pass
 from warpreg.codegen.verify import verify
 from warpreg.ir.kernel import Kernel
@@ -97,7 +97,7 @@ def memory_of(module: Module, program: Kernel, seed: int, kind: type[Device] = D
 def compare(step: Pass, seed: int, forms: Sequence[str], before: Sequence[Pass] = ()) -> tuple[Kernel, Kernel]:
     """The kernel of ``seed`` before and after ``step``, with the same memory; ``before`` are run first."""
     module = ptx.parse(text(seed, forms))
-    program = build(module, "k")
+    program = build_kernel(module, "k")
     for earlier in before:
         program = earlier.run(program)
     changed = step.run(program)

@@ -28,9 +28,9 @@ def test_memory_is_the_same_before_and_after_every_pass(seed: int) -> None:
         device.install(program)
         return run_on_device(case, device)
 
-    program = codegen.build(module, KERNEL)
+    program = codegen.build_kernel(module, KERNEL)
     expected = outcome(program)
-    for step in codegen.pipeline(EXACT):
+    for step in codegen.passes_of(EXACT):
         changed = step.run(program)
         verify(changed, program)
         if changed is not program:

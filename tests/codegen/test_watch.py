@@ -11,7 +11,7 @@ from tests.codegen.texts import kernel, text
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
 from warpreg.codegen.passes.base import with_blocks
-from warpreg.codegen.pipeline import VERIFY_EACH, compile, pipeline
+from warpreg.codegen.pipeline import VERIFY_EACH, compile, passes_of
 from warpreg.codegen.verify import VerificationError
 from warpreg.codegen.watch import chosen, pass_names, snapshots
 from warpreg.ir.errors import UnknownNameError
@@ -114,7 +114,7 @@ class ReadNothing:
 
 
 def test_a_wrong_pass_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    before, after = pipeline(CompileOptions())[:4], pipeline(CompileOptions())[4:]
+    before, after = passes_of(CompileOptions())[:4], passes_of(CompileOptions())[4:]
     monkeypatch.setattr(sys.modules[compile.__module__], "pipeline", lambda options: (*before, ReadNothing(), *after))
     program = kernel("mov.u32 %r1, %tid.x; st.shared.u32 [0], %r1; ret;")
     monkeypatch.delenv(VERIFY_EACH)

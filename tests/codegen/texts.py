@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warpreg import ptx
-from warpreg.codegen.build.build import build
+from warpreg.codegen.build.build import build_kernel
 from warpreg.codegen.passes.base import Pass
 from warpreg.codegen.verify import verify
 from warpreg.ir.kernel import Kernel
@@ -22,7 +22,7 @@ PARAMETERS = ".param .u64 out, .param .u32 n, .param .f32 x"
 def kernel(body: str, *, parameters: str = PARAMETERS, before: str = "") -> Kernel:
     """The kernel ``k`` with that body; parameters ``out`` (bank offset 0), ``n`` (8) and ``x`` (12)."""
     header = f".version 8.0\n.target sm_75\n.address_size 64\n{before}\n"
-    return build(ptx.parse(f"{header}.visible .entry k({parameters})\n{{{REGISTERS}{body}\n}}\n"), "k")
+    return build_kernel(ptx.parse(f"{header}.visible .entry k({parameters})\n{{{REGISTERS}{body}\n}}\n"), "k")
 
 
 def listing(program: Kernel) -> str:

@@ -53,8 +53,8 @@ def test_random_calls(capsys: pytest.CaptureFixture[str], seed: int, number: int
 def test_after_every_pass(capsys: pytest.CaptureFixture[str]) -> None:
     text = program(7)
     wanted = on_reference(text, 9)
-    kernel = codegen.build(ptx.parse(text), "k")
-    for step in codegen.pipeline(CompileOptions(max_registers=32)):
+    kernel = codegen.build_kernel(ptx.parse(text), "k")
+    for step in codegen.passes_of(CompileOptions(max_registers=32)):
         kernel = step.run(kernel)
         device = Device(text, options=None)
         device.install(kernel)

@@ -43,8 +43,8 @@ def test_random_program(seed: int) -> None:
 def test_after_every_pass(seed: int) -> None:
     case, wanted = expected(seed, 15)
     device = Device(case.text, options=None)
-    kernel = codegen.build(device.module, KERNEL)
-    for step in codegen.pipeline(CompileOptions(max_registers=24)):
+    kernel = codegen.build_kernel(device.module, KERNEL)
+    for step in codegen.passes_of(CompileOptions(max_registers=24)):
         kernel = step.run(kernel)
         device.install(kernel)
         assert differences(case, run_on_device(case, device), wanted) == [], f"seed {seed}, after {step}"

@@ -35,7 +35,7 @@ from warpreg.ir.types import U32
 from warpreg.simt import Device
 from warpreg.simt.block import block_values
 from warpreg.simt.block.records import BlockKind
-from warpreg.simt.kernel import block_compiler, native_kernel, warp_driver
+from warpreg.simt.kernel import block_compiler, compile_image, warp_driver
 from warpreg.simt.lanes import float as lanes_float
 from warpreg.simt.launch import launch
 from warpreg.simt.llvm.emitter import I32, MASK
@@ -158,12 +158,12 @@ def narrow_values_lose_their_sign(g: Garden) -> None:
 
 
 def lanes_never_meet_again(g: Garden) -> None:
-    g.set(native_kernel, "reconvergence", lambda kernel: (-1,) * len(kernel.blocks))
+    g.set(compile_image, "reconvergence", lambda kernel: (-1,) * len(kernel.blocks))
 
 
 def lanes_meet_one_block_too_late(g: Garden) -> None:
     old = reconvergence
-    g.set(native_kernel, "reconvergence", lambda kernel: tuple(old(kernel)[b] if b >= 0 else b for b in old(kernel)))
+    g.set(compile_image, "reconvergence", lambda kernel: tuple(old(kernel)[b] if b >= 0 else b for b in old(kernel)))
 
 
 @in_native_code
@@ -177,13 +177,13 @@ def branch_runs_the_other_side_with_all_lanes(g: Garden) -> None:
 
 
 def barriers_let_warps_pass(g: Garden) -> None:
-    old = native_kernel._end
+    old = compile_image._end
 
     def end(block: Any) -> Any:
         kind, target, fall = old(block)
         return (BlockKind.GOTO, fall, fall) if kind == BlockKind.BARRIER else (kind, target, fall)
 
-    g.set(native_kernel, "_end", end)
+    g.set(compile_image, "_end", end)
 
 
 @in_native_code
@@ -311,7 +311,7 @@ def is_caught(bug: Bug, seed: int) -> bool:
     case, wanted = expected(seed)
     try:
         device = Device(case.text, options=None)
-        kernel = codegen.build(device.module, KERNEL)
+        kernel = codegen.build_kernel(device.module, KERNEL)
         device.install(codegen.compile(kernel, bug.options) if bug.options else kernel)
         return differences(case, run_on_device(case, device), wanted) != []
     except WarpregError:

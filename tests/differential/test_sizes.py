@@ -70,7 +70,7 @@ def long_body(instructions: int) -> str:
 def test_ten_thousand_instructions() -> None:
     body = long_body(10_600)
     device = Device(HEAD + body + TAIL)
-    kernel = codegen.build(device.module, "k")
+    kernel = codegen.build_kernel(device.module, "k")
     assert sum(len(block.instructions) for block in kernel.blocks) > 10_000
     out = device.zeros(32, np.uint32)
     device.launch("k", 1, 32, out)

@@ -57,7 +57,7 @@ def attempt(text: str, seed: int) -> Stage:
 def _run(module: Module, kernel: Function, rng: random.Random) -> Stage:
     reached = Stage.PARSED
     try:
-        built = codegen.build(module, kernel.name)
+        built = codegen.build_kernel(module, kernel.name)
         compiled = built
         if rng.random() < 0.9:
             compiled = codegen.compile(built, CompileOptions(max_registers=rng.choice(BUDGETS)))

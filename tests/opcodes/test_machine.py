@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpreg import ptx
-from warpreg.codegen import build
+from warpreg.codegen import build_kernel
 from warpreg.simt import Device
 
 TEXT = """.version 8.0
@@ -22,7 +22,7 @@ TEXT = """.version 8.0
 def test_add3_wraps_around() -> None:
     module = ptx.parse(TEXT)
     device = Device(module, None)
-    device.install(build(module, "k"))
+    device.install(build_kernel(module, "k"))
     out = device.zeros(8, np.int32)
     device.launch("k", 1, 8, out)
     # tid - 3 + (2^31 - 1): below 2^31 up to thread 3, one past it from there on

@@ -46,7 +46,7 @@ def test_a_launch_reports_the_kernel_that_ran() -> None:
 
 def test_an_installed_kernel_takes_the_place_of_the_compiled_one() -> None:
     device, arguments = prepare(TRIPLE, {"out": OUT}, record=Record(path=True, widths=True))
-    other = codegen.build(ptx.parse(module(TRIPLE.replace(", 3;", ", 5;"), {"out": OUT})), "k")
+    other = codegen.build_kernel(ptx.parse(module(TRIPLE.replace(", 3;", ", 5;"), {"out": OUT})), "k")
     device.install(other)
     done = device.launch("k", 1, 32, *arguments.values())
     assert done.kernel is other

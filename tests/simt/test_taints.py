@@ -8,7 +8,8 @@ from tests.designs.kernels import kernel, op, p, r, when
 
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.operands import Label, Special
-from warpreg.simt import FILE, Device, TaintEvent, TaintFault, Taints, TaintWrite
+from warpreg.simt import Device, TaintFault
+from warpreg.simt.block.taints import FILE, TaintEvent, Taints, TaintWrite
 
 EMPTY = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry hand() { ret; }\n"
 PLACES = ("ORF 0", "ORF 1")

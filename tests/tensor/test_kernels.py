@@ -88,8 +88,8 @@ def test_after_every_pass() -> None:
         return list(c.download().tolist())
 
     expected = outcome(gpu)
-    kernel = codegen.build(gpu.module, "pipelined_gemm")
-    for step in codegen.pipeline(CompileOptions(max_registers=44)):
+    kernel = codegen.build_kernel(gpu.module, "pipelined_gemm")
+    for step in codegen.passes_of(CompileOptions(max_registers=44)):
         kernel = step.run(kernel)
         gpu.install(kernel)
         assert outcome(gpu) == expected, step

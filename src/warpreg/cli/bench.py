@@ -10,7 +10,8 @@ import click
 from rich.table import Table
 
 from warpreg.cli import output
-from warpreg.cli.options import SIZES, address_option, json_option
+from warpreg.cli.compile_options import address_option
+from warpreg.cli.options import SIZES, json_option
 from warpreg.ir.errors import UnknownNameError
 
 UNITS = {

@@ -10,10 +10,10 @@ from typing import Any, get_args
 import click
 
 from warpreg.cli import energy_tables, output
+from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options, recorded
 from warpreg.cli.designs import design_choices
 from warpreg.cli.options import (
-    compile_options,
     json_option,
     limit_option,
     problem_options,

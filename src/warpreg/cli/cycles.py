@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from rich.table import Table
@@ -18,14 +18,12 @@ from warpreg.experiments.runs.comparison import BASELINE, Setting, row
 from warpreg.experiments.runs.counting import Counted, Timed
 from warpreg.experiments.runs.row import Row
 from warpreg.experiments.runs.run import PATH, Run
-from warpreg.timing import CAUSES, Sample, recorded_schedules
-from warpreg.timing.launch.estimate import whole
-from warpreg.timing.launch.simulate import Chosen
-from warpreg.trace.chunked import save_all
+
+if TYPE_CHECKING:
+    from warpreg.timing import Sample
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 ADDRESSES = simt.Record(path=True, addresses=True)
-SAMPLE = Sample()
 PARTS = ("added_bytes", "added_mm2", "added_pj", "leakage_pj", "events", "resources")
 """Entries of a row that only some designs have."""
 
@@ -45,8 +43,8 @@ def cycles_options(function: Function) -> Function:
         given = (sample_windows, sample_blocks, sample_sms)
         if any(given) and not cycles:
             raise click.UsageError("--sample-windows, --sample-blocks and --sample-sms require --cycles")
-        sample = Sample(sample_windows or SAMPLE.windows, sample_blocks, sample_sms) if any(given) else None
-        return function(*arguments, timed=Timed(sample) if cycles else None, **named)
+        timed = Timed(_sample(sample_windows, sample_blocks, sample_sms)) if cycles else None
+        return function(*arguments, timed=timed, **named)
 
     options = (
         click.option(
@@ -76,6 +74,15 @@ def cycles_options(function: Function) -> Function:
     return cast("Function", command)
 
 
+def _sample(windows: int | None, blocks: int | None, sms: int | None) -> Sample | None:
+    """The sample of the options; None without any."""
+    from warpreg.timing import Sample
+
+    if not any((windows, blocks, sms)):
+        return None
+    return Sample(windows or Sample().windows, blocks, sms)
+
+
 def recorded(timed: Timed | None, choices: Iterable[Choice] = ()) -> simt.Record:
     """What a run must record: timing requires addresses, some designs require the widths of values."""
     widths = any(choice.design.declaration.widths for choice in choices)
@@ -87,6 +94,11 @@ def timed_row(run: Run, choice: Choice, setting: Setting, timed: Timed, schedule
 
     ``schedule`` is a file to save the schedules of the launches to.
     """
+    from warpreg.timing import recorded_schedules
+    from warpreg.timing.launch.estimate import whole
+    from warpreg.timing.launch.simulate import Chosen
+    from warpreg.trace.chunked import save_all
+
     if schedule is None:
         found = timed.count(run, choice, setting.machine)
     else:
@@ -114,6 +126,8 @@ def as_dict(found: Row) -> dict[str, Any]:
 
 def tables(found: Row) -> list[Table]:
     """Cycles, the stall account of occupied warp slots, and the accesses of each level."""
+    from warpreg.timing import CAUSES
+
     timing = found.timing
     assert timing is not None
     details = timing.details

@@ -8,7 +8,8 @@ import click
 
 from warpreg.cli import output
 from warpreg.cli.compare import print_rows
-from warpreg.cli.options import compile_options, json_option, problem_options
+from warpreg.cli.compile_options import compile_options
+from warpreg.cli.options import json_option, problem_options
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparison import Setting, compare
 from warpreg.experiments.runs.row import Row

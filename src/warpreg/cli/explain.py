@@ -12,7 +12,8 @@ from rich.text import Text
 from warpreg import codegen
 from warpreg.api import load_module
 from warpreg.cli import output
-from warpreg.cli.options import compile_options, json_option
+from warpreg.cli.compile_options import compile_options
+from warpreg.cli.options import json_option
 from warpreg.codegen import watch
 from warpreg.codegen.regalloc.bank_assignment import conflicts
 from warpreg.experiments.runs.provenance import code_version, kernel_digest

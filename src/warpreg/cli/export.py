@@ -8,7 +8,8 @@ import click
 
 from warpreg import simt
 from warpreg.cli import output
-from warpreg.cli.options import compile_options, json_option, limit_option, problem_options
+from warpreg.cli.compile_options import compile_options
+from warpreg.cli.options import json_option, limit_option, problem_options
 from warpreg.experiments.runs.run import CompileChoice, find_workload, run_workload
 from warpreg.experiments.runs.traces import export_run
 

@@ -1,12 +1,18 @@
-"""``warpreg list``: list workloads, designs, machines, technologies and opcodes."""
+"""``warpreg list``: list workloads, designs, machines, technologies and opcodes.
+
+The lists are kept in the cache until a file of the package changes, so a warm ``list`` imports no workload or design.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
+from warpreg.cache import store
+from warpreg.cache.sources import sources_state
 from warpreg.cli import output
 from warpreg.cli.options import json_option
 from warpreg.ir.errors import UnknownNameError
@@ -29,11 +35,12 @@ def _workloads() -> Rows:
     ]
 
 
-def _measured(name: str) -> Mapping[str, Any]:
-    """The rows of the workload table for one workload, by size."""
+def _measured_workloads() -> Rows:
+    """The workloads with what was measured of each, by size."""
     from warpreg.workloads import table
 
-    return table.measured().get(name, {})
+    measured = table.measured()
+    return [row | {"measured": measured.get(row["name"], {})} for row in _workloads()]
 
 
 def _designs() -> Rows:
@@ -96,6 +103,9 @@ SUBJECTS: Mapping[str, Callable[[], Rows]] = {
     "technologies": _technologies,
     "opcodes": _opcodes,
 }
+DETAILED: Mapping[str, Callable[[], Rows]] = {**SUBJECTS, "workloads": _measured_workloads}
+"""The subjects as JSON lists them."""
+KIND = "lists"
 BRIEF = ("workloads", "designs", "machines", "technologies")
 """The subjects listed by default."""
 
@@ -108,10 +118,20 @@ def command(subject: str | None, as_json: bool) -> None:
     if subject is not None and subject not in SUBJECTS:
         raise click.UsageError(str(UnknownNameError("subject", subject, SUBJECTS)))
     chosen = (subject,) if subject else BRIEF
-    found = {name: SUBJECTS[name]() for name in chosen}
+    found = {name: _rows(name, as_json) for name in chosen}
     if as_json:
-        for row in found.get("workloads", ()):
-            row["measured"] = _measured(row["name"])
         output.print_json(found[subject] if subject else found)
         return
     output.print_tables(output.table(rows, list(rows[0]), title=name.capitalize()) for name, rows in found.items())
+
+
+def _rows(subject: str, detailed: bool) -> Rows:
+    """The rows of a list, from the cache if the package has not changed."""
+    key = store.key_of(subject, str(detailed), sources_state())
+    kept = store.read(KIND, key)
+    if kept is not None:
+        rows: Rows = json.loads(kept)
+        return rows
+    rows = (DETAILED if detailed else SUBJECTS)[subject]()
+    store.write(KIND, key, json.dumps(rows).encode())
+    return rows

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import click
-
-from warpreg.codegen import LEVELS, MACHINE, PLAIN, TARGETS
-from warpreg.experiments.runs.run import CompileChoice
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Option = Callable[[Function], Function]
 
 SIZES = ("tiny", "small", "full")
-CHOICE = "choice_"
-"""Prefix of the parameters of a `CompileChoice`; it keeps them apart from parameters of the command."""
 
 
 def json_option(function: Function) -> Function:
@@ -41,99 +34,6 @@ def problem_options(default_size: str) -> Option[Any]:
         return size(seed(function))
 
     return add
-
-
-def _address_bits(name: str) -> Option[Any]:
-    return click.option(
-        "--address-bits",
-        name,
-        type=click.Choice(["32", "64"]),
-        callback=lambda context, parameter, value: int(value),
-        default="64",
-        show_default=True,
-        help="Bits of an address: 32 takes one register, 64 takes two.",
-    )
-
-
-def address_option(function: Function) -> Function:
-    """``--address-bits`` alone, for a command without the other `compile_options`."""
-    return cast("Function", _address_bits("address_bits")(function))
-
-
-def compile_options(function: Function) -> Function:
-    """The compiler options; the command receives them as one `CompileChoice` named ``choice``."""
-
-    @functools.wraps(function)
-    def command(*arguments: Any, **named: Any) -> Any:
-        chosen = {field.name: named.pop(CHOICE + field.name) for field in dataclasses.fields(CompileChoice)}
-        return function(*arguments, choice=CompileChoice(**chosen), **named)
-
-    options = (
-        click.option(
-            "--max-registers",
-            CHOICE + "max_registers",
-            type=click.IntRange(8, 255),
-            metavar="N",
-            help="Limit the 32-bit registers of a thread to N; spill other values to local memory.",
-        ),
-        click.option(
-            "--no-schedule",
-            CHOICE + "schedule",
-            is_flag=True,
-            flag_value=False,
-            default=True,
-            help="Keep the instruction order of the PTX.",
-        ),
-        click.option(
-            "--target",
-            CHOICE + "target",
-            type=click.Choice(list(TARGETS)),
-            default=PLAIN.name,
-            show_default=True,
-            help="GPU target whose reserved registers count towards the demand of a thread.",
-        ),
-        click.option(
-            "--level",
-            CHOICE + "level",
-            type=click.Choice(LEVELS),
-            default=MACHINE,
-            show_default=True,
-            help="Code that designs see: before (ptx) or after (machine) register allocation.",
-        ),
-        click.option(
-            "--latencies",
-            CHOICE + "latencies",
-            metavar="MACHINE",
-            help="Schedule instructions with the latencies of this machine (name or .toml file).",
-        ),
-        click.option(
-            "--banks",
-            CHOICE + "banks",
-            type=click.IntRange(0, 32),
-            default=0,
-            metavar="N",
-            help="Spread the operands of an instruction over N register banks; 0: ignore banks.",
-        ),
-        click.option(
-            "--registers",
-            CHOICE + "registers",
-            type=click.IntRange(1, 255),
-            metavar="N",
-            help="Compute occupancy as if a thread demanded N registers.",
-        ),
-        _address_bits(CHOICE + "address_bits"),
-        click.option(
-            "--rotate",
-            CHOICE + "rotate",
-            type=click.IntRange(0, 255),
-            default=0,
-            metavar="N",
-            help="Assign the register free for longest among those in use and the first N; 0: the lowest.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return cast("Function", command)
 
 
 def trace_options(function: Function) -> Function:

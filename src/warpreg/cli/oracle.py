@@ -10,8 +10,9 @@ import click
 
 from warpreg import workloads
 from warpreg.cli import output
+from warpreg.cli.compile_options import compile_options
 from warpreg.cli.designs import design_choices
-from warpreg.cli.options import compile_options, json_option
+from warpreg.cli.options import json_option
 from warpreg.experiments.oracle.gap import Gap, OracleGap, gaps, total
 from warpreg.experiments.oracle.greedy_steps import DESIGNS
 from warpreg.experiments.oracle.page import page

@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, redi
 from typing import Any
 
 import click
-import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.measure import Measurement
@@ -58,11 +57,8 @@ def print_json(value: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return str(value)
+    """The value of a NumPy array or number as plain Python; text of anything else."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], title: str | None = None) -> Table:

@@ -11,7 +11,8 @@ import click
 
 from warpreg import workloads
 from warpreg.cli import output
-from warpreg.cli.options import compile_options, json_option
+from warpreg.cli.compile_options import compile_options
+from warpreg.cli.options import json_option
 from warpreg.experiments.papers.reproduction import PAPERS, explained, measure, paper_module, reproduced, summed
 from warpreg.experiments.papers.shown import ALL, compare, workloads_under
 from warpreg.experiments.runs.run import CompileChoice

@@ -13,10 +13,10 @@ from warpreg import simt
 from warpreg.cli import cycles as cli_cycles
 from warpreg.cli import output
 from warpreg.cli.arguments import Argument, parse_argument, parse_extent
+from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options
 from warpreg.cli.designs import one_choice
 from warpreg.cli.options import (
-    compile_options,
     json_option,
     limit_option,
     problem_options,

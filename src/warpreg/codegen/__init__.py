@@ -1,9 +1,21 @@
-"""PTX virtual registers -> architected registers: build, simplify, schedule, allocate, verify."""
+"""PTX virtual registers -> architected registers: build, simplify, schedule, allocate, verify.
 
-from warpreg.codegen.build.build import build
+The options are here at once; the compiler itself is imported when it is first used, since most runs find their kernels
+in the disk cache.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from warpreg.codegen.machine.latency_model import Cycles
 from warpreg.codegen.machine.targets import PLAIN, TARGETS, Target, target
-from warpreg.codegen.pipeline import LEVELS, MACHINE, CompileOptions, compile, pipeline, translate
+from warpreg.codegen.options import LEVELS, MACHINE, CompileOptions
+
+if TYPE_CHECKING:
+    from warpreg.codegen.build.build import build_kernel
+    from warpreg.codegen.pipeline import compile, passes_of, translate
 
 __all__ = [
     "LEVELS",
@@ -13,9 +25,22 @@ __all__ = [
     "CompileOptions",
     "Cycles",
     "Target",
-    "build",
+    "build_kernel",
     "compile",
-    "pipeline",
+    "passes_of",
     "target",
     "translate",
 ]
+
+_COMPILER = {
+    "build_kernel": "warpreg.codegen.build.build",
+    "compile": "warpreg.codegen.pipeline",
+    "passes_of": "warpreg.codegen.pipeline",
+    "translate": "warpreg.codegen.pipeline",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _COMPILER:
+        raise AttributeError(f"module 'warpreg.codegen' has no attribute '{name}'")
+    return getattr(import_module(_COMPILER[name]), name)

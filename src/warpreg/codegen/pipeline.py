@@ -6,9 +6,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warpreg.codegen.build.build import build
-from warpreg.codegen.machine.latency_model import Cycles
-from warpreg.codegen.machine.targets import PLAIN, Target
+from warpreg.codegen.build.build import build_kernel
+from warpreg.codegen.options import MACHINE, PTX, CompileOptions
 from warpreg.codegen.passes.base import Pass
 from warpreg.codegen.passes.common_subexpressions import ShareValues
 from warpreg.codegen.passes.copy_propagation import PropagateCopies
@@ -35,42 +34,11 @@ from warpreg.codegen.verify import verify
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 
-PTX, MACHINE = "ptx", "machine"
-LEVELS = (PTX, MACHINE)
-"""Before and after register allocation."""
-
 VERIFY_EACH = "WARPREG_VERIFY_EACH"
 """The environment variable that has every pass verified."""
 
 
-@dataclass(frozen=True)
-class CompileOptions:
-    """Compiler options.
-
-    ``max_registers``: limit of 32-bit registers per thread, default the machine's; ``schedule``: reorder instructions
-    within blocks; ``fuse_multiply_add``: contract floating-point products and sums where PTX allows it; ``predicate``:
-    if-convert short branches; ``target``: the target whose reserved registers count towards the demand;
-    ``expand_division``: expand divisions and square roots to machine instructions; ``level``: ``machine``, or ``ptx``
-    for unmodified PTX instructions with one register per virtual register; ``banks``: spread the operands of an
-    instruction over this many register banks; ``cycles``: latency model to schedule for, default the target's;
-    ``address_bits``: 32 computes addresses in single registers; ``rotate``: allocate the register that has been free
-    longest, among those in use and the first ``rotate`` ones, instead of the lowest.
-    """
-
-    max_registers: int | None = None
-    schedule: bool = True
-    fuse_multiply_add: bool = True
-    predicate: bool = True
-    target: Target = PLAIN
-    expand_division: bool = True
-    level: str = MACHINE
-    banks: int = 0
-    cycles: Cycles | None = None
-    address_bits: int = 64
-    rotate: int = 0
-
-
-def pipeline(options: CompileOptions) -> tuple[Pass, ...]:
+def passes_of(options: CompileOptions) -> tuple[Pass, ...]:
     """The passes in order; the kernel can be executed before and after each."""
     if options.level == PTX:
         narrow = (FoldParameters(), NarrowAddresses()) if options.address_bits == 32 else ()
@@ -107,14 +75,14 @@ def _schedule(options: CompileOptions) -> ScheduleInstructions:
 def translate(
     module: Module, kernel_name: str, options: CompileOptions | None = None, *, verify_each: bool = False
 ) -> Kernel:
-    """The kernel ``kernel_name`` of ``module`` in architected registers: `build` and `compile` in one."""
+    """The kernel ``kernel_name`` of ``module`` in architected registers: `build_kernel` and `compile` in one."""
     options = options or CompileOptions()
     return compile(build_for(module, kernel_name, options), options, verify_each=verify_each)
 
 
 def build_for(module: Module, kernel_name: str, options: CompileOptions) -> Kernel:
     """Input of `translate`: the kernel with virtual registers, with short branches predicated if the options say so."""
-    return build(module, kernel_name, predicate=options.predicate and options.level == MACHINE)
+    return build_kernel(module, kernel_name, predicate=options.predicate and options.level == MACHINE)
 
 
 def compile(kernel: Kernel, options: CompileOptions | None = None, *, verify_each: bool = False) -> Kernel:
@@ -152,7 +120,7 @@ def stages(kernel: Kernel, options: CompileOptions, *, verify_each: bool = False
     verify_each = verify_each or bool(os.environ.get(VERIFY_EACH))
     if verify_each:
         verify(kernel, stage="build")
-    for step in pipeline(options):
+    for step in passes_of(options):
         stage = Stage(type(step).__name__, kernel, step.run(kernel))
         if verify_each and stage.is_changed:
             verify(stage.kernel, kernel, stage=stage.name)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warpreg.codegen.pipeline import PTX, CompileOptions, build_for, pipeline, stages
+from warpreg.codegen.options import PTX, CompileOptions
+from warpreg.codegen.pipeline import build_for, passes_of, stages
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
@@ -41,7 +42,7 @@ def kebab(name: str) -> str:
 
 def pass_names() -> tuple[str, ...]:
     """Every pass of some options, in kebab case and in order, after ``build``."""
-    every = (*pipeline(CompileOptions(address_bits=32)), *pipeline(CompileOptions(level=PTX)))
+    every = (*passes_of(CompileOptions(address_bits=32)), *passes_of(CompileOptions(level=PTX)))
     return (BUILD, *dict.fromkeys(kebab(type(step).__name__) for step in every))
 
 

@@ -1,6 +1,5 @@
 """Runs kernels natively: warps of 32 lanes on the host's SIMD units, memory checked lane by lane, paths recorded."""
 
-from warpreg.simt.block.taints import FILE, TaintEvent, Taints, TaintWrite
 from warpreg.simt.kernel.native_kernel import Record
 from warpreg.simt.launch.device import Device
 from warpreg.simt.launch.faults import (
@@ -23,7 +22,6 @@ from warpreg.simt.texture.arrays import TextureError
 from warpreg.simt.texture.objects import Sampler, Surface, Texture
 
 __all__ = [
-    "FILE",
     "HEAP_BYTES",
     "STACK_BYTES",
     "AssertionFault",
@@ -45,9 +43,6 @@ __all__ = [
     "TextureError",
     "TextureFault",
     "StackFault",
-    "TaintEvent",
     "TaintFault",
-    "TaintWrite",
-    "Taints",
     "TrapFault",
 ]

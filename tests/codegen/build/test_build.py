@@ -6,7 +6,7 @@ import pytest
 from tests.codegen.texts import kernel, listing, text
 
 from warpreg import ptx
-from warpreg.codegen.build.build import build
+from warpreg.codegen.build.build import build_kernel
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
 
@@ -252,7 +252,7 @@ def test_a_body_that_runs_off_its_end_returns() -> None:
 def test_an_unknown_kernel_suggests_the_nearest() -> None:
     module = ptx.parse(".version 8.0\n.target sm_75\n.address_size 64\n.entry saxpy() { ret; }")
     with pytest.raises(UnknownNameError, match="did you mean 'saxpy'"):
-        build(module, "saxpi")
+        build_kernel(module, "saxpi")
 
 
 def test_source_positions_survive() -> None:

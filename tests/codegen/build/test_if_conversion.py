@@ -9,7 +9,7 @@ from tests.codegen import random_code
 from tests.codegen.texts import kernel, listing, text
 
 from warpreg import ptx
-from warpreg.codegen import build
+from warpreg.codegen import build_kernel
 from warpreg.codegen.build.if_conversion import predicated
 from warpreg.codegen.verify import verify
 
@@ -122,7 +122,7 @@ def test_an_alternative_that_closes_a_loop_branches_back() -> None:
 def test_random_kernels_compute_the_same(seed: int) -> None:
     forms = (*random_code.PRODUCTS, *random_code.LOGIC, *random_code.BANK)
     module = ptx.parse(random_code.text(seed, forms, branches=4))
-    before, changed = (build(module, "k", predicate=predicate) for predicate in (False, True))
+    before, changed = (build_kernel(module, "k", predicate=predicate) for predicate in (False, True))
     verify(changed)
     assert len(changed.blocks) < len(before.blocks)
     assert random_code.memory_of(module, changed, seed) == random_code.memory_of(module, before, seed)

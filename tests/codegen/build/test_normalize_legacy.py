@@ -7,7 +7,7 @@ import pytest
 
 from warpreg import ptx
 from warpreg.codegen import CompileOptions
-from warpreg.codegen.build.build import build
+from warpreg.codegen.build.build import build_kernel
 from warpreg.ir.errors import UnsupportedError
 from warpreg.simt import Device
 
@@ -16,7 +16,7 @@ REGISTERS = ".reg .f32 a, b, c; .reg .f64 d, e, f; .reg .u32 i; .reg .pred p;"
 
 def built(version: str, target: str, statement: str) -> str:
     text = f".version {version}\n.target {target}\n.entry k\n{{\n{REGISTERS}\n{statement}\n}}\n"
-    kernel = build(ptx.parse(text), "k")
+    kernel = build_kernel(ptx.parse(text), "k")
     return kernel.blocks[0].instructions[0].full_opcode
 
 

@@ -66,7 +66,7 @@ def results(opcode: str, one: Values, other: Values, *, expand: bool) -> Values:
     count = -(-len(one) // THREADS) * THREADS
     module = ptx.parse(kernel_text(opcode))
     device = Device(module, None)
-    device.install(codegen.compile(codegen.build(module, "k"), CompileOptions(expand_division=expand)))
+    device.install(codegen.compile(codegen.build_kernel(module, "k"), CompileOptions(expand_division=expand)))
     buffers = [device.upload(np.resize(values, count)) for values in (one, other)]
     out = device.zeros(count, one.dtype)
     device.launch("k", count // THREADS, THREADS, *buffers, out)

@@ -9,7 +9,7 @@ import pytest
 from tests.codegen.texts import after
 
 from warpreg import ptx
-from warpreg.codegen import build
+from warpreg.codegen import build_kernel
 from warpreg.codegen.passes.divide_by_constant import DivideByConstants
 from warpreg.simt import Device
 
@@ -54,7 +54,7 @@ mad.wide.u32 %rd3, %r1, 4, %rd2; mad.wide.u32 %rd4, %r1, 4, %rd1; ld.global.u32 
 {chr(10).join(lines)} ret; }}
 """
     module = ptx.parse(text)
-    program = DivideByConstants().run(build(module, "k"))
+    program = DivideByConstants().run(build_kernel(module, "k"))
     assert not any(i.opcode in ("div", "rem") for i in program.instructions())
     device = Device(module, None)
     device.install(program)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.codegen.texts import REGISTERS, after, kernel, listing
 
 from warpreg import ptx
-from warpreg.codegen import CompileOptions, build, compile
+from warpreg.codegen import CompileOptions, build_kernel, compile
 from warpreg.codegen.passes.base import Pass
 from warpreg.codegen.passes.fold_constant_loads import FoldConstantLoads
 from warpreg.codegen.verify import verify
@@ -95,7 +95,7 @@ def test_the_same_bits_are_read(loads: list[tuple[int, int, int, bool]], step: P
     header = ".version 8.0\n.target sm_75\n.address_size 64\n"
     body = "\n".join(lines)
     module = ptx.parse(f"{header}{TABLE}\n.visible .entry k(.param .u64 out)\n{{{REGISTERS}{body}\n}}\n")
-    program = build(module, "k")
+    program = build_kernel(module, "k")
     changed = step.run(program)
     verify(changed, program)
     assert not any("const" in i.modifiers for i in changed.instructions())

@@ -74,6 +74,6 @@ def test_workloads_are_right_at_the_ptx_level(name: str) -> None:
 
 def test_instructions_stay_as_they_are() -> None:
     module = ptx.parse(CHAIN)
-    virtual = codegen.build(module, "chain")
+    virtual = codegen.build_kernel(module, "chain")
     numbered = codegen.compile(virtual, CompileOptions(level="ptx"))
     assert [i.full_opcode for i in numbered.instructions()] == [i.full_opcode for i in virtual.instructions()]

@@ -10,8 +10,9 @@ from tests.codegen.texts import after, kernel, listing, text
 from tests.reference.generator import KERNEL, generate
 
 from warpreg import ptx
-from warpreg.codegen.build.build import build
-from warpreg.codegen.pipeline import CompileOptions, pipeline
+from warpreg.codegen.build.build import build_kernel
+from warpreg.codegen.options import CompileOptions
+from warpreg.codegen.pipeline import passes_of
 from warpreg.codegen.regalloc.allocator import Allocated, AllocateRegisters, AllocationError
 from warpreg.codegen.regalloc.vector_groups import IsolateVectors
 from warpreg.codegen.verify import verify
@@ -201,8 +202,8 @@ def _storage(register: Register) -> int:
 
 
 def before_allocation(seed: int, statements: int) -> Kernel:
-    program = build(ptx.parse(generate(seed, statements).text), KERNEL)
-    for step in pipeline(CompileOptions())[:-1]:
+    program = build_kernel(ptx.parse(generate(seed, statements).text), KERNEL)
+    for step in passes_of(CompileOptions())[:-1]:
         program = step.run(program)
     return program
 

@@ -11,7 +11,7 @@ from tests.reference.generator import KERNEL, generate
 
 from warpreg import codegen, ptx, workloads
 from warpreg.codegen import CompileOptions
-from warpreg.codegen.build.build import build
+from warpreg.codegen.build.build import build_kernel
 from warpreg.codegen.regalloc.allocator import AllocateRegisters
 from warpreg.codegen.regalloc.bank_assignment import conflicts
 from warpreg.simt import Device
@@ -61,7 +61,7 @@ def test_a_register_read_twice_is_fetched_once_and_a_pair_lies_in_two_banks() ->
 def test_fewer_conflicts_in_the_workloads_with_no_more_registers(name: str) -> None:
     module = ptx.parse(workloads.find(name).ptx_path.read_text(encoding="utf-8"))
     for function in module.kernels:
-        virtual = build(module, function.name)
+        virtual = build_kernel(module, function.name)
         plain, banked = (codegen.compile(virtual, CompileOptions(banks=banks)) for banks in (0, 4))
         assert conflicts(banked, 4) <= conflicts(plain, 4)
         assert banked.register_count <= plain.register_count + 2

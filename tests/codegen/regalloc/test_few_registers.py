@@ -67,7 +67,7 @@ def test_vectors_and_f64_pairs_fit_by_spilling(name: str) -> None:
 def test_every_division_fits(name: str) -> None:
     for opcode in (*INTEGER_OPCODES, *FLOAT_OPCODES, *UNARY_OPCODES):
         module = ptx.parse(kernel_text(opcode))
-        program = codegen.compile(codegen.build(module, "k"), options(name))
+        program = codegen.compile(codegen.build_kernel(module, "k"), options(name))
         assert program.register_demand <= 16, opcode
 
 
@@ -90,5 +90,5 @@ def test_every_workload_compiles(name: str) -> None:
     for workload in ("matrix-mul", "hotspot", "bfs", "mandelbrot"):
         module = workloads.find(workload).module()
         for function in module.kernels:
-            program = codegen.compile(codegen.build(module, function.name), options(name))
+            program = codegen.compile(codegen.build_kernel(module, function.name), options(name))
             assert program.register_demand <= 16

@@ -11,7 +11,7 @@ from tests.reference.generator import KERNEL, generate
 
 from warpreg import ptx
 from warpreg.analysis.pressure import pressure
-from warpreg.codegen.build.build import build
+from warpreg.codegen.build.build import build_kernel
 from warpreg.codegen.schedule.list_scheduler import ScheduleInstructions
 
 
@@ -115,7 +115,7 @@ def test_few_registers_keep_loads_near_their_use() -> None:
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000))
 def test_a_block_keeps_its_instructions(seed: int) -> None:
-    program = build(ptx.parse(generate(seed).text), KERNEL)
+    program = build_kernel(ptx.parse(generate(seed).text), KERNEL)
     scheduled = ScheduleInstructions().run(program)
     for old, new in zip(program.blocks, scheduled.blocks, strict=True):
         assert sorted(map(str, old.instructions)) == sorted(map(str, new.instructions))

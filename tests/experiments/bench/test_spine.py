@@ -72,7 +72,7 @@ def test_the_host_has_a_vector_width() -> None:
 
 
 def test_the_timed_kernel_has_about_the_instructions_asked_for() -> None:
-    kernel = codegen.compile(codegen.build(ptx.parse(probe_ptx(probe_segments(400))), NAME))
+    kernel = codegen.compile(codegen.build_kernel(ptx.parse(probe_ptx(probe_segments(400))), NAME))
     assert abs(kernel.instruction_count - 400) <= 10
 
 

@@ -162,7 +162,7 @@ def load_module(name: str) -> Module:
 
 
 def compiled_kernel(module: Module, name: str) -> Kernel:
-    return codegen.compile(codegen.build(module, name))
+    return codegen.compile(codegen.build_kernel(module, name))
 
 
 def without_stores(kernel: Kernel) -> Kernel:

@@ -30,7 +30,7 @@ from warpreg.ir.opcodes.texture import OPCODE_NAMES
 from warpreg.ir.types import U32, U64
 
 
-def build(module: Module, kernel_name: str, *, predicate: bool = False) -> Kernel:
+def build_kernel(module: Module, kernel_name: str, *, predicate: bool = False) -> Kernel:
     """The kernel ``kernel_name`` of ``module`` with virtual registers; ``predicate``: if-convert short branches.
 
     Raises UnknownNameError if the module has no such entry, UnsupportedError for a branch to an unknown label and for

@@ -28,8 +28,6 @@ from warpreg.designs.interface.program import HINTS, Program, read_only
 from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
 from warpreg.designs.interface.state import named_leaves, wrong_leaf
 from warpreg.designs.loading.author_code import author_code, place_of
-from warpreg.designs.placement.check import findings
-from warpreg.designs.placement.expand import expanded
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
@@ -171,6 +169,9 @@ class Design:
         if hasattr(self.module, "checked"):
             found: Checked = self._call("checked", (program, parameters, kernel), {}, None)
             return found
+        from warpreg.designs.placement.check import findings  # only verification executes placements
+        from warpreg.designs.placement.expand import expanded
+
         changed = expanded(kernel, program, self.levels)
         return Checked(changed.kernel, changed.taints, lambda: findings(kernel, program))
 

@@ -17,7 +17,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
-from warpreg.designs.checking.hooks import checked_hooks
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.hooks import hooks_of
 from warpreg.designs.interface.parameters import NoParameters
@@ -89,6 +88,8 @@ def _checked(design: Design, checked: bool | None) -> Design:
 
 @functools.lru_cache(maxsize=64)
 def _with_checks(design: Design) -> Design:
+    from warpreg.designs.checking.hooks import checked_hooks  # not imported without a design file
+
     hooks = checked_hooks(design.name, design.declaration, design.hooks)
     return dataclasses.replace(design, hooks=hooks, is_checked=True)
 

@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array
 
 GAP = 1e-7
 """Relative gap to the bound below which a solution counts as proven optimal."""
@@ -112,6 +110,9 @@ def _solve_cached(gains: list[float], rows: list[Row], deadline: float) -> Solut
 
 
 def _solve(gains: Sequence[float], rows: Sequence[Row], limit_s: float) -> Solution:
+    from scipy.optimize import Bounds, LinearConstraint, milp  # most runs solve nothing
+    from scipy.sparse import csr_array
+
     starts = np.cumsum([0, *(len(terms) for terms, _ in rows)])
     flat = np.array([term for terms, _ in rows for term in terms])
     matrix = csr_array((flat[:, 1].astype(float), flat[:, 0], starts), shape=(len(rows), len(gains)))

@@ -165,7 +165,7 @@ def probe_segments(instructions: int) -> int:
     """The number of probe kernel segments whose compiled length is closest to ``instructions``."""
 
     def compiled(segments: int) -> int:
-        kernel = codegen.build(parse(probe_ptx(segments)), NAME)
+        kernel = codegen.build_kernel(parse(probe_ptx(segments)), NAME)
         return codegen.compile(kernel, AS_COMPILED.options()).instruction_count
 
     few, more = 4, 12

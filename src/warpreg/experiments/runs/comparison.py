@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warpreg import energy, gpu
 from warpreg.energy import LevelEnergy, Technology
@@ -17,7 +17,9 @@ from warpreg.experiments.runs.row import Cycles, LevelUse, Provenance, Row
 from warpreg.experiments.runs.run import Run
 from warpreg.gpu import Machine
 from warpreg.replay import Counts
-from warpreg.timing.launch.estimate import Estimate
+
+if TYPE_CHECKING:
+    from warpreg.timing import Estimate
 
 DEFAULT_MACHINE = "gebhart-rfc"
 DEFAULT_TECHNOLOGY = "gebhart-40nm"

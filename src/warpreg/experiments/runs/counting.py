@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from warpreg import timing
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.run import Run, RunError
@@ -18,10 +17,11 @@ from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay import Counts, Suspend, replay, replay_launches
-from warpreg.timing.launch.estimate import Estimate, Sample, estimate, whole
-from warpreg.timing.launch.simulate import Chosen
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule
+
+if TYPE_CHECKING:
+    from warpreg.timing import Estimate, Sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +113,14 @@ class Timed:
         return {"cycles": True, "sample": dataclasses.asdict(self.sample)}
 
     def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
+        from warpreg.timing import estimate, simulate  # takes a tenth of a second
+        from warpreg.timing.launch.estimate import whole
+        from warpreg.timing.launch.simulate import Chosen
+
         chosen = Chosen(choice.design, choice.design.configure(**choice.values))
         registers = run.options.get("registers")
         if self.sample is None:
-            result = timing.simulate(run.launches, machine, designs=chosen, registers=registers, mode=self.mode)
+            result = simulate(run.launches, machine, designs=chosen, registers=registers, mode=self.mode)
             found = whole(result, len(run.launches))
         else:
             found = estimate(run.launches, machine, self.sample, designs=chosen, registers=registers, mode=self.mode)

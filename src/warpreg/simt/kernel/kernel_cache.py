@@ -15,7 +15,7 @@ from warpreg.codegen import CompileOptions
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.jit.collector_pause import collector_paused
-from warpreg.simt.kernel.native_kernel import Image, NativeKernel, Record, compile_image, load
+from warpreg.simt.kernel.native_kernel import Image, NativeKernel, Record, load
 from warpreg.simt.llvm import object_code
 
 KIND = "kernels"
@@ -31,7 +31,9 @@ def load_or_compile(module: Module, name: str, options: CompileOptions | None, r
     with collector_paused():
         image = _read(key)
         if image is None:
-            kernel = codegen.translate(module, name, options) if options else codegen.build(module, name)
+            kernel = codegen.translate(module, name, options) if options else codegen.build_kernel(module, name)
+            from warpreg.simt.kernel.compile_image import compile_image  # not imported if the kernel is in the cache
+
             image = compile_image(kernel, record)
             store.write(KIND, key, pickle.dumps(_detached(image), pickle.HIGHEST_PROTOCOL))
     return load(replace(image, kernel=_attached(image.kernel, module)), record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,10 +18,8 @@ from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Generic, Masked, Module, Variable
 from warpreg.ir.operands import Immediate, Symbol
 from warpreg.ir.types import Kind as TypeKind
-from warpreg.simt.block.window_taints import Tracked
 from warpreg.simt.kernel.kernel_cache import load_or_compile
-from warpreg.simt.kernel.native_kernel import NativeKernel, Record, compile_image, load
-from warpreg.simt.lanes import instructions
+from warpreg.simt.kernel.native_kernel import NativeKernel, Record, load
 from warpreg.simt.launch import side_by_side
 from warpreg.simt.launch.faults import LaunchError
 from warpreg.simt.launch.launch import MAX_INSTRUCTIONS, STACK_BYTES, Launch, LaunchRun, Progress, dimensions
@@ -29,6 +27,9 @@ from warpreg.simt.memory.arena import ALIGNMENT, Buffer, GlobalMemory
 from warpreg.simt.memory.heap import HEAP_BYTES, Heap
 from warpreg.simt.texture.arrays import Address, Filter, Kind, Layout, Read, Sampling, TextureError
 from warpreg.simt.texture.objects import Sampler, Surface, Texture, TextureTable
+
+if TYPE_CHECKING:
+    from warpreg.simt.block.window_taints import Tracked
 
 AS_COMPILED = CompileOptions()
 NOTHING = Record()
@@ -166,6 +167,8 @@ class Device:
         """Replace a kernel by this version, for example by the output of a compiler pass; with ``taints``, a launch
         raises TaintFault if an operand is read from a location that need not hold it.
         """
+        from warpreg.simt.kernel.compile_image import compile_image  # most runs find their kernels in the disk cache
+
         self._kernels[kernel.name] = load(compile_image(kernel, self.record, taints), self.record)
 
     def launch(
@@ -270,6 +273,8 @@ def _scalar(item: Any, variable: Variable, addresses: dict[str, int]) -> bytes:
     """
     size = variable.type.bytes
     if isinstance(item, Immediate):
+        from warpreg.simt.lanes import instructions
+
         return instructions.immediate_bits(item, variable.type).to_bytes(size, "little")
     mask = item.mask if isinstance(item, Masked) else 0
     named = item.symbol if isinstance(item, Masked) else item

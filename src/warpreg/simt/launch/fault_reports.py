@@ -25,7 +25,6 @@ from warpreg.simt.launch.faults import (
     triple,
 )
 from warpreg.simt.memory.arena import GlobalMemory
-from warpreg.simt.memory.instructions import alignment
 from warpreg.simt.texture.objects import TextureTable
 from warpreg.simt.texture.state import GEOMETRIES, KINDS
 
@@ -81,6 +80,8 @@ class Report:
         if fault is Fault.BRANCH_INDEX:
             return ExecutionError(f"{where}: index {address} is beyond the table of targets")
         if fault is Fault.MISALIGNED:
+            from warpreg.simt.memory.instructions import alignment  # not imported without a fault
+
             size = alignment(instruction)
             return MemoryFault(f"{where}: address {address:#x} is not a multiple of {size} bytes", address)
         if self._is_beyond_stack(instruction, address):

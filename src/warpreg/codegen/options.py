@@ -1,0 +1,39 @@
+"""Options of the compiler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpreg.codegen.machine.latency_model import Cycles
+from warpreg.codegen.machine.targets import PLAIN, Target
+
+PTX, MACHINE = "ptx", "machine"
+LEVELS = (PTX, MACHINE)
+"""Before and after register allocation."""
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """Compiler options.
+
+    ``max_registers``: limit of 32-bit registers per thread, default the machine's; ``schedule``: reorder instructions
+    within blocks; ``fuse_multiply_add``: contract floating-point products and sums where PTX allows it; ``predicate``:
+    if-convert short branches; ``target``: the target whose reserved registers count towards the demand;
+    ``expand_division``: expand divisions and square roots to machine instructions; ``level``: ``machine``, or ``ptx``
+    for unmodified PTX instructions with one register per virtual register; ``banks``: spread the operands of an
+    instruction over this many register banks; ``cycles``: latency model to schedule for, default the target's;
+    ``address_bits``: 32 computes addresses in single registers; ``rotate``: allocate the register that has been free
+    longest, among those in use and the first ``rotate`` ones, instead of the lowest.
+    """
+
+    max_registers: int | None = None
+    schedule: bool = True
+    fuse_multiply_add: bool = True
+    predicate: bool = True
+    target: Target = PLAIN
+    expand_division: bool = True
+    level: str = MACHINE
+    banks: int = 0
+    cycles: Cycles | None = None
+    address_bits: int = 64
+    rotate: int = 0
