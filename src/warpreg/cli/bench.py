@@ -27,6 +27,9 @@ UNITS = {
     "parse_mb_s": "MB/s of PTX text",
     "first_run_s": "s, 'warpreg run vector-add' with an empty cache",
     "later_run_s": "s, 'warpreg run vector-add' with a warm cache",
+    "list_ratio": "processor time of a warm 'warpreg list' / of importing NumPy",
+    "run_ratio": "the same of 'warpreg run vector-add'",
+    "trace_ratio": "the same of 'warpreg run TRACE --cycles', 40,000 warp-instructions",
 }
 
 

@@ -29,6 +29,9 @@ KEYS = [
     "parse_mb_s",
     "first_run_s",
     "later_run_s",
+    "list_ratio",
+    "run_ratio",
+    "trace_ratio",
 ]
 
 
@@ -45,6 +48,8 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spine, "compile_seconds", lambda: (0.2, 0.02))
     monkeypatch.setattr(spine, "parse_mb_s", lambda: 3.0)
     monkeypatch.setattr(spine, "start_seconds", lambda: (8.0, 1.5))
+    ratios = {"list_ratio": 1.4, "run_ratio": 7.0, "trace_ratio": 9.0}
+    monkeypatch.setattr(spine, "start_ratios", lambda: ratios)
 
 
 @pytest.mark.usefixtures("pretended")

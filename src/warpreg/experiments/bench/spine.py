@@ -9,6 +9,7 @@
 - replay: register accesses per second through the register file cache, from the recorded path on disk.
 - parse: PTX text of the workloads, one file after the other.
 - first and later run: ``warpreg run vector-add`` as a new process, with an empty and with a warm cache.
+- start-up: see `start`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from warpreg import codegen, simt, workloads
 from warpreg.experiments.bench.host import host
 from warpreg.experiments.bench.probe_kernel import NAME, probe_ptx
 from warpreg.experiments.bench.processes import python
+from warpreg.experiments.bench.start import start_ratios
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.counting import replayed
 from warpreg.experiments.runs.provenance import code_version
@@ -99,6 +101,7 @@ def spine(size: str = "small", begin: Begin = lambda what: None) -> dict[str, An
         "parse_mb_s": parsing,
         "first_run_s": first_run,
         "later_run_s": later_run,
+        **start_ratios(),
         "machine": host() | {"code": code_version(), "size": size},
         "workloads": [speed.as_dict() for speed in speeds],
     }
