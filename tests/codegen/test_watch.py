@@ -115,7 +115,7 @@ class ReadNothing:
 
 def test_a_wrong_pass_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = passes_of(CompileOptions())[:4], passes_of(CompileOptions())[4:]
-    monkeypatch.setattr(sys.modules[compile.__module__], "pipeline", lambda options: (*before, ReadNothing(), *after))
+    monkeypatch.setattr(sys.modules[compile.__module__], "passes_of", lambda options: (*before, ReadNothing(), *after))
     program = kernel("mov.u32 %r1, %tid.x; st.shared.u32 [0], %r1; ret;")
     monkeypatch.delenv(VERIFY_EACH)
     with pytest.raises(VerificationError, match=r"^kernel 'k': "):
