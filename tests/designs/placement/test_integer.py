@@ -20,7 +20,7 @@ def test_lines_of_the_solver_do_not_reach_the_output(
         os.write(1, b"HighsMipSolverData\n")
         return milp(*arguments, **options)
 
-    monkeypatch.setattr(integer, "milp", talkative)
+    monkeypatch.setattr("scipy.optimize.milp", talkative)
     program = integer.Packing()
     first, second = program.variable(2.25), program.variable(3.25)
     program.at_most(1, [(first, 1), (second, 1)])
