@@ -87,7 +87,7 @@ class State(NamedTuple):
 def init(parameters, program):
     return State(per_warp(np.zeros((2, 3), np.int32)), np.arange(4), 10)
 @hook
-def warp_start(state, program, warp):
+def warp_start(state, program, warp, plan):
     state.fresh[warp, 1, 2] += 1
 @hook
 def plan_reads(state, program, warp, pc, plan):

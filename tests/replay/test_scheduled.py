@@ -38,7 +38,7 @@ class State(NamedTuple):
 def init(parameters, program):
     return State(per_scheduler(np.int64(-1)), per_sm(np.int64(0)), per_warp(np.int64(0)), per_pair(np.int64(0)))
 @hook
-def warp_start(state, program, warp):
+def warp_start(state, program, warp, plan):
     state.both[pair_of(program, warp)] += 1
 @hook
 def plan_reads(state, program, warp, pc, plan):

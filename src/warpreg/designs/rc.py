@@ -214,7 +214,7 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
 
 
 @hook
-def warp_start(state: State, program: Program, warp: int) -> None:
+def warp_start(state: State, program: Program, warp: int, plan: Plan) -> None:
     state.scheduler[warp] = scheduler_of(program, warp)
     if state.shifted:
         state.shift[warp] = warp % program.slots // program.schedulers % state.sets

@@ -139,8 +139,8 @@ def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping
 
 
 @hook
-def warp_start(state: State, program: Program, warp: int) -> None:
-    rc.warp_start(state, program, warp)
+def warp_start(state: State, program: Program, warp: int, plan: Plan) -> None:
+    rc.warp_start(state, program, warp, plan)
 
 
 @hook

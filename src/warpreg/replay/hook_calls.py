@@ -71,7 +71,7 @@ def arrived(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> Non
 
 
 @nothing
-def warp_start(state: Any, program: Program, warp: int) -> None:
+def warp_start(state: Any, program: Program, warp: int, plan: Plan) -> None:
     """Placeholder for the design's hook."""
 
 
@@ -132,6 +132,11 @@ def call_arrived(state: Any, program: Program, blank: Plan, sm: int, warp: int, 
     arrived(state, program, warp, pc, plan)
 
 
+def call_warp_start(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
+    """The warp starts."""
+    warp_start(state, program, warp, by_reference(_eventful(blank, mask, warp, sm)))
+
+
 def call_activated(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int) -> None:
     """The warp enters the active set."""
     activated(state, program, warp, by_reference(_eventful(blank, mask, warp, sm)))
@@ -188,6 +193,7 @@ CALLS: Mapping[Function, tuple[tuple[str, ...], Function]] = {
     call_arrived: (("produced", "arrived"), _no_call_at),
     collect: (("collected",), _none_of_instruction),
     produce: (("produced",), _none_of_instruction),
+    call_warp_start: (("warp_start",), _no_call),
     call_activated: (("activated",), _no_call),
     call_suspended: (("suspended",), _no_call),
     call_warp_end: (("warp_end",), _no_call),

@@ -13,14 +13,17 @@ every instruction with the ``suspends`` flag of the program table, as in the two
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.interface import thread_blocks
 from warpreg.designs.interface.plan import Plan
 from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.state import reset_rows
+from warpreg.jit.natives import Function
 from warpreg.jit.records import by_reference
 from warpreg.replay.hook_calls import (
     call_activated,
@@ -28,17 +31,17 @@ from warpreg.replay.hook_calls import (
     call_issued,
     call_suspended,
     call_warp_end,
-    warp_start,
+    call_warp_start,
 )
 from warpreg.replay.status import BAD_BLOCK, BAD_THREAD_BLOCK, BAD_WARP, CUT, OK
 from warpreg.trace.path import PathWord
 
 VISIT, VISIT_MASK = int(PathWord.VISIT), int(PathWord.VISIT_MASK)
 NEXT_WARP, THREAD_BLOCK = int(PathWord.WARP), int(PathWord.THREAD_BLOCK)
-WARP, POSITION, WIDTHS = range(3)
-PROGRESS = 3
-"""Length of ``progress``: the current warp, the position of the last record in the chunk, and the number of widths
-used.
+WARP, POSITION, WIDTHS, BLOCK = range(4)
+PROGRESS = 4
+"""Length of ``progress``: the current warp, the position of the last record in the chunk, the number of widths used,
+and the thread block.
 """
 THE_SM = 0
 """Without a schedule, all warps belong to one SM."""
@@ -70,6 +73,28 @@ def take_widths(progress: NDArray[np.int64], program: Program, blank: Plan, bloc
     first = program.result_start[program.first_pc[block]]
     blank.width_at[0] = progress[WIDTHS] - first
     progress[WIDTHS] += program.result_start[program.first_pc[block + 1]] - first
+
+
+def take_slot(progress: NDArray[np.int64], program: Program, warp: int) -> None:
+    """Keep the thread block of a warp that starts, if hooks ask for it."""
+
+
+def leave_slot(program: Program, warp: int) -> None:
+    """Forget it."""
+
+
+def keep_slot(progress: NDArray[np.int64], program: Program, warp: int) -> None:
+    """In place of `take_slot` where they do."""
+    thread_blocks.take_slot(program, warp, progress[BLOCK], warp)
+
+
+def forget_slot(program: Program, warp: int) -> None:
+    """In place of `leave_slot`."""
+    thread_blocks.take_slot(program, warp, thread_blocks.NO_BLOCK, thread_blocks.NO_BLOCK)
+
+
+THREAD_BLOCKS: Mapping[Function, Function] = {take_slot: keep_slot, leave_slot: forget_slot}
+"""Replacements if hooks ask for thread blocks."""
 
 
 def walk(
@@ -112,6 +137,7 @@ def walk(
                 break
             if started[warp] == 0:
                 started[warp] = 1
+                take_slot(progress, program, warp)
                 start(state, program, resets, blank, warp, mask)
             visits[payload] += 1
             begin_widths(progress, program, blank, payload)
@@ -127,6 +153,7 @@ def walk(
             if word != THREAD_BLOCK:
                 status = BAD_THREAD_BLOCK
                 break
+            progress[BLOCK] = path[position]
             position += 1
             end_thread_block(state, program, blank, warps)
             mask = masks[warp]
@@ -138,7 +165,7 @@ def walk(
 def start(state: Any, program: Program, resets: Any, blank: Plan, warp: int, mask: int) -> None:
     """A warp makes its first visit."""
     reset_rows(resets, warp)
-    warp_start(state, program, warp)
+    call_warp_start(state, program, blank, THE_SM, warp, mask)
     if is_suspending():
         call_activated(state, program, blank, THE_SM, warp, mask)
 
@@ -164,3 +191,4 @@ def end_thread_block(state: Any, program: Program, blank: Plan, warps: Warps) ->
     for warp in range(warps.masks.size):
         warps.started[warp] = 0
         warps.masks[warp] = 0
+        leave_slot(program, warp)

@@ -29,6 +29,9 @@ Suspend = Literal["never", "static"]
 long-latency result.
 """
 
+OF_WARPS = ("warp_start", "warp_end")
+"""Hooks that belong to no block of the program."""
+
 
 def replay(
     trace: RecordedPath,
@@ -85,7 +88,7 @@ def replay_launches(
     state = chosen.initial_state(values, program, kernel=code, recorded=recorded)
     widths = Widths(kernel, code) if chosen.declaration.widths else None
     behaviour = Behaviour(program, chosen.hooks, state, chosen.name, mode, widths, slices)
-    if chosen.declaration.order == "static":
+    if chosen.declaration.order == "static" and chosen.hooks.keys().isdisjoint(OF_WARPS):
         walk_static([path for path, _ in runs], behaviour, counters)
     elif not scheduled:
         _walk_paths([path for path, _ in runs], chosen, behaviour, counters, suspend)
@@ -118,7 +121,7 @@ def _walk_paths(
     paths: Sequence[RecordedPath], design: Design, behaviour: Behaviour, counters: Counters, suspend: Suspend
 ) -> None:
     order = design.declaration.order
-    if order != "warp":
+    if order not in ("static", "warp"):
         raise ReplayError(f"{design.name}: depends on the order of warps ({order}), so it needs a recorded schedule")
     walker = PathWalker(behaviour, counters, suspends=suspend == "static")
     for path in paths:

@@ -7,14 +7,17 @@ records are ISSUE, so they are tested first.  Functions are replaced as in :mod:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.interface import thread_blocks
 from warpreg.designs.interface.plan import Plan
 from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.state import reset_rows
+from warpreg.jit.natives import Function
 from warpreg.jit.records import by_reference
 from warpreg.replay import late_results
 from warpreg.replay.hook_calls import (
@@ -25,7 +28,7 @@ from warpreg.replay.hook_calls import (
     call_issued,
     call_suspended,
     call_warp_end,
-    warp_start,
+    call_warp_start,
 )
 from warpreg.replay.late_results import Late
 from warpreg.replay.status import (
@@ -94,6 +97,36 @@ class Warps(NamedTuple):
 def as_compiled(state: Any) -> Any:
     """The state with the switches that are constants of the compiled core; disabled features then leave no code."""
     return state
+
+
+def take_slots(program: Program, sm: int, block: int, warps: int) -> None:
+    """Keep the thread block of the slots that its warps take, if hooks ask for it."""
+
+
+def take_slot(program: Program, warp: int, block: int, number: int) -> None:
+    """The same for a warp that starts; only a schedule that no core has recorded has it in another slot."""
+
+
+def leave_slots(program: Program, sm: int, block: int) -> None:
+    """Forget it."""
+
+
+def keep_slots(program: Program, sm: int, block: int, warps: int) -> None:
+    """In place of `take_slots` where they do."""
+    thread_blocks.take_free_slots(program, sm * program.slots, program.slots, block, warps)
+
+
+def forget_slots(program: Program, sm: int, block: int) -> None:
+    """In place of `leave_slots`."""
+    thread_blocks.leave_slots(program, sm * program.slots, program.slots, block)
+
+
+THREAD_BLOCKS: Mapping[Function, Function] = {
+    take_slots: keep_slots,
+    take_slot: thread_blocks.take_slot,
+    leave_slots: forget_slots,
+}
+"""Replacements if hooks ask for thread blocks."""
 
 
 def walk(
@@ -234,11 +267,13 @@ def start(
     warps.thread_block[warp] = thread_block
     if streams.left[thread_block] < 0:
         streams.left[thread_block] = streams.row_count[thread_block]
+        take_slots(program, sm, thread_block, streams.row_count[thread_block])
         call_block_start(state, program, blank, sm, warp, mask)
     warps.taken[warp] = warps.pc[warp] = warps.end[warp] = warps.mask[warp] = 0
     late_results.start(late, warp)
     reset_rows(resets, warp)
-    warp_start(state, program, warp)
+    take_slot(program, warp, thread_block, number)
+    call_warp_start(state, program, blank, sm, warp, mask)
     return OK
 
 
@@ -271,6 +306,7 @@ def end(
     streams.left[thread_block] -= 1
     if streams.left[thread_block] == 0:
         call_block_end(state, program, blank, sm, warp, warps.mask[warp])
+        leave_slots(program, sm, thread_block)
     return status
 
 

@@ -24,6 +24,7 @@ from warpreg.designs.interface.state import (
     resets_of,
     resetting,
 )
+from warpreg.designs.interface.thread_blocks import NO_BLOCK, knows_thread_blocks, with_slots
 from warpreg.designs.loading.fetch import wrong_slices
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.natives import Function
@@ -32,7 +33,7 @@ from warpreg.jit.recipe import CompileError, Entry, Recipe, read_only
 from warpreg.jit.records import with_constants
 from warpreg.replay import hook_calls, late_results, path_core, schedule_core, status
 from warpreg.replay.diagnostics import brief, check_return_types, culprit, typical_arguments
-from warpreg.replay.distinct_warps import DistinctPart, weighted
+from warpreg.replay.distinct_warps import DistinctPart, DistinctWarps, weighted
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.warp_streams import WarpStreams
 from warpreg.trace.path import RecordedPath
@@ -181,10 +182,13 @@ class PathWalker:
         self._progress = np.zeros(path_core.PROGRESS, np.int64)
         fields = behaviour.allocate(Extent(REPLAY_SLOTS))
         warps = path_core.Warps(np.zeros(REPLAY_SLOTS, np.uint32), np.zeros(REPLAY_SLOTS, np.uint8))
-        given = behaviour.program, behaviour.state(fields), resets_of(fields)
+        given = with_slots(behaviour.program, REPLAY_SLOTS), behaviour.state(fields), resets_of(fields)
         self._behaviour = behaviour
         self._arguments = (self._progress, warps, counters.visits, *given)
         replaced: dict[Function, Function] = {path_core.is_suspending: path_core.suspends} if suspends else {}
+        self._knows_blocks = knows_thread_blocks(behaviour.hooks)
+        if self._knows_blocks:
+            replaced |= path_core.THREAD_BLOCKS
         if behaviour.widths is not None:
             replaced[path_core.begin_widths] = path_core.take_widths
         self._walk = behaviour.core(path_core.walk, fields, (*self._arguments, counters.blank), counters, replaced)
@@ -203,6 +207,8 @@ class PathWalker:
 
     def walk(self, path: RecordedPath) -> None:
         """Replay a whole path, and end its last thread block."""
+        if self._knows_blocks and isinstance(path, DistinctWarps):
+            raise ReplayError("the design asks for thread blocks, so it needs the path of each warp, not distinct ones")
         for times, part in weighted(path):
             before = [np.copy(counts) for counts in self.counters.counted]
             reader = self._behaviour.reader(part)
@@ -235,11 +241,14 @@ class ScheduleWalker:
         flags: Any = np.zeros(warps, np.uint32), np.zeros(warps, np.uint8)
         per_slot = schedule_core.Warps(self._rows, *longs, *flags)
         self._before = self._progress, machine
-        given = behaviour.program, behaviour.state(self._fields), resets_of(self._fields)
+        self._program = with_slots(behaviour.program, warps)
+        given = self._program, behaviour.state(self._fields), resets_of(self._fields)
         self._after = (per_slot, late, counters.visits, *given)
         switches = tuple((field.name, field.value) for field in self._fields if isinstance(field.value, bool))
         replaced = {schedule_core.as_compiled: with_constants(switches)} if switches else {}
         replaced |= late_results.KEPT if kept else {}
+        if knows_thread_blocks(behaviour.hooks):
+            replaced |= schedule_core.THREAD_BLOCKS
         empty = WarpStreams((), counters.visits.size, behaviour.mode)
         arguments = self._arguments(empty)
         self._walk = behaviour.core(schedule_core.walk, self._fields, arguments, counters, replaced)
@@ -251,6 +260,7 @@ class ScheduleWalker:
         for field, fresh in zip(self._fields, self._fresh, strict=True):
             if isinstance(field.value, np.ndarray):
                 field.value[...] = fresh
+        self._program.block_of_slot.fill(NO_BLOCK)
         self._progress[schedule_core.SM] = 0
         for chunk in schedule.chunks():
             self._progress[schedule_core.POSITION] = 0

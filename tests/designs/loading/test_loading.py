@@ -101,7 +101,7 @@ def test_a_hook_that_returns_something(tmp_path: Path) -> None:
 def test_a_hook_that_declares_another_return_type(tmp_path: Path) -> None:
     text = """
     @hook
-    def warp_start(state, program, warp) -> int:
+    def warp_start(state, program, warp, plan) -> int:
         pass
     """
     assert complaint(tmp_path, text) == "mine.py:7: hook warp_start returns nothing, found -> int"

@@ -23,6 +23,7 @@ from warpreg.designs.interface import (
     count,
     extra,
     hook,
+    index_in_block,
     level,
     lookup,
     move,
@@ -35,6 +36,7 @@ from warpreg.designs.interface import (
     read,
     scheduler_of,
     sm_of,
+    thread_block,
     update,
     wake,
     write,
@@ -137,24 +139,39 @@ def needs_pass(state: State, program: Program, pc: int) -> bool:
     return program.result_start[pc + 1] > program.result_start[pc] and mix(state.seed, pc, 3, 3) == 0
 
 
+def where(program: Program, sm: int) -> int:
+    """Which thread blocks are where."""
+    found = 0
+    for slot in range(program.slots):
+        warp = sm * program.slots + slot
+        found += (slot + 1) * (thread_block(program, warp) + 2) * (index_in_block(program, warp) + 3)
+    return found
+
+
 @hook
 def block_start(state: State, program: Program, sm: int, plan: Plan) -> None:
-    count(plan, BLOCKS, sm + 1)
+    count(plan, BLOCKS, sm + 1 + where(program, sm))
 
 
 @hook
 def block_end(state: State, program: Program, sm: int, plan: Plan) -> None:
-    count(plan, BLOCKS, 100 * now(plan))
+    count(plan, BLOCKS, 100 * now(plan) + where(program, sm))
 
 
 @hook
-def warp_start(state: State, program: Program, warp: int) -> None:
-    state.own[warp] += 5
+def warp_start(state: State, program: Program, warp: int, plan: Plan) -> None:
+    state.own[warp] += 5 + thread_block(program, warp // 2 * 2) + index_in_block(program, warp)
+    count(plan, STARTS, 1 + now(plan) * state.own[warp])
+    wake(plan, GATE)
+    if mix(state.seed, warp, state.own[warp], 3) == 0:
+        move(plan, TOP, MRF, 1)
+    elif mix(state.seed, warp, state.own[warp], 3) == 1:
+        lookup(plan, 1, warp)
 
 
 @hook
 def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
-    count(plan, STARTS)
+    count(plan, STARTS, 1 + thread_block(program, warp) * 3 + index_in_block(program, warp // 2 * 2))
     count(plan, ENDS, state.own[warp] * now(plan))
     move(plan, TOP, MRF, 1)
 

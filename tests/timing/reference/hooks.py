@@ -79,7 +79,10 @@ class Shared:
 
     def __init__(self, behaviour: Behaviour, sm: Sm, sms: int) -> None:
         self.behaviour = behaviour
-        self.program = behaviour.program._replace(slots=sm.slots, schedulers=sm.schedulers)
+        slots = np.full(sms * sm.slots, -1, np.int64)
+        self.program = behaviour.program._replace(
+            slots=sm.slots, schedulers=sm.schedulers, block_of_slot=slots, index_of_slot=slots.copy()
+        )
         self.fields = allocate(behaviour.name, behaviour.state, Extent.of_sms(sms, sm.slots, sm.schedulers))
         self.state: Any = allocated_state(behaviour.state, self.fields)
         self.counts = Counts(behaviour, sms)
@@ -118,13 +121,23 @@ class Hooks:
     def defines(self, name: str) -> bool:
         return name in self._hooks
 
-    def warp_start(self, warp: Warp) -> None:
+    def warp_start(self, warp: Warp, now: int) -> None:
         self._shared.reset(self._number(warp))
-        if self.defines("warp_start"):
-            self._hooks["warp_start"](self._shared.state, self._shared.program, self._number(warp))
+        self.of_warp("warp_start", warp, now)
+
+    def takes(self, slots: list[int], block: int) -> None:
+        """A thread block comes, with one warp for each of these slots."""
+        for index, slot in enumerate(slots):
+            self._shared.program.block_of_slot[self._index * self._sm.slots + slot] = block
+            self._shared.program.index_of_slot[self._index * self._sm.slots + slot] = index
+
+    def leaves(self, warp: Warp) -> None:
+        """A warp leaves its slot."""
+        self._shared.program.block_of_slot[self._number(warp)] = -1
+        self._shared.program.index_of_slot[self._number(warp)] = -1
 
     def of_warp(self, name: str, warp: Warp, now: int) -> None:
-        """``warp_end``, ``activated`` or ``suspended``."""
+        """``warp_start``, ``warp_end``, ``activated`` or ``suspended``."""
         if self.defines(name):
             self._call(name, self._plan(now, warp=warp), self._number(warp))
 

@@ -93,6 +93,7 @@ class StreamingMultiprocessor:
             self.blocks.remove(block)
             self.log.left.append((now, block.index))
             for warp in block.warps:
+                self.hooks.leaves(warp)
                 self.schedulers[warp.slot % self.sm.schedulers].left(warp)
                 self.slots[warp.slot] = None
         self._queue_extras()
@@ -105,6 +106,8 @@ class StreamingMultiprocessor:
         block = ThreadBlock(index)
         self.blocks.append(block)
         self.log.placed.append((now, index))
+        free = [slot for slot, warp in enumerate(self.slots) if warp is None]
+        self.hooks.takes(free[: len(paths)], index)
         self.hooks.of_block("block_start", now)
         for number, steps in enumerate(paths):
             slot = self.slots.index(None)
@@ -112,7 +115,7 @@ class StreamingMultiprocessor:
             self._warps_placed += 1
             self.slots[slot] = warp
             block.warps.append(warp)
-            self.hooks.warp_start(warp)
+            self.hooks.warp_start(warp, now)
             self.schedulers[slot % self.sm.schedulers].placed(warp, now)
         self._queue_extras()
 

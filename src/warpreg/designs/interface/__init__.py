@@ -45,13 +45,14 @@ from warpreg.designs.interface.plan import (
 from warpreg.designs.interface.program import Program, result_operands, source_operands
 from warpreg.designs.interface.residency import Launch, Residency, Room
 from warpreg.designs.interface.state import pair_of, per_pair, per_scheduler, per_sm, per_warp, scheduler_of, sm_of
+from warpreg.designs.interface.thread_blocks import index_in_block, thread_block
 from warpreg.energy.array import ArraySpec
 from warpreg.energy.counts import Structure
 
 __all__ = [
     "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
     "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure",
-    "Table", "change", "count", "extra", "hook", "is_timed", "level", "lookup", "move", "now", "nowhere", "pair_of",
-    "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of",
-    "source_operands", "update", "wake", "width", "write",
+    "Table", "change", "count", "extra", "hook", "index_in_block", "is_timed", "level", "lookup", "move", "now",
+    "nowhere", "pair_of", "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands",
+    "scheduler_of", "sm_of", "source_operands", "thread_block", "update", "wake", "width", "write",
 ]  # fmt: skip

@@ -35,9 +35,7 @@ _ADDRESSES = ("base", "stride", "mask", "plan")
 
 HOOKS: dict[str, HookSpec] = {
     "block_start": HookSpec(_SM, "the state of an SM before a thread block starts there, before its warps start"),
-    "warp_start": HookSpec(
-        ("state", "program", "warp"), "the initial state of a warp, beyond the rows that per_warp declares"
-    ),
+    "warp_start": HookSpec(_WARP, "the initial state of a warp, beyond the rows that per_warp declares"),
     "activated": HookSpec(_WARP, "what happens when a warp enters its scheduler's active set"),
     "priority": HookSpec(
         ("state", "program", "warp", "pc"),

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+NO_SLOTS = np.zeros(0, np.int64)
+
 
 class Program(NamedTuple):
     """Columns per block, per instruction (pc), per source operand and per result; ``*_start`` ends with the total.
@@ -38,6 +40,9 @@ class Program(NamedTuple):
     ``hints`` are the columns of the design's own ``hints`` function, by name; 0 without one.
 
     ``slots`` (warp slots) and ``schedulers`` of an SM are those of the core that runs it, see ``placed``.
+
+    Per warp slot of a core, if hooks ask for them: ``block_of_slot`` and ``index_of_slot``, see
+    `warpreg.designs.interface.thread_blocks`.
     """
 
     register_count: int
@@ -71,6 +76,8 @@ class Program(NamedTuple):
     result_idle: NDArray[np.uint8]
     result_partial: NDArray[np.uint8]
     hints: Any = 0
+    block_of_slot: NDArray[np.int64] = NO_SLOTS
+    index_of_slot: NDArray[np.int64] = NO_SLOTS
 
 
 REPLAY_SLOTS = 32

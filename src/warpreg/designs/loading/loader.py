@@ -20,6 +20,7 @@ from types import ModuleType
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.hooks import hooks_of
 from warpreg.designs.interface.parameters import NoParameters
+from warpreg.designs.interface.thread_blocks import knows_thread_blocks
 from warpreg.designs.loading.author_code import author_code
 from warpreg.designs.loading.checks import check
 from warpreg.designs.loading.composition import SEPARATOR, compose
@@ -107,6 +108,9 @@ def _design(path: Path, run: Callable[[], ModuleType], name: str | None = None) 
     with author_code(path, "the design was loaded"):
         module = run()
     declaration = check(path, text, module)
+    hooks = hooks_of(vars(module))
+    if declaration.order == "static" and knows_thread_blocks(hooks):
+        raise DesignError(f"{path}:1: thread_block and index_in_block differ between warps, so the order is not static")
     docstring = (ast.get_docstring(ast.parse(text)) or "").replace("\n", " ")
     return Design(
         name=name or _name(path),
@@ -114,7 +118,7 @@ def _design(path: Path, run: Callable[[], ModuleType], name: str | None = None) 
         summary=re.split(r"[.:](?:\s|$)", docstring, maxsplit=1)[0],
         declaration=declaration,
         parameter_type=getattr(module, "Parameters", NoParameters),
-        hooks=hooks_of(vars(module)),
+        hooks=hooks,
         module=module,
     )
 

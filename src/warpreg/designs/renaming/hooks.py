@@ -99,7 +99,7 @@ def produced(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> No
 
 
 @hook
-def warp_start(state: Any, program: Program, warp: int) -> None:
+def warp_start(state: Any, program: Program, warp: int, plan: Plan) -> None:
     state.resident[sm_of(program, warp), 0] += program.register_count
 
 

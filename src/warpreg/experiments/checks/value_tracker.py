@@ -145,5 +145,5 @@ def _around(name: str, hook: Any, tracker: Tracker) -> FunctionType:
     return cast(FunctionType, told)
 
 
-def _nothing(state: Any, program: Any, warp: int) -> None:
+def _nothing(state: Any, program: Any, warp: int, plan: Any) -> None:
     """A hook that the design does not define."""

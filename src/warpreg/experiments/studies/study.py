@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from warpreg import simt
 from warpreg.designs import load as load_design
+from warpreg.designs.interface.thread_blocks import knows_thread_blocks
 from warpreg.experiments.runs.profile import register_profile
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
@@ -68,10 +69,12 @@ class Replay:
 
     def __call__(self, run: Run) -> Counts:
         values: dict[str, Any] = dict(self.values)
-        counts = [
-            replay(run.distinct_path(kernel, self.needs_widths), kernel, self.design, suspend=self.suspend, **values)
-            for kernel in run.kernels
-        ]
+        design = load_design(self.design)
+        is_of_warps = knows_thread_blocks(design.hooks)
+        counts = []
+        for kernel in run.kernels:
+            path = run.path(kernel) if is_of_warps else run.distinct_path(kernel, design.declaration.widths)
+            counts.append(replay(path, kernel, design, suspend=self.suspend, **values))
         return reduce(together, counts)
 
 

@@ -14,6 +14,7 @@ from warpreg.timing.core.columns import code, machine, warps
 from warpreg.timing.core.columns.typed import (
     NEVER,
     NONE,
+    BlockRow,
     CollectorRow,
     OpRow,
     Pc,
@@ -245,6 +246,14 @@ def activated(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
 
 def suspended(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
     """A warp leaves the active set."""
+
+
+def take_slots(c: Core, d: Any, sm: SmRow, block: BlockRow) -> None:
+    """A thread block is about to start."""
+
+
+def left_slot(c: Core, d: Any, warp: WarpRow) -> None:
+    """The thread block of a warp has left."""
 
 
 def block_start(c: Core, d: Any, sm: SmRow, now: int) -> None:

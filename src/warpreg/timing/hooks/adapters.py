@@ -29,13 +29,14 @@ from warpreg.designs.interface.plan import (
     forget,
 )
 from warpreg.designs.interface.state import reset_rows
+from warpreg.designs.interface.thread_blocks import NO_BLOCK, take_slot
 from warpreg.jit.natives import Function
 from warpreg.jit.noinline import noinline
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core import operand_word, ports
-from warpreg.timing.core.bitset import bit
-from warpreg.timing.core.columns import clock, code, collectors, machine, ops, sms, warps
-from warpreg.timing.core.columns.typed import NONE, SET_SIZE, CollectorRow, OpRow, Pc, SmRow, WarpRow
+from warpreg.timing.core.bitset import bit, lowest
+from warpreg.timing.core.columns import blocks, clock, code, collectors, machine, ops, sms, warps
+from warpreg.timing.core.columns.typed import NONE, SET_SIZE, BlockRow, CollectorRow, OpRow, Pc, SmRow, WarpRow
 from warpreg.timing.core.inflight import mark, take_op
 from warpreg.timing.core.rows import number_of, numbered_warp, warp_at, warp_of
 from warpreg.timing.core.state import Core
@@ -150,7 +151,7 @@ def queue_extras(c: Core, sm: SmRow) -> None:
 # A warp starts.
 
 
-def warp_start(state: Any, program: Any, warp: int) -> None:
+def warp_start(state: Any, program: Any, warp: int, plan: Any) -> None:
     """Placeholder for the design's hook."""
 
 
@@ -162,7 +163,32 @@ def call_warp_start(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None
     number = number_of(c, warp)
     begin_widths(c, warp)
     reset_rows(d.resets, number)
-    warp_start(d.state, d.program, number)
+    tell_start(c, d, sm, number, now)
+
+
+def tell_start(c: Core, d: Any, sm: SmRow, number: int, now: int) -> None:
+    """Call the hook, if the design defines it."""
+
+
+def call_start(c: Core, d: Any, sm: SmRow, number: int, now: int) -> None:
+    warp_start(d.state, d.program, number, plan_of(c, d, sm, number, NONE, 0, 0, 0, now))
+    settle(c, d, sm, now)
+
+
+# Thread blocks of slots.
+
+
+def take_slots(c: Core, d: Any, sm: SmRow, block: BlockRow) -> None:
+    """The warps of a thread block that comes take the lowest free slots, in order."""
+    free = c.table[sm, sms.FREE_SLOTS]
+    for index in range(c.machine[machine.BLOCK_WARPS]):
+        slot = lowest(free)
+        free ^= bit(slot)
+        take_slot(d.program, number_of(c, warp_at(c, sm, slot)), c.rows[block, blocks.INDEX], index)
+
+
+def left_slot(c: Core, d: Any, warp: WarpRow) -> None:
+    take_slot(d.program, number_of(c, warp), NO_BLOCK, NO_BLOCK)
 
 
 # An instruction issues.
@@ -471,7 +497,7 @@ def call_written_back(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
 
 ALWAYS: Mapping[Function, Function] = {ports.queue_extras: queue_extras, ports.warp_start: call_warp_start}
 HOOKED: Mapping[str, Mapping[Function, Function]] = {
-    "warp_start": {},
+    "warp_start": {tell_start: call_start},
     "plan_reads": {
         ports.plan_reads: call_plan_reads,
         ports.first_read: first_read,
@@ -495,3 +521,5 @@ HOOKED: Mapping[str, Mapping[Function, Function]] = {
     "written_back": {ports.written_back: call_written_back},
 }
 """By hook, the replacement of each port if a design defines the hook."""
+THREAD_BLOCKS: Mapping[Function, Function] = {ports.take_slots: take_slots, ports.left_slot: left_slot}
+"""Replacements if hooks ask for thread blocks."""

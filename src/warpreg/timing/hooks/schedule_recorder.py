@@ -49,7 +49,7 @@ def block_start(state: State, program: Program, sm: int, plan: Plan) -> None:
 
 
 @hook
-def warp_start(state: State, program: Program, warp: int) -> None:
+def warp_start(state: State, program: Program, warp: int, plan: Plan) -> None:
     append(state, program, warp, START, state.place[WARP])
     append_word(state, state.place[BLOCK])
     state.place[WARP] += 1

@@ -29,6 +29,7 @@ from warpreg.designs.interface.state import (
     resets_of,
     resetting,
 )
+from warpreg.designs.interface.thread_blocks import knows_thread_blocks, with_slots
 from warpreg.designs.loading.fetch import UNSLICED, wrong_slices
 from warpreg.gpu import Machine
 from warpreg.jit.natives import Function
@@ -107,7 +108,7 @@ class Outside:
         self.behaviour, self.system = behaviour, system
         self._is_ideal = machine.operand_path.kind == "ideal"
         self._is_two_level = machine.schedulers.active_warps is not None
-        program = behaviour.program._replace(slots=slots, schedulers=schedulers)
+        program = with_slots(behaviour.program._replace(slots=slots, schedulers=schedulers), sms * slots)
         self.program = writable(program) if behaviour.hooks else program
         self.fields = allocate(behaviour.name, behaviour.state, Extent.of_sms(sms, slots, schedulers))
         self._limits = Limits(
@@ -202,6 +203,8 @@ class Outside:
         for name, hook in called.items():
             replaced |= modules[name].HOOKED[name]
             replaced[getattr(modules[name], name)] = hook
+        if knows_thread_blocks(self.behaviour.hooks):
+            replaced |= adapters.THREAD_BLOCKS
         if self.behaviour.widths:
             replaced |= width_feed.FED
         for names, functions in operand_events.TOGETHER.items():

@@ -33,6 +33,7 @@ def leave(c: Core, d: Any, sm: SmRow, now: int) -> None:
             warp = warp_at(c, sm, slot)
             if c.rows[warp, warps.BLOCK] == block_at(c, sm, block):
                 _leave_slot(c, sm, slot, warp, now)
+                ports.left_slot(c, d, warp)
         c.table[sm, sms.FREE_BLOCKS] |= bit(block)
         c.table[sm, sms.RESIDENT] -= 1
         c.clock[clock.ENDED_BLOCKS] += 1
@@ -72,6 +73,7 @@ def place(c: Core, d: Any, sm: SmRow, now: int) -> None:
     c.rows[block, blocks.COMPLETE] = 0
     for number in range(code.BARRIERS):
         c.rows[block, blocks.ARRIVED + number] = 0
+    ports.take_slots(c, d, sm, block)
     ports.block_start(c, d, sm, now)
     start = (c.clock[clock.NEXT_BLOCK] - c.clock[clock.FIRST_LOADED]) * block_warps
     c.clock[clock.NEXT_BLOCK] += 1
