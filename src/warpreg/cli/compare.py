@@ -22,6 +22,7 @@ from warpreg.cli.options import (
 )
 from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting, compare
 from warpreg.experiments.runs.counting import AlongSchedule, How, Replayed, Timed
+from warpreg.experiments.runs.residency import theoretical
 from warpreg.experiments.runs.row import Row, geometric_mean
 from warpreg.experiments.runs.run import CompileChoice, find_workload, run_workload
 from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace, recorded_run
@@ -153,7 +154,7 @@ def print_rows(rows: Sequence[Row], *, by_cause: bool = False) -> None:
     levels = dict.fromkeys(name for row in rows for name in row.levels)
     counts = [f"{name} {action}" for name in levels for action in ("reads", "writes")]
     console = output.console()
-    timing = list(_timing(rows[0]))
+    timing = [*_timing(rows[0]), "occupancy", *(["achieved"] if rows[0].timing is not None else [])]
     ratios = [*timing, *_ratios(0, 0, 0, 0)]
     whole = output.table(lines, ["workload", "design", *counts, *ratios])
     output.print_tables([whole if output.fits(whole) else output.table(lines, ["workload", "design", *ratios])])
@@ -164,7 +165,7 @@ def print_rows(rows: Sequence[Row], *, by_cause: bool = False) -> None:
         "\nmillion warp-registers, write-backs included; energy normalized to the plain MRF, its mean geometric",
         style="dim",
     )
-    if timing:
+    if rows[0].timing is not None:
         console.print("speed: cycles of the plain MRF over those of the design, its mean geometric", style="dim")
     console.print(f"machine {used.machine}, technology {used.technology}, warpreg {used.code}", style="dim")
 
@@ -174,7 +175,13 @@ def _line(row: Row) -> dict[str, Any]:
     for name, level in row.levels.items():
         line[f"{name} reads"] = level.reads / 1e6
         line[f"{name} writes"] = level.writes / 1e6
-    return line | _timing(row) | _ratios(row.reads_elided, row.writes_elided, row.elided, row.energy)
+    return line | _timing(row) | _occupancy(row) | _ratios(row.reads_elided, row.writes_elided, row.elided, row.energy)
+
+
+def _occupancy(row: Row) -> dict[str, str]:
+    """Theoretical occupancy with what limits it, and in a timed run the achieved one."""
+    achieved = {} if row.timing is None else {"achieved": f"{row.timing.details['occupancy']:.0%}"}
+    return {"occupancy": theoretical(row.residency), **achieved}
 
 
 def _timing(row: Row) -> dict[str, Any]:

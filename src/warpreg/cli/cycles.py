@@ -16,6 +16,7 @@ from warpreg.cli import energy_tables, output
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparison import BASELINE, Setting, row
 from warpreg.experiments.runs.counting import Counted, Timed
+from warpreg.experiments.runs.residency import theoretical
 from warpreg.experiments.runs.row import Row
 from warpreg.experiments.runs.run import PATH, Run
 
@@ -96,13 +97,12 @@ def timed_row(run: Run, choice: Choice, setting: Setting, timed: Timed, schedule
     """
     from warpreg.timing import recorded_schedules
     from warpreg.timing.launch.estimate import whole
-    from warpreg.timing.launch.simulate import Chosen
     from warpreg.trace.chunked import save_all
 
     if schedule is None:
         found = timed.count(run, choice, setting.machine)
     else:
-        chosen = Chosen(choice.design, choice.design.configure(**choice.values))
+        chosen = choice.chosen
         registers = run.options.get("registers")
         result, schedules = recorded_schedules(
             run.launches, setting.machine, designs=chosen, registers=registers, mode=timed.mode
@@ -136,7 +136,8 @@ def tables(found: Row) -> list[Table]:
         "cycles": cycles,
         "warp-instructions a cycle, all SMs": f"{timing.ipc:.2f}",
         "warp-instructions a cycle, an SM": f"{details['ipc_per_sm']:.3f}",
-        "warp slots that hold a warp": f"{details['occupancy']:.0%}",
+        "theoretical occupancy": theoretical(found.residency),
+        "achieved occupancy": f"{details['occupancy']:.0%}",
         "collectors in use": f"{details['collector']['occupancy']:.0%}",
         **{f"use of {part}": f"{use:.0%}" for part, use in details["bandwidth_use"].items()},
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from warpreg.cli.options import (
 from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting
 from warpreg.experiments.runs.counting import Timed
 from warpreg.experiments.runs.profile import register_profile
+from warpreg.experiments.runs.residency import Residency
 from warpreg.experiments.runs.row import Row
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
 from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace, recorded_run
@@ -164,6 +166,7 @@ def command(
             progress.begin("reading the path")
             profile = register_profile(run)
         report = {"checked": _checked(run)}
+    residencies = run.residencies(described, design.chosen)
     timing = None
     if timed is not None:
         with output.alone(as_json), output.steps() as progress:
@@ -171,9 +174,9 @@ def command(
             timing = cli_cycles.timed_row(run, design, setting, timed, schedule)
     if as_json:
         timed_values = {} if timing is None else cli_cycles.as_dict(timing)
-        output.print_json(_as_dict(run, profile, described) | report | timed_values)
+        output.print_json(_as_dict(run, profile, described, residencies) | report | timed_values)
     else:
-        _print(run, profile, described, report, timing)
+        _print(run, profile, residencies, report, timing)
 
 
 def _refuse_without_cycles(
@@ -292,8 +295,8 @@ def _summary(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _launch_rows(run: Run, machine: Machine) -> list[dict[str, Any]]:
-    resident = {one.kernel: one for one in run.residencies(machine)}
+def _launch_rows(run: Run, residencies: Sequence[Residency]) -> list[dict[str, Any]]:
+    resident = {one.kernel: one for one in residencies}
     return [
         {
             "kernel": kernel.name,
@@ -303,6 +306,8 @@ def _launch_rows(run: Run, machine: Machine) -> list[dict[str, Any]]:
             "registers": kernel.register_count,
             "demand": resident[kernel.name].registers,
             "warps an SM": resident[kernel.name].warps,
+            "occupancy": f"{resident[kernel.name].fraction:.0%}",
+            "limited by": resident[kernel.name].limiter,
             "instructions": kernel.instruction_count,
             "shared bytes": kernel.shared_bytes,
             "local bytes": kernel.local_bytes,
@@ -312,7 +317,7 @@ def _launch_rows(run: Run, machine: Machine) -> list[dict[str, Any]]:
     ]
 
 
-def _as_dict(run: Run, profile: Profile, machine: Machine) -> dict[str, Any]:
+def _as_dict(run: Run, profile: Profile, machine: Machine, residencies: Sequence[Residency]) -> dict[str, Any]:
     from warpreg.experiments.runs.provenance import code_version
 
     return {
@@ -321,8 +326,8 @@ def _as_dict(run: Run, profile: Profile, machine: Machine) -> dict[str, Any]:
         "kernel": run.digest,
         "code": code_version(),
         "warp_instructions": run.warp_instructions,
-        "launches": [{_key(name): value for name, value in row.items()} for row in _launch_rows(run, machine)],
-        "residency": [one.as_dict() for one in run.residencies(machine)],
+        "launches": [{_key(name): value for name, value in row.items()} for row in _launch_rows(run, residencies)],
+        "residency": [one.as_dict() for one in residencies],
         "machine": machine.name,
         "profile": profile.as_dict(),
     }
@@ -332,7 +337,9 @@ def _key(column: str) -> str:
     return column.replace(" ", "_")
 
 
-def _print(run: Run, profile: Profile, machine: Machine, report: dict[str, Any], timing: Row | None) -> None:
+def _print(
+    run: Run, profile: Profile, residencies: Sequence[Residency], report: dict[str, Any], timing: Row | None
+) -> None:
     console = output.console()
     usual = AS_COMPILED.as_dict() | {"seed": 0, "shared_bytes": 0}
     chosen = {name: value for name, value in run.options.items() if name not in usual or value != usual[name]}
@@ -344,7 +351,7 @@ def _print(run: Run, profile: Profile, machine: Machine, report: dict[str, Any],
     console.print(
         f"{run.warp_instructions:,} warp-instructions in {run.seconds:.2f} s ({speed:,.0f} million/s, path recorded)\n"
     )
-    rows = _launch_rows(run, machine)
+    rows = _launch_rows(run, residencies)
     columns = [name for name in rows[0] if not name.endswith(" bytes") or any(row[name] for row in rows)]
     tables = [output.table(rows, columns), _profile_table(profile)]
     if "arguments" in report:

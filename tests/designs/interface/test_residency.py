@@ -35,9 +35,9 @@ def test_pairs_share_a_section() -> None:
 
 
 def test_a_pool_is_kept_free() -> None:
-    """524 warp-registers remain beside the pool: 26 warps of 20, three blocks of 8."""
+    """524 warp-registers remain beside the pool: 26 warps of 20, three blocks of 8; without it, all 48 fit."""
     found = resident(Residency(20, pool=500))
-    assert (found.warps, found.limiter) == (24, "registers")
+    assert (found.warps, found.limiter, found.occupancy) == (24, "register pool", 0.5)
 
 
 def test_other_limits_stay() -> None:
@@ -49,7 +49,7 @@ def test_other_limits_stay() -> None:
 def test_without_anything_shared_it_is_the_machines_own_rule(registers: int, threads: int, shared_bytes: int) -> None:
     plain = gpu.occupancy(FERMI, registers, shared_bytes, threads)
     found = resident(unshared(FERMI, registers), threads, shared_bytes, registers)
-    assert (found.blocks, found.warps) == (plain.blocks, plain.warps)
+    assert (found.blocks, found.warps, found.limiter) == (plain.blocks, plain.warps, plain.limiter)
 
 
 def test_a_pool_that_is_larger_than_the_file() -> None:

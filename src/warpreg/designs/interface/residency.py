@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,8 +50,10 @@ class Residency:
 class Room:
     """Capacity of one SM for a kernel under a design: the design's residency, and the occupancy that results.
 
-    ``blocks`` and ``warps``: most resident at a time; ``slots``: warp slots; ``schedulers``; ``registers``: all
-    warp-registers of the register file; ``pool``: those that no resident warp or group owns; ``banks`` of the file.
+    ``blocks`` and ``warps``: most resident at a time; ``limiter``: what prevents a further block, as in
+    :class:`warpreg.gpu.Occupancy`, or ``"register pool"`` if the registers outside the pool are too few and all of them
+    would not be; ``slots``: warp slots; ``schedulers``; ``registers``: all warp-registers of the register file;
+    ``pool``: those that no resident warp or group owns; ``banks`` of the file.
     """
 
     residency: Residency
@@ -62,6 +64,11 @@ class Room:
     schedulers: int
     registers: int
     banks: int
+
+    @property
+    def occupancy(self) -> float:
+        """Theoretical occupancy: resident warps as a share of the warp slots."""
+        return self.warps / self.slots
 
     @property
     def pool(self) -> int:
@@ -88,8 +95,10 @@ def room(machine: Machine, residency: Residency, launch: Launch, registers: int)
     limit = _warps_by_registers(machine, residency) // block_warps
     if found.blocks and registers > machine.register_file.registers_per_thread:
         found = Occupancy(0, 0, "registers per thread", 0.0)
-    if limit < found.blocks:
-        found = Occupancy(limit, limit * block_warps, "registers", limit * block_warps / machine.sm.warps)
+    if limit < found.blocks or (limit == found.blocks and found.limiter == "shared memory"):
+        without_pool = _warps_by_registers(machine, replace(residency, pool=0)) // block_warps
+        limiter = "register pool" if without_pool > limit else "registers"
+        found = Occupancy(limit, limit * block_warps, limiter, limit * block_warps / machine.sm.warps)
     return Room(
         residency=residency,
         blocks=found.blocks,

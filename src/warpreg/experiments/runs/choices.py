@@ -12,6 +12,7 @@ from warpreg import designs
 from warpreg.designs import Design
 from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.row import Parameters, Value
+from warpreg.timing.launch.simulate import Chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,11 @@ class Choice:
     design: Design
     values: Parameters
     digest: str
+
+    @property
+    def chosen(self) -> Chosen:
+        """The design with checked parameters, as a timing run takes it."""
+        return Chosen(self.design, self.design.configure(**self.values))
 
     @staticmethod
     def load(name_or_path: str | Path, values: Mapping[str, Value] | None = None, *, unchecked: bool = False) -> Choice:

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpreg import energy, gpu
+from warpreg.designs import DesignError
 from warpreg.energy import LevelEnergy, Technology
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.counting import Counted, How, Replayed
 from warpreg.experiments.runs.hardware import Use, check_prices, parts, plain_leakage
 from warpreg.experiments.runs.provenance import code_version
+from warpreg.experiments.runs.residency import Residency
 from warpreg.experiments.runs.row import Cycles, LevelUse, Provenance, Row
 from warpreg.experiments.runs.run import Run
 from warpreg.gpu import Machine
@@ -88,7 +90,7 @@ def row(
         levels=_levels(found.counts, choice.design.levels, setting),
         baseline=_levels(plain.counts, ("MRF",), setting)["MRF"],
         provenance=provenance,
-        residency=run.residencies(setting.machine),
+        residency=_residency(run, choice, setting.machine, is_timed=found.estimate is not None),
         defaults={spec.name: spec.default for spec in choice.design.parameters},
         timing=None if found.estimate is None else _cycles(found.estimate, plain.estimate),
         parts=built,
@@ -96,6 +98,16 @@ def row(
         events=use.events,
         resources=use.resources or {},
     )
+
+
+def _residency(run: Run, choice: Choice, machine: Machine, *, is_timed: bool) -> tuple[Residency, ...]:
+    """The residency under the design; empty if the run was not timed and the machine cannot have the design."""
+    try:
+        return run.residencies(machine, choice.chosen)
+    except DesignError:
+        if is_timed:
+            raise
+        return ()
 
 
 def _use(found: Counted) -> Use:

@@ -115,9 +115,8 @@ class Timed:
     def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
         from warpreg.timing import estimate, simulate  # takes a tenth of a second
         from warpreg.timing.launch.estimate import whole
-        from warpreg.timing.launch.simulate import Chosen
 
-        chosen = Chosen(choice.design, choice.design.configure(**choice.values))
+        chosen = choice.chosen
         registers = run.options.get("registers")
         if self.sample is None:
             result = simulate(run.launches, machine, designs=chosen, registers=registers, mode=self.mode)

@@ -18,6 +18,7 @@ from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.kernel import Kernel
 from warpreg.replay import DistinctWarps, distinct_warps
+from warpreg.timing.launch.simulate import Chosen
 from warpreg.trace import Trace
 from warpreg.workloads import Workload
 
@@ -82,10 +83,12 @@ class Run:
         """Content hash of the compiled kernels."""
         return kernel_digest(self.kernels)
 
-    def residencies(self, machine: Machine) -> tuple[Residency, ...]:
-        """The residency of each kernel at its first launch, with the registers of the run's options, if any."""
+    def residencies(self, machine: Machine, chosen: Chosen | None = None) -> tuple[Residency, ...]:
+        """The residency of each kernel at its first launch under a design (default: the plain register file), with the
+        registers of the run's options, if any.  Raises DesignError for a design that the machine cannot have.
+        """
         registers = self.options.get("registers")
-        return tuple(residency(self.launches_of(kernel)[0], machine, registers) for kernel in self.kernels)
+        return tuple(residency(self.launches_of(kernel)[0], machine, registers, chosen) for kernel in self.kernels)
 
     def launches_of(self, kernel: Kernel) -> tuple[simt.Launch, ...]:
         """The launches of a kernel, in order."""

@@ -221,10 +221,7 @@ def _check_registers(design: Design, program: Program, place: Room) -> None:
 
 def room_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None = None) -> Room:
     """Resources of an SM for a launch under a design.  Raises TimingError if not even one thread block fits."""
-    demanded = launch.kernel.register_demand if registers is None else registers
-    program = program_table(launch.kernel)._replace(register_count=demanded)
-    shape, recorded = Shape(_threads(launch), launch.shared_bytes), _frequencies_of(launch)
-    found = chosen.design.room(chosen.values, program, machine, shape, launch.kernel, recorded)
+    found = capacity_of(launch, machine, chosen, registers)
     if found.blocks == 0:
         demanded = found.residency.registers
         raise TimingError(
@@ -232,6 +229,14 @@ def room_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers:
             f"({_threads(launch)} threads of {demanded} registers, {launch.shared_bytes} bytes of shared memory)"
         )
     return found
+
+
+def capacity_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None = None) -> Room:
+    """As `room_of`, also where no thread block fits."""
+    demanded = launch.kernel.register_demand if registers is None else registers
+    program = program_table(launch.kernel)._replace(register_count=demanded)
+    shape, recorded = Shape(_threads(launch), launch.shared_bytes), _frequencies_of(launch)
+    return chosen.design.room(chosen.values, program, machine, shape, launch.kernel, recorded)
 
 
 def _frequencies_of(launch: RecordedLaunch) -> Recorded:
