@@ -19,10 +19,11 @@ from tests.timing.vocabulary import timed
 
 from warpreg import simt, workloads
 from warpreg.designs import load as load_design
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs.run import run_workload
 from warpreg.gpu import Machine, load
 from warpreg.timing.feed.feed import feed
-from warpreg.timing.launch.simulate import Chosen, room_of
+from warpreg.timing.launch.simulate import room_of
 
 MODELS = st.sampled_from(("cached", "contention"))
 

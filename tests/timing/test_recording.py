@@ -15,10 +15,11 @@ import pytest
 
 from warpreg import gpu, simt, timing
 from warpreg.designs import program_table
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs.run import find_workload, run_workload
 from warpreg.replay import replay
 from warpreg.timing import TimingResult
-from warpreg.timing.launch.simulate import Chosen, timed
+from warpreg.timing.launch.simulate import timed
 from warpreg.trace import visits
 from warpreg.trace.chunked import TraceError, save_all
 from warpreg.trace.schedule import Schedule, ScheduleWord, records

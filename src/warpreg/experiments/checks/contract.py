@@ -15,13 +15,13 @@ from warpreg import simt, timing
 from warpreg.designs import Design, load
 from warpreg.designs.interface.parameters import Value
 from warpreg.designs.interface.program import placed
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.composition import parts_of
 from warpreg.experiments.checks.value_tracker import Tracker, followed
 from warpreg.experiments.runs.run import find_workload, run_workload
 from warpreg.ir.errors import WarpregError
 from warpreg.jit.options import Mode
 from warpreg.replay import Counts, replay_launches
-from warpreg.timing.launch.simulate import Chosen
 from warpreg.trace.schedule import Schedule
 
 WORKLOADS = ("vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "nw", "mandelbrot", "histogram")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from warpreg import designs
 from warpreg.designs import Design
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.row import Parameters, Value
-from warpreg.timing.launch.simulate import Chosen
 
 
 @dataclass(frozen=True, slots=True)

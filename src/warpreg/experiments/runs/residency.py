@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.gpu import Machine
+from warpreg.replay.capacity import capacity_of
 from warpreg.simt import Launch
-from warpreg.timing.launch.simulate import Chosen, capacity_of
 
 
 @dataclass(frozen=True, slots=True)

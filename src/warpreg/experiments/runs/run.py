@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from warpreg import codegen, gpu, simt, workloads
 from warpreg.codegen import CompileOptions
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs.provenance import kernel_digest
 from warpreg.experiments.runs.residency import Residency, residency
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.kernel import Kernel
 from warpreg.replay import DistinctWarps, distinct_warps
-from warpreg.timing.launch.simulate import Chosen
 from warpreg.trace import Trace
 from warpreg.workloads import Workload
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from warpreg import gpu
 from warpreg.designs import load
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs.demand import fitting_demand
 from warpreg.experiments.runs.hardware import Use
 from warpreg.experiments.runs.run import Run
 from warpreg.experiments.runs.sampling import sampled
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.replay import Counts
-from warpreg.timing.launch.simulate import Chosen
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,14 +20,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.design import Design
 from warpreg.gpu import Machine, load
 from warpreg.gpu.memory import LINE_BYTES
 from warpreg.jit.options import Mode
+from warpreg.replay.capacity import RecordedLaunch
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.partition import share_of
 from warpreg.timing.launch.sampling import Window
-from warpreg.timing.launch.simulate import Chosen, RecordedLaunch, room_of, timed
+from warpreg.timing.launch.simulate import room_of, timed
 from warpreg.timing.results.result import TimingResult, joined
 
 CONFIDENCE = 0.95

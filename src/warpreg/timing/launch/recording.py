@@ -12,13 +12,15 @@ from typing import Any, Protocol
 from warpreg.designs import Design
 from warpreg.designs import load as load_design
 from warpreg.designs.interface.declaration import SLOTS, Slot, field_of
+from warpreg.designs.loading.chosen import PLAIN, Chosen
 from warpreg.designs.loading.composition import compose, joined, parts_of
 from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
 from warpreg.jit.options import Mode
+from warpreg.replay.capacity import RecordedLaunch
 from warpreg.timing.errors import TimingError
 from warpreg.timing.hooks.schedule_recorder import COUNT
-from warpreg.timing.launch.simulate import PLAIN, Chosen, RecordedLaunch, timed
+from warpreg.timing.launch.simulate import timed
 from warpreg.timing.results.result import TimingResult
 from warpreg.timing.results.result import joined as end_to_end
 from warpreg.trace.schedule import RecordOrder, Schedule, ScheduleWriter, Slots

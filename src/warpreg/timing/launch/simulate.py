@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from warpreg.designs.errors import DesignError
 from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface.program import Program
-from warpreg.designs.interface.residency import Launch as Shape
 from warpreg.designs.interface.residency import Room
-from warpreg.designs.loading.composition import compose
-from warpreg.designs.loading.design import Design, Recorded
+from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.fetch import banks_of, collectors_of, with_collectors
-from warpreg.designs.loading.loader import load as load_design
 from warpreg.gpu import Machine, load
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
-from warpreg.replay.static_counts import block_visits
+from warpreg.replay.capacity import RecordedLaunch, capacity_of, frequencies_of, threads_of
 from warpreg.timing import memory
 from warpreg.timing.core.buffer_pool import keep
 from warpreg.timing.core.columns.typed import array_of
@@ -32,28 +30,6 @@ from warpreg.timing.launch.sampling import Window
 from warpreg.timing.launch.widths import with_widths
 from warpreg.timing.results.result import TimingResult, joined, result_of
 from warpreg.trace.widths import WidthReader, places
-
-PLAIN = "mrf"
-"""The default design."""
-
-
-class RecordedLaunch(Protocol):
-    """One launch of a kernel, executed or read from a trace."""
-
-    @property
-    def kernel(self) -> Kernel: ...
-
-    @property
-    def grid(self) -> tuple[int, int, int]: ...
-
-    @property
-    def block(self) -> tuple[int, int, int]: ...
-
-    @property
-    def shared_bytes(self) -> int: ...
-
-    @property
-    def trace(self) -> Any: ...
 
 
 def simulate(
@@ -137,7 +113,7 @@ def timed(
         visits.of(blocks if window is None else window.of(blocks)),
         outside,
         resident=place.blocks,
-        block_warps=-(-_threads(launch) // machine.sm.threads_per_warp),
+        block_warps=-(-threads_of(launch) // machine.sm.threads_per_warp),
         mode=mode,
     )
     engine.run()
@@ -161,30 +137,13 @@ def _result(run: Timed) -> TimingResult:
     return found
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """A design, or a composition of several, with its parameters."""
-
-    design: Design
-    values: Any
-
-    @classmethod
-    def of(cls, designs: Sequence[Design | str] | Chosen, parameters: Mapping[str, Any]) -> Chosen:
-        """The plain MRF if ``designs`` is empty; a ``Chosen`` is returned unchanged."""
-        if isinstance(designs, Chosen):
-            return designs
-        loaded = [design if isinstance(design, Design) else load_design(design) for design in designs or (PLAIN,)]
-        one = loaded[0] if len(loaded) == 1 else compose(loaded)
-        return cls(one, one.configure(**parameters))
-
-
 def _prepared(
     launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None
 ) -> tuple[Room, Kernel, Behaviour]:
     """Resources of an SM for a launch, the kernel that the design compiled, and the behaviour of the design."""
     design, values = chosen.design, chosen.values
     place = room_of(launch, machine, chosen, registers)
-    recorded = _frequencies_of(launch)
+    recorded = frequencies_of(launch)
     kernel = design.rewrite(launch.kernel, values, place, recorded)
     program = design.compile(program_table(kernel), values, kernel, place, recorded)
     _check_registers(design, program, place)
@@ -226,24 +185,6 @@ def room_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers:
         demanded = found.residency.registers
         raise TimingError(
             f"kernel {launch.kernel.name}: a thread block does not fit an SM of {machine.name}: {found.limiter} "
-            f"({_threads(launch)} threads of {demanded} registers, {launch.shared_bytes} bytes of shared memory)"
+            f"({threads_of(launch)} threads of {demanded} registers, {launch.shared_bytes} bytes of shared memory)"
         )
     return found
-
-
-def capacity_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None = None) -> Room:
-    """As `room_of`, also where no thread block fits."""
-    demanded = launch.kernel.register_demand if registers is None else registers
-    program = program_table(launch.kernel)._replace(register_count=demanded)
-    shape, recorded = Shape(_threads(launch), launch.shared_bytes), _frequencies_of(launch)
-    return chosen.design.room(chosen.values, program, machine, shape, launch.kernel, recorded)
-
-
-def _frequencies_of(launch: RecordedLaunch) -> Recorded:
-    """Computes the block frequencies of a launch."""
-    return lambda: block_visits([launch.trace], program_table(launch.kernel), "compiled")
-
-
-def _threads(launch: RecordedLaunch) -> int:
-    x, y, z = launch.block
-    return x * y * z

@@ -9,6 +9,7 @@ from typing import Any
 
 from warpreg import gpu
 from warpreg.designs import load
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.composition import joined
 from warpreg.experiments.papers.bow import instruction_times
 from warpreg.experiments.runs.hardware import Use
@@ -16,7 +17,6 @@ from warpreg.experiments.runs.run import Run
 from warpreg.experiments.runs.sampling import sampled
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.replay import Counts
-from warpreg.timing.launch.simulate import Chosen
 
 TIMES = Path(instruction_times.__file__)
 

@@ -1,0 +1,52 @@
+"""What an SM offers to a recorded launch under a design."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from warpreg.designs.hints.program_table import program_table
+from warpreg.designs.interface.residency import Launch as Shape
+from warpreg.designs.interface.residency import Room
+from warpreg.designs.loading.chosen import Chosen
+from warpreg.designs.loading.design import Recorded
+from warpreg.gpu import Machine
+from warpreg.ir.kernel import Kernel
+from warpreg.replay.static_counts import block_visits
+
+
+class RecordedLaunch(Protocol):
+    """One launch of a kernel, executed or read from a trace."""
+
+    @property
+    def kernel(self) -> Kernel: ...
+
+    @property
+    def grid(self) -> tuple[int, int, int]: ...
+
+    @property
+    def block(self) -> tuple[int, int, int]: ...
+
+    @property
+    def shared_bytes(self) -> int: ...
+
+    @property
+    def trace(self) -> Any: ...
+
+
+def capacity_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None = None) -> Room:
+    """Resources of an SM for a launch under a design; it may have room for no thread block."""
+    demanded = launch.kernel.register_demand if registers is None else registers
+    program = program_table(launch.kernel)._replace(register_count=demanded)
+    shape, recorded = Shape(threads_of(launch), launch.shared_bytes), frequencies_of(launch)
+    return chosen.design.room(chosen.values, program, machine, shape, launch.kernel, recorded)
+
+
+def frequencies_of(launch: RecordedLaunch) -> Recorded:
+    """Computes the block frequencies of a launch."""
+    return lambda: block_visits([launch.trace], program_table(launch.kernel), "compiled")
+
+
+def threads_of(launch: RecordedLaunch) -> int:
+    """Threads of a thread block."""
+    x, y, z = launch.block
+    return x * y * z
