@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from warpreg.experiments.runs.parts import Part
 from warpreg.experiments.runs.row import LevelUse, Provenance, Row
 from warpreg.report.figures import demo_figure, save
 
@@ -36,6 +38,24 @@ def test_the_bars_are_the_rows() -> None:
     assert heights == [0.3] * 6
     tops = [text.get_text() for text in energy.texts]
     assert tops == ["0.70", "0.70", "0.70"]
+
+
+def test_added_tables_and_logic_are_pieces_of_the_bars() -> None:
+    """An MRF of 0.7, and of 2000 pJ of the baseline 200 pJ for a table and 300 pJ for logic."""
+    parts = (
+        Part("MRF", True, 0, 0, 0.0, None),
+        Part("renaming", False, 0, 0, 200.0, None),
+        Part("coalescing", False, 0, 0, 300.0, None),
+    )
+    rows = [dataclasses.replace(row("bfs", 3), parts=parts)]
+    energy = demo_figure(rows, {3: rows}, "the caption").axes[1]
+    bars = [patch for patch in energy.patches if isinstance(patch, Rectangle)]
+    of_workload = [round(patch.get_height(), 6) for patch in bars if patch.get_x() < 0]
+    assert of_workload == [0.35, 0.35, 0.0, 0.0, 0.1, 0.15]
+    assert [text.get_text() for text in energy.texts] == ["0.95", "0.95"]
+    legend = energy.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()][-2:] == ["renaming", "coalescing"]
 
 
 def test_the_sweep_is_the_geometric_mean_by_entries() -> None:

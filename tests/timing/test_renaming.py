@@ -230,7 +230,7 @@ def test_two_warps_in_one_bank_conflict_with_each_other(
         (
             "corf",
             {"physical": 512},
-            "corf: physical expects 1024, the warp-registers of an SM of corf",
+            "corf: physical expects 1024, the warp-registers of an SM of corf-fermi, found 512",
         ),
         ("corf-pp", {"banks": 8}, "corf-pp: banks expects 4, the banks of corf-fermi, found 8"),
     ],
@@ -238,5 +238,5 @@ def test_two_warps_in_one_bank_conflict_with_each_other(
 def test_the_size_is_that_of_the_machine(name: str, chosen: dict[str, Any], message: str) -> None:
     design = load(name)
     code = one_warp(ADD).kernel
-    with pytest.raises(DesignError, match=message):
+    with pytest.raises(DesignError, match=rf"^{message} \(.*py:\d+\)$"):
         design.room(design.configure(**chosen), program_table(code), gpu.load("corf-fermi"), Launch(64))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -15,10 +18,25 @@ from matplotlib.ticker import PercentFormatter
 
 from warpreg.experiments.runs.row import Row, geometric_mean
 from warpreg.report.files import whole
-from warpreg.report.style import BLUE, GREEN, INK, LEVEL_COLOURS, QUIET, SKY, horizontal_grid, style
+from warpreg.report.style import (
+    BLUE,
+    GREEN,
+    INK,
+    LEVEL_COLOURS,
+    QUIET,
+    SKY,
+    VERMILION,
+    YELLOW,
+    horizontal_grid,
+    style,
+)
 
 BAR = 0.62
 WIRE_HATCH = "/////"
+ADDED_HATCH = "....."
+LEGEND_COLUMNS = 4
+ADDED_COLOURS = (VERMILION, SKY, YELLOW)
+"""Of tables and logic that a design adds."""
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 
 
@@ -74,33 +92,60 @@ def _elided(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _energy(axes: Axes, rows: Sequence[Row]) -> None:
-    levels = list(dict.fromkeys(name for row in rows for name in row.levels))
+    pieces = _pieces(rows)
     floor = [0.0] * (len(rows) + 1)
     mean = geometric_mean(row.energy for row in rows)
-    for name in levels:
-        for part, hatch in (("access_pj", ""), ("wire_pj", WIRE_HATCH)):
-            shares = [getattr(row.levels[name], part) / row.baseline.total_pj for row in rows]
-            shares.append(math.fsum(shares) / math.fsum(row.energy for row in rows) * mean)
-            colour = LEVEL_COLOURS.get(name, GREEN)
-            axes.bar(range(len(floor)), shares, BAR, floor, color=colour, hatch=hatch, edgecolor="white", linewidth=0.4)
-            floor = [low + share for low, share in zip(floor, shares, strict=True)]
+    for piece in pieces:
+        shares = [pj / row.baseline.total_pj for pj, row in zip(piece.pj, rows, strict=True)]
+        shares.append(math.fsum(shares) / math.fsum(row.energy for row in rows) * mean)
+        look = {"color": piece.colour, "hatch": piece.hatch, "edgecolor": "white", "linewidth": 0.4}
+        axes.bar(range(len(floor)), shares, BAR, floor, **look)
+        floor = [low + share for low, share in zip(floor, shares, strict=True)]
     for place, top in enumerate(floor):
         axes.text(place, top + 0.015, f"{top:.2f}", ha="center", fontsize=7.5, bbox=PAPER)
     _plain_line(axes)
-    axes.set_ylim(0, max(1.12, *floor) + 0.05)
+    axes.set_ylim(0, max(1.12, *floor) + (0.05 if len(pieces) <= LEGEND_COLUMNS else 0.13))
     axes.set_title(f"Register file energy under {rows[0].label}")
     axes.set_ylabel("energy / energy of the plain MRF")
-    _energy_legend(axes, levels)
+    _energy_legend(axes, pieces)
     _workload_axis(axes, rows, "geometric\nmean")
 
 
-def _energy_legend(axes: Axes, levels: Sequence[str]) -> None:
-    handles = []
-    for name in levels:
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One piece of the energy bars: energy in pJ by row."""
+
+    label: str
+    colour: str
+    hatch: str
+    pj: Sequence[float]
+
+
+def _pieces(rows: Sequence[Row]) -> list[_Piece]:
+    """Arrays and wires of each level, then each table and piece of logic that the design adds."""
+    pieces = []
+    for name in dict.fromkeys(name for row in rows for name in row.levels):
         colour = LEVEL_COLOURS.get(name, GREEN)
-        handles.append(Patch(facecolor=colour, label=f"{name} arrays"))
-        handles.append(Patch(facecolor=colour, hatch=WIRE_HATCH, edgecolor="white", label=f"{name} wires"))
-    axes.legend(handles=handles, ncols=len(handles), loc="upper left", columnspacing=1.2, handlelength=1.4)
+        used = [row.levels[name] for row in rows]
+        pieces.append(_Piece(f"{name} arrays", colour, "", [one.access_pj for one in used]))
+        pieces.append(_Piece(f"{name} wires", colour, WIRE_HATCH, [one.wire_pj for one in used]))
+    added = [{part.name: part.dynamic_pj or 0.0 for part in row.added} for row in rows]
+    names = dict.fromkeys(name for each in added for name in each)
+    for name, colour in zip(names, itertools.cycle(ADDED_COLOURS), strict=False):
+        pieces.append(_Piece(name, colour, ADDED_HATCH, [each.get(name, 0.0) for each in added]))
+    return pieces
+
+
+def _energy_legend(axes: Axes, pieces: Sequence[_Piece]) -> None:
+    handles = [Patch(**_legend_look(piece), label=piece.label) for piece in pieces]
+    axes.legend(
+        handles=handles, ncols=min(len(handles), LEGEND_COLUMNS), loc="upper left", columnspacing=1.2, handlelength=1.4
+    )
+
+
+def _legend_look(piece: _Piece) -> dict[str, Any]:
+    hatch = {"hatch": piece.hatch, "edgecolor": "white"} if piece.hatch else {}
+    return {"facecolor": piece.colour, **hatch}
 
 
 def _sweep(axes: Axes, sweep: Mapping[int, Sequence[Row]]) -> None:

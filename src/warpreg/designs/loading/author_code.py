@@ -1,4 +1,8 @@
-"""Runs code of a design's author; whatever it raises becomes one message with the author's file and line."""
+"""Runs code of a design's author; whatever it raises becomes one message with the author's file and line.
+
+The place comes first where the author is to mend it.  Refusals of the package's own designs are about what they were
+given, and name that first.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,9 @@ from warpreg.designs.errors import DesignError, DesignInterruptedError
 from warpreg.designs.interface.hooks import place
 from warpreg.ir.errors import WarpregError
 
+PACKAGE = Path(__file__).parents[2]
+"""Folder of the package's own designs, among others."""
+
 
 @contextmanager
 def author_code(path: Path, what: str) -> Iterator[None]:
@@ -22,8 +29,10 @@ def author_code(path: Path, what: str) -> Iterator[None]:
         yield
     except DesignError as error:
         message = str(error)
-        is_placed = message.startswith(f"{path}:")
-        raise type(error)(message if is_placed else f"{path}:{_line(path, error)}: {message}") from error
+        if not message.startswith(f"{path}:"):
+            place = f"{path}:{_line(path, error)}"
+            message = f"{message} ({place})" if path.is_relative_to(PACKAGE) else f"{place}: {message}"
+        raise type(error)(message) from error
     except WarpregError:
         raise
     except KeyboardInterrupt as error:

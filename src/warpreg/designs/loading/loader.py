@@ -21,7 +21,7 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.hooks import hooks_of
 from warpreg.designs.interface.parameters import NoParameters
 from warpreg.designs.interface.thread_blocks import knows_thread_blocks
-from warpreg.designs.loading.author_code import author_code
+from warpreg.designs.loading.author_code import PACKAGE, author_code
 from warpreg.designs.loading.checks import check
 from warpreg.designs.loading.composition import SEPARATOR, compose
 from warpreg.designs.loading.design import Design
@@ -29,7 +29,6 @@ from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.text_files import read_text
 
 FOLDER = Path(__file__).parents[1]
-PACKAGE = Path(__file__).parents[2]
 GROUP = "warpreg.designs"
 DECLARES = re.compile(r"^DESIGN(:.*)? = ", re.MULTILINE)
 
