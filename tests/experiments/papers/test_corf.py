@@ -13,9 +13,8 @@ from tests.timing.assembly import code
 
 from warpreg import workloads
 from warpreg.energy.counts import Structure
-from warpreg.experiments.papers.ablation import Ablation, under, weighted
+from warpreg.experiments.papers.ablation import Ablation, under
 from warpreg.experiments.papers.corf import costs, designs, results, samples
-from warpreg.experiments.papers.corf.causes import PRINTED_MIX
 from warpreg.experiments.papers.corf.designs import CORF, CORF_PP, FIRST_FIT, PACKING, PLAIN, VIRTUALIZATION, timed
 from warpreg.experiments.papers.corf.sources import CodeGrowth, SourceRegisters, Sources
 from warpreg.experiments.papers.reproduction import figures_of
@@ -142,19 +141,6 @@ def test_a_class_without_workloads_has_no_result() -> None:
     found = results.PARTS["performance"].findings(study({None: same, CORF: same, CORF_PP: same}))
     assert "corf-ipc-int" not in found
     assert found["corf-ipc-fp"] == 0
-
-
-def test_in_the_printed_mix_integer_workloads_weigh_three_times_as_much() -> None:
-    narrow = {"bfs": sample(one_byte=1), "sgemm": sample(four_bytes=1)}
-    plain = {"bfs": sample(), "sgemm": sample()}
-    mixed = weighted(study({None: plain, PACKING: narrow}), PRINTED_MIX)
-    assert results.PARTS["values"].findings(mixed)["corf-narrow-ops"] == 0.75
-
-
-@pytest.mark.parametrize(("of_int", "of_fp", "of_all"), [(12, 4.5, 10), (27, 9.9, 23), (4.9, 1.7, 4), (10.5, 3.6, 9)])
-def test_the_mix_agrees_with_the_means_that_the_paper_prints(of_int: float, of_fp: float, of_all: float) -> None:
-    (integer, _), (other, _) = PRINTED_MIX.groups.values()
-    assert (integer * of_int + other * of_fp) / (integer + other) == pytest.approx(of_all, abs=0.5)
 
 
 def test_instructions_with_several_registers_and_their_reads() -> None:

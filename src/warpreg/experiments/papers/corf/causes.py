@@ -4,36 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from warpreg.experiments.papers.ablation import Ablation, Mix
+from warpreg.experiments.papers.ablation import Ablation
 from warpreg.experiments.papers.cause import Cause
-from warpreg.experiments.papers.corf.designs import FP, INT, WORKLOADS, class_of
-
-PRINTED_MIX = Mix(
-    "Section 2.7: its means over int, fp and all 20 benchmarks (for example 27%, 9.9% and 23% in Figure 2.14) agree"
-    " with 15 int and 5 fp",
-    {
-        label: (weight, tuple(name for name in WORKLOADS if class_of(name) == of))
-        for label, weight, of in (("integer", 15, INT), ("floating point", 5, FP))
-    },
-)
 
 ABLATIONS: Mapping[str, Ablation] = {
-    "printed-mix": Ablation(
-        "integer workloads weigh as much as the paper's means over them imply",
-        parts=("values", "coalescing", "performance", "table"),
-        mix=PRINTED_MIX,
-    ),
     "addresses-32": Ablation(
         "addresses of 32 bits", parts=("performance", "sizes", "code"), choice={"address_bits": 32}
     ),
 }
 
-_MIX = Cause(
-    "input",
-    "the paper's means imply that three quarters of its benchmarks are integer-intensive, whose values are narrow; by"
-    " the rule that chose the workloads here less than a third are",
-    "printed-mix",
-)
 _ADDRESSES = Cause(
     "compiler",
     "addresses of 64 bits take two registers, one of which is narrow and both of which die early; the paper's machine"
@@ -41,16 +20,6 @@ _ADDRESSES = Cause(
     "addresses-32",
 )
 CAUSES: Mapping[str, Cause] = {
-    "corf-narrow-ops": _MIX,
-    "corf-coalesceable": _MIX,
-    "corf-coalesced": _MIX,
-    "corf-pp-coalesced": _MIX,
-    "corf-pair-success": _MIX,
-    "corf-pp-access-reduction-all": _MIX,
-    "corf-pp-ipc-all": _MIX,
-    "corf-ch1-pp-ipc": _MIX,
-    "corf-table21-corfpp-ipc": _MIX,
-    "corf-table21-corfpp-reads": _MIX,
     "corf-ipc-fp": _ADDRESSES,
     "corf-packing-size": _ADDRESSES,
     "corf-combined-size": _ADDRESSES,
