@@ -98,7 +98,7 @@ def _energy(axes: Axes, rows: Sequence[Row]) -> None:
     for piece in pieces:
         shares = [pj / row.baseline.total_pj for pj, row in zip(piece.pj, rows, strict=True)]
         shares.append(math.fsum(shares) / math.fsum(row.energy for row in rows) * mean)
-        look = {"color": piece.colour, "hatch": piece.hatch, "edgecolor": "white", "linewidth": 0.4}
+        look: dict[str, Any] = {"color": piece.colour, "hatch": piece.hatch, "edgecolor": "white", "linewidth": 0.4}
         axes.bar(range(len(floor)), shares, BAR, floor, **look)
         floor = [low + share for low, share in zip(floor, shares, strict=True)]
     for place, top in enumerate(floor):
