@@ -77,8 +77,12 @@ def fast(
     """What the fast core makes of it."""
     order = design.declaration.order if design else "warp"
     widths = design is not None and design.declaration.widths
+    lanes = design is not None and design.declaration.lanes
     behaviour = Behaviour(
-        **vars(behaviour_of(launched.kernel, sm_of(machine), design, **parameters)), order=order, widths=widths
+        **vars(behaviour_of(launched.kernel, sm_of(machine), design, **parameters)),
+        order=order,
+        widths=widths,
+        lanes=lanes,
     )
     machine = with_collectors(machine, behaviour.collectors)
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms))
@@ -86,7 +90,7 @@ def fast(
     engine = Engine(
         launched.kernel,
         machine,
-        visits.of(launched.batches()),
+        visits.of(launched.batches(lanes=lanes)),
         outside,
         resident=resident,
         block_warps=len(launched.blocks[0]),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tests.timing.reference.instruction import Access
 
 from warpreg.ir.kernel import Kernel
-from warpreg.timing.core.access_record import HEADER_WORDS, SPACE_SHIFT, TRANSACTIONS_SHIFT
+from warpreg.timing.core.access_record import HEADER_WORDS, IRREGULAR, SPACE_SHIFT, TRANSACTIONS_SHIFT
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.trace.widths import words_written
 
@@ -38,12 +38,12 @@ class Launched:
     kernel: Kernel
     blocks: tuple[tuple[WarpPath, ...], ...]
 
-    def batches(self, size: int = 2) -> Iterator[ThreadBlocks]:
-        """What the feed gives the core, ``size`` thread blocks at a time."""
+    def batches(self, size: int = 2, lanes: bool = False) -> Iterator[ThreadBlocks]:
+        """What the feed gives the core, ``size`` thread blocks at a time, with addresses of ``lanes`` or without."""
         for first in range(0, len(self.blocks), size):
             rows = [warp for block in self.blocks[first : first + size] for warp in block]
             visits = [[block << 32 | mask for block, mask in warp.visits] for warp in rows]
-            accesses = [[word for access in warp.accesses for word in _record(access)] for warp in rows]
+            accesses = [[word for access in warp.accesses for word in _record(access, lanes)] for warp in rows]
             batch = ThreadBlocks(first, len(self.blocks[0]), *_joined(visits), *_joined(accesses))
             if any(warp.widths for block in self.blocks for warp in block):
                 widths, start = _joined([list(warp.widths) for warp in rows])
@@ -61,18 +61,18 @@ class Launched:
         return replace(warp, widths=tuple(numbers.integers(1, 5, count).tolist()))
 
 
-def recorded(kernel: Kernel, batches: Iterable[ThreadBlocks]) -> Launched:
-    """What the feed gives of a recorded run."""
-    return Launched(kernel, tuple(block for batch in batches for block in _blocks(batch)))
+def recorded(kernel: Kernel, batches: Iterable[ThreadBlocks], lanes: bool = False) -> Launched:
+    """What the feed gives of a recorded run, with addresses of ``lanes`` or without."""
+    return Launched(kernel, tuple(block for batch in batches for block in _blocks(batch, lanes)))
 
 
-def _blocks(batch: ThreadBlocks) -> Iterator[tuple[WarpPath, ...]]:
+def _blocks(batch: ThreadBlocks, lanes: bool) -> Iterator[tuple[WarpPath, ...]]:
     for block in range(batch.count):
         rows = range(block * batch.warps, (block + 1) * batch.warps)
-        yield tuple(_warp(batch, row) for row in rows)
+        yield tuple(_warp(batch, row, lanes) for row in rows)
 
 
-def _warp(batch: ThreadBlocks, row: int) -> WarpPath:
+def _warp(batch: ThreadBlocks, row: int, has_lanes: bool) -> WarpPath:
     visits = batch.visits[batch.visit_start[row] : batch.visit_start[row + 1]].tolist()
     words = batch.accesses[batch.access_start[row] : batch.access_start[row + 1]].tolist()
     accesses = []
@@ -80,10 +80,12 @@ def _warp(batch: ThreadBlocks, row: int) -> WarpPath:
         head, base, stride = words[:HEADER_WORDS]
         space, count = SPACES[head >> SPACE_SHIFT & 0xFF], head >> TRANSACTIONS_SHIFT
         lines = 0 if space in COUNTED else count
+        lanes = (head & FULL).bit_count() if has_lanes and lines and stride == IRREGULAR else 0
         transactions = tuple((word & ~15, word & 15) for word in words[HEADER_WORDS : HEADER_WORDS + lines])
         degree = count if space in COUNTED else 0
-        accesses.append(Access(head & FULL, space, degree, transactions, base, stride))
-        del words[: HEADER_WORDS + lines]
+        addresses = tuple(words[HEADER_WORDS + lines : HEADER_WORDS + lines + lanes])
+        accesses.append(Access(head & FULL, space, degree, transactions, base, stride, addresses))
+        del words[: HEADER_WORDS + lines + lanes]
     return WarpPath(tuple((visit >> 32, visit & FULL) for visit in visits), tuple(accesses))
 
 
@@ -93,7 +95,8 @@ def _joined(rows: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return words, starts
 
 
-def _record(access: Access) -> list[int]:
+def _record(access: Access, lanes: bool) -> list[int]:
     count = access.degree if access.space in COUNTED else len(access.transactions)
     head = access.mask | SPACES.index(access.space) << SPACE_SHIFT | count << TRANSACTIONS_SHIFT
-    return [head, access.base, access.stride, *(line | sectors for line, sectors in access.transactions)]
+    lines = [line | sectors for line, sectors in access.transactions]
+    return [head, access.base, access.stride, *lines, *(access.lanes if lanes else ())]

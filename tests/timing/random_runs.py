@@ -104,7 +104,9 @@ def access_of(site: Instruction, chance: Random) -> Access:
         return Access(FULL, space, chance.randrange(1, 5))
     first = chance.randrange(10) * 128
     lines = tuple((first + 128 * i, chance.randrange(1, 16)) for i in range(chance.randrange(1, 4)))
-    return Access(FULL, space, 0, lines, first, chance.choice((0, 4, IRREGULAR)))
+    stride = chance.choice((0, 4, IRREGULAR))
+    lanes = tuple(first + 4 * chance.randrange(96) for _ in range(32)) if stride == IRREGULAR else ()
+    return Access(FULL, space, 0, lines, first, stride, lanes)
 
 
 pipes = st.builds(Pipe, st.integers(1, 2), st.integers(1, 6), st.integers(1, 3), st.booleans())

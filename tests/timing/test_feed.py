@@ -102,6 +102,20 @@ def test_a_generic_address_lies_in_the_window_that_it_points_to(address: int, sp
     assert found[1] == [ALL | space << 32 | 1 << 40, address, 0, *lines]
 
 
+@pytest.mark.parametrize("opcode", ["ld.global.u32", "ld.local.u32", "ld.shared.u32"])
+def test_lanes_that_are_not_affine_stand_behind_the_lines(opcode: str) -> None:
+    """Three lanes at 0, 4096 and 8, recorded in full; shared memory has conflict degrees only."""
+    code = kernel([op(opcode, r(0), at(r(2)))])
+    path = Recorded().thread_block().warp(0).visits(0, mask=7).warp(0).visits(0, mask=7)
+    run = Run(path, [3 | 1 << 3, 0, 4096, 8, *affine(0, 4)], threads=32)
+    plain, lanes = (next(iter(per_warp(feed(run, code, lanes=lanes)).values()))[1] for lanes in (False, True))
+    end = record.HEADER_WORDS + (plain[0] >> record.TRANSACTIONS_SHIFT)
+    if opcode == "ld.shared.u32":
+        assert lanes == plain
+    else:
+        assert lanes == [*plain[:end], 0, 4096, 8, *plain[end:]]
+
+
 def test_a_guarded_instruction_without_lanes_has_a_record_without_transactions() -> None:
     code = kernel([when(p(0), op("ld.global.u32", r(0), at(pair(2))))])
     run = Run(Recorded().thread_block().warp(0).visits(0), [4, 0], threads=32)

@@ -23,6 +23,7 @@ from warpreg.designs.interface.parameters import Value
 from warpreg.designs.loading.fetch import banks_of, collectors_of, machine_banks
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.launch.deadlock import no_progress
+from warpreg.timing.launch.held_loads import never_completed
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,8 @@ def timed(
     try:
         outcome = simulate(sm, memory or FixedLatency(20), steps(launched, sm.worker), behaviour, sms, resident)
     except StandstillError as error:
+        if error.held:
+            raise never_completed(launched.kernel, behaviour.name, error.cycle, error.held) from error
         raise no_progress(launched.kernel, behaviour.name, error.cycle, error.waiting) from error
     return Timed(launched, outcome)
 

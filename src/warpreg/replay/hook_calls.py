@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.designs.interface.plan import Plan, counting_plan, forget
+from warpreg.designs.interface.plan import KEEPS, RECALLS, Plan, counting_plan, forget, recalling_plan
 from warpreg.designs.interface.program import Program, source_operands
 from warpreg.jit.natives import Function, nothing
 from warpreg.jit.records import by_reference
@@ -106,11 +106,22 @@ def call_issued(state: Any, program: Program, blank: Plan, sm: int, warp: int, m
     if bank_slices() > 1:
         forget(plan.sources, program.source_start[pc + 1] - program.source_start[pc])
     plan_reads(state, program, warp, pc, plan)
-    plan_write(state, program, warp, pc, plan)
+    plan_results(state, program, warp, pc, plan)
     issued(state, program, warp, pc, plan)
     collect(state, program, warp, pc, plan)
     if not program.long_latency[pc]:
         produce(state, program, warp, pc, plan)
+
+
+def plan_results(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """The results of an instruction are planned at issue."""
+    plan_write(state, program, warp, pc, plan)
+
+
+def plan_kept_results(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """In place of `plan_results` where ``produced`` may take back what is planned."""
+    forget(plan.results, program.result_start[pc + 1] - program.result_start[pc])
+    plan_write(state, program, warp, pc, by_reference(recalling_plan(plan, KEEPS)))
 
 
 def collect(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
@@ -123,6 +134,12 @@ def produce(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> Non
     """The results of an instruction are there, if it has any."""
     if program.result_start[pc] < program.result_start[pc + 1]:
         produced(state, program, warp, pc, plan)
+
+
+def produce_planned(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    """In place of `produce` where ``plan_write`` has planned the results."""
+    if program.result_start[pc] < program.result_start[pc + 1]:
+        produced(state, program, warp, pc, by_reference(recalling_plan(plan, RECALLS)))
 
 
 def call_arrived(state: Any, program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> None:
@@ -205,5 +222,7 @@ CALLS: Mapping[Function, tuple[tuple[str, ...], Function]] = {
 
 def bindings(hooks: Mapping[str, Function]) -> dict[Function, Function]:
     """Replacements of functions of this module in a core with these hooks."""
-    bound = {globals()[name]: hook for name, hook in hooks.items()}
+    bound: dict[Function, Function] = {globals()[name]: hook for name, hook in hooks.items()}
+    if hooks.keys() >= {"plan_write", "produced"}:
+        bound |= {plan_results: plan_kept_results, produce: produce_planned}
     return bound | {call: none for call, (names, none) in CALLS.items() if not any(name in hooks for name in names)}

@@ -25,6 +25,9 @@ from warpreg.designs.interface.program import Program
 from warpreg.designs.interface.state import Extent, allocate, allocated_state
 from warpreg.designs.loading.fetch import UNSLICED
 
+Tell = Callable[[int, int], None]
+Complete = Callable[[int, int, int], None]
+
 
 @dataclass(frozen=True)
 class Extra:
@@ -98,11 +101,12 @@ class Shared:
 class Hooks:
     """The hooks as one SM calls them.
 
-    ``extras`` collects the accesses that they ask for; ``wake`` is told each token that they wake, and the cycle.
+    ``extras`` collects the accesses that they ask for; ``wake`` is told each token that they wake, and the cycle;
+    ``complete`` each held load that they complete, in how many cycles, and the cycle.
     """
 
-    def __init__(self, shared: Shared, sm: Sm, index: int, wake: Callable[[int, int], None]) -> None:
-        self._shared, self._sm, self._index, self._wake = shared, sm, index, wake
+    def __init__(self, shared: Shared, sm: Sm, index: int, wake: Tell, complete: Complete) -> None:
+        self._shared, self._sm, self._index, self._wake, self._complete = shared, sm, index, wake, complete
         self._hooks = shared.behaviour.hooks
         self.extras: list[Extra] = []
         self._tables = Tables(shared.behaviour.tables)
@@ -176,37 +180,37 @@ class Hooks:
         """After how many cycles a global load is complete that need not go to memory, else 0."""
         if not self.defines("load_lookup"):
             return 0
-        plan = self._plan(now, issued.step, issued.warp)
+        plan = self._plan_of_access(now, issued)
         where = (self._number(issued.warp), issued.instruction.pc)
         return self._call("load_lookup", plan, *where, *_addresses(issued.step))
 
     def memory_issued(self, issued: UnderWay, now: int) -> None:
         if self.defines("memory_issued"):
-            plan = self._plan(now, issued.step, issued.warp)
+            plan = self._plan_of_access(now, issued)
             self._call("memory_issued", plan, self._number(issued.warp), issued.instruction.pc)
 
     def memory_returned(self, issued: UnderWay, now: int) -> None:
         if self.defines("memory_returned"):
-            plan = self._plan(now, issued.step, issued.warp)
+            plan = self._plan_of_access(now, issued)
             number, pc = self._number(issued.warp), issued.instruction.pc
             self._call("memory_returned", plan, number, pc, now - issued.entered)
 
     def arrived(self, issued: UnderWay, now: int) -> None:
         pc = issued.instruction.pc
         if self.defines("arrived") and self._shared.program.long_latency[pc]:
-            self._call("arrived", self._plan(now, issued.step, issued.warp), self._number(issued.warp), pc)
+            self._call("arrived", self._plan_of(now, issued), self._number(issued.warp), pc)
 
     def written_back(self, issued: UnderWay, now: int) -> None:
         if self.defines("written_back"):
             head = issued.warp.head
-            plan = self._plan(now, issued.step, issued.warp)
+            plan = self._plan_of(now, issued)
             where = (self._number(issued.warp), issued.instruction.pc, _pc(head))
             self._call("written_back", plan, *where, *(_addresses(head) if head else (0, 0, 0)))
 
     def issued(self, issued: UnderWay, now: int) -> None:
         """It has issued, and its operands are planned."""
         if self.defines("issued"):
-            plan = self._plan(now, issued.step, issued.warp)
+            plan = self._plan_of(now, issued)
             self._call("issued", plan, self._number(issued.warp), issued.instruction.pc)
             issued.enters_from = max(issued.enters_from, self._looked_up)
 
@@ -216,16 +220,17 @@ class Hooks:
             return
         pc = issued.instruction.pc
         operand = int(self._shared.program.source_start[pc]) + row
-        plan = self._plan(now, issued.step, issued.warp)
+        plan = self._plan_of(now, issued)
         self._call("collected", plan, self._number(issued.warp), pc, operand)
 
     def produced(self, issued: UnderWay, now: int) -> None:
         """The results are there; the design may say where they go."""
         if not self.defines("produced") or not issued.results:
             return
-        plan = self._plan(now, issued.step, issued.warp)
+        plan = self._plan_of(now, issued)
         if issued.planned is not None:
             plan.results[:] = issued.planned
+            plan = plan._replace(recall=details.RECALLS)
         self._call("produced", plan, self._number(issued.warp), issued.instruction.pc)
         self._set_results(issued, plan)
 
@@ -238,7 +243,7 @@ class Hooks:
     def plan(self, issued: UnderWay, now: int) -> None:
         """``plan_reads``, then ``plan_write``: where the instruction's operands are."""
         program, pc = self._shared.program, issued.instruction.pc
-        plan = self._plan(now, issued.step, issued.warp)
+        plan = self._plan_of(now, issued)
         self._looked_up = now + 1
         for name in ("plan_reads", "plan_write"):
             if self.defines(name):
@@ -287,7 +292,16 @@ class Hooks:
         cycles = slow if elsewhere == UNSET else quick
         return Result(word, bank, elsewhere != UNSET, 1 if cycles == UNSET else cycles)
 
-    def _plan(self, now: int, step: Step | None = None, warp: Warp | None = None) -> Plan:
+    def _plan_of(self, now: int, issued: UnderWay) -> Plan:
+        """A plan of an instruction under way."""
+        return self._plan(now, issued.step, issued.warp, issued.sequence)
+
+    def _plan_of_access(self, now: int, issued: UnderWay) -> Plan:
+        """A plan of an access to memory: its mask is that of the record."""
+        assert issued.step.access is not None
+        return self._plan_of(now, issued)._replace(mask=issued.step.access.mask)
+
+    def _plan(self, now: int, step: Step | None = None, warp: Warp | None = None, load: int = -1) -> Plan:
         """A plan with nothing planned yet."""
         counts, access = self._shared.counts, step.access if step else None
         pc = step.instruction.pc if step else -1
@@ -307,11 +321,14 @@ class Hooks:
             warp=self._number(warp) if warp else -1,
             sm=self._index,
             cycle=now,
+            load=load,
             detailed=1,
             first_source=int(program.source_start[pc]) if step else 0,
             first_result=int(program.result_start[pc]) if step else 0,
             widths=np.array(step.widths if step else (), np.uint8),
             width_at=np.array([-int(program.result_start[pc]) if step else 0]),
+            lanes=np.array(access.lanes if access else (), np.int64),
+            lane_at=np.array([0, access.mask if access else 0]),
         )
 
     def _call(self, name: str, plan: Plan, *arguments: int) -> int:
@@ -322,6 +339,8 @@ class Hooks:
             self.extras.append(Extra(register, warp % self._sm.slots, None if bank == UNSET else bank))
         for token in plan.woken[:woken].tolist():
             self._wake(token, plan.cycle)
+        for load, cycles in plan.completed[: plan.queued[details.COMPLETED]].tolist():
+            self._complete(load, cycles, plan.cycle)
         for table, index, action in plan.asked[: plan.queued[details.ASKED]].tolist():
             served = self._tables.serve(table, index, plan.cycle)
             plan.tables[table, details.CONFLICTS] += served > plan.cycle

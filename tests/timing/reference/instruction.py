@@ -59,8 +59,8 @@ class Instruction:
 class Access:
     """A memory record: ``space`` global, local, texture, shared or constant; one (line, sectors) for each transaction.
 
-    ``degree`` is the conflict degree in shared memory, the number of different words in constant memory.  ``base`` and
-    ``stride`` are for hooks only.
+    ``degree`` is the conflict degree in shared memory, the number of different words in constant memory.  ``base``,
+    ``stride`` and ``lanes``, the addresses of active lanes that are not affine, are for hooks only.
     """
 
     mask: int
@@ -69,6 +69,7 @@ class Access:
     transactions: tuple[tuple[int, int], ...] = ()
     base: int = 0
     stride: int = 4
+    lanes: tuple[int, ...] = ()
 
     @property
     def sends_nothing(self) -> bool:
@@ -127,7 +128,7 @@ class UnderWay:
 
     ``enters_from`` is the first cycle in which it may enter a collector, ``sends_from`` that in which it may send,
     ``entered`` when it took its place in the load-store queue.
-    ``planned``: what ``plan_write`` has said of its results.
+    ``planned``: what ``plan_write`` has said of its results.  ``ready``: when the operands of a held load are there.
     """
 
     step: Step
@@ -143,6 +144,7 @@ class UnderWay:
     has_sent_all: bool = False
     planned: NDArray[np.int32] | None = None
     enters_from: int = 0
+    ready: int = 0
 
     @property
     def instruction(self) -> Instruction:

@@ -15,6 +15,7 @@ from tests.timing.reference.memory import Memory
 from tests.timing.reference.sm import StreamingMultiprocessor
 
 from warpreg.timing.launch.deadlock import Waiting
+from warpreg.timing.launch.held_loads import Held
 
 Path = tuple[Step, ...]
 
@@ -24,11 +25,11 @@ class NoProgressError(Exception):
 
 
 class StandstillError(Exception):
-    """All remaining warps wait for tokens."""
+    """All remaining warps wait for tokens, or for loads that hooks hold."""
 
-    def __init__(self, cycle: int, waiting: list[Waiting]) -> None:
-        super().__init__(f"cycle {cycle}: {waiting}")
-        self.cycle, self.waiting = cycle, waiting
+    def __init__(self, cycle: int, waiting: list[Waiting], held: list[Held]) -> None:
+        super().__init__(f"cycle {cycle}: {waiting}, {held}")
+        self.cycle, self.waiting, self.held = cycle, waiting, held
 
 
 @dataclass(frozen=True)
@@ -85,5 +86,6 @@ def simulate(
 
 def _check_progress(multiprocessors: list[StreamingMultiprocessor], now: int) -> None:
     found = [one.tokens_waited_for() for one in multiprocessors]
-    if all(one is not None for one in found) and any(found):
-        raise StandstillError(now, [waiting for one in found for waiting in one or []])
+    held = [load for one in multiprocessors for load in one.held_loads()]
+    if all(one is not None for one in found) and (any(found) or held):
+        raise StandstillError(now, [waiting for one in found for waiting in one or []], held)

@@ -18,7 +18,10 @@ from tests.timing.reference.stalls import Stalls
 from tests.timing.reference.units import Units
 from tests.timing.reference.warp import ThreadBlock, Warp
 
+from warpreg.designs.interface.loads import HELD
+from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.deadlock import Waiting
+from warpreg.timing.launch.held_loads import Held
 
 Event = Callable[[int], None]
 
@@ -31,7 +34,8 @@ class StreamingMultiprocessor:
         self.slots: list[Warp | None] = [None] * sm.slots
         self.blocks: list[ThreadBlock] = []
         self.due: dict[int, list[Event]] = {}
-        self.hooks = Hooks(shared, sm, index, self._wake)
+        self.held: dict[int, UnderWay] = {}
+        self.hooks = Hooks(shared, sm, index, self._wake, self._complete_load)
         self.units = Units(sm)
         self.load_store = LoadStore(sm, index, memory)
         path = (self.hooks.access, self.log, self._collected, self._at)
@@ -120,11 +124,34 @@ class StreamingMultiprocessor:
         self._queue_extras()
 
     def tokens_waited_for(self) -> list[Waiting] | None:
-        """What warps wait for where tokens are all that could let any go on, None where something else may happen."""
+        """What warps wait for where tokens, and loads that hooks complete, are all that could let any go on, None where
+        something else may happen.
+        """
         warps = [warp for warp in self.slots if warp is not None]
-        if self.due or any(warp.under_way or not _is_stuck(warp) for warp in warps):
+        if self.due or any(self._is_under_way(warp) or not self._is_stuck(warp) for warp in warps):
             return None
         return [self._waiting(warp, warp.token) for warp in warps if warp.token is not None]
+
+    def held_loads(self) -> list[Held]:
+        """The loads that hooks would have to complete."""
+        return [
+            Held(
+                self.index * self.sm.slots + one.warp.slot,
+                one.warp.block.index,
+                one.warp.index,
+                one.instruction.pc,
+                one.sequence,
+            )
+            for _, one in sorted(self.held.items())
+        ]
+
+    def _is_under_way(self, warp: Warp) -> bool:
+        return any(issued.sequence not in self.held for issued in warp.under_way)
+
+    def _is_stuck(self, warp: Warp) -> bool:
+        if warp.token is not None or warp.at_barrier or warp.is_fenced or warp.head is None:
+            return True
+        return bool(warp.awaited())
 
     def _waiting(self, warp: Warp, token: int) -> Waiting:
         assert warp.head is not None
@@ -228,7 +255,11 @@ class StreamingMultiprocessor:
         elif access is None or access.sends_nothing:
             self._set_due(issued, ready + max(1, self.sm.dispatch_cycles))
         elif cycles := self._found_without_memory(issued, now):
-            self._set_due(issued, ready + cycles)
+            if cycles == HELD:
+                issued.ready = ready
+                self.held[issued.sequence] = issued
+            else:
+                self._set_due(issued, ready + cycles)
         else:
             issued.entered, issued.sends_from = now, ready + 1
             self.load_store.enter(issued)
@@ -240,6 +271,13 @@ class StreamingMultiprocessor:
         access = issued.step.access
         is_global_load = issued.instruction.kind == "load" and access is not None and access.space == "global"
         return self.hooks.load_lookup(issued, now) if is_global_load else 0
+
+    def _complete_load(self, load: int, cycles: int, now: int) -> None:
+        """A hook completes a held load."""
+        if load not in self.held:
+            raise TimingError(f"complete names load {load}, which load_lookup does not hold")
+        issued = self.held.pop(load)
+        self._set_due(issued, max(now, issued.ready) + max(1, cycles))
 
     def _set_due(self, issued: UnderWay, cycle: int) -> None:
         self._at(cycle, partial(self._results_are_there, issued))
@@ -294,7 +332,3 @@ class StreamingMultiprocessor:
         if issued.instruction.has_results:
             self.hooks.arrived(issued, now)
             self.hooks.written_back(issued, now)
-
-
-def _is_stuck(warp: Warp) -> bool:
-    return warp.token is not None or warp.at_barrier or warp.head is None

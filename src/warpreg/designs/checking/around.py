@@ -8,9 +8,10 @@ from typing import Any
 
 from warpreg.designs.checking import words
 from warpreg.designs.checking.kinds import Kind
-from warpreg.designs.checking.ranges import EVERYWHERE, MOST_CYCLES, MOST_VALUE
+from warpreg.designs.checking.ranges import MOST_CYCLES, MOST_VALUE, RECALLED
 from warpreg.designs.interface.hooks import HOOKS
-from warpreg.designs.interface.plan import ASKED, EXTRAS, WOKEN
+from warpreg.designs.interface.loads import HELD
+from warpreg.designs.interface.plan import ASKED, COMPLETED, EXTRAS, WOKEN
 from warpreg.jit.fault_record import fault_record
 from warpreg.jit.guards import fail, require
 from warpreg.jit.natives import Function
@@ -22,12 +23,12 @@ KNOWS_WIDTHS = ("plan_write", "issued", "collected", "produced", "arrived")
 """Hooks in which ``width`` may be called."""
 ANSWERS: Mapping[str, tuple[int, int]] = {
     "admit": (-1, MOST_VALUE),
-    "load_lookup": (0, MOST_CYCLES),
+    "load_lookup": (HELD, MOST_CYCLES),
     "priority": (-MOST_VALUE, MOST_VALUE),
     "owner": (-1, MOST_VALUE),
 }
 """The least and the greatest answer of a hook."""
-QUEUING = ("move", "extra", "wake", "lookup", "update")
+QUEUING = ("move", "extra", "wake", "lookup", "update", "complete")
 LOOPS = ("turn", "bounded")
 """Guards of loops."""
 
@@ -150,7 +151,7 @@ def _recall(warp: int, pc: int, count: int) -> None:
     if record[place] == _name(warp, pc) and count <= FULL:
         record[words.PLANNED] = record[place + 1]
         for row in range(count):
-            record[words.LEVELS + row] = EVERYWHERE
+            record[words.LEVELS + row] = RECALLED
 
 
 @noinline
@@ -224,6 +225,7 @@ def _end(plan: Any) -> None:
         _fits(plan.queued[EXTRAS], plan.extras.shape[0])
         _fits(plan.queued[WOKEN], plan.woken.size)
         _fits(plan.queued[ASKED], plan.asked.shape[0])
+        _fits(plan.queued[COMPLETED], plan.completed.shape[0])
 
 
 def _fits(queued: int, room: int) -> None:

@@ -16,10 +16,9 @@ from typing import Any, cast
 from warpreg.designs.checking import words
 from warpreg.designs.checking.around import Way, around
 from warpreg.designs.checking.ranges import MOST_LEVELS, ranges_of
-from warpreg.designs.checking.rewrite import ALONE, GUARD_OF, PLAN_MODULE, PREFIX, Rewriter
+from warpreg.designs.checking.rewrite import ALONE, GUARD_OF, PLAN_MODULES, PREFIX, Rewriter
 from warpreg.designs.checking.sites import Sites
 from warpreg.designs.errors import DesignError
-from warpreg.designs.interface import plan as plan_functions
 from warpreg.designs.interface.declaration import Declaration
 from warpreg.designs.interface.hooks import HOOKS, place
 from warpreg.jit.natives import native_of
@@ -35,8 +34,9 @@ def checked_hooks(name: str, declared: Declaration, hooks: Mapping[str, Function
     sites, number = Sites(), zlib.crc32(name.encode())
     places = {one: _place_of(hook, sites) for one, hook in hooks.items()}
     inside, planned = _rewritten(declared, hooks, sites)
-    if "width" in planned and not declared.widths:
-        raise DesignError(f"{name}: width requires DESIGN = Declaration(..., widths=True)")
+    for one, declares in (("width", "widths"), ("lane_address", "lanes")):
+        if one in planned and not getattr(declared, declares):
+            raise DesignError(f"{name}: {one} requires DESIGN = Declaration(..., {declares}=True)")
     in_two_hooks = {"plan_write", "produced"} <= hooks.keys()
     found = {}
     for index, one in enumerate(HOOKS):
@@ -66,8 +66,8 @@ def _rewritten(
     names: list[dict[str, Any]] = []
 
     def rewritten(function: FunctionType) -> FunctionType:
-        if function.__module__ == PLAN_MODULE:
-            return cast(FunctionType, vars(plan_functions).get(function.__name__, function))
+        if function.__module__ in PLAN_MODULES:
+            return cast(FunctionType, vars(PLAN_MODULES[function.__module__]).get(function.__name__, function))
         if native_of(function) is not None or function.__module__.startswith(NOT_REWRITTEN):
             return function
         rewriter = Rewriter(function, sites, ranges)

@@ -42,6 +42,8 @@ class Kind(enum.IntEnum):
     MANY = enum.auto()
     WIDTH = enum.auto()
     NO_WIDTH = enum.auto()
+    LOAD = enum.auto()
+    LANE = enum.auto()
 
 
 OUTSIDE = "{what} {value} is outside {low} to {high}"
@@ -58,7 +60,7 @@ WORDS = {
     Kind.FORGOTTEN_RESULT: "result operand {value} is not planned; call write, or nowhere(plan, operand)",
     Kind.MERGED: "merged operand {value} is not planned before for the same level",
     Kind.HELD: "register {value} of the register file is outside {low} to {high}, what a warp holds by residency",
-    Kind.QUEUE: "one call queues more than {high} extra accesses, tokens or accesses of tables",
+    Kind.QUEUE: "one call queues more than {high} extra accesses, tokens, accesses of tables or completed loads",
 }
 """By kind; the others are `OUTSIDE`."""
 NAMES = {

@@ -35,6 +35,9 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "update": {"plan": "asking", "table": "table", "index": "entry"},
     "now": {},
     "is_timed": {},
+    "this_load": {},
+    "complete": {"plan": "queue", "load": "load", "cycles": "completed"},
+    "lane_address": {"lane": "lane"},
 }  # fmt: skip
 """By plan function and parameter the kind of the argument."""
 DEFAULTS: Mapping[str, Mapping[str, int]] = {"move": {"register": UNSET, "warp": UNSET, "amount": 1}}
@@ -48,6 +51,8 @@ MOST_AMOUNT = 1 << 31
 MOST_VALUE = 1 << 40
 EVERYWHERE = -1
 """In place of the level of an operand: it is accessed nowhere."""
+RECALLED = -1 - (1 << MOST_LEVELS)
+"""In place of the level of a result in ``produced``: ``plan_write`` has planned it, and ``nowhere`` takes that back."""
 
 TABLE = int(Kind.TABLE)
 SOURCE, NO_SOURCE, RESULT, NO_RESULT = int(Kind.SOURCE), int(Kind.NO_SOURCE), int(Kind.RESULT), int(Kind.NO_RESULT)
@@ -76,6 +81,9 @@ def ranges_of(declared: Declaration) -> Mapping[str, tuple[Kind, int, int]]:
         "token": (Kind.TOKEN, 0, MOST_VALUE),
         "action": (Kind.ACTION, 0, 1),
         "entry": (Kind.ENTRY, 0, MOST_AMOUNT),
+        "load": (Kind.LOAD, 0, MOST_VALUE),
+        "completed": (Kind.CYCLES, 1, MOST_CYCLES),
+        "lane": (Kind.LANE, 0, 31),
     }
 
 
@@ -112,6 +120,9 @@ def unplanned(site: int, operand: Any) -> Any:
     row = operand - first
     if is_outside(row, count):
         _no_operand(site, NO_RESULT, RESULT, operand, first, count)
+    if record[words.LEVELS + row] == RECALLED and record[words.PLANNED + (row >> 6)] >> (row & 63) & 1:
+        record[words.LEVELS + row] = 0
+        return operand
     _plan_once(site, row, operand)
     record[words.LEVELS + row] = EVERYWHERE
     return operand

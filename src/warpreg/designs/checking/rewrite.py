@@ -25,12 +25,14 @@ from warpreg.designs.checking.ranges import ARGUMENTS, DEFAULTS, GUARDS, PLACES,
 from warpreg.designs.checking.sites import Sites
 from warpreg.designs.checking.sources import definition, remade
 from warpreg.designs.errors import DesignError
+from warpreg.designs.interface import loads, plan
 from warpreg.designs.interface.plan import ARRAYS
 from warpreg.jit.guards import LAST_SHIFT, at, fail, nonzero, only, plain, require, sized
 from warpreg.jit.natives import Function
 
-PLAN_MODULE = "warpreg.designs.interface.plan"
-INTERNAL = frozenset({*ARRAYS, "detailed", "turn", "queued", "woken"})
+PLAN_MODULES: Mapping[str, ModuleType] = {one.__name__: one for one in (plan, loads)}
+"""Modules of plan functions."""
+INTERNAL = frozenset({*ARRAYS, "detailed", "recall", "turn", "queued", "woken"})
 """Fields of a plan that its functions keep."""
 DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
 SHIFTS = (ast.LShift, ast.RShift)
@@ -332,7 +334,7 @@ class Rewriter(ast.NodeTransformer):
 
 
 def _is_plan_function(found: Any) -> bool:
-    return isinstance(found, FunctionType) and found.__module__ == PLAN_MODULE
+    return isinstance(found, FunctionType) and found.__module__ in PLAN_MODULES
 
 
 def _among(found: Any, functions: Iterable[Any]) -> bool:

@@ -17,6 +17,7 @@ from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.declaration import MRF, Declaration
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.hooks import hook
+from warpreg.designs.interface.loads import HELD, complete, lane_address, this_load
 from warpreg.designs.interface.parameters import NoParameters, parameter
 from warpreg.designs.interface.plan import (
     GO,
@@ -50,9 +51,10 @@ from warpreg.energy.array import ArraySpec
 from warpreg.energy.counts import Structure
 
 __all__ = [
-    "GO", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
+    "GO", "HELD", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
     "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure",
-    "Table", "change", "count", "extra", "hook", "index_in_block", "is_timed", "level", "lookup", "move", "now",
-    "nowhere", "pair_of", "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp", "read", "result_operands",
-    "scheduler_of", "sm_of", "source_operands", "thread_block", "update", "wake", "width", "write",
+    "Table", "change", "complete", "count", "extra", "hook", "index_in_block", "is_timed", "lane_address", "level",
+    "lookup", "move", "now", "nowhere", "pair_of", "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp",
+    "read", "result_operands", "scheduler_of", "sm_of", "source_operands", "this_load", "thread_block", "update",
+    "wake", "width", "write",
 ]  # fmt: skip

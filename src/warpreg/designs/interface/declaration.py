@@ -29,8 +29,8 @@ class Declaration:
     the program table alone, so counts follow from block visits; ``warp``: one warp, so replay can run warps one by one;
     ``scheduler``, ``sm``: other warps too.  ``levels`` starts with MRF.  ``events`` names the design's own counters,
     ``resources`` its own quantities that a timing run sums over cycles.  ``widths``: hooks ask for widths of values,
-    which runs record then; they differ from visit to visit, so ``static`` is no order for them.  ``source`` is a paper
-    and section.
+    which runs record then; they differ from visit to visit, so ``static`` is no order for them.  ``lanes``: hooks ask
+    for the addresses of lanes that are not affine.  ``source`` is a paper and section.
     """
 
     slot: Slot | tuple[Slot, ...]
@@ -42,6 +42,7 @@ class Declaration:
     uses: tuple[str, ...] = ()
     profile: bool = False
     widths: bool = False
+    lanes: bool = False
 
     @property
     def slots(self) -> tuple[Slot, ...]:

@@ -44,8 +44,14 @@ ASKED_TABLE, ASKED_INDEX, ASKED_ACTION = range(3)
 """Columns of an access of a table; the action is LOOKUPS or UPDATES."""
 LOOKUPS, UPDATES, CONFLICTS = range(3)
 """Columns of ``tables``; CONFLICTS: accesses that waited for a port."""
-EXTRAS, WOKEN, ASKED, REFUSED = range(4)
+COMPLETED_LOAD, COMPLETED_CYCLES = range(2)
+"""Columns of a held load that a hook completes."""
+EXTRAS, WOKEN, ASKED, REFUSED, COMPLETED = range(5)
 """Index of ``queued``."""
+LANES_AT, LANE_MASK = range(2)
+"""Index of ``lane_at``."""
+NOTHING_KEPT, KEEPS, RECALLS = range(3)
+"""What `Plan.recall` says of results that two hooks plan."""
 ALONE, FIRST, LATER = range(3)
 """Position of a design in a composition in which several designs plan operands."""
 VALUE, SINCE, INTEGRAL = range(3)
@@ -61,18 +67,25 @@ class Plan(NamedTuple):
 
     Instruction: ``mask`` of active lanes (in a replay: at the block's entry); ``datapath`` PRIVATE or SHARED; ``base``
     and ``stride``, the lane addresses of a memory instruction in bytes (0 in hooks of other instructions; ``stride`` is
-    IRREGULAR if the lanes are not affine); ``warp`` and ``sm`` of the call; ``cycle``, the clock.
+    IRREGULAR if the lanes are not affine); ``warp`` and ``sm`` of the call; ``cycle``, the clock; ``load``, the number
+    of the instruction in the order of issue of its SM, -1 without one (`warpreg.designs.interface.loads`).
 
     Details: ``detailed`` flag; ``first_source`` and ``first_result``, the operands of row 0; ``sources``
     int32[operands, 7] and ``results`` int32[operands, 2, 7] with columns LEVEL, BANK, CYCLES, MERGED, SLICES, ROW,
     GRANTED; ``extras`` int32[n, 4] with columns EXTRA_*; ``woken`` int64[n] tokens; ``asked`` int64[n, 3] accesses of
-    tables with columns ASKED_*; ``queued`` int64[4], the numbers of rows of extras, woken and asked, which exceed n if
-    more were requested so that the core can raise an error, and a mask of slices that the banks do not have;
-    ``levels`` int64[sms, resources, 3] with columns VALUE, SINCE, INTEGRAL.  If banks have slices, every core keeps
-    ``sources``.
+    tables with columns ASKED_*; ``completed`` int64[n, 2] held loads with columns COMPLETED_*; ``queued`` int64[5], the
+    numbers of rows of extras, woken, asked and completed, which exceed n if more were requested so that the core can
+    raise an error, and a mask of slices that the banks do not have; ``levels`` int64[sms, resources, 3] with columns
+    VALUE, SINCE, INTEGRAL.  If banks have slices, every core keeps ``sources``.
+
+    ``recall``: KEEPS in a design in which ``produced`` follows ``plan_write``: every core keeps ``results``; RECALLS in
+    its ``produced``, where they hold what was planned at issue.
 
     ``widths`` uint8: the width of result row ``r`` is at ``width_at[0] + r``.  A core for a design with widths sets
     ``width_at`` before it calls a hook for an instruction.
+
+    ``lanes`` int64: the addresses of the active lanes of an access that is not affine begin at ``lane_at[LANES_AT]``;
+    ``lane_at[LANE_MASK]`` names these lanes.  A core for a design with lanes sets ``lane_at`` in the same way.
 
     In a composition, ``first_level``, ``first_event``, ``first_resource`` and ``first_table`` are the offsets of the
     design's own indices.  If several designs plan operands, ``turn`` is FIRST or LATER (else ALONE), and the rows of
@@ -93,7 +106,9 @@ class Plan(NamedTuple):
     warp: int
     sm: int
     cycle: int
+    load: int
     detailed: int
+    recall: int
     first_source: int
     first_result: int
     sources: NDArray[np.int32]
@@ -101,10 +116,13 @@ class Plan(NamedTuple):
     extras: NDArray[np.int32]
     woken: NDArray[np.int64]
     asked: NDArray[np.int64]
+    completed: NDArray[np.int64]
     queued: NDArray[np.int64]
     levels: NDArray[np.int64]
     widths: NDArray[np.uint8]
     width_at: NDArray[np.int64]
+    lanes: NDArray[np.int64]
+    lane_at: NDArray[np.int64]
     turn: int
     first_level: int
     first_event: int
@@ -113,12 +131,13 @@ class Plan(NamedTuple):
 
 
 ARRAYS = (
-    "accesses", "spared", "moves", "events", "tables", "sources", "results", "extras", "woken", "asked", "queued",
-    "levels", "widths", "width_at",
+    "accesses", "spared", "moves", "events", "tables", "sources", "results", "extras", "woken", "asked", "completed",
+    "queued", "levels", "widths", "width_at", "lanes", "lane_at",
 )  # fmt: skip
 """Fields that are equal in all plans of a core; the others are numbers."""
 
 _of_instruction = replacing(*(name for name in Plan._fields if name not in ARRAYS))
+_recalling = replacing("recall")
 _of_part = replacing(
     "turn", "first_level", "first_event", "first_resource", "first_table", "first_source", "first_result"
 )
@@ -136,7 +155,7 @@ def blank_plan(
 ) -> Plan:
     """An empty plan for instructions of at most these numbers of source and result operands.
 
-    One call may request up to ``queue`` extra accesses, tokens and accesses of tables each.
+    One call may request up to ``queue`` extra accesses, tokens, accesses of tables and completed loads each.
     """
     return Plan(
         accesses=np.zeros(levels * 4, np.int64),
@@ -149,10 +168,13 @@ def blank_plan(
         extras=np.zeros((queue, 4), np.int32),
         woken=np.zeros(queue, np.int64),
         asked=np.zeros((queue, 3), np.int64),
-        queued=np.zeros(4, np.int64),
+        completed=np.zeros((queue, 2), np.int64),
+        queued=np.zeros(5, np.int64),
         levels=np.zeros((sms, resources, 3), np.int64),
         widths=np.zeros(0, np.uint8),
         width_at=np.zeros(1, np.int64),
+        lanes=np.zeros(0, np.int64),
+        lane_at=np.zeros(2, np.int64),
         **({name: 0 for name in Plan._fields if name not in ARRAYS} | {"slices": 1}),
     )
 
@@ -162,7 +184,7 @@ def counting_plan(
 ) -> Plan:
     """The plan of a core that keeps only counts."""
     plan: Plan = _of_instruction(
-        blank, slices, mask, datapath, 0, 0, warp, sm, 0, 0, first_source, first_result, 0, 0, 0, 0, 0
+        blank, slices, mask, datapath, 0, 0, warp, sm, 0, -1, 0, 0, first_source, first_result, 0, 0, 0, 0, 0
     )
     return plan
 
@@ -177,14 +199,22 @@ def detailed_plan(
     warp: int,
     sm: int,
     cycle: int,
+    load: int,
     first_source: int,
     first_result: int,
 ) -> Plan:
     """The plan of a core that keeps the details."""
     plan: Plan = _of_instruction(
-        blank, slices, mask, datapath, base, stride, warp, sm, cycle, 1, first_source, first_result, 0, 0, 0, 0, 0
-    )
+        blank, slices, mask, datapath, base, stride, warp, sm, cycle, load, 1, 0, first_source, first_result, 0, 0, 0,
+        0, 0,
+    )  # fmt: skip
     return plan
+
+
+def recalling_plan(plan: Plan, recall: int) -> Plan:
+    """The plan for a hook of a design in which ``produced`` follows ``plan_write``: KEEPS or RECALLS."""
+    found: Plan = _recalling(plan, recall)
+    return found
 
 
 def plan_of_part(
@@ -258,7 +288,7 @@ def write(
     ``bank``, ``cycles``, ``slices`` and ``row`` as in `read`.
     """
     _check_slices(plan, slices)
-    if plan.detailed or plan.turn:
+    if plan.detailed or plan.turn or plan.recall:
         place = operand - plan.first_result
         banked = plan.results[place, IN_BANKS, LEVEL]
         if plan.turn == LATER and (banked != UNSET or plan.results[place, ELSEWHERE, LEVEL] != UNSET):
@@ -276,7 +306,15 @@ def write(
 
 
 def nowhere(plan: Plan, operand: int) -> None:
-    """The operand that the hook plans is accessed nowhere."""
+    """The operand that the hook plans is accessed nowhere.
+
+    In ``produced``, this takes back what ``plan_write`` has planned of the result; `write` may then plan it anew.  A
+    later design of a composition takes back writes of the register file only.
+    """
+    if plan.recall == RECALLS:
+        place = operand - plan.first_result
+        _take_back_result(plan, plan.results[place, IN_BANKS])
+        _take_back_result(plan, plan.results[place, ELSEWHERE])
 
 
 def move(plan: Plan, source: int, target: int, register: int = UNSET, warp: int = UNSET, amount: int = 1) -> None:
@@ -434,6 +472,19 @@ def _take_back(plan: Plan, source: NDArray[np.int32]) -> None:
             plan.spared[index] -= _left_out(plan, source[SLICES])
     elif plan.slices > 1:
         plan.spared[index] += _width(plan, source[GRANTED])
+
+
+def _take_back_result(plan: Plan, result: NDArray[np.int32]) -> None:
+    """A result is not written where ``plan_write`` has planned it."""
+    level = result[LEVEL]
+    if level == UNSET or (plan.turn == LATER and level != 0):
+        return
+    index = (level * 2 + WRITE) * 2 + plan.datapath
+    plan.accesses[index] -= 1
+    if plan.slices > 1:
+        plan.spared[index] -= _left_out(plan, result[SLICES])
+    for column in range(OPERAND_COLUMNS):
+        result[column] = UNSET
 
 
 def _spare(plan: Plan, level: int, action: int, slices: int) -> None:

@@ -12,6 +12,7 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.interface import Declaration
 from warpreg.designs.interface.declaration import field_of
 from warpreg.designs.interface.hooks import HOOKS, is_hook
+from warpreg.designs.interface.loads import lane_address
 from warpreg.designs.interface.plan import width
 from warpreg.designs.interface.returns import check_returns
 
@@ -42,7 +43,7 @@ def check(path: Path, text: str, module: ModuleType) -> Declaration:
     for name, node in definitions.items():
         if isinstance(node, ast.FunctionDef):
             _check_function(path, name, node, getattr(module, name, None))
-    _check_widths(path, tree, module, declaration)
+    _check_requests(path, tree, module, declaration)
     has_state = "State" in definitions or "init" in definitions
     if has_state and not (hasattr(module, "State") and "init" in definitions):
         present, missing = ("State", "init") if "State" in definitions else ("init", "State")
@@ -59,11 +60,14 @@ def check(path: Path, text: str, module: ModuleType) -> Declaration:
     return declaration
 
 
-def _check_widths(path: Path, tree: ast.Module, module: ModuleType, declaration: Declaration) -> None:
-    """Only a design that declares widths is fed with them."""
-    for node in () if declaration.widths else ast.walk(tree):
-        if isinstance(node, ast.Call) and _called(node.func, module) is width:
-            raise DesignError(f"{path}:{node.lineno}: width requires DESIGN = Declaration(..., widths=True)")
+def _check_requests(path: Path, tree: ast.Module, module: ModuleType, declaration: Declaration) -> None:
+    """Only a design that declares widths, or lanes, is fed with them."""
+    for function, declares in ((width, "widths"), (lane_address, "lanes")):
+        for node in () if getattr(declaration, declares) else ast.walk(tree):
+            if isinstance(node, ast.Call) and _called(node.func, module) is function:
+                raise DesignError(
+                    f"{path}:{node.lineno}: {function.__name__} requires DESIGN = Declaration(..., {declares}=True)"
+                )
 
 
 def _called(function: ast.expr, module: ModuleType) -> object:

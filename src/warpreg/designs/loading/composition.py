@@ -197,6 +197,7 @@ def compose(designs: Sequence[Design]) -> Composition:
         resources=tuple(resources.names),
         profile=any(one.profile for one in declarations),
         widths=any(one.widths for one in declarations),
+        lanes=any(one.lanes for one in declarations),
     )
     module = ModuleType(f"warpreg_composition_{name}")
     fields = tuple(field_of(part.name) for part in parts)

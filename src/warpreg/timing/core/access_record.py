@@ -3,7 +3,8 @@
 word 0   mask of active lanes | space << 32 | transactions << 40
 word 1   base address: of lane 0 if the addresses are affine, else of the first active lane
 word 2   stride from lane to lane in bytes, or IRREGULAR
-then, in global, local and texture space, ``transactions`` words of line address | sectors
+then, in global, local and texture space, ``transactions`` words of line address | sectors; for a design that asks for
+lanes, if the stride is IRREGULAR, the address of each active lane
 """
 
 from __future__ import annotations

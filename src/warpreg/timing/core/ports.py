@@ -23,6 +23,7 @@ from warpreg.timing.core.columns.typed import (
     UnitsRow,
     WarpRow,
 )
+from warpreg.timing.core.inflight import schedule
 from warpreg.timing.core.state import Core
 
 
@@ -278,5 +279,10 @@ def prefer(c: Core, d: Any, sm: SmRow, scheduler: int, ready: int, now: int) -> 
 
 
 def load_lookup(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
-    """Cycles until a load that does not use memory is complete; 0: it uses memory."""
+    """Cycles until a load that does not use memory is complete; 0: it uses memory; HELD: until a hook completes it."""
     return 0
+
+
+def wait_without_memory(c: Core, sm: SmRow, op: OpRow, ready: int, cycles: int, now: int) -> None:
+    """A memory instruction does not enter the queue: its results follow ``cycles`` cycles after its operands."""
+    schedule(c, sm, op, ready + cycles, now)

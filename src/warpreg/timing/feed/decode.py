@@ -46,7 +46,17 @@ of generic addresses; the thread block to stop at; basic blocks of the kernel.
 """
 
 LONGEST_RECORD = record.HEADER_WORDS + 512
-"""Largest record in words: 32 lanes of up to 32 bytes in local memory access 256 lines."""
+"""Largest record in words: 32 lanes of up to 32 bytes in local memory access 256 lines; their addresses may follow."""
+
+
+def keeps_lanes() -> bool:
+    """Whether the addresses of lanes that are not affine follow the transactions; a constant of the compiled loop."""
+    return False
+
+
+def lanes_are_kept() -> bool:
+    """In place of `keeps_lanes`."""
+    return True
 
 
 def append(
@@ -131,7 +141,16 @@ def _append_one(
     state[ACCESSES] = start
     if found >> record.SPACE_SHIFT & 255 not in (SHARED, CONSTANT):
         state[ACCESSES] += found >> record.TRANSACTIONS_SHIFT
+        if keeps_lanes() and stride == record.IRREGULAR:
+            _append_lanes(lanes, count, state, out)
     return True
+
+
+def _append_lanes(lanes: Words, count: int, state: Words, out: Words) -> None:
+    """Append the addresses of the active lanes to the record; in local memory, their offsets."""
+    for lane in range(count):
+        out[state[ACCESSES] + lane] = lanes[lane]
+    state[ACCESSES] += count
 
 
 def _regular(

@@ -79,19 +79,29 @@ class ThreadBlocks:
 
 
 def feed(
-    run: RecordedRun, kernel: Kernel, *, banks: int = 32, bank_bytes: int = 4, frames: int = 4096, end: int = ALL_BLOCKS
+    run: RecordedRun,
+    kernel: Kernel,
+    *,
+    banks: int = 32,
+    bank_bytes: int = 4,
+    frames: int = 4096,
+    end: int = ALL_BLOCKS,
+    lanes: bool = False,
 ) -> Iterator[ThreadBlocks]:
     """The thread blocks of a run in order, in batches, up to index ``end``, exclusive.
 
     Shared memory has ``banks`` (a power of two) of ``bank_bytes``, 4 or 8.  Thread blocks whose indices differ by
-    ``frames`` use the same local memory.  Raises TimingError if the path or the addresses, as far as they are read, do
-    not match ``kernel``, and if no addresses were recorded.
+    ``frames`` use the same local memory.  ``lanes``: records have the addresses of lanes that
+    are not affine.  Raises TimingError if the path or the addresses, as far as they are read, do not match ``kernel``,
+    and if no addresses were recorded.
     """
-    return _Feed(run, kernel, banks, bank_bytes, frames, end).batches()
+    return _Feed(run, kernel, banks, bank_bytes, frames, end, lanes).batches()
 
 
 class _Feed:
-    def __init__(self, run: RecordedRun, kernel: Kernel, banks: int, bank_bytes: int, frames: int, end: int) -> None:
+    def __init__(
+        self, run: RecordedRun, kernel: Kernel, banks: int, bank_bytes: int, frames: int, end: int, lanes: bool
+    ) -> None:
         x, y, z = run.header["block"]
         self.kernel = kernel
         self.warps = -(-x * y * z // 32)
@@ -114,6 +124,8 @@ class _Feed:
             loop.opened_streams: bare(widths(streams)),
             loop.opened_batch: bare(widths(batch)),
         }
+        if lanes:
+            opened[decode.keeps_lanes] = decode.lanes_are_kept
         self._split = Recipe(loop.split, opened).build((streams, batch))
 
     def batches(self) -> Iterator[ThreadBlocks]:

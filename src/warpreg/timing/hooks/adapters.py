@@ -49,8 +49,13 @@ def bank_slices() -> int:
     return 1
 
 
-def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, base: int, stride: int, now: int) -> Plan:
-    """A plan for a hook; ``pc`` is NONE if the hook belongs to no instruction."""
+def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, access: int, load: int, now: int) -> Plan:
+    """A plan for a hook.
+
+    NONE is the ``pc`` if the hook belongs to no instruction, its ``access`` record without one, and its number ``load``
+    if it has not issued.
+    """
+    see_lanes(c, d, access)
     datapath = 0
     first_source = 0
     first_result = 0
@@ -58,9 +63,14 @@ def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, base: in
         datapath = d.program.datapath[pc]
         first_source = d.program.source_start[pc]
         first_result = d.program.result_start[pc]
+    base, stride = record_base(c, access), record_stride(c, access)
     return detailed_plan(
-        d.plan, bank_slices(), mask, datapath, base, stride, number, sm, now, first_source, first_result
+        d.plan, bank_slices(), mask, datapath, base, stride, number, sm, now, load, first_source, first_result
     )
+
+
+def see_lanes(c: Core, d: Any, access: int) -> None:
+    """A hook is called for an instruction with this access record: say where the addresses of its lanes are."""
 
 
 def see_widths(c: Core, d: Any, op: OpRow) -> None:
@@ -83,7 +93,12 @@ def settle(c: Core, d: Any, sm: SmRow, now: int) -> int:
     """
     if d.queued[EXTRAS] != 0 or d.queued[WOKEN] != 0:
         _settle_queued(c, d, sm, now)
+    complete_loads(c, d, sm, now)
     return serve_tables(c, d, sm, now)
+
+
+def complete_loads(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    """Complete the held loads that a hook has named."""
 
 
 def serve_tables(c: Core, d: Any, sm: SmRow, now: int) -> int:
@@ -171,7 +186,7 @@ def tell_start(c: Core, d: Any, sm: SmRow, number: int, now: int) -> None:
 
 
 def call_start(c: Core, d: Any, sm: SmRow, number: int, now: int) -> None:
-    warp_start(d.state, d.program, number, plan_of(c, d, sm, number, NONE, 0, 0, 0, now))
+    warp_start(d.state, d.program, number, plan_of(c, d, sm, number, NONE, 0, NONE, NONE, now))
     settle(c, d, sm, now)
 
 
@@ -205,7 +220,7 @@ def plan_write(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
 def call_plan_reads(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
     access = c.rows[op, ops.RECORD]
     mask = c.rows[op, ops.MASK]
-    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, access), record_stride(c, access), now)
+    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, access, c.rows[op, ops.SEQUENCE], now)
     forget(d.sources, d.program.source_start[pc + 1] - d.program.source_start[pc])
     plan_reads(d.state, d.program, number_of(c, warp), pc, plan)
     await_lookups(c, op, settle(c, d, sm, now))
@@ -277,7 +292,7 @@ def ideal_cycles(c: Core, d: Any, op: OpRow, pc: Pc) -> int:
 def call_plan_write(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, op: OpRow, now: int) -> None:
     access = c.rows[op, ops.RECORD]
     mask = c.rows[op, ops.MASK]
-    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, access), record_stride(c, access), now)
+    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, access, c.rows[op, ops.SEQUENCE], now)
     first = d.program.result_start[pc]
     see_widths(c, d, op)
     forget(d.results, d.program.result_start[pc + 1] - first)
@@ -333,7 +348,7 @@ def admit(state: Any, program: Any, warp: int, pc: int, plan: Any) -> int:
 def call_admit(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> int:
     access = c.rows[warp, warps.ACCESS] if c.code[pc, code.KIND] != record.NO_ACCESS else NONE
     mask = c.rows[warp, warps.MASK]
-    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, access), record_stride(c, access), now)
+    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, access, NONE, now)
     answer = admit(d.state, d.program, number_of(c, warp), pc, plan)
     settle(c, d, sm, now)
     return answer
@@ -365,7 +380,7 @@ def activated(state: Any, program: Any, warp: int, plan: Any) -> None:
 
 
 def call_activated(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
-    plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, 0, 0, now)
+    plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, NONE, NONE, now)
     activated(d.state, d.program, number_of(c, warp), plan)
     settle(c, d, sm, now)
 
@@ -375,7 +390,7 @@ def suspended(state: Any, program: Any, warp: int, plan: Any) -> None:
 
 
 def call_suspended(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
-    plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, 0, 0, now)
+    plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, NONE, NONE, now)
     suspended(d.state, d.program, number_of(c, warp), plan)
     settle(c, d, sm, now)
 
@@ -385,7 +400,7 @@ def warp_end(state: Any, program: Any, warp: int, plan: Any) -> None:
 
 
 def call_warp_end(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
-    plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, 0, 0, now)
+    plan = plan_of(c, d, sm, number_of(c, warp), NONE, 0, NONE, NONE, now)
     warp_end(d.state, d.program, number_of(c, warp), plan)
     settle(c, d, sm, now)
 
@@ -395,7 +410,7 @@ def block_start(state: Any, program: Any, sm: int, plan: Any) -> None:
 
 
 def call_block_start(c: Core, d: Any, sm: SmRow, now: int) -> None:
-    plan = plan_of(c, d, sm, NONE, NONE, 0, 0, 0, now)
+    plan = plan_of(c, d, sm, NONE, NONE, 0, NONE, NONE, now)
     block_start(d.state, d.program, sm, plan)
     settle(c, d, sm, now)
 
@@ -405,7 +420,7 @@ def block_end(state: Any, program: Any, sm: int, plan: Any) -> None:
 
 
 def call_block_end(c: Core, d: Any, sm: SmRow, now: int) -> None:
-    plan = plan_of(c, d, sm, NONE, NONE, 0, 0, 0, now)
+    plan = plan_of(c, d, sm, NONE, NONE, 0, NONE, NONE, now)
     block_end(d.state, d.program, sm, plan)
     settle(c, d, sm, now)
 
@@ -413,23 +428,11 @@ def call_block_end(c: Core, d: Any, sm: SmRow, now: int) -> None:
 # Memory.
 
 
-def load_lookup(state: Any, program: Any, warp: int, pc: int, base: int, stride: int, mask: int, plan: Any) -> int:
-    """Placeholder for the design's hook."""
-    return 0
-
-
-def call_load_lookup(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
+def plan_of_access(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> Plan:
+    """A plan for a hook that is for an access to memory: its mask is that of the record."""
     access = c.rows[op, ops.RECORD]
-    pc = c.rows[op, ops.PC]
-    head = c.slab[access]
-    if c.code[pc, code.KIND] != record.LOAD or head >> record.SPACE_SHIFT & 255 != record.GLOBAL:
-        return 0
-    number = number_of(c, c.rows[op, ops.WARP])
-    base, stride = c.slab[access + 1], c.slab[access + 2]
-    plan = plan_of(c, d, sm, number, pc, c.rows[op, ops.MASK], base, stride, now)
-    answer = load_lookup(d.state, d.program, number, pc, base, stride, head & 0xFFFFFFFF, plan)
-    settle(c, d, sm, now)
-    return answer
+    number, mask = number_of(c, c.rows[op, ops.WARP]), c.slab[access] & 0xFFFFFFFF
+    return plan_of(c, d, sm, number, c.rows[op, ops.PC], mask, access, c.rows[op, ops.SEQUENCE], now)
 
 
 def memory_issued(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
@@ -437,10 +440,9 @@ def memory_issued(state: Any, program: Any, warp: int, pc: int, plan: Any) -> No
 
 
 def call_memory_issued(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
-    access = c.rows[op, ops.RECORD]
     pc = c.rows[op, ops.PC]
     number = number_of(c, c.rows[op, ops.WARP])
-    plan = plan_of(c, d, sm, number, pc, c.rows[op, ops.MASK], c.slab[access + 1], c.slab[access + 2], now)
+    plan = plan_of_access(c, d, sm, op, now)
     memory_issued(d.state, d.program, number, pc, plan)
     settle(c, d, sm, now)
 
@@ -450,10 +452,9 @@ def memory_returned(state: Any, program: Any, warp: int, pc: int, cycles: int, p
 
 
 def call_memory_returned(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
-    access = c.rows[op, ops.RECORD]
     pc = c.rows[op, ops.PC]
     number = number_of(c, c.rows[op, ops.WARP])
-    plan = plan_of(c, d, sm, number, pc, c.rows[op, ops.MASK], c.slab[access + 1], c.slab[access + 2], now)
+    plan = plan_of_access(c, d, sm, op, now)
     memory_returned(d.state, d.program, number, pc, now - c.rows[op, ops.SENT_AT], plan)
     settle(c, d, sm, now)
 
@@ -467,7 +468,9 @@ def call_arrived(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     if d.program.long_latency[pc] != 0:
         see_widths(c, d, op)
         number = number_of(c, c.rows[op, ops.WARP])
-        arrived(d.state, d.program, number, pc, plan_of(c, d, sm, number, pc, c.rows[op, ops.MASK], 0, 0, now))
+        access = c.rows[op, ops.RECORD]
+        plan = plan_of(c, d, sm, number, pc, c.rows[op, ops.MASK], access, c.rows[op, ops.SEQUENCE], now)
+        arrived(d.state, d.program, number, pc, plan)
         settle(c, d, sm, now)
 
 
@@ -484,7 +487,7 @@ def call_written_back(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     warp = c.rows[op, ops.WARP]
     access = c.rows[op, ops.RECORD]
     mask = c.rows[op, ops.MASK]
-    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, record_base(c, access), record_stride(c, access), now)
+    plan = plan_of(c, d, sm, number_of(c, warp), pc, mask, access, c.rows[op, ops.SEQUENCE], now)
     head = c.rows[warp, warps.HEAD]
     following = NONE
     if head != NONE and c.code[head, code.KIND] != record.NO_ACCESS:
@@ -514,7 +517,6 @@ HOOKED: Mapping[str, Mapping[Function, Function]] = {
     "warp_end": {ports.warp_end: call_warp_end},
     "block_start": {ports.block_start: call_block_start},
     "block_end": {ports.block_end: call_block_end},
-    "load_lookup": {ports.load_lookup: call_load_lookup},
     "memory_issued": {ports.memory_issued: call_memory_issued},
     "memory_returned": {ports.memory_returned: call_memory_returned},
     "arrived": {ports.arrived: call_arrived},

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from warpreg.designs.interface.plan import MERGED, UNSET, Plan, forget
+from warpreg.designs.interface.plan import MERGED, RECALLS, UNSET, Plan, forget, recalling_plan
 from warpreg.jit.natives import Function
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.columns import clock, code, machine, ops
@@ -23,11 +23,10 @@ from warpreg.timing.hooks import adapters
 
 def plan_of_op(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> Plan:
     """A plan for a hook that is for an instruction under way."""
-    access = c.rows[op, ops.RECORD]
-    base, stride = adapters.record_base(c, access), adapters.record_stride(c, access)
+    access, load = c.rows[op, ops.RECORD], c.rows[op, ops.SEQUENCE]
     number = number_of(c, c.rows[op, ops.WARP])
     adapters.see_widths(c, d, op)
-    return adapters.plan_of(c, d, sm, number, c.rows[op, ops.PC], c.rows[op, ops.MASK], base, stride, now)
+    return adapters.plan_of(c, d, sm, number, c.rows[op, ops.PC], c.rows[op, ops.MASK], access, load, now)
 
 
 # An instruction issues.
@@ -152,11 +151,16 @@ def call_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     if count == 0:
         return
     warp = c.rows[op, ops.WARP]
-    plan = plan_of_op(c, d, sm, op, now)
+    plan = recalling(plan_of_op(c, d, sm, op, now))
     recall_results(c, d, op, count)
     produced(d.state, d.program, number_of(c, warp), pc, plan)
     adapters.settle(c, d, sm, now)
     adapters.note_results(c, d, warp, pc, op)
+
+
+def recalling(plan: Plan) -> Plan:
+    """The plan for ``produced``."""
+    return plan
 
 
 def recall_results(c: Core, d: Any, op: OpRow, count: int) -> None:
@@ -165,6 +169,10 @@ def recall_results(c: Core, d: Any, op: OpRow, count: int) -> None:
 
 
 # The same behind ``plan_write``.
+
+
+def recalling_planned(plan: Plan) -> Plan:
+    return recalling_plan(plan, RECALLS)
 
 
 def keep_planned(c: Core, d: Any, op: OpRow, count: int) -> None:
@@ -206,6 +214,7 @@ TOGETHER: Mapping[frozenset[str], Mapping[Function, Function]] = {
     },
     frozenset({"plan_write", "produced"}): {
         adapters.keep_results: keep_planned,
+        recalling: recalling_planned,
         recall_results: recall_planned,
     },
 }

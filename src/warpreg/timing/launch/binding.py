@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -39,7 +39,8 @@ from warpreg.timing.core import ports
 from warpreg.timing.core.columns import machine as machine_columns
 from warpreg.timing.core.columns.typed import array_of
 from warpreg.timing.core.state import Core
-from warpreg.timing.hooks import adapters, operand_events, table_access
+from warpreg.timing.hooks import adapters, held_loads, operand_events, table_access
+from warpreg.timing.hooks import lanes as lane_feed
 from warpreg.timing.hooks import widths as width_feed
 from warpreg.timing.launch.compile import CoreRecipe, Entry
 from warpreg.timing.memory import Memory
@@ -54,8 +55,10 @@ from warpreg.timing.sm import (
 )
 
 OPERAND_PATH = ("collect", "is_collecting", "may_refuse", "refuses", "waits_for", "take", "result_word")
+HOOK_MODULES: Sequence[Any] = (adapters, held_loads, operand_events)
+"""Modules with placeholders of hooks and with what takes the place of ports where a design defines them."""
 QUEUE = 64
-"""Extra accesses, and woken tokens, that one call of a hook may request."""
+"""Extra accesses, woken tokens and completed loads that one call of a hook may request."""
 
 
 def _yes(c: Any) -> bool:
@@ -90,6 +93,7 @@ class Behaviour:
     resources: int = 0
     order: Order = "warp"
     widths: bool = False
+    lanes: bool = False
     banks: Banks = UNSLICED
     tables: Mapping[int, Table] = field(default_factory=dict)
     collectors: Collectors | None = None
@@ -181,8 +185,9 @@ class Outside:
         )
 
     def _plan_for(self, core: Core) -> Plan:
-        """The blank plan; with the bytes of the core's records where widths stand behind them."""
-        return self.plan._replace(widths=core.slab.view(np.uint8)) if self.behaviour.widths else self.plan
+        """The blank plan; with the core's records where widths or the addresses of lanes stand behind them."""
+        plan = self.plan._replace(widths=core.slab.view(np.uint8)) if self.behaviour.widths else self.plan
+        return plan._replace(lanes=core.slab) if self.behaviour.lanes else plan
 
     def _kept_for(self, core: Core) -> NDArray[np.int32]:
         """Room for what is planned of the results of all instructions under way, where two hooks plan them."""
@@ -195,7 +200,7 @@ class Outside:
     def entry(self, core: Core, mode: Mode) -> Entry:
         """The entry point of the core for these arguments."""
         replaced: dict[Any, Any] = {**memory.in_place_of_ports(self.system), **self._path()}
-        modules = {name: module for module in (adapters, operand_events) for name in module.HOOKED}
+        modules = {name: module for module in HOOK_MODULES for name in module.HOOKED}
         called = {name: out_of_line(hook) for name, hook in self.behaviour.hooks.items() if name in modules}
         if self.has_design:
             replaced |= adapters.ALWAYS
@@ -207,6 +212,8 @@ class Outside:
             replaced |= adapters.THREAD_BLOCKS
         if self.behaviour.widths:
             replaced |= width_feed.FED
+        if self.behaviour.lanes:
+            replaced |= lane_feed.FED
         for names, functions in operand_events.TOGETHER.items():
             replaced |= functions if called.keys() >= names else {}
         return CoreRecipe(replaced | self._sharing() | self._lookups() | self._owned(), called, mode).build(

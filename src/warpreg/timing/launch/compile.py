@@ -44,6 +44,7 @@ class Designs(NamedTuple):
     extras: NDArray[Any]
     woken: NDArray[Any]
     asked: NDArray[Any]
+    completed: NDArray[Any]
     queued: NDArray[Any]
     kept: NDArray[Any]
     tables: NDArray[Any]
@@ -83,7 +84,7 @@ def with_designs(
 ) -> int:
     """Run the core with designs."""
     sources, results, queued = plan.sources, plan.results, plan.queued
-    queues = plan.extras, plan.woken, plan.asked
+    queues = plan.extras, plan.woken, plan.asked, plan.completed
     d = Designs(program, state, resets, plan, sources, results, *queues, queued, kept, tables, table_banks)
     return core(opened_core(c), opened_memory(memory), by_reference(d))
 

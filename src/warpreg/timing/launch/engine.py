@@ -20,6 +20,7 @@ from warpreg.timing.feed.kernel_table import table
 from warpreg.timing.launch import allocate
 from warpreg.timing.launch.binding import QUEUE, Outside
 from warpreg.timing.launch.deadlock import TOLD, Waiting, no_progress
+from warpreg.timing.launch.held_loads import held_loads, never_completed
 from warpreg.timing.launch.load_blocks import more_blocks
 
 ROOM_FOR_HOOKS = 4 * QUEUE
@@ -77,13 +78,20 @@ class Engine:
             elif status == DONE:
                 break
             elif status == OVERFLOWED:
-                raise TimingError(
-                    f"design {self._outside.behaviour.name}: hooks asked for more than the core has room for: more "
-                    f"than {QUEUE} extra accesses or tokens in one call, or too much in one cycle"
-                )
+                raise self._refusal()
             else:
                 raise self._stuck()
         self._outside.check()
+
+    def _refusal(self) -> TimingError:
+        """The error for what hooks did wrong."""
+        design, found = self._outside.behaviour.name, int(self.core.clock[clock.OVERFLOW])
+        if found < 0:
+            return TimingError(f"design {design}: complete names load {-1 - found}, which load_lookup does not hold")
+        return TimingError(
+            f"design {design}: hooks asked for more than the core has room for: more than {QUEUE} extra accesses, "
+            f"tokens or completed loads in one call, or too much in one cycle"
+        )
 
     def _feed(self) -> None:
         """Load more thread blocks; after the last one, set their total number."""
@@ -106,6 +114,8 @@ class Engine:
         present = np.flatnonzero(slots[warps.PRESENT]).tolist()
         waiting = [self._waiting(slots, one) for one in present if slots[warps.STOP][one] == warps.AT_TOKEN]
         cycle = int(sms_of(table, m)[sms.STEPPED].max())
+        if held := held_loads(self.core):
+            return never_completed(self.kernel, self._outside.behaviour.name, cycle, held)
         if waiting:
             return no_progress(self.kernel, self._outside.behaviour.name, cycle, waiting)
         found = ", ".join(f"warp {one} at instruction {slots[warps.HEAD][one]}" for one in present[:TOLD])

@@ -102,7 +102,9 @@ def timed(
     _check_cooperative(launch, machine, place.blocks)
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms, place.blocks * launch.shared_bytes))
     end = ALL_BLOCKS if window is None else window.first + window.count
-    blocks: Iterable[ThreadBlocks] = feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks, end=end)
+    blocks: Iterable[ThreadBlocks] = feed(
+        launch.trace, launch.kernel, banks=machine.shared_memory.banks, end=end, lanes=behaviour.lanes
+    )
     if behaviour.widths:
         reader = WidthReader(launch.trace, places(launch.kernel, kernel), f"design {behaviour.name}", mode)
         blocks = with_widths(blocks, launch.trace, reader, mode)
@@ -157,6 +159,7 @@ def _prepared(
         len(design.declaration.resources),
         design.declaration.order,
         design.declaration.widths,
+        design.declaration.lanes,
         banks_of(design, values, machine),
         design.tables(values, machine),
         collectors_of(design, values, machine, program),

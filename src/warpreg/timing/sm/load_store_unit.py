@@ -34,8 +34,8 @@ def begin(c: Core, d: Any, sm: SmRow, op: OpRow, later: int, now: int) -> None:
         return
     to_send = _to_send(c, op)
     cycles = ports.load_lookup(c, d, sm, op, now) if to_send > 0 else max(1, dispatch)
-    if cycles > 0:
-        schedule(c, sm, op, ready + cycles, now)
+    if cycles != 0:
+        ports.wait_without_memory(c, sm, op, ready, cycles, now)
         return
     c.rows[op, ops.TO_SEND] = to_send
     c.rows[op, ops.CURSOR] = c.rows[op, ops.RECORD] + record.HEADER_WORDS

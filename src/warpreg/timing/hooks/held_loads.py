@@ -1,0 +1,95 @@
+"""Look-up of global loads, and loads that wait without memory until a hook completes them.
+
+Like `warpreg.timing.hooks.adapters`.  The held loads of an SM are a list, which is searched by sequence number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from warpreg.designs.interface.plan import COMPLETED, COMPLETED_CYCLES, COMPLETED_LOAD
+from warpreg.jit.natives import Function
+from warpreg.jit.noinline import noinline
+from warpreg.timing.core import access_record as record
+from warpreg.timing.core import ports
+from warpreg.timing.core.columns import clock, code, ops, sms
+from warpreg.timing.core.columns.typed import NONE, OpRow, SmRow
+from warpreg.timing.core.inflight import schedule
+from warpreg.timing.core.rows import number_of
+from warpreg.timing.core.state import Core
+from warpreg.timing.hooks import adapters
+
+
+def load_lookup(state: Any, program: Any, warp: int, pc: int, base: int, stride: int, mask: int, plan: Any) -> int:
+    """Placeholder for the design's hook."""
+    return 0
+
+
+def call_load_lookup(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> int:
+    access = c.rows[op, ops.RECORD]
+    pc = c.rows[op, ops.PC]
+    head = c.slab[access]
+    if c.code[pc, code.KIND] != record.LOAD or head >> record.SPACE_SHIFT & 255 != record.GLOBAL:
+        return 0
+    number = number_of(c, c.rows[op, ops.WARP])
+    base, stride = c.slab[access + 1], c.slab[access + 2]
+    plan = adapters.plan_of_access(c, d, sm, op, now)
+    answer = load_lookup(d.state, d.program, number, pc, base, stride, head & 0xFFFFFFFF, plan)
+    adapters.settle(c, d, sm, now)
+    return answer
+
+
+def wait_without_memory(c: Core, sm: SmRow, op: OpRow, ready: int, cycles: int, now: int) -> None:
+    if cycles > 0:
+        schedule(c, sm, op, ready + cycles, now)
+        return
+    c.rows[op, ops.READY_AT] = ready
+    c.rows[op, ops.NEXT] = c.table[sm, sms.HELD]
+    c.table[sm, sms.HELD] = op
+
+
+def complete_loads(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    if d.queued[COMPLETED] != 0:
+        _complete(c, d, sm, now)
+
+
+@noinline
+def _complete(c: Core, d: Any, sm: SmRow, now: int) -> None:
+    completed = d.queued[COMPLETED]
+    d.queued[COMPLETED] = 0
+    if completed > d.completed.shape[0]:
+        c.clock[clock.OVERFLOW] = 1
+        completed = 0
+    for row in range(completed):
+        op = _take_held(c, sm, d.completed[row, COMPLETED_LOAD])
+        if op == NONE:
+            c.clock[clock.OVERFLOW] = -1 - max(0, d.completed[row, COMPLETED_LOAD])
+        else:
+            ready = max(now, c.rows[op, ops.READY_AT])
+            schedule(c, sm, op, ready + max(1, d.completed[row, COMPLETED_CYCLES]), now)
+
+
+def _take_held(c: Core, sm: SmRow, load: int) -> OpRow:
+    """Remove a held load from the list of its SM; NONE if there is no such load."""
+    before: OpRow = NONE
+    op = c.table[sm, sms.HELD]
+    while op != NONE and c.rows[op, ops.SEQUENCE] != load:
+        before = op
+        op = c.rows[op, ops.NEXT]
+    if op != NONE:
+        if before == NONE:
+            c.table[sm, sms.HELD] = c.rows[op, ops.NEXT]
+        else:
+            c.rows[before, ops.NEXT] = c.rows[op, ops.NEXT]
+    return op
+
+
+HOOKED: Mapping[str, Mapping[Function, Function]] = {
+    "load_lookup": {
+        ports.load_lookup: call_load_lookup,
+        ports.wait_without_memory: wait_without_memory,
+        adapters.complete_loads: complete_loads,
+    }
+}
+"""By hook, the replacement of each port if a design defines the hook."""
