@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from tests.timing.assembly import one_warp, warps
 from tests.timing.both_cores import agreed, fast, machine_with_memory
+from tests.timing.documented import documented
 from tests.timing.launches import Launched
 from tests.timing.random_runs import Case, cases
 from tests.timing.reference.instruction import Access
@@ -123,6 +124,15 @@ def test_only_held_loads_can_be_completed(tmp_path: Path) -> None:
         quick(one_warp(USE, load_of(0)), design)
     with pytest.raises(TimingError, match="complete names load 7, which load_lookup does not hold"):
         timed(one_warp(USE, load_of(0)), PLAIN, design=design)
+
+
+def test_the_example_of_the_documentation(tmp_path: Path) -> None:
+    """Warp 1 is held from 2 to 23; warp 2, which loads something else, is not."""
+    design = load(documented(tmp_path, "finds its addresses under way"))
+    run = agreed(warps(USE, [(load_of(0),)], [(load_of(0),)], [(load_of(128),)]), PLAIN, design=design)
+    run.warp(1).issues().at(2, 23)
+    assert len(run.outcome.logs[0].load_cycles) == 2
+    assert accesses(run)[0][1] == 2 + 3
 
 
 WRONG = [
