@@ -24,7 +24,7 @@ from warpreg.experiments.runs import run as runs
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.counting import Timed
 from warpreg.experiments.runs.provenance import DIGITS
-from warpreg.experiments.runs.row import Parameters
+from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import CompileChoice, Run
 from warpreg.experiments.runs.traces import UnknownOpcodes
 from warpreg.ir.errors import WarpregError
@@ -239,7 +239,7 @@ def source_name(kernel: str) -> str:
 def run(
     workload: str,
     *,
-    size: str = "tiny",
+    size: str = "small",
     seed: int = 0,
     max_registers: int | None = None,
     schedule: bool = True,
@@ -248,10 +248,17 @@ def run(
     registers: int | None = None,
     banks: int = 0,
     address_bits: int = 64,
-    record: simt.Record = runs.PATH,
+    cycles: bool = False,
+    widths: bool = False,
+    record: simt.Record | None = None,
 ) -> Run:
-    """Run a built-in workload, or one defined by a ``.py`` file, and check it against its NumPy reference."""
+    """Run a built-in workload, or one defined by a ``.py`` file, and check it against its NumPy reference.
+
+    ``cycles`` records what ``compare(cycles=True)`` needs, ``widths`` what designs need that read the widths of values;
+    ``record`` names the recordings one by one instead.
+    """
     choice = CompileChoice(max_registers, schedule, target, level, registers, banks, address_bits=address_bits)
+    record = record or simt.Record(path=True, addresses=cycles, widths=widths)
     return runs.run_workload(runs.find_workload(workload), size, seed, choice, record)
 
 
@@ -276,28 +283,51 @@ def compare(
     *,
     machine: str | Path = comparison.DEFAULT_MACHINE,
     technology: str | Path = comparison.DEFAULT_TECHNOLOGY,
-    parameters: Mapping[str, Parameters] | None = None,
+    parameters: Mapping[str, Mapping[str, Value | Sequence[Value]]] | None = None,
     cycles: bool = False,
     sample: Sample | None = None,
     unchecked: bool = False,
 ) -> pandas.DataFrame:
     """One line per run and design: accesses by level, MRF accesses elided, energy normalized to the plain MRF.
 
-    ``designs`` are names or paths of design files; ``parameters`` gives values by design, ``{"rfc": {"entries": 4}}``.
-    With ``cycles`` runs are timed, all or a ``sample`` of each: cycles, instructions a cycle, speed over the plain MRF;
-    they must have been recorded with addresses.  With ``unchecked`` the hooks of design files run without checks.
+    ``designs`` are names or paths of design files; ``parameters`` gives values by design, ``{"rfc": {"entries": 4}}``,
+    or lists of values, with a line for each combination.  With ``cycles`` runs are timed, all
+    or a ``sample`` of each: cycles, instructions a cycle, speed over the plain MRF; they must have been made with
+    ``run(..., cycles=True)``.  With ``unchecked`` the hooks of design files run without checks.
     Counts are warp-registers, energies pJ.  ``added_...`` columns are the hardware that a design adds, ``leakage_...``
     columns need cycles, ``events`` and ``resources`` are the design's own.
-    Raises `EnergyError` for a design that the technology cannot price.
+    Raises `EnergyError` for a design that the technology cannot price, `ArgumentError` for what is not a run.
     """
     import pandas
 
-    chosen = [Choice.load(design, (parameters or {}).get(design), unchecked=unchecked) for design in designs]
+    chosen = [
+        choice
+        for design in designs
+        for choice in Choice.grid(design, _listed((parameters or {}).get(design, {})), unchecked=unchecked)
+    ]
     setting = comparison.Setting.load(machine, technology)
-    taken = [run] if isinstance(run, Run) else list(run)
+    taken = _runs(run)
     how = Timed(sample) if cycles else None
     rows = [row.as_dict() for one in taken for row in comparison.compare(one, chosen, setting, how)]
     return pandas.DataFrame(rows)
+
+
+def _listed(values: Mapping[str, Value | Sequence[Value]]) -> dict[str, Sequence[Value]]:
+    """Each parameter with a list of values."""
+    return {
+        name: [value] if isinstance(value, (bool, int, float, str)) else list(value) for name, value in values.items()
+    }
+
+
+def _runs(given: object) -> list[Run]:
+    """One run or several as a list."""
+    runs: list[Run] = []
+    for one in [given] if isinstance(given, (Run, str)) or not isinstance(given, Iterable) else given:
+        if not isinstance(one, Run):
+            remedy = f": warpreg.run({one!r}) runs a workload" if isinstance(one, str) else ""
+            raise ArgumentError(f"compare expects runs, found {one!r}{remedy}")
+        runs.append(one)
+    return runs
 
 
 def _extent(extent: Extent) -> list[int]:

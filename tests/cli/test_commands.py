@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,39 @@ def test_names_are_suggested(capsys: Output) -> None:
     assert "did you mean 'rfc'?" in complaint(capsys, 1, "compare", "bfs", "--designs", "rfcc")
     assert "did you mean 'entries'?" in complaint(capsys, 1, "compare", "bfs", "--set", "rfc.entry=6")
     assert "did you mean 'gtx480'?" in complaint(capsys, 1, "compare", "bfs", "--machine", "gtx48")
+    assert re.search(r"there are \d+, the nearest: (\S+, ){4}\S+\n", complaint(capsys, 1, "run", "xyzzy"))
+
+
+def test_comparisons_run_side_by_side(capsys: Output, tmp_path: Path) -> None:
+    compare = "compare", "vector-add", "reduction", "--size", "tiny", "--designs", "mrf", "--design", "rfc"
+    one = as_json(capsys, *compare)
+    assert as_json(capsys, *compare, "-j", "2") == one
+    lines = printed(capsys, *compare, "--csv").splitlines()
+    assert lines[0].startswith("workload,design,")
+    assert [line.split(",")[:2] for line in lines[1:]] == [[row["workload"], row["design"]] for row in one]
+    drawing = tmp_path / "energy.svg"
+    assert f"figure: {drawing}" in printed(capsys, *compare, "--plot", str(drawing))
+    assert "<svg" in drawing.read_text()
+    assert "ends in .png, .svg, .pdf" in complaint(capsys, 1, *compare, "--plot", str(tmp_path / "energy.jpg"))
+
+
+def test_a_design_that_fails_is_a_row_that_says_why(capsys: Output, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text(
+        '"""Reads nothing."""\nfrom warpreg.designs.interface import Declaration, hook\n'
+        'DESIGN = Declaration(slot="levels", source="assumed: an example")\n'
+        "@hook\ndef plan_reads(state, program, warp, pc, plan):\n    pass\n"
+    )
+    compare = "compare", "vector-add", "--size", "tiny", "--designs", "mrf", "--design", str(broken)
+    assert main([*compare, "--json"]) == 1
+    plain, failed = json.loads(capsys.readouterr().out)
+    assert plain["design"] == "mrf"
+    assert (failed["workload"], failed["design"]) == ("vector-add", "broken")
+    assert "plan_reads" in failed["error"]
+    assert main([*compare]) == 1
+    text = capsys.readouterr().out
+    assert "failed" in text
+    assert "broken" in text
 
 
 def test_ptx_that_is_not_ptx_names_the_place(capsys: Output, tmp_path: Path) -> None:
@@ -170,15 +204,18 @@ def test_explain_draws_live_ranges_and_names_source_lines(capsys: Output) -> Non
 
 
 def test_explain_tells_places_and_reasons(capsys: Output) -> None:
-    (kernel,) = as_json(capsys, "explain", "vector-add", "--design", "orf-lrf", "--set", "lrf=none")
+    (kernel,) = as_json(capsys, "explain", "vector-add", "--design", "orf-lrf", "--set", "orf-lrf.lrf=none")
     (first, *_), *_ = (block["instructions"] for block in kernel["blocks"])
     assert first["text"] == "mov.u32 R0, %ctaid.x"
     assert first["design"].startswith("R0 to ORF 1 [strand: the kernel begins, R0 in ORF 1: saves ")
 
 
 def test_explain_sets_parameters_of_a_design(capsys: Output) -> None:
-    assert "--set entries=4: expected PARAMETER=VALUE together with --design" in complaint(
-        capsys, 2, "explain", "vector-add", "--set", "entries=4"
+    assert "--set rfc.entries=4 requires --design" in complaint(
+        capsys, 2, "explain", "vector-add", "--set", "rfc.entries=4"
+    )
+    assert "--set gives entries several values" in complaint(
+        capsys, 2, "explain", "vector-add", "--design", "rfc", "--set", "rfc.entries=4,6"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,27 @@ def test_the_run_keeps_outputs_launches_and_what_identifies_it(saxpy: Launchable
     assert run.options["grid"] == [4, 1]
     again = saxpy[(4, 1), (256, 1, 1)](3.0, np.ones(N, np.float32), np.ones(N, np.float32), N)
     assert (again.options, again.digest) == (run.options, run.digest)
+
+
+def test_a_run_and_a_kernel_show_themselves_in_a_line(saxpy: LaunchableKernel) -> None:
+    run = saxpy[4, 256](3.0, np.ones(N, np.float32), np.ones(N, np.float32), N)
+    assert repr(run) == f"<Run of saxpy: 1 launch of _Z5saxpyfPfS_i, {run.warp_instructions} warp-instructions>"
+    assert re.fullmatch(r"<Kernel _Z5saxpyfPfS_i: \d+ blocks, \d+ instructions, \d+ registers>", repr(run.kernels[0]))
+    assert "<td>_Z5saxpyfPfS_i</td><td>1</td>" in run._repr_html_()
+
+
+def test_comparisons_take_lists_of_values_and_cycles() -> None:
+    run = warpreg.run("vector-add", size="tiny", cycles=True)
+    found = warpreg.compare(run, ["mrf", "rfc"], parameters={"rfc": {"entries": [2, 6]}}, cycles=True)
+    assert [row["entries"] if row else None for row in found["parameters"]] == [None, 2, 6]
+    assert (found["cycles"] > 0).all()
+
+
+def test_names_of_workloads_are_no_runs() -> None:
+    with pytest.raises(ArgumentError, match=r"expects runs, found 'hotspot': warpreg.run\('hotspot'\) runs a workload"):
+        warpreg.compare("hotspot")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="expects runs, found 3"):
+        warpreg.compare([3])  # type: ignore[list-item]
 
 
 def test_an_array_given_twice_is_one_buffer(saxpy: LaunchableKernel) -> None:

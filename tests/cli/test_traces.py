@@ -81,7 +81,7 @@ def test_a_missing_trace_is_an_error(capsys: Output, tmp_path: Path) -> None:
 
 def test_export_writes_a_trace_that_run_reads(capsys: Output, tmp_path: Path) -> None:
     folder = tmp_path / "traces" / "vector-add"
-    assert main(["export", "vector-add", "--out", str(folder), "--json"]) == 0
+    assert main(["export", "vector-add", "--output", str(folder), "--json"]) == 0
     written = json.loads(capsys.readouterr().out)
     assert written["bytes"] == sum(path.stat().st_size for path in folder.glob("*.traceg"))
     assert main(["run", "vector-add", "--size", "tiny", "--json"]) == 0

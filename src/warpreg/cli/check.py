@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from warpreg.cli import output
+from warpreg.cli.designs import one_value, set_option
 from warpreg.cli.options import json_option
 
 FAILED = 1
@@ -12,13 +13,7 @@ FAILED = 1
 
 @click.command()
 @click.argument("design", metavar="NAME|FILE.py")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="PARAMETER=VALUE",
-    help="Set a parameter of the design. Repeat for more parameters.",
-)
+@set_option
 @click.option(
     "--machine", default="gtx980-two-level", show_default=True, help="Machine to time on (name or .toml file)."
 )
@@ -34,12 +29,7 @@ def command(design: str, settings: tuple[str, ...], machine: str, workloads: str
     """
     from warpreg.experiments.checks.contract import WORKLOADS, check_design
 
-    values = {}
-    for text in settings:
-        name, equals, value = text.partition("=")
-        if not (name and equals and value):
-            raise click.UsageError(f"--set {text}: expected PARAMETER=VALUE, for example entries=4")
-        values[name] = value
+    values = one_value(design, settings)
     chosen = workloads.split(",") if workloads else WORKLOADS
     with output.steps() as progress:
         found = check_design(design, values, chosen, machine, progress.begin)

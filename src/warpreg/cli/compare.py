@@ -12,45 +12,35 @@ import click
 from warpreg.cli import energy_tables, output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options, recorded
-from warpreg.cli.designs import design_choices
+from warpreg.cli.designs import design_choices, design_option, designs_option, set_option
 from warpreg.cli.options import (
     json_option,
     limit_option,
     problem_options,
+    processes_option,
     trace_options,
     unchecked_option,
 )
-from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting, compare
+from warpreg.experiments.runs.comparing import Comparison, Making, compared
+from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting
 from warpreg.experiments.runs.counting import AlongSchedule, How, Replayed, Timed
 from warpreg.experiments.runs.residency import theoretical
-from warpreg.experiments.runs.row import Row, geometric_mean
-from warpreg.experiments.runs.run import CompileChoice, find_workload, run_workload
-from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace, recorded_run
+from warpreg.experiments.runs.row import Failure, Row, geometric_mean
+from warpreg.experiments.runs.run import CompileChoice, find_workload
+from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace
+from warpreg.ir.errors import WarpregError
 from warpreg.replay import Suspend
 
 ALL = "all"
 PERCENT = 100
+FAILURE = 1
 
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option(
-    "--designs", default="mrf,rfc", show_default=True, metavar="A,B", help="Comma-separated designs to compare."
-)
-@click.option(
-    "--design",
-    "files",
-    multiple=True,
-    metavar="FILE.py",
-    help="Also compare the design in this file. Repeat for more files.",
-)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="DESIGN.PARAMETER=VALUE[,VALUE...]",
-    help="Set a parameter of a design. Several values print one row each.",
-)
+@designs_option("mrf,rfc")
+@design_option("Also compare this design. Repeat for more designs.")
+@set_option
 @click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine (name or .toml file).")
 @click.option(
     "--technology",
@@ -71,6 +61,14 @@ PERCENT = 100
     metavar="FILE",
     help="Replay along the schedule that 'warpreg run --cycles --save-schedule FILE' saved for the same run.",
 )
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line for each row of the JSON output.")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also draw the comparison (.png, .svg or .pdf).",
+)
+@processes_option(default=1)
 @cycles_options
 @problem_options("small")
 @compile_options
@@ -95,8 +93,13 @@ def command(
     unknown_opcodes: UnknownOpcodes,
     unchecked: bool,
     as_json: bool,
-) -> None:
+    as_csv: bool,
+    plot: Path | None,
+    processes: int,
+) -> int:
     """Compare register-file designs on workloads or hardware traces. The name 'all' stands for every workload.
+
+    A design that fails on a workload has a row that says why, and the exit status is then 1.
 
     \b
     warpreg compare hotspot bfs --set rfc.entries=2,4,6
@@ -104,29 +107,57 @@ def command(
     warpreg compare hotspot --designs mrf,rfc --cycles --machine gtx480
     warpreg compare traces/vectoradd/kernelslist.g --designs rfc
     """
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv exclude each other")
     setting = Setting.load(machine, technology)
     choices = design_choices([*filter(None, designs.split(",")), *files], settings, unchecked=unchecked)
     setting.check(choices)
     names = tuple(_expanded(names))
-    way = _way(timed, suspend, schedule, names)
-    chosen = [name if is_trace(name) else find_workload(name) for name in names]
-    record = recorded(timed, choices)
-    rows: list[Row] = []
-    with output.steps(len(chosen)) as progress:
-        for subject in chosen:
-            if isinstance(subject, str):
-                progress.begin(f"reading {subject}")
-                run = recorded_run(subject, unknown_opcodes, choice)
-            else:
-                progress.begin(f"running {subject.name}")
-                run = run_workload(subject, size, seed, choice, record, max_instructions, progress.fraction)
-            progress.begin(f"{'replaying' if timed is None else 'timing'} {run.name}")
-            rows += compare(run, choices, setting, way)
-            progress.done()
+    for name in names:
+        if not is_trace(name):
+            find_workload(name)
+    making = Making(size, seed, choice, recorded(timed, choices), max_instructions, unknown_opcodes)
+    comparison = Comparison(
+        tuple((one.source, one.values) for one in choices),
+        unchecked,
+        machine,
+        technology,
+        _way(timed, suspend, schedule, names),
+        making,
+    )
+    found: list[Row | Failure] = []
+    with output.steps(len(names)) as progress:
+        progress.begin("replaying" if timed is None else "timing")
+        for one in compared(comparison, names, processes, lambda name: progress.done()):
+            found.append(one)
+    return _print(found, as_json, as_csv, plot)
+
+
+def _print(found: Sequence[Row | Failure], as_json: bool, as_csv: bool, plot: Path | None) -> int:
+    """Print rows and failures, draw the rows; returns the exit status.  Raises WarpregError if there are no rows."""
+    rows = [one for one in found if isinstance(one, Row)]
+    failures = [one for one in found if isinstance(one, Failure)]
+    if not rows:
+        raise WarpregError(failures[0].message)
     if as_json:
-        output.print_json([row.as_dict() for row in rows])
+        output.print_json([one.as_dict() for one in found])
+    elif as_csv:
+        output.print_csv([one.as_dict() for one in found])
     else:
         print_rows(rows, by_cause=True)
+        _print_failures(failures)
+    if plot is not None:
+        from warpreg.report.comparison import draw
+
+        click.echo(f"figure: {draw(rows, plot)}", err=as_json or as_csv)
+    return FAILURE if failures else 0
+
+
+def _print_failures(failures: Sequence[Failure]) -> None:
+    if failures:
+        lines = [{"workload": one.workload, "design": one.label or "all", "failed": one.message} for one in failures]
+        output.console().print()
+        output.print_tables([output.table(lines, list(lines[0]))])
 
 
 def _way(timed: Timed | None, suspend: Suspend, schedule: Path | None, names: Sequence[str]) -> How:
@@ -157,10 +188,13 @@ def print_rows(rows: Sequence[Row], *, by_cause: bool = False) -> None:
     timing = [*_timing(rows[0]), "occupancy", *(["achieved"] if rows[0].timing is not None else [])]
     ratios = [*timing, *_ratios(0, 0, 0, 0)]
     whole = output.table(lines, ["workload", "design", *counts, *ratios])
-    output.print_tables([whole if output.fits(whole) else output.table(lines, ["workload", "design", *ratios])])
+    fits = output.fits(whole)
+    output.print_tables([whole if fits else output.table(lines, ["workload", "design", *ratios])])
     if by_cause:
         energy_tables.print_comparison(rows)
     used = rows[0].provenance
+    if not fits:
+        console.print(f"\nleft out, wider than {console.width} columns: {', '.join(counts)}; see --csv", style="dim")
     console.print(
         "\nmillion warp-registers, write-backs included; energy normalized to the plain MRF, its mean geometric",
         style="dim",

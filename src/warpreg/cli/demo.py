@@ -9,7 +9,7 @@ import click
 from warpreg.cli import output
 from warpreg.cli.compare import print_rows
 from warpreg.cli.compile_options import compile_options
-from warpreg.cli.options import json_option, problem_options
+from warpreg.cli.options import json_option, output_option, problem_options
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparison import Setting, compare
 from warpreg.experiments.runs.row import Row
@@ -26,14 +26,7 @@ SWEEP = (1, 2, 3, 4, 5, 6, 7, 8)
 
 
 @click.command()
-@click.option(
-    "--output",
-    "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("demo"),
-    show_default=True,
-    help="Folder for the figure.",
-)
+@output_option("folder", "Folder for the figure.", default=Path("demo"), show_default=True)
 @problem_options("small")
 @compile_options
 @json_option

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -12,6 +13,38 @@ from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.row import Value
 from warpreg.ir.errors import UnknownNameError
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def set_option(function: Function) -> Function:
+    """``--set``"""
+    return click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="DESIGN.PARAMETER=VALUE",
+        help="Set a parameter of a design. Repeat for more. 'compare' takes several values: VALUE,VALUE,...",
+    )(function)
+
+
+def designs_option(default: str) -> Callable[[Function], Function]:
+    """``--designs``, a list."""
+
+    def add(function: Function) -> Function:
+        what = "Comma-separated designs."
+        return click.option("--designs", default=default, show_default=True, metavar="A,B", help=what)(function)
+
+    return add
+
+
+def design_option(what: str) -> Callable[[Function], Function]:
+    """``--design``, repeatable."""
+
+    def add(function: Function) -> Function:
+        return click.option("--design", "files", multiple=True, metavar="NAME|FILE.py", help=what)(function)
+
+    return add
+
 
 def design_choices(names: Sequence[str], settings: Iterable[str], *, unchecked: bool = False) -> list[Choice]:
     """The designs with every combination of the values in ``DESIGN.PARAMETER=VALUE,...``.
@@ -19,6 +52,12 @@ def design_choices(names: Sequence[str], settings: Iterable[str], *, unchecked: 
     ``DESIGN`` is a name or the stem of a design file, also of a part of a composition.  Raises click.UsageError for a
     setting that matches no design.
     """
+    values = set_values(names, settings)
+    return [choice for name in values for choice in Choice.grid(name, values[name], unchecked=unchecked)]
+
+
+def set_values(names: Sequence[str], settings: Iterable[str]) -> Mapping[str, Mapping[str, list[Value]]]:
+    """The values of each parameter that is set, by design.  Raises click.UsageError like `design_choices`."""
     parts = {name: _stems(name) for name in names}
     values: dict[str, dict[str, list[Value]]] = {name: {} for name in parts}
     for text in settings:
@@ -33,7 +72,16 @@ def design_choices(names: Sequence[str], settings: Iterable[str], *, unchecked: 
         for name in fitting:
             alone = len(parts[name]) == 1
             values[name][parameter if alone else f"{stem.replace('-', '_')}_{parameter}"] = list(listed.split(","))
-    return [choice for name in parts for choice in Choice.grid(name, values[name], unchecked=unchecked)]
+    return values
+
+
+def one_value(name: str, settings: Iterable[str]) -> dict[str, Value]:
+    """The value of each parameter of one design that is set.  Raises click.UsageError for several values."""
+    found = set_values((name,), settings)[name]
+    several = [parameter for parameter, listed in found.items() if len(listed) > 1]
+    if several:
+        raise click.UsageError(f"--set gives {several[0]} several values, expected one")
+    return {parameter: value for parameter, (value,) in found.items()}
 
 
 def one_choice(names: Sequence[str], settings: Iterable[str], *, unchecked: bool = False) -> Choice:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,12 @@ from warpreg import codegen
 from warpreg.api import load_module
 from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
+from warpreg.cli.designs import one_value, set_option
 from warpreg.cli.options import json_option
 from warpreg.codegen import watch
 from warpreg.codegen.regalloc.bank_assignment import conflicts
 from warpreg.experiments.runs.provenance import code_version, kernel_digest
+from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import CompileChoice, find_workload
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
@@ -30,13 +32,7 @@ FADE = "dim"
 @click.argument("target", metavar="KERNEL.cu|.ptx|NAME")
 @click.option("--kernel", help="Show only this kernel of the file.")
 @click.option("--design", "design_name", metavar="NAME|FILE.py", help="Show the placement decisions of this design.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="PARAMETER=VALUE",
-    help="Set a parameter of the design. Repeat for more parameters.",
-)
+@set_option
 @click.option(
     "--print-after",
     "wanted",
@@ -115,20 +111,14 @@ def _module(target: str) -> Module:
     return find_workload(target).module()
 
 
-def _values(design_name: str | None, settings: Iterable[str]) -> dict[str, str]:
+def _values(design_name: str | None, settings: Sequence[str]) -> Mapping[str, Value]:
     """The values of ``--set``.  Raises click.UsageError without a design or a value."""
-    values = {}
-    for text in settings:
-        name, equals, value = text.partition("=")
-        if not (design_name and equals and name and value):
-            raise click.UsageError(
-                f"--set {text}: expected PARAMETER=VALUE together with --design, for example entries=4"
-            )
-        values[name] = value
-    return values
+    if settings and design_name is None:
+        raise click.UsageError(f"--set {settings[0]} requires --design")
+    return one_value(design_name, settings) if design_name is not None else {}
 
 
-def _notes(kernel: Kernel, design_name: str | None, values: Mapping[str, str]) -> dict[int, str]:
+def _notes(kernel: Kernel, design_name: str | None, values: Mapping[str, Value]) -> dict[int, str]:
     """By pc, where the design reads and writes operands; empty for designs that decide at run time."""
     if design_name is None:
         return {}

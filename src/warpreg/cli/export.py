@@ -9,7 +9,7 @@ import click
 from warpreg import simt
 from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
-from warpreg.cli.options import json_option, limit_option, problem_options
+from warpreg.cli.options import json_option, limit_option, output_option, problem_options
 from warpreg.experiments.runs.run import CompileChoice, find_workload, run_workload
 from warpreg.experiments.runs.traces import export_run
 
@@ -18,7 +18,7 @@ RECORD = simt.Record(path=True, addresses=True)
 
 @click.command()
 @click.argument("name", metavar="NAME|LAUNCHES.toml|.py")
-@click.option("--out", "folder", required=True, type=click.Path(file_okay=False, path_type=Path), help="Output folder.")
+@output_option("folder", "Output folder.", required=True)
 @problem_options("tiny")
 @compile_options
 @limit_option
@@ -36,7 +36,7 @@ def command(
     per launch.
 
     \b
-    warpreg export hotspot --out traces/hotspot
+    warpreg export hotspot --output traces/hotspot
     """
     workload = find_workload(name)
     with output.alone(as_json), output.steps() as progress:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -17,6 +18,25 @@ def json_option(function: Function) -> Function:
     """``--json``"""
     text = "Print JSON. The same run prints the same bytes."
     return click.option("--json", "as_json", is_flag=True, help=text)(function)
+
+
+def processes_option(default: int | None = None) -> Option[Any]:
+    """``--processes``, ``-j``; without a ``default``, one per processor."""
+    told = "one per processor" if default is None else str(default)
+    return click.option(
+        "--processes",
+        "-j",
+        type=click.IntRange(min=1),
+        default=default,
+        metavar="N",
+        help=f"Number of processes. Default: {told}.",
+    )
+
+
+def output_option(name: str, what: str, **more: Any) -> Option[Any]:
+    """``--output``: the folder that a command writes."""
+    kind = click.Path(file_okay=False, path_type=Path)
+    return click.option("--output", name, type=kind, help=what, **more)
 
 
 def problem_options(default_size: str) -> Option[Any]:

@@ -11,8 +11,8 @@ import click
 from warpreg import workloads
 from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
-from warpreg.cli.designs import design_choices
-from warpreg.cli.options import json_option
+from warpreg.cli.designs import design_choices, designs_option, set_option
+from warpreg.cli.options import json_option, processes_option
 from warpreg.experiments.oracle.gap import Gap, OracleGap, gaps, total
 from warpreg.experiments.oracle.greedy_steps import DESIGNS
 from warpreg.experiments.oracle.page import page
@@ -25,19 +25,8 @@ COLUMNS = ("workload", "strands", "instructions", "greedy", "best", "bound", "sh
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option(
-    "--designs",
-    default=",".join(DESIGNS),
-    show_default=True,
-    help="Comma-separated designs whose placement to measure.",
-)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="DESIGN.PARAMETER=VALUE",
-    help="Set a parameter of a design. Repeat for more parameters.",
-)
+@designs_option(",".join(DESIGNS))
+@set_option
 @click.option(
     "--limit", type=click.FloatRange(min=0), default=60.0, show_default=True, metavar="SECONDS",
     help="Time limit of the solver per strand; a strand that exceeds it is listed with its bounds.",
@@ -50,9 +39,7 @@ COLUMNS = ("workload", "strands", "instructions", "greedy", "best", "bound", "sh
     show_default=True,
     help="Problem size of the workloads.",
 )
-@click.option(
-    "--processes", type=click.IntRange(min=1), metavar="N", help="Number of processes. Default: one per processor."
-)
+@processes_option()
 @click.option("--markdown", is_flag=True, help="Print Markdown tables.")
 @compile_options
 @json_option

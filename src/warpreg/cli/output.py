@@ -56,6 +56,13 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, default=_plain, allow_nan=False))
 
 
+def print_csv(records: Sequence[Mapping[str, Any]]) -> None:
+    """Records as CSV; the keys of inner records are joined by dots."""
+    import pandas
+
+    click.echo(pandas.json_normalize(list(records)).to_csv(index=False), nl=False)
+
+
 def _plain(value: Any) -> Any:
     """The value of a NumPy array or number as plain Python; text of anything else."""
     return value.tolist() if hasattr(value, "tolist") else str(value)

@@ -12,7 +12,7 @@ import click
 from warpreg import workloads
 from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
-from warpreg.cli.options import json_option
+from warpreg.cli.options import json_option, processes_option
 from warpreg.experiments.papers.reproduction import PAPERS, explained, measure, paper_module, reproduced, summed
 from warpreg.experiments.papers.shown import ALL, compare, workloads_under
 from warpreg.experiments.runs.run import CompileChoice
@@ -37,14 +37,7 @@ ABLATED = ("id", "published", "measured", "ablated", "share", "unit", "within", 
     metavar="A,B",
     help="Comma-separated workloads; all: the whole suite. Default: the workloads of the paper.",
 )
-@click.option(
-    "--processes",
-    "--jobs",
-    "-j",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Number of processes. Default: one per processor.",
-)
+@processes_option()
 @click.option("--fresh", is_flag=True, help="Neither read nor write saved measurements.")
 @click.option(
     "--figures",

@@ -16,7 +16,7 @@ from warpreg.cli import output
 from warpreg.cli.arguments import Argument, parse_argument, parse_extent
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options
-from warpreg.cli.designs import one_choice
+from warpreg.cli.designs import one_choice, set_option
 from warpreg.cli.options import (
     json_option,
     limit_option,
@@ -77,13 +77,7 @@ KERNEL_FILES = (".cu", ".ptx")
     metavar="NAME|FILE.py",
     help="With --cycles: design to time. Repeat for designs of other slots.",
 )
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="DESIGN.PARAMETER=VALUE",
-    help="Set a parameter of a design. Repeat for more parameters.",
-)
+@set_option
 @click.option(
     "--technology",
     default=DEFAULT_TECHNOLOGY,

@@ -10,7 +10,7 @@ import click
 
 from warpreg import designs, workloads
 from warpreg.cli import output
-from warpreg.cli.options import json_option, problem_options
+from warpreg.cli.options import json_option, problem_options, processes_option
 
 if TYPE_CHECKING:
     from warpreg.experiments.checks.verification import Verdict
@@ -37,9 +37,7 @@ CAUGHT = 0.95
     metavar="N",
     help="With --design: corrupt N placements, one operand each, and count the detected ones.",
 )
-@click.option(
-    "--processes", type=click.IntRange(min=1), metavar="N", help="Number of processes. Default: one per processor."
-)
+@processes_option()
 @json_option
 def command(
     names: tuple[str, ...],

@@ -54,6 +54,10 @@ class InterruptedCodeError(WarpregError):
     """The user has interrupted code that a file of his brought along; the message says where it was."""
 
 
+MOST_NAMES = 5
+"""Names that a message lists."""
+
+
 class UnknownNameError(WarpregError):
     """An unknown name; suggests the nearest known one."""
 
@@ -61,5 +65,12 @@ class UnknownNameError(WarpregError):
         self.name = name
         names = sorted(known)
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        hint = f"; did you mean '{near[0]}'?" if near else f"; there are: {', '.join(names)}" if names else ""
+        nearest = difflib.get_close_matches(name, names, n=MOST_NAMES, cutoff=0.0)
+        hint = ""
+        if near:
+            hint = f"; did you mean '{near[0]}'?"
+        elif len(names) > MOST_NAMES:
+            hint = f"; there are {len(names)}, the nearest: {', '.join(nearest)}"
+        elif names:
+            hint = f"; there are: {', '.join(names)}"
         super().__init__(f"no {kind} named '{name}'{hint}")

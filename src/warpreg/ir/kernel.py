@@ -107,6 +107,12 @@ class Kernel:
     location: Location | None = None
     analyses: dict[str, object] = field(default_factory=dict, repr=False)
 
+    def __repr__(self) -> str:
+        return (
+            f"<Kernel {self.name}: {len(self.blocks)} blocks, {self.instruction_count} instructions,"
+            f" {self.register_demand} registers>"
+        )
+
     @property
     def is_cooperative(self) -> bool:
         """Whether its thread blocks wait for each other: it reads the grid's workspace and no other environment

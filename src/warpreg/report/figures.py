@@ -17,6 +17,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
 from warpreg.experiments.runs.row import Row, geometric_mean
+from warpreg.ir.errors import WarpregError
 from warpreg.report.files import whole
 from warpreg.report.style import (
     BLUE,
@@ -31,12 +32,23 @@ from warpreg.report.style import (
     style,
 )
 
+
+class PictureError(WarpregError):
+    """A picture in a format that is not drawn."""
+
+
 BAR = 0.62
 WIRE_HATCH = "/////"
 ADDED_HATCH = "....."
 LEGEND_COLUMNS = 4
 ADDED_COLOURS = (VERMILION, SKY, YELLOW)
 """Of tables and logic that a design adds."""
+METADATA: Mapping[str, Any] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+"""What is left out of pictures, by their suffix, so that equal figures have equal bytes."""
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 
 
@@ -63,6 +75,15 @@ def save(figure: Figure, path: Path) -> list[Path]:
     with style(), whole(image) as unfinished:
         figure.savefig(unfinished, format="png", dpi=200, metadata={"Software": None})
     return [image, save_drawing(figure, drawing)]
+
+
+def save_as(figure: Figure, path: Path) -> Path:
+    """Write ``figure`` in the format of the path's suffix, without a date.  Raises PictureError for other formats."""
+    if path.suffix not in METADATA:
+        raise PictureError(f"{path}: expected a file name that ends in {', '.join(METADATA)}")
+    with style(), whole(path) as unfinished:
+        figure.savefig(unfinished, format=path.suffix[1:], dpi=200, metadata=METADATA[path.suffix])
+    return path
 
 
 def save_drawing(figure: Figure, path: Path) -> Path:

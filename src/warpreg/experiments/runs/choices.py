@@ -17,11 +17,14 @@ from warpreg.experiments.runs.row import Parameters, Value
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A design with the values of its parameters; ``digest`` is the content hash of its file."""
+    """A design with the values of its parameters; ``digest`` is the content hash of its file, ``source`` the name or
+    path that it was loaded by.
+    """
 
     design: Design
     values: Parameters
     digest: str
+    source: str
 
     @property
     def chosen(self) -> Chosen:
@@ -35,7 +38,8 @@ class Choice:
         Raises UnknownNameError, DesignError, or ParameterError for a value outside its declared range.
         """
         design = designs.load(name_or_path, checked=False if unchecked else None)
-        return Choice(design, dataclasses.asdict(design.configure(**(values or {}))), design.digest[:DIGITS])
+        configured = dataclasses.asdict(design.configure(**(values or {})))
+        return Choice(design, configured, design.digest[:DIGITS], str(name_or_path))
 
     @staticmethod
     def grid(

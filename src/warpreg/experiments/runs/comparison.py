@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,10 @@ from warpreg.experiments.runs.counting import Counted, How, Replayed
 from warpreg.experiments.runs.hardware import Use, check_prices, parts, plain_leakage
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.residency import Residency
-from warpreg.experiments.runs.row import Cycles, LevelUse, Provenance, Row
+from warpreg.experiments.runs.row import Cycles, Failure, LevelUse, Provenance, Row
 from warpreg.experiments.runs.run import Run
 from warpreg.gpu import Machine
+from warpreg.ir.errors import WarpregError
 from warpreg.replay import Counts
 
 if TYPE_CHECKING:
@@ -53,11 +55,30 @@ def compare(run: Run, choices: Sequence[Choice], setting: Setting, how: How | No
     EnergyError, before anything is counted, for a design that the technology cannot price.
     """
     setting.check(choices)
-    way = Replayed() if how is None else how
-    plain = way.count(run, Choice.load(BASELINE), setting.machine)
-    for choice in choices:
-        found = plain if choice.design.name == BASELINE else way.count(run, choice, setting.machine)
-        yield row(run, choice, setting, found, plain, way.options)
+    for _, make in _rows(run, choices, setting, how or Replayed()):
+        yield make()
+
+
+def attempts(run: Run, choices: Sequence[Choice], setting: Setting, how: How) -> Iterator[Row | Failure]:
+    """As `compare`, but a design that fails has a row that says why.  Raises what the plain MRF raises."""
+    for choice, make in _rows(run, choices, setting, how):
+        try:
+            yield make()
+        except WarpregError as error:
+            yield Failure(run.name, str(error), choice.design.name, choice.values)
+
+
+def _rows(
+    run: Run, choices: Sequence[Choice], setting: Setting, how: How
+) -> Iterator[tuple[Choice, Callable[[], Row]]]:
+    """Each choice with a function that counts its row."""
+    plain = how.count(run, Choice.load(BASELINE), setting.machine)
+
+    def made(choice: Choice) -> Row:
+        found = plain if choice.design.name == BASELINE else how.count(run, choice, setting.machine)
+        return row(run, choice, setting, found, plain, how.options)
+
+    yield from ((choice, functools.partial(made, choice)) for choice in choices)
 
 
 def row(

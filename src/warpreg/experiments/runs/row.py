@@ -84,6 +84,31 @@ class Cycles:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """The row of a design that has no result on a run, and why; without a design, the run itself has failed."""
+
+    workload: str
+    message: str
+    design: str = ""
+    parameters: Parameters = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The design with all values."""
+        values = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+        return f"{self.design}({values})" if values else self.design
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "workload": self.workload,
+            "design": self.design,
+            "parameters": dict(self.parameters),
+            "error": self.message,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One run under one design.  ``levels`` and ``baseline`` (the plain MRF on the same run) are by level name.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,25 @@ class Run:
     _distinct: dict[tuple[Kernel, bool], DistinctWarps] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    def __repr__(self) -> str:
+        size = f", size {self.options['size']}" if "size" in self.options else ""
+        launches = f"{len(self.launches)} launch{'es' if len(self.launches) != 1 else ''}"
+        kernels = ", ".join(kernel.name for kernel in self.kernels)
+        return f"<Run of {self.name}{size}: {launches} of {kernels}, {self.warp_instructions:,} warp-instructions>"
+
+    def _repr_html_(self) -> str:
+        """A table of kernels, for notebooks."""
+        rows = "".join(
+            f"<tr><td>{escape(kernel.name)}</td><td>{len(self.launches_of(kernel)):,}</td>"
+            f"<td>{kernel.register_demand}</td><td>{kernel.instruction_count:,}</td>"
+            f"<td>{sum(int(launch.warp_instructions) for launch in self.launches_of(kernel)):,}</td></tr>"
+            for kernel in self.kernels
+        )
+        heads = "".join(
+            f"<th>{head}</th>" for head in ("kernel", "launches", "registers", "instructions", "warp-instructions")
+        )
+        return f"<table><caption>{escape(self.name)}</caption><tr>{heads}</tr>{rows}</table>"
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:

@@ -1,0 +1,47 @@
+"""The figure of a comparison: energy by workload and design, and the speed of a timed one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from warpreg.experiments.papers.figure import WORKLOAD, Axis, Figure
+from warpreg.experiments.runs.row import Row
+from warpreg.report.charts import picture
+from warpreg.report.figures import save_as
+
+VALUE = "of the plain register file"
+Measure = Callable[[Row], float]
+
+
+def draw(rows: Sequence[Row], path: Path) -> Path:
+    """Draw rows and write the picture; returns the path.  Raises PictureError for an unknown format."""
+    panels: dict[str, Measure] = {"energy": lambda row: row.energy}
+    if all(row.timing is not None for row in rows):
+        panels["speed"] = _speed
+    values = [
+        {"workload": row.workload, "design": row.label, "panel": panel, VALUE: measure(row)}
+        for panel, measure in panels.items()
+        for row in rows
+    ]
+    used = rows[0].provenance
+    figure = Figure(
+        "comparison",
+        used.machine,
+        f"energies of {used.technology}",
+        lambda study: pd.DataFrame(),
+        "bars",
+        WORKLOAD,
+        Axis(VALUE, VALUE),
+        series="design",
+        panels="panel" if len(panels) > 1 else "",
+        mean="geometric",
+    )
+    return save_as(picture(figure, pd.DataFrame(values), {}), path)
+
+
+def _speed(row: Row) -> float:
+    assert row.timing is not None
+    return row.timing.speed or 1.0
