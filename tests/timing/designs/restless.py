@@ -20,6 +20,7 @@ from warpreg.designs.interface import (
     Plan,
     Program,
     Table,
+    after,
     count,
     extra,
     hook,
@@ -60,12 +61,15 @@ DESIGN = Declaration(
         "issued",
         "collected",
         "produced",
+        "stalled",
+        "resumed",
     ),
     resources=("passes", "active"),
     source="assumed: a test",
 )
 TOP = 1
 STARTS, ENDS, BLOCKS, ENTERED, LEFT, FOUND, HEADS, SENT, WAITED, CLOCK, ISSUED, COLLECTED, PRODUCED = range(13)
+STALLED, RESUMED = 13, 14
 PASSES, ACTIVE = 0, 1
 GATE = 7
 
@@ -203,10 +207,25 @@ def admit(state: State, program: Program, warp: int, pc: int, plan: Plan) -> int
         return GO
     sm = sm_of(program, warp)
     if state.passes[sm] == 0:
-        return GATE
+        return after(plan, 1 + mix(state.seed, pc, warp, 5)) if mix(state.seed, pc, now(plan), 3) == 0 else GATE
     state.passes[sm] -= 1
     level(plan, PASSES, state.passes[sm])
     return GO
+
+
+@hook
+def stalled(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    count(plan, STALLED, (pc + 1) * now(plan) + (plan.base & 127) + warp)
+    if mix(state.seed, pc, now(plan), 4) == 0:
+        extra(plan, MRF, READ, 5)
+        wake(plan, GATE)
+
+
+@hook
+def resumed(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    count(plan, RESUMED, (pc + 1) * now(plan) + (plan.mask & 7) + warp)
+    if mix(state.seed, pc, now(plan), 4) == 1:
+        move(plan, TOP, MRF, 3)
 
 
 @hook

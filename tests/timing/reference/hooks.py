@@ -164,11 +164,16 @@ class Hooks:
         return int(found)
 
     def admit(self, warp: Warp, now: int) -> int | None:
-        """The token that the head has to wait for, None if it may go."""
+        """The token that the head has to wait for, or a number below 0 as `after` makes it; None if it may go."""
         if not self.defines("admit"):
             return None
         answer = self._call("admit", self._plan(now, warp.head, warp), self._number(warp), _pc(warp.head))
         return None if answer == GO else answer
+
+    def head(self, name: str, warp: Warp, now: int) -> None:
+        """``stalled`` or ``resumed``."""
+        if self.defines(name):
+            self._call(name, self._plan(now, warp.head, warp), self._number(warp), _pc(warp.head))
 
     def owner(self, warp: Warp, token: int) -> int:
         """Who holds a token, -1 if nobody does or the design does not say."""

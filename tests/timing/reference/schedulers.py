@@ -49,8 +49,8 @@ class Scheduler:
     def left(self, warp: Warp) -> None:
         """A warp's thread block has left."""
 
-    def suspend(self, slots: Slots, now: int) -> None:
-        """Start of phase 3."""
+    def suspend(self, warp: Warp, now: int) -> None:
+        """Start of phase 3, for each warp by slot."""
 
     def fill(self, slots: Slots, now: int) -> None:
         """End of phase 3."""
@@ -91,15 +91,12 @@ class TwoLevelScheduler(Scheduler):
     def left(self, warp: Warp) -> None:
         self.active.discard(warp.slot)
 
-    def suspend(self, slots: Slots, now: int) -> None:
-        for slot in sorted(self.active):
-            warp = slots[slot]
-            assert warp is not None
-            if self._must_leave(warp, now):
-                self.active.remove(slot)
-                if warp.head is not None:
-                    self.log.suspensions.append((now, slot))
-                    self.hooks.suspended(warp, now)
+    def suspend(self, warp: Warp, now: int) -> None:
+        if warp.slot in self.active and self._must_leave(warp, now):
+            self.active.remove(warp.slot)
+            if warp.head is not None:
+                self.log.suspensions.append((now, warp.slot))
+                self.hooks.suspended(warp, now)
 
     def fill(self, slots: Slots, now: int) -> None:
         pending = [warp for slot in self.slots if (warp := slots[slot]) is not None and slot not in self.active]

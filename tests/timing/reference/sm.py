@@ -19,11 +19,14 @@ from tests.timing.reference.units import Units
 from tests.timing.reference.warp import ThreadBlock, Warp
 
 from warpreg.designs.interface.loads import HELD
+from warpreg.designs.interface.plan import AFTER
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.deadlock import Waiting
 from warpreg.timing.launch.held_loads import Held
 
 Event = Callable[[int], None]
+WAITING = ("memory", "barrier", "fence", "token")
+NO_TOKEN = -1
 
 
 class StreamingMultiprocessor:
@@ -77,7 +80,9 @@ class StreamingMultiprocessor:
     def issue(self, now: int) -> None:
         """Phase 3."""
         for scheduler in self.schedulers:
-            scheduler.suspend(self.slots, now)
+            for warp in [warp for slot in scheduler.slots if (warp := self.slots[slot]) is not None]:
+                scheduler.suspend(warp, now)
+                self._tell_whether_it_waits(warp, scheduler, now)
         for scheduler in self.schedulers:
             self._turn(scheduler, now)
         for block in self.blocks:
@@ -85,6 +90,13 @@ class StreamingMultiprocessor:
         for scheduler in self.schedulers:
             scheduler.fill(self.slots, now)
         self._queue_extras()
+
+    def _tell_whether_it_waits(self, warp: Warp, scheduler: Scheduler, now: int) -> None:
+        cause = self.stalls.cause(warp, scheduler, now)
+        waits = cause in WAITING and not (cause == "token" and warp.is_refused)
+        if waits != warp.waits:
+            warp.waits = waits
+            self.hooks.head("stalled" if waits else "resumed", warp, now)
 
     def leave(self, now: int) -> None:
         """Phase 4, first half: thread blocks that have ended make room."""
@@ -182,14 +194,29 @@ class StreamingMultiprocessor:
             pipes.append(self._issue_head(warp, now))
 
     def _is_admitted(self, warp: Warp, now: int) -> bool:
-        token = self.hooks.admit(warp, now)
-        warp.token = token
-        return token is None
+        answer = self.hooks.admit(warp, now)
+        warp.is_refused = answer is not None and answer < 0
+        if answer is not None and answer < 0:
+            self._refuse(warp, AFTER - answer, now)
+        else:
+            warp.token = answer
+        return answer is None
+
+    def _refuse(self, warp: Warp, cycles: int, now: int) -> None:
+        """A token of its own, which wakes in the cycle before the warp asks again."""
+        warp.token = NO_TOKEN
+        if cycles > 1:
+            self._at(now + cycles - 1, partial(self._go_on, warp))
+        else:
+            self._go_on(warp, now)
+
+    def _go_on(self, warp: Warp, now: int) -> None:
+        warp.token, warp.asks_from = None, now + 1
 
     def _wake(self, token: int, now: int) -> None:
         for warp in self.slots:
             if warp is not None and warp.token == token:
-                warp.token, warp.asks_from = None, now + 1
+                self._go_on(warp, now)
 
     def _queue_extras(self) -> None:
         """The end of a phase."""

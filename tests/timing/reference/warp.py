@@ -14,7 +14,8 @@ class Warp:
 
     Asynchronous copies: ``copies`` issued, ``copied`` complete, ``committed`` issued at each commit, ``copies_awaited``
     that must be complete before the warp continues.  ``token`` is the one that `admit` returned; after it is woken,
-    `admit` is called again from cycle ``asks_from`` on.
+    `admit` is called again from cycle ``asks_from`` on.  ``waits``: `stalled` was called, and `resumed` was not.
+    ``is_refused``: `admit` has refused its head for a number of cycles.
     """
 
     slot: int
@@ -35,6 +36,8 @@ class Warp:
     copies_awaited: int | None = None
     token: int | None = None
     asks_from: int = 0
+    waits: bool = False
+    is_refused: bool = False
     end_was_told: bool = False
     last_issue: int = -1
     activated: int = -1

@@ -30,6 +30,7 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "level": {"resource": "resource", "value": "value"},
     "change": {"resource": "resource", "more": "value"},
     "wake": {"plan": "queue", "token": "token"},
+    "after": {"cycles": "completed"},
     "width": {"operand": "width"},
     "lookup": {"plan": "asking", "table": "table", "index": "entry"},
     "update": {"plan": "asking", "table": "table", "index": "entry"},

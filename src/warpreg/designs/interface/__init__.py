@@ -28,6 +28,7 @@ from warpreg.designs.interface.plan import (
     UNSET,
     WRITE,
     Plan,
+    after,
     change,
     count,
     extra,
@@ -53,8 +54,8 @@ from warpreg.energy.counts import Structure
 __all__ = [
     "GO", "HELD", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
     "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure",
-    "Table", "change", "complete", "count", "extra", "hook", "index_in_block", "is_timed", "lane_address", "level",
-    "lookup", "move", "now", "nowhere", "pair_of", "parameter", "per_pair", "per_scheduler", "per_sm", "per_warp",
-    "read", "result_operands", "scheduler_of", "sm_of", "source_operands", "this_load", "thread_block", "update",
-    "wake", "width", "write",
+    "Table", "after", "change", "complete", "count", "extra", "hook", "index_in_block", "is_timed", "lane_address",
+    "level", "lookup", "move", "now", "nowhere", "pair_of", "parameter", "per_pair", "per_scheduler", "per_sm",
+    "per_warp", "read", "result_operands", "scheduler_of", "sm_of", "source_operands", "this_load", "thread_block",
+    "update", "wake", "width", "write",
 ]  # fmt: skip

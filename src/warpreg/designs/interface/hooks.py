@@ -43,7 +43,9 @@ HOOKS: dict[str, HookSpec] = {
         True,
     ),
     "admit": HookSpec(
-        _INSTRUCTION, "whether instruction pc, which is ready, may issue: GO, or a token to wait for", True
+        _INSTRUCTION,
+        "whether instruction pc, which is ready, may issue: GO, a token to wait for, or after(plan, cycles)",
+        True,
     ),
     "plan_reads": HookSpec(
         _INSTRUCTION, "which level serves each source operand of instruction pc (one each), and moves between levels"
@@ -75,6 +77,10 @@ HOOKS: dict[str, HookSpec] = {
         ("state", "program", "warp", "pc", "next_pc", *_ADDRESSES),
         "how state changes at writeback of pc, given the warp's next instruction and its addresses",
     ),
+    "stalled": HookSpec(
+        _INSTRUCTION, "how state changes when a warp begins to wait for memory, a barrier, a fence or a token"
+    ),
+    "resumed": HookSpec(_INSTRUCTION, "how state changes when it waits no longer"),
     "suspended": HookSpec(_WARP, "what happens when a warp leaves its scheduler's active set"),
     "warp_end": HookSpec(_WARP, "how state changes when a warp has ended (in a replay: when its thread block has)"),
     "block_end": HookSpec(_SM, "how state changes when a thread block ends, after all its warps have ended"),

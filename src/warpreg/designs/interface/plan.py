@@ -26,6 +26,8 @@ UNSET = -1
 """Column of the details that is not set: the core's default applies; as a LEVEL: no access."""
 GO = -1
 """Return value of ``admit`` that lets an instruction issue; any other value is a token to wait for, 0 or more."""
+AFTER = -(1 << 32)
+"""``admit`` returns AFTER - n to refuse an instruction for n cycles."""
 IRREGULAR = -(1 << 62)
 """Stride of lane addresses that are not affine in the lane; real strides have 32 bits."""
 
@@ -378,6 +380,13 @@ def wake(plan: Plan, token: int) -> None:
         if plan.queued[WOKEN] < plan.woken.size:
             plan.woken[plan.queued[WOKEN]] = token
         plan.queued[WOKEN] += 1
+
+
+def after(plan: Plan, cycles: int) -> int:
+    """The answer of ``admit`` with which the instruction is refused for ``cycles`` cycles, 1 at least: ``admit`` is
+    called again that many cycles later, without `wake`.
+    """
+    return AFTER - cycles
 
 
 def level(plan: Plan, resource: int, value: int) -> None:

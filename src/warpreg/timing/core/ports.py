@@ -11,6 +11,7 @@ from typing import Any
 from warpreg.designs.interface.plan import GO
 from warpreg.timing.core import operand_word
 from warpreg.timing.core.columns import code, machine, warps
+from warpreg.timing.core.columns.causes import Cause
 from warpreg.timing.core.columns.typed import (
     NEVER,
     NONE,
@@ -131,6 +132,25 @@ def late_entry(c: Core, op: OpRow, now: int) -> int:
 def admit(c: Core, d: Any, sm: SmRow, warp: WarpRow, pc: Pc, now: int) -> int:
     """GO, or the token to wait for."""
     return GO
+
+
+def refused(c: Core, sm: SmRow, warp: WarpRow, answer: int, now: int) -> None:
+    """``admit`` has refused the head of a warp, which waits for the token that is its answer."""
+    c.rows[warp, warps.STOP] = warps.AT_TOKEN
+    c.rows[warp, warps.TOKEN] = answer
+
+
+def asks_again(c: Core, entry: OpRow) -> bool:
+    """Whether an entry of the timing wheel says that a refused warp asks again."""
+    return False
+
+
+def ask_again(c: Core, entry: OpRow, now: int) -> None:
+    """The warp of such an entry does, in the next cycle."""
+
+
+def observe(c: Core, d: Any, sm: SmRow, warp: WarpRow, cause: Cause, now: int) -> None:
+    """The cause of a warp in the stall account may change to this one."""
 
 
 def take_widths(c: Core, d: Any, warp: WarpRow, pc: Pc, op: OpRow) -> None:

@@ -147,11 +147,16 @@ def _wake(c: Core, sm: SmRow, token: int, now: int) -> None:
     for slot in range(c.machine[machine.SLOTS]):
         warp = warp_at(c, sm, slot)
         if c.rows[warp, warps.STOP] == warps.AT_TOKEN and c.rows[warp, warps.TOKEN] == token:
-            c.rows[warp, warps.STOP] = warps.GOING
-            c.rows[warp, warps.ASKS_FROM] = now + 1
-            mark(c, warp)
-            if ports.is_two_level(c):
-                know_eligible(c, warp, slowest(c, warp))
+            let_go(c, warp, now)
+
+
+def let_go(c: Core, warp: WarpRow, now: int) -> None:
+    """A warp no longer waits for its token; ``admit`` is called from the next cycle on."""
+    c.rows[warp, warps.STOP] = warps.GOING
+    c.rows[warp, warps.ASKS_FROM] = now + 1
+    mark(c, warp)
+    if ports.is_two_level(c):
+        know_eligible(c, warp, slowest(c, warp))
 
 
 def queue_extras(c: Core, sm: SmRow) -> None:

@@ -39,7 +39,7 @@ from warpreg.timing.core import ports
 from warpreg.timing.core.columns import machine as machine_columns
 from warpreg.timing.core.columns.typed import array_of
 from warpreg.timing.core.state import Core
-from warpreg.timing.hooks import adapters, held_loads, operand_events, table_access
+from warpreg.timing.hooks import adapters, held_loads, operand_events, table_access, waits
 from warpreg.timing.hooks import lanes as lane_feed
 from warpreg.timing.hooks import widths as width_feed
 from warpreg.timing.launch.compile import CoreRecipe, Entry
@@ -55,7 +55,7 @@ from warpreg.timing.sm import (
 )
 
 OPERAND_PATH = ("collect", "is_collecting", "may_refuse", "refuses", "waits_for", "take", "result_word")
-HOOK_MODULES: Sequence[Any] = (adapters, held_loads, operand_events)
+HOOK_MODULES: Sequence[Any] = (adapters, held_loads, operand_events, waits)
 """Modules with placeholders of hooks and with what takes the place of ports where a design defines them."""
 QUEUE = 64
 """Extra accesses, woken tokens and completed loads that one call of a hook may request."""
@@ -214,6 +214,8 @@ class Outside:
             replaced |= width_feed.FED
         if self.behaviour.lanes:
             replaced |= lane_feed.FED
+        if "admit" in called:
+            replaced |= waits.REFUSING
         for names, functions in operand_events.TOGETHER.items():
             replaced |= functions if called.keys() >= names else {}
         return CoreRecipe(replaced | self._sharing() | self._lookups() | self._owned(), called, mode).build(

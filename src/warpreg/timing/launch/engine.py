@@ -112,7 +112,11 @@ class Engine:
         table, m = array_of(self.core.table), self.core.machine
         slots = warps_of(table, m)
         present = np.flatnonzero(slots[warps.PRESENT]).tolist()
-        waiting = [self._waiting(slots, one) for one in present if slots[warps.STOP][one] == warps.AT_TOKEN]
+        waiting = [
+            self._waiting(slots, one)
+            for one in present
+            if slots[warps.STOP][one] == warps.AT_TOKEN and slots[warps.TOKEN][one] >= 0
+        ]
         cycle = int(sms_of(table, m)[sms.STEPPED].max())
         if held := held_loads(self.core):
             return never_completed(self.kernel, self._outside.behaviour.name, cycle, held)

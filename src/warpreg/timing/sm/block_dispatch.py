@@ -86,7 +86,7 @@ def place(c: Core, d: Any, sm: SmRow, now: int) -> None:
 def _take_slot(c: Core, d: Any, sm: SmRow, slot: int, block: BlockRow, start: int, now: int) -> None:
     """Place a warp in its slot; its first instruction is fetched in the next cycle."""
     warp = warp_at(c, sm, slot)
-    c.rows[warp, warps.PRESENT] = 1
+    c.rows[warp, warps.PRESENT] = warps.HERE
     c.rows[warp, warps.BLOCK] = block
     begin = c.clock[clock.STARTS] + 4 * start
     c.rows[warp, warps.VISIT] = c.slab[begin]

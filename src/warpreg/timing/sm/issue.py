@@ -43,7 +43,9 @@ def take_turn(c: Core, d: Any, sm: SmRow, scheduler: int, now: int) -> bool:
             issued = 1
             break
         refused += 1
-        _wait_for_token(c, row, position, warp, token)
+        take_from_ready(c, row, warp, bit(position))
+        c.rows[row, schedulers.DIRTY] |= bit(position)
+        ports.refused(c, sm, warp, token, now)
     account = account_of(c, row)
     c.rows[account, causes.ISSUED] += issued
     c.rows[account, causes.TOKEN] += refused
@@ -78,14 +80,6 @@ def _pick(c: Core, sm: SmRow, row: SchedulerRow, scheduler: int, able: int) -> i
     return oldest
 
 
-def _wait_for_token(c: Core, row: SchedulerRow, position: int, warp: WarpRow, token: int) -> None:
-    """Remove a warp from the ready warps until a hook wakes the token."""
-    take_from_ready(c, row, warp, bit(position))
-    c.rows[row, schedulers.DIRTY] |= bit(position)
-    c.rows[warp, warps.STOP] = warps.AT_TOKEN
-    c.rows[warp, warps.TOKEN] = token
-
-
 def _issue_from(
     c: Core, d: Any, sm: SmRow, row: SchedulerRow, scheduler: int, position: int, warp: WarpRow, now: int
 ) -> None:
@@ -117,8 +111,7 @@ def _may_follow(
         return False
     token = ports.admit(c, d, sm, warp, head, now)
     if token != GO:
-        c.rows[warp, warps.STOP] = warps.AT_TOKEN
-        c.rows[warp, warps.TOKEN] = token
+        ports.refused(c, sm, warp, token, now)
     return token == GO
 
 

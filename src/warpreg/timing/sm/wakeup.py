@@ -34,7 +34,9 @@ def _look(c: Core, d: Any, sm: SmRow, row: SchedulerRow, position: int, warp: Wa
         c.rows[warp, warps.STOP] = warps.GOING
     if ports.is_two_level(c):
         _two_levels(c, d, sm, row, position, warp, waited, now)
-    set_cause(c, row, position, warp, _cause(c, row, position, warp, waited, now), now)
+    cause = _cause(c, row, position, warp, waited, now)
+    ports.observe(c, d, sm, warp, cause, now)
+    set_cause(c, row, position, warp, cause, now)
 
 
 def _is_past_fence(c: Core, warp: WarpRow) -> bool:

@@ -27,6 +27,8 @@ def complete(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
             give_op(c, op)
         elif c.rows[op, ops.PC] == ops.LEAVES:
             _leaves_late(c, d, sm, op, now)
+        elif ports.asks_again(c, op):
+            ports.ask_again(c, op, now)
         elif ports.is_present(c, op):
             ports.present(c, d, sm, op, now)
         else:

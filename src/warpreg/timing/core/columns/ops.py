@@ -26,7 +26,7 @@ READY_AT = _Word(15)  # cycle in which its operands are present
 ENTERS_FROM = _Word(15)  # the same word before dispatch: cycle from which it may enter a collector
 LINK = _Word(16)  # + k: write after its k-th result in the queue of a bank
 
-TIMER, LEAVES, EXTRA, PRESENT = Pc(-2), Pc(-3), Pc(-4), Pc(-5)
+TIMER, LEAVES, EXTRA, PRESENT, ASKS = Pc(-2), Pc(-3), Pc(-4), Pc(-5), Pc(-6)
 """PC of entries that are not instructions: wake a warp; remove a cell (result CURSOR of LATE) from the scoreboard;
-access bank CURSOR, with nothing waiting for it; source CURSOR of LATE is present.
+access bank CURSOR, with nothing waiting for it; source CURSOR of LATE is present; a refused warp asks again.
 """

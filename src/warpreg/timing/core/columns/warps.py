@@ -15,7 +15,7 @@ STOP = _Word(1)  # what it waits at: GOING or one of AT_...
 FETCHED = _Word(2)  # first cycle in which its head may issue
 CAUSE = Column[WarpRow, Cause](3)  # cause of its current cycles in the stall account
 SINCE = _Word(4)  # first cycle that is not accounted yet
-PRESENT = _Word(5)  # whether the slot holds a warp
+PRESENT = _Word(5)  # 0 if the slot holds no warp; HERE, or WAITING if a design was told that the warp waits
 OWN = _Word(6)  # set that contains only its position
 TURN_ROW = Column[WarpRow, SchedulerRow](7)  # its scheduler
 BLOCK_END = _Word(8)  # end of its current basic block
@@ -56,4 +56,5 @@ latency.
 """
 SLOW_SET, LONG_SET = 1, 6
 
+HERE, WAITING = 1, 2
 GOING, AT_BARRIER, AT_FENCE, AT_TOKEN = range(4)

@@ -1,0 +1,109 @@
+"""Warps that begin to wait and go on, and warps that are refused for a number of cycles.
+
+Like `warpreg.timing.hooks.adapters`.  A warp *waits* in a cycle whose cause in the stall account is ``memory``,
+``barrier``, ``fence`` or ``token``, but not while it is refused for a number of cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from warpreg.designs.interface.plan import AFTER, Plan
+from warpreg.jit.natives import Function
+from warpreg.timing.core import access_record as record
+from warpreg.timing.core import ports
+from warpreg.timing.core.columns import causes, code, ops, warps
+from warpreg.timing.core.columns.causes import Cause
+from warpreg.timing.core.columns.typed import NONE, OpRow, SmRow, WarpRow
+from warpreg.timing.core.inflight import give_op, schedule, take_op
+from warpreg.timing.core.rows import number_of
+from warpreg.timing.core.state import Core
+from warpreg.timing.hooks import adapters
+
+
+def stalled(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
+    """Placeholder for the design's hook."""
+
+
+def resumed(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
+    """Placeholder for the design's hook."""
+
+
+def observe(c: Core, d: Any, sm: SmRow, warp: WarpRow, cause: Cause, now: int) -> None:
+    waits = _waits(c, warp, cause)
+    if waits != (c.rows[warp, warps.PRESENT] == warps.WAITING):
+        c.rows[warp, warps.PRESENT] = warps.WAITING if waits else warps.HERE
+        if waits:
+            tell_stalled(c, d, sm, warp, now)
+        else:
+            tell_resumed(c, d, sm, warp, now)
+
+
+def _waits(c: Core, warp: WarpRow, cause: Cause) -> bool:
+    """Whether a warp with this cause waits."""
+    if cause == causes.TOKEN:
+        return c.rows[warp, warps.TOKEN] != NONE
+    return cause == causes.MEMORY or cause == causes.BARRIER or cause == causes.FENCE
+
+
+def tell_stalled(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
+    """A warp begins to wait."""
+
+
+def call_stalled(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
+    stalled(d.state, d.program, number_of(c, warp), c.rows[warp, warps.HEAD], _plan_of_head(c, d, sm, warp, now))
+    adapters.settle(c, d, sm, now)
+
+
+def tell_resumed(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
+    """It waits no longer."""
+
+
+def call_resumed(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> None:
+    resumed(d.state, d.program, number_of(c, warp), c.rows[warp, warps.HEAD], _plan_of_head(c, d, sm, warp, now))
+    adapters.settle(c, d, sm, now)
+
+
+def _plan_of_head(c: Core, d: Any, sm: SmRow, warp: WarpRow, now: int) -> Plan:
+    """A plan for a hook that is for the next instruction of a warp."""
+    pc = c.rows[warp, warps.HEAD]
+    access = c.rows[warp, warps.ACCESS] if c.code[pc, code.KIND] != record.NO_ACCESS else NONE
+    return adapters.plan_of(c, d, sm, number_of(c, warp), pc, c.rows[warp, warps.MASK], access, NONE, now)
+
+
+# A warp that ``admit`` refuses for a number of cycles: its token, NONE, wakes in the cycle before.
+
+
+def refused(c: Core, sm: SmRow, warp: WarpRow, answer: int, now: int) -> None:
+    cycles = AFTER - answer
+    if answer < 0 and cycles <= 1:
+        c.rows[warp, warps.ASKS_FROM] = now + 1
+        return
+    c.rows[warp, warps.STOP] = warps.AT_TOKEN
+    c.rows[warp, warps.TOKEN] = answer
+    if answer < 0:
+        c.rows[warp, warps.TOKEN] = NONE
+        schedule(c, sm, take_op(c, sm, warp, ops.ASKS), now + cycles - 1, now)
+
+
+def asks_again(c: Core, entry: OpRow) -> bool:
+    return c.rows[entry, ops.PC] == ops.ASKS
+
+
+def ask_again(c: Core, entry: OpRow, now: int) -> None:
+    give_op(c, entry)
+    adapters.let_go(c, c.rows[entry, ops.WARP], now)
+
+
+HOOKED: Mapping[str, Mapping[Function, Function]] = {
+    "stalled": {ports.observe: observe, tell_stalled: call_stalled},
+    "resumed": {ports.observe: observe, tell_resumed: call_resumed},
+}
+"""By hook, the replacement of each port if a design defines the hook."""
+REFUSING: Mapping[Function, Function] = {
+    ports.refused: refused,
+    ports.asks_again: asks_again,
+    ports.ask_again: ask_again,
+}
+"""What takes the place of what where ``admit`` may refuse for a number of cycles."""
