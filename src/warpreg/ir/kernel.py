@@ -64,13 +64,15 @@ class Block:
     """A basic block.
 
     ``successors``: (target,) of an unconditional branch or fall-through, (taken, fall-through) of a guarded branch, the
-    table of ``brx.idx``, (fall-through,) of a guarded exit, barrier or service, () of an exit.
+    table of ``brx.idx``, (fall-through,) of a guarded exit, barrier or service, () of an exit.  ``is_edge``: it was put
+    on a control-flow edge after compilation (`warpreg.ir.edges`).
     """
 
     index: int
     label: str
     instructions: tuple[Instruction, ...]
     successors: tuple[int, ...]
+    is_edge: bool = False
 
     @property
     def terminator(self) -> Instruction | None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface.residency import Launch as Shape
 from warpreg.designs.interface.residency import Room
@@ -12,6 +15,7 @@ from warpreg.designs.loading.design import Recorded
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.replay.static_counts import block_visits
+from warpreg.trace.edges import expanded_path
 
 
 class RecordedLaunch(Protocol):
@@ -43,7 +47,11 @@ def capacity_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, regist
 
 def frequencies_of(launch: RecordedLaunch) -> Recorded:
     """Computes the block frequencies of a launch."""
-    return lambda: block_visits([launch.trace], program_table(launch.kernel), "compiled")
+
+    def recorded(code: Kernel) -> NDArray[np.int64]:
+        return block_visits([expanded_path(launch.trace, launch.kernel, code)], program_table(code), "compiled")
+
+    return recorded
 
 
 def threads_of(launch: RecordedLaunch) -> int:

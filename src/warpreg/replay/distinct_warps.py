@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from warpreg.jit.options import Mode
 from warpreg.jit.recipe import compiled
 from warpreg.replay.equal_warps import EMPTY, count_equal
 from warpreg.replay.warp_streams import Piece, Splitter
+from warpreg.trace.edges import expanded_path, expanded_words
 from warpreg.trace.path import PathWord, RecordedPath
 from warpreg.trace.widths import WidthReader, places
 
@@ -95,6 +96,17 @@ def _distinct(piece: Piece, mode: Mode) -> Iterator[tuple[Warp, int]]:
         words = piece.words[piece.starts[row] : piece.stops[row]]
         widths = piece.widths[piece.width_starts[row] : piece.width_starts[row + 1]]
         yield (words.tobytes(), widths.tobytes()), int(times[row])
+
+
+def expanded(path: RecordedPath, recorded: Kernel, running: Kernel, mode: Mode = "compiled") -> RecordedPath:
+    """The path of a run of ``recorded`` for the kernel that a design has made of it, with its blocks on edges."""
+    if not isinstance(path, DistinctWarps) or len(running.blocks) == len(recorded.blocks):
+        return expanded_path(path, recorded, running, mode)
+    return DistinctWarps(tuple(_expanded_part(part, recorded, running, mode) for part in path.parts))
+
+
+def _expanded_part(part: DistinctPart, recorded: Kernel, running: Kernel, mode: Mode) -> DistinctPart:
+    return replace(part, words=np.concatenate([*expanded_words([part.words], recorded, running, mode)]))
 
 
 def _reader(path: RecordedPath, kernel: Kernel | None, mode: Mode) -> WidthReader | None:

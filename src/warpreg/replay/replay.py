@@ -18,6 +18,7 @@ from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay.counts import Counts, add_unplanned, table_events
+from warpreg.replay.distinct_warps import expanded
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.static_counts import block_visits, walk_static
 from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker, Widths
@@ -73,10 +74,11 @@ def replay_launches(
     values = chosen.configure(**parameters)
     runs = list(launches)
 
-    def recorded() -> NDArray[np.int64]:
-        return block_visits([path for path, _ in runs], program_table(kernel), mode)
+    def recorded(code: Kernel) -> NDArray[np.int64]:
+        return block_visits([expanded(path, kernel, code, mode) for path, _ in runs], program_table(code), mode)
 
     code = chosen.rewrite(kernel, values, recorded=recorded)
+    paths = [expanded(path, kernel, code, mode) for path, _ in runs]
     program = chosen.program(code, values, recorded)
     scheduled = [(path, schedule) for path, schedule in runs if schedule is not None]
     if scheduled:
@@ -89,13 +91,13 @@ def replay_launches(
     widths = Widths(kernel, code) if chosen.declaration.widths else None
     behaviour = Behaviour(program, chosen.hooks, state, chosen.name, mode, widths, slices)
     if chosen.declaration.order == "static" and chosen.hooks.keys().isdisjoint(OF_WARPS):
-        walk_static([path for path, _ in runs], behaviour, counters)
+        walk_static(paths, behaviour, counters)
     elif not scheduled:
-        _walk_paths([path for path, _ in runs], chosen, behaviour, counters, suspend)
+        _walk_paths(paths, chosen, behaviour, counters, suspend)
     elif len(scheduled) < len(runs):
         raise ReplayError(f"{kernel.name}: {len(runs) - len(scheduled)} of {len(runs)} launches have no schedule")
     else:
-        _walk_schedules(scheduled, kernel, chosen, behaviour, counters)
+        _walk_schedules(scheduled, paths, kernel, chosen, behaviour, counters)
     behaviour.check(counters)
     add_unplanned(counters.accesses, counters.visits, program, chosen.hooks.keys())
     return Counts(
@@ -130,6 +132,7 @@ def _walk_paths(
 
 def _walk_schedules(
     launches: Sequence[tuple[RecordedPath, Schedule]],
+    expanded_paths: Sequence[RecordedPath],
     kernel: Kernel,
     design: Design,
     behaviour: Behaviour,
@@ -137,7 +140,7 @@ def _walk_schedules(
 ) -> None:
     slots = launches[0][1].slots
     walker = ScheduleWalker(behaviour, counters, slots)
-    for path, schedule in launches:
+    for (path, schedule), expanded_path in zip(launches, expanded_paths, strict=True):
         schedule.check(kernel, path)
         if design.declaration.order == "sm" and schedule.order != "sm":
             raise ReplayError(
@@ -145,4 +148,4 @@ def _walk_schedules(
             )
         if schedule.slots != slots:
             raise ReplayError(f"{schedule.name}: the schedule is of another machine: {schedule.slots}, not {slots}")
-        walker.walk(path, schedule)
+        walker.walk(expanded_path, schedule)

@@ -7,6 +7,7 @@ import hashlib
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
@@ -30,10 +31,11 @@ from warpreg.designs.interface.state import named_leaves, wrong_leaf
 from warpreg.designs.loading.author_code import author_code, place_of
 from warpreg.energy.counts import Structure
 from warpreg.gpu.machine import Machine
+from warpreg.ir.edges import EdgeError, check_added
 from warpreg.ir.kernel import Kernel
 
-Recorded = Callable[[], Frequencies]
-"""Computes the block frequencies of the recorded run, int64[blocks]."""
+Recorded = Callable[[Kernel], Frequencies]
+"""Computes the block frequencies of the recorded run for a kernel that designs have made of its own, int64[blocks]."""
 MOST_TABLES = 8
 """Tables that one design has at most."""
 Returned = TypeVar("Returned")
@@ -102,13 +104,18 @@ class Design:
     def rewrite(
         self, kernel: Kernel, parameters: Any, room: Room | None = None, recorded: Recorded | None = None
     ) -> Kernel:
-        """The kernel with the instructions that the design inserts or renames; blocks and their order do not change."""
+        """The kernel with what the design inserts or renames; blocks stay, and new ones may be on edges."""
         offered = {"room": room, "analysis": self.analysis(kernel, recorded)}
         rewritten = self._call("rewrite", (kernel, parameters), offered, kernel)
         if not isinstance(rewritten, Kernel):
             raise self._wrong_type("rewrite", rewritten, "a Kernel")
-        if [block.successors for block in rewritten.blocks] != [block.successors for block in kernel.blocks]:
-            raise DesignError(f"{self.path}: rewrite changed the blocks, it may change instructions inside them")
+        try:
+            check_added(kernel, rewritten)
+        except EdgeError as error:
+            raise DesignError(
+                f"{self.path}: rewrite changed the blocks, it may change instructions inside them and put blocks on "
+                f"edges: {error}"
+            ) from error
         is_copy = rewritten is not kernel and rewritten.analyses is kernel.analyses
         return dataclasses.replace(rewritten, analyses={}) if is_copy else rewritten
 
@@ -211,7 +218,9 @@ class Design:
         """What the design may ask about a kernel; with block frequencies if it declares ``profile``."""
         if kernel is None:
             return None
-        return Analysis(kernel, recorded) if self.declaration.profile else _analysis(kernel)
+        if not self.declaration.profile:
+            return _analysis(kernel)
+        return Analysis(kernel, None if recorded is None else partial(recorded, kernel))
 
     def _call(self, name: str, needed: tuple[Any, ...], offered: Mapping[str, Any], default: Any) -> Any:
         """Call a plain function of the design with the arguments that it accepts; ``default`` if it is not defined."""

@@ -55,7 +55,8 @@ def plain_counts(kernel: Kernel, visits: Visits) -> Counts:
     """Counts of the plain MRF for the kernel before any design changed it."""
     program = program_table(kernel)
     accesses = np.zeros((1, 2, 2), np.int64)
-    add_unplanned(accesses, visits.visits, program, ())
+    of_kernel = visits.visits[: len(kernel.blocks)]
+    add_unplanned(accesses, of_kernel, program, ())
     return Counts(
         design="mrf",
         parameters={},
@@ -63,7 +64,7 @@ def plain_counts(kernel: Kernel, visits: Visits) -> Counts:
         accesses=accesses,
         moves=np.zeros((1, 1), np.int64),
         events={},
-        warp_instructions=int(visits.visits @ np.diff(program.first_pc)),
+        warp_instructions=int(of_kernel @ np.diff(program.first_pc)),
     )
 
 

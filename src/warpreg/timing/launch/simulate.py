@@ -15,6 +15,7 @@ from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.fetch import banks_of, collectors_of, with_collectors
 from warpreg.gpu import Machine, load
+from warpreg.ir.edges import with_blocks_of
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay.capacity import RecordedLaunch, capacity_of, frequencies_of, threads_of
@@ -29,6 +30,7 @@ from warpreg.timing.launch.engine import Engine
 from warpreg.timing.launch.sampling import Window
 from warpreg.timing.launch.widths import with_widths
 from warpreg.timing.results.result import TimingResult, joined, result_of
+from warpreg.trace.edges import expanded_path
 from warpreg.trace.widths import WidthReader, places
 
 
@@ -102,12 +104,14 @@ def timed(
     _check_cooperative(launch, machine, place.blocks)
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms, place.blocks * launch.shared_bytes))
     end = ALL_BLOCKS if window is None else window.first + window.count
+    trace: Any = expanded_path(launch.trace, launch.kernel, kernel, mode)
+    recorded = with_blocks_of(launch.kernel, kernel)
     blocks: Iterable[ThreadBlocks] = feed(
-        launch.trace, launch.kernel, banks=machine.shared_memory.banks, end=end, lanes=behaviour.lanes
+        trace, recorded, banks=machine.shared_memory.banks, end=end, lanes=behaviour.lanes
     )
     if behaviour.widths:
-        reader = WidthReader(launch.trace, places(launch.kernel, kernel), f"design {behaviour.name}", mode)
-        blocks = with_widths(blocks, launch.trace, reader, mode)
+        reader = WidthReader(trace, places(launch.kernel, kernel), f"design {behaviour.name}", mode)
+        blocks = with_widths(blocks, trace, reader, mode)
     visits = Visits(kernel)
     engine = Engine(
         kernel,

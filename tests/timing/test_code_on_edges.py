@@ -1,0 +1,66 @@
+"""Code on edges costs what it costs where the executor runs it: cycles, issues and counts are the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warpreg import simt
+from warpreg.codegen import CompileOptions
+from warpreg.designs import Design, load
+from warpreg.experiments.runs.run import find_workload
+from warpreg.replay import distinct_warps, replay
+from warpreg.simt.kernel.native_kernel import NativeKernel
+from warpreg.timing import simulate
+from warpreg.trace.path import RecordedPath
+
+EXITS = Path(__file__).parents[2] / "examples" / "loop_exits.py"
+
+
+class Rewriting(simt.Device):
+    """Runs each kernel as a design rewrites it."""
+
+    def __init__(self, workload: str, design: Design | None) -> None:
+        super().__init__(
+            find_workload(workload).module(), CompileOptions(), simt.Record(path=True, addresses=True, widths=True)
+        )
+        self._design = design
+        self._known: set[str] = set()
+
+    def native(self, name: str) -> NativeKernel:
+        """The kernel, rewritten at first use."""
+        if name not in self._known and self._design is not None:
+            self._known.add(name)
+            self.install(self._design.rewrite(super().native(name).kernel, self._design.configure()))
+        return super().native(name)
+
+
+def launches(workload: str, design: Design | None) -> tuple[simt.Launch, ...]:
+    problem, device = find_workload(workload).problem("tiny", 0), Rewriting(workload, design)
+    problem.check(problem.run(device))
+    return tuple(device.launches)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workload", ["spmv", "bfs"])
+def test_a_recorded_run_is_timed_as_the_run_of_the_rewritten_kernel(workload: str) -> None:
+    design = load(EXITS, checked=False)
+    (plain, *_), (rewritten, *_) = launches(workload, None), launches(workload, design)
+    found, wanted = simulate([plain], "gtx480", designs=[design]), simulate([rewritten], "gtx480")
+    assert found.cycles == wanted.cycles
+    assert found.stall_account == wanted.stall_account
+    assert found.warp_instructions == wanted.warp_instructions
+    assert found.counts.events["exits"] == found.warp_instructions - plain.warp_instructions
+
+
+def test_a_replay_visits_the_code_on_edges() -> None:
+    """Each of the 32 warps leaves its loop once: its lanes meet in the code on the only exit."""
+    design = load(EXITS)
+    (plain, *_) = launches("spmv", None)
+    assert plain.trace is not None
+    paths: list[RecordedPath] = [plain.trace, distinct_warps([plain.trace], len(plain.kernel.blocks), "interpreted")]
+    for path in paths:
+        counts = replay(path, plain.kernel, design, mode="interpreted")
+        assert counts.events["exits"] == 32
+        assert counts.warp_instructions == plain.warp_instructions + 32
