@@ -90,8 +90,8 @@ def test_a_section_that_never_comes_back_is_named_with_who_waits_and_who_holds_i
     with pytest.raises(NoProgressError) as error:
         timed(warps(SECTION, [()], [()]), A_SCHEDULER, design=miniature("blocking_pool"), leaks=True)
     assert str(error.value) == (
-        "kernel hand, design blocking-pool: no warp can go on after cycle 14: "
-        "warp 1 (warp 1 of thread block 0) waits at 'mov.b32 R8, 1' for token 0, which warp 0 holds"
+        "kernel hand, design blocking-pool: no warp can go on after cycle 14\n"
+        "  token 0, held by warp 0: warp 1 (warp 1 of thread block 0) at 'mov.b32 R8, 1'"
     )
 
 

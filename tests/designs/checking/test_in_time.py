@@ -66,14 +66,29 @@ def plan_write(state, program, warp, pc, plan):
 """
 
 
-def test_a_register_beyond_what_a_warp_holds_by_residency(tmp_path: Path) -> None:
-    """The kernel names R0 to R5 and a warp holds four registers: without hooks nobody says where R4 and R5 are."""
+@pytest.mark.parametrize("checked", [True, False])
+def test_a_register_beyond_what_a_warp_holds_by_residency(tmp_path: Path, checked: bool) -> None:
+    """The kernel names R0 to R5 and a warp holds four registers: without hooks nobody says where R5 is.
+
+    With a demand that the user states the residency is not the kernel's, so nothing is wrong.
+    """
     path = tmp_path / "mine.py"
     path.write_text(HEAD + HALF, encoding="utf-8")
-    design, program = load(path), program_table(code("mov.b32 R5, R0"))
+    design, kernel = load(path, checked=checked), code("mov.b32 R0, R1\nmov.b32 R5, R0")
+    program = program_table(kernel)
     room = design.room(design.configure(), program, gpu.load("gtx480"), Launch(32))
-    with pytest.raises(DesignError, match=r"a warp 4 registers and the kernel names 6; .* where registers 4 to 5 are"):
-        _check_registers(design, program, room)
+    held = room.residency.held
+    told = r"mine.py: kernel hand, pc 1, 'mov.b32 R5, R0': names register 5, .* 0 to 3; plan_write must"
+    with pytest.raises(DesignError, match=told):
+        _check_registers(design, kernel, program, held, demanded=6)
+    _check_registers(design, kernel, program, held, demanded=4)
+
+
+def test_hooks_that_place_operands_say_where_their_registers_are(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(HEAD + HALF + READS.format(bank=", bank=1"), encoding="utf-8")
+    kernel = code("mov.b32 R5, R0")
+    _check_registers(load(path), kernel, program_table(kernel), 4, demanded=6)
 
 
 @pytest.mark.parametrize(("bank", "fails"), [("", True), (", bank=1", False)])

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.errors import TimingError
 
-TOLD = 4
-"""Warps that a message names; there may be hundreds, and most wait for the same token."""
+TOLD = 8
+"""Lines of a message, and parts of a list of warps; there may be hundreds, and most wait for the same token."""
 
 
 class NoProgressError(TimingError):
-    """A design makes all warps wait; the message names warps, instructions, tokens and their owners."""
+    """A design makes all warps wait; the message has a line for each token and instruction that warps wait at: the
+    warps, the instruction, the token and its owner.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +32,49 @@ class Waiting:
     owner: int
 
 
-def no_progress(kernel: Kernel, design: str, cycle: int, waiting: Sequence[Waiting]) -> NoProgressError:
-    """The error of a run that cannot continue in ``cycle``."""
-    instructions = list(kernel.instructions())
-    told = []
-    for one in waiting[:TOLD]:
-        instruction = instructions[one.pc]
-        place = f" ({instruction.location})" if instruction.location is not None else ""
-        holder = f"which warp {one.owner} holds" if one.owner >= 0 else "which nobody holds"
-        told.append(
-            f"warp {one.warp} (warp {one.index} of thread block {one.block}) waits at '{instruction}'{place} for token"
-            f" {one.token}, {holder}"
-        )
-    more = f"; and {len(waiting) - TOLD} more" if len(waiting) > TOLD else ""
-    return NoProgressError(
-        f"kernel {kernel.name}, design {design}: no warp can go on after cycle {cycle}: {'; '.join(told)}{more}"
-    )
+def no_progress(
+    kernel: Kernel, design: str, cycle: int, waiting: Sequence[Waiting], at_barriers: int = 0
+) -> NoProgressError:
+    """The error of a run that cannot continue in ``cycle``; ``at_barriers``: warps that wait for others there."""
+    groups: dict[tuple[int, int, int], list[Waiting]] = {}
+    for one in waiting:
+        groups.setdefault((one.token, one.owner, one.pc), []).append(one)
+    lines = [
+        f"kernel {kernel.name}, design {design}: no warp can go on after cycle {cycle}",
+        *(_line(kernel, group) for group in list(groups.values())[:TOLD]),
+    ]
+    if len(groups) > TOLD:
+        rest = sum(map(len, list(groups.values())[TOLD:]))
+        lines.append(f"  and {rest} more {_plural('warp', rest)} for other tokens or at other instructions")
+    if at_barriers:
+        lines.append(f"  {at_barriers} {_plural('warp', at_barriers)} at barriers")
+    return NoProgressError("\n".join(lines))
+
+
+def _line(kernel: Kernel, group: Sequence[Waiting]) -> str:
+    first = group[0]
+    instruction = list(kernel.instructions())[first.pc]
+    place = f" ({instruction.location})" if instruction.location is not None else ""
+    holder = f"warp {first.owner}" if first.owner >= 0 else "nobody"
+    if len(group) == 1:
+        who = f"warp {first.warp} (warp {first.index} of thread block {first.block})"
+    else:
+        blocks = sorted({one.block for one in group})
+        who = f"warps {_ranges([one.warp for one in group])} (thread {_plural('block', len(blocks))} {_ranges(blocks)})"
+    return f"  token {first.token}, held by {holder}: {who} at '{instruction}'{place}"
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """``0 to 3, 7``"""
+    found: list[list[int]] = []
+    for number in sorted(numbers):
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    told = [str(first) if first == last else f"{first} to {last}" for first, last in found[:TOLD]]
+    return ", ".join((*told, "...") if len(found) > TOLD else told)
+
+
+def _plural(what: str, count: int) -> str:
+    return what if count == 1 else f"{what}s"

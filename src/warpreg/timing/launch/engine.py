@@ -121,7 +121,8 @@ class Engine:
         if held := held_loads(self.core):
             return never_completed(self.kernel, self._outside.behaviour.name, cycle, held)
         if waiting:
-            return no_progress(self.kernel, self._outside.behaviour.name, cycle, waiting)
+            at_barriers = sum(int(slots[warps.STOP][one]) == warps.AT_BARRIER for one in present)
+            return no_progress(self.kernel, self._outside.behaviour.name, cycle, waiting, at_barriers)
         found = ", ".join(f"warp {one} at instruction {slots[warps.HEAD][one]}" for one in present[:TOLD])
         return TimingError(f"kernel {self.kernel.name}: no warp can go on in cycle {cycle}: {found}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -152,7 +153,8 @@ def _prepared(
     recorded = frequencies_of(launch)
     kernel = design.rewrite(launch.kernel, values, place, recorded)
     program = design.compile(program_table(kernel), values, kernel, place, recorded)
-    _check_registers(design, program, place)
+    demanded = launch.kernel.register_demand if registers is None else registers
+    _check_registers(design, kernel, program, place.residency.held, demanded)
     behaviour = Behaviour(
         program,
         design.hooks,
@@ -172,17 +174,29 @@ def _prepared(
     return place, kernel, behaviour
 
 
-def _check_registers(design: Design, program: Program, place: Room) -> None:
-    """A checked design that says nothing of places leaves registers where the residency has them; all must be there.
+def _check_registers(design: Design, kernel: Kernel, program: Program, held: int, demanded: int) -> None:
+    """Operands that no hook places are where the residency has their registers: each must be there.  Raises DesignError
+    for the first one that is not.
 
-    Raises DesignError.
+    Nothing is wrong if the user wants the residency of another number of registers, ``demanded``.
     """
-    held, named = place.residency.held, program.register_count
-    if design.is_checked and named > held and not {"plan_reads", "plan_write"} <= design.hooks.keys():
-        raise DesignError(
-            f"{design.path}: residency gives a warp {held} registers and the kernel names {named}; plan_reads and "
-            f"plan_write must say where registers {held} to {named - 1} are"
-        )
+    if held >= min(program.register_count, demanded):
+        return
+    unplaced = []
+    if "plan_reads" not in design.hooks:
+        unplaced.append(("plan_reads", program.source_start, program.source))
+    if design.hooks.keys().isdisjoint(("plan_write", "produced")):
+        unplaced.append(("plan_write", program.result_start, program.result))
+    for hook, starts, registers in unplaced:
+        beyond = np.flatnonzero(registers >= held)
+        if beyond.size:
+            pc = int(np.searchsorted(starts, beyond[0], side="right")) - 1
+            instruction = next(itertools.islice(kernel.instructions(), pc, None))
+            raise DesignError(
+                f"{design.path}: kernel {kernel.name}, pc {pc}, '{instruction}': names register "
+                f"{registers[beyond[0]]}, and residency gives a warp registers 0 to {held - 1}; {hook} must say where "
+                "it is"
+            )
 
 
 def room_of(launch: RecordedLaunch, machine: Machine, chosen: Chosen, registers: int | None = None) -> Room:
