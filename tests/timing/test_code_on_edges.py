@@ -10,7 +10,7 @@ from warpreg import simt
 from warpreg.codegen import CompileOptions
 from warpreg.designs import Design, load
 from warpreg.experiments.runs.run import find_workload
-from warpreg.replay import distinct_warps, replay
+from warpreg.replay import distinct_warps, replay, together
 from warpreg.simt.kernel.native_kernel import NativeKernel
 from warpreg.timing import simulate
 from warpreg.trace.path import RecordedPath
@@ -51,7 +51,8 @@ def test_a_recorded_run_is_timed_as_the_run_of_the_rewritten_kernel(workload: st
     assert found.cycles == wanted.cycles
     assert found.stall_account == wanted.stall_account
     assert found.warp_instructions == wanted.warp_instructions
-    assert found.counts.events["exits"] == found.warp_instructions - plain.warp_instructions
+    assert found.counts.events["exits"] == found.counts.added_warp_instructions
+    assert found.ipc_of_kernel == plain.warp_instructions / found.cycles
 
 
 def test_a_replay_visits_the_code_on_edges() -> None:
@@ -64,3 +65,5 @@ def test_a_replay_visits_the_code_on_edges() -> None:
         counts = replay(path, plain.kernel, design, mode="interpreted")
         assert counts.events["exits"] == 32
         assert counts.warp_instructions == plain.warp_instructions + 32
+        assert (dict(counts.added), counts.added_warp_instructions) == ({plain.kernel.name: 1}, 32)
+        assert together(counts, counts).as_dict()["added_warp_instructions"] == 64

@@ -8,7 +8,7 @@ register, one bank access reads both, and they take one port of the collector, w
 are dead are released, as in ``virtualization`` (``virtualization`` off: never).
 
 Pairs reach the hardware in metadata instructions at the start of the kernel, four in each.  They are fetched and issue;
-the event ``metadata`` counts them, so that instructions per cycle can leave them out (section 2.7).
+results count what a design adds to the code, so that instructions per cycle can leave them out (section 2.7).
 
 Where the text is silent, beside what packing states:
 - only the buddy may use the slices beside a waiting register (``reserve`` off: first fit may too).  They wait until the
@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.affinity.frequencies import frequencies_parameter, kernel_graph, unknown_trips_parameter
 from warpreg.designs.affinity.graph import Edge
-from warpreg.designs.affinity.metadata import leading_metadata, pair_instructions, with_metadata
+from warpreg.designs.affinity.metadata import pair_instructions, with_metadata
 from warpreg.designs.affinity.pairs import buddies, exclusive_pairs
 from warpreg.designs.hints.partial_results import partial_flags
 from warpreg.designs.interface import Banks, Declaration, Logic, Program, Residency, Structure, Table, parameter
@@ -110,7 +110,7 @@ def hints(program: Program, parameters: Parameters, analysis: Analysis) -> Renam
     return renaming_hints(program, analysis, parameters.virtualization, buddies=chosen)
 
 
-def init(parameters: Parameters, program: Program, analysis: Analysis) -> State:
+def init(parameters: Parameters, program: Program) -> State:
     """An empty register file."""
     return renaming(
         program,
@@ -123,7 +123,6 @@ def init(parameters: Parameters, program: Program, analysis: Analysis) -> State:
         adjacent=parameters.adjacent,
         reserves=parameters.reserve,
         policy=BESIDE_BUDDY,
-        metadata=leading_metadata(analysis.kernel) if parameters.enabled else 0,
     )
 
 

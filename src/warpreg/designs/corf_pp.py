@@ -33,7 +33,7 @@ from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.affinity.alignment import alignments
 from warpreg.designs.affinity.frequencies import frequencies_parameter, kernel_graph, unknown_trips_parameter
 from warpreg.designs.affinity.graph import Edge
-from warpreg.designs.affinity.metadata import alignment_instructions, leading_metadata, with_metadata
+from warpreg.designs.affinity.metadata import alignment_instructions, with_metadata
 from warpreg.designs.affinity.optimum import best_alignments
 from warpreg.designs.affinity.preset import adjacent_words, numbering, renumbered, side_of
 from warpreg.designs.hints.partial_results import partial_flags
@@ -130,7 +130,7 @@ def hints(program: Program, parameters: Parameters, analysis: Analysis) -> Renam
     return renaming_hints(program, analysis, parameters.virtualization, sides=sides(parameters, analysis))
 
 
-def init(parameters: Parameters, program: Program, analysis: Analysis) -> State:
+def init(parameters: Parameters, program: Program) -> State:
     """An empty register file."""
     return renaming(
         program,
@@ -144,7 +144,6 @@ def init(parameters: Parameters, program: Program, analysis: Analysis) -> State:
         adjacent=parameters.adjacent,
         warp_banks=parameters.warp_banks,
         policy=TO_ITS_SIDE,
-        metadata=leading_metadata(analysis.kernel) if parameters.enabled else 0,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from warpreg.designs.interface.plan import PRIVATE, READ, SHARED, WRITE
 from warpreg.designs.interface.program import Program
 from warpreg.energy.counts import Access, Action, Datapath, Move, Structure
 from warpreg.ir.errors import UnknownNameError
+from warpreg.ir.kernel import Kernel
 
 ACTIONS: tuple[tuple[int, Action], ...] = ((READ, "read"), (WRITE, "write"))
 DATAPATHS: tuple[tuple[int, Datapath], ...] = ((PRIVATE, "private"), (SHARED, "shared"))
@@ -32,6 +33,9 @@ class Counts:
     counters and
     those of its tables.  ``spared``, of the shape of ``accesses``: slices of banks (``slices`` make a warp-register)
     that these accesses left out; None if all are whole.
+
+    ``added``: by kernel, how many instructions the design has added to its code; ``added_warp_instructions``: how many
+    of ``warp_instructions`` are those.  A paper that counts only the instructions of the kernel leaves them out.
     """
 
     design: str
@@ -43,6 +47,8 @@ class Counts:
     warp_instructions: int
     spared: NDArray[np.int64] | None = None
     slices: int = 1
+    added: Mapping[str, int] = field(default_factory=dict)
+    added_warp_instructions: int = 0
 
     @property
     def amounts(self) -> NDArray[np.float64]:
@@ -115,6 +121,11 @@ class Counts:
             **({"amounts": amounts} if amounts else {}),
             "moves": {f"{i.source.level}>{i.target.level}": i.count for i in items if isinstance(i, Move)},
             "events": dict(self.events),
+            **(
+                {"added": dict(self.added), "added_warp_instructions": self.added_warp_instructions}
+                if self.added
+                else {}
+            ),
         }
 
     def _total(self, level: str | None, action: int, moves: NDArray[np.int64] | None) -> int:
@@ -137,7 +148,21 @@ def together(first: Counts, second: Counts) -> Counts:
         moves=first.moves + second.moves,
         events={name: count + second.events[name] for name, count in first.events.items()},
         warp_instructions=first.warp_instructions + second.warp_instructions,
+        added={**first.added, **second.added},
+        added_warp_instructions=first.added_warp_instructions + second.added_warp_instructions,
     )
+
+
+def added_code(recorded: Kernel, running: Kernel, visits: NDArray[np.int64]) -> tuple[dict[str, int], int]:
+    """``added`` and ``added_warp_instructions`` of `Counts`: of the kernel ``running`` that a design has made of the
+    ``recorded`` one, whose blocks were visited so often.
+    """
+    if running is recorded:
+        return {}, 0
+    before = np.zeros(len(running.blocks), np.int64)
+    before[: len(recorded.blocks)] = np.diff(recorded.first_pcs())
+    more = np.diff(running.first_pcs()) - before
+    return ({running.name: int(more.sum())} if more.any() else {}), int(visits @ more)
 
 
 def table_events(tables: Mapping[int, Table], counted: NDArray[np.int64], columns: tuple[str, ...]) -> dict[str, int]:

@@ -17,7 +17,7 @@ from warpreg.designs.loading.loader import load
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
-from warpreg.replay.counts import Counts, add_unplanned, table_events
+from warpreg.replay.counts import Counts, add_unplanned, added_code, table_events
 from warpreg.replay.distinct_warps import expanded
 from warpreg.replay.errors import ReplayError
 from warpreg.replay.static_counts import block_visits, walk_static
@@ -100,6 +100,7 @@ def replay_launches(
         _walk_schedules(scheduled, paths, kernel, chosen, behaviour, counters)
     behaviour.check(counters)
     add_unplanned(counters.accesses, counters.visits, program, chosen.hooks.keys())
+    added, added_warp_instructions = added_code(kernel, code, counters.visits)
     return Counts(
         design=chosen.name,
         parameters=dataclasses.asdict(values),
@@ -111,6 +112,8 @@ def replay_launches(
         warp_instructions=warp_instructions(counters, program),
         spared=counters.spared,
         slices=slices,
+        added=added,
+        added_warp_instructions=added_warp_instructions,
     )
 
 

@@ -26,8 +26,8 @@ from warpreg.experiments.studies.study import Study
 from warpreg.replay import Counts
 
 NO_EVENTS = dict.fromkeys(
-    ("multiple_sources", "coalesced", "coalesceable", "grown", "buddies_placed", "buddies_packed", "metadata",
-     "one_byte", "two_bytes", "three_bytes", "four_bytes"), 0,
+    ("multiple_sources", "coalesced", "coalesceable", "grown", "buddies_placed", "buddies_packed", "one_byte",
+     "two_bytes", "three_bytes", "four_bytes"), 0,
 )  # fmt: skip
 
 
@@ -38,14 +38,18 @@ def sample(
     writes: int = 40,
     resources: Mapping[str, int] | None = None,
     looked_up: tuple[int, int] = (0, 0),
+    added: int = 0,
     **events: int,
 ) -> DesignSample:
-    """``looked_up``: lookups and updates of the renaming table."""
+    """``looked_up``: lookups and updates of the renaming table; ``added``: instructions that CORF has added."""
     accesses = np.zeros((1, 2, 2), np.int64)
     accesses[0, 0, 0], accesses[0, 1, 0] = reads, writes
     table = {"renaming lookups": looked_up[0], "renaming updates": looked_up[1]}
     named = {**NO_EVENTS, **table, **events}
-    counts = Counts("made-up", {}, (Structure("MRF"),), accesses, np.zeros((1, 1), np.int64), named, instructions)
+    moves = np.zeros((1, 1), np.int64)
+    counts = Counts(
+        "made-up", {}, (Structure("MRF"),), accesses, moves, named, instructions, added_warp_instructions=added
+    )
     return DesignSample(cycles, instructions, counts, resources or {})
 
 
@@ -106,7 +110,7 @@ def test_metadata_instructions_take_cycles_and_do_not_count() -> None:
     """100 instructions in 100 cycles; CORF issues 5 more, in 80 and 100 cycles: 1.25 and 1, harmonic mean 10/9."""
     plain = {"bfs": sample(), "sgemm": sample()}
     corf = {
-        "bfs": sample(cycles=80, instructions=105, metadata=5), "sgemm": sample(instructions=105, metadata=5),
+        "bfs": sample(cycles=80, instructions=105, added=5), "sgemm": sample(instructions=105, added=5),
     }  # fmt: skip
     found = results.PARTS["performance"].findings(study({None: plain, CORF: corf, CORF_PP: corf}))
     assert found["corf-ipc-int"] == pytest.approx(0.25)

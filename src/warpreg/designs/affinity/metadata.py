@@ -50,13 +50,3 @@ def with_metadata(kernel: Kernel, count: int) -> Kernel:
     first = kernel.blocks[0]
     added = Instruction("pmevent", (), (Immediate(0),))
     return with_blocks(kernel, {first.index: [*[added] * count, *first.instructions]})
-
-
-def leading_metadata(kernel: Kernel) -> int:
-    """The metadata instructions at the start of a kernel."""
-    count = 0
-    for instruction in kernel.blocks[0].instructions:
-        if instruction.opcode != "pmevent" or instruction.location is not None:
-            break
-        count += 1
-    return count

@@ -38,7 +38,6 @@ from warpreg.designs.renaming.events import (
     COALESCED,
     GROWN,
     IN_USE,
-    METADATA,
     MULTIPLE_SOURCES,
     PLACED,
     RELEASED,
@@ -114,8 +113,6 @@ def warp_end(state: Any, program: Program, warp: int, plan: Plan) -> None:
 
 def issue_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """An instruction issues: registers that are dead here are released, and its sources are planned."""
-    if pc < state.metadata:
-        count(plan, METADATA)
     if state.resident[plan.sm, 0] != state.resident[plan.sm, 1]:
         report_resident(state, plan)
     if state.frees and program.hints.entered[pc]:

@@ -24,8 +24,8 @@ class State(NamedTuple):
     one physical register, or, with ``dual``, in one bank.  ``reserves``: slices beside a register of a pair wait for
     its buddy.  ``surveys``: operands are counted by width.  ``warp_banks``: all registers of a warp are in one of the
     ``banks``, and positions count the ``rows`` of one bank after the other; else they go round the banks.  ``bank`` and
-    ``row`` [position] say where a physical register is.  ``metadata``: instructions at the start of the kernel that
-    carry hints.  Per SM ``resident`` [2]: registers of the warps that run, and how many of these have been reported.
+    ``row`` [position] say where a physical register is.  Per SM ``resident`` [2]: registers of the warps that run, and
+    how many of these have been reported.
     """
 
     enabled: bool
@@ -41,7 +41,6 @@ class State(NamedTuple):
     rows: int
     bank: NDArray[np.int32]
     row: NDArray[np.int32]
-    metadata: int
     resident: NDArray[np.int64]
     lowest: NDArray[np.uint8]
     kept_left: NDArray[np.uint8]
@@ -78,7 +77,6 @@ def renaming(
     surveys: bool = False,
     warp_banks: bool = False,
     policy: int = FIRST_FIT,
-    metadata: int = 0,
 ) -> State:
     """An SM of ``physical`` free warp-registers in so many banks; with ``adjacent`` the slices of a value are."""
     of_sm: dict[str, Any] = {name: per_sm(row) for name, row in (all_free(physical) | no_places(physical)).items()}
@@ -98,7 +96,6 @@ def renaming(
         rows=rows,
         bank=(positions // rows if warp_banks else positions % banks).astype(np.int32),
         row=(positions % rows if warp_banks else positions // banks).astype(np.int32),
-        metadata=metadata,
         resident=per_sm(np.zeros(2, np.int64)),
         lowest=slice_table(lowest_slices, adjacent),
         kept_left=slice_table(shrunk, True),

@@ -31,9 +31,10 @@ class DesignSample:
         """What the sample used, for prices."""
         return Use(self.counts.events, self.cycles, 1, self.resources)
 
-    def ipc(self, uncounted: int = 0) -> float:
-        """Warp-instructions per cycle, without some that do not count."""
-        return (self.warp_instructions - uncounted) / max(1, self.cycles)
+    @property
+    def ipc_of_kernel(self) -> float:
+        """Warp-instructions per cycle, without those that the design has added to the kernel."""
+        return (self.warp_instructions - self.counts.added_warp_instructions) / max(1, self.cycles)
 
 
 @dataclass(frozen=True, slots=True)

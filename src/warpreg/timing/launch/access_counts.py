@@ -12,7 +12,7 @@ from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.loading.design import Design
 from warpreg.energy.counts import Structure
 from warpreg.ir.kernel import Kernel
-from warpreg.replay.counts import Counts, add_unplanned, table_events
+from warpreg.replay.counts import Counts, add_unplanned, added_code, table_events
 from warpreg.timing.feed.feed import ThreadBlocks
 from warpreg.timing.launch.binding import Outside
 
@@ -20,10 +20,19 @@ MASK_BITS = 32
 
 
 class Visits:
-    """``visits`` int64[blocks]: visits of each basic block by the thread blocks that passed."""
+    """``visits`` int64[blocks]: visits of each basic block by the thread blocks that passed.
 
-    def __init__(self, kernel: Kernel) -> None:
+    A design has made the ``kernel`` of the ``recorded`` one.
+    """
+
+    def __init__(self, kernel: Kernel, recorded: Kernel | None = None) -> None:
         self.visits = np.zeros(len(kernel.blocks), np.int64)
+        self._kernel, self._recorded = kernel, recorded or kernel
+
+    @property
+    def added(self) -> tuple[dict[str, int], int]:
+        """As `added_code`."""
+        return added_code(self._recorded, self._kernel, self.visits)
 
     def of(self, batches: Iterable[ThreadBlocks]) -> Iterator[ThreadBlocks]:
         """Yield the batches unchanged and count their visits."""
@@ -37,6 +46,7 @@ def counts_of(design: Design, parameters: Any, outside: Outside, visits: Visits)
     program = outside.program
     accesses = outside.accesses.reshape(-1, 2, 2).copy()
     add_unplanned(accesses, visits.visits, program, outside.behaviour.hooks.keys())
+    added, added_warp_instructions = visits.added
     return Counts(
         design=design.name,
         parameters=dataclasses.asdict(parameters),
@@ -48,6 +58,8 @@ def counts_of(design: Design, parameters: Any, outside: Outside, visits: Visits)
         warp_instructions=int(visits.visits @ np.diff(program.first_pc)),
         spared=outside.plan.spared.reshape(-1, 2, 2).copy(),
         slices=outside.behaviour.banks.slices,
+        added=added,
+        added_warp_instructions=added_warp_instructions,
     )
 
 

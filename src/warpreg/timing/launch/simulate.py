@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from warpreg.designs.errors import DesignError
 from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface.program import Program
@@ -113,7 +115,7 @@ def timed(
     if behaviour.widths:
         reader = WidthReader(trace, places(launch.kernel, kernel), f"design {behaviour.name}", mode)
         blocks = with_widths(blocks, trace, reader, mode)
-    visits = Visits(kernel)
+    visits = Visits(kernel, launch.kernel)
     engine = Engine(
         kernel,
         machine,

@@ -73,6 +73,11 @@ class TimingResult:
         return self.warp_instructions / self.cycles if self.cycles else 0.0
 
     @property
+    def ipc_of_kernel(self) -> float:
+        """The same without the instructions that the design has added to the kernel."""
+        return (self.warp_instructions - self.counts.added_warp_instructions) / self.cycles if self.cycles else 0.0
+
+    @property
     def ipc_per_sm(self) -> float:
         """Warp-instructions per cycle and SM, mean of all SMs."""
         return self.ipc / self.sms
@@ -122,6 +127,7 @@ class TimingResult:
             "cycles": self.cycles,
             "warp_instructions": self.warp_instructions,
             "ipc": self.ipc,
+            **({"ipc_of_kernel": self.ipc_of_kernel} if self.counts.added else {}),
             "ipc_per_sm": self.ipc_per_sm,
             "ipc_by_sm": self.ipc_by_sm.tolist(),
             "occupancy": self.occupancy,

@@ -91,7 +91,7 @@ def speed(study: Study, variant: Variant) -> dict[str, float]:
     """Figure 2.15: instructions per cycle over the baseline; metadata instructions take time and do not count."""
 
     def ipc(sample: DesignSample, plain: DesignSample) -> float:
-        return sample.ipc(sample.counts.events["metadata"]) / plain.ipc()
+        return sample.ipc_of_kernel / plain.ipc_of_kernel
 
     return by_workload(study, variant, ipc)
 
