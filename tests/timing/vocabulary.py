@@ -172,6 +172,7 @@ def behaviour_of(kernel: Kernel, sm: Sm, design: Design | None, **parameters: Va
         design.initial_state(values, program, kernel=kernel),
         design.name,
         len(design.levels),
+        design.declaration.main_mask,
         len(design.events),
         len(design.declaration.resources),
         banks_of(design, values, machine),

@@ -32,7 +32,8 @@ class Counts:
     transfers between levels (such as evictions), which are not in ``accesses``.  ``events`` are the design's own
     counters and
     those of its tables.  ``spared``, of the shape of ``accesses``: slices of banks (``slices`` make a warp-register)
-    that these accesses left out; None if all are whole.
+    that these accesses left out; None if all are whole.  ``main``: the levels
+    that together are the main register file.
 
     ``added``: by kernel, how many instructions the design has added to its code; ``added_warp_instructions``: how many
     of ``warp_instructions`` are those.  A paper that counts only the instructions of the kernel leaves them out.
@@ -49,6 +50,7 @@ class Counts:
     slices: int = 1
     added: Mapping[str, int] = field(default_factory=dict)
     added_warp_instructions: int = 0
+    main: tuple[str, ...] = ("MRF",)
 
     @property
     def amounts(self) -> NDArray[np.float64]:
@@ -81,8 +83,8 @@ class Counts:
 
     @property
     def mrf_accesses(self) -> int:
-        """Reads and writes of the MRF, moves included."""
-        return self.reads("MRF", moves=True) + self.writes("MRF", moves=True)
+        """Reads and writes of the main register file, moves included."""
+        return sum(self.reads(one, moves=True) + self.writes(one, moves=True) for one in self.main)
 
     def elided(self, baseline: Counts) -> float:
         """Net share of the baseline's MRF accesses that this design avoids; 0 if the baseline has none."""

@@ -31,11 +31,16 @@ def bank_slices() -> int:
     return 1
 
 
-def slices_of(slices: int) -> Function:
-    """In place of `bank_slices` where there are so many."""
+def main_levels() -> int:
+    """The levels of the main register file, a bit each; a number that the compiled core knows."""
+    return 1
+
+
+def constant(value: int) -> Function:
+    """In place of `bank_slices` or `main_levels` where it is another number."""
 
     def known() -> int:
-        return slices
+        return value
 
     return known
 
@@ -182,12 +187,14 @@ def call_block_end(state: Any, program: Program, blank: Plan, sm: int, warp: int
 def _counting(program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: int) -> Plan:
     """A plan for a hook that is for instruction ``pc``."""
     first_source, first_result = program.source_start[pc], program.result_start[pc]
-    return counting_plan(blank, bank_slices(), mask, program.datapath[pc], warp, sm, first_source, first_result)
+    datapath = program.datapath[pc]
+    return counting_plan(blank, bank_slices(), main_levels(), mask, datapath, warp, sm, first_source, first_result)
 
 
 def _eventful(blank: Plan, mask: int, warp: int, sm: int) -> Plan:
     """A plan for a hook that belongs to no instruction."""
-    return counting_plan(blank, bank_slices(), mask, np.uint8(0), warp, sm, np.int32(0), np.int32(0))  # type: ignore[arg-type]
+    first: Any = np.int32(0)
+    return counting_plan(blank, bank_slices(), main_levels(), mask, np.uint8(0), warp, sm, first, first)  # type: ignore[arg-type]
 
 
 @nothing

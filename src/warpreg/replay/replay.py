@@ -89,7 +89,8 @@ def replay_launches(
     counters = Counters(program, len(chosen.levels), len(chosen.events), max(tables, default=-1) + 1)
     state = chosen.initial_state(values, program, kernel=code, recorded=recorded)
     widths = Widths(kernel, code) if chosen.declaration.widths else None
-    behaviour = Behaviour(program, chosen.hooks, state, chosen.name, mode, widths, slices)
+    main = chosen.declaration.main_mask
+    behaviour = Behaviour(program, chosen.hooks, state, chosen.name, mode, widths, slices, main)
     if chosen.declaration.order == "static" and chosen.hooks.keys().isdisjoint(OF_WARPS):
         walk_static(paths, behaviour, counters)
     elif not scheduled:
@@ -114,6 +115,7 @@ def replay_launches(
         slices=slices,
         added=added,
         added_warp_instructions=added_warp_instructions,
+        main=chosen.declaration.main,
     )
 
 

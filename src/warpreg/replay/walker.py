@@ -98,18 +98,21 @@ class Behaviour:
         mode: Mode,
         widths: Widths | None = None,
         slices: int = 1,
+        main: int = 1,
     ) -> None:
         self.widths = widths
         self.program = writable(program)
         self.hooks = {hook: hooks[hook] for hook in hook_calls.HOOKS if hook in hooks}
         self.mode = mode
         self._slices = slices
+        self._main = main
         self._name = name
         self._state = state
 
     def hooked(self, hooks: Mapping[str, FunctionType], mode: Mode | None = None) -> Behaviour:
         """The same with other hooks, and in another mode if given."""
-        return Behaviour(self.program, hooks, self._state, self._name, mode or self.mode, self.widths, self._slices)
+        own = self.widths, self._slices, self._main
+        return Behaviour(self.program, hooks, self._state, self._name, mode or self.mode, *own)
 
     def reader(self, path: RecordedPath) -> WidthReader | None:
         """Reader of the widths along a path, None if the design needs none."""
@@ -152,7 +155,9 @@ class Behaviour:
         """
         bound: dict[Any, Function] = {**hook_calls.bindings(self.hooks), reset_rows: resetting(fields), **replaced}
         if self._slices > 1:
-            bound[hook_calls.bank_slices] = hook_calls.slices_of(self._slices)
+            bound[hook_calls.bank_slices] = hook_calls.constant(self._slices)
+        if self._main > 1:
+            bound[hook_calls.main_levels] = hook_calls.constant(self._main)
 
         def check(compiled: Mapping[str, Any]) -> None:
             check_return_types(self.hooks, compiled)
@@ -167,7 +172,7 @@ class Behaviour:
     def _hook_arguments(self, fields: tuple[Field, ...], counters: Counters) -> dict[str, tuple[Any, ...]]:
         """For each hook, values of the types that the core passes."""
         mask, datapath = cast(int, np.uint32(0)), cast(int, np.uint8(0))
-        plan = counting_plan(counters.blank, self._slices, mask, datapath, 0, 0, 0, 0)
+        plan = counting_plan(counters.blank, self._slices, self._main, mask, datapath, 0, 0, 0, 0)
         return typical_arguments({"state": self.state(fields), "program": self.program, "plan": plan})
 
 

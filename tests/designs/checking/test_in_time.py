@@ -58,7 +58,7 @@ READS = """
 @hook
 def plan_reads(state, program, warp, pc, plan):
     for operand in source_operands(program, pc):
-        read(plan, operand, MRF{bank})
+        read(plan, operand, {level}{bank})
 @hook
 def plan_write(state, program, warp, pc, plan):
     for operand in result_operands(program, pc):
@@ -91,17 +91,32 @@ def test_hooks_that_place_operands_say_where_their_registers_are(tmp_path: Path)
     _check_registers(load(path), kernel, program_table(kernel), 4, demanded=6)
 
 
-@pytest.mark.parametrize(("bank", "fails"), [("", True), (", bank=1", False)])
-def test_a_place_that_no_hook_gives_is_the_registers_own(tmp_path: Path, bank: str, fails: bool) -> None:
+TWO_LEVELS = HEAD.replace("order", 'levels=("MRF", "TOP"), order')
+TWO_TECHNOLOGIES = HEAD.replace("order", 'levels=("MRF", "SLOW"), main=("MRF", "SLOW"), order')
+
+
+@pytest.mark.parametrize(
+    ("head", "level", "bank", "fails"),
+    [
+        (HEAD, "MRF", "", True),
+        (HEAD, "MRF", ", bank=1", False),
+        (TWO_LEVELS, "1", "", False),
+        (TWO_TECHNOLOGIES, "1", "", True),
+        (TWO_TECHNOLOGIES, "1", ", bank=1", False),
+    ],
+)
+def test_a_place_that_no_hook_gives_is_the_registers_own(
+    tmp_path: Path, head: str, level: str, bank: str, fails: bool
+) -> None:
     path = tmp_path / "mine.py"
-    path.write_text(HEAD + HALF + READS.format(bank=bank), encoding="utf-8")
+    path.write_text(head + HALF + READS.format(level=level, bank=bank), encoding="utf-8")
     design, program = load(path), program_table(code("mov.b32 R1, R5"))
     reads = design.hooks["plan_reads"]
     from warpreg.designs.interface.plan import blank_plan
 
     def run() -> None:
         with watched(design.hooks, Limits(registers=4, named=6)):
-            reads(0, program, 0, 0, blank_plan(1, 0, 4, 4))
+            reads(0, program, 0, 0, blank_plan(2, 0, 4, 4))
 
     if not fails:
         run()

@@ -50,6 +50,7 @@ class Behaviour:
     state: tuple[Any, ...] = ()
     name: str = "design"
     levels: int = 1
+    main: int = 1
     events: int = 0
     resources: int = 0
     banks: Banks = UNSLICED
@@ -277,7 +278,7 @@ class Hooks:
         cycles = 1 if cycles == UNSET else cycles
         if merged != UNSET:
             return Source(word, None, cycles, merged)
-        if level == 0 and bank == UNSET:
+        if self._shared.behaviour.main >> level & 1 and bank == UNSET:
             bank = self.bank_of(word, slot)
         source = Source(word, None if bank == UNSET else bank, cycles)
         source.row = (slot, word) if address == UNSET else address
@@ -328,6 +329,7 @@ class Hooks:
             cycle=now,
             load=load,
             detailed=1,
+            main=self._shared.behaviour.main,
             first_source=int(program.source_start[pc]) if step else 0,
             first_result=int(program.result_start[pc]) if step else 0,
             widths=np.array(step.widths if step else (), np.uint8),

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from warpreg.designs.checking import words
 from warpreg.designs.checking.around import Way, around
-from warpreg.designs.checking.ranges import MOST_LEVELS, ranges_of
+from warpreg.designs.checking.ranges import MOST_LEVELS, guards_of_main, ranges_of
 from warpreg.designs.checking.rewrite import ALONE, GUARD_OF, PLAN_MODULES, PREFIX, Rewriter
 from warpreg.designs.checking.sites import Sites
 from warpreg.designs.errors import DesignError
@@ -83,6 +83,8 @@ def _rewritten(
 
     found = rebuild(hooks, rewritten, natives=False)
     guards = GUARD_OF if "merged" in planned else {**GUARD_OF, **ALONE}
+    if declared.main_mask > 1:
+        guards = {**guards, **guards_of_main(declared.main_mask)}
     for one in names:
         one.update((PREFIX + guard, guards[guard]) for guard in planned if guard in guards)
     for hook in hooks.values():

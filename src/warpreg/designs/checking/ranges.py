@@ -256,6 +256,22 @@ def own_result_level(site: int, level: Any) -> Any:
     return result_level(site, level)
 
 
+def guards_of_main(main: int) -> Mapping[str, Guard]:
+    """The guards of places that are the register's, where ``main`` names several levels of the main register file."""
+
+    def own_main_source(site: int, level: Any) -> Any:
+        if main >> level & 1:
+            _own_place(site)
+        return source_level(site, level)
+
+    def own_main_result(site: int, level: Any) -> Any:
+        if main >> level & 1:
+            _own_place(site)
+        return result_level(site, level)
+
+    return {"own_source_level": own_main_source, "own_result_level": own_main_result}
+
+
 def _own_place(site: int) -> None:
     """The register is one that the warp holds."""
     record = fault_record()

@@ -27,7 +27,8 @@ class Declaration:
     ``_`` for ``-``; the state needs such a field.  ``profile``: ``analysis.frequencies`` holds those of the recorded
     run, so the design cannot be evaluated without one.  ``order``: the scope on which behaviour depends.  ``static``:
     the program table alone, so counts follow from block visits; ``warp``: one warp, so replay can run warps one by one;
-    ``scheduler``, ``sm``: other warps too.  ``levels`` starts with MRF.  ``events`` names the design's own counters,
+    ``scheduler``, ``sm``: other warps too.  ``levels`` starts with MRF.  ``main``: those
+    of them that together are the main register file.  ``events`` names the design's own counters,
     ``resources`` its own quantities that a timing run sums over cycles.  ``widths``: hooks ask for widths of values,
     which runs record then; they differ from visit to visit, so ``static`` is no order for them.  ``lanes``: hooks ask
     for the addresses of lanes that are not affine.  ``source`` is a paper and section.
@@ -36,6 +37,7 @@ class Declaration:
     slot: Slot | tuple[Slot, ...]
     source: str
     levels: tuple[str, ...] = ("MRF",)
+    main: tuple[str, ...] = ("MRF",)
     order: Order = "warp"
     events: tuple[str, ...] = ()
     resources: tuple[str, ...] = ()
@@ -49,6 +51,11 @@ class Declaration:
         """The slots that the design fills."""
         return self.slot if isinstance(self.slot, tuple) else (self.slot,)
 
+    @property
+    def main_mask(self) -> int:
+        """The levels of the main register file, a bit each."""
+        return sum(1 << self.levels.index(name) for name in self.main)
+
     def __post_init__(self) -> None:
         if not self.slots or not set(self.slots) <= set(SLOTS):
             raise DesignError(f"slot expects one of {', '.join(SLOTS)}, or several, found {self.slot!r}")
@@ -56,6 +63,10 @@ class Declaration:
             raise DesignError(f"order expects one of {', '.join(ORDERS)}, found {self.order!r}")
         if not self.levels or self.levels[MRF] != "MRF" or len(set(self.levels)) < len(self.levels):
             raise DesignError(f"levels expects distinct names that start with 'MRF', found {self.levels!r}")
+        if self.main[:1] != ("MRF",) or not set(self.main) <= set(self.levels) or len(set(self.main)) < len(self.main):
+            raise DesignError(
+                f"main expects distinct names of levels that start with 'MRF', found {self.main!r} of {self.levels!r}"
+            )
         if self.widths and self.order == "static":
             raise DesignError("widths expects order 'warp' or more: widths differ from visit to visit of a block")
         words = {"slot": self.slots, "events": self.events, "resources": self.resources, "uses": self.uses}

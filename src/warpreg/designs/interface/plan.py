@@ -80,6 +80,8 @@ class Plan(NamedTuple):
     raise an error, and a mask of slices that the banks do not have; ``levels`` int64[sms, resources, 3] with columns
     VALUE, SINCE, INTEGRAL.  If banks have slices, every core keeps ``sources``.
 
+    ``main``: the levels that together are the main register file, a bit each; 1, the MRF, unless a core says more.
+
     ``recall``: KEEPS in a design in which ``produced`` follows ``plan_write``: every core keeps ``results``; RECALLS in
     its ``produced``, where they hold what was planned at issue.
 
@@ -111,6 +113,7 @@ class Plan(NamedTuple):
     load: int
     detailed: int
     recall: int
+    main: int
     first_source: int
     first_result: int
     sources: NDArray[np.int32]
@@ -177,16 +180,17 @@ def blank_plan(
         width_at=np.zeros(1, np.int64),
         lanes=np.zeros(0, np.int64),
         lane_at=np.zeros(2, np.int64),
-        **({name: 0 for name in Plan._fields if name not in ARRAYS} | {"slices": 1}),
+        **({name: 0 for name in Plan._fields if name not in ARRAYS} | {"slices": 1, "main": 1}),
     )
 
 
 def counting_plan(
-    blank: Plan, slices: int, mask: int, datapath: int, warp: int, sm: int, first_source: int, first_result: int
-) -> Plan:
+    blank: Plan, slices: int, main: int, mask: int, datapath: int, warp: int, sm: int, first_source: int,
+    first_result: int,
+) -> Plan:  # fmt: skip
     """The plan of a core that keeps only counts."""
     plan: Plan = _of_instruction(
-        blank, slices, mask, datapath, 0, 0, warp, sm, 0, -1, 0, 0, first_source, first_result, 0, 0, 0, 0, 0
+        blank, slices, mask, datapath, 0, 0, warp, sm, 0, -1, 0, 0, main, first_source, first_result, 0, 0, 0, 0, 0
     )
     return plan
 
@@ -202,13 +206,14 @@ def detailed_plan(
     sm: int,
     cycle: int,
     load: int,
+    main: int,
     first_source: int,
     first_result: int,
 ) -> Plan:
     """The plan of a core that keeps the details."""
     plan: Plan = _of_instruction(
-        blank, slices, mask, datapath, base, stride, warp, sm, cycle, load, 1, 0, first_source, first_result, 0, 0, 0,
-        0, 0,
+        blank, slices, mask, datapath, base, stride, warp, sm, cycle, load, 1, 0, main, first_source, first_result,
+        0, 0, 0, 0, 0,
     )  # fmt: skip
     return plan
 
@@ -299,7 +304,7 @@ def write(
             plan.accesses[WRITE * 2 + plan.datapath] -= 1
             if plan.slices > 1:
                 plan.spared[WRITE * 2 + plan.datapath] -= _left_out(plan, plan.results[place, IN_BANKS, SLICES])
-        where = IN_BANKS if plan.turn == LATER or level == 0 or bank >= 0 else ELSEWHERE
+        where = IN_BANKS if plan.turn == LATER or _is_main(plan, level) or bank >= 0 else ELSEWHERE
         plan.results[place, where, LEVEL] = _level(plan, level)
         _keep(plan.results[place, where], bank, cycles, slices, row)
         slices = plan.results[place, where, SLICES]
@@ -328,9 +333,9 @@ def move(plan: Plan, source: int, target: int, register: int = UNSET, warp: int 
     """
     plan.moves[_level(plan, source), _level(plan, target)] += amount
     if plan.detailed and register >= 0 and amount:
-        if source == 0:
+        if _is_main(plan, source):
             _queue_extra(plan, READ, register, warp, UNSET)
-        if target == 0:
+        if _is_main(plan, target):
             _queue_extra(plan, WRITE, register, warp, UNSET)
 
 
@@ -351,7 +356,7 @@ def extra(
     _check_slices(plan, slices)
     _count_access(plan, level, action)
     _spare(plan, level, action, slices)
-    if plan.detailed and (level == 0 or bank >= 0):
+    if plan.detailed and (_is_main(plan, level) or bank >= 0):
         _queue_extra(plan, action, register, warp, bank)
 
 
@@ -431,6 +436,11 @@ def _level(plan: Plan, level: int) -> int:
     return level + plan.first_level if level > 0 else 0
 
 
+def _is_main(plan: Plan, level: int) -> bool:
+    """Whether a level is part of the main register file."""
+    return level == 0 or (plan.main > 1 and plan.main >> _level(plan, level) & 1 != 0)
+
+
 def _index(plan: Plan, level: int, action: int) -> int:
     """Index of ``accesses`` and ``spared``."""
     return (_level(plan, level) * 2 + action) * 2 + plan.datapath
@@ -486,7 +496,7 @@ def _take_back(plan: Plan, source: NDArray[np.int32]) -> None:
 def _take_back_result(plan: Plan, result: NDArray[np.int32]) -> None:
     """A result is not written where ``plan_write`` has planned it."""
     level = result[LEVEL]
-    if level == UNSET or (plan.turn == LATER and level != 0):
+    if level == UNSET or (plan.turn == LATER and plan.main >> level & 1 == 0):
         return
     index = (level * 2 + WRITE) * 2 + plan.datapath
     plan.accesses[index] -= 1

@@ -192,6 +192,7 @@ def compose(designs: Sequence[Design]) -> Composition:
         slot=tuple(slot for slot in SLOTS if slot in filled),
         source="; ".join(one.source for one in declarations),
         levels=("MRF", *levels.names),
+        main=("MRF", *(name for name in levels.names if any(name in one.main for one in declarations))),
         order=max((one.order for one in declarations), key=ORDERS.index),
         events=tuple(events.names),
         resources=tuple(resources.names),

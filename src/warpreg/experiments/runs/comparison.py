@@ -118,6 +118,7 @@ def row(
         plain_leakage_pj=plain_leakage(_use(plain), setting.machine, setting.technology),
         events=use.events,
         resources=use.resources or {},
+        main=choice.design.declaration.main,
     )
 
 

@@ -132,6 +132,7 @@ class Row:
     plain_leakage_pj: float | None = None
     events: Mapping[str, int] = field(default_factory=dict)
     resources: Mapping[str, int] = field(default_factory=dict)
+    main: tuple[str, ...] = ("MRF",)
 
     @property
     def label(self) -> str:
@@ -146,7 +147,10 @@ class Row:
 
     @property
     def mrf(self) -> LevelUse:
-        return self.levels.get("MRF", LevelUse(0, 0, 0, 0))
+        """The levels of the main register file together."""
+        used = [self.levels[one] for one in self.main if one in self.levels]
+        accesses = math.fsum(one.reads for one in used), math.fsum(one.writes for one in used)
+        return LevelUse(*accesses, math.fsum(one.access_pj for one in used), math.fsum(one.wire_pj for one in used))
 
     @property
     def energy_pj(self) -> float:

@@ -49,6 +49,21 @@ def bank_slices() -> int:
     return 1
 
 
+def main_levels() -> int:
+    """The levels of the main register file, a bit each; a constant of the compiled core."""
+    return 1
+
+
+def is_main(level: int) -> bool:
+    """Whether a level is part of the main register file."""
+    return level == 0
+
+
+def is_one_of_main(level: int) -> bool:
+    """In place of `is_main` where several levels are."""
+    return main_levels() >> level & 1 != 0
+
+
 def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, access: int, load: int, now: int) -> Plan:
     """A plan for a hook.
 
@@ -65,8 +80,9 @@ def plan_of(c: Core, d: Any, sm: SmRow, number: int, pc: Pc, mask: int, access: 
         first_result = d.program.result_start[pc]
     base, stride = record_base(c, access), record_stride(c, access)
     return detailed_plan(
-        d.plan, bank_slices(), mask, datapath, base, stride, number, sm, now, load, first_source, first_result
-    )
+        d.plan, bank_slices(), mask, datapath, base, stride, number, sm, now, load, main_levels(), first_source,
+        first_result,
+    )  # fmt: skip
 
 
 def see_lanes(c: Core, d: Any, access: int) -> None:
@@ -248,7 +264,7 @@ def _source(c: Core, d: Any, warp: WarpRow, k: int, register: int) -> int:
         return merged_word(d, k)
     bank = d.sources[k, BANK]
     if bank == UNSET:
-        if level != 0:
+        if not is_main(level):
             return -1 - cycles
         bank = ports.bank_of(c, warp, register) if not ports.is_ideal(c) else 0
     return bank | max(0, cycles - 1) << operand_word.CYCLE_SHIFT

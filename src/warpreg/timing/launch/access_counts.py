@@ -60,6 +60,7 @@ def counts_of(design: Design, parameters: Any, outside: Outside, visits: Visits)
         slices=outside.behaviour.banks.slices,
         added=added,
         added_warp_instructions=added_warp_instructions,
+        main=design.declaration.main,
     )
 
 

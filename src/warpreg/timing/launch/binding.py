@@ -81,7 +81,7 @@ def constant(value: int | bool) -> Function:
 @dataclass(frozen=True)
 class Behaviour:
     """A design in a run of a kernel: its hooks, initial state, program table with hints, numbers of counters, banks,
-    tables by their row in a `Plan`, and the registers that a warp holds.
+    ``main`` levels, tables by their row in a `Plan`, and the registers that a warp holds.
     """
 
     program: Program
@@ -89,6 +89,7 @@ class Behaviour:
     state: tuple[Any, ...] = ()
     name: str = "mrf"
     levels: int = 1
+    main: int = 1
     events: int = 0
     resources: int = 0
     order: Order = "warp"
@@ -210,6 +211,9 @@ class Outside:
             replaced[getattr(modules[name], name)] = hook
         if knows_thread_blocks(self.behaviour.hooks):
             replaced |= adapters.THREAD_BLOCKS
+        if self.behaviour.main > 1:
+            replaced[adapters.main_levels] = constant(self.behaviour.main)
+            replaced[adapters.is_main] = adapters.is_one_of_main
         if self.behaviour.widths:
             replaced |= width_feed.FED
         if self.behaviour.lanes:

@@ -163,6 +163,7 @@ def _prepared(
         design.initial_state(values, program, place, kernel, recorded),
         design.name,
         len(design.levels),
+        design.declaration.main_mask,
         len(design.events),
         len(design.declaration.resources),
         design.declaration.order,
