@@ -32,6 +32,8 @@ class Structure:
     ``per`` says what owns the storage: each ``SM``, ``scheduler`` or ``warp`` slot has one (``warps`` are those that
     share it).  ``replaces_bytes`` is the storage that the plain machine has in its place, which is not added.
     ``powered`` names a resource of the design, the entries (warp-registers) of an SM that leak: the others are gated.
+    ``registers`` is what an SM has of the level, in warp-registers, if the size of a bank does not say it: of a main
+    register file in several levels each gives its share.
     """
 
     level: str
@@ -44,9 +46,11 @@ class Structure:
     replaces_bytes: int = 0
     powered: str | None = None
     yields: bool = False
+    registers: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("entries", 0), ("warps", 1), ("private_mm", 0), ("shared_mm", 0), ("replaces_bytes", 0)):
+        least_of = {"entries": 0, "warps": 1, "private_mm": 0, "shared_mm": 0, "replaces_bytes": 0, "registers": 0}
+        for name, least in least_of.items():
             value = getattr(self, name)
             if value is not None and not least <= value < math.inf:
                 raise EnergyError(f"{self.level} {name}: expected at least {least}, found {value}")
@@ -56,7 +60,7 @@ class Structure:
     @property
     def is_empty(self) -> bool:
         """Whether it has no entries; then it costs nothing and must have no accesses."""
-        return self.entries == 0
+        return self.entries == 0 or self.registers == 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,13 +31,15 @@ class Storage:
 def storage(technology: Technology, structure: Structure, machine: Machine) -> Storage:
     """The storage of one SM.  Raises like :func:`warpreg.energy.cost.access_cost` for a level without a price.
 
-    The MRF is the register file of the machine.  Another level has the words of its bank, in as many banks side by side
-    as a warp-register takes, once for each owner (``per``).
+    A structure with ``registers`` has so many.  Else the MRF is the register file of the machine.  Another level has
+    the words of its bank, in as many banks side by side as a warp-register takes, once for each owner (``per``).
     """
     if structure.is_empty:
         return Storage(0.0, 0.0, 0.0)
     spec, registers = _bank(technology, structure)
-    if structure.level == MRF and structure.array is None:
+    if structure.registers is not None:
+        registers = float(structure.registers)
+    elif structure.level == MRF and structure.array is None:
         registers = machine.warp_registers
     else:
         registers *= copies(structure.per, machine)

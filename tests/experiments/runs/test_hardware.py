@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.energy.test_kinds import with_slow
 from tests.sass.vector_add import write_vector_add
 from tests.timing.interpreted import interpret
 
@@ -111,6 +112,34 @@ def test_registers_that_are_all_on_leak_like_the_plain_register_file(files: tupl
     assert parts_of(files, on)["MRF"].leakage_pj == plain_leakage(on, FERMI, energy.load(files[1]))
     with pytest.raises(EnergyError, match="MRF: expected at most 1024 entries of an SM in resource 'allocated'"):
         parts_of(files, Use({}, MS, 2, {"allocated": 1025 * MS * 2}))
+
+
+HYBRID = '''"""Keep 624 of 1024 registers in slow cells."""
+from warpreg.designs.interface import *
+
+DESIGN = Declaration(
+    slot="mapping", levels=("MRF", "SLOW"), main=("MRF", "SLOW"), order="sm", resources=("on",), source="assumed"
+)
+
+def structures(parameters):
+    return Structure("MRF", registers=400, powered="on"), Structure("SLOW", registers=624)
+'''
+
+
+def test_a_main_register_file_in_two_technologies(tmp_path: Path) -> None:
+    """A quarter of the 400 fast registers leak, at 89.6 mW for 1024; the 624 slow ones at 2 mW for 64, at their own
+    voltage.  Together they are as many as the machine has, so nothing is added.
+    """
+    (tmp_path / "hybrid.py").write_text(HYBRID, encoding="utf-8")
+    choice, technology = Choice.load(str(tmp_path / "hybrid.py"), {}), energy.load(with_slow(tmp_path))
+    use = Use({}, MS, 2, {"on": 100 * MS * 2})
+    found = {part.name: part for part in parts(choice.design, choice.design.configure(), use, FERMI, technology)}
+    assert found["MRF"].leakage_pj == pytest.approx(2 * 89.6e6 * 100 / 1024)
+    assert found["SLOW"].leakage_pj == pytest.approx(2 * 2e6 * 624 / 64)
+    assert (found["MRF"].bytes, found["SLOW"].bytes) == (-624 * 128, 624 * 128)
+    check_prices([choice], FERMI, technology)
+    with pytest.raises(EnergyError, match="hybrid: level SLOW has no price"):
+        check_prices([choice], FERMI, energy.load("corf"))
 
 
 def test_structures_of_no_size_cost_nothing(files: tuple[str, str]) -> None:

@@ -69,12 +69,15 @@ def plain_leakage(use: Use, machine: Machine, technology: Technology) -> float |
 
 def _level(structure: Structure, use: Use, machine: Machine, technology: Technology) -> Part:
     whole = storage(technology, structure, machine)
-    added = 0.0 if structure.level == MRF else whole.bytes - structure.replaces_bytes * copies(structure.per, machine)
+    added, area = whole.bytes - structure.replaces_bytes * copies(structure.per, machine), whole.area_mm2
+    if structure.level == MRF:
+        plain = whole if structure.registers is None else storage(technology, Structure(MRF), machine)
+        added, area = whole.bytes - plain.bytes, whole.area_mm2 - plain.area_mm2
     return Part(
         name=structure.level,
         is_level=True,
         bytes=added,
-        area_mm2=0.0 if structure.level == MRF else whole.area_mm2,
+        area_mm2=area,
         dynamic_pj=0.0,
         leakage_pj=_over_time(whole.leakage_mw, use, machine, _powered(structure, whole.registers, use)),
     )
