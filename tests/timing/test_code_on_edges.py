@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.sass.text import line, write_trace
 
 from warpreg import simt
 from warpreg.codegen import CompileOptions
 from warpreg.designs import Design, load
 from warpreg.experiments.runs.run import find_workload
+from warpreg.experiments.runs.traces import recorded_run
 from warpreg.replay import distinct_warps, replay, together
 from warpreg.simt.kernel.native_kernel import NativeKernel
 from warpreg.timing import simulate
@@ -53,6 +55,19 @@ def test_a_recorded_run_is_timed_as_the_run_of_the_rewritten_kernel(workload: st
     assert found.warp_instructions == wanted.warp_instructions
     assert found.counts.events["exits"] == found.counts.added_warp_instructions
     assert found.ipc_of_kernel == plain.warp_instructions / found.cycles
+
+
+def test_a_hardware_trace_takes_code_on_edges(tmp_path: Path) -> None:
+    """Two warps run a loop three and two times; each passes one mark when it leaves."""
+    once, last = ([line(0x10, "R1 <- IADD3 R1"), line(0x20, "BRA", mask=mask)] for mask in (0xFFFFFFFF, 0))
+    warps = [[line(0x00, "R1 <- MOV"), *once * n, *last, line(0x30, "EXIT")] for n in (2, 1)]
+    (launch,) = recorded_run(str(write_trace(tmp_path, [warps]))).launches
+    design = load(EXITS)
+    assert launch.trace is not None
+    counts = replay(launch.trace, launch.kernel, design, mode="interpreted")
+    timed = simulate([launch], "v100", designs=[design], sms=1, mode="interpreted")
+    assert timed.counts.events == counts.events == {"exits": 2}
+    assert timed.warp_instructions == launch.warp_instructions + 2 == (2 + 2 * 3 + 1) + (2 + 2 * 2 + 1)
 
 
 def test_a_replay_visits_the_code_on_edges() -> None:
