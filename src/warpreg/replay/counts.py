@@ -16,6 +16,7 @@ from warpreg.designs.interface.program import Program
 from warpreg.energy.counts import Access, Action, Datapath, Move, Structure
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
+from warpreg.replay.added_code import added_by_block
 
 ACTIONS: tuple[tuple[int, Action], ...] = ((READ, "read"), (WRITE, "write"))
 DATAPATHS: tuple[tuple[int, Datapath], ...] = ((PRIVATE, "private"), (SHARED, "shared"))
@@ -161,9 +162,7 @@ def added_code(recorded: Kernel, running: Kernel, visits: NDArray[np.int64]) -> 
     """
     if running is recorded:
         return {}, 0
-    before = np.zeros(len(running.blocks), np.int64)
-    before[: len(recorded.blocks)] = np.diff(recorded.first_pcs())
-    more = np.diff(running.first_pcs()) - before
+    more = added_by_block(recorded, running)
     return ({running.name: int(more.sum())} if more.any() else {}), int(visits @ more)
 
 

@@ -15,8 +15,10 @@ from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.fetch import banks_of
 from warpreg.designs.loading.loader import load
 from warpreg.gpu.machine import Machine
+from warpreg.ir.digest import kernel_digest
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
+from warpreg.replay.added_code import NO_FIT, Fit, added_by_block, fit_of
 from warpreg.replay.counts import Counts, add_unplanned, added_code, table_events
 from warpreg.replay.distinct_warps import expanded
 from warpreg.replay.errors import ReplayError
@@ -98,7 +100,7 @@ def replay_launches(
     elif len(scheduled) < len(runs):
         raise ReplayError(f"{kernel.name}: {len(runs) - len(scheduled)} of {len(runs)} launches have no schedule")
     else:
-        _walk_schedules(scheduled, paths, kernel, chosen, behaviour, counters)
+        _walk_schedules(scheduled, paths, (kernel, code), chosen, behaviour, counters)
     behaviour.check(counters)
     add_unplanned(counters.accesses, counters.visits, program, chosen.hooks.keys())
     added, added_warp_instructions = added_code(kernel, code, counters.visits)
@@ -138,13 +140,14 @@ def _walk_paths(
 def _walk_schedules(
     launches: Sequence[tuple[RecordedPath, Schedule]],
     expanded_paths: Sequence[RecordedPath],
-    kernel: Kernel,
+    kernels: tuple[Kernel, Kernel],
     design: Design,
     behaviour: Behaviour,
     counters: Counters,
 ) -> None:
-    slots = launches[0][1].slots
-    walker = ScheduleWalker(behaviour, counters, slots)
+    """``kernels``: as recorded, and as the design has made it."""
+    kernel, slots = kernels[0], launches[0][1].slots
+    walker = ScheduleWalker(behaviour, counters, slots, _fit([schedule for _, schedule in launches], *kernels))
     for (path, schedule), expanded_path in zip(launches, expanded_paths, strict=True):
         schedule.check(kernel, path)
         if design.declaration.order == "sm" and schedule.order != "sm":
@@ -154,3 +157,17 @@ def _walk_schedules(
         if schedule.slots != slots:
             raise ReplayError(f"{schedule.name}: the schedule is of another machine: {schedule.slots}, not {slots}")
         walker.walk(expanded_path, schedule)
+
+
+def _fit(schedules: Sequence[Schedule], kernel: Kernel, code: Kernel) -> Fit:
+    """Which instructions of the ``code`` the schedules do not know.  Raises ReplayError for schedules of other code."""
+    own = kernel_digest([code])
+    ran = {schedule.code for schedule in schedules}
+    if ran == {None}:
+        return fit_of(kernel, code) if added_by_block(kernel, code).any() else NO_FIT
+    if ran != {own}:
+        raise ReplayError(
+            f"{schedules[0].name}: the schedule is of code to which another design has added instructions; record one "
+            "without it"
+        )
+    return NO_FIT

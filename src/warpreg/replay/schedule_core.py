@@ -82,7 +82,9 @@ class Streams(NamedTuple):
 
 class Warps(NamedTuple):
     """By warp slot of the machine: its row (FREE without a warp), its thread block, words of the row that were read,
-    the next instruction and the end of its basic block, active lanes, and whether it is in the active set.
+    the next instruction and the end of its basic block, active lanes, and whether it is in the active set.  By pc,
+    ``added``: whether a design has added the instruction to the code of the schedule; by pc of that code, ``pcs``: its
+    pc now.  Both are empty if nothing was added.
     """
 
     row: NDArray[np.int64]
@@ -92,6 +94,8 @@ class Warps(NamedTuple):
     end: NDArray[np.int64]
     mask: NDArray[np.uint32]
     active: NDArray[np.uint8]
+    added: NDArray[np.uint8]
+    pcs: NDArray[np.int64]
 
 
 def as_compiled(state: Any) -> Any:
@@ -127,6 +131,30 @@ THREAD_BLOCKS: Mapping[Function, Function] = {
     leave_slots: forget_slots,
 }
 """Replacements if hooks ask for thread blocks."""
+
+
+def is_scheduled(warps: Warps, pc: int) -> bool:
+    """Whether the schedule knows an instruction."""
+    return True
+
+
+def was_scheduled(warps: Warps, pc: int) -> bool:
+    """In place of `is_scheduled` if a design has added instructions: they issue before the next one that was there."""
+    return bool(warps.added[pc] == 0)
+
+
+def pc_of(warps: Warps, pc: int) -> int:
+    """The pc of an instruction that the schedule names."""
+    return pc
+
+
+def new_pc_of(warps: Warps, pc: int) -> int:
+    """In place of `pc_of` if a design has added instructions."""
+    return warps.pcs[pc] if pc < warps.pcs.size else warps.added.size
+
+
+ADDED: Mapping[Function, Function] = {is_scheduled: was_scheduled, pc_of: new_pc_of}
+"""Replacements if a design has added instructions."""
 
 
 def walk(
@@ -202,7 +230,8 @@ def issue(
     pc: Any = np.int64(np.uint32(warps.pc[warp]))
     end = warps.end[warp]
     mask = warps.mask[warp]
-    for _ in range(amount):
+    issued = 0
+    while issued < amount:
         while pc == end:
             row = warps.row[warp]
             if row < 0:
@@ -229,6 +258,7 @@ def issue(
         call_issued(state, program, blank, sm, warp, mask, pc)
         if late_results.are_kept() and program.long_latency[pc]:
             status = late_results.keep(late, blank, warp, pc)
+        issued += is_scheduled(warps, pc)
         pc = np.int64(np.uint32(pc + 1))
     warps.pc[warp] = pc
     return status
@@ -338,13 +368,14 @@ def note(
         warps.active[warp] = 0
         call_suspended(state, program, blank, sm, warp, mask)
     elif kind == ARRIVE:
-        if amount >= program.long_latency.size:
+        pc = pc_of(warps, amount)
+        if pc >= program.long_latency.size:
             status = BAD_PC
         else:
             if late_results.are_kept():
-                status = late_results.recall(late, blank, streams.width_start, warps.row, warp, amount)
+                status = late_results.recall(late, blank, streams.width_start, warps.row, warp, pc)
             if status == OK:
-                call_arrived(state, program, blank, sm, warp, mask, amount)
+                call_arrived(state, program, blank, sm, warp, mask, pc)
     else:
         status = BAD_KIND
     return status

@@ -32,6 +32,7 @@ from warpreg.jit.options import Mode
 from warpreg.jit.recipe import CompileError, Entry, Recipe, read_only
 from warpreg.jit.records import with_constants
 from warpreg.replay import hook_calls, late_results, path_core, schedule_core, status
+from warpreg.replay.added_code import NO_FIT, Fit
 from warpreg.replay.diagnostics import brief, check_return_types, culprit, typical_arguments
 from warpreg.replay.distinct_warps import DistinctPart, DistinctWarps, weighted
 from warpreg.replay.errors import ReplayError
@@ -229,7 +230,8 @@ class PathWalker:
 class ScheduleWalker:
     """Replay in the order of recorded schedules, all of machines with the same slots."""
 
-    def __init__(self, behaviour: Behaviour, counters: Counters, slots: Slots) -> None:
+    def __init__(self, behaviour: Behaviour, counters: Counters, slots: Slots, fit: Fit = NO_FIT) -> None:
+        """``fit``: which instructions the schedules do not know."""
         self.counters = counters
         self._behaviour = behaviour
         self._slots = slots
@@ -244,7 +246,7 @@ class ScheduleWalker:
         late = late_results.new(behaviour.program, counters.blank, warps, kept)
         longs: Any = (np.zeros(warps, np.int64) for _ in range(4))
         flags: Any = np.zeros(warps, np.uint32), np.zeros(warps, np.uint8)
-        per_slot = schedule_core.Warps(self._rows, *longs, *flags)
+        per_slot = schedule_core.Warps(*(self._rows, *longs, *flags, *fit))
         self._before = self._progress, machine
         self._program = with_slots(behaviour.program, warps)
         given = self._program, behaviour.state(self._fields), resets_of(self._fields)
@@ -254,6 +256,8 @@ class ScheduleWalker:
         replaced |= late_results.KEPT if kept else {}
         if knows_thread_blocks(behaviour.hooks):
             replaced |= schedule_core.THREAD_BLOCKS
+        if fit.added.any():
+            replaced |= schedule_core.ADDED
         empty = WarpStreams((), counters.visits.size, behaviour.mode)
         arguments = self._arguments(empty)
         self._walk = behaviour.core(schedule_core.walk, self._fields, arguments, counters, replaced)

@@ -136,9 +136,17 @@ class ScheduleWriter(ChunkWriter):
     STREAMS: ClassVar[tuple[Stream, ...]] = STREAMS
 
     def __init__(
-        self, file: BinaryIO, slots: Slots, kernel: Kernel, path: RecordedPath, order: RecordOrder = "sm"
+        self,
+        file: BinaryIO,
+        slots: Slots,
+        kernel: Kernel,
+        path: RecordedPath,
+        order: RecordOrder = "sm",
+        code: Kernel | None = None,
     ) -> None:
+        """``code``: what ran if a design has added instructions to the kernel."""
         run = {"kernel": _kernel(kernel), "path": path_digest(path), "order": order}
+        run |= {} if code is None else {"code": _kernel(code)}
         super().__init__(file, {"name": kernel.name, **run, **asdict(slots)})
         self._sm = 0
         self._words: list[NDArray[np.uint32]] = []
@@ -183,6 +191,12 @@ class Schedule(ChunkFile):
         """The scope within which records are in the order of the run; default for old files: an SM."""
         order: RecordOrder = self.header.get("order", "sm")
         return order
+
+    @property
+    def code(self) -> str | None:
+        """Digest of the code that ran if a design had added instructions to the kernel."""
+        code: str | None = self.header.get("code")
+        return code
 
     def chunks(self) -> Iterator[NDArray[np.uint32]]:
         """The words, in chunks that break between records."""

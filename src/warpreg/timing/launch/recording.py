@@ -9,6 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from warpreg.designs import Design
 from warpreg.designs import load as load_design
 from warpreg.designs.interface.declaration import SLOTS, Slot, field_of
@@ -20,7 +23,7 @@ from warpreg.jit.options import Mode
 from warpreg.replay.capacity import RecordedLaunch
 from warpreg.timing.errors import TimingError
 from warpreg.timing.hooks.schedule_recorder import COUNT
-from warpreg.timing.launch.simulate import timed
+from warpreg.timing.launch.simulate import Timed, timed
 from warpreg.timing.results.result import TimingResult
 from warpreg.timing.results.result import joined as end_to_end
 from warpreg.trace.schedule import RecordOrder, Schedule, ScheduleWriter, Slots
@@ -62,18 +65,24 @@ def recorded_schedule(
     chosen = Chosen.of(designs, parameters)
     slot = free_slot(chosen)
     found = timed(launch, described, recording(chosen, words, slot), registers, sms, None, mode)
-    state = getattr(found.outside.state, field_of(RECORDER.stem)) if slot else found.outside.state
-    written, place = state.words, state.place
-    recorded = int(place[COUNT])
-    if recorded > words:
-        raise TimingError(f"kernel {launch.kernel.name}: its schedule takes {recorded} words, more than {words}")
+    written, recorded = _recorded(found, slot)
+    if recorded > words:  # the design has added many instructions
+        found = timed(launch, described, recording(chosen, recorded, slot), registers, sms, None, mode)
+        written, recorded = _recorded(found, slot)
     slots = Slots(len(found.outside.system.sms), described.sm.warps, described.schedulers.count)
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the schedule closes it
-    writer = ScheduleWriter(file, slots, launch.kernel, launch.trace, order)
+    code = found.engine.kernel if found.visits.added[0] else None
+    writer = ScheduleWriter(file, slots, launch.kernel, launch.trace, order, code)
     for sm, words_of_sm in sorted_records(written[:recorded], slots.schedulers if order == "scheduler" else 1):
         writer.append_records(sm, words_of_sm)
     writer.finish({"cycles": found.engine.cycles})
     return replace(found, chosen=chosen).result, Schedule(file)
+
+
+def _recorded(run: Timed, slot: Slot | None) -> tuple[NDArray[np.uint32], int]:
+    """The words of a recording, and how many there are, also beyond its capacity."""
+    state = getattr(run.outside.state, field_of(RECORDER.stem)) if slot else run.outside.state
+    return state.words, int(state.place[COUNT])
 
 
 def recorded_schedules(
