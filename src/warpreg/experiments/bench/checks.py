@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from warpreg import simt, timing
+from warpreg import gpu, simt, timing
 from warpreg.designs import Design, load
 from warpreg.experiments.bench.replay import DESIGNS, MACHINE, VALUES
 from warpreg.experiments.bench.timing import sample
@@ -65,7 +65,9 @@ def _replay(run: Run, design: str, order: RecordOrder | None) -> float:
 
 def _time(run: Run, design: str) -> float:
     launches, window = run.launches_of(run.kernels[0]), sample(run)
-    values = VALUES.get(design, {})
+    has_banks = any(parameter.name == "banks" for parameter in load(design).parameters)
+    banks = {"banks": gpu.load(MACHINE).register_file.banks} if has_banks else {}
+    values = {**VALUES.get(design, {}), **banks}
     return _ratio(design, lambda chosen: timing.simulate(launches, MACHINE, designs=[chosen], window=window, **values))
 
 
