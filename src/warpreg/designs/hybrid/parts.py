@@ -1,0 +1,103 @@
+"""What the designs with two technologies declare: sizes, tables, logic and storage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.designs.errors import DesignError
+from warpreg.designs.hybrid.events import POWERED_CMOS, POWERED_TFET, RESOURCES
+from warpreg.designs.interface import Logic, Program, Residency, Structure, Table, parameter
+from warpreg.designs.interface.residency import unshared
+from warpreg.gpu.machine import Machine
+
+LEVELS = ("MRF", "TFET")
+"""CMOS vectors, and TFET vectors."""
+VECTORS, TFET_VECTORS = 512, 112
+VECTOR_BITS = 9
+
+
+def storage(vectors: int, tfet: int) -> tuple[Structure, ...]:
+    """Both parts of the register file with the registers that are on; together they are as large as the plain one."""
+    return (
+        Structure("MRF", powered=RESOURCES[POWERED_CMOS]),
+        Structure("TFET", powered=RESOURCES[POWERED_TFET]),
+    )
+
+
+def renaming_stage(vectors: int, banks: int) -> tuple[Table, ...]:
+    """The renaming table and the two lists of free vectors (section 3.3: 512 entries of 9 bits each).
+
+    The table has as many banks as the register file, so that an instruction finds all its registers in a cycle, as far
+    as they are in different ones; the lists are spread over as many banks, so that several vectors can come back in a
+    cycle.  Banks have two ports, to read an entry and write another (all assumed).
+    """
+    bits = max(1, (vectors - 1).bit_length())
+    return (
+        Table("renaming", vectors, bits, banks=banks, ports=2, stages=1),
+        Table("free-vectors", vectors, bits, banks=banks, ports=2, stages=0),
+    )
+
+
+def prediction_unit() -> Logic:
+    """Counters and arithmetic of the prediction (section 3.3), in every cycle of every SM."""
+    return Logic("stall-prediction")
+
+
+def checked_residency(
+    design: str, vectors: int, banks: int, tfet: int, program: Program, machine: Machine
+) -> Residency:
+    """That of the plain register file: the technologies share its vectors, and occupancy counts both.
+
+    Raises DesignError, with the value to set, where the parameters are not those of the machine.
+    """
+    for name, found, expected, what in (
+        ("vectors", vectors, machine.warp_registers, "warp-registers of an SM"),
+        ("banks", banks, machine.register_file.banks, "banks"),
+    ):
+        if found != expected:
+            raise DesignError(f"{design}: {name} expects {expected}, the {what} of {machine.name}, found {found}")
+    if tfet > vectors:
+        raise DesignError(f"{design}: tfet expects at most {vectors}, all vectors of an SM, found {tfet}")
+    return unshared(machine, program.register_count)
+
+
+def vectors_parameter() -> Any:
+    """The parameter ``vectors``."""
+    return parameter(VECTORS, unit="vectors", low=32, high=65536, source="tfet §3.3, §4.1: 16K registers")
+
+
+def tfet_parameter() -> Any:
+    """The parameter ``tfet``."""
+    return parameter(
+        TFET_VECTORS, unit="vectors", low=0, high=65536, source="tfet §3.3: 3.5K registers, 12.5K are CMOS"
+    )
+
+
+def banks_parameter() -> Any:
+    """The parameter ``banks``."""
+    return parameter(
+        16, unit="banks", low=1, high=256, source="assumed: those of the machine tfet, which are not printed"
+    )
+
+
+def cycles_parameter() -> Any:
+    """The parameter ``cycles``."""
+    return parameter(2, unit="cycles", low=1, high=64, source="tfet §3.2: access time to a TFET register")
+
+
+def stage_parameter() -> Any:
+    """The parameter ``stage``."""
+    return parameter(
+        1,
+        unit="cycles",
+        low=0,
+        high=64,
+        source="tfet §3.2: a stage after decode, which does not affect back-to-back latencies",
+    )
+
+
+def release_parameter() -> Any:
+    """The parameter ``release``."""
+    return parameter(
+        True, source="tfet §3.2: a register is released after its last read; off: when it is written again"
+    )

@@ -1,0 +1,107 @@
+"""The state of the renaming designs with two technologies, and the switches that tell them apart."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.designs.hybrid.prediction import OF_WARP, SAMPLE_WORDS
+from warpreg.designs.hybrid.table import empty_table
+from warpreg.designs.hybrid.vectors import UNLIMITED, empty_lists
+from warpreg.designs.interface import Program, per_sm, per_warp
+
+
+class State(NamedTuple):
+    """The fields of `vectors`, `table` and `prediction`, and these.
+
+    ``enabled``: else this is the plain register file.  ``predicts``: warps that will stall get TFET vectors.
+    ``frees``: registers are released when they are dead, else when they are written again.  ``cycles`` of an access
+    to a TFET vector.  ``stage``: cycles of the renaming stage, which the instruction after a control instruction
+    waits.  Vectors go round the ``banks``.  Per warp: ``refilled`` [1], whether its next instruction has waited;
+    ``lanes`` [1], those that were active so far, which all are at first.
+    """
+
+    enabled: bool
+    predicts: bool
+    frees: bool
+    cycles: int
+    stage: int
+    banks: int
+    vectors: int
+    cmos: int
+    tfet: int
+    gating: int
+    threshold: int
+    shift: int
+    period: int
+    scope: int
+    free: NDArray[np.int32]
+    first: NDArray[np.int32]
+    number: NDArray[np.int32]
+    resident: NDArray[np.int32]
+    powered: NDArray[np.int32]
+    spare: NDArray[np.int32]
+    superseded: NDArray[np.int32]
+    used: NDArray[np.int32]
+    sample: NDArray[np.int64]
+    table: NDArray[np.int32]
+    old: NDArray[np.int32]
+    pending: NDArray[np.int32]
+    flags: NDArray[np.uint8]
+    counter: NDArray[np.int64]
+    accesses: NDArray[np.int64]
+    began: NDArray[np.int64]
+    refilled: NDArray[np.int64]
+    lanes: NDArray[np.int64]
+
+
+def hybrid(
+    program: Program,
+    *,
+    enabled: bool,
+    banks: int,
+    vectors: int,
+    tfet: int,
+    gating: int,
+    cycles: int,
+    stage: int,
+    frees: bool,
+    predicts: bool = False,
+    threshold: int = 0,
+    shift: int = 0,
+    period: int = 1,
+    scope: int = 0,
+) -> State:
+    """An SM whose vectors are all free; UNLIMITED ``gating`` gives it as many of each kind as ``vectors``."""
+    cmos = vectors - tfet
+    if gating == UNLIMITED:
+        cmos = tfet = vectors
+    of_sm: dict[str, Any] = {name: per_sm(row) for name, row in empty_lists(cmos, tfet).items()}
+    of_warp: dict[str, Any] = {name: per_warp(row) for name, row in empty_table(program.register_count).items()}
+    sample = np.zeros(SAMPLE_WORDS, np.int64)
+    return State(
+        enabled=enabled,
+        predicts=predicts,
+        frees=frees,
+        cycles=cycles,
+        stage=stage,
+        banks=banks,
+        vectors=vectors,
+        cmos=cmos,
+        tfet=tfet,
+        gating=gating,
+        threshold=threshold,
+        shift=shift,
+        period=period,
+        scope=scope,
+        sample=per_warp(sample) if scope == OF_WARP else per_sm(sample),
+        counter=per_warp(np.zeros(1, np.int64)),
+        accesses=per_warp(np.zeros(1, np.int64)),
+        began=per_warp(np.zeros(1, np.int64)),
+        refilled=per_warp(np.zeros(1, np.int64)),
+        lanes=per_warp(np.zeros(1, np.int64)),
+        **of_sm,
+        **of_warp,
+    )

@@ -1,0 +1,122 @@
+"""Free vectors of an SM: two first-in, first-out lists, one for each technology (tfet section 3.3, Figure 5).
+
+A state that uses it has these fields.  Kernel-wide: ``vectors``, those of the register file; ``cmos`` and ``tfet``, the
+vectors of each kind (of `UNLIMITED`, as many as vectors each); ``gating``, which CMOS vectors are on.  Vectors 0 to
+``cmos`` - 1 are CMOS, the next ``tfet`` ones TFET.  Per SM: ``free`` [kind, place], ring buffers; ``first`` and
+``number`` [kind], their first place and their length; ``resident`` [NOW, MOST, REPORTED], registers of the resident
+warps, the most so far, and the most that has been reported; ``powered`` [1], CMOS vectors that are on; ``spare`` [1],
+see below; ``superseded`` [1], vectors that only pending sources, or lanes that a write leaves alone, still need;
+``used`` [1], the most CMOS vectors that were in use at a time.
+
+**Renaming cannot run out.**  Let ``D`` be the most registers of resident warps so far, and ``on(D)`` the vectors that
+are on (`powered_for` and all TFET vectors).  A register has one vector at most besides a superseded one, so that
+``free = on(D) - mapped - superseded``.
+
+1. ``on(D) - D`` does not grow with ``D``, for each way of gating: of `SCALED` it is ``tfet - floor(D * tfet /
+   vectors)``, of `BY_DEMAND` ``tfet`` up to ``D = cmos`` and ``vectors - D`` from there on, of `UNLIMITED`
+   ``2 * vectors - D``.  It is 0 or more, because ``D`` is at most ``vectors``: occupancy sees to it.
+2. ``spare`` is ``on(B) - B`` for a bound ``B`` of all ``D`` to come: the registers of as many thread blocks as fit
+   warp slots and vectors.  By 1, ``spare <= on(D) - D`` at any time.
+3. A vector is superseded only while ``superseded < spare`` (`table.rename`).  Hence ``superseded <= on(D) - D``, and
+   ``free >= D - mapped``, which is at least the number of registers of resident warps without a vector.
+4. A register that needs a vector has none, or has just given its own back, or has superseded it.  In the first two
+   cases that number is 1 or more before the vector is taken.  In the third it may be 0, but ``superseded < spare`` held
+   before, so that ``free >= 1``.  In each case one of the lists has a vector, and the other list stands in for an empty
+   one.
+
+Where a run takes more registers for resident than the register file has (``--registers``), ``D`` exceeds ``vectors``;
+then a result may go without a vector, which is counted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+CMOS, TFET = range(2)
+"""Kinds of vectors, and the levels that hold them."""
+NONE = -1
+SCALED, BY_DEMAND, UNLIMITED = range(3)
+"""CMOS vectors that are on: their share of the demand (section 3.3), the demand as far as there are as many (section
+4.2: no loss up to 12.5K registers), or all of a file that has as many of each kind as vectors."""
+NOW, MOST, REPORTED = range(3)
+"""Columns of ``resident``."""
+
+
+def powered_for(state: Any, demand: int) -> int:
+    """CMOS vectors that are on for so many registers of resident warps."""
+    if state.gating == UNLIMITED:
+        return int(state.cmos)
+    if state.gating == BY_DEMAND:
+        return int(min(demand, state.cmos))
+    return int(min(-(-demand * state.cmos // state.vectors), state.cmos))
+
+
+def empty_lists(cmos: int, tfet: int) -> dict[str, NDArray[np.int32]]:
+    """The initial rows of an SM: no CMOS vector is on, all TFET vectors are free."""
+    free = np.zeros((2, max(cmos, tfet, 1)), np.int32)
+    free[TFET, :tfet] = np.arange(cmos, cmos + tfet)
+    return {
+        "free": free,
+        "first": np.zeros(2, np.int32),
+        "number": np.array([0, tfet], np.int32),
+        "resident": np.zeros(3, np.int32),
+        "powered": np.zeros(1, np.int32),
+        "spare": np.zeros(1, np.int32),
+        "superseded": np.zeros(1, np.int32),
+        "used": np.zeros(1, np.int32),
+    }
+
+
+def kind_of(state: Any, vector: int) -> int:
+    """CMOS or TFET."""
+    return TFET if vector >= state.cmos else CMOS
+
+
+def give(state: Any, sm: int, vector: int) -> None:
+    """A vector is free: it joins the end of its list."""
+    kind = kind_of(state, vector)
+    length = state.free.shape[2]
+    place = state.first[sm, kind] + state.number[sm, kind]
+    state.free[sm, kind, place - length if place >= length else place] = vector
+    state.number[sm, kind] += 1
+
+
+def take(state: Any, sm: int, kind: int) -> int:
+    """The first free vector of a kind; NONE if there is none."""
+    if state.number[sm, kind] == 0:
+        return NONE
+    place = state.first[sm, kind]
+    state.first[sm, kind] = 0 if place + 1 == state.free.shape[2] else place + 1
+    state.number[sm, kind] -= 1
+    vector: int = np.int64(state.free[sm, kind, place])  # type: ignore[assignment]
+    return vector
+
+
+def reserve(state: Any, sm: int, slots: int, block_registers: int, block_warps: int) -> None:
+    """Set ``spare`` for thread blocks of so many registers and warps in so many slots."""
+    most = min(state.vectors // block_registers, slots // block_warps) * block_registers
+    state.spare[sm, 0] = max(powered_for(state, most) + state.tfet - most, 0)
+
+
+def enter(state: Any, sm: int, registers: int) -> None:
+    """A warp is resident: CMOS vectors are switched on if there never were as many registers."""
+    state.resident[sm, NOW] += registers
+    if state.resident[sm, NOW] > state.resident[sm, MOST]:
+        state.resident[sm, MOST] = state.resident[sm, NOW]
+        powered = powered_for(state, state.resident[sm, MOST])
+        for vector in range(state.powered[sm, 0], powered):
+            give(state, sm, vector)
+        state.powered[sm, 0] = powered
+
+
+def leave(state: Any, sm: int, registers: int) -> None:
+    """A warp is no longer resident; what was switched on stays on until the kernel ends."""
+    state.resident[sm, NOW] -= registers
+
+
+def in_use(state: Any, sm: int) -> int:
+    """CMOS vectors that are in use."""
+    return int(state.powered[sm, 0] - state.number[sm, CMOS])
