@@ -224,5 +224,5 @@ def _subject(workload: str, design: Design, machine: str) -> Subject:
     launch = run.launches[0]
     schedule = None
     if design.declaration.order in ("scheduler", "sm"):
-        schedule = timing.recorded_schedule(launch, machine)[1]
+        schedule = timing.recorded_schedule(launch, machine, order=design.declaration.order)[1]
     return Subject(workload, launch, schedule)
