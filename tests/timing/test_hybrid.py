@@ -116,6 +116,17 @@ def test_an_instruction_with_tfet_sources_occupies_the_read_stage_for_two_cycles
     quick.warp(0).issues("add").at(6, 7, 8, 9)
 
 
+@pytest.mark.parametrize("stage", [0, 1])
+def test_only_what_follows_a_control_instruction_waits_for_the_renaming_stage(stage: int) -> None:
+    """§3.2.  The second addition depends on the first and issues 6 cycles later as ever.  The branch issues in 8, and
+    the next instruction 4 cycles later, the latency of control instructions here, and the stage.
+    """
+    launched = one_warp("add.s32 R1, R0, 1\nadd.s32 R2, R1, 1\nbra 0", times=2)
+    values = sized(ONE_STAGE, 64, "cmos-ra", tfet=0, stage=stage, refill=4)
+    run = agreed(launched, ONE_STAGE, design=load("cmos-ra"), **values)
+    run.warp(0).issues().at(1, 7, 8, 12 + stage, 18 + stage, 19 + stage)
+
+
 LINE = Access(FULL, "global", 0, ((0, 15),))
 LOADS = "ld.global.u32 R1, [R0]\nadd.s32 R2, R1, 1\nadd.s32 R3, R2, 1\nld.global.u32 R4, [R3]\nadd.s32 R5, R4, 1"
 
@@ -193,6 +204,7 @@ def test_registers_that_are_on_are_those_of_resident_warps() -> None:
         ("cmos-ra", {"tfet": 513}, "cmos-ra: tfet expects at most 512, all vectors of an SM, found 513"),
         ("mem-ra", {"vectors": 1024}, "mem-ra: vectors expects 512, the warp-registers of an SM of tfet, found 1024"),
         ("ideal-mem-ra", {"banks": 4}, "ideal-mem-ra: banks expects 16, the banks of tfet, found 4"),
+        ("mem-ra", {"refill": 3}, "mem-ra: refill expects 2, the cycles of control instructions of tfet, found 3"),
         ("mem-ra", {"reference": 100}, "mem-ra: reference expects a power of two .a shift divides., found 100"),
     ],
 )

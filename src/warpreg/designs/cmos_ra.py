@@ -14,6 +14,7 @@ from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.hints.partial_results import partial_flags
 from warpreg.designs.hybrid.events import EVENTS, RESOURCES
 from warpreg.designs.hybrid.hooks import (
+    admit,
     block_start,
     collected,
     plan_reads,
@@ -27,6 +28,7 @@ from warpreg.designs.hybrid.parts import (
     banks_parameter,
     checked_residency,
     cycles_parameter,
+    refill_parameter,
     release_parameter,
     renaming_stage,
     stage_parameter,
@@ -42,7 +44,7 @@ from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 
 __all__ = [
-    "block_start", "collected", "plan_reads", "plan_write", "produced", "warp_end", "warp_start",
+    "admit", "block_start", "collected", "plan_reads", "plan_write", "produced", "warp_end", "warp_start",
 ]  # fmt: skip
 
 DESIGN = Declaration(slot="mapping", source="tfet §4.2", order="sm", levels=LEVELS, events=EVENTS, resources=RESOURCES)
@@ -58,12 +60,13 @@ class Parameters:
     banks: int = banks_parameter()
     cycles: int = cycles_parameter()
     stage: int = stage_parameter()
+    refill: int = refill_parameter()
     release: bool = release_parameter()
 
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
     """That of the plain register file."""
-    return checked_residency("cmos-ra", parameters.vectors, parameters.banks, parameters.tfet, program, machine)
+    return checked_residency("cmos-ra", parameters, parameters.tfet, program, machine)
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
@@ -87,13 +90,14 @@ def init(parameters: Parameters, program: Program) -> State:
         gating=BY_DEMAND,
         cycles=parameters.cycles,
         stage=parameters.stage,
+        refill=parameters.refill,
         frees=parameters.release,
     )
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """CMOS and TFET vectors, gated."""
-    return storage(parameters.vectors, parameters.tfet)
+    return storage()
 
 
 def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:

@@ -15,6 +15,7 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.hints.partial_results import partial_flags
 from warpreg.designs.hybrid.events import EVENTS, RESOURCES
 from warpreg.designs.hybrid.hooks import (
+    admit,
     block_start,
     collected,
     memory_issued,
@@ -31,6 +32,7 @@ from warpreg.designs.hybrid.parts import (
     checked_residency,
     cycles_parameter,
     prediction_unit,
+    refill_parameter,
     release_parameter,
     renaming_stage,
     stage_parameter,
@@ -46,8 +48,8 @@ from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 
 __all__ = [
-    "block_start", "collected", "memory_issued", "memory_returned", "plan_reads", "plan_write", "produced", "warp_end",
-    "warp_start",
+    "admit", "block_start", "collected", "memory_issued", "memory_returned", "plan_reads", "plan_write", "produced",
+    "warp_end", "warp_start",
 ]  # fmt: skip
 
 DESIGN = Declaration(slot="mapping", source="tfet §4.2", order="sm", levels=LEVELS, events=EVENTS, resources=RESOURCES)
@@ -62,6 +64,7 @@ class Parameters:
     banks: int = banks_parameter()
     cycles: int = cycles_parameter()
     stage: int = stage_parameter()
+    refill: int = refill_parameter()
     release: bool = release_parameter()
     threshold: int = parameter(
         10, unit="cycles", low=0, high=2047, source="tfet §3.2: an access under perfect memory, thr_acc"
@@ -89,7 +92,7 @@ def residency(parameters: Parameters, program: Program, machine: Machine) -> Res
         raise DesignError(
             f"ideal-mem-ra: reference expects a power of two (a shift divides), found {parameters.reference}"
         )
-    return checked_residency("ideal-mem-ra", parameters.vectors, parameters.banks, 0, program, machine)
+    return checked_residency("ideal-mem-ra", parameters, 0, program, machine)
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
@@ -113,6 +116,7 @@ def init(parameters: Parameters, program: Program) -> State:
         gating=UNLIMITED,
         cycles=parameters.cycles,
         stage=parameters.stage,
+        refill=parameters.refill,
         frees=parameters.release,
         predicts=parameters.enabled,
         threshold=parameters.threshold,
@@ -124,7 +128,7 @@ def init(parameters: Parameters, program: Program) -> State:
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """CMOS vectors as many as are used, and TFET vectors."""
-    return storage(parameters.vectors, parameters.vectors)
+    return storage()
 
 
 def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:

@@ -27,6 +27,7 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.hints.partial_results import partial_flags
 from warpreg.designs.hybrid.events import EVENTS, RESOURCES
 from warpreg.designs.hybrid.hooks import (
+    admit,
     block_start,
     collected,
     memory_issued,
@@ -43,6 +44,7 @@ from warpreg.designs.hybrid.parts import (
     checked_residency,
     cycles_parameter,
     prediction_unit,
+    refill_parameter,
     release_parameter,
     renaming_stage,
     stage_parameter,
@@ -59,8 +61,8 @@ from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 
 __all__ = [
-    "block_start", "collected", "memory_issued", "memory_returned", "plan_reads", "plan_write", "produced", "warp_end",
-    "warp_start",
+    "admit", "block_start", "collected", "memory_issued", "memory_returned", "plan_reads", "plan_write", "produced",
+    "warp_end", "warp_start",
 ]  # fmt: skip
 
 DESIGN = Declaration(
@@ -78,6 +80,7 @@ class Parameters:
     banks: int = banks_parameter()
     cycles: int = cycles_parameter()
     stage: int = stage_parameter()
+    refill: int = refill_parameter()
     release: bool = release_parameter()
     threshold: int = parameter(
         10, unit="cycles", low=0, high=2047, source="tfet §3.2: an access under perfect memory, thr_acc"
@@ -103,7 +106,7 @@ def residency(parameters: Parameters, program: Program, machine: Machine) -> Res
     """That of the plain register file.  Raises DesignError for a reference that is no power of two."""
     if parameters.reference & parameters.reference - 1:
         raise DesignError(f"mem-ra: reference expects a power of two (a shift divides), found {parameters.reference}")
-    return checked_residency("mem-ra", parameters.vectors, parameters.banks, parameters.tfet, program, machine)
+    return checked_residency("mem-ra", parameters, parameters.tfet, program, machine)
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
@@ -127,6 +130,7 @@ def init(parameters: Parameters, program: Program) -> State:
         gating=SCALED,
         cycles=parameters.cycles,
         stage=parameters.stage,
+        refill=parameters.refill,
         frees=parameters.release,
         predicts=parameters.enabled,
         threshold=parameters.threshold,
@@ -138,7 +142,7 @@ def init(parameters: Parameters, program: Program) -> State:
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """CMOS and TFET vectors, gated."""
-    return storage(parameters.vectors, parameters.tfet)
+    return storage()
 
 
 def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:

@@ -50,10 +50,12 @@ from warpreg.designs.hybrid.vectors import (
     reserve,
 )
 from warpreg.designs.interface import (
+    GO,
     MRF,
     READ,
     Plan,
     Program,
+    after,
     count,
     extra,
     hook,
@@ -74,7 +76,7 @@ from warpreg.jit.records import by_reference
 
 RENAMING_TABLE, FREE_LISTS = range(2)
 """Their positions among the tables of a design."""
-MEMORY, TEXTURE = UNITS.index(Unit.MEM), UNITS.index(Unit.TEX)
+MEMORY, TEXTURE, CONTROL = (UNITS.index(unit) for unit in (Unit.MEM, Unit.TEX, Unit.CTRL))
 
 
 @hook
@@ -89,6 +91,14 @@ def warp_start(state: Any, program: Program, warp: int, plan: Plan) -> None:
     if state.enabled and state.resident[plan.sm, MOST] != state.resident[plan.sm, REPORTED]:
         state.resident[plan.sm, REPORTED] = state.resident[plan.sm, MOST]
         report_powered(by_reference(state), plan)
+
+
+@hook
+def admit(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> int:
+    early = state.refilled[warp, 0] - now(plan)
+    if early > 0:
+        return after(plan, early)
+    return GO
 
 
 @hook
@@ -159,6 +169,8 @@ def has_result(program: Program, pc: int) -> bool:
 def read_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """An instruction issues: registers that are dead here are released, and its sources are read."""
     state.lanes[warp, 0] |= plan.mask
+    if program.unit[pc] == CONTROL:
+        state.refilled[warp, 0] = now(plan) + state.refill + state.stage
     if state.frees and program.hints.entered[pc]:
         release_dead(state, program, warp, pc, plan)
     for operand in source_operands(program, pc):

@@ -16,7 +16,7 @@ VECTORS, TFET_VECTORS = 512, 112
 VECTOR_BITS = 9
 
 
-def storage(vectors: int, tfet: int) -> tuple[Structure, ...]:
+def storage() -> tuple[Structure, ...]:
     """Both parts of the register file with the registers that are on; together they are as large as the plain one."""
     return (
         Structure("MRF", powered=RESOURCES[POWERED_CMOS]),
@@ -43,21 +43,21 @@ def prediction_unit() -> Logic:
     return Logic("stall-prediction")
 
 
-def checked_residency(
-    design: str, vectors: int, banks: int, tfet: int, program: Program, machine: Machine
-) -> Residency:
+def checked_residency(design: str, parameters: Any, tfet: int, program: Program, machine: Machine) -> Residency:
     """That of the plain register file: the technologies share its vectors, and occupancy counts both.
 
     Raises DesignError, with the value to set, where the parameters are not those of the machine.
     """
-    for name, found, expected, what in (
-        ("vectors", vectors, machine.warp_registers, "warp-registers of an SM"),
-        ("banks", banks, machine.register_file.banks, "banks"),
+    control = machine.pipes[machine.worker["ctrl"]].latency
+    for name, expected, what in (
+        ("vectors", machine.warp_registers, "warp-registers of an SM"),
+        ("banks", machine.register_file.banks, "banks"),
+        ("refill", control, "cycles of control instructions"),
     ):
-        if found != expected:
+        if (found := getattr(parameters, name)) != expected:
             raise DesignError(f"{design}: {name} expects {expected}, the {what} of {machine.name}, found {found}")
-    if tfet > vectors:
-        raise DesignError(f"{design}: tfet expects at most {vectors}, all vectors of an SM, found {tfet}")
+    if tfet > parameters.vectors:
+        raise DesignError(f"{design}: tfet expects at most {parameters.vectors}, all vectors of an SM, found {tfet}")
     return unshared(machine, program.register_count)
 
 
@@ -93,6 +93,13 @@ def stage_parameter() -> Any:
         low=0,
         high=64,
         source="tfet §3.2: a stage after decode, which does not affect back-to-back latencies",
+    )
+
+
+def refill_parameter() -> Any:
+    """The parameter ``refill``."""
+    return parameter(
+        2, unit="cycles", low=1, high=1000, source="assumed: the latency of control instructions of the machine tfet"
     )
 
 

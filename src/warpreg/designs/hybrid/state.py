@@ -18,9 +18,9 @@ class State(NamedTuple):
 
     ``enabled``: else this is the plain register file.  ``predicts``: warps that will stall get TFET vectors.
     ``frees``: registers are released when they are dead, else when they are written again.  ``cycles`` of an access
-    to a TFET vector.  ``stage``: cycles of the renaming stage, which the instruction after a control instruction
-    waits.  Vectors go round the ``banks``.  Per warp: ``refilled`` [1], whether its next instruction has waited;
-    ``lanes`` [1], those that were active so far, which all are at first.
+    to a TFET vector.  ``refill`` and ``stage``: cycles from a control instruction to the next one, without the renaming
+    stage and in it.  Vectors go round the ``banks``.  Per warp: ``refilled`` [1], the cycle from which on its next
+    instruction may issue; ``lanes`` [1], those that were active so far, which all are at first.
     """
 
     enabled: bool
@@ -28,6 +28,7 @@ class State(NamedTuple):
     frees: bool
     cycles: int
     stage: int
+    refill: int
     banks: int
     vectors: int
     cmos: int
@@ -67,6 +68,7 @@ def hybrid(
     gating: int,
     cycles: int,
     stage: int,
+    refill: int,
     frees: bool,
     predicts: bool = False,
     threshold: int = 0,
@@ -87,6 +89,7 @@ def hybrid(
         frees=frees,
         cycles=cycles,
         stage=stage,
+        refill=refill,
         banks=banks,
         vectors=vectors,
         cmos=cmos,

@@ -1,0 +1,65 @@
+"""A register file of TFET registers only: low energy, and two cycles for each access (hybrid CMOS-TFET, section 4.2).
+
+Registers are where those of the plain register file are; there is no renaming.  Nothing is gated, because TFET
+registers leak almost nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from warpreg.designs.hybrid.parts import LEVELS, cycles_parameter
+from warpreg.designs.interface import (
+    MRF,
+    Declaration,
+    Plan,
+    Program,
+    Structure,
+    hook,
+    parameter,
+    read,
+    result_operands,
+    source_operands,
+    write,
+)
+
+DESIGN = Declaration(slot="mapping", source="tfet §4.2", order="static", levels=LEVELS)
+TFET = 1
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Time of an access."""
+
+    enabled: bool = parameter(True, source="assumed: off, the plain register file")
+    cycles: int = cycles_parameter()
+
+
+class State(NamedTuple):
+    """The level of all registers, and the cycles of an access."""
+
+    level: int
+    cycles: int
+
+
+def init(parameters: Parameters, program: Program) -> State:
+    """One level holds everything."""
+    return State(TFET, parameters.cycles) if parameters.enabled else State(MRF, 1)
+
+
+def structures(parameters: Parameters) -> tuple[Structure, ...]:
+    """TFET registers in place of the others."""
+    return Structure("MRF", entries=0 if parameters.enabled else None), Structure("TFET", entries=None)
+
+
+@hook
+def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    for operand in source_operands(program, pc):
+        read(plan, operand, state.level, cycles=state.cycles)
+
+
+@hook
+def plan_write(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    for operand in result_operands(program, pc):
+        write(plan, operand, state.level, cycles=state.cycles)
