@@ -223,12 +223,16 @@ class Design:
         return Analysis(kernel, None if recorded is None else partial(recorded, kernel))
 
     def _call(self, name: str, needed: tuple[Any, ...], offered: Mapping[str, Any], default: Any) -> Any:
-        """Call a plain function of the design with the arguments that it accepts; ``default`` if it is not defined."""
+        """Call a plain function of the design with the arguments that it accepts; ``default`` if it is not defined.
+
+        An argument with a default may be missing.  Raises DesignError for another one that is.
+        """
         function: Callable[..., Any] | None = getattr(self.module, name, None)
         if function is None:
             return default
         taken = inspect.signature(function).parameters
         chosen = {key: value for key, value in offered.items() if key in taken}
+        chosen = {k: v for k, v in chosen.items() if v is not None or taken[k].default is inspect.Parameter.empty}
         if missing := [key for key, value in chosen.items() if value is None]:
             needs = "which needs a machine and a kernel's launch" if missing[0] == "room" else "which needs the kernel"
             lacking = "and no machine is given" if missing[0] == "machine" else needs

@@ -1,0 +1,252 @@
+"""Register virtualization with a shared pool: more warps than the register file could hold (RFV; thesis, §4.2, §4.4.3).
+
+As in ``virtualization``, a register has a physical one only from its first write to its last read.  Here that lets more
+warps in: none owns registers, and all of them take physical registers from one pool, so that the register file does not
+limit occupancy.  The thesis compares with this design of others (Jeon et al., MICRO 2015) by its occupancy, its cycles
+and its storage: a renaming table of 30,240 bits (48 warps of 63 registers, 10 bits each) and 1,024 availability bits.
+
+*Claims.*  An instruction claims a physical register when it issues, for each register that it writes and that has none;
+the claim ends when the register is dead and no instruction that writes it is under way.  So no result ever finds the
+register file full.  A result is written in place, also where an earlier instruction has not read its source yet, as in
+a plain register file; ``virtualization`` keeps the old value then, for which it has room.
+
+*Throttle.*  A thread block may claim at most ``need``: all registers of all its warps.  A claim is granted if, with it,
+some thread block of the SM could still claim all that it lacks: ``need`` minus its own claims are free.  Otherwise the
+warp waits for a claim to end.  The thesis states no rule; this one is that of the banker's algorithm for equal needs.
+
+*No deadlock.*  Call a thread block safe if what it lacks is free.  (1) Some thread block is safe, if there are any: at
+first all is free, and ``need`` is not more than that (checked before the run); a grant keeps it so by the rule; the end
+of a claim adds as much to what is free as to what its thread block lacks, so that safe ones stay safe; and when a safe
+one leaves, at least ``need`` is free, so every other one is safe.  (2) A claim of a safe thread block is granted, since
+it lowers what is free and what is lacking alike.  So no warp of it waits for the pool, its barriers wait for its own
+warps, and it ends.  (3) So all end, one after the other.
+
+*No livelock.*  A refused warp asks again only after a claim has ended, and each claim belongs to an instruction that
+has issued.  So a warp is refused at most once for each result of its SM.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.analysis.kernel_analysis import Analysis
+from warpreg.designs.errors import DesignError
+from warpreg.designs.hints.partial_results import partial_flags
+from warpreg.designs.interface import (
+    GO,
+    Declaration,
+    Launch,
+    Logic,
+    Plan,
+    Program,
+    Residency,
+    Room,
+    Structure,
+    Table,
+    count,
+    hook,
+    level,
+    parameter,
+    per_sm,
+    per_warp,
+    result_operands,
+    wake,
+)
+from warpreg.designs.renaming.events import EVENTS, IN_USE, RESOURCES
+from warpreg.designs.renaming.free_map import lowest_bit
+from warpreg.designs.renaming.hints import WORD, RenamingHints, renaming_hints
+from warpreg.designs.renaming.hooks import end_source, issue_sources, rename_result, report_resident
+from warpreg.designs.renaming.parts import register_file
+from warpreg.designs.renaming.state import State as Renaming
+from warpreg.designs.renaming.state import renaming
+from warpreg.designs.renaming.table import UNMAPPED, end_warp
+from warpreg.designs.thread_blocks.places import NOBODY, arrive, depart, empty_places
+from warpreg.gpu.machine import Machine
+from warpreg.ir.kernel import Kernel
+from warpreg.jit.records import by_reference
+
+THROTTLED = len(EVENTS)
+CLAIMED = len(RESOURCES)
+DESIGN = Declaration(
+    slot="mapping",
+    source="regmutex §4.2, §4.3.2, §4.4.3",
+    order="sm",
+    events=(*EVENTS, "throttled"),
+    resources=(*RESOURCES, "claimed registers"),
+)
+NO_CLAIM, HOLDS, WRITES = range(3)
+"""A register without claim; with one and its value, or that of pending sources; with one, to be written."""
+POOL = 0
+"""The token."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The renaming table; the register file is the machine's."""
+
+    table_entries: int = parameter(
+        3024, unit="entries", low=1, high=1 << 20, source="regmutex §4.3.2: 30,240 bits; 48 warps of 63 registers"
+    )
+
+
+class State(NamedTuple):
+    """``renaming`` as of the other designs that rename.  Kernel-wide: ``need`` of a thread block.  Per warp: ``claim``
+    [register], `NO_CLAIM`, `HOLDS` or `WRITES`, and ``place``.  Per SM: ``claims`` [place] of a thread block, ``pool``
+    [1], registers without claim, and ``waiting`` [1], whether a warp waits; ``block`` and ``left`` of `places`.
+    """
+
+    renaming: Renaming
+    need: int
+    claim: NDArray[np.uint8]
+    claims: NDArray[np.int64]
+    pool: NDArray[np.int64]
+    waiting: NDArray[np.int64]
+    place: NDArray[np.int64]
+    block: NDArray[np.int64]
+    left: NDArray[np.int64]
+
+
+def residency(
+    parameters: Parameters, program: Program, machine: Machine, launch: Launch, analysis: Analysis
+) -> Residency:
+    """No registers of a warp's own, and a pool for one thread block at least; what is left belongs to the pool too."""
+    warps = -(-launch.block_threads // machine.sm.threads_per_warp)
+    need = warps * program.register_count
+    if need > machine.warp_registers:
+        raise DesignError(
+            f"virtualization-pool: kernel {analysis.kernel.name}: the pool expects at least {need} warp-registers, all"
+            f" of a thread block of {warps} warps, found {machine.warp_registers}"
+        )
+    return Residency(0, pool=need)
+
+
+def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
+    """Which writes may leave old bytes."""
+    return program._replace(result_partial=partial_flags(kernel))
+
+
+def hints(program: Program, parameters: Parameters, analysis: Analysis) -> RenamingHints:
+    """Where registers are dead."""
+    return renaming_hints(program, analysis, frees=True)
+
+
+def init(parameters: Parameters, program: Program, room: Room) -> State:
+    """An empty register file.  All places of superseded values are taken, so that results are written in place."""
+    table = renaming(program, room.registers, room.banks, enabled=True, packs=False, frees=True)
+    return State(
+        renaming=table._replace(places=per_sm(np.full(1, room.registers, np.int64))),
+        need=room.warps // room.blocks * program.register_count,
+        claim=per_warp(np.full(program.register_count, NO_CLAIM, np.uint8)),
+        claims=per_sm(np.zeros(room.blocks, np.int64)),
+        pool=per_sm(np.full(1, room.registers, np.int64)),
+        waiting=per_sm(np.zeros(1, np.int64)),
+        **empty_places(room.blocks),
+    )
+
+
+def structures(parameters: Parameters) -> tuple[Structure, ...]:
+    """The register file, gated."""
+    return register_file(enabled=True)
+
+
+def hardware(parameters: Parameters, machine: Machine) -> tuple[Table | Logic, ...]:
+    """Renaming table, and an availability bit for each physical register."""
+    physical = machine.warp_registers
+    bits = math.ceil(math.log2(physical))
+    banks = machine.register_file.banks
+    return (
+        Table("renaming", parameters.table_entries, bits, banks=banks, ports=2, stages=1),
+        Table("free-map", physical, bits=1, banks=1, ports=2, stages=0),
+    )
+
+
+@hook
+def warp_start(state: State, program: Program, warp: int, plan: Plan) -> None:
+    arrive(state, program, plan.sm, warp)
+    state.renaming.resident[plan.sm, 0] += program.register_count
+
+
+@hook
+def admit(state: State, program: Program, warp: int, pc: int, plan: Plan) -> int:
+    wanted = 0
+    for operand in result_operands(program, pc):
+        wanted += state.claim[warp, program.result[operand]] == NO_CLAIM
+    if wanted != 0:
+        if not is_granted(state, plan.sm, state.place[warp], wanted):
+            state.waiting[plan.sm, 0] = 1
+            count(plan, THROTTLED)
+            return POOL
+        state.claims[plan.sm, state.place[warp]] += wanted
+        state.pool[plan.sm, 0] -= wanted
+        level(plan, CLAIMED, state.renaming.free.shape[1] - state.pool[plan.sm, 0])
+    for operand in result_operands(program, pc):
+        state.claim[warp, program.result[operand]] = WRITES
+    return GO
+
+
+@hook
+def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    issue_sources(by_reference(state.renaming), program, warp, pc, plan)
+    if program.hints.entered[pc]:
+        block = program.hints.entered[pc] - 1
+        for word in range(program.hints.released.shape[1]):
+            bits = program.hints.released[block, word]
+            while bits:
+                end_claim(state, warp, word * WORD + lowest_bit(bits), plan)
+                bits &= bits - 1
+
+
+@hook
+def collected(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
+    end_source(by_reference(state.renaming), program, warp, operand, plan)
+    end_claim(state, warp, program.source[operand], plan)
+
+
+@hook
+def produced(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
+    for operand in result_operands(program, pc):
+        rename_result(by_reference(state.renaming), program, warp, operand, plan)
+        state.claim[warp, program.result[operand]] = HOLDS
+        end_claim(state, warp, program.result[operand], plan)
+
+
+@hook
+def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
+    end_warp(by_reference(state.renaming), plan.sm, warp)
+    for register in range(state.claim.shape[1]):
+        end_claim(state, warp, register, plan)
+    level(plan, IN_USE, state.renaming.in_use[plan.sm, 0])
+    state.renaming.resident[plan.sm, 0] -= program.register_count
+    report_resident(by_reference(state.renaming), plan)
+    depart(state, plan.sm, warp)
+
+
+def is_granted(state: Any, sm: int, place: int, wanted: int) -> bool:
+    """Whether some thread block can still claim all that it lacks when one has claimed more."""
+    free = state.pool[sm, 0] - wanted
+    if free < 0:
+        return False
+    for other in range(state.claims.shape[1]):
+        if state.block[sm, other] != NOBODY:
+            claims = state.claims[sm, other] + (wanted if other == place else 0)
+            if state.need - claims <= free:
+                return True
+    return False
+
+
+def end_claim(state: Any, warp: int, register: int, plan: Plan) -> None:
+    """The claim of a register ends if it has no value any more and none is coming."""
+    if state.claim[warp, register] != HOLDS or state.renaming.table[warp, register] != UNMAPPED:
+        return
+    state.claim[warp, register] = NO_CLAIM
+    state.claims[plan.sm, state.place[warp]] -= 1
+    state.pool[plan.sm, 0] += 1
+    level(plan, CLAIMED, state.renaming.free.shape[1] - state.pool[plan.sm, 0])
+    if state.waiting[plan.sm, 0] != 0:
+        state.waiting[plan.sm, 0] = 0
+        wake(plan, POOL)
