@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.timing.assembly import code
 
 from warpreg import gpu
-from warpreg.designs import DesignError
+from warpreg.designs import DesignError, load, names, program_table
 from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
 
 FERMI = gpu.load("regmutex-gtx480")
@@ -60,3 +61,16 @@ def test_a_pool_that_is_larger_than_the_file() -> None:
 def test_a_negative_size() -> None:
     with pytest.raises(DesignError, match="residency: shared expects at least 0, found -1"):
         Residency(20, shared=-1)
+
+
+@pytest.mark.parametrize("name", names())
+def test_half_of_the_register_file_for_every_design(name: str) -> None:
+    """A thread block of 8 warps of 24 registers fits, and not more of them than on the whole register file."""
+    design, kernel = load(name), code("mov.b32 R23, 1\nmov.b32 R0, R23")
+    blocks = []
+    for machine in (FERMI, gpu.load("regmutex-gtx480-half")):
+        sizes = {"physical": machine.warp_registers, "banks": machine.register_file.banks}
+        chosen = {spec.name: sizes[spec.name] for spec in design.parameters if spec.name in sizes}
+        place = design.room(design.configure(**chosen), program_table(kernel), machine, Launch(256), kernel)
+        blocks.append(place.blocks)
+    assert 1 <= blocks[1] <= blocks[0]
