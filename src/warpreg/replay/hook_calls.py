@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.designs.interface.plan import KEEPS, RECALLS, Plan, counting_plan, forget, recalling_plan
+from warpreg.designs.interface.plan import KEEPS, RECALLS, Plan, counting_plan, forget, forget_levels, recalling_plan
 from warpreg.designs.interface.program import Program, source_operands
 from warpreg.jit.natives import Function, nothing
 from warpreg.jit.records import by_reference
@@ -109,7 +109,7 @@ def call_issued(state: Any, program: Program, blank: Plan, sm: int, warp: int, m
     """The warp issues instruction ``pc``."""
     plan = by_reference(_counting(program, blank, sm, warp, mask, pc))
     if bank_slices() > 1:
-        forget(plan.sources, program.source_start[pc + 1] - program.source_start[pc])
+        forget_levels(plan.sources, program.source_start[pc + 1] - program.source_start[pc])
     plan_reads(state, program, warp, pc, plan)
     plan_results(state, program, warp, pc, plan)
     issued(state, program, warp, pc, plan)

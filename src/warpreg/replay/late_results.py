@@ -1,4 +1,4 @@
-"""What a replay along a schedule knows of instructions whose results arrive later: their widths, and what is planned.
+"""What a replay along a schedule knows of instructions whose results arrive later: widths, active lanes, what is planned.
 
 The functions are what holds without, and leave no code; `KEPT` has those that take their place.
 """
@@ -25,8 +25,9 @@ class Late(NamedTuple):
     """By warp slot: how many widths of the warp are ``taken``; where those of the visit are, counted from the first one
     of the warp and less the first result row of the visit (``at``); how many instructions are under way (``pending``).
 
-    Of these, the oldest first: ``pc`` and ``widths`` int64[slots, room], the latter like ``at``; ``results``
-    int32[slots, room, results, 2, columns] is what is planned of their results.
+    Of these, the oldest first: ``pc``, ``widths`` and ``mask`` int64[slots, room], widths like ``at``; ``results``
+    int32[slots, room, results, 2, columns] is what is planned of their results.  ``recalled`` [1]: the lanes of the
+    instruction that was recalled last.
     """
 
     taken: Longs
@@ -34,16 +35,21 @@ class Late(NamedTuple):
     pending: Longs
     pc: Longs
     widths: Longs
+    mask: Longs
+    recalled: Longs
     results: NDArray[np.int32]
 
 
-def new(program: Program, blank: Plan, slots: int, kept: bool) -> Late:
-    """For a kernel, before anything has happened; without room where nothing is ``kept``."""
+def new(program: Program, blank: Plan, slots: int, kept: bool, planned: bool) -> Late:
+    """For a kernel, before anything has happened; without room where nothing is ``kept``, or where results are not
+    ``planned`` before they arrive.
+    """
     room = min(MOST, 16 + int(np.count_nonzero(program.long_latency))) if kept else 0
-    rows = blank.results.shape if kept else (0, 0, 0)
+    rows = blank.results.shape if planned else (0, 0, 0)
     taken, at, pending = (np.zeros(slots, np.int64) for _ in range(3))
-    pc, widths = (np.zeros((slots, room), np.int64) for _ in range(2))
-    return Late(taken, at, pending, pc, widths, np.zeros((slots, room, *rows), np.int32))
+    pc, widths, mask = (np.zeros((slots, room), np.int64) for _ in range(3))
+    results = np.zeros((slots, room, *rows), np.int32)
+    return Late(taken, at, pending, pc, widths, mask, np.zeros(1, np.int64), results)
 
 
 def are_kept() -> bool:
@@ -63,7 +69,7 @@ def see(late: Late, blank: Plan, starts: Longs, rows: Longs, warp: int) -> None:
     """Hooks are called for instructions of the visit; ``starts``: where widths begin, by row; ``rows`` by slot."""
 
 
-def keep(late: Late, blank: Plan, warp: int, pc: int) -> int:
+def keep(late: Late, blank: Plan, warp: int, pc: int, mask: int) -> int:
     """An instruction with late results has issued; returns a status."""
     return OK
 
@@ -71,6 +77,11 @@ def keep(late: Late, blank: Plan, warp: int, pc: int) -> int:
 def recall(late: Late, blank: Plan, starts: Longs, rows: Longs, warp: int, pc: int) -> int:
     """Its results arrive: what was known of it is known again."""
     return OK
+
+
+def mask_of(late: Late, mask: int) -> int:
+    """The lanes of the instruction that was recalled; ``mask`` are those of the warp now."""
+    return mask
 
 
 def they_are_kept() -> bool:
@@ -96,7 +107,7 @@ def see_visit(late: Late, blank: Plan, starts: Longs, rows: Longs, warp: int) ->
         blank.width_at[0] = starts[rows[warp]] + late.at[warp]
 
 
-def keep_late(late: Late, blank: Plan, warp: int, pc: int) -> int:
+def keep_late(late: Late, blank: Plan, warp: int, pc: int, mask: int) -> int:
     """In place of `keep`."""
     index = late.pending[warp]
     if index == late.pc.shape[1]:
@@ -104,6 +115,7 @@ def keep_late(late: Late, blank: Plan, warp: int, pc: int) -> int:
     late.pending[warp] += 1
     late.pc[warp, index] = pc
     late.widths[warp, index] = late.at[warp]
+    late.mask[warp, index] = mask
     for k in range(late.results.shape[2]):
         for place in range(late.results.shape[3]):
             for column in range(late.results.shape[4]):
@@ -119,6 +131,7 @@ def recall_late(late: Late, blank: Plan, starts: Longs, rows: Longs, warp: int, 
     if index == late.pending[warp]:
         return NOT_LATE
     blank.width_at[0] = starts[rows[warp]] + late.widths[warp, index]
+    late.recalled[0] = late.mask[warp, index]
     late.pending[warp] -= 1
     for k in range(late.results.shape[2]):
         for place in range(late.results.shape[3]):
@@ -129,7 +142,13 @@ def recall_late(late: Late, blank: Plan, starts: Longs, rows: Longs, warp: int, 
     for other in range(index, late.pending[warp]):
         late.pc[warp, other] = late.pc[warp, other + 1]
         late.widths[warp, other] = late.widths[warp, other + 1]
+        late.mask[warp, other] = late.mask[warp, other + 1]
     return OK
+
+
+def recalled_mask(late: Late, mask: int) -> int:
+    """In place of `mask_of`."""
+    return np.uint32(late.recalled[0])  # type: ignore[return-value]
 
 
 KEPT: Mapping[Function, Function] = {
@@ -139,4 +158,5 @@ KEPT: Mapping[Function, Function] = {
     see: see_visit,
     keep: keep_late,
     recall: recall_late,
+    mask_of: recalled_mask,
 }

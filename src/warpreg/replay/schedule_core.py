@@ -257,7 +257,7 @@ def issue(
             break
         call_issued(state, program, blank, sm, warp, mask, pc)
         if late_results.are_kept() and program.long_latency[pc]:
-            status = late_results.keep(late, blank, warp, pc)
+            status = late_results.keep(late, blank, warp, pc, mask)
         issued += is_scheduled(warps, pc)
         pc = np.int64(np.uint32(pc + 1))
     warps.pc[warp] = pc
@@ -375,7 +375,7 @@ def note(
             if late_results.are_kept():
                 status = late_results.recall(late, blank, streams.width_start, warps.row, warp, pc)
             if status == OK:
-                call_arrived(state, program, blank, sm, warp, mask, pc)
+                call_arrived(state, program, blank, sm, warp, late_results.mask_of(late, mask), pc)
     else:
         status = BAD_KIND
     return status

@@ -242,8 +242,9 @@ class ScheduleWalker:
         self._progress = np.zeros(schedule_core.PROGRESS, np.int64)
         machine = np.array([slots.sms, slots.warps], np.int64)
         self._rows = np.full(warps, schedule_core.FREE, np.int64)
-        kept = behaviour.widths is not None or behaviour.hooks.keys() >= {"plan_write", "produced"}
-        late = late_results.new(behaviour.program, counters.blank, warps, kept)
+        planned = behaviour.hooks.keys() >= {"plan_write", "produced"}
+        kept = planned or behaviour.widths is not None
+        late = late_results.new(behaviour.program, counters.blank, warps, kept, planned)
         longs: Any = (np.zeros(warps, np.int64) for _ in range(4))
         flags: Any = np.zeros(warps, np.uint32), np.zeros(warps, np.uint8)
         per_slot = schedule_core.Warps(*(self._rows, *longs, *flags, *fit))

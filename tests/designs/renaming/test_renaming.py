@@ -60,7 +60,7 @@ class State(NamedTuple):
     fitting_sides: Any
     fits: Any
     sides: Any
-    begin: Any
+    some: Any
     in_use: Any
     table: Any
     pending: Any
@@ -105,7 +105,8 @@ def check(state: State) -> None:
         assert int(state.fits[0, position // 16]) >> position % 16 * 4 & 0xF == state.fitting[free]
         assert int(state.sides[0, position // 8]) >> position % 8 * 8 & 0x3F == state.fitting_sides[free]
         for size in range(1, 5):
-            assert not state.fitting[free] >> size - 1 & 1 or position // 16 >= state.begin[0, size - 1]
+            known = int(state.some[0, size - 1, position // 512]) >> position // 16 % 32 & 1
+            assert known or not state.fitting[free] >> size - 1 & 1
 
 
 def placed(state: State) -> dict[tuple[int, int], Place]:

@@ -244,6 +244,12 @@ def forget(rows: NDArray[np.int32], operands: int) -> None:
     rows[:operands] = UNSET
 
 
+def forget_levels(sources: NDArray[np.int32], operands: int) -> None:
+    """The same for a core that keeps only counts: no source has been planned."""
+    for place in range(operands):
+        sources[place, LEVEL] = UNSET
+
+
 def read(
     plan: Plan,
     operand: int,
@@ -262,7 +268,7 @@ def read(
     planned earlier for the same level, this operand arrives together with it: only the slices that it adds are counted.
     """
     _check_slices(plan, slices)
-    if plan.detailed or plan.turn or plan.slices > 1:
+    if plan.detailed or plan.turn:
         place = operand - plan.first_source
         before = plan.sources[place, LEVEL] if plan.turn == LATER else UNSET
         if before > 0:
@@ -275,6 +281,13 @@ def read(
         plan.sources[place, LEVEL] = absolute
         plan.sources[place, MERGED] = merged - plan.first_source if merged >= 0 else UNSET
         _keep(plan.sources[place], bank, cycles, slices, row)
+        _count_slices(plan, level, place, merged - plan.first_source if merged >= 0 else UNSET)
+    elif plan.slices > 1:
+        place = operand - plan.first_source
+        if merged >= 0 and plan.sources[merged - plan.first_source, LEVEL] != level:
+            merged = UNSET
+        plan.sources[place, LEVEL] = level
+        plan.sources[place, SLICES] = slices
         _count_slices(plan, level, place, merged - plan.first_source if merged >= 0 else UNSET)
     if merged < 0:
         _count_access(plan, level, READ)

@@ -4,9 +4,9 @@ A state that uses it has these fields.  Kernel-wide: ``fitting`` [free slices], 
 the same of `fitting_ends`, and ``has_sides``, whether these are kept.  Per SM: ``free`` [position], the free slices of
 each physical register, with HELD if only a certain register may use them; ``fits`` [word], four bits for each of 16
 positions, bit ``size`` - 1 set if so many slices are free there; ``sides`` [word], the same with eight bits for each of
-8 positions; ``begin`` [size - 1], a word of ``fits`` before which nothing of that size fits; ``in_use`` [1], physical
-registers with a slice that is not free.  A position is the number of a physical register in the order in which first
-fit looks at them.
+8 positions; ``some`` [size - 1, group], a bit for each of 32 words of ``fits``, set if something of that size fits there
+(and sometimes if nothing does any more, until a search finds out); ``in_use`` [1], physical registers with a slice that
+is not free.  A position is the number of a physical register in the order in which first fit looks at them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.renaming.slices import FULL, WHOLE, int64, left_slices, longest_run, right_slices, size_of
+from warpreg.jit.bits import lowest_bit
 
 HELD = 16
 """Flag of a position whose free slices are reserved."""
@@ -29,6 +30,9 @@ SIZES_BITS, SIDES_BITS = 2, 3
 """Bits of a position, as powers of two."""
 EACH_OF_16 = 0x1111111111111111
 EACH_OF_8 = 0x0101010101010101
+GROUP_SHIFT = 5
+"""Words of a group, as a power of two."""
+PLACE_IN_GROUP = (1 << GROUP_SHIFT) - 1
 
 
 def fitting_sizes(adjacent: bool) -> NDArray[np.int64]:
@@ -58,7 +62,7 @@ def all_free(positions: int) -> dict[str, NDArray[Any]]:
         "free": np.full(positions, FULL, np.uint8),
         "fits": fits,
         "sides": sides,
-        "begin": np.zeros(WHOLE, np.int64),
+        "some": np.full((WHOLE, -(-fits.size >> GROUP_SHIFT)), (1 << (1 << GROUP_SHIFT)) - 1, np.int64),
         "in_use": np.zeros(1, np.int64),
     }
 
@@ -66,19 +70,26 @@ def all_free(positions: int) -> dict[str, NDArray[Any]]:
 def first_position(state: Any, sm: int, size: int, begin: int, end: int) -> int:
     """The first position from ``begin`` on, before ``end``, with so many free slices; NOWHERE if there is none."""
     first, last = begin >> SIZES_SHIFT, end - 1 >> SIZES_SHIFT
-    word = max(first, state.begin[sm, size - 1])
-    bits = 0
+    word = first
     while word <= last:
+        group = word >> GROUP_SHIFT
+        some = int64(state.some[sm, size - 1, group]) >> (word & PLACE_IN_GROUP)
+        if some == 0:
+            word = group + 1 << GROUP_SHIFT
+            continue
+        word += lowest_bit(some)
+        if word > last:
+            break
         bits = state.fits[sm, word] >> size - 1 & EACH_OF_16
+        if bits == 0:
+            state.some[sm, size - 1, group] &= ~(1 << (word & PLACE_IN_GROUP))
         if word == first:
             bits &= -1 << ((begin & (1 << SIZES_SHIFT) - 1) << SIZES_BITS)
         if bits:
-            break
+            position = (word << SIZES_SHIFT) + (lowest_bit(bits) >> SIZES_BITS)
+            return position if position < end else NOWHERE
         word += 1
-    if begin == 0:
-        state.begin[sm, size - 1] = word
-    position = (word << SIZES_SHIFT) + (lowest_bit(bits) >> SIZES_BITS)
-    return position if bits and position < end else NOWHERE
+    return NOWHERE
 
 
 def first_end(state: Any, sm: int, bit: int, begin: int, end: int) -> int:
@@ -118,29 +129,7 @@ def set_free(state: Any, sm: int, position: int, free: int) -> None:
     state.fits[sm, word] ^= (state.fitting[old] ^ sizes) << place
     if sizes > state.fitting[old]:
         for size in range(WHOLE):
-            if sizes >> size & 1 and state.begin[sm, size] > word:
-                state.begin[sm, size] = word
+            state.some[sm, size, word >> GROUP_SHIFT] |= (sizes >> size & 1) << (word & PLACE_IN_GROUP)
     if state.has_sides:
         place = (position & (1 << SIDES_SHIFT) - 1) << SIDES_BITS
         state.sides[sm, position >> SIDES_SHIFT] ^= (state.fitting_sides[old] ^ state.fitting_sides[free]) << place
-
-
-def lowest_bit(bits: int) -> int:
-    """The number of the lowest of up to 63 bits; of none it is 63."""
-    place = 0
-    if bits & 0xFFFFFFFF == 0:
-        bits >>= 32
-        place = 32
-    if bits & 0xFFFF == 0:
-        bits >>= 16
-        place += 16
-    if bits & 0xFF == 0:
-        bits >>= 8
-        place += 8
-    if bits & 0xF == 0:
-        bits >>= 4
-        place += 4
-    if bits & 3 == 0:
-        bits >>= 2
-        place += 2
-    return place + (bits & 1 == 0)

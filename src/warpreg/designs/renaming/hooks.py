@@ -45,7 +45,6 @@ from warpreg.designs.renaming.events import (
     SUPERSEDED,
     UNPLACED,
 )
-from warpreg.designs.renaming.free_map import lowest_bit
 from warpreg.designs.renaming.policies import beside_buddy, first_fit, hold_for_buddy, to_its_side
 from warpreg.designs.renaming.slices import WHOLE, int64, size_of
 from warpreg.designs.renaming.state import BESIDE_BUDDY, TO_ITS_SIDE
@@ -62,6 +61,7 @@ from warpreg.designs.renaming.table import (
     shrink,
     stays,
 )
+from warpreg.jit.bits import lowest_bit
 from warpreg.jit.records import by_reference
 
 RENAMING_TABLE = 0
@@ -113,7 +113,7 @@ def warp_end(state: Any, program: Program, warp: int, plan: Plan) -> None:
 
 def issue_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """An instruction issues: registers that are dead here are released, and its sources are planned."""
-    if state.resident[plan.sm, 0] != state.resident[plan.sm, 1]:
+    if is_timed(plan) and state.resident[plan.sm, 0] != state.resident[plan.sm, 1]:
         report_resident(state, plan)
     if state.frees and program.hints.entered[pc]:
         release_dead(state, program, warp, pc, plan)
@@ -131,7 +131,9 @@ def end_source(state: Any, program: Program, warp: int, operand: int, plan: Plan
     if is_timed(plan):
         was_released = collect_source(state, plan.sm, warp, register)
     else:
-        was_released = state.frees and program.last_read[operand] != 0 and kill(state, plan.sm, warp, register)
+        was_released = (
+            state.frees and program.last_read[operand] != 0 and kill(state, plan.sm, warp, register, is_timed(plan))
+        )
     if was_released:
         count(plan, RELEASED)
         level(plan, IN_USE, state.in_use[plan.sm, 0])
@@ -157,7 +159,7 @@ def release_dead(state: Any, program: Program, warp: int, pc: int, plan: Plan) -
         while bits:
             register = word * WORD + lowest_bit(bits)
             bits &= bits - 1
-            if kill(state, plan.sm, warp, register):
+            if kill(state, plan.sm, warp, register, is_timed(plan)):
                 count(plan, RELEASED)
     level(plan, IN_USE, state.in_use[plan.sm, 0])
 
@@ -251,11 +253,12 @@ def rename_result(state: Any, program: Program, warp: int, operand: int, plan: P
     if state.surveys:
         count(plan, BYTES + size - 1)
     old = int64(state.table[warp, register])
-    if stays(state, sm, warp, register, size):
+    if stays(state, sm, warp, register, size, is_timed(plan)):
         left = state.policy == TO_ITS_SIDE and program.hints.side[operand] == LEFT
         if not (left and program.result_partial[operand]):
             shrink(state, sm, warp, register, size, left)
-        state.dying[warp, register] = 0
+        if is_timed(plan):
+            state.dying[warp, register] = 0
     else:
         give_place(state, program, warp, operand, size, plan)
         if old != UNMAPPED and program.result_partial[operand]:
@@ -274,7 +277,7 @@ def rename_result(state: Any, program: Program, warp: int, operand: int, plan: P
     else:
         bank, row = state.bank[position_of(entry)], state.row[position_of(entry)]
         write(plan, operand, MRF, bank=bank, slices=slices_of(state, entry), row=row)
-    if state.frees and program.hints.dead[operand] and kill(state, sm, warp, register):
+    if state.frees and program.hints.dead[operand] and kill(state, sm, warp, register, is_timed(plan)):
         count(plan, RELEASED)
     level(plan, IN_USE, state.in_use[sm, 0])
 
@@ -291,7 +294,7 @@ def give_place(state: Any, program: Program, warp: int, operand: int, size: int,
         return
     if old != UNMAPPED:
         count(plan, GROWN if size > size_of(mask_of(old)) else SUPERSEDED)
-    place(state, sm, warp, register, entry)
+    place(state, sm, warp, register, entry, is_timed(plan))
     count(plan, PLACED)
     if state.policy == BESIDE_BUDDY and program.hints.buddy[operand] != NO_BUDDY:
         buddy = program.hints.buddy[operand]

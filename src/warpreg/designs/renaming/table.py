@@ -27,6 +27,8 @@ UNMAPPED = 0
 NO_PLACE = -1
 MASK_BITS = 4
 MASK = 15
+MOST = (1 << 28) - 1
+"""Of positions; compiled code then knows that they are not negative, and indexes with them directly."""
 
 
 def entry_of(position: int, mask: int) -> int:
@@ -36,7 +38,7 @@ def entry_of(position: int, mask: int) -> int:
 
 def position_of(entry: int) -> int:
     """The physical register of an entry."""
-    return entry >> MASK_BITS
+    return entry >> MASK_BITS & MOST
 
 
 def mask_of(entry: int) -> int:
@@ -47,7 +49,7 @@ def mask_of(entry: int) -> int:
 def empty_table(registers: int) -> dict[str, NDArray[Any]]:
     """The initial rows of a warp, by field."""
     return {
-        "table": np.full(registers, UNMAPPED, np.int32),
+        "table": np.full(registers, UNMAPPED, np.uint32),
         "pending": np.zeros(registers, np.int32),
         "dying": np.zeros(registers, np.uint8),
         "superseded": np.full(registers, NO_PLACE, np.int32),
@@ -63,14 +65,14 @@ def no_places(positions: int) -> dict[str, NDArray[Any]]:
     }
 
 
-def stays(state: Any, sm: int, warp: int, register: int, size: int) -> bool:
+def stays(state: Any, sm: int, warp: int, register: int, size: int, is_timed: bool = True) -> bool:
     """Whether a result of so many bytes is written where its register is: it fits, and no pending source loses its
     value for which another place could be kept.
     """
     entry = int64(state.table[warp, register])
     if entry == UNMAPPED or size > size_of(mask_of(entry)):
         return False
-    return state.pending[warp, register] == 0 or not has_room(state, sm)
+    return not is_timed or state.pending[warp, register] == 0 or not has_room(state, sm)
 
 
 def has_room(state: Any, sm: int) -> bool:
@@ -88,17 +90,18 @@ def shrink(state: Any, sm: int, warp: int, register: int, size: int, left: bool)
         state.table[warp, register] = entry_of(position_of(entry), kept)
 
 
-def place(state: Any, sm: int, warp: int, register: int, entry: int) -> None:
+def place(state: Any, sm: int, warp: int, register: int, entry: int, is_timed: bool = True) -> None:
     """A register gets a new place; its old one is free, at once or when the pending sources have been read."""
     take(state, sm, position_of(entry), mask_of(entry))
     old = int64(state.table[warp, register])
     if old != UNMAPPED:
-        if state.pending[warp, register] and has_room(state, sm):
+        if is_timed and state.pending[warp, register] and has_room(state, sm):
             _supersede(state, sm, warp, register, old)
         else:
             give(state, sm, position_of(old), mask_of(old))
     state.table[warp, register] = entry
-    state.dying[warp, register] = 0
+    if is_timed:
+        state.dying[warp, register] = 0
 
 
 def release(state: Any, sm: int, warp: int, register: int) -> None:
@@ -131,14 +134,18 @@ def collect_source(state: Any, sm: int, warp: int, register: int) -> bool:
     return had_place
 
 
-def kill(state: Any, sm: int, warp: int, register: int) -> bool:
+def kill(state: Any, sm: int, warp: int, register: int, is_timed: bool = True) -> bool:
     """A register is dead from here on; returns whether its value was released (pending sources delay that)."""
-    if state.table[warp, register] == UNMAPPED:
+    entry = int64(state.table[warp, register])
+    if entry == UNMAPPED:
         return False
-    if state.pending[warp, register]:
-        state.dying[warp, register] = 1
-        return False
-    release(state, sm, warp, register)
+    if is_timed:
+        if state.pending[warp, register]:
+            state.dying[warp, register] = 1
+            return False
+        state.dying[warp, register] = 0
+    give(state, sm, position_of(entry), mask_of(entry))
+    state.table[warp, register] = UNMAPPED
     return True
 
 
