@@ -43,15 +43,17 @@ class NaiveRenaming:
         for source in sources:
             model.end_of_source(warp, Source(source.register, bool(self.program.last_read[source.row])))
         written = operands(self.program.result_start, step.writes, step.pc)
-        results = [self.result(one.row, width) for one, width in zip(written, widths, strict=True)]
+        is_full = step.mask == 0xFFFFFFFF
+        results = [self.result(one.row, width, is_full) for one, width in zip(written, widths, strict=True)]
         if self.program.long_latency[step.pc]:
             self.later[slot, step.pc] = results
         else:
             self.write(slot, results)
 
-    def result(self, row: int, width: int) -> Result:
+    def result(self, row: int, width: int, is_full: bool) -> Result:
         program = self.program
-        is_partial, is_dead = bool(program.result_partial[row]), bool(program.hints.dead[row])
+        is_partial = bool(program.result_partial[row]) and (bool(program.hints.guarded[row]) or not is_full)
+        is_dead = bool(program.hints.dead[row])
         return Result(int(program.result[row]), width, is_partial, is_dead)
 
     def write(self, slot: int, results: list[Result]) -> None:

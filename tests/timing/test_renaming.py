@@ -200,7 +200,13 @@ def test_a_coalesced_read_takes_one_access_and_one_port(
 
 @pytest.mark.parametrize(
     ("slots", "chosen", "conflicts"),
-    [((0, 4), {}, 3 + 1), ((0, 1), {}, 1 + 1), ((0, 4), {"warp_banks": False}, 0)],
+    [
+        ((0, 4), {}, 3 + 1),
+        ((0, 1), {}, 1 + 1),
+        ((0, 1), {"bank_stride": 2}, 3 + 1),
+        ((0, 4), {"bank_stride": 2}, 1 + 1),
+        ((0, 4), {"warp_banks": False}, 0),
+    ],
 )
 def test_two_warps_in_one_bank_conflict_with_each_other(
     slots: tuple[int, int], chosen: dict[str, Any], conflicts: int
@@ -209,7 +215,8 @@ def test_two_warps_in_one_bank_conflict_with_each_other(
 
     In slots 0 and 4 all four sources are in bank 0, which serves them in four cycles.  In the first three of them a
     read is not granted.  The move of the first warp waits once more, for the write of R3 of the other.  In slots 0 and
-    1 each bank has two sources, and one of them waits.  Round the banks, all four are in different ones.
+    1 each bank has two sources, and one of them waits.  If two neighbours share a bank, it is the other way about.
+    Round the banks, all four are in different ones.
     """
     sm = Sm(slots=6, schedulers=3, banks=Banks(count=4, mapping="register", sets=(CollectorSet(PIPES, collectors=6),)))
     paths = [[()] if slot in slots else [] for slot in range(5)]

@@ -39,10 +39,12 @@ from warpreg.designs.renaming.hooks import collected, plan_reads, produced, warp
 from warpreg.designs.renaming.parts import (
     added_hardware,
     banks_parameter,
+    carry_parameter,
     checked_residency,
     physical_parameter,
     register_file,
     sliced_banks,
+    survey_parameter,
     table_parameter,
 )
 from warpreg.designs.renaming.state import BESIDE_BUDDY, State, renaming
@@ -80,6 +82,8 @@ class Parameters:
     )
     reserve: bool = parameter(True, source="corf §2.4.3: remaining slices are reserved for the buddy")
     adjacent: bool = parameter(True, source="assumed: corf §2.6 shifts values down; off: any free slices")
+    carry: bool = carry_parameter()
+    survey: bool = survey_parameter("corf Figures 2.4, 2.13: count what instructions could coalesce")
 
 
 def pairs(parameters: Parameters, analysis: Analysis) -> list[Edge]:
@@ -121,6 +125,8 @@ def init(parameters: Parameters, program: Program) -> State:
         frees=parameters.virtualization,
         coalesces=True,
         adjacent=parameters.adjacent,
+        carries=parameters.carry,
+        surveys=parameters.survey,
         reserves=parameters.reserve,
         policy=BESIDE_BUDDY,
     )

@@ -14,8 +14,10 @@ register, or by the number of the register (preset, sections 2.5.1 and 2.8): the
 words of wide operands keep theirs.
 
 Where the text is silent, beside what packing and corf state:
-- the bank of a warp is its slot modulo the number of banks; ``warp_banks`` off: physical registers go round the banks
-  as in the baseline (Figure 2.9), and two sources share an access only if they happen to be in one bank;
+- the bank of a warp is its slot modulo the number of banks (``bank_stride``: so many neighbours share one); as the
+  renaming table has a bank for each bank of the register file (section 2.6), a warp looks all its registers up in one,
+  two in a cycle; ``warp_banks`` off: physical registers go round the banks as in the baseline (Figure 2.9), and two
+  sources share an access only if they happen to be in one bank;
 - if no physical register of the bank has the slices of that side free, a value goes by first fit in the bank, then in
   any bank, where its sources cannot be coalesced with those of its warp;
 - a value of four bytes has no side; one that shrinks keeps the outermost of its slices, but a left-aligned one keeps
@@ -44,10 +46,12 @@ from warpreg.designs.renaming.hooks import collected, plan_reads, produced, warp
 from warpreg.designs.renaming.parts import (
     added_hardware,
     banks_parameter,
+    carry_parameter,
     checked_residency,
     physical_parameter,
     register_file,
     sliced_banks,
+    survey_parameter,
     table_parameter,
 )
 from warpreg.designs.renaming.state import TO_ITS_SIDE, State, renaming
@@ -87,7 +91,17 @@ class Parameters:
         source="corf §2.5.1, §2.8: metadata, or odd and even registers; free: as metadata, but without instructions",
     )
     warp_banks: bool = parameter(True, source="corf §2.5.2, Figure 2.9: all registers of a warp in one bank")
+    bank_stride: int = parameter(
+        1,
+        unit="warps",
+        low=1,
+        high=64,
+        source="assumed: neighbouring slots in different banks; more: so many in the same one, as in the pathological"
+        " case of corf §2.5.2",
+    )
     adjacent: bool = parameter(True, source="assumed: corf §2.6 shifts values down; off: any free slices")
+    carry: bool = carry_parameter()
+    survey: bool = survey_parameter("corf Figures 2.4, 2.13: count what instructions could coalesce")
 
 
 def sides(parameters: Parameters, analysis: Analysis) -> dict[int, int]:
@@ -142,7 +156,10 @@ def init(parameters: Parameters, program: Program) -> State:
         coalesces=True,
         dual=True,
         adjacent=parameters.adjacent,
+        carries=parameters.carry,
+        surveys=parameters.survey,
         warp_banks=parameters.warp_banks,
+        bank_stride=parameters.bank_stride,
         policy=TO_ITS_SIDE,
     )
 

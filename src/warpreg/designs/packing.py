@@ -14,7 +14,8 @@ Where the text is silent:
 - the slices of a value are adjacent, because unpackers shift (section 2.6); ``adjacent`` off: any slices;
 - each word of a 64-bit operand or of a vector is a value of its own, with its own width and place;
 - a write under a guard or in divergent code sizes the whole register, with the old bytes of the lanes that it leaves
-  alone; if such a value is placed anew, the old place is read for these lanes, unless they are dead;
+  alone; if such a value is placed anew, the old place is read for these lanes (``carry``), unless they are dead or all
+  lanes are active;
 - sources read where their register was when they issued.  A result that is ready before all earlier sources have been
   read gets another place, as long as there are more physical registers than resident warps can need; otherwise it is
   written in place, as in a plain register file;
@@ -37,6 +38,7 @@ from warpreg.designs.renaming.hooks import collected, plan_reads, produced, warp
 from warpreg.designs.renaming.parts import (
     added_hardware,
     banks_parameter,
+    carry_parameter,
     checked_residency,
     physical_parameter,
     register_file,
@@ -69,6 +71,7 @@ class Parameters:
         source="corf Figures 2.2, 2.4: count operands by bytes, and instructions whose sources fit together",
     )
     adjacent: bool = parameter(True, source="assumed: corf §2.6 shifts values down; off: any free slices")
+    carry: bool = carry_parameter()
 
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
@@ -98,6 +101,7 @@ def init(parameters: Parameters, program: Program) -> State:
         coalesces=parameters.coalesce,
         surveys=parameters.survey,
         adjacent=parameters.adjacent,
+        carries=parameters.carry,
     )
 
 

@@ -1,4 +1,4 @@
-"""What a replay along a schedule knows of instructions whose results arrive later: widths, active lanes, what is planned.
+"""What a replay along a schedule knows of instructions with late results: widths, active lanes, what is planned.
 
 The functions are what holds without, and leave no code; `KEPT` has those that take their place.
 """

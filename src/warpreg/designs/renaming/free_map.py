@@ -4,8 +4,8 @@ A state that uses it has these fields.  Kernel-wide: ``fitting`` [free slices], 
 the same of `fitting_ends`, and ``has_sides``, whether these are kept.  Per SM: ``free`` [position], the free slices of
 each physical register, with HELD if only a certain register may use them; ``fits`` [word], four bits for each of 16
 positions, bit ``size`` - 1 set if so many slices are free there; ``sides`` [word], the same with eight bits for each of
-8 positions; ``some`` [size - 1, group], a bit for each of 32 words of ``fits``, set if something of that size fits there
-(and sometimes if nothing does any more, until a search finds out); ``in_use`` [1], physical registers with a slice that
+8 positions; ``some`` [size - 1, group], a bit for each of 32 words of ``fits``, set if something of that size fits
+there (and where nothing does any more, until a search finds out); ``in_use`` [1], physical registers with a slice that
 is not free.  A position is the number of a physical register in the order in which first fit looks at them.
 """
 

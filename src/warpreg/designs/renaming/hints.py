@@ -22,7 +22,8 @@ class RenamingHints(NamedTuple):
     """By pc, ``multiple`` (the instruction reads different registers) and ``entered`` (1 + the block that begins there,
     if registers die on the way to it, else 0).  By source operand, ``first``: the instruction names the register for
     the first time.  By block, ``released``: the registers that die on the way to it, as bits of words.  By result,
-    ``dead`` (nothing reads it), ``buddy`` (the other register of its pair, else NO_BUDDY) and ``side`` (its alignment).
+    ``dead`` (nothing reads it), ``guarded`` (a guard may leave lanes out), ``buddy`` (the other register of its pair,
+    else NO_BUDDY) and ``side`` (its alignment); ``read_buddy`` and ``read_side`` are these of source operands.
     """
 
     multiple: NDArray[np.uint8]
@@ -30,8 +31,11 @@ class RenamingHints(NamedTuple):
     entered: NDArray[np.int32]
     released: NDArray[np.int64]
     dead: NDArray[np.uint8]
+    guarded: NDArray[np.uint8]
     buddy: NDArray[np.int32]
     side: NDArray[np.uint8]
+    read_buddy: NDArray[np.int32]
+    read_side: NDArray[np.uint8]
 
 
 def renaming_hints(
@@ -55,9 +59,26 @@ def renaming_hints(
         entered=entered,
         released=_words(dying),
         dead=dead_results(program, analysis) if frees else np.zeros(len(results), np.uint8),
-        buddy=np.array([buddies[register] if buddies else NO_BUDDY for register in results], np.int32),
-        side=np.array([(sides or {}).get(register, ANY_SIDE) for register in results], np.uint8),
+        guarded=guarded_results(program, analysis),
+        buddy=_buddies(results, buddies),
+        side=_sides(results, sides),
+        read_buddy=_buddies(program.source.tolist(), buddies),
+        read_side=_sides(program.source.tolist(), sides),
     )
+
+
+def _buddies(registers: list[int], buddies: list[int] | None) -> NDArray[np.int32]:
+    return np.array([buddies[register] if buddies else NO_BUDDY for register in registers], np.int32)
+
+
+def _sides(registers: list[int], sides: Mapping[int, int] | None) -> NDArray[np.uint8]:
+    return np.array([(sides or {}).get(register, ANY_SIDE) for register in registers], np.uint8)
+
+
+def guarded_results(program: Program, analysis: Analysis) -> NDArray[np.uint8]:
+    """By result operand: whether its instruction has a guard."""
+    guards = [one.guard is not None for one in analysis.kernel.instructions()]
+    return np.repeat(np.array(guards, np.uint8), np.diff(program.result_start))
 
 
 def dying_at_entry(analysis: Analysis) -> NDArray[np.bool_]:

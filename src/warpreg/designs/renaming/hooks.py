@@ -36,9 +36,12 @@ from warpreg.designs.renaming.events import (
     CARRIED,
     COALESCEABLE,
     COALESCED,
+    FITTING,
     GROWN,
     IN_USE,
+    MATCHED,
     MULTIPLE_SOURCES,
+    OPERANDS,
     PLACED,
     RELEASED,
     RESIDENT,
@@ -68,6 +71,7 @@ RENAMING_TABLE = 0
 """Its position among the tables of a design."""
 NO_BUDDY = -1
 RIGHT, LEFT = 1, 2
+ALL_LANES = 0xFFFFFFFF
 WORD = 32
 """Registers in a word of the hint ``released``."""
 
@@ -131,9 +135,8 @@ def end_source(state: Any, program: Program, warp: int, operand: int, plan: Plan
     if is_timed(plan):
         was_released = collect_source(state, plan.sm, warp, register)
     else:
-        was_released = (
-            state.frees and program.last_read[operand] != 0 and kill(state, plan.sm, warp, register, is_timed(plan))
-        )
+        is_last = state.frees and program.last_read[operand] != 0
+        was_released = is_last and kill(state, plan.sm, warp, register, is_timed(plan))
     if was_released:
         count(plan, RELEASED)
         level(plan, IN_USE, state.in_use[plan.sm, 0])
@@ -148,7 +151,9 @@ def report_resident(state: Any, plan: Plan) -> None:
 def table_index(state: Any, program: Program, warp: int, register: int, sm: int) -> int:
     """The table's entry of a register: those of a warp are in all its banks, or in that of the warp."""
     slot = warp - sm * program.slots
-    return register * program.slots + slot if state.warp_banks else slot * program.register_count + register
+    if state.warp_banks:
+        return int(register * program.slots + state.numbered[slot])
+    return slot * program.register_count + register
 
 
 def release_dead(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
@@ -166,6 +171,7 @@ def release_dead(state: Any, program: Program, warp: int, pc: int, plan: Plan) -
 
 def plan_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """Look up each source; a read delivers one or two of them."""
+    count(plan, OPERANDS, program.source_start[pc + 1] - program.source_start[pc])
     if program.hints.multiple[pc]:
         count(plan, MULTIPLE_SOURCES)
         if state.coalesces:
@@ -204,14 +210,26 @@ def look_up(state: Any, program: Program, warp: int, pc: int, operand: int, plan
 
 def survey_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """Count the sources by their bytes, and instructions with two registers that fit one physical register."""
-    fits = False
+    fits = matched = fitting = False
     for operand in source_operands(program, pc):
         size = bytes_of(int64(state.table[warp, program.source[operand]]))
         count(plan, BYTES + size - 1)
         for other in range(program.source_start[pc], operand):
             if program.source[other] != program.source[operand]:
-                fits |= size + bytes_of(int64(state.table[warp, program.source[other]])) <= WHOLE
+                is_small = size + bytes_of(int64(state.table[warp, program.source[other]])) <= WHOLE
+                is_match = are_matched(program, operand, other)
+                fits |= is_small
+                matched |= is_match
+                fitting |= is_small and is_match
     count(plan, COALESCEABLE, fits)
+    count(plan, MATCHED, matched)
+    count(plan, FITTING, fitting)
+
+
+def are_matched(program: Program, operand: int, other: int) -> bool:
+    """Whether the compiler has made a pair of two sources, or put them on different sides."""
+    one, two = int64(program.hints.read_side[operand]), int64(program.hints.read_side[other])
+    return bool(program.hints.read_buddy[operand] == program.source[other] or one + two == RIGHT + LEFT)
 
 
 def bytes_of(entry: int) -> int:
@@ -253,18 +271,21 @@ def rename_result(state: Any, program: Program, warp: int, operand: int, plan: P
     if state.surveys:
         count(plan, BYTES + size - 1)
     old = int64(state.table[warp, register])
+    partial = leaves_lanes(program, operand, plan)
+    count(plan, OPERANDS)
     if stays(state, sm, warp, register, size, is_timed(plan)):
         left = state.policy == TO_ITS_SIDE and program.hints.side[operand] == LEFT
-        if not (left and program.result_partial[operand]):
+        if not (left and partial):
             shrink(state, sm, warp, register, size, left)
         if is_timed(plan):
             state.dying[warp, register] = 0
     else:
         give_place(state, program, warp, operand, size, plan)
-        if old != UNMAPPED and program.result_partial[operand]:
+        if old != UNMAPPED and partial and state.carries:
             position = position_of(old)
             extra(plan, MRF, READ, register, bank=state.bank[position], slices=slices_of(state, old))
             count(plan, CARRIED)
+            count(plan, OPERANDS)
     entry = int64(state.table[warp, register])
     index = table_index(state, program, warp, register, sm)
     if entry != old:
@@ -280,6 +301,15 @@ def rename_result(state: Any, program: Program, warp: int, operand: int, plan: P
     if state.frees and program.hints.dead[operand] and kill(state, sm, warp, register, is_timed(plan)):
         count(plan, RELEASED)
     level(plan, IN_USE, state.in_use[sm, 0])
+
+
+def leaves_lanes(program: Program, operand: int, plan: Plan) -> bool:
+    """Whether a result may leave lanes alone whose old value is needed: under a guard, or if not all lanes are active.
+    Lanes that a warp does not have count as inactive.
+    """
+    if not program.result_partial[operand]:
+        return False
+    return bool(program.hints.guarded[operand] or plan.mask & ALL_LANES != ALL_LANES)
 
 
 def give_place(state: Any, program: Program, warp: int, operand: int, size: int, plan: Plan) -> None:
@@ -315,7 +345,7 @@ def chosen(state: Any, program: Program, warp: int, operand: int, size: int, sm:
     if state.policy == TO_ITS_SIDE:
         begin = 0
         if state.warp_banks:
-            begin = (warp - sm * program.slots) % state.banks * state.rows
+            begin = state.numbered[warp - sm * program.slots] % state.banks * state.rows
             end = begin + state.rows
         return to_its_side(state, sm, program.hints.side[operand], size, begin, end)
     return first_fit(state, sm, size, 0, end)

@@ -7,7 +7,7 @@ from typing import Any
 from warpreg.designs.errors import DesignError
 from warpreg.designs.interface import Banks, Logic, Program, Residency, Structure, Table, parameter
 from warpreg.designs.interface.residency import unshared
-from warpreg.designs.renaming.events import IN_USE, RESOURCES
+from warpreg.designs.renaming.events import EVENTS, IN_USE, OPERANDS, RESOURCES
 from warpreg.designs.renaming.slices import WHOLE
 from warpreg.gpu.machine import Machine
 
@@ -29,7 +29,7 @@ def added_hardware(physical: int, banks: int, table_entries: int, coalesces: boo
     """The renaming table, the free map and the logic (thesis §2.6, §2.8)."""
     renaming = Table("renaming", table_entries, PHYSICAL_BITS + WHOLE, banks=banks, ports=2, stages=1)
     free_map = Table("free-map", physical, MAP_BITS, banks=1, ports=2, stages=0)
-    return (renaming, free_map, *([Logic("coalescing")] if coalesces else []))
+    return (renaming, free_map, *([Logic("coalescing", EVENTS[OPERANDS])] if coalesces else []))
 
 
 def checked_residency(design: str, physical: int, banks: int, program: Program, machine: Machine) -> Residency:
@@ -59,3 +59,17 @@ def banks_parameter() -> Any:
 def table_parameter() -> Any:
     """The parameter ``table_entries``."""
     return parameter(3024, unit="entries", low=1, high=1 << 20, source="corf §2.6: 48 warps of 63 registers")
+
+
+def carry_parameter() -> Any:
+    """The parameter ``carry``."""
+    return parameter(
+        True,
+        source="assumed: corf §2.6 moves a value that grows and does not say how the bytes of inactive lanes follow;"
+        " off: without a read",
+    )
+
+
+def survey_parameter(source: str) -> Any:
+    """The parameter ``survey``."""
+    return parameter(False, source=source)

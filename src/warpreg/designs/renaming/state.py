@@ -22,10 +22,12 @@ class State(NamedTuple):
     ``enabled``: else this is the plain register file.  ``packs``: a value takes as many slices as it has bytes, else
     all.  ``frees``: registers are released when they are dead.  ``coalesces``: two sources share a read if they are in
     one physical register, or, with ``dual``, in one bank.  ``reserves``: slices beside a register of a pair wait for
-    its buddy.  ``surveys``: operands are counted by width.  ``warp_banks``: all registers of a warp are in one of the
+    its buddy.  ``surveys``: operands are counted by width.  ``carries``: if a result moves, the old bytes
+    of lanes that it leaves alone are read.  ``warp_banks``: all registers of a warp are in one of the
     ``banks``, and positions count the ``rows`` of one bank after the other; else they go round the banks.  ``bank`` and
-    ``row`` [position] say where a physical register is.  Per SM ``resident`` [2]: registers of the warps that run, and
-    how many of these have been reported.
+    ``row`` [position] say where a physical register is, ``numbered`` [slot] is a number of a warp whose remainder by
+    ``banks`` is its bank.  Per SM ``resident`` [2]: registers of the warps that run, and how many of these have been
+    reported.
     """
 
     enabled: bool
@@ -35,12 +37,14 @@ class State(NamedTuple):
     dual: bool
     reserves: bool
     surveys: bool
+    carries: bool
     warp_banks: bool
     policy: int
     banks: int
     rows: int
     bank: NDArray[np.int32]
     row: NDArray[np.int32]
+    numbered: NDArray[np.int64]
     resident: NDArray[np.int64]
     lowest: NDArray[np.uint8]
     kept_left: NDArray[np.uint8]
@@ -75,7 +79,9 @@ def renaming(
     adjacent: bool = True,
     reserves: bool = True,
     surveys: bool = False,
+    carries: bool = True,
     warp_banks: bool = False,
+    bank_stride: int = 1,
     policy: int = FIRST_FIT,
 ) -> State:
     """An SM of ``physical`` free warp-registers in so many banks; with ``adjacent`` the slices of a value are."""
@@ -90,12 +96,14 @@ def renaming(
         dual=dual,
         reserves=reserves,
         surveys=surveys,
+        carries=carries,
         warp_banks=warp_banks,
         policy=policy,
         banks=banks,
         rows=rows,
         bank=(positions // rows if warp_banks else positions % banks).astype(np.int32),
         row=(positions % rows if warp_banks else positions // banks).astype(np.int32),
+        numbered=numbered_slots(program.slots, banks, bank_stride),
         resident=per_sm(np.zeros(2, np.int64)),
         lowest=slice_table(lowest_slices, adjacent),
         kept_left=slice_table(shrunk, True),
@@ -106,3 +114,10 @@ def renaming(
         **of_sm,
         **of_warp,
     )
+
+
+def numbered_slots(slots: int, banks: int, stride: int) -> NDArray[np.int64]:
+    """Warp slots in another order: ``stride`` neighbours have the same remainder by ``banks``, that of their bank."""
+    slot = np.arange(max(1, slots))
+    place = slot % (banks * stride)
+    return (slot - place + place // stride + place % stride * banks).astype(np.int64)

@@ -19,12 +19,15 @@ from warpreg.replay import Counts
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DesignSample:
-    """The sample on one SM; ``resources`` of the design are sums over its cycles."""
+    """The sample on one SM; ``resources`` of the design are sums over its cycles; ``bank_conflicts``: banks with a
+    read that was not granted, summed over cycles.
+    """
 
     cycles: int
     warp_instructions: int
     counts: Counts
     resources: Mapping[str, int]
+    bank_conflicts: int = 0
 
     @property
     def use(self) -> Use:
@@ -57,4 +60,4 @@ class TimedDesign:
             design = load(self.variant.design)
             options["designs"] = Chosen(design, design.configure(**dict(self.variant.values)))
         found = sampled(run, gpu.load(self.machine), demand=fitting_demand, **options)
-        return DesignSample(found.cycles, found.warp_instructions, found.counts, found.resources)
+        return DesignSample(found.cycles, found.warp_instructions, found.counts, found.resources, found.bank_conflicts)

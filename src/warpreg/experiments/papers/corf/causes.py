@@ -7,7 +7,23 @@ from collections.abc import Mapping
 from warpreg.experiments.papers.ablation import Ablation
 from warpreg.experiments.papers.cause import Cause
 
+_BOTH = ("corf", "corf-pp")
 ABLATIONS: Mapping[str, Ablation] = {
+    "no-carry": Ablation(
+        "bytes of inactive lanes follow a value that moves without a read (section 2.6 names none)",
+        parts=("coalescing", "table"),
+        parameters={design: {"carry": False} for design in (*_BOTH, "packing")},
+    ),
+    "profile": Ablation(
+        "pairs and sides by the block frequencies of the run (section 2.4.1) instead of estimated ones",
+        parts=("coalescing",),
+        parameters={design: {"frequencies": "profile"} for design in _BOTH},
+    ),
+    "no-release": Ablation(
+        "CORF and CORF++ without virtualization: registers keep their place when they are dead",
+        parts=("coalescing",),
+        parameters={design: {"virtualization": False} for design in _BOTH},
+    ),
     "addresses-32": Ablation(
         "addresses of 32 bits", parts=("performance", "sizes", "code"), choice={"address_bits": 32}
     ),

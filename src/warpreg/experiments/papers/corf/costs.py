@@ -4,22 +4,34 @@ An access to a bank costs the energy of Table 2.2, however many bytes it moves: 
 the number of accesses alone, and is that of the baseline for packing (Table 2.1).  ``by_slices`` prices the bytes that
 an access moves instead.  Leakage is that of the whole register file of an SM, less that of unused physical registers,
 with which the paper's savings agree with its sizes (Figures 2.16, 2.18).
+
+The power of the added logic (section 2.8) can be read in three ways, `Reading`; the technology file says which one is
+taken, and why.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from warpreg import energy, gpu
 from warpreg.designs import load
+from warpreg.designs.interface.hardware import Logic
 from warpreg.energy.counts import Access
+from warpreg.energy.hardware import logic_cost
 from warpreg.experiments.papers.corf.designs import MACHINE, TECHNOLOGY
 from warpreg.experiments.runs.hardware import parts, plain_leakage
 from warpreg.experiments.runs.parts import Part
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.experiments.runs.timed_design import DesignSample
+
+Reading = Literal["operand", "cycle", "chip"]
+READINGS: Mapping[Reading, str] = {
+    "operand": "of an SM, by operand", "cycle": "of an SM, every cycle", "chip": "of the chip, every cycle",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +47,37 @@ class Cost:
         return self.register_file + self.added
 
 
-def dynamic(sample: DesignSample, variant: Variant, plain: DesignSample, *, by_slices: bool = False) -> Cost:
+def dynamic(
+    sample: DesignSample,
+    variant: Variant,
+    plain: DesignSample,
+    *,
+    by_slices: bool = False,
+    reading: Reading = "operand",
+) -> Cost:
     """Dynamic energy, with tables and logic, divided by that of the plain register file."""
     whole = _accesses(plain)
-    added = math.fsum(part.dynamic_pj or 0.0 for part in _parts(sample, variant) if not part.is_level)
+    logic = _logic(variant)
+    added = math.fsum(
+        _drawn(part.name, sample, reading) if part.name in logic and reading != "operand" else part.dynamic_pj or 0.0
+        for part in _parts(sample, variant)
+        if not part.is_level
+    )
     return Cost(_accesses(sample, by_slices) / whole, added / whole)
+
+
+def _logic(variant: Variant) -> set[str]:
+    """The names of the logic that a design adds."""
+    design = load(variant.design)
+    added = design.hardware(design.configure(**dict(variant.values)), gpu.load(MACHINE))
+    return {one.name for one in added if isinstance(one, Logic)}
+
+
+def _drawn(name: str, sample: DesignSample, reading: Reading) -> float:
+    """pJ that the logic of an SM draws at the power of section 2.8, in every cycle."""
+    chip = gpu.load(MACHINE).chip
+    power = logic_cost(energy.load(TECHNOLOGY), name, by_event=False).power_mw
+    return power * sample.cycles * 1000 / chip.clock_mhz / (chip.sms if reading == "chip" else 1)
 
 
 def leakage(sample: DesignSample, variant: Variant, plain: DesignSample) -> Cost:

@@ -33,8 +33,15 @@ PACKING = Variant.of("packing", survey=True)
 VIRTUALIZATION = Variant.of("virtualization")
 COMBINED = Variant.of("packing", virtualization=True)
 FIRST_FIT = Variant.of("packing", coalesce=True)
-CORF = Variant.of("corf")
-CORF_PP = Variant.of("corf-pp")
+CORF = Variant.of("corf", survey=True)
+CORF_PP = Variant.of("corf-pp", survey=True)
+SPREAD = Variant.of("corf-pp", survey=True, warp_banks=False)
+"""Registers of a warp in all banks, as in the baseline."""
+NEIGHBOURS = Variant.of("corf-pp", survey=True, bank_stride=12)
+"""The pathological case of section 2.5.2: as many neighbours as are active share a bank."""
+MAPPINGS: Mapping[str, Variant] = {
+    "a warp in one bank": CORF_PP, "registers in all banks": SPREAD, "active warps in one bank": NEIGHBOURS,
+}  # fmt: skip
 BOTH: Mapping[str, Variant] = {"corf": CORF, "corf-pp": CORF_PP}
 """The designs whose results have an id of their own, by the start of that id."""
 COALESCING: Mapping[str, Variant] = {"first fit": FIRST_FIT, "CORF": CORF, "CORF++": CORF_PP}
@@ -53,5 +60,5 @@ def timed(variant: Variant | None = None) -> TimedDesign:
 
 
 PLAIN = timed()
-VARIANTS = tuple(dict.fromkeys([*COALESCING.values(), *SMALLER.values()]))
+VARIANTS = tuple(dict.fromkeys([*COALESCING.values(), *SMALLER.values(), *MAPPINGS.values()]))
 SAMPLES: Sequence[Measure[object]] = (PLAIN, *map(timed, VARIANTS))

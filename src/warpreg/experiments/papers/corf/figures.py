@@ -14,7 +14,7 @@ from warpreg.energy.counts import Structure
 from warpreg.energy.hardware import table_cost
 from warpreg.energy.storage import storage
 from warpreg.experiments.papers.corf import results, samples
-from warpreg.experiments.papers.corf.costs import Cost
+from warpreg.experiments.papers.corf.costs import READINGS, Cost
 from warpreg.experiments.papers.corf.designs import (
     COALESCING,
     CORF,
@@ -27,6 +27,7 @@ from warpreg.experiments.papers.corf.designs import (
     TECHNOLOGY,
     class_of,
 )
+from warpreg.experiments.papers.corf.steps import conflicts, steps
 from warpreg.experiments.papers.figure import WORKLOAD, Axis, Figure, Mark
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.experiments.studies.study import Study
@@ -107,6 +108,17 @@ def costs(each: Mapping[str, Cost], panel: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["workload", "panel", "part", "normalized energy"])
 
 
+def logic(study: Study) -> pd.DataFrame:
+    """What CORF and CORF++ add to dynamic energy, by what the power of section 2.8 is taken to be of."""
+    rows = [
+        {"workload": name, "design": label, "power": what, "overhead": cost.added}
+        for reading, what in READINGS.items()
+        for label, variant in GAINS.items()
+        for name, cost in samples.dynamic(study, variant, reading=reading).items()
+    ]
+    return pd.DataFrame(rows, columns=["workload", "design", "power", "overhead"])
+
+
 def table_2_1(study: Study) -> pd.DataFrame:
     """Table 2.1."""
     frame = results.table_2_1(study)
@@ -176,6 +188,14 @@ FIGURES = (
         ),
     ),
     Figure(
+        "figure-2-13-steps", "Figures 2.4, 2.13", "From instructions that could be coalesced to those that are", steps,
+        "bars", Axis("step", ""), Axis("instructions", MULTIPLE, "fraction"), series="design",
+        marks=(
+            Mark("corf-coalesceable", "two registers fit", "CORF"), Mark("corf-coalesced", "coalesced", "CORF"),
+            Mark("corf-pp-coalesced", "coalesced", "CORF++"),
+        ),
+    ),
+    Figure(
         "figure-2-14", "Figure 2.14", "Accesses of the register file that are avoided",
         by_design(GAINS, samples.accesses_removed, "accesses"), "bars", WORKLOAD,
         Axis("accesses", "of all accesses", "fraction"), series="design", panels="class",
@@ -202,6 +222,15 @@ FIGURES = (
             Mark("corf-dynamic-energy", "mean", panel="CORF", left=True),
             Mark("corf-pp-dynamic-energy", "mean", panel="CORF++", left=True),
         ),
+    ),
+    Figure(
+        "figure-2-17-logic", "Figure 2.17, section 2.8", "Added dynamic energy, by what the power of logic is of",
+        logic, "bars", Axis("power", ""), Axis("overhead", "of the baseline's dynamic energy", "fraction"),
+        series="design", marks=(Mark("corf-dynamic-overhead"),),
+    ),
+    Figure(
+        "bank-conflicts", "Section 2.5.2", "Conflicts with and without the map of warps to banks", conflicts, "bars",
+        WORKLOAD, Axis("conflicts", "of all accesses", "fraction"), series="mapping", panels="banks of",
     ),
     Figure(
         "figure-2-18", "Figure 2.18", "Leakage energy of the register file", leakage, "stacks", WORKLOAD,
