@@ -7,17 +7,25 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.designs.kernels import at, kernel, op, p, r, when
 from tests.replay.naive import steps
 from tests.replay.naive_renaming import renaming_counts
-from tests.replay.paths import Recorded
+from tests.replay.paths import FULL, Recorded
 from tests.replay.random_runs import runs
-from tests.replay.schedules import schedules
+from tests.replay.schedules import Scheduling, schedules
 
 from warpreg.designs import load
 from warpreg.ir.kernel import Kernel
 from warpreg.replay import Counts, replay
 from warpreg.trace.schedule import Schedule
 
+LATE_SIDE = kernel(
+    [op("mov.u32", r(3), 1), op("setp.lt.s32", p(0), r(0), 5), when(p(0), op("bra"))],
+    [op("ld.global.u32", r(3), at(r(4))), op("bra")],
+    [op("mov.u32", r(5), 2), op("st.shared.u32", at(r(4)), r(3))],
+    successors=((2, 1), (2,), ()),
+)
+"""Lanes that go round block 1 keep the R3 of block 0."""
 EVENTS = ("multiple_sources", "coalesced", "placed", "grown", "carried", "released")
 DESIGNS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("packing", {}),
@@ -55,6 +63,28 @@ def test_a_replay_counts_what_the_model_does(name: str, chosen: dict[str, Any], 
     found = interpreted(name, path, code, schedule, physical=PHYSICAL, **chosen)
     assert counted(found) == dict(renaming_counts(design, values, code, path, schedule))
     assert found.events["unplaced"] == 0
+
+
+@pytest.mark.parametrize(("mask", "chosen", "carried"), [(0xFF, {}, 1), (FULL, {}, 0), (0xFF, {"carry": False}, 0)])
+def test_lanes_of_a_value_that_moves_are_read_while_others_are_inactive(
+    mask: int, chosen: dict[str, Any], carried: int
+) -> None:
+    """The load outgrows R3.  It arrives when the warp has all its lanes again, but had those of block 1 at issue.  Its
+    own sources, those of the comparison and of the store are four reads.
+    """
+    path = Recorded().thread_block().warp(0).visits(0).visits(1, mask=mask).visits(2).widths(1, 4, 1)
+    schedule = Scheduling().start(0).issue(0, 3).issue(0, 2).issue(0).arrive(0, 3).issue(0).end(0).of(LATE_SIDE, path)
+    found = counted(interpreted("packing", path, LATE_SIDE, schedule, physical=PHYSICAL, **chosen))
+    assert found.get("carried", 0) == carried
+    assert (found["grown"], found["MRF reads"], found["MRF writes"]) == (1, 4 + carried, 3)
+
+
+def test_a_guard_may_leave_lanes_alone_though_all_are_active() -> None:
+    """R3 grows to two bytes where P0 holds, and is read afterwards."""
+    guarded = [op("mov.u32", r(3), 1), when(p(0), op("mov.u32", r(3), 300)), op("st.shared.u32", at(r(4)), r(3))]
+    code, path = kernel(guarded), Recorded().thread_block().warp(0).visits(0).widths(1, 2)
+    schedule = Scheduling().start(0).issue(0, 3).end(0).of(code, path)
+    assert counted(interpreted("packing", path, code, schedule, physical=PHYSICAL))["carried"] == 1
 
 
 def widths(code: Kernel, path: Recorded) -> st.SearchStrategy[list[int]]:
