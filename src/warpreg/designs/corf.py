@@ -41,6 +41,7 @@ from warpreg.designs.renaming.parts import (
     banks_parameter,
     carry_parameter,
     checked_residency,
+    logic_parameter,
     physical_parameter,
     register_file,
     sliced_banks,
@@ -83,6 +84,7 @@ class Parameters:
     reserve: bool = parameter(True, source="corf §2.4.3: remaining slices are reserved for the buddy")
     adjacent: bool = parameter(True, source="assumed: corf §2.6 shifts values down; off: any free slices")
     carry: bool = carry_parameter()
+    logic: str = logic_parameter()
     survey: bool = survey_parameter("corf Figures 2.4, 2.13: count what instructions could coalesce")
 
 
@@ -146,7 +148,8 @@ def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:
     """Renaming table, free map and logic."""
     if not parameters.enabled:
         return ()
-    return added_hardware(parameters.physical, parameters.banks, parameters.table_entries, coalesces=True)
+    size = parameters.physical, parameters.banks, parameters.table_entries
+    return added_hardware(*size, coalesces=True, logic=parameters.logic)
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel, analysis: Analysis) -> dict[int, str]:

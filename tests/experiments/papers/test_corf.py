@@ -183,7 +183,7 @@ def test_three_readings_of_the_power_of_the_logic() -> None:
     """57 mW in an SM for 7 cycles of 10/7 ns are 570 pJ, of 15 SMs 38; 90 operands of 8.14 pJ are 732.6."""
     corf, plain = sample(7, operands=90, resources={"physical registers": 7}), sample()
     for reading, expected in (("cycle", 570), ("chip", 38), ("operand", 90 * 8.14)):
-        cost = costs.dynamic(corf, CORF, plain, reading=reading)  # type: ignore[arg-type]
+        cost = costs.dynamic(corf, costs.priced(CORF, reading), plain)
         assert cost.added == pytest.approx(expected / (100 * 149.76))
 
 

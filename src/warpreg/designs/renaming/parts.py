@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from warpreg.designs.errors import DesignError
@@ -25,11 +26,21 @@ def sliced_banks(row_addresses: int) -> Banks:
     return Banks(slices=WHOLE, row_addresses=row_addresses, shares_port=True)
 
 
-def added_hardware(physical: int, banks: int, table_entries: int, coalesces: bool) -> tuple[Table | Logic, ...]:
+LOGIC: Mapping[str, Logic] = {
+    "operand": Logic("coalescing", EVENTS[OPERANDS]),
+    "cycle": Logic("coalescing"),
+    "chip": Logic("coalescing", per="chip"),
+}
+"""How the power of the coalescing logic is charged, see `logic_parameter`."""
+
+
+def added_hardware(
+    physical: int, banks: int, table_entries: int, coalesces: bool, logic: str = "operand"
+) -> tuple[Table | Logic, ...]:
     """The renaming table, the free map and the logic (thesis §2.6, §2.8)."""
     renaming = Table("renaming", table_entries, PHYSICAL_BITS + WHOLE, banks=banks, ports=2, stages=1)
     free_map = Table("free-map", physical, MAP_BITS, banks=1, ports=2, stages=0)
-    return (renaming, free_map, *([Logic("coalescing", EVENTS[OPERANDS])] if coalesces else []))
+    return (renaming, free_map, *([LOGIC[logic]] if coalesces else []))
 
 
 def checked_residency(design: str, physical: int, banks: int, program: Program, machine: Machine) -> Residency:
@@ -73,3 +84,13 @@ def carry_parameter() -> Any:
 def survey_parameter(source: str) -> Any:
     """The parameter ``survey``."""
     return parameter(False, source=source)
+
+
+def logic_parameter() -> Any:
+    """The parameter ``logic``."""
+    return parameter(
+        "operand",
+        choices=tuple(LOGIC),
+        source="corf §2.8: a power without a unit that draws it; an SM's while it packs or unpacks operands, an SM's in"
+        " every cycle, or the chip's in every cycle",
+    )

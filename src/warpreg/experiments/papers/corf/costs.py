@@ -5,7 +5,7 @@ the number of accesses alone, and is that of the baseline for packing (Table 2.1
 an access moves instead.  Leakage is that of the whole register file of an SM, less that of unused physical registers,
 with which the paper's savings agree with its sizes (Figures 2.16, 2.18).
 
-The power of the added logic (section 2.8) can be read in three ways, `Reading`; the technology file says which one is
+The power of the added logic (section 2.8) can be read in three ways, `READINGS`; the technology file says which one is
 taken, and why.
 """
 
@@ -15,23 +15,20 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from warpreg import energy, gpu
 from warpreg.designs import load
-from warpreg.designs.interface.hardware import Logic
 from warpreg.energy.counts import Access
-from warpreg.energy.hardware import logic_cost
 from warpreg.experiments.papers.corf.designs import MACHINE, TECHNOLOGY
 from warpreg.experiments.runs.hardware import parts, plain_leakage
 from warpreg.experiments.runs.parts import Part
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.experiments.runs.timed_design import DesignSample
 
-Reading = Literal["operand", "cycle", "chip"]
-READINGS: Mapping[Reading, str] = {
+READINGS: Mapping[str, str] = {
     "operand": "of an SM, by operand", "cycle": "of an SM, every cycle", "chip": "of the chip, every cycle",
 }  # fmt: skip
+"""Values of the parameter ``logic``, and what the power is then taken to be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,37 +44,16 @@ class Cost:
         return self.register_file + self.added
 
 
-def dynamic(
-    sample: DesignSample,
-    variant: Variant,
-    plain: DesignSample,
-    *,
-    by_slices: bool = False,
-    reading: Reading = "operand",
-) -> Cost:
+def dynamic(sample: DesignSample, variant: Variant, plain: DesignSample, *, by_slices: bool = False) -> Cost:
     """Dynamic energy, with tables and logic, divided by that of the plain register file."""
     whole = _accesses(plain)
-    logic = _logic(variant)
-    added = math.fsum(
-        _drawn(part.name, sample, reading) if part.name in logic and reading != "operand" else part.dynamic_pj or 0.0
-        for part in _parts(sample, variant)
-        if not part.is_level
-    )
+    added = math.fsum(part.dynamic_pj or 0.0 for part in _parts(sample, variant) if not part.is_level)
     return Cost(_accesses(sample, by_slices) / whole, added / whole)
 
 
-def _logic(variant: Variant) -> set[str]:
-    """The names of the logic that a design adds."""
-    design = load(variant.design)
-    added = design.hardware(design.configure(**dict(variant.values)), gpu.load(MACHINE))
-    return {one.name for one in added if isinstance(one, Logic)}
-
-
-def _drawn(name: str, sample: DesignSample, reading: Reading) -> float:
-    """pJ that the logic of an SM draws at the power of section 2.8, in every cycle."""
-    chip = gpu.load(MACHINE).chip
-    power = logic_cost(energy.load(TECHNOLOGY), name, by_event=False).power_mw
-    return power * sample.cycles * 1000 / chip.clock_mhz / (chip.sms if reading == "chip" else 1)
+def priced(variant: Variant, logic: str) -> Variant:
+    """A design that coalesces with its logic charged in another way."""
+    return Variant.of(variant.design, **{**dict(variant.values), "logic": logic})
 
 
 def leakage(sample: DesignSample, variant: Variant, plain: DesignSample) -> Cost:

@@ -111,10 +111,10 @@ def costs(each: Mapping[str, Cost], panel: str) -> pd.DataFrame:
 def logic(study: Study) -> pd.DataFrame:
     """What CORF and CORF++ add to dynamic energy, by what the power of section 2.8 is taken to be of."""
     rows = [
-        {"workload": name, "design": label, "power": what, "overhead": cost.added}
+        {"workload": name, "design": label, "power": what, "overhead": overhead}
         for reading, what in READINGS.items()
         for label, variant in GAINS.items()
-        for name, cost in samples.dynamic(study, variant, reading=reading).items()
+        for name, overhead in samples.overheads(study, variant, reading).items()
     ]
     return pd.DataFrame(rows, columns=["workload", "design", "power", "overhead"])
 

@@ -105,15 +105,17 @@ def size(study: Study, variant: Variant) -> dict[str, float]:
     return by_workload(study, variant, registers)
 
 
-def dynamic(
-    study: Study, variant: Variant, *, by_slices: bool = False, reading: costs.Reading = "operand"
-) -> dict[str, costs.Cost]:
+def dynamic(study: Study, variant: Variant, *, by_slices: bool = False) -> dict[str, costs.Cost]:
     """Figure 2.17: dynamic energy, normalized to the baseline; by workload."""
     samples, plain = study[timed(variant)], study[PLAIN]
-    return {
-        name: costs.dynamic(samples[name], variant, plain[name], by_slices=by_slices, reading=reading)
-        for name in names(study)
-    }
+    return {name: costs.dynamic(samples[name], variant, plain[name], by_slices=by_slices) for name in names(study)}
+
+
+def overheads(study: Study, variant: Variant, logic: str) -> dict[str, float]:
+    """Dynamic energy of what a design adds, of the baseline's, with its logic charged in a way of `costs.READINGS`."""
+    samples, plain = study[timed(variant)], study[PLAIN]
+    changed = costs.priced(variant, logic)
+    return {name: costs.dynamic(samples[name], changed, plain[name]).added for name in names(study)}
 
 
 def leakage(study: Study, variant: Variant) -> dict[str, costs.Cost]:
