@@ -87,6 +87,20 @@ def test_a_guard_may_leave_lanes_alone_though_all_are_active() -> None:
     assert counted(interpreted("packing", path, code, schedule, physical=PHYSICAL))["carried"] == 1
 
 
+def test_the_steps_from_opportunity_to_coalescing() -> None:
+    """R1 is read twice with R2, its buddy, and once with R4, of four bytes.  R2 has first two bytes, then four."""
+    lines = [
+        op("mov.u32", r(1), 1), op("mov.u32", r(2), 300), op("mov.u32", r(4), -1), op("add.s32", r(3), r(1), r(2)),
+        op("mov.u32", r(2), -1), op("add.s32", r(3), r(1), r(2)), op("add.s32", r(3), r(1), r(4)),
+    ]  # fmt: skip
+    code, path = kernel(lines), Recorded().thread_block().warp(0).visits(0).widths(1, 2, 4, 2, 4, 4, 4)
+    schedule = Scheduling().start(0).issue(0, 7).end(0).of(code, path)
+    events = interpreted("corf", path, code, schedule, physical=PHYSICAL, encoding="free", survey=True).events
+    steps_ = ("multiple_sources", "coalesceable", "matched", "fitting", "coalesced")
+    assert [events[step] for step in steps_] == [3, 1, 2, 1, 1]
+    assert events["operands"] == 3 * 2 + 7
+
+
 def widths(code: Kernel, path: Recorded) -> st.SearchStrategy[list[int]]:
     """One for each result word on a path."""
     count = sum(len(step.writes) for step in steps(code, path))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from warpreg.designs.affinity.alignment import LEFT
 from warpreg.designs.interface import (
     MRF,
     READ,
@@ -34,12 +35,9 @@ from warpreg.designs.renaming.events import (
     BUDDIES_PLACED,
     BYTES,
     CARRIED,
-    COALESCEABLE,
     COALESCED,
-    FITTING,
     GROWN,
     IN_USE,
-    MATCHED,
     MULTIPLE_SOURCES,
     OPERANDS,
     PLACED,
@@ -51,6 +49,7 @@ from warpreg.designs.renaming.events import (
 from warpreg.designs.renaming.policies import beside_buddy, first_fit, hold_for_buddy, to_its_side
 from warpreg.designs.renaming.slices import WHOLE, int64, size_of
 from warpreg.designs.renaming.state import BESIDE_BUDDY, TO_ITS_SIDE
+from warpreg.designs.renaming.survey import survey_sources
 from warpreg.designs.renaming.table import (
     UNMAPPED,
     collect_source,
@@ -70,7 +69,6 @@ from warpreg.jit.records import by_reference
 RENAMING_TABLE = 0
 """Its position among the tables of a design."""
 NO_BUDDY = -1
-RIGHT, LEFT = 1, 2
 ALL_LANES = 0xFFFFFFFF
 WORD = 32
 """Registers in a word of the hint ``released``."""
@@ -206,35 +204,6 @@ def look_up(state: Any, program: Program, warp: int, pc: int, operand: int, plan
         lookup(plan, RENAMING_TABLE, table_index(state, program, warp, register, plan.sm))
     entry: int = int64(state.table[warp, register])
     return entry
-
-
-def survey_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    """Count the sources by their bytes, and instructions with two registers that fit one physical register."""
-    fits = matched = fitting = False
-    for operand in source_operands(program, pc):
-        size = bytes_of(int64(state.table[warp, program.source[operand]]))
-        count(plan, BYTES + size - 1)
-        for other in range(program.source_start[pc], operand):
-            if program.source[other] != program.source[operand]:
-                is_small = size + bytes_of(int64(state.table[warp, program.source[other]])) <= WHOLE
-                is_match = are_matched(program, operand, other)
-                fits |= is_small
-                matched |= is_match
-                fitting |= is_small and is_match
-    count(plan, COALESCEABLE, fits)
-    count(plan, MATCHED, matched)
-    count(plan, FITTING, fitting)
-
-
-def are_matched(program: Program, operand: int, other: int) -> bool:
-    """Whether the compiler has made a pair of two sources, or put them on different sides."""
-    one, two = int64(program.hints.read_side[operand]), int64(program.hints.read_side[other])
-    return bool(program.hints.read_buddy[operand] == program.source[other] or one + two == RIGHT + LEFT)
-
-
-def bytes_of(entry: int) -> int:
-    """The bytes of a value, four if it has no place."""
-    return size_of(mask_of(entry)) if entry != UNMAPPED else WHOLE
 
 
 def can_share(state: Any, entry: int, other: int) -> bool:
