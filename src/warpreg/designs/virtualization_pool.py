@@ -58,7 +58,6 @@ from warpreg.designs.interface import (
     wake,
 )
 from warpreg.designs.renaming.events import EVENTS, IN_USE, RESOURCES
-from warpreg.designs.renaming.free_map import lowest_bit
 from warpreg.designs.renaming.hints import WORD, RenamingHints, renaming_hints
 from warpreg.designs.renaming.hooks import end_source, issue_sources, rename_result, report_resident
 from warpreg.designs.renaming.parts import register_file
@@ -68,6 +67,7 @@ from warpreg.designs.renaming.table import UNMAPPED, end_warp
 from warpreg.designs.thread_blocks.places import NOBODY, arrive, depart, empty_places
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
+from warpreg.jit.bits import lowest_bit
 from warpreg.jit.records import by_reference
 
 THROTTLED = len(EVENTS)

@@ -69,9 +69,9 @@ from warpreg.designs.interface import (
     update,
     write,
 )
-from warpreg.designs.renaming.free_map import lowest_bit
 from warpreg.designs.renaming.hints import WORD
 from warpreg.ir.opcodes import Unit
+from warpreg.jit.bits import lowest_bit
 from warpreg.jit.records import by_reference
 
 RENAMING_TABLE, FREE_LISTS = range(2)
