@@ -13,7 +13,7 @@ DESIGN = w.Declaration(slot="levels", levels=("MRF", "ORF"), order="static", sou
 
 @dataclass(frozen=True)
 class Parameters:
-    entries: int = w.parameter(4, unit="registers per thread", low=0, high=64, source="assumed: an example")
+    entries: int = w.parameter(4, unit="registers per thread", low=0, high=64, off=0, source="assumed: an example")
     trips: float = w.parameter(8.0, low=1, high=1e6, source="assumed: of a loop without a constant trip count")
 
 

@@ -118,13 +118,18 @@ def test_a_collector_smaller_than_the_operands_of_an_instruction() -> None:
     )
 
 
-def test_more_collectors_than_an_sm_can_have() -> None:
-    with pytest.raises(DesignError) as error:
-        agreed(one_warp(MOVES), replace(BANKED, slots=48), design=BYPASSING, reading=2)
-    assert str(error.value) == (
-        "bypassing: collectors: reading expects at most 1, as drawn has 48 warp slots and an SM at most 64 collectors, "
-        "found 2"
-    )
+def test_more_collectors_than_a_word_has_bits() -> None:
+    """40 warps with 3 collectors each, of which a bank serves one word a cycle.
+
+    The first instructions issue at 1 to 40 (one scheduler, oldest first), and the second one of a warp directly after
+    its first: both read R0, warp by warp, from cycle 3 on.
+    """
+    slots = 40
+    launched = warps("mov.b32 R1, R0\nmov.b32 R2, R0\nmov.b32 R3, R0", *[[()]] * slots)
+    sm = replace(BANKED, slots=slots, policy="gto")
+    run = agreed(launched, sm, design=BYPASSING, instructions=3, reading=3, entries=8)
+    assert len(run.bank(0).reads("R0").cycles) >= slots
+    assert len(run.outcome.issues) == 3 * slots
 
 
 @pytest.mark.parametrize(

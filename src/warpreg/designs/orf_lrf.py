@@ -41,8 +41,8 @@ DESIGN = Declaration(
 class Parameters:
     """Storage of a warp above the MRF, and options of the compiler."""
 
-    entries: int = parameter(3, unit="ORF entries per thread", low=0, high=16, source="orf-lrf §6.4")
-    lrf: str = parameter("split", choices=("none", "unified", "split"), source="orf-lrf §3.2, §6.3")
+    entries: int = parameter(3, unit="ORF entries per thread", low=0, high=16, off=0, source="orf-lrf §6.4")
+    lrf: str = parameter("split", choices=("none", "unified", "split"), off="none", source="orf-lrf §3.2, §6.3")
     partial: str = parameter(
         "immediate",
         choices=("none", "immediate", "after"),

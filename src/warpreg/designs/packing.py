@@ -60,7 +60,7 @@ DESIGN = Declaration(
 class Parameters:
     """Size of the register file, and options."""
 
-    enabled: bool = parameter(True, source="assumed: off, the plain register file")
+    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
     physical: int = physical_parameter()
     banks: int = banks_parameter()
     table_entries: int = table_parameter()

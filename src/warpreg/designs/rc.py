@@ -82,6 +82,7 @@ class Parameters:
         unit="warp-registers per scheduler",
         low=0,
         high=512,
+        off=0,
         source="rc-rsp §III-A4, Table I: 12 KB per SM of 4 schedulers in lines of 128 B; 0 is the MRF alone",
     )
     private: bool = parameter(False, source="rc-rsp Fig 4: a part for each active warp, against sharing")

@@ -59,10 +59,15 @@ class Parameters:
     """Parameters of the hybrid."""
 
     lines: int = parameter(
-        16, unit="warp-registers per scheduler", low=0, high=512, source="rc-rsp §III-A4: 8 KB per SM of 4 schedulers"
+        16,
+        unit="warp-registers per scheduler",
+        low=0,
+        high=512,
+        off=0,
+        source="rc-rsp §III-A4: 8 KB per SM of 4 schedulers",
     )
     entries: int = parameter(
-        2, unit="registers per active warp", low=0, high=16, source="rc-rsp §III-A4: 4 KB per SM, 2 KB each"
+        2, unit="registers per active warp", low=0, high=16, off=0, source="rc-rsp §III-A4: 4 KB per SM, 2 KB each"
     )
     organisation: str = parameter("hierarchy", choices=ORGANISATIONS, source="rc-rsp §III-A1, §IV-D")
     backing_hits: float = parameter(

@@ -68,7 +68,7 @@ class Parameters:
     """Parameters of the register file cache."""
 
     entries: int = parameter(
-        6, unit="entries per thread", low=0, high=16, source="rfc §5.1: swept, 6 chosen; 0 is the MRF alone"
+        6, unit="entries per thread", low=0, high=16, off=0, source="rfc §5.1: swept, 6 chosen; 0 is the MRF alone"
     )
     replacement: str = parameter("fifo", choices=("fifo", "lru"), source="rfc §3.1: FIFO chosen, LRU gains 1-2%")
     allocate_sources: bool = parameter(False, source="rfc §3.1: tried and rejected; sources that miss enter clean")

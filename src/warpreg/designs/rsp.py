@@ -34,7 +34,12 @@ class Parameters:
     """Storage of an active warp, and options of the compiler."""
 
     entries: int = parameter(
-        6, unit="registers per active warp", low=0, high=16, source="rc-rsp §III-A4: 2 KB of an SM each, 12 KB in all"
+        6,
+        unit="registers per active warp",
+        low=0,
+        high=16,
+        off=0,
+        source="rc-rsp §III-A4: 2 KB of an SM each, 12 KB in all",
     )
     shortening: str = parameter("full", choices=("full", "tail"), source="rc-rsp §III-B; tail: orf-lrf §4.3")
     several_writes: bool = parameter(True, source="rc-rsp §III-B; off: one write a range, as in orf-lrf")

@@ -51,7 +51,7 @@ DESIGN = Declaration(slot="mapping", source="corf §2.4.3, §2.7", order="sm", e
 class Parameters:
     """Size of the register file."""
 
-    enabled: bool = parameter(True, source="assumed: off, the plain register file")
+    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
     physical: int = physical_parameter()
     banks: int = banks_parameter()
     table_entries: int = table_parameter()

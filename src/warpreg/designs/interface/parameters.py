@@ -20,7 +20,12 @@ class NoParameters:
 
 @dataclass(frozen=True, slots=True)
 class ParameterSpec:
-    """One declared parameter; ``low`` and ``high`` are inclusive, ``choices`` the values of a text parameter."""
+    """One declared parameter.
+
+    ``low`` and ``high`` are inclusive, ``choices`` the values of a text parameter.  ``off``: a design whose parameters
+    all have the value that they declare here, if any, is the plain register file; None for a parameter without effect
+    on that.
+    """
 
     name: str
     type: type
@@ -29,6 +34,7 @@ class ParameterSpec:
     low: float | None
     high: float | None
     choices: tuple[str, ...]
+    off: Value | None
     source: str
 
 
@@ -39,10 +45,14 @@ def parameter(
     low: float | None = None,
     high: float | None = None,
     choices: tuple[str, ...] = (),
+    off: Value | None = None,
     source: str,
 ) -> Any:
-    """A field of a design's ``Parameters`` class; ``source`` is a paper and section, or ``assumed:`` and the reason."""
-    declared = {"unit": unit, "low": low, "high": high, "choices": choices, "source": source}
+    """A field of a design's ``Parameters`` class; ``source`` is a paper and section, or ``assumed:`` and the reason.
+
+    ``off`` is the value that switches the design off; with several such parameters, all of them together do.
+    """
+    declared = {"unit": unit, "low": low, "high": high, "choices": choices, "off": off, "source": source}
     return field(default=default, metadata=declared)
 
 

@@ -13,8 +13,6 @@ from warpreg.designs.loading.design import Design
 from warpreg.gpu.machine import Machine
 from warpreg.gpu.units import CollectorSet
 
-MOST_COLLECTORS = 64
-"""Of an SM, in the timing core."""
 UNSLICED = Banks(1, 1, shares_port=False)
 
 
@@ -47,18 +45,11 @@ def machine_banks(machine: Machine | None) -> Banks:
 def collectors_of(design: Design, parameters: Any, machine: Machine, program: Program) -> Collectors | None:
     """The collectors that the design gives to warp slots, None if it uses the machine's.
 
-    Raises DesignError for more collectors in an SM than a core can have, and for collectors smaller than the source
-    registers of an instruction.
+    Raises DesignError for collectors smaller than the source registers of an instruction.
     """
     found = design.collectors(parameters, machine)
     if found is None:
         return None
-    most = MOST_COLLECTORS // machine.sm.warps
-    if found.reading > most:
-        raise DesignError(
-            f"{design.name}: collectors: reading expects at most {most}, as {machine.name} has {machine.sm.warps} warp "
-            f"slots and an SM at most {MOST_COLLECTORS} collectors, found {found.reading}"
-        )
     needed, pc = _most_sources(program)
     if found.entries is not None and found.entries < needed:
         raise DesignError(
@@ -69,10 +60,13 @@ def collectors_of(design: Design, parameters: Any, machine: Machine, program: Pr
 
 
 def with_collectors(machine: Machine, collectors: Collectors | None) -> Machine:
-    """The machine with these collectors in place of its sets; the ideal operand path has none."""
+    """The machine with a set of one collector for each warp slot in place of its sets; the ideal operand path has none.
+
+    If a slot owns several collectors, the core makes them of the one.
+    """
     if collectors is None or machine.operand_path.kind == "ideal":
         return machine
-    count = machine.sm.warps * collectors.reading
+    count = machine.sm.warps
     served = tuple(dict.fromkeys(pipe for one in machine.collectors.values() for pipe in one.pipes))
     path = machine.operand_path
     if collectors.operand_ports is not None:

@@ -121,7 +121,11 @@ def warp_collectors(window: int, entries: int, reading: int) -> Collectors | Non
         return None
     size = entries or 4 * window
     return Collectors(
-        entries=size, instructions=window, reading=min(reading, window), operand_ports=1, dispatch="round-robin"
+        entries=size,
+        instructions=window,
+        reading=min(reading or window, window),
+        operand_ports=1,
+        dispatch="round-robin",
     )
 
 

@@ -10,7 +10,12 @@ from warpreg.designs.interface import parameter
 def window_parameter() -> Any:
     """The parameter ``window``."""
     return parameter(
-        3, unit="instructions", low=1, high=7, source="bow §3.3, §3.5.1: 2 to 7 studied, 3 chosen; 1 is the MRF alone"
+        3,
+        unit="instructions",
+        low=1,
+        high=7,
+        off=1,
+        source="bow §3.3, §3.5.1: 2 to 7 studied, 3 chosen; 1 is the MRF alone",
     )
 
 
@@ -42,9 +47,9 @@ def eviction_parameter() -> Any:
 def reading_parameter() -> Any:
     """The parameter ``reading``."""
     return parameter(
-        1,
+        0,
         unit="instructions of a warp",
-        low=1,
+        low=0,
         high=7,
-        source="assumed: not printed; a collector with one port collects the operands of one instruction at a time",
+        source="bow §3.4.1: independent instructions of a collector do not wait for each other; all of the window (0)",
     )

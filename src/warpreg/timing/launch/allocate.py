@@ -39,20 +39,30 @@ OPS_PER_WARP = 8
 
 
 def new_core(
-    gpu: Machine, sm_count: int, resident: int, block_warps: int, blocks: int, table: Table, addresses: bool = False
+    gpu: Machine,
+    sm_count: int,
+    resident: int,
+    block_warps: int,
+    blocks: int,
+    table: Table,
+    addresses: bool = False,
+    owned: int = 1,
 ) -> Core:
     """A core before cycle 0, with ``blocks`` thread blocks in total, none of them loaded; ``resident`` fit an SM.
 
-    ``addresses``: whether the bank addresses of sources are kept.
+    ``addresses``: whether the bank addresses of sources are kept.  ``owned``: collectors in place of one of the
+    machine, if warp slots own them.
 
     Raises TimingError for a machine with more warps, banks or collectors per SM than a set holds.
     """
     m = machine_words(gpu, sm_count, resident, block_warps)
+    m[machine.COLLECTORS] *= owned
     m[machine.WORDS], m[machine.FIRST_PCS] = table.words, table.first_pcs
     m[machine.OP_WRITES] = ops.LINK + table.most_writes
     m[machine.OP_READS] = m[machine.OP_WRITES] + table.most_writes
     m[machine.OP_RESULT] = m[machine.OP_READS] + table.most_reads
     m[machine.OP_ADDRESSES] = m[machine.OP_RESULT] + 1
+    m[machine.COLLECTOR_LINKS] = collectors.WORD + table.most_reads
     first_op = _first_rows(m)
     least = gpu.schedulers.count * (2 * gpu.schedulers.issue_width + 4) + 2 * block_warps + 4 * gpu.sm.warps
     room = OPS_PER_WARP * max(least, sm_count * gpu.sm.warps)
@@ -65,7 +75,7 @@ def new_core(
     _warps(rows, m, not m[machine.IDEAL] and gpu.register_file.private_banks)
     _schedulers(rows, m, units_of_sm, groups_of_sm)
     unit_count = _units(rows, m, units_of_sm)
-    _collectors(rows, m, groups_of_sm)
+    _collectors(rows, m, groups_of_sm, owned)
     bank_rows = whole.banks_of(rows, m)
     bank_rows[banks.WRITES_HEAD] = bank_rows[banks.WRITES_TAIL] = NONE
     in_front = _in_front(rows, array_of(m), np.zeros(clock.COUNT, np.int64))
@@ -115,7 +125,7 @@ def _row_width(table: Table, wheel: int, addresses: bool) -> int:
         int(warps.BUSY) + warps.BUSY_SETS * table.words,
         schedulers.COUNT,
         causes.COUNT,
-        int(collectors.WORD) + table.most_reads,
+        int(collectors.WORD) + 2 * table.most_reads,
         int(ops.LINK) + 2 * table.most_writes + (1 + addresses) * table.most_reads + 1,
         int(sms.RIPE) + wheel // SET_SIZE,
     )
@@ -170,10 +180,10 @@ def _units(rows: Array, m: MachineWords, shares: Shares) -> int:
     return unit_count
 
 
-def _collectors(rows: Array, m: MachineWords, shares: Shares) -> None:
+def _collectors(rows: Array, m: MachineWords, shares: Shares, owned: int) -> None:
     """Fill the rows of collectors and their groups."""
     whole.groups_of(rows, m).rows[:, : groups.COUNT] = np.tile(shares.rows, (m[machine.SMS], 1))
-    sizes = [count(own) for own in shares.rows[:, groups.ALL]]
+    sizes = [owned * count(own) for own in shares.rows[:, groups.ALL]]
     within = np.repeat(np.arange(len(sizes)), sizes)
     sm = np.repeat(np.arange(m[machine.SMS]), within.size)
     group = m[machine.FIRST_GROUP] + sm * m[machine.GROUPS] + np.tile(within, m[machine.SMS])

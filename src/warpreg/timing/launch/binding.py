@@ -45,6 +45,7 @@ from warpreg.timing.hooks import widths as width_feed
 from warpreg.timing.launch.compile import CoreRecipe, Entry
 from warpreg.timing.memory import Memory
 from warpreg.timing.sm import (
+    bank_queues,
     banked_path,
     entry,
     ideal_path,
@@ -143,6 +144,12 @@ class Outside:
     def shares(self) -> bool:
         """Whether words may share an access of a bank."""
         return not self._is_ideal and self.behaviour.banks.shares and "plan_reads" in self.behaviour.hooks
+
+    @property
+    def collectors_of_a_slot(self) -> int:
+        """Collectors of a warp slot, 1 if they are those of the machine."""
+        own = self.behaviour.collectors
+        return 1 if own is None or self._is_ideal else own.reading
 
     @property
     def in_step(self) -> bool:
@@ -265,14 +272,17 @@ class Outside:
             banked_path.fill_latch: owned_collectors.fill_latch,
             banked_path.queue: owned_collectors.queue,
             operand_collector.wanted: owned_collectors.wanted,
-            operand_collector.left: owned_collectors.left,
             operand_collector.enter: owned_collectors.enter,
+            operand_collector.can_go: owned_collectors.can_go,
+            operand_collector.dispatch: owned_collectors.dispatch,
+            operand_collector.request: bank_queues.request,
+            operand_collector.read_banks: bank_queues.read_together if self.shares else bank_queues.read_banks,
             stall_account.blocked_warps: owned_collectors.blocked_warps,
         }
         if own.reading > 1:
             found[operand_collector.port_of] = owned_collectors.port_of
         if own.dispatch == "round-robin":
-            found[operand_collector.next_to_go] = owned_collectors.next_in_turn
+            found[owned_collectors.slot_to_go] = owned_collectors.slot_in_turn
         return found
 
     def _path(self) -> dict[Function, Function]:

@@ -46,7 +46,14 @@ class Engine:
     ) -> None:
         self.kernel = kernel
         self.core: Core = allocate.new_core(
-            gpu, len(outside.system.sms), resident, block_warps, NEVER, table(kernel, gpu), outside.shares
+            gpu,
+            len(outside.system.sms),
+            resident,
+            block_warps,
+            NEVER,
+            table(kernel, gpu),
+            outside.shares,
+            outside.collectors_of_a_slot,
         )
         self.core.machine[machine.EVERY_CYCLE] = every_cycle
         self.core.machine[machine.IN_STEP] = outside.in_step

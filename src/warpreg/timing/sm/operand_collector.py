@@ -47,7 +47,7 @@ def dispatch(c: Core, d: Any, sm: SmRow, now: int) -> int:
             waiting |= c.rows[units, function_units.COLLECTED_FOR]
     waiting &= ~c.table[sm, sms.TRIED]
     while waiting != 0:
-        collector = next_to_go(c, sm, waiting)
+        collector = oldest(c, sm, waiting)
         waiting ^= bit(collector)
         row = collector_at(c, sm, collector)
         ready_at = c.rows[row, collectors.READY_AT]
@@ -64,15 +64,6 @@ def dispatch(c: Core, d: Any, sm: SmRow, now: int) -> int:
         _leave_collector(c, sm, collector, op, units, now)
         begin(c, d, sm, op, 0, now)
     return later
-
-
-def next_to_go(c: Core, sm: SmRow, among: int) -> int:
-    """The collector of a non-empty set that dispatches first."""
-    return oldest(c, sm, among)
-
-
-def left(c: Core, sm: SmRow, collector: int, op: OpRow) -> None:
-    """An instruction has left its collector."""
 
 
 def port_of(c: Core, row: CollectorRow) -> CollectorRow:
@@ -92,7 +83,11 @@ def _leave_collector(c: Core, sm: SmRow, collector: int, op: OpRow, units: Units
     c.rows[group, groups.FREE] |= bit(collector)
     if c.rows[group, groups.EARLIEST] == collector:
         c.rows[group, groups.EARLIEST] = NONE
-    left(c, sm, collector, op)
+    count_cycles(c, op, now)
+
+
+def count_cycles(c: Core, op: OpRow, now: int) -> None:
+    """An instruction leaves its collector: count the cycles that it was there."""
     cycles = now - c.rows[op, ops.ENTERED]
     if c.code[c.rows[op, ops.PC], code.KIND] != record.NO_ACCESS:
         c.clock[clock.COLLECTED_MEMORY] += 1
@@ -261,10 +256,15 @@ def take_collector(c: Core, d: Any, sm: SmRow, collector: int, op: OpRow, now: i
             continue
         bank = word & operand_word.SAYS_BANK
         missing += 1
-        c.rows[bank_at(c, sm, bank), banks.REQUESTS] |= bit(collector)
-        c.table[sm, sms.REQUEST_BANKS] |= bit(bank)
+        request(c, sm, collector, row, k, bank)
     c.rows[row, collectors.MISSING] = missing
     c.rows[row, collectors.WORD_COUNT] = last - first
     c.rows[row, collectors.READY_AT] = ready_at
     if missing == 0:
         can_go(c, sm, collector, c.rows[op, ops.UNITS])
+
+
+def request(c: Core, sm: SmRow, collector: int, row: CollectorRow, k: int, bank: int) -> None:
+    """The k-th source of the instruction in a collector waits for its bank."""
+    c.rows[bank_at(c, sm, bank), banks.REQUESTS] |= bit(collector)
+    c.table[sm, sms.REQUEST_BANKS] |= bit(bank)

@@ -1,8 +1,9 @@
 """Collectors that belong to warp slots: what takes the place of the machine's sets of collectors and of their latches.
 
-An SM has one group with ``reading`` collectors for each slot, by slot.  An instruction waits in the list of its warp
-until one of them is free; a warp may issue while fewer than ``instructions`` of its instructions wait or are in a
-collector.
+An SM has one group of them, with ``reading`` collectors for each slot, by slot; sets are of slots.  The first collector
+of a slot keeps what all of them share: the ports, and which of them are in use or ready.  An instruction waits in the
+list of its warp until one of them is free; a warp may issue while fewer than ``instructions`` of its instructions wait
+or are in a collector.  Banks keep queues of requests (`warpreg.timing.sm.bank_queues`).
 """
 
 from __future__ import annotations
@@ -11,14 +12,45 @@ from typing import Any
 
 from warpreg.gpu import pipes
 from warpreg.timing.core.bitset import bit, lowest, round_after
-from warpreg.timing.core.columns import causes, collectors, function_units, groups, machine, ops, schedulers, sms, warps
+from warpreg.timing.core.columns import (
+    causes,
+    code,
+    collectors,
+    function_units,
+    groups,
+    machine,
+    ops,
+    schedulers,
+    sms,
+    warps,
+)
 from warpreg.timing.core.columns.causes import Cause
-from warpreg.timing.core.columns.typed import NONE, CollectorRow, GroupRow, OpRow, SchedulerRow, SmRow, WarpRow
-from warpreg.timing.core.rows import account_of, collector_at, group_at, scheduler_at, slot_of, warp_at, warp_of
+from warpreg.timing.core.columns.typed import (
+    NEVER,
+    NONE,
+    CollectorRow,
+    GroupRow,
+    OpRow,
+    SchedulerRow,
+    SmRow,
+    UnitsRow,
+    WarpRow,
+)
+from warpreg.timing.core.rows import (
+    account_of,
+    collector_at,
+    group_at,
+    scheduler_at,
+    slot_of,
+    units_at,
+    warp_at,
+    warp_of,
+)
 from warpreg.timing.core.state import Core
 from warpreg.timing.sm.entry import is_ready
-from warpreg.timing.sm.load_store_unit import has_room
-from warpreg.timing.sm.operand_collector import oldest, take_collector
+from warpreg.timing.sm.function_units import free_at, take_unit
+from warpreg.timing.sm.load_store_unit import begin, has_room
+from warpreg.timing.sm.operand_collector import count_cycles, take_collector
 
 
 def reading() -> int:
@@ -35,6 +67,9 @@ def is_full(c: Core, warp: WarpRow) -> bool:
     return c.rows[warp, warps.COLLECTING] >= instructions()
 
 
+# Issue.
+
+
 def fill_latch(c: Core, row: SchedulerRow, pipe: int, op: OpRow) -> None:
     """An instruction issues: its warp has one more to dispatch."""
     warp = c.rows[op, ops.WARP]
@@ -46,7 +81,7 @@ def fill_latch(c: Core, row: SchedulerRow, pipe: int, op: OpRow) -> None:
 def queue(c: Core, sm: SmRow, group: GroupRow, op: OpRow) -> None:
     """Append an instruction to the list of its warp."""
     warp = c.rows[op, ops.WARP]
-    own = _of_slot(slot_of(c, sm, warp))
+    own = bit(slot_of(c, sm, warp))
     if c.rows[group, groups.WAITING] & own == 0:
         c.rows[warp, warps.LATCHED] = op
         c.rows[group, groups.WAITING] |= own
@@ -54,6 +89,9 @@ def queue(c: Core, sm: SmRow, group: GroupRow, op: OpRow) -> None:
     else:
         c.rows[c.rows[warp, warps.LATCHED_END], ops.NEXT] = op
     c.rows[warp, warps.LATCHED_END] = op
+
+
+# Entry.
 
 
 def enter(c: Core, d: Any, sm: SmRow, now: int) -> None:
@@ -64,28 +102,25 @@ def enter(c: Core, d: Any, sm: SmRow, now: int) -> None:
         slot = _first_to_enter(c, sm, able)
         op = c.rows[warp_at(c, sm, slot), warps.LATCHED]
         if is_ready(c, op, now):
-            collector = lowest(able & _of_slot(slot))
-            able ^= bit(collector)
-            c.rows[group, groups.FREE] ^= bit(collector)
-            c.rows[group, groups.EARLIEST] = NONE
             c.rows[warp_at(c, sm, slot), warps.LATCHED] = c.rows[op, ops.NEXT]
             if c.rows[op, ops.NEXT] == NONE:
-                c.rows[group, groups.WAITING] &= ~_of_slot(slot)
-                able &= ~_of_slot(slot)
+                c.rows[group, groups.WAITING] ^= bit(slot)
+            collector = _take_place(c, sm, group, slot)
+            able &= c.rows[group, groups.FREE] & c.rows[group, groups.WAITING]
             take_collector(c, d, sm, collector, op, now)
         else:
-            able &= ~_of_slot(slot)
+            able ^= bit(slot)
     if c.rows[group, groups.WAITING] == 0:
         c.table[sm, sms.GROUPS_LATCHED] = 0
 
 
 def _first_to_enter(c: Core, sm: SmRow, able: int) -> int:
     """The slot whose first latched instruction issued first."""
-    found = lowest(able) // reading()
-    rest = able & ~_of_slot(found)
+    found = lowest(able)
+    rest = able ^ bit(found)
     while rest != 0:
-        slot = lowest(rest) // reading()
-        rest &= ~_of_slot(slot)
+        slot = lowest(rest)
+        rest ^= bit(slot)
         if _sequence(c, sm, slot) < _sequence(c, sm, found):
             found = slot
     return found
@@ -95,24 +130,155 @@ def _sequence(c: Core, sm: SmRow, slot: int) -> int:
     return c.rows[c.rows[warp_at(c, sm, slot), warps.LATCHED], ops.SEQUENCE]
 
 
+def _take_place(c: Core, sm: SmRow, group: GroupRow, slot: int) -> int:
+    """A free collector of a slot, which is in use from now on."""
+    first = _first_of(c, sm, slot)
+    place = lowest(~c.rows[first, collectors.IN_USE])
+    c.rows[first, collectors.IN_USE] |= bit(place)
+    if c.rows[first, collectors.IN_USE] == bit(reading()) - 1:
+        c.rows[group, groups.FREE] ^= bit(slot)
+    return slot * reading() + place
+
+
 def wanted(c: Core, group: GroupRow) -> int:
-    """Those of slots with a latched instruction."""
+    """The slots with a latched instruction."""
     return c.rows[group, groups.WAITING]
 
 
-def left(c: Core, sm: SmRow, collector: int, op: OpRow) -> None:
-    """An instruction is dispatched."""
+# Dispatch.
+
+
+def can_go(c: Core, sm: SmRow, collector: int, units: UnitsRow) -> None:
+    """Mark a collector as ready for the units of its instruction."""
+    slot = collector // reading()
+    c.rows[_first_of(c, sm, slot), collectors.READY] |= bit(collector - slot * reading())
+    c.table[sm, sms.READY_COLLECTORS] |= bit(slot)
+    c.table[sm, sms.TRIED] &= ~bit(slot)
+    c.rows[units, function_units.COLLECTED_FOR] |= bit(slot)
+    c.table[sm, sms.UNITS_ASKED] |= c.rows[units, function_units.OWN]
+
+
+def dispatch(c: Core, d: Any, sm: SmRow, now: int) -> int:
+    """Dispatch instructions whose operands are all present, slot by slot, to free units.
+
+    Returns the first later cycle in which one that had to wait may dispatch, NEVER if that depends on other events
+    only.
+    """
+    later = NEVER
+    waiting = 0
+    asked = c.table[sm, sms.UNITS_ASKED]
+    while asked != 0:
+        units = units_at(c, sm, lowest(asked))
+        asked &= asked - 1
+        free = free_at(c, sm, units)
+        if free > now:
+            later = min(later, free)
+        else:
+            waiting |= c.rows[units, function_units.COLLECTED_FOR]
+    _try_all(c, sm, waiting)
+    while waiting != 0:
+        slot = slot_to_go(c, sm, waiting)
+        first = _first_of(c, sm, slot)
+        place = _oldest(c, sm, slot, c.rows[first, collectors.TO_TRY])
+        c.rows[first, collectors.TO_TRY] ^= bit(place)
+        if c.rows[first, collectors.TO_TRY] == 0:
+            waiting ^= bit(slot)
+        row = collector_at(c, sm, slot * reading() + place)
+        units = c.rows[row, collectors.UNITS]
+        until = max(c.rows[row, collectors.READY_AT], free_at(c, sm, units))
+        if until > now:
+            later = min(later, until)
+            continue
+        op = c.rows[row, collectors.HELD]
+        take_unit(c, units, now + c.code[c.rows[op, ops.PC], code.INITIATION])
+        _leave(c, sm, slot, place, op, units, now)
+        begin(c, d, sm, op, 0, now)
+    return later
+
+
+def _try_all(c: Core, sm: SmRow, slots: int) -> None:
+    """The ready instructions of slots are still to be tried."""
+    while slots != 0:
+        first = _first_of(c, sm, lowest(slots))
+        slots &= slots - 1
+        c.rows[first, collectors.TO_TRY] = c.rows[first, collectors.READY]
+
+
+def slot_to_go(c: Core, sm: SmRow, among: int) -> int:
+    """The slot with the oldest instruction that is still to be tried."""
+    found = lowest(among)
+    rest = among ^ bit(found)
+    while rest != 0:
+        slot = lowest(rest)
+        rest ^= bit(slot)
+        if _oldest_to_try(c, sm, slot) < _oldest_to_try(c, sm, found):
+            found = slot
+    return found
+
+
+def slot_in_turn(c: Core, sm: SmRow, among: int) -> int:
+    """The first slot after the one that dispatched last."""
+    return round_after(among, c.table[sm, sms.LAST_DISPATCH])
+
+
+def _oldest_to_try(c: Core, sm: SmRow, slot: int) -> int:
+    place = _oldest(c, sm, slot, c.rows[_first_of(c, sm, slot), collectors.TO_TRY])
+    return c.sequences[_number(c, sm, slot) + place]
+
+
+def _leave(c: Core, sm: SmRow, slot: int, place: int, op: OpRow, units: UnitsRow, now: int) -> None:
+    """An instruction leaves its collector, and its warp has one less to dispatch."""
+    first = _first_of(c, sm, slot)
+    c.rows[first, collectors.IN_USE] ^= bit(place)
+    c.rows[first, collectors.READY] ^= bit(place)
+    if c.rows[first, collectors.READY] == 0:
+        c.table[sm, sms.READY_COLLECTORS] ^= bit(slot)
+    if not _asks(c, sm, slot, units):
+        c.rows[units, function_units.COLLECTED_FOR] ^= bit(slot)
+        if c.rows[units, function_units.COLLECTED_FOR] == 0:
+            c.table[sm, sms.UNITS_ASKED] ^= c.rows[units, function_units.OWN]
+    c.rows[group_at(c, sm, 0), groups.FREE] |= bit(slot)
+    c.table[sm, sms.LAST_DISPATCH] = slot
     warp = c.rows[op, ops.WARP]
     if is_full(c, warp):
         c.rows[c.rows[warp, warps.TURN_ROW], schedulers.COLLECTOR_FULL] ^= c.rows[warp, warps.OWN]
     c.rows[warp, warps.COLLECTING] -= 1
-    c.table[sm, sms.LAST_DISPATCH] = collector // reading()
+    count_cycles(c, op, now)
 
 
-def _of_slot(slot: int) -> int:
-    found = 0
-    for one in range(reading()):
-        found |= bit(slot * reading() + one)
+def _asks(c: Core, sm: SmRow, slot: int, units: UnitsRow) -> bool:
+    """Whether a ready instruction of a slot goes to some units."""
+    ready = c.rows[_first_of(c, sm, slot), collectors.READY]
+    found = False
+    while ready != 0 and not found:
+        found = c.rows[collector_at(c, sm, slot * reading() + lowest(ready)), collectors.UNITS] == units
+        ready &= ready - 1
+    return found
+
+
+# Collectors of a slot.
+
+
+def _first_of(c: Core, sm: SmRow, slot: int) -> CollectorRow:
+    """The first collector of a slot."""
+    return collector_at(c, sm, slot * reading())
+
+
+def _number(c: Core, sm: SmRow, slot: int) -> int:
+    """Its row in ``c.sequences``."""
+    return sm * c.machine[machine.COLLECTORS] + slot * reading()
+
+
+def _oldest(c: Core, sm: SmRow, slot: int, among: int) -> int:
+    """Of a non-empty set of a slot's collectors, the one whose instruction issued first."""
+    number = _number(c, sm, slot)
+    found = lowest(among)
+    rest = among ^ bit(found)
+    while rest != 0:
+        place = lowest(rest)
+        rest ^= bit(place)
+        if c.sequences[number + place] < c.sequences[number + found]:
+            found = place
     return found
 
 
@@ -123,10 +289,7 @@ def port_of(c: Core, row: CollectorRow) -> CollectorRow:
     return first
 
 
-def next_in_turn(c: Core, sm: SmRow, among: int) -> int:
-    """Of the first slot after the one that dispatched last, the oldest instruction."""
-    last = c.table[sm, sms.LAST_DISPATCH] * reading() + reading() - 1
-    return oldest(c, sm, among & _of_slot(round_after(among, last) // reading()))
+# Stall account.
 
 
 def blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int) -> int:
@@ -143,12 +306,14 @@ def blocked_warps(c: Core, sm: SmRow, scheduler: int, cycles: int, now: int) -> 
 
 def _cause(c: Core, sm: SmRow, warp: WarpRow, now: int) -> Cause:
     """What the oldest instruction in the warp's collectors waits for."""
-    inside = _of_slot(slot_of(c, sm, warp)) & ~c.rows[group_at(c, sm, 0), groups.FREE]
+    slot = slot_of(c, sm, warp)
+    first = _first_of(c, sm, slot)
+    inside = c.rows[first, collectors.IN_USE]
     if inside == 0:
         return causes.OPERANDS
-    collector = oldest(c, sm, inside)
-    row = collector_at(c, sm, collector)
-    is_ready = c.table[sm, sms.READY_COLLECTORS] & bit(collector) != 0
+    place = _oldest(c, sm, slot, inside)
+    row = collector_at(c, sm, slot * reading() + place)
+    is_ready = c.rows[first, collectors.READY] & bit(place) != 0
     if not is_ready or c.rows[row, collectors.READY_AT] > now:
         return causes.OPERANDS
     if c.rows[c.rows[row, collectors.UNITS], function_units.FEEDS_QUEUE] != 0 and not has_room(c, sm):

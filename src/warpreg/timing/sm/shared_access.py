@@ -82,11 +82,11 @@ def _grant(c: Core, d: Any, sm: SmRow, collector: int, bank: int, bank_row: Bank
         if c.rows[row, collectors.WORD + k] & operand_word.SAYS_BANK == bank:
             place = NONE
             if has_port:
-                place = _place(c, bank_row, _address(c, row, k))
+                place = place_of(c, bank_row, address(c, row, k))
             if place != NONE and (granted == 0 or not shares_port()):
                 has_port = takes(c, row, now)
             if place != NONE and has_port:
-                _join(c, bank_row, place, _address(c, row, k))
+                join(c, bank_row, place, address(c, row, k))
                 is_there(c, row, k, now, after)
                 ports.collected(c, d, sm, c.rows[row, collectors.HELD], k, now)
                 granted += 1
@@ -99,12 +99,12 @@ def _grant(c: Core, d: Any, sm: SmRow, collector: int, bank: int, bank_row: Bank
     return granted
 
 
-def _address(c: Core, row: CollectorRow, k: int) -> int:
+def address(c: Core, row: CollectorRow, k: int) -> int:
     """Of the k-th source of the instruction in a collector."""
     return c.rows[c.rows[row, collectors.HELD], c.machine[machine.OP_ADDRESSES] + k]
 
 
-def _place(c: Core, bank: BankRow, address: int) -> int:
+def place_of(c: Core, bank: BankRow, address: int) -> int:
     """Where a word stands among the rows that the access of this step names, NONE if it does not fit."""
     rows = c.rows[bank, banks.ROWS]
     place = NONE
@@ -120,7 +120,7 @@ def _place(c: Core, bank: BankRow, address: int) -> int:
     return place if fits else NONE
 
 
-def _join(c: Core, bank: BankRow, place: int, address: int) -> None:
+def join(c: Core, bank: BankRow, place: int, address: int) -> None:
     if place == c.rows[bank, banks.ROWS]:
         c.rows[bank, banks.ROWS] = place + 1
         c.rows[bank, banks.NAMED + place] = address

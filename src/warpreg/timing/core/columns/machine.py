@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpreg.timing.core.columns.typed import Column, Machine, OpRow
+from warpreg.timing.core.columns.typed import CollectorRow, Column, Machine, OpRow
 
 _Word = Column[Machine, int]
 
@@ -52,7 +52,8 @@ IN_STEP = _Word(42)  # whether SMs are stepped cycle by cycle, because their ord
 ROW = _Word(43)  # words per row
 OP_RESULT = Column[Machine, Column[OpRow, int]](44)  # column of the number of earlier results of the warp
 OP_ADDRESSES = Column[Machine, Column[OpRow, int]](45)  # column of the bank address of its first source
-COUNT = 46
+COLLECTOR_LINKS = Column[Machine, Column[CollectorRow, int]](46)  # column of a collector's first link of requests
+COUNT = 47
 
 STRUCTURE = tuple(map(int, (
     SLOTS, SCHEDULERS, WIDTH, POLICY, IDEAL, STEPS, SINGLE_PORTED, OPERAND_PORTS, BY_REGISTER, BY_SLOT, DISPATCH_CYCLES,
