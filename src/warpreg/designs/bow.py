@@ -10,8 +10,9 @@ register for another ``window`` instructions.  The oldest instruction leaves bef
 Figure 3.6 and in the write-back column of Table 3.1.  Section 3.4.1 names the other order, which is an option.  With a
 window of 1 nothing is forwarded, every result goes to the MRF, and the machine has its plain collectors.
 
-In a timing run, the collector holds the instructions of the window that are not dispatched.  ``reading`` of them read
-their operands at a time, through one port, and collectors dispatch in turn (section 3.4.1).  A forwarded source needs
+In a timing run, the collector holds the instructions of the window that are not dispatched.  All of them (or the oldest
+``reading``) read their operands at the same time through one port (``ports``), and collectors dispatch in turn (section
+3.4.1).  A forwarded source needs
 no bank and no port and is there when its instruction enters.  A source takes its entry when its instruction issues.  A
 result enters when it leaves its unit or memory; instructions that need it may then issue, even if its bank is busy.  A
 register that leaves is written to its bank, for which it competes.
@@ -31,8 +32,8 @@ Where the thesis is silent:
 - the collector keeps its registers while the warp waits, at barriers, and when it is descheduled; calls are inlined;
 - a result whose instruction has left the window before it arrives (``late``) is written to the MRF only; results of
   ALUs are late, too, if their warp issues enough other instructions meanwhile;
-- two instructions that read the same register in turn share its entry even if it is still being read (``reading``
-  above 1);
+- two instructions that read the same register in turn share its entry even if it is still being read;
+- the port of a collector goes to the bank with the lowest number, not to the older instruction;
 - entries of a warp that has ended are dropped.
 """
 
@@ -57,6 +58,7 @@ from warpreg.designs.storage.bypass_parameters import (
     entries_parameter,
     eviction_parameter,
     extended_parameter,
+    ports_parameter,
     reading_parameter,
     window_parameter,
 )
@@ -80,6 +82,7 @@ class Parameters:
     extended: bool = extended_parameter()
     eviction: str = eviction_parameter()
     reading: int = reading_parameter()
+    ports: int = ports_parameter()
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
@@ -103,7 +106,7 @@ def init(parameters: Parameters, program: Program) -> State:
 
 def collectors(parameters: Parameters) -> Collectors | None:
     """A collector for each warp slot, which holds the instructions of the window."""
-    return warp_collectors(parameters.window, parameters.entries, parameters.reading)
+    return warp_collectors(parameters.window, parameters.entries, parameters.reading, parameters.ports)
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:

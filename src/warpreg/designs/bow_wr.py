@@ -62,6 +62,7 @@ from warpreg.designs.storage.bypass_parameters import (
     entries_parameter,
     eviction_parameter,
     extended_parameter,
+    ports_parameter,
     reading_parameter,
     window_parameter,
 )
@@ -96,6 +97,7 @@ class Parameters:
     extended: bool = extended_parameter()
     eviction: str = eviction_parameter()
     reading: int = reading_parameter()
+    ports: int = ports_parameter()
 
 
 class Hints(NamedTuple):
@@ -174,7 +176,7 @@ def init(parameters: Parameters, program: Program) -> State:
 
 def collectors(parameters: Parameters) -> Collectors | None:
     """A collector for each warp slot, which holds the instructions of the window."""
-    return warp_collectors(parameters.window, parameters.entries, parameters.reading)
+    return warp_collectors(parameters.window, parameters.entries, parameters.reading, parameters.ports)
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:

@@ -42,7 +42,8 @@ class OperandPath:
         self._collected, self._at = collected, at
         self._ports = banks.operand_ports
         self.latches: dict[tuple[int, str], UnderWay] = {}
-        self.writes: list[list[tuple[UnderWay | None, int]]] = [[] for _ in range(banks.count)]
+        self._count = banks.count + access.added
+        self.writes: list[list[tuple[UnderWay | None, int]]] = [[] for _ in range(self._count)]
         self.groups = [
             Collectors(kind, scheduler)
             for kind in banks.sets
@@ -96,7 +97,7 @@ class OperandPath:
 
     def _read(self, now: int, after: int, blocked: set[int], taken: dict[int, int]) -> None:
         waiting = [(one, s) for one in self._held() for s in one.sources if s.merged is None and s.there_from is None]
-        for bank in range(self._banks.count):
+        for bank in range(self._count):
             requests = [(issued, source) for issued, source in waiting if source.bank == bank]
             if not requests or bank in blocked:
                 continue

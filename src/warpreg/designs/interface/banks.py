@@ -22,17 +22,21 @@ class Banks:
     ``slices``: equal parts of a bank's word that are accessed alone (bits of the argument ``slices`` of ``read``).
     ``row_addresses``: rows that one access names at most.  ``shares_port``: words of one instruction that share a bank
     access take one collector port, else one each.  ``across_instructions``: words of other instructions may join too.
+    ``added``: banks of the design's own, with the numbers after those of the register file.
     """
 
     slices: int = 4
     row_addresses: int = 2
     shares_port: bool = True
     across_instructions: bool = False
+    added: int = 0
 
     def __post_init__(self) -> None:
         for name, most in (("slices", MOST_SLICES), ("row_addresses", MOST_SLICES)):
             if not 1 <= (value := getattr(self, name)) <= most:
                 raise DesignError(f"banks: {name} expects 1 to {most}, found {value}")
+        if self.added < 0:
+            raise DesignError(f"banks: added expects at least 0, found {self.added}")
 
     @property
     def shares(self) -> bool:

@@ -115,7 +115,7 @@ def collector_network(window: int) -> tuple[Logic, ...]:
     return () if window == OFF else (Logic("network", optional=True),)
 
 
-def warp_collectors(window: int, entries: int, reading: int) -> Collectors | None:
+def warp_collectors(window: int, entries: int, reading: int, ports: int) -> Collectors | None:
     """The collector of each warp slot, None without a window."""
     if window == OFF:
         return None
@@ -124,7 +124,7 @@ def warp_collectors(window: int, entries: int, reading: int) -> Collectors | Non
         entries=size,
         instructions=window,
         reading=min(reading or window, window),
-        operand_ports=1,
+        operand_ports=ports,
         dispatch="round-robin",
     )
 

@@ -53,3 +53,14 @@ def reading_parameter() -> Any:
         high=7,
         source="bow §3.4.1: independent instructions of a collector do not wait for each other; all of the window (0)",
     )
+
+
+def ports_parameter() -> Any:
+    """The parameter ``ports``."""
+    return parameter(
+        1,
+        unit="operands from the register file in a cycle",
+        low=0,
+        high=7,
+        source="bow §3.2, §3.4.1: a single port; 0: any number",
+    )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.designs.interface.plan import READ, Plan, count, extra, move, read, write
+from warpreg.designs.interface.plan import READ, UNSET, Plan, count, extra, move, read, write
 from warpreg.designs.interface.program import Program
 from warpreg.designs.storage.entry_order import IN_ORDER, make_oldest, make_youngest, next_older, oldest
 
@@ -39,14 +39,14 @@ def no_entries(program: Program, entries: int) -> dict[str, Any]:
     }
 
 
-def read_operand(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
-    """Read a source operand, from the cache if it hits."""
+def read_operand(state: Any, program: Program, warp: int, operand: int, plan: Plan, bank: int = UNSET) -> None:
+    """Read a source operand, from the cache if it hits; ``bank`` is that of the cache, which has none by default."""
     register = program.source[operand]
     entry = state.entry[warp, register]
     if entry == NONE:
         read(plan, operand, MRF)
         return
-    read(plan, operand, RFC)
+    read(plan, operand, RFC, bank=bank)
     if plan.mask & ~state.lanes[warp, entry]:
         extra(plan, MRF, READ, register)
         count(plan, MERGED_READS)
@@ -88,8 +88,10 @@ def renew(state: Any, warp: int, entry: int | np.int64) -> None:
     state.order[warp] = make_youngest(state.order[warp], entry, state.entries)
 
 
-def write_entry(state: Any, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
-    """Write a result to the cache: in place if the register is present, else to a new entry."""
+def write_entry(state: Any, program: Program, warp: int, pc: int, operand: int, plan: Plan, bank: int = UNSET) -> None:
+    """Write a result to the cache: in place if the register is present, else to a new entry; ``bank`` as in
+    `read_operand`.
+    """
     register = program.result[operand]
     entry = state.entry[warp, register]
     if entry == NONE:
@@ -100,7 +102,7 @@ def write_entry(state: Any, program: Program, warp: int, pc: int, operand: int, 
             state.lanes[warp, entry] = ALL_LANES
     elif state.lru:
         renew(state, warp, entry)
-    write(plan, operand, RFC)
+    write(plan, operand, RFC, bank=bank)
     state.lanes[warp, entry] = lanes_after(state.lanes[warp, entry], program, pc, operand, plan.mask)
     state.flags[warp, entry] = DIRTY | IDLE if program.result_idle[operand] else DIRTY
 

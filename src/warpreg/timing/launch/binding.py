@@ -118,7 +118,7 @@ class Outside:
         self.program = writable(program) if behaviour.hooks else program
         self.fields = allocate(behaviour.name, behaviour.state, Extent.of_sms(sms, slots, schedulers))
         self._limits = Limits(
-            banks=machine.register_file.banks,
+            banks=machine.register_file.banks + behaviour.banks.added,
             slices=behaviour.banks.slices,
             registers=behaviour.registers,
             warps=sms * slots,

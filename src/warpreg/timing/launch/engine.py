@@ -54,6 +54,7 @@ class Engine:
             table(kernel, gpu),
             outside.shares,
             outside.collectors_of_a_slot,
+            outside.behaviour.banks.added,
         )
         self.core.machine[machine.EVERY_CYCLE] = every_cycle
         self.core.machine[machine.IN_STEP] = outside.in_step

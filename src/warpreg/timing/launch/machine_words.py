@@ -19,8 +19,11 @@ from warpreg.timing.feed.kernel_table import own_banks
 LEAST_WHEEL = 128
 
 
-def machine_words(gpu: Machine, sm_count: int, resident: int, block_warps: int) -> Words[columns.Machine]:
-    """The row of a machine whose SMs hold ``resident`` thread blocks of ``block_warps`` warps.
+def machine_words(
+    gpu: Machine, sm_count: int, resident: int, block_warps: int, added_banks: int = 0
+) -> Words[columns.Machine]:
+    """The row of a machine whose SMs hold ``resident`` thread blocks of ``block_warps`` warps, with ``added_banks``
+    after those of the register file.
 
     Raises TimingError for more warps, banks, collectors or thread blocks per SM than a set holds.
     """
@@ -37,6 +40,7 @@ def machine_words(gpu: Machine, sm_count: int, resident: int, block_warps: int) 
     m[machine.BANKS], m[machine.OWN_BANKS] = 1, own_banks(gpu)
     if not m[machine.IDEAL]:
         _read_operands(m, gpu)
+        m[machine.BANKS] += added_banks
     for what, found in _sets(m):
         if found > SET_SIZE:
             raise TimingError(f"machine {gpu.name}: {what} of an SM: expected at most {SET_SIZE}, found {found}")

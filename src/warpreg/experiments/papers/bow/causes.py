@@ -22,10 +22,10 @@ ABLATIONS: Mapping[str, Ablation] = {
         parts=("reuse", "destinations", "sources", "energy"),
         choice={"schedule": False, "address_bits": 32},
     ),
-    "two-at-a-time": Ablation(
-        "two instructions of a collector read their operands at a time, through its one port",
-        parts=("collection",),
-        parameters={"bow": {"reading": 2}},
+    "any-ports": Ablation(
+        "a bypassing collector takes any number of operands in a cycle, a plain one still one",
+        parts=("cycles", "collection"),
+        parameters={design: {"ports": 0} for design in ("bow", "bow-wr")},
     ),
 }
 _LOOKUP = Cause(
@@ -53,9 +53,9 @@ CAUSES: Mapping[str, Cause] = {
     "bow-wr-dynamic-energy": _SCHEDULED,
     "bow-oc-cycles-iw3": Cause(
         "model",
-        "a bypassing collector reads the operands of one instruction at a time, while the instructions of a warp have"
-        " several plain collectors; by the text, independent instructions of a collector may be ready together",
-        "two-at-a-time",
+        "a collector takes one operand in a cycle; the instructions of a warp share the one port of their bypassing"
+        " collector, but have a plain collector with a port each",
+        "any-ports",
     ),
 }
 _NETWORK = (
@@ -65,10 +65,6 @@ _NETWORK = (
 REMARKS: Mapping[str, str] = {
     "bow-table31-r2-wt": "the printed code writes r2 three times, in lines 3, 11 and 12; the table counts two",
     "bow-three-source-none": "multiply-add, and stores with addresses of two registers, have three source registers",
-    "bow-rfc-ipc": (
-        "the cache is read here without a bank and without the port of the collector, while that of the paper is"
-        " organised like the register file and does not resolve the contention for ports"
-    ),
     "bow-dynamic-overhead": _NETWORK,
     "bow-wr-dynamic-overhead": _NETWORK,
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from warpreg.experiments.papers.bow import banked_cache
 from warpreg.experiments.papers.bow.samples import Sampled
 from warpreg.experiments.papers.bow.sources import Sources
 from warpreg.experiments.runs.row import Value
@@ -21,6 +22,8 @@ WORKLOADS = (
     "squeezenet", "vector-add", "sad",
 )  # fmt: skip
 MACHINE, TECHNOLOGY = "bow-titanx", "bow"
+LIMIT_MACHINE = "bow-titanx-ideal"
+"""The machine on which operands take no time."""
 GENERATIONS: Mapping[str, str] = {"Pascal": MACHINE, "Fermi": "bow-fermi", "Volta": "bow-volta"}
 """Machines on which section 3.3 repeats the counts of Figure 3.3."""
 WINDOWS = (2, 3, 4, 5, 6, 7)
@@ -45,7 +48,7 @@ def bow_wr(window: int, **options: Value) -> Variant:
 
 
 HALF = bow_wr(CHOSEN, entries=HALF_ENTRIES)
-RFC = Variant.of("rfc", entries=RFC_ENTRIES, static_liveness=True)
+RFC = Variant.of(banked_cache.__file__, entries=RFC_ENTRIES)
 """The register file cache of section 3.5.1, with liveness, for all warps: no two-level scheduler."""
 DESIGNS: Mapping[str, Variant] = {"BOW": bow(CHOSEN), "BOW-WR": bow_wr(CHOSEN)}
 FAMILIES = {"BOW": bow, "BOW-WR": bow_wr}
@@ -65,6 +68,7 @@ def timed(variant: Variant | None = None, machine: str = MACHINE) -> Sampled:
 
 
 PLAIN = timed()
+LIMIT = Sampled(LIMIT_MACHINE)
 REUSE: Sequence[Measure[object]] = (
     MRF,
     *(replayed(family(window)) for family in FAMILIES.values() for window in WINDOWS),
@@ -73,7 +77,7 @@ COMPARED: Sequence[Measure[object]] = (PLAIN, timed(bow(CHOSEN)), timed(bow_wr(C
 """What the results with cycles need."""
 SAMPLES: Sequence[Measure[object]] = tuple(
     dict.fromkeys(
-        [*COMPARED, *(timed(family(window)) for family in FAMILIES.values() for window in TIMED_WINDOWS)]
+        [*COMPARED, LIMIT, *(timed(family(window)) for family in FAMILIES.values() for window in TIMED_WINDOWS)]
     )
 )  # fmt: skip
 OTHER_MACHINES: Sequence[Measure[object]] = tuple(

@@ -87,6 +87,11 @@ FIGURES = (
         marks=(Mark("bow-wr-ipc-iw3", "mean", "12 entries"), Mark("bow-wr-ipc-half", "mean", "6 entries")),
     ),
     Figure(
+        "limit", "§3.5.1", "IPC gain if operands took no time", frames.figure_limit, "bars", WORKLOAD, GAIN,
+        series="design",
+        marks=(Mark("bow-ipc-iw3", "mean", "BOW"), Mark("bow-ipc-iw3", "mean", "no time for operands")),
+    ),
+    Figure(
         "figure-3-12", "Figure 3.12", "Cycles in operand collection", frames.figure_312, "bars", WORKLOAD,
         Axis("cycles", "cycles / cycles of the baseline", "ratio"), series="window",
         marks=(Mark("bow-oc-cycles-iw3", "mean", "3", left=True),),

@@ -17,6 +17,7 @@ from warpreg.experiments.papers.bow.designs import (
     FAMILIES,
     GENERATIONS,
     HALF,
+    LIMIT,
     MRF,
     PLAIN,
     RFC,
@@ -169,6 +170,17 @@ def figure_310(study: Study) -> pd.DataFrame:
 def figure_311(study: Study) -> pd.DataFrame:
     """Figure 3.11: IPC gain of BOW-WR with half of the entries, beside the full size."""
     return _compared(study, {"12 entries": bow_wr(CHOSEN), "6 entries": HALF})
+
+
+def figure_limit(study: Study) -> pd.DataFrame:
+    """IPC gain if operands took no time, the most that any operand path can gain, beside that of BOW."""
+    limit = {
+        name: study[LIMIT][name].ipc / study[PLAIN][name].ipc - 1 for name in study.in_all((PLAIN, LIMIT))
+    }  # fmt: skip
+    rows = [{"workload": name, "design": "no time for operands", "gain": gain} for name, gain in limit.items()]
+    return pd.concat(
+        [pd.DataFrame(rows, columns=["workload", "design", "gain"]), _compared(study, {"BOW": bow(CHOSEN)})]
+    )
 
 
 def figure_rfc(study: Study) -> pd.DataFrame:
