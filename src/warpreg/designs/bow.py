@@ -48,7 +48,6 @@ from warpreg.designs.storage.bypass_hooks import (
     collector_network,
     collector_storage,
     empty_state,
-    issued,
     plan_reads,
     produced,
     warp_collectors,
@@ -66,7 +65,7 @@ from warpreg.designs.storage.bypass_window import EVENTS, RESOURCES
 from warpreg.designs.window.destinations import Destination
 from warpreg.ir.kernel import Kernel
 
-__all__ = ["State", "issued", "plan_reads", "produced", "warp_end"]
+__all__ = ["State", "plan_reads", "produced", "warp_end"]
 
 DESIGN = Declaration(
     slot="levels", levels=("MRF", "BOC"), events=EVENTS, resources=RESOURCES, source="bow §3.4.1, §3.4.3"

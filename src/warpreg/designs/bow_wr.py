@@ -52,7 +52,6 @@ from warpreg.designs.storage.bypass_hooks import (
     collector_network,
     collector_storage,
     empty_state,
-    issued,
     plan_reads,
     produced,
     warp_collectors,
@@ -77,7 +76,7 @@ from warpreg.designs.window.window import Window, WindowView
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 
-__all__ = ["State", "issued", "plan_reads", "produced", "warp_end"]
+__all__ = ["State", "plan_reads", "produced", "warp_end"]
 
 DESIGN = Declaration(
     slot="levels", levels=("MRF", "BOC"), events=EVENTS, resources=RESOURCES, source="bow §3.4.2, §3.4.3"

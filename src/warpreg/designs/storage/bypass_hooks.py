@@ -24,9 +24,8 @@ from warpreg.designs.storage.bypass_window import (
     collector_entries,
     empty_collector,
     enter_result,
-    hold,
+    note_entries,
     read_sources,
-    reserve_results,
 )
 from warpreg.energy.array import ArraySpec
 
@@ -131,19 +130,12 @@ def warp_collectors(window: int, entries: int, reading: int, ports: int) -> Coll
 
 @hook
 def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    """Forward what the window holds."""
+    """Forward what the window holds, and reserve the results."""
     if state.window > OFF:
         read_sources(state, program, warp, pc, plan)
     else:
         for operand in source_operands(program, pc):
             read(plan, operand, MRF)
-
-
-@hook
-def issued(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    """Reserve the results."""
-    if state.window > OFF:
-        reserve_results(state, program, warp, pc, plan)
 
 
 @hook
@@ -159,4 +151,6 @@ def produced(state: State, program: Program, warp: int, pc: int, plan: Plan) -> 
 @hook
 def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
     """What the collector holds is dropped."""
-    hold(state, warp, -state.used[warp], plan)
+    before = state.used[warp]
+    state.used[warp] = 0
+    note_entries(state, warp, before, plan)

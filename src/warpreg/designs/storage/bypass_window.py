@@ -77,6 +77,7 @@ def read_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -
 
     All sources are looked up before any of them is given an entry.
     """
+    before = state.used[warp]
     state.clock[warp] += 1
     if not state.looks_up_first:
         expire(state, warp, plan)
@@ -85,6 +86,8 @@ def read_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -
     if state.looks_up_first:
         expire(state, warp, plan)
     make_room(state, warp, plan)
+    reserve_results(state, program, warp, pc, plan)
+    note_entries(state, warp, before, plan)
 
 
 def read_source(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
@@ -94,7 +97,7 @@ def read_source(state: Any, program: Program, warp: int, operand: int, plan: Pla
     if state.flags[warp, register] == 0:
         read(plan, operand, MRF)
         count(plan, FILLS)
-        add(state, warp, register, state.clock[warp], plan)
+        add(state, warp, register, state.clock[warp])
         state.lanes[warp, register] = ALL_LANES
     elif plan.mask & ~state.lanes[warp, register]:
         read(plan, operand, MRF)
@@ -119,7 +122,7 @@ def reserve_results(state: Any, program: Program, warp: int, pc: int, plan: Plan
             else:
                 if state.flags[warp, register] & SAVED:
                     count(plan, CONSOLIDATED)
-                drop(state, warp, register, plan)
+                drop(state, warp, register)
 
 
 def enter_result(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
@@ -127,6 +130,13 @@ def enter_result(state: Any, program: Program, warp: int, operand: int, plan: Pl
 
     One that arrives after its window has passed goes to the register file if it goes there at all.
     """
+    before = state.used[warp]
+    place_result(state, program, warp, operand, plan)
+    note_entries(state, warp, before, plan)
+
+
+def place_result(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
+    """Give a result its entry, or make that of its register leave; write it."""
     register, bits = program.result[operand], state.bits[operand]
     count(plan, TO_NEITHER + (bits & (TO_BOC | TO_FILE)))
     in_time = state.clock[warp] - state.issued[warp, register] < state.window
@@ -156,19 +166,19 @@ def hold_result(state: Any, program: Program, warp: int, operand: int, bits: int
         held, flags = state.lanes[warp, register], state.flags[warp, register]
         touch(state, warp, register, state.issued[warp, register])
     else:
-        add(state, warp, register, state.issued[warp, register], plan)
+        add(state, warp, register, state.issued[warp, register])
     state.lanes[warp, register] = held | state.coming[warp, register] if partial else ALL_LANES
     if state.writes_back and not bits & HOMELESS:
         flags |= DIRTY | SAVED if bits & TO_FILE else DIRTY
     state.flags[warp, register] = PRESENT | flags
 
 
-def add(state: Any, warp: int, register: int, at: int, plan: Plan) -> None:
+def add(state: Any, warp: int, register: int, at: int) -> None:
     """Give a register a clean entry, the youngest."""
     state.flags[warp, register] = PRESENT
     state.entered[warp, register] = state.serial[warp]
     state.serial[warp] += 1
-    hold(state, warp, 1, plan)
+    state.used[warp] += 1
     touch(state, warp, register, at)
 
 
@@ -194,21 +204,22 @@ def expire(state: Any, warp: int, plan: Plan) -> None:
 def leave(state: Any, warp: int, register: int, plan: Plan) -> None:
     """Free an entry at the end of its window; its value goes to the register file if it is to be saved."""
     move(plan, BOC, MRF, register, amount=state.flags[warp, register] & SAVED != 0)
-    drop(state, warp, register, plan)
+    drop(state, warp, register)
 
 
-def drop(state: Any, warp: int, register: int, plan: Plan) -> None:
+def drop(state: Any, warp: int, register: int) -> None:
     """Free an entry."""
     state.flags[warp, register] = 0
-    hold(state, warp, -1, plan)
+    state.used[warp] -= 1
 
 
-def hold(state: Any, warp: int, more: int, plan: Plan) -> None:
-    """So many more entries are in use."""
-    before, half = state.used[warp], 2 * state.window
-    state.used[warp] += more
-    change(plan, ENTRIES, more)
-    change(plan, OVER_HALF, int(before + more > half) - int(before > half))
+def note_entries(state: Any, warp: int, before: int, plan: Plan) -> None:
+    """A hook ends, at whose beginning ``before`` entries were in use."""
+    used, half = state.used[warp], 2 * state.window
+    if used != before:
+        change(plan, ENTRIES, used - before)
+        if (used > half) != (before > half):
+            change(plan, OVER_HALF, int(used > half) - int(before > half))
 
 
 def make_room(state: Any, warp: int, plan: Plan) -> None:
@@ -221,7 +232,7 @@ def make_room(state: Any, warp: int, plan: Plan) -> None:
             move(plan, BOC, MRF, register)
             if not state.flags[warp, register] & SAVED:
                 count(plan, RESCUED)
-        drop(state, warp, register, plan)
+        drop(state, warp, register)
 
 
 def oldest(state: Any, warp: int) -> int:

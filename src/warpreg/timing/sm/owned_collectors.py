@@ -165,7 +165,7 @@ def dispatch(c: Core, d: Any, sm: SmRow, now: int) -> int:
     only.
     """
     later = NEVER
-    waiting = 0
+    able = 0
     asked = c.table[sm, sms.UNITS_ASKED]
     while asked != 0:
         units = units_at(c, sm, lowest(asked))
@@ -174,7 +174,8 @@ def dispatch(c: Core, d: Any, sm: SmRow, now: int) -> int:
         if free > now:
             later = min(later, free)
         else:
-            waiting |= c.rows[units, function_units.COLLECTED_FOR]
+            able |= c.rows[units, function_units.OWN]
+    waiting = _asking(c, sm, able)
     _try_all(c, sm, waiting)
     while waiting != 0:
         slot = slot_to_go(c, sm, waiting)
@@ -193,7 +194,21 @@ def dispatch(c: Core, d: Any, sm: SmRow, now: int) -> int:
         take_unit(c, units, now + c.code[c.rows[op, ops.PC], code.INITIATION])
         _leave(c, sm, slot, place, op, units, now)
         begin(c, d, sm, op, 0, now)
+        until = free_at(c, sm, units)
+        if until > now:
+            later = min(later, until)
+            able &= ~c.rows[units, function_units.OWN]
+            waiting &= _asking(c, sm, able)
     return later
+
+
+def _asking(c: Core, sm: SmRow, able: int) -> int:
+    """The slots with a ready instruction for some units."""
+    found = 0
+    while able != 0:
+        found |= c.rows[units_at(c, sm, lowest(able)), function_units.COLLECTED_FOR]
+        able &= able - 1
+    return found
 
 
 def _try_all(c: Core, sm: SmRow, slots: int) -> None:
@@ -309,7 +324,7 @@ def _cause(c: Core, sm: SmRow, warp: WarpRow, now: int) -> Cause:
     slot = slot_of(c, sm, warp)
     first = _first_of(c, sm, slot)
     inside = c.rows[first, collectors.IN_USE]
-    if inside == 0:
+    if c.rows[first, collectors.READY] == 0:
         return causes.OPERANDS
     place = _oldest(c, sm, slot, inside)
     row = collector_at(c, sm, slot * reading() + place)
