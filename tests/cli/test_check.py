@@ -9,7 +9,7 @@ import pytest
 
 from warpreg.cli import main
 from warpreg.designs import load
-from warpreg.experiments.checks.contract import MACHINE, Subject, _subject, undefined, values_kept
+from warpreg.experiments.checks.contract import MACHINE, Subject, _subject, switched_off, undefined, values_kept
 
 Output = pytest.CaptureFixture[str]
 
@@ -63,6 +63,35 @@ def test_a_value_that_was_never_there_is_named(subject: Subject, tmp_path: Path)
 
 def test_what_is_not_checked_does_not_pass(subject: Subject) -> None:
     assert values_kept(load("mrf", checked=True), {}, [subject]).verdict == "not checked"
+
+
+@pytest.mark.parametrize(
+    ("name", "off"),
+    [("rfc", "entries=0"), ("orf-lrf", "entries=0, lrf=none"), ("bow", "window=1"), ("bow-wr", "window=1")],
+)
+def test_switched_off_the_packages_designs_are_the_register_file(subject: Subject, name: str, off: str) -> None:
+    found = switched_off(load(name, checked=True), {}, [subject])
+    assert (found.verdict, found.detail) == ("passed", f"with {off} it counts as the plain register file does")
+
+
+def test_a_switch_that_does_not_switch_off_is_named(subject: Subject, tmp_path: Path) -> None:
+    switch = (
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Parameters:\n"
+        '    size: int = parameter(4, low=0, high=8, off=0, source="assumed: a test")\n'
+    )
+    found = switched_off(load(written(tmp_path, HEAD.format(level=1) + WRITES + switch)), {}, [subject])
+    assert (found.verdict, found.detail) == (
+        "failed",
+        "vector-add: with size=0 it counts other accesses than the register file",
+    )
+
+
+def test_without_a_switch_nothing_is_checked(subject: Subject, tmp_path: Path) -> None:
+    found = switched_off(load(written(tmp_path, HEAD.format(level=1))), {}, [subject])
+    assert (found.verdict, found.detail) == (
+        "not checked",
+        "no parameter declares the value `off` that switches the design off",
+    )
 
 
 def test_what_a_design_does_not_define_is_said(tmp_path: Path) -> None:

@@ -61,6 +61,24 @@ def test_the_other_order_of_eviction_contradicts_table_3_1() -> None:
     assert figure_36("bow-wr", hints=False, eviction="after", extended=False).writes("MRF", moves=True) == 5
 
 
+@pytest.mark.parametrize(
+    ("extended", "eviction", "read"), [(True, "before", 1), (False, "before", 3), (False, "after", 2)]
+)
+def test_figure_3_6_needs_windows_that_reads_extend(extended: bool, eviction: str, read: int) -> None:
+    """Lines 3 to 7: the text forwards r2 of line 3 to line 7, since line 5 reads it; r0 is read once.
+
+    Without renewal r2 is read again, and, unless sources are looked up first, r0, which line 4 read three lines before.
+    """
+    code = [
+        op("mov.b32", r(2), 0xFF4),
+        op("mul.lo.u32", r(1), r(0), r(2)),
+        op("mad.lo.u32", r(1), r(0), r(2), r(1)),
+        op("shl.b32", r(1), r(1), 16),
+        op("mad.lo.u32", r(0), r(0), r(2), r(1)),
+    ]
+    assert counts("bow", *code, extended=extended, eviction=eviction).reads("MRF") == read
+
+
 @pytest.mark.parametrize(("eviction", "nearest_miss"), [("before", 3), ("after", 4)])
 def test_a_register_leaves_the_window_of_3(eviction: str, nearest_miss: int) -> None:
     """R1 is read 1, 2, ... instructions after it was written, with no other instruction that uses it between."""

@@ -234,6 +234,10 @@ def test_the_machines_of_the_papers_differ_from_their_bases_where_the_papers_say
     assert (volta.operand_path.operand_ports, titanv.operand_path.operand_ports) == (1, 0)
     assert (volta.chip.sms, volta.chip.clock_mhz, volta.register_file.banks) == (80, 1200, 8)
     assert (bow.chip.sms, bow.sm.warps, bow.register_file.banks, bow.operand_path.operand_ports) == (56, 32, 32, 1)
+    assert {name: (one.collectors, one.in_ports) for name, one in bow.collectors.items()} == {
+        "sp": (20, 4), "sfu": (4, 1), "mem": (8, 1),
+    }  # fmt: skip
+    assert gpu.load("bow-titanx-ideal").operand_path.kind == "ideal"
     assert (larf.chip.sms, larf.warp_registers) == (28, 1024)
     halves = [gpu.load(name).warp_registers for name in ("regmutex-gtx480", "regmutex-gtx480-half")]
     assert halves == [1024, 512]

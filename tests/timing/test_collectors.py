@@ -10,9 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.timing.assembly import one_warp, warps
 from tests.timing.both_cores import agreed
 from tests.timing.documented import documented
+from tests.timing.random_runs import Case, cases
 from tests.timing.reference.machine import PIPES, Banks, Pipe, Sm
 from tests.timing.test_designs import path_of
 
@@ -20,7 +23,8 @@ from warpreg.designs import DesignError, load
 from warpreg.designs.interface import Collectors
 from warpreg.replay import replay
 
-BYPASSING = load(Path(__file__).parent / "designs" / "bypassing.py")
+FOLDER = Path(__file__).parent / "designs"
+BYPASSING, HALVES = load(FOLDER / "bypassing.py"), load(FOLDER / "halves.py")
 BANKED = Sm(slots=4, banks=Banks(count=4, mapping="register", operand_ports=1))
 MOVES = "mov.b32 R1, 1\nmov.b32 R2, 1\nmov.b32 R3, 1"
 
@@ -108,6 +112,19 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
 
 def test_with_the_ideal_operand_path_collectors_have_no_effect() -> None:
     agreed(one_warp(MOVES), Sm(), design=BYPASSING, instructions=1).warp(0).issues().at(1, 2, 3)
+
+
+@pytest.mark.slow
+@settings(max_examples=20, deadline=None)
+@given(cases, st.integers(1, 4), st.integers(1, 3), st.booleans(), st.booleans())
+def test_words_of_owned_collectors_share_accesses(
+    case: Case, rows: int, reading: int, port: bool, across: bool
+) -> None:
+    """Both cores agree where banks have slices and warps own collectors."""
+    both = load(f"{HALVES.path}+{BYPASSING.path}")
+    values = {"halves_rows": rows, "halves_port": port, "halves_across": across, "bypassing_entries": 8}
+    run = (case.launched, case.sm, case.latency, case.interval, case.sms, case.resident, both)
+    agreed(*run, bypassing_instructions=3, bypassing_reading=reading, **values)
 
 
 def test_a_collector_smaller_than_the_operands_of_an_instruction() -> None:

@@ -176,6 +176,36 @@ def test_the_slices_of_a_mapping_behind_a_level() -> None:
     assert counts.amounts.sum(axis=2).tolist() == [[1.5, 0.0], [1.0, 2.0]]
 
 
+OWN_BANK = """
+from warpreg.designs.interface import *
+DESIGN = Declaration(slot="levels", levels=("MRF", "CACHE"), source="assumed: a test")
+def banks(parameters, machine):
+    return Banks(slices=1, row_addresses=1, shares_port=False, added=1)
+@hook
+def plan_reads(state, program, warp, pc, plan):
+    for operand in source_operands(program, pc):
+        if program.source[operand] == 4:
+            read(plan, operand, 1, bank=4)
+        else:
+            read(plan, operand, MRF)
+@hook
+def plan_write(state, program, warp, pc, plan):
+    for operand in result_operands(program, pc):
+        write(plan, operand, 1, bank=4)
+"""
+
+
+@pytest.mark.parametrize(("ports", "read"), [(0, 3), (1, 4)])
+def test_a_design_may_add_banks_of_its_own(tmp_path: Path, ports: int, read: int) -> None:
+    """R0 and R4 share bank 0 of four, but R4 is in the added bank 4: it is read with R0 unless there is one port."""
+    file = tmp_path / "cache.py"
+    file.write_text(OWN_BANK, encoding="utf-8")
+    run = agreed(one_warp("add.s32 R1, R0, R4\nmov.b32 R2, R1"), banked(ports), design=load(file))
+    run.bank(0).reads("R0").at(3)
+    run.bank(4).reads("R4").at(read)
+    run.bank(4).writes("R1").at(read + 1 + 4)
+
+
 @pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(cases, st.booleans())
