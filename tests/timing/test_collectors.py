@@ -121,10 +121,10 @@ def test_words_of_owned_collectors_share_accesses(
     case: Case, rows: int, reading: int, port: bool, across: bool
 ) -> None:
     """Both cores agree where banks have slices and warps own collectors."""
-    both = load(f"{HALVES.path}+{BYPASSING.path}")
-    values = {"halves_rows": rows, "halves_port": port, "halves_across": across, "bypassing_entries": 8}
+    both = load(f"{HALVES.path}+{FOLDER / 'owned.py'}")
+    values = {"halves_rows": rows, "halves_port": port, "halves_across": across, "owned_reading": reading}
     run = (case.launched, case.sm, case.latency, case.interval, case.sms, case.resident, both)
-    agreed(*run, bypassing_instructions=3, bypassing_reading=reading, **values)
+    agreed(*run, **values)
 
 
 def test_a_collector_smaller_than_the_operands_of_an_instruction() -> None:
