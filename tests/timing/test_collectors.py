@@ -121,10 +121,19 @@ def test_words_of_owned_collectors_share_accesses(
     case: Case, rows: int, reading: int, port: bool, across: bool
 ) -> None:
     """Both cores agree where banks have slices and warps own collectors."""
-    both = load(f"{HALVES.path}+{FOLDER / 'owned.py'}")
-    values = {"halves_rows": rows, "halves_port": port, "halves_across": across, "owned_reading": reading}
-    run = (case.launched, case.sm, case.latency, case.interval, case.sms, case.resident, both)
-    agreed(*run, **values)
+    agreed(
+        case.launched,
+        case.sm,
+        case.latency,
+        case.interval,
+        case.sms,
+        case.resident,
+        load(f"{HALVES.path}+{FOLDER / 'owned.py'}"),
+        halves_rows=rows,
+        halves_port=port,
+        halves_across=across,
+        owned_reading=reading,
+    )
 
 
 def test_a_collector_smaller_than_the_operands_of_an_instruction() -> None:
