@@ -67,6 +67,13 @@ def test_an_array_at_another_voltage(tmp_path: Path) -> None:
         ArraySpec("tunnel", 64, 1024, voltage=0)
 
 
+BARE = """[logic.bare]
+leakage = { value = 0.2, unit = "mW", source = "a test" }
+area = { value = 0.05, unit = "mm^2", source = "a test" }
+
+[logic.coalescing]"""
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -76,7 +83,7 @@ def test_an_array_at_another_voltage(tmp_path: Path) -> None:
         ("\npower         = {", "\npowers        = {", "logic.coalescing.powers: expected 'power', found unknown key"),
         ("read          = { value = 1.83", "reads         = { value = 1.83", "table.renaming.reads: expected 'read'"),
         ("[table.renaming]", "[tables.renaming]", "tables: expected 'table', found unknown key 'tables'"),
-        ("\npower  ", "\n# power ", "logic.coalescing: expected an energy, a power or both, found neither"),
+        ("[logic.coalescing]", BARE, "logic.bare: expected an energy, a power or both, found neither"),
     ],
 )
 def test_a_wrong_section_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:

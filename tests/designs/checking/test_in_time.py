@@ -86,7 +86,7 @@ def test_a_register_beyond_what_a_warp_holds_by_residency(tmp_path: Path, checke
 
 def test_hooks_that_place_operands_say_where_their_registers_are(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
-    path.write_text(HEAD + HALF + READS.format(bank=", bank=1"), encoding="utf-8")
+    path.write_text(HEAD + HALF + READS.format(level="MRF", bank=", bank=1"), encoding="utf-8")
     kernel = code("mov.b32 R5, R0")
     _check_registers(load(path), kernel, program_table(kernel), 4, demanded=6)
 

@@ -69,7 +69,8 @@ def test_half_of_the_register_file_for_every_design(name: str) -> None:
     design, kernel = load(name), code("mov.b32 R23, 1\nmov.b32 R0, R23")
     blocks = []
     for machine in (FERMI, gpu.load("regmutex-gtx480-half")):
-        sizes = {"physical": machine.warp_registers, "banks": machine.register_file.banks}
+        registers = machine.warp_registers
+        sizes = {"physical": registers, "vectors": registers, "banks": machine.register_file.banks}
         chosen = {spec.name: sizes[spec.name] for spec in design.parameters if spec.name in sizes}
         place = design.room(design.configure(**chosen), program_table(kernel), machine, Launch(256), kernel)
         blocks.append(place.blocks)
