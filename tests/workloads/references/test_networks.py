@@ -6,7 +6,7 @@ from scipy.signal import correlate2d
 
 from warpreg import workloads
 from warpreg.workloads import Arrays
-from warpreg.workloads.networks import alexnet, cifarnet, layers, mobilenet
+from warpreg.workloads.networks import alexnet, cifarnet, layers, mobilenet_layers
 from warpreg.workloads.workload import Array
 
 
@@ -69,22 +69,22 @@ def test_squeezenet_joins_what_a_module_expands() -> None:
 
 def test_depthwise_windows_see_zeros_beyond_the_edge() -> None:
     ones, filters = np.ones((1, 1, 4, 4)), np.ones((1, 3, 3))
-    assert mobilenet.depthwise(ones, filters, 1)[0, 0].tolist() == [
+    assert mobilenet_layers.depthwise(ones, filters, 1)[0, 0].tolist() == [
         [4, 6, 6, 4],
         [6, 9, 9, 6],
         [6, 9, 9, 6],
         [4, 6, 6, 4],
     ]
-    assert mobilenet.depthwise(ones, filters, 2)[0, 0].tolist() == [[9, 6], [6, 4]]
+    assert mobilenet_layers.depthwise(ones, filters, 2)[0, 0].tolist() == [[9, 6], [6, 4]]
 
 
 def test_pointwise_sums_normalises_and_cuts_off() -> None:
     size = workloads.find("mobilenet-pointwise").sizes["tiny"]
     channels, maps = 2, 4
     weights = np.array([[1.0, 2.0], [-1.0, 0.0], [10.0, 0.0], [0.5, 0.5]])
-    norm = np.array([[2.0] * maps, [0.25] * maps, [1.0] * maps, [1.0 - mobilenet.EPSILON] * maps])
+    norm = np.array([[2.0] * maps, [0.25] * maps, [1.0] * maps, [1.0 - mobilenet_layers.EPSILON] * maps])
     x = np.stack([np.full((32, 32), 0.5), np.full((32, 32), 0.75)])
-    assert (mobilenet.table(size)[0].channels, mobilenet.table(size)[0].maps) == (channels, maps)
+    assert (mobilenet_layers.table(size)[0].channels, mobilenet_layers.table(size)[0].maps) == (channels, maps)
     _, found = tiny("mobilenet-pointwise", layer01=x, layer01_weights=weights, layer01_norms=norm)
     # 2 (sum - 1) + 0.25 of the sums 2, -0.5, 5 and 0.625, between 0 and 6
     assert found["layer01"][:, 3, 5] == pytest.approx([2.25, 0.0, 6.0, 0.0])
@@ -96,3 +96,22 @@ def test_weights_keep_the_size_of_activations() -> None:
     y = layers.convolve(x, layers.weights(rng, 64, 64, 3, 3))
     # Rectified normal numbers have a mean square of 1/2, which 2 / fan-in brings back to 1.
     assert np.mean(y**2) == pytest.approx(1.0, rel=0.1)
+
+
+def test_mobilenet_is_a_chain_of_its_layers() -> None:
+    """Without the last point-wise weights, each of its maps is what the norm makes of zero, and so is its mean."""
+    maps, classes = 64, 10
+    norm = np.array([[1.0] * maps, [0.5] * maps, [-1.0] * maps, [1.0 - mobilenet_layers.EPSILON] * maps])
+    _, found = tiny(
+        "mobilenet",
+        layer13_pointwise_weights=np.zeros((maps, maps)),
+        layer13_pointwise_norms=norm,
+        classes_weights=np.full((classes, maps), 0.25),
+        classes_biases=np.arange(classes),
+    )
+    # (0 + 1) / 1 + 0.5, and 64 of them at a quarter each
+    assert found["means"] == pytest.approx([1.5] * maps)
+    assert found["classes"] == pytest.approx(24 + np.arange(classes))
+    _, plain = tiny("mobilenet")
+    _, changed = tiny("mobilenet", first_weights=np.zeros((2, 3, 3, 3)))
+    assert not np.allclose(plain["classes"], changed["classes"])

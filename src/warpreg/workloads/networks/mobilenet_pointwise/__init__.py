@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from warpreg.workloads.networks import layers
-from warpreg.workloads.networks.mobilenet import Block, normalise, norms, table
+from warpreg.workloads.networks.mobilenet_layers import Block, normalise, norms, table
 from warpreg.workloads.workload import Arrays, Device, Size, Tolerance, Workload, blocks
 
 LARGEST_SIDE = 28
