@@ -32,7 +32,7 @@ TFET = 1
 class Parameters:
     """Time of an access."""
 
-    enabled: bool = parameter(True, source="assumed: off, the plain register file")
+    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
     cycles: int = cycles_parameter()
 
 

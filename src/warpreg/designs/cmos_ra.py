@@ -54,7 +54,7 @@ DESIGN = Declaration(slot="mapping", source="tfet §4.2", order="sm", levels=LEV
 class Parameters:
     """Sizes of the register file, and times."""
 
-    enabled: bool = parameter(True, source="assumed: off, the plain register file")
+    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
     vectors: int = vectors_parameter()
     tfet: int = tfet_parameter()
     banks: int = banks_parameter()

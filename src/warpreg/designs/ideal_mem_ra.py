@@ -59,7 +59,7 @@ DESIGN = Declaration(slot="mapping", source="tfet §4.2", order="sm", levels=LEV
 class Parameters:
     """Sizes of the register file, times, and the prediction."""
 
-    enabled: bool = parameter(True, source="assumed: off, the plain register file")
+    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
     vectors: int = vectors_parameter()
     banks: int = banks_parameter()
     cycles: int = cycles_parameter()

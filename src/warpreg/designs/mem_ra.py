@@ -74,7 +74,7 @@ DESIGN = Declaration(
 class Parameters:
     """Sizes of the register file, times, and the prediction."""
 
-    enabled: bool = parameter(True, source="assumed: off, the plain register file")
+    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
     vectors: int = vectors_parameter()
     tfet: int = tfet_parameter()
     banks: int = banks_parameter()
