@@ -76,6 +76,32 @@ MEMORY: tuple[Any, ...] = (accepts, expect, send, look_ahead, settle, awaited, n
 """The ports that every memory model must fill."""
 
 
+def reach(memory: Any, sm: SmRow) -> int:
+    """The level of memory that has answered the last ticket; known only in a run that asks."""
+    return 0
+
+
+def begin_access(c: Core, op: OpRow) -> None:
+    """A memory instruction is dispatched."""
+
+
+def ticket_is_back(c: Core, memory: Any, sm: SmRow, op: OpRow) -> None:
+    """One of its transactions is answered."""
+
+
+def result_is_there(c: Core, op: OpRow) -> None:
+    """The cell of a result leaves the scoreboard."""
+
+
+def still_waits(before: Cause, cause: Cause) -> bool:
+    """Whether a warp with these causes, one after the other, waits for memory all the time."""
+    return False
+
+
+def waited(c: Core, warp: WarpRow, cycles: int) -> None:
+    """A warp has waited for memory."""
+
+
 def is_two_level(c: Core) -> bool:
     """Whether schedulers have active sets."""
     return c.machine[machine.ACTIVE_WARPS] != 0

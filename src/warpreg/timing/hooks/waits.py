@@ -32,8 +32,8 @@ def resumed(state: Any, program: Any, warp: int, pc: int, plan: Any) -> None:
 
 def observe(c: Core, d: Any, sm: SmRow, warp: WarpRow, cause: Cause, now: int) -> None:
     waits = _waits(c, warp, cause)
-    if waits != (c.rows[warp, warps.PRESENT] == warps.WAITING):
-        c.rows[warp, warps.PRESENT] = warps.WAITING if waits else warps.HERE
+    if waits != (c.rows[warp, warps.PRESENT] & warps.WAITING != 0):
+        c.rows[warp, warps.PRESENT] ^= warps.WAITING
         if waits:
             tell_stalled(c, d, sm, warp, now)
         else:

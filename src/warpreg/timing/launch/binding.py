@@ -44,6 +44,7 @@ from warpreg.timing.hooks import lanes as lane_feed
 from warpreg.timing.hooks import widths as width_feed
 from warpreg.timing.launch.compile import CoreRecipe, Entry
 from warpreg.timing.memory import Memory
+from warpreg.timing.memory import reach as memory_reach
 from warpreg.timing.sm import (
     bank_queues,
     banked_path,
@@ -51,6 +52,7 @@ from warpreg.timing.sm import (
     ideal_path,
     operand_collector,
     owned_collectors,
+    reach,
     shared_access,
     stall_account,
 )
@@ -106,10 +108,11 @@ class Outside:
     """Arguments of the entry point besides the core, and the counters of a design.
 
     ``accesses`` int64[levels * 4], ``moves`` int64[levels, levels], ``events`` int64[events] as in a `Plan`;
-    ``plan.levels`` int64[SMs, resources, 3].
+    ``plan.levels`` int64[SMs, resources, 3].  ``reach``: the run asks which level of memory warps wait for.
     """
 
-    def __init__(self, behaviour: Behaviour, machine: Machine, system: Memory) -> None:
+    def __init__(self, behaviour: Behaviour, machine: Machine, system: Memory, reach: bool = False) -> None:
+        self.reach = reach
         sms, slots, schedulers = len(system.sms), machine.sm.warps, machine.schedulers.count
         self.behaviour, self.system = behaviour, system
         self._is_ideal = machine.operand_path.kind == "ideal"
@@ -229,6 +232,8 @@ class Outside:
             replaced |= waits.REFUSING
         for names, functions in operand_events.TOGETHER.items():
             replaced |= functions if called.keys() >= names else {}
+        if self.reach:
+            replaced |= {**memory_reach.KEPT, **reach.KEPT}
         return CoreRecipe(replaced | self._sharing() | self._lookups() | self._owned(), called, mode).build(
             (core, *self.arguments(core))
         )

@@ -46,20 +46,24 @@ def simulate(
     sms: int | None = None,
     window: Window | None = None,
     mode: Mode = "compiled",
+    reach: bool = False,
     **parameters: Any,
 ) -> TimingResult:
     """Time launches in sequence, each with empty caches; their paths and addresses must have been recorded.
 
     ``designs``: at most one per slot, by name, path or loaded; ``parameters`` are theirs, unless ``designs`` already
     has parameters.  ``registers``: occupancy for this number of registers per thread.  ``sms``: number of SMs used.
-    ``window``: time only these thread blocks of each launch.  Raises TimingError for a launch that does not fit an SM
+    ``window``: time only these thread blocks of each launch.  ``reach``: also say which level of memory warps waited
+    for.  Raises TimingError for a launch that does not fit an SM
     or was not recorded, and for a window that contains no thread block of any launch.
     """
     described = load(machine) if isinstance(machine, str) else machine
     if not launches:
         raise TimingError("nothing to time: no launch")
     chosen = Chosen.of(designs, parameters)
-    found = joined([_result(timed(launch, described, chosen, registers, sms, window, mode)) for launch in launches])
+    options: dict[str, Any] = {"reach": True} if reach else {}
+    runs = (timed(launch, described, chosen, registers, sms, window, mode, **options) for launch in launches)
+    found = joined([_result(run) for run in runs])
     if window is not None and not found.warp_instructions:
         raise TimingError(f"nothing to time: no launch has {window.first + 1} thread blocks")
     return found
@@ -87,6 +91,7 @@ class Timed:
             counts_of(design, self.chosen.values, self.outside, self.visits),
             plain_counts(self.launch.kernel, self.visits),
             resources_of(design, self.outside, cycles),
+            self.outside.reach,
         )
 
 
@@ -98,6 +103,7 @@ def timed(
     sms: int | None = None,
     window: Window | None = None,
     mode: Mode = "compiled",
+    reach: bool = False,
 ) -> Timed:
     """Time one launch; parameters as in `simulate`."""
     if launch.trace is None:
@@ -105,7 +111,7 @@ def timed(
     place, kernel, behaviour = _prepared(launch, machine, chosen, registers)
     machine = with_collectors(machine, behaviour.collectors)
     _check_cooperative(launch, machine, place.blocks)
-    outside = Outside(behaviour, machine, memory.for_machine(machine, sms, place.blocks * launch.shared_bytes))
+    outside = Outside(behaviour, machine, memory.for_machine(machine, sms, place.blocks * launch.shared_bytes), reach)
     end = ALL_BLOCKS if window is None else window.first + window.count
     trace: Any = expanded_path(launch.trace, launch.kernel, kernel, mode)
     recorded = with_blocks_of(launch.kernel, kernel)

@@ -14,7 +14,7 @@ from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.memory import first_level, network, second_level
 from warpreg.timing.memory.agenda import first_of_day, next_planned, plan, take
 from warpreg.timing.memory.columns import channels, counts, nodes, parameters, scalars, slices, sms
-from warpreg.timing.memory.heap import free_node, sectors_in
+from warpreg.timing.memory.heap import OFF_CHIP, free_node, note_level, sectors_in
 from warpreg.timing.memory.heap import next_return as next_in_heap
 from warpreg.timing.memory.layout import TICKS, Memory
 
@@ -143,6 +143,7 @@ def _arrive(memory: Memory, which: int, node: int, now: int) -> None:
         stage = nodes.FILLED
     elif found == second_level.NO_SLOT:
         memory.nodes[node, nodes.NEXT] = NONE
+        note_level(memory, node, OFF_CHIP)
         count = sectors_in(memory.nodes[node, nodes.SECTORS])
         if memory.nodes[node, nodes.KIND] == record.STORE:
             written += count

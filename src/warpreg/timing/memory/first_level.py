@@ -14,7 +14,16 @@ from warpreg.timing.core.columns.typed import NONE
 from warpreg.timing.core.prefetch import HOST_LINE, prefetch
 from warpreg.timing.memory import network, tags
 from warpreg.timing.memory.columns import cache_lines, counts, nodes, parameters, scalars, sms
-from warpreg.timing.memory.heap import free_node, give_back, new_node, next_return, sectors_in, wake
+from warpreg.timing.memory.heap import (
+    FIRST_LEVEL,
+    free_node,
+    give_back_from,
+    level_of,
+    new_node,
+    next_return,
+    sectors_in,
+    wake,
+)
 from warpreg.timing.memory.layout import EVICT, TICKS, Memory
 
 BYPASS_CYCLES = 1
@@ -78,7 +87,7 @@ def unblock_one(memory: Memory, sm: int, now: int) -> None:
 
 def deliver(memory: Memory, node: int, now: int) -> None:
     """An answer arrives: it fills the cache and returns the transactions that waited, or returns its own."""
-    sm = memory.nodes[node, nodes.SM]
+    sm, level = memory.nodes[node, nodes.SM], level_of(memory, node)
     chain = node
     memory.nodes[node, nodes.NEXT] = NONE
     if memory.nodes[node, nodes.FILLS] != NONE:
@@ -88,7 +97,7 @@ def deliver(memory: Memory, node: int, now: int) -> None:
         memory.nodes[node, nodes.NEXT] = NONE
     while chain != NONE:
         following = memory.nodes[chain, nodes.NEXT]
-        give_back(memory, sm, now, memory.nodes[chain, nodes.TICKET])
+        give_back_from(memory, sm, now, memory.nodes[chain, nodes.TICKET], level)
         free_node(memory, chain)
         chain = following
     wake(memory, sm)
@@ -140,7 +149,7 @@ def _look_up(memory: Memory, sm: int, node: int, slot: int, now: int) -> int:
         if need == 0:
             tags.touch(lines, memory.sets1, slot)
             memory.counts[sm, counts.L1_HITS] += 1
-            give_back(memory, sm, now + p[parameters.L1_LATENCY], memory.nodes[node, nodes.TICKET])
+            give_back_from(memory, sm, now + p[parameters.L1_LATENCY], memory.nodes[node, nodes.TICKET], FIRST_LEVEL)
             free_node(memory, node)
             return NONE
     asked = need & ~pending

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warpreg.timing.core import access_record as record
 from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.memory.columns import counts, parameters, sms
-from warpreg.timing.memory.heap import give_back, next_return, sectors_in
+from warpreg.timing.memory.heap import OFF_CHIP, give_back_from, next_return, sectors_in
 from warpreg.timing.memory.layout import TICKS, Memory
 
 AHEAD = 4096
@@ -40,7 +40,7 @@ def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: in
     memory.counts[sm, counts.PORT_TICKS] += busy
     memory.counts[sm, counts.SENT] += 1
     latency = p[parameters.TEXTURE_LATENCY] if kind == record.TEXTURE_LOAD else p[parameters.LATENCY]
-    give_back(memory, sm, start // TICKS + latency, ticket)
+    give_back_from(memory, sm, start // TICKS + latency, ticket, OFF_CHIP)
 
 
 def advance(memory: Memory, now: int) -> None:

@@ -7,6 +7,8 @@ from warpreg.timing.memory.columns import counts, nodes, parameters, scalars, sm
 from warpreg.timing.memory.layout import Memory
 
 ORDER_BITS = 24
+FIRST_LEVEL, SECOND_LEVEL, OFF_CHIP = range(3)
+"""What answers a transaction: memory inside the SM, the second-level cache, DRAM."""
 
 
 def push(rows: Array, base: int, count: int, key: int, value: int) -> None:
@@ -53,6 +55,20 @@ def give_back(memory: Memory, sm: int, time: int, ticket: int) -> None:
     key = key_of(time, memory.sms[sm, sms.GIVEN_BACK])
     push(memory.returns, sm * memory.parameters[parameters.OUTSTANDING], memory.sms[sm, sms.RETURNS], key, ticket)
     memory.sms[sm, sms.RETURNS] += 1
+
+
+def give_back_from(memory: Memory, sm: int, time: int, ticket: int, level: int) -> None:
+    """`give_back`; ``level`` of memory has answered, which is kept only in a run that asks (`reach`)."""
+    give_back(memory, sm, time, ticket)
+
+
+def note_level(memory: Memory, node: int, level: int) -> None:
+    """A level of memory answers a request."""
+
+
+def level_of(memory: Memory, node: int) -> int:
+    """The level that has answered a request; known only in a run that asks."""
+    return FIRST_LEVEL
 
 
 def next_return(memory: Memory, sm: int) -> int:

@@ -10,7 +10,7 @@ from warpreg.timing.core import access_record as record
 from warpreg.timing.core.columns.typed import NEVER, NONE
 from warpreg.timing.memory import tags
 from warpreg.timing.memory.columns import cache_lines, counts, nodes, parameters, scalars
-from warpreg.timing.memory.heap import new_node
+from warpreg.timing.memory.heap import OFF_CHIP, SECOND_LEVEL, new_node, note_level
 from warpreg.timing.memory.layout import FOLDED, RANDOM, Memory
 
 HIT, WAITS, ASKS, NO_SLOT = range(4)
@@ -73,6 +73,7 @@ def look_up(memory: Memory, which: int, node: int) -> int:
     sm = memory.nodes[node, nodes.SM]
     memory.scalars[scalars.EVICTED] = 0
     memory.scalars[scalars.ASKED] = 0
+    note_level(memory, node, SECOND_LEVEL)
     need = memory.nodes[node, nodes.SECTORS]
     slot = tags.find(lines, memory.buckets2, p[parameters.BUCKETS2], which, line)
     if slot != NONE and kind != record.STORE and _is_crowded(memory, slot, need):
@@ -127,6 +128,7 @@ def _is_crowded(memory: Memory, slot: int, need: int) -> bool:
 def wait(memory: Memory, node: int) -> None:
     """Chain a request to the line that the last look-up returned."""
     slot = memory.scalars[scalars.FOUND]
+    note_level(memory, node, OFF_CHIP)
     memory.nodes[node, nodes.NEXT] = memory.lines2[slot, cache_lines.CHAIN]
     memory.lines2[slot, cache_lines.CHAIN] = node
 

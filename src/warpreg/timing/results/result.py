@@ -21,6 +21,8 @@ from warpreg.timing.results.bandwidth import Moved, moved
 
 CAUSES = tuple(causes.NAMES)
 """Causes of the stall account, in the order of docs/reference/timing.md; every cycle of a warp slot has exactly one."""
+LEVELS = ("SM", "L2", "DRAM")
+"""What answers an access to memory, in the order of `warpreg.timing.memory.heap`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,8 @@ class TimingResult:
     access memory. ``memory_loads`` are loads and atomics sent to memory, which took ``memory_load_cycles`` in total.
     ``moved`` is the bandwidth by part of the memory system, ``memory`` its counters.  ``counts`` are the accesses of
     the design, ``plain`` those of the plain MRF on the same path, ``resources`` the quantities of the design over time,
-    summed over cycles and SMs.  Cycles are those of the SM clock.
+    summed over cycles and SMs.  ``waited`` int64[3]: the cycles of all warps in which they waited for memory inside the
+    SM, for the second level and for DRAM, if the run was asked.  Cycles are those of the SM clock.
     """
 
     machine: str
@@ -66,6 +69,7 @@ class TimingResult:
     counts: Counts
     plain: Counts
     resources: Mapping[str, int]
+    waited: NDArray[np.int64] | None = None
 
     @property
     def ipc(self) -> float:
@@ -119,6 +123,14 @@ class TimingResult:
         """By warp slot of all SMs: the share of cycles in which its warps waited for memory."""
         return self.memory_cycles / max(1, self.cycles)
 
+    @property
+    def memory_stall_shares(self) -> dict[str, float] | None:
+        """`memory_stall_share`, mean of all slots, by the level of memory that ended the waits; None if not asked."""
+        if self.waited is None:
+            return None
+        slot_cycles = max(1, self.cycles * self.sms * self.slots)
+        return dict(zip(LEVELS, (self.waited / slot_cycles).tolist(), strict=True))
+
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
         return {
@@ -133,6 +145,7 @@ class TimingResult:
             "occupancy": self.occupancy,
             "stalls": self.stall_account,
             "memory_stall_share": float(self.memory_stall_share.mean()),
+            **({"memory_stall_shares": shares} if (shares := self.memory_stall_shares) else {}),
             "memory_stall_share_by_slot": self.memory_stall_share.reshape(self.sms, self.slots).mean(axis=0).tolist(),
             "bank_conflicts": self.bank_conflicts,
             "write_conflicts": self.write_conflicts,
@@ -167,8 +180,12 @@ def result_of(
     counts: Counts,
     plain: Counts,
     resources: Mapping[str, int],
+    reach: bool = False,
 ) -> TimingResult:
-    """Result of a run of ``cycles`` from the arrays of the core; ``counters`` are those of the memory system."""
+    """Result of a run of ``cycles`` from the arrays of the core; ``counters`` are those of the memory system.
+
+    ``reach``: whether the core kept which level of memory warps waited for.
+    """
     m, table = core.machine, array_of(core.table)
     sm_count, schedulers, slots = int(m[machine.SMS]), int(m[machine.SCHEDULERS]), int(m[machine.SLOTS])
     own = warps_of(table, m)
@@ -209,6 +226,7 @@ def result_of(
         counts=counts,
         plain=plain,
         resources=dict(resources),
+        waited=array_of(core.clock)[clock.WAITED :][: len(LEVELS)].copy() if reach else None,
     )
 
 
@@ -241,5 +259,6 @@ def joined(results: Sequence[TimingResult]) -> TimingResult:
         counts=reduce(together, (one.counts for one in results)),
         plain=reduce(together, (one.plain for one in results)),
         resources=totals("resources"),
+        waited=None if first.waited is None else total("waited"),
         **{name: total(name) for name in summed},
     )

@@ -32,6 +32,7 @@ def begin(c: Core, d: Any, sm: SmRow, op: OpRow, later: int, now: int) -> None:
     if pipe != pipes.MEM and pipe != pipes.TEX:
         schedule(c, sm, op, ready + c.code[pc, code.LATENCY] + dispatch, now)
         return
+    ports.begin_access(c, op)
     to_send = _to_send(c, op)
     cycles = ports.load_lookup(c, d, sm, op, now) if to_send > 0 else max(1, dispatch)
     if cycles != 0:

@@ -102,6 +102,8 @@ def wait_cause(waited: int) -> Cause:
 def set_cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, cause: Cause, now: int) -> None:
     """Set the cause of a warp from ``now`` on; earlier cycles are added to the account."""
     before = c.rows[warp, warps.CAUSE]
+    if ports.still_waits(before, cause):
+        return
     own = bit(position)
     if before == causes.READY:
         take_from_ready(c, row, warp, own)
@@ -110,6 +112,7 @@ def set_cause(c: Core, row: SchedulerRow, position: int, warp: WarpRow, cause: C
         c.rows[account_of(c, row), before] += cycles
         if before == causes.MEMORY:
             c.rows[warp, warps.MEMORY_CYCLES] += cycles
+            ports.waited(c, warp, cycles)
     c.rows[warp, warps.CAUSE] = cause
     c.rows[warp, warps.SINCE] = now
     if cause == causes.READY:

@@ -46,6 +46,7 @@ def _back(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> OpRow:
     if ports.next_return(memory, sm) <= now:
         op = ports.returned(memory, sm, now)
         while op != NONE:
+            ports.ticket_is_back(c, memory, sm, op)
             c.rows[op, ops.TICKETS] -= 1
             if c.rows[op, ops.TICKETS] == 0 and c.rows[op, ops.TO_SEND] == 0:
                 c.rows[op, ops.DUE] = now
@@ -97,6 +98,7 @@ def _leave_scoreboard(c: Core, sm: SmRow, op: OpRow, index: int, cycles: int, no
         schedule(c, sm, entry, now + cycles - 1, now)
     else:
         pc = c.rows[op, ops.PC]
+        ports.result_is_there(c, op)
         _write(c, c.rows[op, ops.WARP], pc, c.lists[c.code[pc, code.WRITES] + index, 0])
         c.rows[op, ops.LEFT] -= 1
 

@@ -36,4 +36,5 @@ FRESH_OP = Column[Clock, OpRow](25)  # first operation that was never used
 SHARED_READS = _Word(26)  # words read together with another one of their instruction
 SHARED_ACROSS = _Word(27)  # words read together with one of another instruction
 DISPATCHED = _Word(28)  # + pipe: instructions dispatched
-COUNT = 28 + len(PIPES)
+WAITED = _Word(28 + len(PIPES))  # + level of memory: cycles in which warps waited for it, in a run that asks
+COUNT = 31 + len(PIPES)

@@ -20,6 +20,7 @@ TO_SEND = _Word(9)  # transactions still to send, or conflict cycles
 UNITS = Column[OpRow, UnitsRow](10)
 ISSUED = _Word(11)  # cycle of issue
 ENTERED = _Word(12)  # cycle in which it entered its collector
+REACHED = _Word(12)  # the same word after dispatch: level of memory that its transactions reached, in a run that asks
 CURSOR = _Word(13)  # index in ``Core.slab`` of its next transaction; see also LEAVES, EXTRA and PRESENT
 SENT_AT = _Word(14)  # cycle in which it entered the load-store queue
 READY_AT = _Word(15)  # cycle in which its operands are present

@@ -15,7 +15,7 @@ STOP = _Word(1)  # what it waits at: GOING or one of AT_...
 FETCHED = _Word(2)  # first cycle in which its head may issue
 CAUSE = Column[WarpRow, Cause](3)  # cause of its current cycles in the stall account
 SINCE = _Word(4)  # first cycle that is not accounted yet
-PRESENT = _Word(5)  # 0 if the slot holds no warp; HERE, or WAITING if a design was told that the warp waits
+PRESENT = _Word(5)  # 0 if the slot holds no warp; HERE | WAITING, if a design was told so | level << REACH_SHIFT
 OWN = _Word(6)  # set that contains only its position
 TURN_ROW = Column[WarpRow, SchedulerRow](7)  # its scheduler
 BLOCK_END = _Word(8)  # end of its current basic block
@@ -56,5 +56,6 @@ latency.
 """
 SLOW_SET, LONG_SET = 1, 6
 
-HERE, WAITING = 1, 2
+HERE, WAITING, REACH_SHIFT = 1, 2, 2
+"""PRESENT; its level is that of memory that the warp got its last result from, in a run that asks."""
 GOING, AT_BARRIER, AT_FENCE, AT_TOKEN = range(4)

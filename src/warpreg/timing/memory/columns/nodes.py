@@ -23,6 +23,7 @@ ROW = _Word(10)  # DRAM row of a burst
 FREE_FROM = _Word(11)  # first cycle in which a packet may move or an answer is available
 KEY = _Word(12)  # sort key of its event
 ASKED_BY = _Word(13)  # transaction that a request was made for, or NONE
+LEVEL = _Word(14)  # level of memory that answers, in a run that asks
 COUNT = 16  # a multiple or a fraction of a cache line of the host
 
 ARRIVE, FILLED, REPLY, DELIVER, LEAVE = range(5)

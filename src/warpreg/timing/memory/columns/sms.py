@@ -21,4 +21,5 @@ CHOSEN_BY = _Word(8)  # queue that it serves next
 GIVEN_BACK = _Word(9)  # tickets pushed to its heap
 FIRST_ANSWER = _Word(10)  # first of the answers on their way to it, NONE if there are none
 LAST_ANSWER = _Word(11)
+LEVEL = _Word(12)  # level of memory that has answered its last ticket, in a run that asks
 COUNT = 16  # a multiple or a fraction of a cache line of the host
