@@ -12,6 +12,8 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings
+from tests.replay.paths import Recorded
+from tests.replay.schedules import Scheduling
 from tests.timing.assembly import one_warp, warps
 from tests.timing.both_cores import agreed, fast, machine_with_memory
 from tests.timing.documented import documented
@@ -23,6 +25,8 @@ from tests.timing.test_miniatures import accesses, events, load_of, miniature
 from tests.timing.vocabulary import timed
 
 from warpreg.designs import Design, DesignError, load
+from warpreg.jit.options import Mode
+from warpreg.replay import replay
 from warpreg.timing.core.access_record import IRREGULAR
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch import engine
@@ -101,9 +105,9 @@ def quick(launched: Launched, design: Design, **parameters: int) -> None:
     fast(launched, machine_with_memory(PLAIN, 20, 1), 1, 8, "interpreted", False, design, **parameters)
 
 
-def hand(folder: Path, text: str, checked: bool = False, lanes: bool = True) -> Design:
+def hand(folder: Path, text: str, checked: bool = False, lanes: bool = True, order: str = "sm") -> Design:
     file = folder / "hand.py"
-    declaration = f'DESIGN = Declaration(slot="mapping", order="sm", lanes={lanes}, source="assumed: a test")\n'
+    declaration = f'DESIGN = Declaration(slot="mapping", order="{order}", lanes={lanes}, source="assumed: a test")\n'
     file.write_text(f"from warpreg.designs.interface import *\n{declaration}{dedent(text)}", encoding="utf-8")
     return load(file, checked=checked)
 
@@ -179,6 +183,27 @@ def test_a_result_goes_elsewhere_when_it_is_produced(tmp_path: Path) -> None:
         run = agreed(one_warp(USE, load_of(0)), BANKED, design=design)
         assert (run.bank(1).writes("R1").cycles, len(run.bank(3).writes("R1").cycles)) == ([], 1)
         assert accesses(run)[0][1] == 2
+
+
+def test_what_a_level_above_has_taken_is_not_taken_back() -> None:
+    """Behind a cache of the last result, which takes the loads and the moves, the mapping takes back nothing."""
+    design = miniature("last_result", "waiting_loads")
+    assert design.declaration.lanes
+    run = agreed(warps(USE, [(load_of(0),)], [(load_of(0),)]), BANKED, design=design)
+    assert events(run, design)["held"] == 1
+    assert dict(zip(design.levels, accesses(run), strict=True))["LAST"][1] == 4
+
+
+@pytest.mark.parametrize("mode", ["interpreted", pytest.param("compiled", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("is_scheduled", [False, True])
+def test_a_replay_takes_back_too(tmp_path: Path, mode: Mode, is_scheduled: bool) -> None:
+    """Of the two results, that of the load stays."""
+    text = TWICE.format(statement="if program.result[operand] != 1: nowhere(plan, operand)")
+    design, kernel = hand(tmp_path, text, lanes=False, order="warp"), one_warp(USE, load_of(0)).kernel
+    path = Recorded().thread_block().warp(0).visits(0)
+    schedule = Scheduling().start(0).active(0).issue(0, 1).arrive(0, 0).issue(0, 1).end(0).of(kernel, path)
+    found = replay(path, kernel, design, mode=mode, schedule=schedule if is_scheduled else None)
+    assert found.writes("MRF") == 1
 
 
 @pytest.mark.parametrize(

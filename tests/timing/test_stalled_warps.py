@@ -18,7 +18,7 @@ from tests.timing.both_cores import agreed, fast, machine_with_memory
 from tests.timing.random_runs import Case, cases
 from tests.timing.reference.instruction import Access
 from tests.timing.reference.machine import Banks, Pipe, Sm, TwoLevel
-from tests.timing.test_miniatures import events, load_of, miniature
+from tests.timing.test_miniatures import FOLDER, events, load_of, miniature
 from tests.timing.vocabulary import Timed
 
 from warpreg.designs import Design, DesignError, load
@@ -27,7 +27,7 @@ DROWSY = miniature("drowsy")
 PLAIN = Sm(slots=4)
 USE = "ld.global.u32 R1, [R4.64]\nmov.b32 R2, R1"
 LOGGING = """
-DESIGN = Declaration(slot="policy", order="sm", events=("stalls", "at", "resumes", "until", "pcs"), source="a test")
+DESIGN = Declaration(slot="policy", order="sm", events=("begins", "at", "resumes", "until", "pcs"), source="a test")
 @hook
 def stalled(state, program, warp, pc, plan):
     count(plan, 0)
@@ -49,7 +49,7 @@ def hand(folder: Path, text: str, checked: bool = True) -> Design:
 def waits(run: Timed, design: Design) -> tuple[int, int, int, int]:
     """How often warps begin to wait and in which cycles, and how often they go on; cycles are summed."""
     found = events(run, design)
-    return found["stalls"], found["at"], found["resumes"], found["until"]
+    return found["begins"], found["at"], found["resumes"], found["until"]
 
 
 STORE = "st.global.u32 [R4.64], R1"
@@ -123,6 +123,13 @@ def test_a_refused_warp_leaves_the_active_set(tmp_path: Path) -> None:
     run = agreed(warps("mov.b32 R1, 1\nmov.b32 R2, 1", [()], [()]), sm, design=design)
     run.warp(0).issues().at(1, 22)
     run.warp(1).issues("mov.b32 R1").at(4)
+
+
+def test_all_designs_of_a_composition_are_told(tmp_path: Path) -> None:
+    hand(tmp_path, LOGGING)
+    design = load(f"{FOLDER / 'drowsy.py'}+{tmp_path / 'hand.py'}")
+    run = agreed(one_warp(USE, load_of(0)), PLAIN, design=design)
+    assert events(run, design) == {"stalls": 1, "begins": 1, "at": 2, "resumes": 1, "until": 22, "pcs": 1}
 
 
 def test_cycles_of_a_refusal_cost_nothing() -> None:
