@@ -13,6 +13,7 @@ import pytest
 from warpreg.cli import main
 
 SAXPY = Path(__file__).parent / "data" / "saxpy.ptx"
+LOOP_EXITS = Path(__file__).parents[2] / "examples" / "loop_exits.py"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_design.py"
 LAUNCH = ["--grid", "4", "--block", "256"]
 ARGUMENTS = ["--arg", "f32:2", "--arg", "buffer:f32:1000:arange", "--arg", "buffer:f32:1000:ones", "--arg", "s32:1000"]
@@ -208,6 +209,20 @@ def test_explain_tells_places_and_reasons(capsys: Output) -> None:
     (first, *_), *_ = (block["instructions"] for block in kernel["blocks"])
     assert first["text"] == "mov.u32 R0, %ctaid.x"
     assert first["design"].startswith("R0 to ORF 1 [strand: the kernel begins, R0 in ORF 1: saves ")
+
+
+def test_explain_shows_code_that_a_design_adds(capsys: Output) -> None:
+    (kernel,) = as_json(capsys, "explain", "matrix-mul", "--design", str(LOOP_EXITS))
+    added = kernel["blocks"][-1]
+    assert (added["label"], added["successors"]) == ("EDGE_4_5", [5])
+    assert [one["text"] for one in added["instructions"]] == ["pmevent 0"]
+
+
+def test_compare_says_what_a_design_adds(capsys: Output) -> None:
+    """Each of the 32 warps leaves its only loop once."""
+    *_, row = as_json(capsys, "compare", "spmv", "--size", "tiny", "--designs", str(LOOP_EXITS))
+    assert list(row["added_instructions"].values()) == [1]
+    assert row["added_warp_instructions"] == row["events"]["exits"] == 32
 
 
 def test_explain_sets_parameters_of_a_design(capsys: Output) -> None:

@@ -94,3 +94,19 @@ def test_placements_are_made_wrong(capsys: Output) -> None:
 def test_corruptions_are_of_a_design(capsys: Output) -> None:
     assert main(["verify", "vector-add", "--corruptions", "4"]) == 2
     assert "--corruptions requires --design" in capsys.readouterr().err
+
+
+def test_code_that_a_design_adds_is_executed(capsys: Output, tmp_path: Path) -> None:
+    """Marks at the exits of loops change nothing; an addition to R0 there does."""
+    marks = Path(__file__).parents[2] / "examples" / "loop_exits.py"
+    assert main(["verify", "matrix-mul", "--design", str(marks), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["passed"] == 1
+    wrong = tmp_path / "wrong.py"
+    changed = marks.read_text(encoding="utf-8").replace(
+        'Instruction("pmevent", (), (Immediate(0),))',
+        'Instruction("mov", ("b32",), (Register("R4", B32, 4), Immediate(7)))',
+    )
+    imports = "from warpreg.ir.operands import Register\nfrom warpreg.ir.types import B32\n"
+    wrong.write_text(changed.replace("import numpy as np\n", f"import numpy as np\n{imports}"), encoding="utf-8")
+    assert main(["verify", "matrix-mul", "--design", str(wrong), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["failed"] == 1

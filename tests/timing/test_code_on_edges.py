@@ -80,5 +80,5 @@ def test_a_replay_visits_the_code_on_edges() -> None:
         counts = replay(path, plain.kernel, design, mode="interpreted")
         assert counts.events["exits"] == 32
         assert counts.warp_instructions == plain.warp_instructions + 32
-        assert (dict(counts.added), counts.added_warp_instructions) == ({plain.kernel.name: 1}, 32)
+        assert (dict(counts.added_instructions), counts.added_warp_instructions) == ({plain.kernel.name: 1}, 32)
         assert together(counts, counts).as_dict()["added_warp_instructions"] == 64

@@ -65,6 +65,7 @@ def command(
         _print_passes(module, names, options, wanted, verify_each, as_json)
         return
     compiled = [codegen.translate(module, name, options, verify_each=verify_each) for name in names]
+    compiled = [_rewritten(one, design_name, values) for one in compiled]
     notes = [_notes(one, design_name, values) for one in compiled]
     if as_json:
         output.print_json(
@@ -116,6 +117,16 @@ def _values(design_name: str | None, settings: Sequence[str]) -> Mapping[str, Va
     if settings and design_name is None:
         raise click.UsageError(f"--set {settings[0]} requires --design")
     return one_value(design_name, settings) if design_name is not None else {}
+
+
+def _rewritten(kernel: Kernel, design_name: str | None, values: Mapping[str, Value]) -> Kernel:
+    """The code that runs under the design."""
+    if design_name is None:
+        return kernel
+    from warpreg.designs import load
+
+    design = load(design_name, checked=False)
+    return design.rewrite(kernel, design.configure(**values))
 
 
 def _notes(kernel: Kernel, design_name: str | None, values: Mapping[str, Value]) -> dict[int, str]:

@@ -36,7 +36,7 @@ class Counts:
     that these accesses left out; None if all are whole.  ``main``: the levels
     that together are the main register file.
 
-    ``added``: by kernel, how many instructions the design has added to its code; ``added_warp_instructions``: how many
+    ``added_instructions``: by kernel, how many the design has added to its code; ``added_warp_instructions``: how many
     of ``warp_instructions`` are those.  A paper that counts only the instructions of the kernel leaves them out.
     """
 
@@ -49,7 +49,7 @@ class Counts:
     warp_instructions: int
     spared: NDArray[np.int64] | None = None
     slices: int = 1
-    added: Mapping[str, int] = field(default_factory=dict)
+    added_instructions: Mapping[str, int] = field(default_factory=dict)
     added_warp_instructions: int = 0
     main: tuple[str, ...] = ("MRF",)
 
@@ -124,11 +124,13 @@ class Counts:
             **({"amounts": amounts} if amounts else {}),
             "moves": {f"{i.source.level}>{i.target.level}": i.count for i in items if isinstance(i, Move)},
             "events": dict(self.events),
-            **(
-                {"added": dict(self.added), "added_warp_instructions": self.added_warp_instructions}
-                if self.added
-                else {}
-            ),
+            **(self._added() if self.added_instructions else {}),
+        }
+
+    def _added(self) -> dict[str, Any]:
+        return {
+            "added_instructions": dict(self.added_instructions),
+            "added_warp_instructions": self.added_warp_instructions,
         }
 
     def _total(self, level: str | None, action: int, moves: NDArray[np.int64] | None) -> int:
@@ -151,14 +153,15 @@ def together(first: Counts, second: Counts) -> Counts:
         moves=first.moves + second.moves,
         events={name: count + second.events[name] for name, count in first.events.items()},
         warp_instructions=first.warp_instructions + second.warp_instructions,
-        added={**first.added, **second.added},
+        added_instructions={**first.added_instructions, **second.added_instructions},
         added_warp_instructions=first.added_warp_instructions + second.added_warp_instructions,
     )
 
 
 def added_code(recorded: Kernel, running: Kernel, visits: NDArray[np.int64]) -> tuple[dict[str, int], int]:
-    """``added`` and ``added_warp_instructions`` of `Counts`: of the kernel ``running`` that a design has made of the
-    ``recorded`` one, whose blocks were visited so often.
+    """``added_instructions`` and ``added_warp_instructions`` of `Counts`.
+
+    A design has made the kernel ``running``, whose blocks were visited so often, of the ``recorded`` one.
     """
     if running is recorded:
         return {}, 0

@@ -115,7 +115,7 @@ def replay_launches(
         warp_instructions=warp_instructions(counters, program),
         spared=counters.spared,
         slices=slices,
-        added=added,
+        added_instructions=added,
         added_warp_instructions=added_warp_instructions,
         main=chosen.declaration.main,
     )

@@ -87,13 +87,23 @@ class Reference:
 def placing(design: Design, **parameters: Any) -> Place:
     """The placement function of a design.  Raises the errors of wrong parameters."""
     values = design.configure(**parameters)
-    return lambda kernel: design.compile(program_table(kernel), values, kernel)
+
+    def place(kernel: Kernel) -> Program:
+        code = _code(design, values, kernel)
+        return design.compile(program_table(code), values, code)
+
+    return place
 
 
 def checking(design: Design, **parameters: Any) -> Check:
     """What verifies programs that a design has placed.  Raises the errors of wrong parameters."""
     values = design.configure(**parameters)
-    return lambda kernel, program: design.checked(program, values, kernel)
+    return lambda kernel, program: design.checked(program, values, _code(design, values, kernel))
+
+
+def _code(design: Design, values: Any, kernel: Kernel) -> Kernel:
+    """What a design without a function ``checked`` runs: the rewritten kernel."""
+    return kernel if hasattr(design.module, "checked") else design.rewrite(kernel, values)
 
 
 def check_placement(name: str, size: str, design: str, seed: int = 0, **parameters: Any) -> Reference:
@@ -105,12 +115,16 @@ def check_placement(name: str, size: str, design: str, seed: int = 0, **paramete
 
 
 def places_operands(design: str, kernels: Iterable[Kernel]) -> bool:
-    """Whether the compile step of a design decides anything that the checking executor executes."""
+    """Whether a design decides anything before the run that the checking executor executes."""
     chosen = load(design, checked=False)
     values = chosen.configure()
     if hasattr(chosen.module, "checked"):
         return True
-    return any(_differs(chosen.compile(program_table(one), values, one), program_table(one)) for one in kernels)
+    return any(
+        chosen.rewrite(one, values) is not one
+        or _differs(chosen.compile(program_table(one), values, one), program_table(one))
+        for one in kernels
+    )
 
 
 def _differs(placed: Program, plain: Program) -> bool:

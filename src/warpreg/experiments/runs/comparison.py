@@ -119,6 +119,8 @@ def row(
         events=use.events,
         resources=use.resources or {},
         main=choice.design.declaration.main,
+        added_instructions={name: more for counts in found.counts for name, more in counts.added_instructions.items()},
+        added_warp_instructions=sum(counts.added_warp_instructions for counts in found.counts),
     )
 
 

@@ -115,7 +115,8 @@ class Row:
     ``defaults`` are the default values of the design's parameters, if known; ``timing`` is None if the run was not
     timed.  ``parts`` are the levels and what the design adds to them; ``plain_leakage_pj`` is that of the plain MRF
     over its own cycles, None if those are not known.  ``events`` are the design's own counters, ``resources`` its own
-    quantities, each summed over the cycles of the run and its SMs.
+    quantities, each summed over the cycles of the run and its SMs.  ``added_instructions`` by kernel: those that the
+    design has added to the code, and in total how many of them were executed.
     """
 
     workload: str
@@ -133,6 +134,8 @@ class Row:
     events: Mapping[str, int] = field(default_factory=dict)
     resources: Mapping[str, int] = field(default_factory=dict)
     main: tuple[str, ...] = ("MRF",)
+    added_instructions: Mapping[str, int] = field(default_factory=dict)
+    added_warp_instructions: int = 0
 
     @property
     def label(self) -> str:
@@ -246,8 +249,11 @@ class Row:
         return flat | {"provenance": self.provenance.as_dict()}
 
     def _parts_as_dict(self) -> dict[str, Any]:
-        """Entries of what there is: added hardware, leakage, events and resources."""
+        """Entries of what there is: added code and hardware, leakage, events and resources."""
         flat: dict[str, Any] = {}
+        if self.added_instructions:
+            flat["added_instructions"] = dict(self.added_instructions)
+            flat["added_warp_instructions"] = self.added_warp_instructions
         if len(self.parts) > 1:
             flat |= {"added_bytes": self.added_bytes, "added_mm2": self.added_mm2}
         if self.added:

@@ -58,7 +58,7 @@ def counts_of(design: Design, parameters: Any, outside: Outside, visits: Visits)
         warp_instructions=int(visits.visits @ np.diff(program.first_pc)),
         spared=outside.plan.spared.reshape(-1, 2, 2).copy(),
         slices=outside.behaviour.banks.slices,
-        added=added,
+        added_instructions=added,
         added_warp_instructions=added_warp_instructions,
         main=design.declaration.main,
     )

@@ -139,7 +139,7 @@ class TimingResult:
             "cycles": self.cycles,
             "warp_instructions": self.warp_instructions,
             "ipc": self.ipc,
-            **({"ipc_of_kernel": self.ipc_of_kernel} if self.counts.added else {}),
+            **({"ipc_of_kernel": self.ipc_of_kernel} if self.counts.added_instructions else {}),
             "ipc_per_sm": self.ipc_per_sm,
             "ipc_by_sm": self.ipc_by_sm.tolist(),
             "occupancy": self.occupancy,
