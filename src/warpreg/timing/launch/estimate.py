@@ -159,15 +159,18 @@ def estimate(
     scale = part.chip.sms / described.chip.sms
     pieces = [_Sampled(launch, part, chosen, registers, mode).of(sample, scale) for launch in launches]
     sampled = [piece for piece in pieces if piece.windows]
+    timed_part = joined([result for piece in pieces for result in piece.results])
+    own = timed_part.kernel_instructions
+    growth = timed_part.warp_instructions / own if own else 1.0
     freedom = min((piece.windows for piece in sampled if piece.windows > 1), default=2) - 1
     return Estimate(
         cycles=math.fsum(piece.cycles for piece in pieces),
         margin=student(freedom) * math.sqrt(math.fsum(piece.variance for piece in pieces))
         + math.fsum(piece.drift for piece in pieces),
-        warp_instructions=sum(int(launch.warp_instructions) for launch in launches),
+        warp_instructions=round(growth * sum(int(launch.warp_instructions) for launch in launches)),
         windows=sum(piece.windows for piece in pieces),
         whole_launches=len(pieces) - len(sampled),
-        timed=joined([result for piece in pieces for result in piece.results]),
+        timed=timed_part,
     )
 
 
@@ -232,7 +235,7 @@ class _Sampled:
         cycles, instructions = [piece.cycles for piece in pieces], [piece.instructions for piece in pieces]
         first = self._timed(Window(front))
         begin = float(np.mean([piece.results[0].cycles for piece in pieces]))
-        begun = float(np.mean([piece.results[0].warp_instructions for piece in pieces]))
+        begun = float(np.mean([piece.results[0].kernel_instructions for piece in pieces]))
         rest = self.launch.warp_instructions * scale - begun
         population = (blocks - front) // size if scale == 1 else None
         ratio, variance = ratio_of(cycles, instructions, population)
@@ -249,7 +252,7 @@ class _Sampled:
     def _behind(self, front: int, size: int, place: int) -> _Added:
         """Cycles that thread blocks from ``place`` on add after the ``front`` thread blocks before them."""
         both, before = self._timed(Window(front + size, place - front)), self._timed(Window(front, place - front))
-        added = both.cycles - before.cycles, both.warp_instructions - before.warp_instructions
+        added = both.cycles - before.cycles, both.kernel_instructions - before.kernel_instructions
         return _Added(*added, (before, both))
 
     def _timed(self, window: Window | None) -> TimingResult:

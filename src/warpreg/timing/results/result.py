@@ -77,9 +77,14 @@ class TimingResult:
         return self.warp_instructions / self.cycles if self.cycles else 0.0
 
     @property
+    def kernel_instructions(self) -> int:
+        """Warp-instructions without those that the design has added to the kernel."""
+        return self.warp_instructions - self.counts.added_warp_instructions
+
+    @property
     def ipc_of_kernel(self) -> float:
-        """The same without the instructions that the design has added to the kernel."""
-        return (self.warp_instructions - self.counts.added_warp_instructions) / self.cycles if self.cycles else 0.0
+        """These per cycle of all SMs together."""
+        return self.kernel_instructions / self.cycles if self.cycles else 0.0
 
     @property
     def ipc_per_sm(self) -> float:
