@@ -9,9 +9,12 @@ import pytest
 from tests.designs.kernels import kernel, op, r
 from tests.replay.paths import one_warp
 
+from warpreg import gpu
 from warpreg.designs import Design, DesignError, load
 from warpreg.designs.hints.program_table import program_table
+from warpreg.designs.interface import Launch
 from warpreg.designs.interface.plan import blank_plan
+from warpreg.designs.interface.residency import unshared
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay import Counts, replay
@@ -150,8 +153,21 @@ def test_two_designs_that_both_decide(tmp_path: Path) -> None:
 
 
 def test_two_designs_that_both_say_what_a_warp_takes(tmp_path: Path) -> None:
-    message = refusal(tmp_path, f"{LEVELS}\n{RESIDENCY}", f"{POLICY}\n{RESIDENCY}")
-    assert message == "one+other: both one and other define residency, and neither of them uses the other"
+    """One of them may take other registers than the plain register file, which are the kernel's, rounded up."""
+    unshared_ = "from warpreg.designs.interface.residency import unshared"
+    plain = unshared_ + RESIDENCY.replace("Residency(1)", "unshared(machine, program.register_count)")
+    machine, launch, program = gpu.load("gtx480"), Launch(32), program_table(kernel([op("mov.b32", r(1), 1)]))
+    cases = ((RESIDENCY, plain, 1), (plain, RESIDENCY, 1), (plain, plain, unshared(gpu.load("gtx480"), 2).registers))
+    for number, (one, other, expected) in enumerate(cases):
+        first = written(tmp_path, f"one{number}", f"{LEVELS}\n{one}")
+        second = written(tmp_path, f"other{number}", f"{POLICY}\n{other}")
+        design = load(f"{first}+{second}")
+        assert design.room(design.configure(), program, machine, launch).residency.registers == expected
+    first = written(tmp_path, "one", f"{LEVELS}\n{RESIDENCY}")
+    second = written(tmp_path, "other", f"{POLICY}\n{RESIDENCY}")
+    design = load(f"{first}+{second}")
+    with pytest.raises(DesignError, match="both one and other give a warp other registers than the plain register"):
+        design.room(design.configure(), program, machine, launch)
 
 
 def test_two_levels_of_one_name(tmp_path: Path) -> None:

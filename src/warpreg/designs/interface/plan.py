@@ -54,8 +54,11 @@ LANES_AT, LANE_MASK = range(2)
 """Index of ``lane_at``."""
 NOTHING_KEPT, KEEPS, RECALLS = range(3)
 """What `Plan.recall` says of results that two hooks plan."""
-ALONE, FIRST, LATER = range(3)
-"""Position of a design in a composition in which several designs plan operands."""
+ALONE, FIRST, LATER, FIRST_READS = range(4)
+"""Position of a design in a composition in which several designs plan operands; FIRST_READS: FIRST, in ``plan_reads``.
+
+What the first design plans ``nowhere`` has CYCLES and no LEVEL (of results: ELSEWHERE), and later ones leave it alone.
+"""
 VALUE, SINCE, INTEGRAL = range(3)
 """Columns of a resource: its value, the cycle since which it has this value, and the sum over all earlier cycles."""
 
@@ -271,7 +274,7 @@ def read(
     if plan.detailed or plan.turn:
         place = operand - plan.first_source
         before = plan.sources[place, LEVEL] if plan.turn == LATER else UNSET
-        if before > 0:
+        if before > 0 or (plan.turn == LATER and before == UNSET and plan.sources[place, CYCLES] != UNSET):
             return
         if before == 0:
             _take_back(plan, plan.sources[place])
@@ -317,6 +320,8 @@ def write(
             plan.accesses[WRITE * 2 + plan.datapath] -= 1
             if plan.slices > 1:
                 plan.spared[WRITE * 2 + plan.datapath] -= _left_out(plan, plan.results[place, IN_BANKS, SLICES])
+        elif plan.turn == LATER and plan.results[place, ELSEWHERE, CYCLES] != UNSET:
+            return
         where = IN_BANKS if plan.turn == LATER or _is_main(plan, level) or bank >= 0 else ELSEWHERE
         plan.results[place, where, LEVEL] = _level(plan, level)
         _keep(plan.results[place, where], bank, cycles, slices, row)
@@ -328,13 +333,18 @@ def write(
 def nowhere(plan: Plan, operand: int) -> None:
     """The operand that the hook plans is accessed nowhere.
 
-    In ``produced``, this takes back what ``plan_write`` has planned of the result; `write` may then plan it anew.  A
-    later design of a composition takes back writes of the register file only.
+    In a composition, designs that plan it later leave it alone.  In ``produced``, this takes back what ``plan_write``
+    has planned of the result; `write` may then plan it anew.  A later design of a composition takes back writes of the
+    register file only.
     """
     if plan.recall == RECALLS:
         place = operand - plan.first_result
         _take_back_result(plan, plan.results[place, IN_BANKS])
         _take_back_result(plan, plan.results[place, ELSEWHERE])
+    if plan.turn == FIRST:
+        plan.results[operand - plan.first_result, ELSEWHERE, CYCLES] = 0
+    elif plan.turn == FIRST_READS:
+        plan.sources[operand - plan.first_source, CYCLES] = 0
 
 
 def move(plan: Plan, source: int, target: int, register: int = UNSET, warp: int = UNSET, amount: int = 1) -> None:

@@ -16,7 +16,7 @@ from warpreg.designs.interface.declaration import SLOTS
 from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.loading.design import MOST_TABLES, Design
 
-DECIDING = ("residency", "banks", "collectors")
+DECIDING = ("banks", "collectors")
 """Functions of a design file of which only one decides."""
 
 
@@ -72,6 +72,11 @@ def deciders(parts: Sequence[Design]) -> dict[str, Design]:
         if defining:
             found[name] = max(defining, key=lambda part: sum(uses(part, other, parts) for other in defining))
     return found
+
+
+def rivals(designs: Sequence[Design], parts: Sequence[Design]) -> list[Design]:
+    """Those of some designs that no other one of them uses."""
+    return [one for one in designs if not any(uses(other, one, parts) for other in designs)]
 
 
 def uses(part: Design, other: Design, parts: Sequence[Design]) -> bool:

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from warpreg.designs.interface.hooks import HOOKS, combined
-from warpreg.designs.interface.plan import ALONE, FIRST, LATER, Plan, forget, plan_of_part
+from warpreg.designs.interface.plan import ALONE, FIRST, FIRST_READS, LATER, Plan, forget, plan_of_part
 from warpreg.designs.interface.program import Program
 from warpreg.jit.natives import Function
 from warpreg.jit.records import by_reference, replacing
@@ -106,7 +106,8 @@ def _planning(name: str, planning: Sequence[Part], parts: Sequence[Part]) -> Fun
 
     The first hook of an instruction finds nothing planned; ``produced`` goes on where ``plan_write`` has planned.
     """
-    turns = [(part, LATER if place else FIRST) for place, part in enumerate(planning)]
+    first = FIRST_READS if name == "plan_reads" else FIRST
+    turns = [(part, LATER if place else first) for place, part in enumerate(planning)]
     calls = [_planning_call(name, part, turn, parts) for part, turn in turns if name in part.hooks]
     if name == "plan_reads":
         calls.insert(0, _forget_sources)

@@ -23,8 +23,8 @@ from warpreg.designs.interface.banks import Banks, Collectors
 from warpreg.designs.interface.declaration import ORDERS, SLOTS, Declaration, field_of
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.program import HINTS, Program
-from warpreg.designs.interface.residency import Launch, Room
-from warpreg.designs.loading.arrangement import Names, arranged, deciders, first_tables, names_of, used_by, uses
+from warpreg.designs.interface.residency import Launch, Room, unshared
+from warpreg.designs.loading.arrangement import Names, arranged, deciders, first_tables, names_of, rivals, used_by, uses
 from warpreg.designs.loading.composed_hooks import Part, composed_hooks, planning_rank
 from warpreg.designs.loading.design import Design, Recorded
 from warpreg.energy.counts import Structure
@@ -55,10 +55,25 @@ class Composition(Design):
         kernel: Kernel | None = None,
         recorded: Recorded | None = None,
     ) -> Room:
-        """The capacity of an SM according to the residency of the design that decides."""
-        part = deciders(self.parts).get("residency", self.parts[0])
-        values = dict(zip(self.parts, self._values(parameters), strict=True))
-        return part.room(values[part], program, machine, launch, kernel, recorded)
+        """The capacity of an SM according to the one design whose residency is not that of the plain register file.
+
+        Raises DesignError for two of them, unless one uses the other.
+        """
+        defining = rivals([part for part in self.parts if hasattr(part.module, "residency")], self.parts)
+        values = dict(self._each(parameters))
+        rooms = {
+            part: part.room(values[part], program, machine, launch, kernel, recorded)
+            for part in defining or self.parts[:1]
+        }
+        plain = unshared(machine, program.register_count)
+        deciding = [part for part, found in rooms.items() if found.residency != plain] or list(rooms)[:1]
+        if len(deciding) > 1:
+            both = " and ".join(part.name for part in deciding[:2])
+            raise DesignError(
+                f"{self.name}: both {both} give a warp other registers than the plain register file does, and neither "
+                "of them uses the other"
+            )
+        return rooms[deciding[0]]
 
     def rewrite(
         self, kernel: Kernel, parameters: Any, room: Room | None = None, recorded: Recorded | None = None
