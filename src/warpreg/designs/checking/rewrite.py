@@ -25,12 +25,12 @@ from warpreg.designs.checking.ranges import ARGUMENTS, DEFAULTS, GUARDS, PLACES,
 from warpreg.designs.checking.sites import Sites
 from warpreg.designs.checking.sources import definition, remade
 from warpreg.designs.errors import DesignError
-from warpreg.designs.interface import loads, plan
+from warpreg.designs.interface import loads, plan_functions
 from warpreg.designs.interface.plan import ARRAYS
 from warpreg.jit.guards import LAST_SHIFT, at, fail, nonzero, only, plain, require, sized
 from warpreg.jit.natives import Function
 
-PLAN_MODULES: Mapping[str, ModuleType] = {one.__name__: one for one in (plan, loads)}
+PLAN_MODULES: Mapping[str, ModuleType] = {one.__name__: one for one in (plan_functions, loads)}
 """Modules of plan functions."""
 INTERNAL = frozenset({*ARRAYS, "detailed", "recall", "turn", "queued", "woken"})
 """Fields of a plan that its functions keep."""

@@ -19,15 +19,8 @@ from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.hooks import hook
 from warpreg.designs.interface.loads import HELD, complete, lane_address, this_load
 from warpreg.designs.interface.parameters import NoParameters, parameter
-from warpreg.designs.interface.plan import (
-    GO,
-    IRREGULAR,
-    PRIVATE,
-    READ,
-    SHARED,
-    UNSET,
-    WRITE,
-    Plan,
+from warpreg.designs.interface.plan import GO, IRREGULAR, PRIVATE, READ, SHARED, UNSET, WRITE, Plan
+from warpreg.designs.interface.plan_functions import (
     after,
     change,
     count,

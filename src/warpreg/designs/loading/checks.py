@@ -13,7 +13,7 @@ from warpreg.designs.interface import Declaration
 from warpreg.designs.interface.declaration import field_of
 from warpreg.designs.interface.hooks import HOOKS, is_hook
 from warpreg.designs.interface.loads import lane_address
-from warpreg.designs.interface.plan import width
+from warpreg.designs.interface.plan_functions import width
 from warpreg.designs.interface.returns import check_returns
 
 FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

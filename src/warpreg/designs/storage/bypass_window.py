@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.interface.plan import Plan, change, count, move, nowhere, read, write
+from warpreg.designs.interface.plan import Plan
+from warpreg.designs.interface.plan_functions import (
+    change,
+    count,
+    move,
+    nowhere,
+    read,
+    write,
+)
 from warpreg.designs.interface.program import Program, operand_rows, result_operands, source_operands
 from warpreg.designs.interface.state import per_warp
 

@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from warpreg.designs.interface.plan import READ, UNSET, Plan, count, extra, move, read, write
+from warpreg.designs.interface.plan import READ, UNSET, Plan
+from warpreg.designs.interface.plan_functions import (
+    count,
+    extra,
+    move,
+    read,
+    write,
+)
 from warpreg.designs.interface.program import Program
 from warpreg.designs.storage.entry_order import IN_ORDER, make_oldest, make_youngest, next_older, oldest
 

@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any, cast
 
 from warpreg.designs.checking import words
-from warpreg.designs.interface import plan as functions
+from warpreg.designs.interface import plan_functions as functions
 from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.interface.plan import UNSET, WRITE
 from warpreg.designs.interface.program import Program, result_operands, source_operands
