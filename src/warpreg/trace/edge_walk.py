@@ -161,22 +161,37 @@ def read_visits(words: Words, visits: Visits, warps: Warps, blocks: int) -> int:
 
 
 def link(count: int, flow: Flow, visits: Visits, warps: Warps) -> None:
-    """Find which way the lanes of each visit went: the next block that each of them visits."""
+    """Find which way the lanes of each visit went: the next block that each of them visits.
+
+    ``warps.block`` is the visit of the warp before; ``warps.last`` is the last visit of a lane that is not in that one.
+    """
+    warps.block[:] = NONE
     warps.last[:] = NONE
     for at in range(count):
         block = visits.block[at]
         if block == NONE:
+            warps.block[:] = NONE
             warps.last[:] = NONE
             continue
-        warp = visits.warp[at]
-        for lane in range(LANES):
-            if visits.mask[at] >> lane & 1:
-                before = warps.last[warp, lane]
-                if before != NONE:
-                    visits.went[before] |= 1 << lane
-                    if flow.old_first[visits.block[before]] == block:
-                        visits.taken[before] |= 1 << lane
-                warps.last[warp, lane] = at
+        warp, mask = visits.warp[at], visits.mask[at]
+        before = warps.block[warp]
+        there = visits.mask[before] if before != NONE else 0
+        if there & mask:
+            note_way(flow, visits, before, there & mask, block)
+        if there != mask:
+            for lane in range(LANES):
+                if mask & ~there & 1 << lane and warps.last[warp, lane] != NONE:
+                    note_way(flow, visits, warps.last[warp, lane], 1 << lane, block)
+                elif there & ~mask & 1 << lane:
+                    warps.last[warp, lane] = before
+        warps.block[warp] = at
+
+
+def note_way(flow: Flow, visits: Visits, at: int, lanes: int, block: int) -> None:
+    """Lanes of a visit go on to a block."""
+    visits.went[at] |= lanes
+    if flow.old_first[visits.block[at]] == block:
+        visits.taken[at] |= lanes
 
 
 def begin_thread_block(warps: Warps, progress: Longs) -> None:
