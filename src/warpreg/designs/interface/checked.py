@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from warpreg.ir.kernel import Kernel
 
 if TYPE_CHECKING:
-    from warpreg.simt.block.window_taints import Tracked
+    from warpreg.simt.block.tracked import Tracked
 
 
 class WrongRead(Protocol):
@@ -30,3 +30,14 @@ class Checked:
     kernel: Kernel
     taints: Tracked
     findings: Callable[[], Sequence[WrongRead]]
+
+
+class Corruption(Protocol):
+    """A seeded error in what a compile step decided."""
+
+    @property
+    def kind(self) -> str: ...
+
+    def checked(self) -> Checked:
+        """What verifies the wrong version; verification has to fail."""
+        ...

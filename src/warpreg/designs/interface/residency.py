@@ -53,7 +53,8 @@ class Room:
     ``blocks`` and ``warps``: most resident at a time; ``limiter``: what prevents a further block, as in
     :class:`warpreg.gpu.Occupancy`, or ``"register pool"`` if the registers outside the pool are too few and all of them
     would not be; ``slots``: warp slots; ``schedulers``; ``registers``: all warp-registers of the register file;
-    ``pool``: those that no resident warp or group owns; ``banks`` of the file.
+    ``pool``: those that no resident warp or group owns; ``banks`` of the file;
+    ``private_banks``: each scheduler has its own.
     """
 
     residency: Residency
@@ -64,6 +65,7 @@ class Room:
     schedulers: int
     registers: int
     banks: int
+    private_banks: bool = False
 
     @property
     def occupancy(self) -> float:
@@ -108,6 +110,7 @@ def room(machine: Machine, residency: Residency, launch: Launch, registers: int)
         schedulers=machine.schedulers.count,
         registers=machine.warp_registers,
         banks=machine.register_file.banks,
+        private_banks=machine.register_file.private_banks,
     )
 
 

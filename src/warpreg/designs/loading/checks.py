@@ -28,6 +28,7 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "hardware": (("parameters",), ("machine",)),
     "explain": (("program", "parameters", "kernel"), ("analysis",)),
     "checked": (("program", "parameters", "kernel"), ()),
+    "corruptions": (("kernel", "parameters", "visits"), ()),
 }
 """The plain functions of a design: required parameters, then optional ones."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.kernel_analysis import Analysis, Frequencies
@@ -20,7 +21,7 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface import Declaration
 from warpreg.designs.interface.banks import Banks, Collectors
-from warpreg.designs.interface.checked import Checked
+from warpreg.designs.interface.checked import Checked, Corruption
 from warpreg.designs.interface.declaration import field_of
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.own_hints import own_hints
@@ -181,6 +182,11 @@ class Design:
 
         changed = expanded(kernel, program, self.levels)
         return Checked(changed.kernel, changed.taints, lambda: findings(kernel, program))
+
+    def corruptions(self, kernel: Kernel, parameters: Any, visits: NDArray[np.int64]) -> Sequence[Corruption] | None:
+        """Seeded errors in what ``checked`` verifies, in blocks with ``visits``; None if the design has none."""
+        found: Sequence[Corruption] | None = self._call("corruptions", (kernel, parameters, visits), {}, None)
+        return found
 
     def initial_state(
         self,

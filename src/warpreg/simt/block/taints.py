@@ -77,7 +77,8 @@ class Taints:
     def described(self, number: int) -> str:
         """The read of an error record, packed by `packed_read`."""
         place, register = number >> 16, number & 0xFFFF
-        return f"R{register} from {self.places[place - 1] if place else 'the register file'}, which need not hold it"
+        name = self.places[place - 1] if place else "the register file"
+        return f"reads R{register} from {name}, which need not hold it"
 
     def at(self, pc: int, values: BlockValues, offset: int) -> TaintCode | None:
         """What emits the event at a pc, if there is one."""

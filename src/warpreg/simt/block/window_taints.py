@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from warpreg.simt.block.block_values import BlockValues
-from warpreg.simt.block.taints import Taints
 from warpreg.simt.llvm.emitter import I32, I64, Value
 
 TOUCHED, HELD, LACKING = 0, 4, 8
@@ -60,16 +59,12 @@ class WindowTaints:
 
     def described(self, number: int) -> str:
         """The read of an error record."""
-        return f"R{number}, which has left the window"
+        return f"reads R{number}, which has left the window"
 
     def at(self, pc: int, values: BlockValues, offset: int) -> WindowTaintCode | None:
         """What emits the event at a pc, if there is one."""
         event = self.events.get(pc)
         return WindowTaintCode(values, self, offset, event) if event else None
-
-
-Tracked = Taints | WindowTaints
-"""What a checked run tracks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SITE_BYTES, Fault, Slot, set_slot, slot
 from warpreg.simt.block.register_storage import CARRY_CELL, Cell, Storage
 from warpreg.simt.block.sites import Sites
+from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.block.widths import Widths
-from warpreg.simt.block.window_taints import Tracked
 from warpreg.simt.lanes import instructions
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of

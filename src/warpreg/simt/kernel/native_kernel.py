@@ -15,7 +15,7 @@ from warpreg.simt.llvm import object_code
 
 if TYPE_CHECKING:
     from warpreg.simt.block.sites import NativeOperation
-    from warpreg.simt.block.window_taints import Tracked
+    from warpreg.simt.block.tracked import Tracked
 
 STACK_ENTRIES = 256
 """Depth of a warp's reconvergence stack; deeper nesting of divergent regions is a fault."""

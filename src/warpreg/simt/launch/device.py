@@ -29,7 +29,7 @@ from warpreg.simt.texture.arrays import Address, Filter, Kind, Layout, Read, Sam
 from warpreg.simt.texture.objects import Sampler, Surface, Texture, TextureTable
 
 if TYPE_CHECKING:
-    from warpreg.simt.block.window_taints import Tracked
+    from warpreg.simt.block.tracked import Tracked
 
 AS_COMPILED = CompileOptions()
 NOTHING = Record()

@@ -71,8 +71,7 @@ class Report:
             return DeadlockError(f"{where}: deadlock: the mbarrier's phase is never completed")
         address = int(self.launch[Slot.FAULT_ADDRESS])
         if fault is Fault.TAINTED and self.native.image.taints:
-            read = self.native.image.taints.described(address)
-            return TaintFault(f"{where}: reads {read}")
+            return TaintFault(f"{where}: {self.native.image.taints.described(address)}")
         if fault in TEXTURE_FAULTS:
             return TextureFault(f"{where}: {self._expected(instruction)}, found {self.textures.described(address)}")
         if fault is Fault.OUTSIDE_SURFACE:

@@ -1,0 +1,173 @@
+"""What the parameters of a design make of a kernel: the size of its extended set, and its code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from warpreg.analysis.kernel_analysis import Analysis
+from warpreg.designs.errors import DesignError
+from warpreg.designs.hints.program_table import program_table
+from warpreg.designs.interface import Launch, Program, parameter
+from warpreg.designs.interface.residency import Residency, Room, room
+from warpreg.designs.sharing.division import Division, divided
+from warpreg.designs.sharing.sizes import EXAMPLE, WORDING, Size, candidates, chosen, rounded, sized
+from warpreg.designs.sharing.states import DivisionError
+from warpreg.gpu.machine import Machine
+from warpreg.ir.kernel import Kernel
+
+BY_RULE = -1
+
+
+class Options(Protocol):
+    """The parameters that decide about the extended set."""
+
+    @property
+    def enabled(self) -> bool: ...
+    @property
+    def extended(self) -> int: ...
+    @property
+    def tie(self) -> str: ...
+    @property
+    def gap(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Registers of the base set, and of base set and section together."""
+
+    base: int
+    total: int
+
+    @property
+    def extended(self) -> int:
+        return self.total - self.base
+
+
+def enabled_parameter() -> Any:
+    """The parameter ``enabled``."""
+    return parameter(True, source="assumed: off, the plain register file")
+
+
+def extended_parameter() -> Any:
+    """The parameter ``extended``."""
+    return parameter(
+        BY_RULE,
+        unit="registers",
+        low=BY_RULE,
+        high=128,
+        source="regmutex §4.3.1: -1, by the rule; §4.4.4 sets 2 to 12; 0: none",
+    )
+
+
+def tie_parameter() -> Any:
+    """The parameter ``tie``."""
+    return parameter(
+        EXAMPLE,
+        choices=(EXAMPLE, WORDING),
+        source="regmutex §4.3.1: of candidates of equal occupancy, as in its example, or as it is worded",
+    )
+
+
+def gap_parameter() -> Any:
+    """The parameter ``gap``."""
+    return parameter(
+        0,
+        unit="instructions",
+        low=0,
+        high=64,
+        source="regmutex §4.3: released immediately after each segment; above 0, sections are kept over shorter gaps",
+    )
+
+
+def size_of(parameters: Options, program: Program, machine: Machine, launch: Launch, analysis: Analysis) -> Size | None:
+    """The division of a launch's kernel; None for a kernel without an extended set.
+
+    Raises DesignError with kernel, value and bound if a size that is given does not work.
+    """
+    kernel, registers = analysis.kernel, program.register_count
+    if not parameters.enabled or parameters.extended == 0:
+        return None
+    named = program_table(kernel).register_count
+    if named > rounded(registers):
+        raise DesignError(f"kernel {kernel.name}: the code names {named} registers, and a thread has {registers}")
+    if parameters.extended != BY_RULE:
+        return _given(parameters, registers, machine, launch, kernel)
+
+    def compiles(size: Size) -> bool:
+        try:
+            divided(kernel, size.base, size.base + size.extended, parameters.gap)
+        except DivisionError:
+            return False
+        return True
+
+    return chosen(machine, launch, registers, compiles, parameters.tie)
+
+
+def _given(parameters: Options, registers: int, machine: Machine, launch: Launch, kernel: Kernel) -> Size:
+    """The size that a parameter sets."""
+    total = rounded(registers)
+    if parameters.extended >= total:
+        raise DesignError(
+            f"kernel {kernel.name}: extended expects fewer than the {total} registers of a thread, found "
+            f"{parameters.extended}"
+        )
+    divided(kernel, total - parameters.extended, total, parameters.gap)
+    found = sized(machine, launch, registers, parameters.extended)
+    if found is None:
+        base = total - parameters.extended
+        alone = room(machine, Residency(base), launch, registers)
+        left = machine.warp_registers - base * -(-launch.block_threads // machine.sm.threads_per_warp)
+        if alone.blocks:
+            raise DesignError(
+                f"kernel {kernel.name}: a section has {parameters.extended} registers, and beside one thread block the "
+                f"pool of {machine.name} has room for {left}"
+            )
+        raise DesignError(
+            f"kernel {kernel.name}: no thread block of base sets of {base} registers fits an SM of {machine.name} "
+            f"({alone.limiter})"
+        )
+    return found
+
+
+def split_of(parameters: Options, kernel: Kernel, place: Room | None, extended: int) -> Split | None:
+    """The registers of the base set and of all, ``extended`` of them in a section by the residency of ``place``; None
+    without an extended set.
+
+    Without a machine, the parameters have to say how many: raises DesignError.
+    """
+    if not parameters.enabled or parameters.extended == 0:
+        return None
+    if place is not None:
+        base = place.residency.registers
+        return Split(base, base + extended) if extended else None
+    if parameters.extended == BY_RULE:
+        raise DesignError(
+            f"kernel {kernel.name}: the size of the extended set depends on machine and launch, which are not given; "
+            "set extended"
+        )
+    total = rounded(kernel.register_demand or kernel.register_count)
+    return Split(total - parameters.extended, total)
+
+
+def code_of(parameters: Options, kernel: Kernel, split: Split | None) -> Kernel:
+    """The compiled kernel; the kernel itself without an extended set."""
+    return kernel if split is None else divided(kernel, split.base, split.total, parameters.gap).kernel
+
+
+def division_to_check(parameters: Options, kernel: Kernel) -> Division:
+    """The code that is verified without a machine: with the largest candidate that compiles if sizes follow the rule.
+
+    Raises DivisionError for a size that is given and does not work.
+    """
+    total = rounded(kernel.register_demand or kernel.register_count)
+    if not parameters.enabled or parameters.extended == 0:
+        return divided(kernel, total, total)
+    if parameters.extended != BY_RULE:
+        return divided(kernel, total - parameters.extended, total, parameters.gap)
+    for extended in reversed(candidates(total)):
+        try:
+            return divided(kernel, total - extended, total, parameters.gap)
+        except DivisionError:
+            continue
+    return divided(kernel, total, total)

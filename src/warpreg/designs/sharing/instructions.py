@@ -1,0 +1,64 @@
+"""The two instructions of RegMutex, and the instructions at which a warp may wait for another one.
+
+Acquire and release are decoded like a barrier (thesis §4.3.2): they have no operands in registers, take an issue slot
+of the control pipe, and the next instruction is fetched after them.  In code they are ``setmaxnreg.inc`` and
+``setmaxnreg.dec``, which PTX has for the same purpose: the warp then has that many registers.  Those of a program have
+a location, inserted ones have none.
+"""
+
+from __future__ import annotations
+
+from warpreg.analysis.loops import loops
+from warpreg.ir.instruction import Instruction
+from warpreg.ir.kernel import BARRIERS, Kernel
+from warpreg.ir.operands import Immediate
+from warpreg.simt.kernel.block_compiler import polls
+
+NOTHING, ACQUIRE, RELEASE = range(3)
+
+
+def acquire(registers: int) -> Instruction:
+    """Wait for a section; then the warp has so many registers."""
+    return Instruction("setmaxnreg", ("inc", "sync", "aligned", "u32"), (Immediate(registers),))
+
+
+def release(registers: int) -> Instruction:
+    """Give the section back; then the warp has so many registers."""
+    return Instruction("setmaxnreg", ("dec", "sync", "aligned", "u32"), (Immediate(registers),))
+
+
+def action_of(instruction: Instruction) -> int:
+    """ACQUIRE or RELEASE for an inserted instruction, else NOTHING."""
+    if instruction.opcode != "setmaxnreg" or instruction.location is not None:
+        return NOTHING
+    return ACQUIRE if "inc" in instruction.modifiers else RELEASE
+
+
+def waiting_points(kernel: Kernel) -> frozenset[int]:
+    """The pcs at which a warp may wait until another warp goes on.
+
+    Barriers, also those in memory; loads that poll; and the atomics of locks, which are repeated until another warp has
+    stored: ``exch``, and ``cas`` that compares with a constant, in a loop.  A ``cas`` with the value that was read
+    before fails only if another warp has succeeded, so it waits for nobody.
+    """
+    forest, found = loops(kernel), set()
+    for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
+        is_repeated = forest.depth(block.index) > 0
+        for position, instruction in enumerate(block.instructions):
+            waits = _is_barrier(instruction) or polls(instruction, kernel.is_cooperative)
+            if waits or (is_repeated and _may_lock(instruction)):
+                found.add(first + position)
+    return frozenset(found)
+
+
+def _is_barrier(instruction: Instruction) -> bool:
+    in_memory = instruction.opcode == "mbarrier" and instruction.modifiers[0].endswith("_wait")
+    return in_memory or (instruction.opcode in BARRIERS and "warp" not in instruction.modifiers)
+
+
+def _may_lock(instruction: Instruction) -> bool:
+    if instruction.opcode != "atom":
+        return False
+    compared = instruction.sources[1:2]
+    is_constant = bool(compared) and isinstance(compared[0], Immediate)
+    return "exch" in instruction.modifiers or ("cas" in instruction.modifiers and is_constant)

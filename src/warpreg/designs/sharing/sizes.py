@@ -1,0 +1,95 @@
+"""How many registers form the extended set (thesis §4.3.1).
+
+The kernel's registers are rounded up to a multiple of 4 (§4.4).  Candidates are 10, 15, 20, 25, 30 and 35% of them,
+each rounded to the nearest even number, ties up: the text has lost its rounding, and this one gives the worked example
+(24 registers: 2, 4, 6, 8) and contains the extended sets of all rows of Table 4.1.  Candidates with which fewer warps
+are resident than with another one are dropped.
+
+Among those left the text prefers the largest that lets more than half of the resident warps hold a section; its example
+takes 6 although 8 does so, too, so the smallest such candidate is taken here; ``"wording"`` takes the largest.  Where
+none lets half of the warps hold a section the text has no rule: the candidate with most sections is taken, the smallest
+of equals.  A kernel of which no candidate makes more warps resident than the plain register file has no extended set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
+from warpreg.gpu.machine import Machine
+
+GRANULE = 4
+PERCENTAGES = (10, 15, 20, 25, 30, 35)
+EXAMPLE, WORDING = "example", "wording"
+
+Shared = Callable[[int, int], Residency]
+"""The residency of a design with a base set and an extended set of these sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A division of a kernel's registers, and what an SM then holds.
+
+    ``base`` and ``extended`` registers of a thread; ``room``: of an SM; ``sections``: those of the pool.
+    """
+
+    base: int
+    extended: int
+    room: Room
+    sections: int
+
+
+def rounded(registers: int) -> int:
+    """The registers of a thread as the paper counts them."""
+    return -(-registers // GRANULE) * GRANULE
+
+
+def candidates(registers: int) -> tuple[int, ...]:
+    """The sizes of the extended set that come into question, ascending."""
+    total = rounded(registers)
+    return tuple(sorted({2 * ((total * one + 100) // 200) for one in PERCENTAGES} - {0}))
+
+
+def sections_of(found: Room, extended: int) -> int:
+    """The sections of a pool: what no warp owns, at most one for each warp slot (§4.3.2)."""
+    return min(found.slots, found.pool // extended)
+
+
+def sized(machine: Machine, launch: Launch, registers: int, extended: int) -> Size | None:
+    """The division with a candidate.
+
+    The machine allocates base sets in its own units, so the base set may take registers of the extended set; None if
+    that leaves none, or if nothing is resident.
+    """
+    total = rounded(registers)
+    base = unshared(machine, total - extended).registers
+    if base >= total:
+        return None
+    found = room(machine, Residency(base, pool=total - base), launch, registers)
+    return Size(base, total - base, found, sections_of(found, total - base)) if found.blocks else None
+
+
+def chosen(
+    machine: Machine, launch: Launch, registers: int, compiles: Callable[[Size], bool], tie: str = EXAMPLE
+) -> Size | None:
+    """The division of a kernel, None without gain; ``compiles``: whether the compiler can do it (deadlock rules)."""
+    plain = room(machine, unshared(machine, registers), launch, registers).warps
+    sizes = [one for extended in candidates(registers) if (one := sized(machine, launch, registers, extended))]
+    gaining = [one for one in sizes if one.room.warps > plain]
+    while gaining:
+        most = max(one.room.warps for one in gaining)
+        best = preferred([one for one in gaining if one.room.warps == most], tie)
+        if compiles(best):
+            return best
+        gaining.remove(best)
+    return None
+
+
+def preferred(sizes: Iterable[Size], tie: str = EXAMPLE) -> Size:
+    """The one of some sizes with equal occupancy that is taken."""
+    ordered = sorted(sizes, key=lambda one: one.extended)
+    half = [one for one in ordered if 2 * one.sections > one.room.warps]
+    if half:
+        return half[-1] if tie == WORDING else half[0]
+    return max(ordered, key=lambda one: (one.sections, -one.extended))
