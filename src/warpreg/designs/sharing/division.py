@@ -1,7 +1,8 @@
 """The compiler of RegMutex: a kernel divided into a base set and an extended set (thesis §4.3.1).
 
 Registers with a number of ``base`` or more form the extended set.  Where registers cannot be compacted, a section is
-held there too, and the steps are repeated; in the end nothing is released, and then nothing needs compaction.
+held there too, where most registers are needed, and the steps are repeated; in the end nothing is released, and then
+nothing needs compaction.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from dataclasses import dataclass
 
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.sharing.compaction import compacted, confined, marks_of, renamed
+from warpreg.designs.sharing.compaction import compacted, confined, renamed, tightest
 from warpreg.designs.sharing.instructions import ACQUIRE, RELEASE, action_of
 from warpreg.designs.sharing.staging import INSERTED, staged
-from warpreg.designs.sharing.states import DivisionError, Marks, states_of
+from warpreg.designs.sharing.states import DivisionError, Marks, need_of, states_of
 from warpreg.ir.kernel import Kernel
 
 
@@ -24,9 +25,9 @@ class Division:
     """
 
     kernel: Kernel
+    original: tuple[int, ...]
     base: int
     registers: int
-    original: tuple[int, ...]
 
     @property
     def acquires(self) -> int:
@@ -73,15 +74,17 @@ def _divisions(kernel: Kernel) -> dict[tuple[int, int, int], Division | Division
 
 def _divided(kernel: Kernel, base: int, registers: int, gap: int) -> Division:
     analysis, marks = Analysis(kernel), Marks()
+    need = need_of(analysis)
     while True:
-        stage = staged(analysis, states_of(analysis, base, marks, gap), base, registers)
-        wanted = confined(stage)
-        found = compacted(stage, base, max(registers, kernel.register_count), wanted)
-        if not found.failed:
-            code, original = renamed(stage, found.register)
-            return Division(code, base, registers, original)
-        more, before = marks_of(stage, wanted, found.failed), marks.count
-        marks.pcs |= more.pcs
-        marks.boundaries |= more.boundaries
+        states, more = states_of(analysis, need, base, marks, gap), Marks()
+        for moves_from in (base, 0):
+            stage = staged(analysis, states, base, registers, moves_from)
+            wanted = confined(stage)
+            found = compacted(stage, base, max(registers, kernel.register_count), wanted)
+            if not found.failed:
+                return Division(*renamed(stage, found.register), base, registers)
+            more = tightest(stage, wanted, found.failed, need)
+        before = marks.count
+        marks.add(more)
         if marks.count == before:
             raise DivisionError(f"kernel {kernel.name}: its registers do not fit a base set of {base}")

@@ -28,12 +28,12 @@ class Groups:
     members: tuple[tuple[int, ...], ...]
     alignment: tuple[int, ...]
 
-    def to_move(self, live: int, waiting: int, base: int) -> list[int]:
-        """The registers of ``live`` values that leave the extended set, ascending: all words of a group with one there;
+    def to_move(self, live: int, waiting: int, first: int) -> list[int]:
+        """The registers of ``live`` values to be moved, ascending: all words of a group with one from ``first`` on;
         nothing of a group that lanes of the warp are ``waiting`` with.
         """
         found: set[int] = set()
-        for number in {self.group[value] for value in members(live) if self.register[value] >= base}:
+        for number in {self.group[value] for value in members(live) if self.register[value] >= first}:
             own = self.members[number]
             if not any(waiting >> value & 1 for value in own):
                 found.update(self.register[value] for value in own if live >> value & 1)

@@ -8,6 +8,7 @@ a location, inserted ones have none.
 
 from __future__ import annotations
 
+from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.loops import loops
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import BARRIERS, Kernel
@@ -34,6 +35,7 @@ def action_of(instruction: Instruction) -> int:
     return ACQUIRE if "inc" in instruction.modifiers else RELEASE
 
 
+@cached_analysis
 def waiting_points(kernel: Kernel) -> frozenset[int]:
     """The pcs at which a warp may wait until another warp goes on.
 
@@ -41,11 +43,11 @@ def waiting_points(kernel: Kernel) -> frozenset[int]:
     stored: ``exch``, and ``cas`` that compares with a constant, in a loop.  A ``cas`` with the value that was read
     before fails only if another warp has succeeded, so it waits for nobody.
     """
-    forest, found = loops(kernel), set()
+    forest, is_cooperative, found = loops(kernel), kernel.is_cooperative, set()
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         is_repeated = forest.depth(block.index) > 0
         for position, instruction in enumerate(block.instructions):
-            waits = _is_barrier(instruction) or polls(instruction, kernel.is_cooperative)
+            waits = _is_barrier(instruction) or polls(instruction, is_cooperative)
             if waits or (is_repeated and _may_lock(instruction)):
                 found.add(first + position)
     return frozenset(found)

@@ -1,10 +1,11 @@
 """Acquires, releases and moves: the first step of the compiler of RegMutex (thesis §4.3.1).
 
-A move stands in front of a release for each live register that is not in the base set.  At first it moves a register to
-itself.  That ends the old value and begins a new one, which `compaction` gives a register of the base set, with all its
-reads up to the end of its live range; where paths meet, values that reach one read are one value, so all paths agree.
-Lanes that wait on the other side of a branch do not execute the move; a value that they need is not moved, but lies in
-the base set from its first write on.
+A move stands in front of a release for each live register of the extended set; where the base set is too fragmented to
+take these, for all live registers, of which most stay where they are and are not moved in the end.  At first it moves a
+register to itself.  That ends the old value and begins a new one, which `compaction` gives a register of the base set,
+with all its reads up to the end of its live range; where paths meet, values that reach one read are one value, so all
+paths agree.  Lanes that wait on the other side of a branch do not execute the move; a value that they need is not
+moved, but lies in the base set from its first write on.
 """
 
 from __future__ import annotations
@@ -35,10 +36,13 @@ class Staged:
     states: States
 
 
-def staged(analysis: Analysis, states: States, base: int, registers: int) -> Staged:
-    """The kernel with acquires, releases, and moves of registers to themselves; ``registers``: those with a section."""
+def staged(analysis: Analysis, states: States, base: int, registers: int, moves_from: int) -> Staged:
+    """The kernel with acquires, releases, and moves of registers to themselves; ``registers``: those with a section.
+
+    Live registers from ``moves_from`` on are moved: those of the extended set, or all, which may then be rearranged.
+    """
     kernel = analysis.kernel
-    stage = _Stage(analysis, states, base, registers, groups_of(kernel))
+    stage = _Stage(analysis, states, base, registers, moves_from, groups_of(kernel))
     bodies: dict[int, list[Instruction]] = {}
     original: list[int] = []
     for block in kernel.blocks:
@@ -54,6 +58,7 @@ class _Stage:
     states: States
     base: int
     registers: int
+    moves_from: int
     groups: Groups
 
     def block(self, block: int) -> Iterator[tuple[Instruction, int]]:
@@ -75,7 +80,7 @@ class _Stage:
             yield acquire(self.registers), INSERTED
             return
         waiting = live_values(self.analysis.kernel).waiting[block]
-        for register in self.groups.to_move(live, waiting, self.base):
+        for register in self.groups.to_move(live, waiting, self.moves_from):
             itself = Register(f"R{register}", B32, register)
             yield Instruction("mov", ("b32",), (itself, itself)), INSERTED
         yield release(self.base), INSERTED

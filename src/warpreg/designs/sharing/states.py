@@ -44,25 +44,42 @@ class Marks:
     def count(self) -> int:
         return len(self.pcs) + len(self.boundaries)
 
+    def add(self, more: Marks) -> None:
+        """Mark these, too."""
+        self.pcs |= more.pcs
+        self.boundaries |= more.boundaries
+
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """Whether the warp holds a section ``at`` each instruction, and at each boundary."""
+    """Whether the warp holds a section ``at`` each instruction, and at each ``boundary``; where it may hold none:
+    ``free`` instructions and ``free_boundaries``.
+    """
 
     at: tuple[bool, ...]
     boundary: dict[Boundary, bool]
+    free: frozenset[int]
+    free_boundaries: frozenset[Boundary]
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Registers needed ``before`` and ``after`` each instruction, results that nothing reads included."""
+    """Registers needed ``before`` and ``after`` each instruction, results that nothing reads included; ``first_pcs`` of
+    the blocks.
+    """
 
     before: Sequence[int]
     after: Sequence[int]
+    first_pcs: Sequence[int]
 
     def at(self, pc: int) -> int:
         """The most of both."""
         return max(self.before[pc], self.after[pc])
+
+    def at_boundary(self, boundary: Boundary) -> int:
+        """Those needed at a boundary of a block with instructions."""
+        block, side = boundary
+        return self.before[self.first_pcs[block]] if side == START else self.after[self.first_pcs[block + 1] - 1]
 
 
 def need_of(analysis: Analysis) -> Need:
@@ -72,7 +89,8 @@ def need_of(analysis: Analysis) -> Need:
     for pc, instruction in enumerate(analysis.kernel.instructions()):
         for register in instruction.defined:
             after[pc, list(register.words)] = True
-    return Need((analysis.live_before | waiting).sum(axis=1).tolist(), after.sum(axis=1).tolist())
+    before = (analysis.live_before | waiting).sum(axis=1).tolist()
+    return Need(before, after.sum(axis=1).tolist(), analysis.kernel.first_pcs())
 
 
 def least_base(analysis: Analysis) -> int:
@@ -81,16 +99,16 @@ def least_base(analysis: Analysis) -> int:
     return max((need.at(pc) for pc in waiting_points(analysis.kernel)), default=0)
 
 
-def states_of(analysis: Analysis, base: int, marks: Marks, gap: int = 0) -> States:
+def states_of(analysis: Analysis, need: Need, base: int, marks: Marks, gap: int = 0) -> States:
     """The states for a base set.  Fewer than ``gap`` instructions between two that hold are held as well.
 
     Raises DivisionError if more registers are needed where no section may be held.
     """
-    kernel, need = analysis.kernel, need_of(analysis)
-    free = waiting_points(kernel)
-    connected = _connected(kernel)
+    kernel = analysis.kernel
+    free, connected = waiting_points(kernel), _connected(kernel)
     held = {connected[one] for one in _held_boundaries(kernel, need, base) | marks.boundaries}
     boundary = {one: root in held for one, root in connected.items()}
+    ends = {connected[int(analysis.block_of[pc]), END] for pc in free if pc + 1 in need.first_pcs}
     at: list[bool] = []
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         pcs = range(first, first + len(block.instructions))
@@ -101,7 +119,7 @@ def states_of(analysis: Analysis, base: int, marks: Marks, gap: int = 0) -> Stat
             row[-1] = boundary[block.index, END]
             _check(kernel, block, [pc for pc in pcs[-1:] if row[-1] and pc in free], need, base)
         at += row
-    return States(tuple(at), boundary)
+    return States(tuple(at), boundary, free, frozenset(one for one, root in connected.items() if root in ends))
 
 
 def _held_boundaries(kernel: Kernel, need: Need, base: int) -> set[Boundary]:

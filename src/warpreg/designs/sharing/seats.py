@@ -1,0 +1,157 @@
+"""Which values hold which registers, and a search for a free one.
+
+A group of values takes the lowest registers that nothing holds while it is live.  If there are none, it takes registers
+whose groups find others, and so on up to a depth; a bound on the number of tries keeps the search short.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from warpreg.analysis.accesses import members
+from warpreg.analysis.values import values
+from warpreg.designs.sharing.groups import NO_REGISTER, Groups
+from warpreg.designs.window.live_values import live_values
+from warpreg.ir.kernel import Kernel
+
+DEPTH = 3
+"""The longest chain of groups that make room for each other."""
+TRIES = 400
+"""Places that the search for one group may look at."""
+
+
+def points_of(kernel: Kernel) -> list[int]:
+    """By value, the points at which it is live as a bit set: before pc is bit ``2 * pc``, after it the next one."""
+    live, found = live_values(kernel), values(kernel)
+    marks: dict[int, bytearray] = defaultdict(lambda: bytearray(-(-2 * len(live.before) // 8)))
+    for pc, (before, after) in enumerate(zip(live.before, live.after, strict=True)):
+        byte, bit = pc >> 2, 2 * (pc & 3)
+        for value in members(before):
+            marks[value][byte] |= 1 << bit
+        for value in members(after):
+            marks[value][byte] |= 2 << bit
+        for value in found.written[pc]:
+            marks[value][byte] |= 2 << bit
+    return [int.from_bytes(marks[value], "little") for value in range(len(found.values))]
+
+
+class Seats:
+    """``base`` of ``registers`` are in the base set; ``confined`` values must be there.
+
+    ``shift`` [group]: the distance of its registers from those in the code, None if it has none.  ``taken`` [register]:
+    the points at which each value holds it, ``busy`` [register] all of these.  ``changes``: what to undo.
+    """
+
+    def __init__(self, groups: Groups, points: list[int], base: int, registers: int, confined: int) -> None:
+        self.groups, self.points = groups, points
+        self.base, self.registers, self.confined = base, registers, confined
+        self.shift: list[int | None] = [None] * len(groups.members)
+        self.taken: list[dict[int, int]] = [{} for _ in range(registers)]
+        self.busy = [0] * registers
+        self.changes: list[tuple[int, int | None]] = []
+        self.tries = 0
+
+    def registers_of_values(self) -> tuple[int, ...]:
+        """By value: its register; that of the code for a group that has none."""
+        pairs = zip(self.groups.register, self.groups.group, strict=True)
+        return tuple(own if own == NO_REGISTER else own + (self.shift[number] or 0) for own, number in pairs)
+
+    def is_confined(self, number: int) -> bool:
+        """Whether a group has a value that must be in the base set."""
+        return any(self.confined >> value & 1 for value in self.groups.members[number])
+
+    def seat(self, numbers: Sequence[int]) -> list[int]:
+        """Give groups registers, those of the code where they can stay; returns the groups that find none."""
+        moving = []
+        for number in numbers:
+            if 0 in self._shifts(number) and not self._in_the_way(number, 0):
+                self._change(number, 0)
+            else:
+                moving.append(number)
+        return [number for number in sorted(moving, key=self.difficulty) if not self.settle(number)]
+
+    def confined_beside(self, number: int) -> set[int]:
+        """The groups that must be in the base set and are live where a group is."""
+        points = 0
+        for value in self.groups.members[number]:
+            points |= self.points[value]
+        found = {self.groups.group[v] for taken in self.taken for v, held in taken.items() if held & points}
+        return {other for other in found if self.is_confined(other)}
+
+    def difficulty(self, number: int) -> tuple[int, int, int]:
+        """Large groups first, then long ones."""
+        own = self.groups.members[number]
+        return -len({self.groups.register[v] for v in own}), -sum(self.points[v].bit_count() for v in own), number
+
+    def settle(self, number: int) -> bool:
+        """Find registers for a group that has none; False, and nothing changes, if there are none."""
+        self.tries = TRIES
+        return any(self._settle(number, frozenset(), depth) for depth in range(DEPTH + 1))
+
+    def _settle(self, number: int, settled: frozenset[int], depth: int) -> bool:
+        """The same, where at most ``depth`` groups after each other make room, and ``settled`` ones do not."""
+        for shift in self._shifts(number):
+            others = self._in_the_way(number, shift)
+            if not others:
+                self._change(number, shift)
+                return True
+            self.tries -= 1
+            if self.tries > 0 and depth > 0 and others.isdisjoint(settled):
+                before = len(self.changes)
+                if self._displace(number, shift, others, settled, depth):
+                    return True
+                self._undo(before)
+        return False
+
+    def _displace(self, number: int, shift: int, others: set[int], settled: frozenset[int], depth: int) -> bool:
+        """Give a group the registers of ``others``, which get new ones; False where one of them finds none."""
+        for other in others:
+            self._change(other, None)
+        self._change(number, shift)
+        settled |= {number}
+        for other in sorted(others, key=self.difficulty):
+            if not self._settle(other, settled, depth - 1):
+                return False
+            settled |= {other}
+        return True
+
+    def _change(self, number: int, shift: int | None) -> None:
+        """Give a group registers, or take them away."""
+        self.changes.append((number, self.shift[number]))
+        self._put(number, shift)
+
+    def _undo(self, until: int) -> None:
+        while len(self.changes) > until:
+            self._put(*self.changes.pop())
+
+    def _put(self, number: int, shift: int | None) -> None:
+        before, self.shift[number] = self.shift[number], shift
+        for value in self.groups.members[number]:
+            own, points = self.groups.register[value], self.points[value]
+            if own == NO_REGISTER:
+                continue
+            if before is not None:
+                del self.taken[own + before][value]
+                self.busy[own + before] = 0
+                for held in self.taken[own + before].values():
+                    self.busy[own + before] |= held
+            if shift is not None:
+                self.taken[own + shift][value] = points
+                self.busy[own + shift] |= points
+
+    def _shifts(self, number: int) -> range:
+        """The shifts that a group may have, the lowest registers first."""
+        own, step = self.groups.members[number], self.groups.alignment[number]
+        registers = self.groups.register
+        room = min((self.base if self.confined >> v & 1 else self.registers) - registers[v] for v in own)
+        return range(-(min(registers[v] for v in own) // step) * step, room, step)
+
+    def _in_the_way(self, number: int, shift: int) -> set[int]:
+        """The groups that hold these registers at some point at which the group is live."""
+        found: set[int] = set()
+        for value in self.groups.members[number]:
+            register, points = self.groups.register[value] + shift, self.points[value]
+            if self.busy[register] & points:
+                found.update(self.groups.group[v] for v, held in self.taken[register].items() if held & points)
+        return found
