@@ -29,45 +29,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.interface import (
-    GO,
-    MRF,
-    UNSET,
-    Declaration,
-    Launch,
-    Logic,
-    Plan,
-    Program,
-    Residency,
-    Room,
-    Table,
-    count,
-    hook,
-    is_timed,
-    parameter,
-    per_sm,
-    per_warp,
-    read,
-    result_operands,
-    source_operands,
-    write,
-)
+from warpreg.designs.interface import Declaration, Launch, Logic, Program, Residency, Room, Table
 from warpreg.designs.interface.checked import Checked
 from warpreg.designs.interface.residency import unshared
 from warpreg.designs.sharing.check import checked_division
 from warpreg.designs.sharing.choice import (
     Split,
+    base_of,
     code_of,
     division_to_check,
     enabled_parameter,
     extended_parameter,
     gap_parameter,
+    mapping_parameter,
     size_of,
     split_of,
     tie_parameter,
@@ -75,31 +54,32 @@ from warpreg.designs.sharing.choice import (
 from warpreg.designs.sharing.columns import SharingHints, sharing_hints
 from warpreg.designs.sharing.corruptions import SectionCorruption, corruptions_of
 from warpreg.designs.sharing.explanation import explanation
-from warpreg.designs.sharing.instructions import ACQUIRE, RELEASE
-from warpreg.designs.sharing.pool import (
-    NO_SECTION,
-    TOKEN,
-    end_access,
-    give_back,
-    leave_section,
-    take_section,
+from warpreg.designs.sharing.hooks import (
+    EVENTS,
+    RESOURCES,
+    admit,
+    collected,
+    issued,
+    owner,
+    plan_reads,
+    produced,
+    warp_end,
+    written_back,
 )
+from warpreg.designs.sharing.pool import State, pool_state
 from warpreg.designs.sharing.sizes import sections_of
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 
-EVENTS = ("acquires", "acquires at once", "releases", "refusals")
-ACQUIRES, AT_ONCE, RELEASES, REFUSALS = range(4)
-"""Acquires and releases that issued; acquires that found a section when they first asked; times that one found none."""
+__all__ = [
+    "State", "admit", "collected", "issued", "owner", "plan_reads", "produced", "warp_end", "written_back",
+]  # fmt: skip
+
 DESIGN = Declaration(
-    slot="mapping",
-    source="regmutex §4.3",
-    order="sm",
-    events=EVENTS,
-    resources=("sections held",),
-    uses=("bow-wr",),
+    slot="mapping", source="regmutex §4.3", order="sm", events=EVENTS, resources=RESOURCES, uses=("bow-wr",)
 )
 N_W = 48
+"""Warp slots of the paper's machine."""
 
 
 @dataclass(frozen=True)
@@ -110,28 +90,7 @@ class Parameters:
     extended: int = extended_parameter()
     tie: str = tie_parameter()
     gap: int = gap_parameter()
-    split_mapping: bool = parameter(
-        True, source="regmutex §4.3.2, Figure 4.6: the bank of a physical register; off: that of the machine's mapping"
-    )
-
-
-class State(NamedTuple):
-    """The fields of `pool`, and these.  ``waited`` [warp]: 1 if its acquire has found no section.  ``base``,
-    ``extended``, ``sections`` and ``offset`` of the pool; ``banks``, 0 for the machine's mapping; ``bow_wr``: unused.
-    """
-
-    taken: NDArray[np.uint8]
-    held: NDArray[np.int64]
-    section: NDArray[np.int64]
-    flight: NDArray[np.int64]
-    leaving: NDArray[np.uint8]
-    waited: NDArray[np.uint8]
-    base: int
-    extended: int
-    sections: int
-    offset: int
-    banks: int
-    bow_wr: int
+    split_mapping: bool = mapping_parameter()
 
 
 def residency(
@@ -144,56 +103,39 @@ def residency(
 
 def rewrite(kernel: Kernel, parameters: Parameters, room: Room | None = None) -> Kernel:
     """The kernel with acquires, releases and moves."""
-    return code_of(parameters, kernel, _split(kernel, parameters, room))
+    return code_of(parameters, kernel, split(parameters, kernel, room))
 
 
-def _split(kernel: Kernel, parameters: Parameters, room: Room | None) -> Split | None:
+def split(parameters: Parameters, kernel: Kernel, room: Room | None) -> Split | None:
+    """The base set and the extended set of a kernel; None without an extended set."""
     return split_of(parameters, kernel, room, room.residency.pool if room else 0)
 
 
 def hints(program: Program, parameters: Parameters, analysis: Analysis, room: Room | None = None) -> SharingHints:
     """Where sections are acquired, used and released."""
-    split = None if room is None and parameters.extended < 0 else _split(analysis.kernel, parameters, room)
-    return sharing_hints(analysis.kernel, program, split.base if split else program.register_count)
+    return sharing_hints(analysis.kernel, program, base_of(parameters, analysis.kernel, room))
 
 
 def init(parameters: Parameters, program: Program, room: Room | None = None) -> State:
-    """A pool of free sections; none in a replay, which has no time."""
+    """A pool of free sections."""
     extended = room.residency.pool if room else 0
-    base = room.residency.registers if room and extended else program.register_count
     sections = sections_of(room, extended) if room and extended else 0
-    maps = room is not None and sections > 0 and parameters.split_mapping and not room.private_banks
-    return State(
-        taken=per_sm(np.zeros(max(1, sections), np.uint8)),
-        held=per_sm(np.zeros(1, np.int64)),
-        section=per_warp(np.int64(NO_SECTION)),
-        flight=per_warp(np.int64(0)),
-        leaving=per_warp(np.uint8(0)),
-        waited=per_warp(np.uint8(0)),
-        base=base,
-        extended=extended,
-        sections=sections,
-        offset=room.warps * base if room else 0,
-        banks=room.banks if room and maps else 0,
-        bow_wr=0,
-    )
+    return pool_state(room, program, extended, sections, parameters.split_mapping)
 
 
 def hardware(parameters: Parameters, machine: Machine | None = None) -> tuple[Table | Logic, ...]:
-    """Status bits of warps, bitmask of sections and lookup table (Figure 4.4)."""
+    """Bitmask of sections, status bits of warps, and lookup table (Figure 4.4)."""
     if not parameters.enabled or parameters.extended == 0:
         return ()
     warps = machine.sm.warps if machine else N_W
-    ports = machine.schedulers.count if machine else 2
-    return (
-        Table("warp status", warps, 1, ports=ports, stages=0),
-        Table("sections", warps, 1, ports=ports, stages=0),
-        Table("section of warp", warps, (warps - 1).bit_length(), ports=ports, stages=0),
+    return tuple(
+        Table(name, warps, bits, ports=2, stages=0)
+        for name, bits in (("sections", 1), ("warp status", 1), ("section of warp", (warps - 1).bit_length()))
     )
 
 
 def checked(program: Program, parameters: Parameters, kernel: Kernel) -> Checked:
-    """Verifies the code by execution; sizes by rule: that with the largest extended set of the candidates."""
+    """Verifies the code by execution; if the size follows the rule, that with the largest candidate."""
     return checked_division(kernel, division_to_check(parameters, kernel))
 
 
@@ -203,89 +145,5 @@ def corruptions(kernel: Kernel, parameters: Parameters, visits: NDArray[np.int64
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:
-    """Per pc, the registers that are needed, where a section is held."""
-    return explanation(program, kernel)
-
-
-@hook
-def admit(state: State, program: Program, warp: int, pc: int, plan: Plan) -> int:
-    if program.hints.action[pc] != ACQUIRE:
-        return GO
-    if take_section(state, warp, plan):
-        return GO
-    state.waited[warp] = 1
-    count(plan, REFUSALS)
-    return TOKEN
-
-
-@hook
-def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    for operand in source_operands(program, pc):
-        read(plan, operand, MRF, bank=bank_of(state, program, warp, program.source[operand], plan))
-
-
-@hook
-def issued(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    action = program.hints.action[pc]
-    if action == ACQUIRE:
-        count(plan, ACQUIRES)
-        count(plan, AT_ONCE, 1 - state.waited[warp])
-        state.waited[warp] = 0
-    elif action == RELEASE:
-        count(plan, RELEASES)
-        leave_section(state, warp, plan)
-    elif is_timed(plan):
-        state.flight[warp] += program.hints.reads[pc] + program.hints.writes[pc]
-
-
-@hook
-def collected(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
-    if program.source[operand] >= state.base and is_timed(plan):
-        end_access(state, warp, plan)
-
-
-@hook
-def produced(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    for operand in result_operands(program, pc):
-        write(plan, operand, MRF, bank=bank_of(state, program, warp, program.result[operand], plan))
-
-
-@hook
-def written_back(
-    state: State,
-    program: Program,
-    warp: int,
-    pc: int,
-    next_pc: int,
-    base: int,
-    stride: int,
-    mask: int,
-    plan: Plan,
-) -> None:
-    if program.hints.writes[pc]:
-        end_access(state, warp, plan)
-
-
-@hook
-def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
-    if state.section[warp] != NO_SECTION:
-        give_back(state, warp, plan)
-
-
-@hook
-def owner(state: State, program: Program, warp: int, token: int) -> int:
-    first = warp - warp % program.slots
-    for other in range(first, first + program.slots):
-        if state.section[other] != NO_SECTION:
-            return other
-    return -1
-
-
-def bank_of(state: State, program: Program, warp: int, register: int, plan: Plan) -> int:
-    """The bank of a physical register; UNSET for that of the machine's mapping."""
-    if state.banks == 0:
-        return UNSET
-    if register < state.base:
-        return int((state.base * (warp % program.slots) + register) % state.banks)
-    section = max(0, state.section[warp])
-    return int((state.offset + state.extended * section + register - state.base) % state.banks)
+    """Per pc, the registers that are needed, and where a section is held."""
+    return explanation(kernel)

@@ -80,6 +80,13 @@ def gap_parameter() -> Any:
     )
 
 
+def mapping_parameter() -> Any:
+    """The parameter ``split_mapping``."""
+    return parameter(
+        True, source="regmutex §4.3.2, Figure 4.6: the bank of a physical register; off: that of the machine's mapping"
+    )
+
+
 def size_of(parameters: Options, program: Program, machine: Machine, launch: Launch, analysis: Analysis) -> Size | None:
     """The division of a launch's kernel; None for a kernel without an extended set.
 
@@ -148,6 +155,15 @@ def split_of(parameters: Options, kernel: Kernel, place: Room | None, extended: 
         )
     total = rounded(kernel.register_demand or kernel.register_count)
     return Split(total - parameters.extended, total)
+
+
+def base_of(parameters: Options, kernel: Kernel, place: Room | None) -> int:
+    """Registers of the base set; all of the kernel where no code was divided."""
+    if not parameters.enabled or parameters.extended == 0 or (place is None and parameters.extended == BY_RULE):
+        return program_table(kernel).register_count
+    if place is not None:
+        return place.residency.registers
+    return rounded(kernel.register_demand or kernel.register_count) - parameters.extended
 
 
 def code_of(parameters: Options, kernel: Kernel, split: Split | None) -> Kernel:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.interface.program import Program
 from warpreg.designs.sharing.instructions import ACQUIRE, RELEASE, action_of
 from warpreg.designs.sharing.states import need_of
 from warpreg.ir.kernel import Kernel
@@ -13,7 +12,7 @@ from warpreg.ir.kernel import Kernel
 WORDS = {ACQUIRE: "acquires a section", RELEASE: "releases the section"}
 
 
-def explanation(program: Program, kernel: Kernel) -> Mapping[int, str]:
+def explanation(kernel: Kernel) -> Mapping[int, str]:
     """Per pc, the registers that the warp needs there; acquires and releases."""
     need = need_of(Analysis(kernel))
     return {

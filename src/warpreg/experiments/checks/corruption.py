@@ -1,25 +1,29 @@
 """Mutation test of the checking executor: the share of corrupted placements that it detects.
 
-A corruption changes where one operand of an executed instruction is read, kept or written.  It is *caught* if the run
-faults, does not end, or produces different memory.  A surviving one is *equivalent* if the static check still finds
-every read correct, or finds only reads that are wrong on some paths, which a run need not take.  Corruptions that
-affect only reads that may not be executed, in other blocks or under a guard, are not drawn, because a run cannot detect
-them.
+A corruption changes where one operand of an executed instruction is read, kept or written; a design may define others
+(``corruptions``).  It is *caught* if the run faults, does not end, or produces different memory.  A surviving one is
+*equivalent* if the static check still finds every read correct, or finds only reads that are wrong on some paths, which
+a run need not take.  Corruptions that affect only reads that may not be executed, in other blocks or under a guard, are
+not drawn, because a run cannot detect them.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpreg.designs import Design, Program, load
+from warpreg.designs.interface.checked import Checked
+from warpreg.designs.interface.checked import Corruption as Seeded
 from warpreg.experiments.checks.placement_check import PlacementError, Reference, checking, placing
+from warpreg.ir.errors import WarpregError
 from warpreg.ir.kernel import Kernel
-from warpreg.simt import ExecutionError
+from warpreg.simt import ExecutionError, Launch
 
 READ_PLACE, RESULT_PLACE, MRF_DROPPED, FILL_PLACE = "read", "result", "mrf", "fill"
 
@@ -57,7 +61,7 @@ class Trial:
 
     workload: str
     kernel: str
-    corruption: Corruption
+    corruption: Seeded | Corruption
     message: str
     equivalent: bool
 
@@ -100,34 +104,85 @@ def _used(program: Program) -> Iterator[tuple[int, int]]:
 def trials(
     names: Sequence[str], count: int, design: str = "orf-lrf", size: str = "tiny", seed: int = 0
 ) -> Iterator[Trial]:
-    """``count`` corruptions drawn at random, from the workloads in rotation."""
+    """``count`` corruptions drawn at random, from the workloads in rotation.
+
+    Raises WarpregError if the design decides nothing about any kernel of theirs.
+    """
     chosen, rng = load(design, checked=False), random.Random(seed)
-    references = [Reference.of(name, size) for name in names[:count]]
+    references = [_Seeded.of(Reference.of(name, size), chosen) for name in names[:count]]
+    references = [one for one in references if one.launches]
+    if not references:
+        raise WarpregError(f"{design} decides nothing that could be corrupted about {', '.join(names[:count])}")
     for index in range(count):
-        yield _trial(references[index % len(references)], chosen, rng)
+        yield references[index % len(references)].trial(rng)
 
 
-def _trial(reference: Reference, design: Design, rng: random.Random) -> Trial:
-    place, check = placing(design), checking(design)
-    launch = rng.choice(reference.launches)
-    kernel, right = launch.kernel, place(launch.kernel)
-    visits = sum(one.block_visits.astype(np.int64) for one in reference.launches if one.kernel is kernel)
-    ran = np.repeat(np.asarray(visits), np.diff(right.first_pc)) > 0
-    corruptions = possible(right, np.asarray(visits))
-    while True:
-        corruption = rng.choice(corruptions)
-        wrong = corruption.apply(right)
-        found = check(kernel, wrong).findings()
-        if not found or any(ran[finding.pc] and not right.guarded[finding.pc] for finding in found):
-            break
+@dataclass(frozen=True)
+class _Wrong:
+    """A corrupted kernel: the corruption, the kernel whose pcs findings name, and what verifies it."""
 
-    def placed(one: Kernel) -> Program:
-        return wrong if one.name == kernel.name else place(one)
+    corruption: Any
+    kernel: Kernel
+    checked: Checked
 
-    message = ""
-    try:
-        reference.check(placed, check)
-    except (ExecutionError, PlacementError) as error:
-        message = str(error)
-    equivalent = not any(finding.certain for finding in found)
-    return Trial(reference.workload.name, kernel.name, corruption, message, equivalent)
+
+@dataclass(frozen=True)
+class _Seeded:
+    """A workload, and the launches of kernels that a design's corruptions change, with these."""
+
+    reference: Reference
+    design: Design
+    launches: tuple[Launch, ...]
+    own: Mapping[str, Sequence[Seeded]]
+
+    @staticmethod
+    def of(reference: Reference, design: Design) -> _Seeded:
+        own: dict[str, Sequence[Seeded]] = {}
+        for kernel in dict.fromkeys(launch.kernel for launch in reference.launches):
+            found = design.corruptions(kernel, design.configure(), _visits(reference, kernel))
+            if found is not None:
+                own[kernel.name] = found
+        launches = tuple(one for one in reference.launches if own.get(one.kernel.name, True))
+        return _Seeded(reference, design, launches, own)
+
+    def trial(self, rng: random.Random) -> Trial:
+        """One corruption of one kernel; those that no run can detect are not drawn."""
+        kernel = rng.choice(self.launches).kernel
+        visits = _visits(self.reference, kernel)
+        corruptions = self.own[kernel.name] if self.own else possible(placing(self.design)(kernel), visits)
+        while True:
+            wrong = self._wrong(kernel, rng.choice(corruptions))
+            found = wrong.checked.findings()
+            ran = np.repeat(visits, np.diff(wrong.kernel.first_pcs())) > 0
+            guarded = [instruction.guard is not None for instruction in wrong.kernel.instructions()]
+            if not found or any(ran[finding.pc] and not guarded[finding.pc] for finding in found):
+                break
+        equivalent = not any(finding.certain for finding in found)
+        message = self._message(kernel, wrong.checked)
+        return Trial(self.reference.workload.name, kernel.name, wrong.corruption, message, equivalent)
+
+    def _wrong(self, kernel: Kernel, corruption: Any) -> _Wrong:
+        if isinstance(corruption, Corruption):
+            program = corruption.apply(placing(self.design)(kernel))
+            return _Wrong(corruption, kernel, checking(self.design)(kernel, program))
+        checked = corruption.checked()
+        return _Wrong(corruption, checked.kernel, checked)
+
+    def _message(self, kernel: Kernel, wrong: Checked) -> str:
+        """The error of a run with the corrupted kernel, empty if there is none."""
+        right = checking(self.design)
+
+        def check(one: Kernel, program: Program) -> Checked:
+            return wrong if one.name == kernel.name else right(one, program)
+
+        try:
+            self.reference.check(placing(self.design), check)
+        except (ExecutionError, PlacementError) as error:
+            return str(error)
+        return ""
+
+
+def _visits(reference: Reference, kernel: Kernel) -> NDArray[np.int64]:
+    """How often each block of a kernel was executed."""
+    counts = [one.block_visits.astype(np.int64) for one in reference.launches if one.kernel is kernel]
+    return np.array(np.sum(counts, axis=0), np.int64)
