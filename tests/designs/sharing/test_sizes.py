@@ -1,0 +1,97 @@
+"""The size of the extended set (thesis of 2021, §4.3.1, Table 4.1)."""
+
+from __future__ import annotations
+
+import pytest
+
+from warpreg import gpu
+from warpreg.designs.interface.residency import Launch, Residency, room
+from warpreg.designs.sharing.sizes import (
+    EXAMPLE,
+    WORDING,
+    Size,
+    candidates,
+    chosen,
+    preferred,
+    rounded,
+    sections_of,
+    sized,
+)
+
+FERMI = gpu.load("gtx480")
+TABLE_4_1 = {
+    "BFS": (21, 18), "CUTCP": (25, 20), "DWT2D": (44, 38), "HotSpot3D": (32, 24), "MRI-Q": (21, 18),
+    "ParticleFilter": (32, 20), "RadixSort": (33, 30), "SAD": (30, 20), "Gaussian": (12, 8), "HeartWall": (28, 20),
+    "LavaMD": (37, 28), "MergeSort": (15, 12), "MonteCarlo": (13, 12), "SPMV": (16, 12), "SRAD": (18, 12),
+    "TPACF": (28, 20),
+}  # fmt: skip
+"""Registers of a thread, and the base set."""
+BLOCK = Launch(block_threads=192)
+"""Eight blocks of six warps fill the 48 slots of Fermi."""
+
+
+def always(size: Size) -> bool:
+    return True
+
+
+@pytest.mark.parametrize("name", TABLE_4_1)
+def test_every_row_of_table_4_1_is_a_candidate(name: str) -> None:
+    registers, base = TABLE_4_1[name]
+    assert rounded(registers) - base in candidates(registers)
+
+
+def test_the_worked_example() -> None:
+    """24 registers: candidates 2, 4, 6, 8.  2 leaves 22, of which 1024 packs hold 46 warps, so seven blocks; 4, 6 and 8
+    leave 20, 18 and 16 and all 48 warps, with 64 / 4, 160 / 6 and 256 / 8 sections; 6 is the least with more than 24.
+    """
+    assert candidates(24) == (2, 4, 6, 8)
+    sizes = [size for extended in candidates(24) if (size := sized(FERMI, BLOCK, 24, extended))]
+    assert [(one.base, one.room.warps) for one in sizes] == [(22, 42), (20, 48), (18, 48), (16, 48)]
+    assert [one.sections for one in sizes[1:]] == [16, 26, 32]
+    assert preferred(sizes[1:], EXAMPLE).extended == 6
+    assert preferred(sizes[1:], WORDING).extended == 8
+    best = chosen(FERMI, BLOCK, 24, always)
+    assert best is not None
+    assert (best.base, best.extended, best.sections) == (18, 6, 26)
+
+
+def test_without_half_of_the_warps_most_sections_win() -> None:
+    """Eight sections of 14 registers or four of 12, for 48 warps."""
+    place = room(FERMI, Residency(16), BLOCK, 36)
+    sizes = [Size(22, 14, place, 8), Size(24, 12, place, 4)]
+    assert preferred(sizes).extended == 14
+
+
+def test_a_size_that_cannot_be_compiled_is_passed_over() -> None:
+    best = chosen(FERMI, BLOCK, 24, lambda size: size.extended != 6)
+    assert best is not None
+    assert best.extended == 8
+
+
+def test_a_kernel_without_gain_has_none() -> None:
+    """20 registers already fill the 48 slots; blocks of 49152 bytes of shared memory are alone on an SM."""
+    assert chosen(FERMI, BLOCK, 20, always) is None
+    assert chosen(FERMI, Launch(192, 49152), 24, always) is None
+
+
+def test_the_pool_has_a_section_at_least() -> None:
+    """First deadlock rule: 24 warps of 42 registers leave 16 of 1024, fewer than a section of 18.  So one block of four
+    warps fewer is resident, and 1024 - 20 * 42 = 184 are ten sections.
+    """
+    block = Launch(block_threads=128)
+    assert room(FERMI, Residency(42), block, 60).warps == 24
+    found = sized(FERMI, block, 60, 18)
+    assert found is not None
+    assert (found.room.warps, found.sections) == (20, 10)
+
+
+def test_sections_are_no_more_than_warp_slots() -> None:
+    place = room(FERMI, Residency(8), Launch(32), 12)
+    assert sections_of(place, 2) == 48
+
+
+def test_a_machine_that_allocates_in_larger_units_gives_the_base_set_more() -> None:
+    """Volta allocates 256 registers, 8 of a thread: 64 - 10 = 54 become 56, and a section has 8."""
+    found = sized(gpu.load("v100"), Launch(256), 64, 10)
+    assert found is not None
+    assert (found.base, found.extended) == (56, 8)
