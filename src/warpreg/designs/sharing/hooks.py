@@ -43,7 +43,7 @@ SECTIONS_TABLE = 0
 
 @hook
 def admit(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> int:
-    if program.hints.action[pc] != ACQUIRE or state.sections == 0:
+    if program.hints.action[pc] != ACQUIRE or state.extended == 0:
         return GO
     if take_section(state, warp, plan):
         return GO

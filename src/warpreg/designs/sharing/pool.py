@@ -66,7 +66,7 @@ def pool_state(
         waited=per_warp(np.uint8(0)),
         pair=per_warp(np.int64(NO_SECTION)),
         base=room.residency.registers if room is not None and has_pool else program.register_count,
-        extended=extended,
+        extended=extended if has_pool else 0,
         sections=count,
         offset=room.warps * room.residency.registers if room is not None else 0,
         banks=room.banks if room is not None and has_pool and maps and not room.private_banks else 0,

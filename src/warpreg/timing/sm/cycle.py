@@ -142,7 +142,7 @@ def _step(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> int:
     if c.table[sm, sms.ENDED_WARPS] != 0:
         leave(c, d, sm, now)
         ports.queue_extras(c, sm)
-        again = again or _is_dirty(c, sm)
+        again = again or _has_changed(c, sm)
     if again or c.machine[machine.EVERY_CYCLE] != 0 or ports.is_collecting(c, sm):
         return now + 1
     if c.table[sm, sms.QUEUED] != 0:
@@ -166,11 +166,11 @@ def _issue_phase(c: Core, d: Any, sm: SmRow, now: int) -> bool:
     if ports.is_two_level(c):
         for scheduler in range(scheduler_count):
             fill_active(c, d, sm, scheduler, now)
-    return again or _is_dirty(c, sm)
+    return again or _has_changed(c, sm)
 
 
-def _is_dirty(c: Core, sm: SmRow) -> bool:
-    """Whether a warp of the SM has to be looked at again."""
+def _has_changed(c: Core, sm: SmRow) -> bool:
+    """Whether the state of a warp may have changed since its scheduler last looked at it."""
     for scheduler in range(c.machine[machine.SCHEDULERS]):
         if c.rows[scheduler_at(c, sm, scheduler), schedulers.DIRTY] != 0:
             return True
