@@ -29,7 +29,8 @@ def compiled_share(kernel: Kernel, allocated: int) -> Shares:
 
 def thread_path(trace: RecordedPath, kernel: Kernel, thread_block: int = 0, warp: int = 0, lane: int = 0) -> list[int]:
     """The pcs that a thread of a recorded launch executed, in order."""
-    first, path = kernel.first_pcs(), []
+    first = kernel.first_pcs()
+    path: list[int] = []
     for visit in visits(trace.path_chunks()):
         if visit.thread_block > thread_block:
             break

@@ -151,7 +151,7 @@ class _Seeded:
         visits = _visits(self.reference, kernel)
         corruptions = self.own[kernel.name] if self.own else possible(placing(self.design)(kernel), visits)
         while True:
-            wrong = self._wrong(kernel, rng.choice(corruptions))
+            wrong = self._wrong(kernel, _drawn(corruptions, rng))
             found = wrong.checked.findings()
             ran = np.repeat(visits, np.diff(wrong.kernel.first_pcs())) > 0
             guarded = [instruction.guard is not None for instruction in wrong.kernel.instructions()]
@@ -180,6 +180,14 @@ class _Seeded:
         except (ExecutionError, PlacementError) as error:
             return str(error)
         return ""
+
+
+def _drawn(corruptions: Sequence[Any], rng: random.Random) -> Any:
+    """One of them; of a design's own ones, each kind is equally likely."""
+    if not isinstance(corruptions[0], Corruption):
+        kind = rng.choice(sorted({one.kind for one in corruptions}))
+        corruptions = [one for one in corruptions if one.kind == kind]
+    return rng.choice(corruptions)
 
 
 def _visits(reference: Reference, kernel: Kernel) -> NDArray[np.int64]:
