@@ -13,7 +13,7 @@ from warpreg.analysis.loops import loops
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import BARRIERS, Kernel
 from warpreg.ir.operands import Immediate
-from warpreg.simt.kernel.block_compiler import polls
+from warpreg.simt.kernel.polling import waits
 
 NOTHING, ACQUIRE, RELEASE = range(3)
 
@@ -47,15 +47,14 @@ def waiting_points(kernel: Kernel) -> frozenset[int]:
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         is_repeated = forest.depth(block.index) > 0
         for position, instruction in enumerate(block.instructions):
-            waits = _is_barrier(instruction) or polls(instruction, is_cooperative)
-            if waits or (is_repeated and _may_lock(instruction)):
+            may_wait = _is_barrier(instruction) or waits(instruction, is_cooperative)
+            if may_wait or (is_repeated and _may_lock(instruction)):
                 found.add(first + position)
     return frozenset(found)
 
 
 def _is_barrier(instruction: Instruction) -> bool:
-    in_memory = instruction.opcode == "mbarrier" and instruction.modifiers[0].endswith("_wait")
-    return in_memory or (instruction.opcode in BARRIERS and "warp" not in instruction.modifiers)
+    return instruction.opcode in BARRIERS and "warp" not in instruction.modifiers
 
 
 def _may_lock(instruction: Instruction) -> bool:

@@ -27,6 +27,7 @@ from warpreg.simt.block.register_storage import CARRY_CELL, Cell, Storage
 from warpreg.simt.block.sites import Sites
 from warpreg.simt.block.tracked import Tracked
 from warpreg.simt.block.widths import Widths
+from warpreg.simt.kernel.polling import polls
 from warpreg.simt.lanes import instructions
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
@@ -41,21 +42,6 @@ SEGMENT = 96
 """Instructions per native function; longer blocks are chained."""
 
 NOTHING = frozenset({"membar", "fence", "nanosleep", "pmevent", "prefetch", "prefetchu", "discard", "applypriority"})
-
-
-POLLING = frozenset({"volatile", "relaxed", "mmio"})
-"""Loads that may poll for a value that another thread block writes; with ``acquire``, any thread."""
-PRIVATE = frozenset({"shared", "shared::cta", "shared::cluster", "local", "param", "const"})
-
-
-def polls(instruction: Instruction, cooperative: bool) -> bool:
-    """Whether a warp may wait for another warp with this load, so that its turn should end; in a ``cooperative`` kernel
-    also for a warp of another thread block.
-    """
-    if instruction.opcode != "ld":
-        return False
-    across = not POLLING.isdisjoint(instruction.modifiers) and PRIVATE.isdisjoint(instruction.modifiers)
-    return "acquire" in instruction.modifiers or (cooperative and across)
 
 
 @dataclass(frozen=True)

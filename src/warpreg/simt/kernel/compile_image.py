@@ -11,9 +11,10 @@ from warpreg.simt.block import register_storage
 from warpreg.simt.block.block_values import CLOCKS
 from warpreg.simt.block.records import NO_BLOCK, BlockKind
 from warpreg.simt.block.sites import Sites
-from warpreg.simt.block.window_taints import Tracked
-from warpreg.simt.kernel.block_compiler import BlockCompiler, polls
+from warpreg.simt.block.tracked import Tracked
+from warpreg.simt.kernel.block_compiler import BlockCompiler
 from warpreg.simt.kernel.native_kernel import Image, Record
+from warpreg.simt.kernel.polling import waits
 from warpreg.simt.llvm import object_code
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.memory import coalesced_path
@@ -44,15 +45,9 @@ def compile_image(kernel: Kernel, record: Record, taints: Tracked | None = None)
         reads_clock=bool(specials & CLOCKS),
         has_stack=STACK_BASE.name in specials,
         is_cooperative=compiler.is_cooperative,
-        waits=any(_waits(i, compiler.is_cooperative) for i in kernel.instructions()),
+        waits=any(waits(i, compiler.is_cooperative) for i in kernel.instructions()),
         taints=taints,
     )
-
-
-def _waits(instruction: Instruction, cooperative: bool) -> bool:
-    """Whether a warp may wait for others at an instruction that is not a barrier."""
-    is_wait = instruction.opcode == "mbarrier" and instruction.modifiers[0].endswith("_wait")
-    return is_wait or polls(instruction, cooperative)
 
 
 def _ends(kernel: Kernel) -> tuple[tuple[int, int, int, int, int, bool], ...]:
