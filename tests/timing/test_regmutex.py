@@ -26,6 +26,7 @@ from tests.timing.vocabulary import Timed, timed
 
 from warpreg.designs import Design, load
 from warpreg.designs.interface.residency import Residency, Room
+from warpreg.designs.interface.state import named_leaves
 from warpreg.designs.sharing.division import divided
 from warpreg.designs.sharing.instructions import acquire, release
 from warpreg.designs.sharing.pool import NO_SECTION
@@ -301,3 +302,28 @@ def test_switched_off_it_is_the_plain_register_file(name: str, chosen: dict[str,
         plain.outcome.issues,
     )
     assert off.outcome.counts.accesses.tolist() == plain.outcome.counts.accesses.tolist()
+
+
+# With a cache or collectors in front.
+
+
+@pytest.mark.parametrize("other", ["rfc", "bow-wr"])
+def test_a_cache_in_front_changes_nothing_about_who_waits(other: str) -> None:
+    """Warp 1 is refused once and goes on when warp 0 has released, and the upper level serves R4 or R0."""
+    design = regmutex(name=f"regmutex+{other}")
+    run = agreed(warps(CODE, [()], [()]), A_SCHEDULER, design=design)
+    assert run.warp(1).issues(ACQUIRE).first > run.warp(0).issues(RELEASE).first
+    found = events(run, design)
+    assert [found[name] for name in ("acquires", "acquires at once", "refusals")] == [2, 1, 1]
+    assert run.outcome.counts.accesses.reshape(-1, 2, 2)[1].any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("other", ["rfc", "bow-wr"])
+@settings(max_examples=6, deadline=None)
+@given(case=shared_cases(), sections=st.integers(1, 3))
+def test_both_cores_agree_on_a_composition(other: str, case: Case, sections: int) -> None:
+    run = of_case(case, regmutex(sections, f"regmutex+{other}", warps=8), regmutex_split_mapping=False)
+    taken = [column for name, column in named_leaves(run.outcome.state) if name.endswith("taken")]
+    assert len(taken) == 1
+    assert not taken[0].any()
