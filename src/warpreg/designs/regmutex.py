@@ -39,7 +39,6 @@ from warpreg.designs.interface.checked import Checked
 from warpreg.designs.interface.residency import unshared
 from warpreg.designs.sharing.check import checked_division
 from warpreg.designs.sharing.choice import (
-    Split,
     base_of,
     code_of,
     division_to_check,
@@ -48,7 +47,6 @@ from warpreg.designs.sharing.choice import (
     gap_parameter,
     mapping_parameter,
     size_of,
-    split_of,
     tie_parameter,
 )
 from warpreg.designs.sharing.columns import SharingHints, sharing_hints
@@ -103,22 +101,22 @@ def residency(
 
 def rewrite(kernel: Kernel, parameters: Parameters, room: Room | None = None) -> Kernel:
     """The kernel with acquires, releases and moves."""
-    return code_of(parameters, kernel, split(parameters, kernel, room))
+    return code_of(parameters, kernel, room, extended_of(room))
 
 
-def split(parameters: Parameters, kernel: Kernel, room: Room | None) -> Split | None:
-    """The base set and the extended set of a kernel; None without an extended set."""
-    return split_of(parameters, kernel, room, room.residency.pool if room else 0)
+def extended_of(room: Room | None) -> int:
+    """The registers of a section, by the residency."""
+    return room.residency.pool if room else 0
 
 
 def hints(program: Program, parameters: Parameters, analysis: Analysis, room: Room | None = None) -> SharingHints:
     """Where sections are acquired, used and released."""
-    return sharing_hints(analysis.kernel, program, base_of(parameters, analysis.kernel, room))
+    return sharing_hints(analysis.kernel, program, base_of(program, room, extended_of(room)))
 
 
 def init(parameters: Parameters, program: Program, room: Room | None = None) -> State:
     """A pool of free sections."""
-    extended = room.residency.pool if room else 0
+    extended = extended_of(room)
     sections = sections_of(room, extended) if room and extended else 0
     return pool_state(room, program, extended, sections, parameters.split_mapping)
 

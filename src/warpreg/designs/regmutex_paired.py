@@ -49,7 +49,6 @@ from warpreg.designs.sharing.choice import (
     gap_parameter,
     mapping_parameter,
     size_of,
-    split_of,
     tie_parameter,
 )
 from warpreg.designs.sharing.columns import SharingHints, sharing_hints
@@ -125,12 +124,12 @@ def extended_of(room: Room | None) -> int:
 
 def rewrite(kernel: Kernel, parameters: Parameters, room: Room | None = None) -> Kernel:
     """The kernel with acquires, releases and moves."""
-    return code_of(parameters, kernel, split_of(parameters, kernel, room, extended_of(room)))
+    return code_of(parameters, kernel, room, extended_of(room))
 
 
 def hints(program: Program, parameters: Parameters, analysis: Analysis, room: Room | None = None) -> SharingHints:
     """Where sections are acquired, used and released."""
-    return sharing_hints(analysis.kernel, program, base_of(parameters, analysis.kernel, room))
+    return sharing_hints(analysis.kernel, program, base_of(program, room, extended_of(room)))
 
 
 def init(parameters: Parameters, program: Program, room: Room | None = None) -> State:

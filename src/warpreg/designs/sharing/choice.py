@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from warpreg.analysis.kernel_analysis import Analysis
@@ -30,18 +29,6 @@ class Options(Protocol):
     def tie(self) -> str: ...
     @property
     def gap(self) -> int: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """Registers of the base set, and of base set and section together."""
-
-    base: int
-    total: int
-
-    @property
-    def extended(self) -> int:
-        return self.total - self.base
 
 
 def enabled_parameter() -> Any:
@@ -137,42 +124,27 @@ def _given(parameters: Options, registers: int, machine: Machine, launch: Launch
     return found
 
 
-def split_of(parameters: Options, kernel: Kernel, place: Room | None, extended: int) -> Split | None:
-    """The registers of the base set and of all, ``extended`` of them in a section by the residency of ``place``; None
-    without an extended set.
+def code_of(parameters: Options, kernel: Kernel, place: Room | None, extended: int) -> Kernel:
+    """The compiled kernel; the kernel itself without an extended set.
 
-    Without a machine, the parameters have to say how many: raises DesignError.
+    By the residency of ``place``, a section has ``extended`` registers.  Without a machine, for example in a replay,
+    the code is that of `division_to_check`.
     """
     if not parameters.enabled or parameters.extended == 0:
-        return None
-    if place is not None:
-        base = place.residency.registers
-        return Split(base, base + extended) if extended else None
-    if parameters.extended == BY_RULE:
-        raise DesignError(
-            f"kernel {kernel.name}: the size of the extended set depends on machine and launch, which are not given; "
-            "set extended"
-        )
-    total = rounded(kernel.register_demand or kernel.register_count)
-    return Split(total - parameters.extended, total)
+        return kernel
+    if place is None:
+        return division_to_check(parameters, kernel).kernel
+    base = place.residency.registers
+    return divided(kernel, base, base + extended, parameters.gap).kernel if extended else kernel
 
 
-def base_of(parameters: Options, kernel: Kernel, place: Room | None) -> int:
-    """Registers of the base set; all of the kernel where no code was divided."""
-    if not parameters.enabled or parameters.extended == 0 or (place is None and parameters.extended == BY_RULE):
-        return program_table(kernel).register_count
-    if place is not None:
-        return place.residency.registers
-    return rounded(kernel.register_demand or kernel.register_count) - parameters.extended
-
-
-def code_of(parameters: Options, kernel: Kernel, split: Split | None) -> Kernel:
-    """The compiled kernel; the kernel itself without an extended set."""
-    return kernel if split is None else divided(kernel, split.base, split.total, parameters.gap).kernel
+def base_of(program: Program, place: Room | None, extended: int) -> int:
+    """Registers of the base set; all where no section is held, or where no time passes that it could be held for."""
+    return place.residency.registers if place is not None and extended else program.register_count
 
 
 def division_to_check(parameters: Options, kernel: Kernel) -> Division:
-    """The code that is verified without a machine: with the largest candidate that compiles if sizes follow the rule.
+    """The code without a machine: with the largest candidate that compiles if sizes follow the rule.
 
     Raises DivisionError for a size that is given and does not work.
     """

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface import Plan, Program, Room, level, per_sm, per_warp, wake
+from warpreg.designs.sharing.choice import base_of
 
 NO_SECTION = -1
 HELD = 0
@@ -65,7 +66,7 @@ def pool_state(
         leaving=per_warp(np.uint8(0)),
         waited=per_warp(np.uint8(0)),
         pair=per_warp(np.int64(NO_SECTION)),
-        base=room.residency.registers if room is not None and has_pool else program.register_count,
+        base=base_of(program, room, extended),
         extended=extended if has_pool else 0,
         sections=count,
         offset=room.warps * room.residency.registers if room is not None else 0,
