@@ -157,8 +157,8 @@ def corruptions(kernel: Kernel, parameters: Parameters, visits: NDArray[np.int64
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:
-    """Per pc, the registers that are needed, and where a section is held."""
-    return explanation(kernel)
+    """Per pc, acquires, releases and moves in front of it, and whether it has a section."""
+    return explanation(division_to_check(parameters, kernel))
 
 
 @hook
