@@ -103,8 +103,8 @@ ODD = replace(FERMI, name="odd", sm=replace(FERMI.sm, warps=47))
     [
         (
             REGMUTEX, growing(24, barrier=True), BLOCK, FERMI, 4,
-            "kernel hand: 24 registers are live at 'bar.sync 0' (pc 24), where a warp may hold no section, and the base "
-            "set has 20",
+            "kernel hand: 24 registers are live at 'bar.sync 0' (pc 24), where a warp may hold no section, and the "
+            "base set has 20",
         ),
         (
             REGMUTEX, growing(36), Launch(1024), FERMI, 4,

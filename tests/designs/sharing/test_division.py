@@ -145,6 +145,15 @@ def test_a_static_check_finds_seeded_errors() -> None:
             assert one.checked().findings()
 
 
+def test_registers_that_the_rounding_adds_may_be_used() -> None:
+    """R6 and R7 of a kernel of six registers: the code that names them says so."""
+    code = kernel([*written(*range(6)), *read(*range(6)), *END])
+    for base in (2, 4):
+        found = divided(code, base, 8)
+        named = {word for one in found.kernel.instructions() for x in (*one.defined, *one.used) for word in x.words}
+        assert max(named) < found.kernel.register_count <= 8
+
+
 def repeated() -> Kernel:
     """An acquire and a release that a program repeats."""
     return kernel(

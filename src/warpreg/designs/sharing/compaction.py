@@ -111,7 +111,8 @@ def renamed(stage: Staged, register: tuple[int, ...]) -> tuple[Kernel, tuple[int
             if not is_needless:
                 bodies[block.index].append(replace(instruction, operands=(*results, *sources)))
                 original.append(stage.original[pc])
-    return with_blocks(kernel, bodies), tuple(original)
+    count = max(kernel.register_count, 1 + max(register, default=0))
+    return replace(with_blocks(kernel, bodies), register_count=count), tuple(original)
 
 
 def _operands(
