@@ -133,6 +133,23 @@ def test_where_a_warp_may_wait() -> None:
     assert waiting_points(loop) == {2, 7}
 
 
+def test_hardware_traces_have_the_same_rules() -> None:
+    """Seven registers are needed from the second move behind the barrier to the second sum; R6 and R7 are moved."""
+    code = kernel(
+        [*(op("MOV", r(i), i) for i in range(4)), op("BAR.SYNC.DEFER_BLOCKING", 0)],
+        [*(op("MOV", r(i), i) for i in range(4, 8)), op("BRA", 0)],
+        [op("IADD3", r(0), r(0), r(i)) for i in range(1, 8)],
+        [op("STG.E", at(r(0)), r(0)), op("EXIT")],
+    )
+    assert waiting_points(code) == {4}
+    found = divided(code, 6, 8).kernel
+    assert [list(map(action_of, block.instructions)) for block in found.blocks[:3]] == [
+        [0] * 5,
+        [0, 0, ACQUIRE, 0, 0, 0],
+        [0, 0, 0, 0, RELEASE, 0, 0, 0, 0, 0],
+    ]
+
+
 def test_divergent_sides_have_the_state_of_their_branch() -> None:
     """Only block 1 needs a section: it is acquired and released inside, as block 2 may run after it."""
     inner = growing(6).blocks[0].instructions[:11]

@@ -11,8 +11,9 @@ from __future__ import annotations
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.loops import loops
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import BARRIERS, Kernel
+from warpreg.ir.kernel import BARRIERS, Block, Kernel
 from warpreg.ir.operands import Immediate
+from warpreg.sass.isa import opcodes as sass
 from warpreg.simt.kernel.polling import waits
 
 NOTHING, ACQUIRE, RELEASE = range(3)
@@ -41,7 +42,8 @@ def waiting_points(kernel: Kernel) -> frozenset[int]:
 
     Barriers, also those in memory; loads that poll; and the atomics of locks, which are repeated until another warp has
     stored: ``exch``, and ``cas`` that compares with a constant, in a loop.  A ``cas`` with the value that was read
-    before fails only if another warp has succeeded, so it waits for nobody.
+    before fails only if another warp has succeeded, so it waits for nobody.  In SASS, all of these atomics count that
+    are repeated, and all repeated loads of the memory's newest value (``STRONG``).
     """
     forest, is_cooperative, found = loops(kernel), kernel.is_cooperative, set()
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
@@ -53,13 +55,27 @@ def waiting_points(kernel: Kernel) -> frozenset[int]:
     return frozenset(found)
 
 
+def ends_block(block: Block) -> bool:
+    """Whether nothing can be inserted behind the last instruction of a block: a branch, an exit, or a stop."""
+    if not block.instructions:
+        return False
+    last = block.instructions[-1]
+    return sass.find(last.opcode).flow != "" if sass.is_sass(last) else block.terminator is not None
+
+
 def _is_barrier(instruction: Instruction) -> bool:
+    if sass.is_sass(instruction):
+        return sass.find(instruction.opcode).flow == "barrier"
     return instruction.opcode in BARRIERS and "warp" not in instruction.modifiers
 
 
 def _may_lock(instruction: Instruction) -> bool:
+    modifiers = instruction.modifiers
+    if sass.is_sass(instruction):
+        kind = sass.find(instruction.opcode).action
+        return ("STRONG" in modifiers and kind == "load") or not {"CAS", "EXCH"}.isdisjoint(modifiers)
     if instruction.opcode != "atom":
         return False
     compared = instruction.sources[1:2]
     is_constant = bool(compared) and isinstance(compared[0], Immediate)
-    return "exch" in instruction.modifiers or ("cas" in instruction.modifiers and is_constant)
+    return "exch" in modifiers or ("cas" in modifiers and is_constant)

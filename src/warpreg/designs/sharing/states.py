@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.errors import DesignError
-from warpreg.designs.sharing.instructions import waiting_points
+from warpreg.designs.sharing.instructions import ends_block, waiting_points
 from warpreg.designs.window.warp_flow import warp_successors
 from warpreg.ir.kernel import Block, Kernel
 
@@ -115,7 +115,7 @@ def states_of(analysis: Analysis, need: Need, base: int, marks: Marks, gap: int 
         row = [pc in marks.pcs or need.at(pc) > base for pc in pcs]
         _check(kernel, block, [pc for pc, is_held in zip(pcs, row, strict=True) if is_held and pc in free], need, base)
         _fill_gaps(row, [pc in free for pc in pcs], gap)
-        if block.terminator is not None:
+        if ends_block(block):
             row[-1] = boundary[block.index, END]
             _check(kernel, block, [pc for pc in pcs[-1:] if row[-1] and pc in free], need, base)
         at += row
@@ -130,7 +130,7 @@ def _held_boundaries(kernel: Kernel, need: Need, base: int) -> set[Boundary]:
             last = first + len(block.instructions) - 1
             if need.before[first] > base:
                 found.add((block.index, START))
-            if need.after[last] > base or (block.terminator is not None and need.at(last) > base):
+            if need.after[last] > base or (ends_block(block) and need.at(last) > base):
                 found.add((block.index, END))
     return found
 
