@@ -33,7 +33,7 @@ class Options(Protocol):
 
 def enabled_parameter() -> Any:
     """The parameter ``enabled``."""
-    return parameter(True, source="assumed: off, the plain register file")
+    return parameter(True, off=False, source="assumed: off, the plain register file")
 
 
 def extended_parameter() -> Any:

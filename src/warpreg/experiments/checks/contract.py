@@ -22,7 +22,7 @@ from warpreg.experiments.runs.run import find_workload, run_workload
 from warpreg.ir.errors import WarpregError
 from warpreg.jit.options import Mode
 from warpreg.replay import Counts, replay_launches
-from warpreg.trace.schedule import RecordOrder, Schedule
+from warpreg.trace.schedule import Schedule
 
 WORKLOADS = ("vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "nw", "mandelbrot", "histogram")
 MACHINE = "gtx980-two-level"
