@@ -31,7 +31,7 @@ from warpreg.timing.hooks import adapters
 from warpreg.timing.launch import compile as timing
 from warpreg.timing.memory import traffic
 from warpreg.timing.sm import banked_path
-from warpreg.trace import lanes
+from warpreg.trace import edge_walk, lanes
 
 def hooked(design):
     return hook_calls.bindings({name: hook for name, hook in load(design).hooks.items() if name in hook_calls.HOOKS})
@@ -46,7 +46,7 @@ entries = {
     "contract": (walk.contract, {}), "edges": (walk.copy_edges, {}), "path": (path_core.walk, {}),
     "path rfc": (path_core.walk, hooked("rfc")), "schedule rc": (schedule_core.walk, hooked("rc")),
     "split": (split_warps.split, {}), "feed": (feed.split, {}), "traffic": (traffic.drive, {}),
-    "core": (timing.alone, core), "core rfc": (timing.with_designs, core | rfc),
+    "on edges": (edge_walk.expand, {}), "core": (timing.alone, core), "core rfc": (timing.with_designs, core | rfc),
 }
 keys = {}
 for name, (entry, replaced) in entries.items():
@@ -55,7 +55,7 @@ for name, (entry, replaced) in entries.items():
     keys[name] = fingerprint.digest
 print(json.dumps(keys))
 """
-PATHS = {"lanes", "scan", "observe", "contract", "path", "path rfc", "split", "feed"}
+PATHS = {"lanes", "scan", "observe", "contract", "path", "path rfc", "split", "feed", "on edges"}
 HOOKED = {"path rfc", "schedule rc", "core rfc"}
 
 
@@ -135,9 +135,9 @@ def test_these_are_all_entry_points() -> None:
             decorating.add(str(package))
     assert decorating == set()
     assert users == {
-        "trace/lanes.py", "trace/widths.py", "sass/rebuild/first_pass.py", "sass/rebuild/second_pass.py",
-        "replay/walker.py", "replay/warp_streams.py", "timing/feed/feed.py", "timing/launch/compile.py",
-        "timing/memory/traffic.py",
+        "trace/edges.py", "trace/lanes.py", "trace/widths.py", "sass/rebuild/first_pass.py",
+        "sass/rebuild/second_pass.py", "replay/distinct_warps.py", "replay/walker.py", "replay/warp_streams.py",
+        "timing/feed/feed.py", "timing/launch/compile.py", "timing/memory/traffic.py",
     }  # fmt: skip
 
 
