@@ -37,8 +37,8 @@ EVENTS = ("acquires", "acquires at once", "releases", "refusals")
 ACQUIRES, AT_ONCE, RELEASES, REFUSALS = range(4)
 """Acquires and releases that issued; acquires that found a section when they first asked; times that one found none."""
 RESOURCES = ("sections held",)
-SECTIONS_TABLE = 0
-"""The bitmask of sections, or of pairs, among the tables of a design."""
+SECTIONS, WARP_STATUS, SECTION_OF_WARP = range(3)
+"""Tables of a design: the bitmask of sections, or of pairs; with a pool also status bits and numbers by warp slot."""
 
 
 @hook
@@ -66,11 +66,11 @@ def issued(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None
         count(plan, AT_ONCE, 1 - state.waited[warp])
         state.waited[warp] = 0
         if is_timed(plan):
-            update(plan, SECTIONS_TABLE, state.section[warp])
+            update_tables(state, program, warp, plan)
     elif action == RELEASE:
         count(plan, RELEASES)
         if is_timed(plan):
-            update(plan, SECTIONS_TABLE, state.section[warp])
+            update_tables(state, program, warp, plan)
             leave_section(state, warp, plan)
     elif is_timed(plan):
         state.flight[warp] += program.hints.reads[pc] + program.hints.writes[pc]
@@ -118,6 +118,14 @@ def owner(state: Any, program: Program, warp: int, token: int) -> int:
         if section != NO_SECTION and token_of(state, section) == token:
             return other
     return -1
+
+
+def update_tables(state: Any, program: Program, warp: int, plan: Plan) -> None:
+    """An acquire or a release writes the bit of the section, and with a pool the row of the warp."""
+    update(plan, SECTIONS, max(0, state.section[warp]))
+    if not state.paired:
+        update(plan, WARP_STATUS, warp % program.slots)
+        update(plan, SECTION_OF_WARP, warp % program.slots)
 
 
 def bank_of(state: Any, program: Program, warp: int, register: int) -> int:
