@@ -21,8 +21,7 @@ Where the text is silent:
 - a section returns to the pool when it is released and no earlier access of it is under way;
 - a warp that ends gives back its section;
 - banks of one scheduler each (sub-cores) keep the machine's mapping, and the pool is that of the SM;
-- a cache that evicts a register of the extended set after its release writes a value that nothing reads;
-- with ``bow-wr``, occupancy is that of RegMutex.
+- a cache that evicts a register of the extended set after its release writes a value that nothing reads.
 """
 
 from __future__ import annotations
@@ -73,9 +72,7 @@ __all__ = [
     "State", "admit", "collected", "issued", "owner", "plan_reads", "produced", "warp_end", "written_back",
 ]  # fmt: skip
 
-DESIGN = Declaration(
-    slot="mapping", source="regmutex §4.3", order="sm", events=EVENTS, resources=RESOURCES, uses=("bow-wr",)
-)
+DESIGN = Declaration(slot="mapping", source="regmutex §4.3", order="sm", events=EVENTS, resources=RESOURCES)
 N_W = 48
 """Warp slots of the paper's machine."""
 
@@ -143,5 +140,5 @@ def corruptions(kernel: Kernel, parameters: Parameters, visits: NDArray[np.int64
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:
-    """Per pc, acquires, releases and moves in front of it, and whether it has a section."""
-    return explanation(division_to_check(parameters, kernel))
+    """Per pc of the compiled code: acquires and releases, and where a section is held."""
+    return explanation(kernel)

@@ -72,9 +72,7 @@ from warpreg.ir.kernel import Kernel
 
 __all__ = ["State", "admit", "collected", "issued", "owner", "plan_reads", "produced", "written_back"]
 
-DESIGN = Declaration(
-    slot="mapping", source="regmutex §4.3.3", order="sm", events=EVENTS, resources=RESOURCES, uses=("bow-wr",)
-)
+DESIGN = Declaration(slot="mapping", source="regmutex §4.3.3", order="sm", events=EVENTS, resources=RESOURCES)
 N_W = 48
 """Warp slots of the paper's machine."""
 
@@ -157,8 +155,8 @@ def corruptions(kernel: Kernel, parameters: Parameters, visits: NDArray[np.int64
 
 
 def explain(program: Program, parameters: Parameters, kernel: Kernel) -> Mapping[int, str]:
-    """Per pc, acquires, releases and moves in front of it, and whether it has a section."""
-    return explanation(division_to_check(parameters, kernel))
+    """Per pc of the compiled code: acquires and releases, and where a section is held."""
+    return explanation(kernel)
 
 
 @hook

@@ -28,7 +28,7 @@ class State(NamedTuple):
     ``members`` [SM, pair] the warps of the pair that run.
 
     ``base`` and ``extended`` registers; ``sections`` of the pool; ``offset``, its first physical register; ``banks``, 0
-    for the machine's mapping.  ``bow_wr`` stands in for the state of that design, which is not used.
+    for the machine's mapping.
     """
 
     taken: NDArray[np.uint8]
@@ -45,7 +45,6 @@ class State(NamedTuple):
     offset: int
     banks: int
     paired: bool
-    bow_wr: int
 
 
 def pool_state(
@@ -72,7 +71,6 @@ def pool_state(
         offset=room.warps * room.residency.registers if room is not None else 0,
         banks=room.banks if room is not None and has_pool and maps and not room.private_banks else 0,
         paired=paired,
-        bow_wr=0,
     )
 
 
