@@ -1,4 +1,4 @@
-"""RegMutex: warps take turns with the registers that a kernel needs only at times (thesis of 2021, chapter 4).
+"""RegMutex, registers that warps share in time: a kernel needs some of them only at times (thesis of 2021, chapter 4).
 
 The compiler divides the registers of a kernel.  A warp always has its base set.  The extended set is a section of a
 pool that all warps of an SM share: a warp acquires it before code with more live registers than the base set has, and

@@ -1,4 +1,4 @@
-"""RegMutex for pairs of warps: two warps of a thread block take turns with one section (thesis of 2021, section 4.3.3).
+"""RegMutex in pairs, registers that two warps share in time: they take turns with one section (thesis of 2021, §4.3.3).
 
 As ``regmutex``, with the same compiler and the same size of the extended set, but each pair of warps has 2 |Bs| + |Es|
 registers: a base set each, and a section that one of them holds at a time.  Neither a pool nor a lookup table is
