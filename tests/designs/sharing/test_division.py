@@ -154,6 +154,14 @@ def test_registers_that_the_rounding_adds_may_be_used() -> None:
         assert max(named) < found.kernel.register_count <= 8
 
 
+def test_values_that_share_a_register_under_a_guard_may_share_it_on() -> None:
+    """The guarded sum is read under its guard only, so R2 holds two values; the base set has room for all registers."""
+    twice = [when(p(0), op("add.s32", r(2), r(2), 1)), when(p(0), op("st.global.u32", at(r(0)), r(2)))]
+    code = kernel([*written(0, 1, 2), *twice, op("st.global.u32", at(r(0)), r(1)), *END])
+    found = divided(code, 3, 4)
+    assert list(map(str, found.kernel.instructions())) == list(map(str, code.instructions()))
+
+
 def repeated() -> Kernel:
     """An acquire and a release that a program repeats."""
     return kernel(

@@ -148,10 +148,16 @@ class Seats:
         return range(-(min(registers[v] for v in own) // step) * step, room, step)
 
     def _in_the_way(self, number: int, shift: int) -> set[int]:
-        """The groups that hold these registers at some point at which the group is live."""
+        """The groups that hold these registers at some point at which the group is live.
+
+        Values that share a register in the code may share any: under guards, points at which both are live can be lanes
+        of one and lanes of the other.
+        """
         found: set[int] = set()
+        own = self.groups.register
         for value in self.groups.members[number]:
-            register, points = self.groups.register[value] + shift, self.points[value]
+            register, points = own[value] + shift, self.points[value]
             if self.busy[register] & points:
-                found.update(self.groups.group[v] for v, held in self.taken[register].items() if held & points)
+                others = self.taken[register].items()
+                found.update(self.groups.group[v] for v, held in others if held & points and own[v] != own[value])
         return found
