@@ -82,16 +82,18 @@ def compacted(stage: Staged, base: int, registers: int, wanted: Confined) -> Com
     return Compacted(seats.registers_of_values(), sum(1 << v for number in failed for v in groups.members[number]))
 
 
-def tightest(stage: Staged, wanted: Confined, failed: int, need: Need) -> Marks:
+def tightest(stage: Staged, wanted: Confined, failed: int, need: Need, slack: int) -> Marks:
     """Where a section could be held so that some values need not be in the base set: of the instructions and boundaries
-    at which they must be there and where the warp may hold one, those at which most registers are needed.
+    at which they must be there and where the warp may hold one, those at which most registers are needed, or up to
+    ``slack`` fewer.
     """
     pcs = {pc for pc, bits in zip(stage.original, wanted.at, strict=True) if bits & failed}
     pcs -= {INSERTED, *stage.states.free}
     boundaries = {one for one, bits in wanted.boundary.items() if bits & failed} - stage.states.free_boundaries
     most = max((*map(need.at, pcs), *map(need.at_boundary, boundaries)), default=0)
+    least = most - slack
     return Marks(
-        {pc for pc in pcs if need.at(pc) == most}, {one for one in boundaries if need.at_boundary(one) == most}
+        {pc for pc in pcs if need.at(pc) >= least}, {one for one in boundaries if need.at_boundary(one) >= least}
     )
 
 

@@ -74,7 +74,7 @@ def _divisions(kernel: Kernel) -> dict[tuple[int, int, int], Division | Division
 
 def _divided(kernel: Kernel, base: int, registers: int, gap: int) -> Division:
     analysis, marks = Analysis(kernel), Marks()
-    need = need_of(analysis)
+    need, rounds = need_of(analysis), 0
     while True:
         states, more = states_of(analysis, need, base, marks, gap), Marks()
         for moves_from in (base, 0):
@@ -83,8 +83,9 @@ def _divided(kernel: Kernel, base: int, registers: int, gap: int) -> Division:
             found = compacted(stage, base, max(registers, kernel.register_count), wanted)
             if not found.failed:
                 return Division(*renamed(stage, found.register), base, registers)
-            more = tightest(stage, wanted, found.failed, need)
+            more = tightest(stage, wanted, found.failed, need, rounds // 4)
         before = marks.count
         marks.add(more)
         if marks.count == before:
             raise DivisionError(f"kernel {kernel.name}: its registers do not fit a base set of {base}")
+        rounds += 1

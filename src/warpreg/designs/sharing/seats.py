@@ -19,6 +19,8 @@ DEPTH = 3
 """The longest chain of groups that make room for each other."""
 TRIES = 400
 """Places that the search for one group may look at."""
+EFFORT = 4_000_000_000
+"""Tries times the square of the points: in large kernels the search is shorter."""
 
 
 def points_of(kernel: Kernel) -> list[int]:
@@ -50,6 +52,8 @@ class Seats:
         self.taken: list[dict[int, int]] = [{} for _ in range(registers)]
         self.busy = [0] * registers
         self.changes: list[tuple[int, int | None]] = []
+        longest = max((one.bit_length() for one in points), default=0)
+        self.most_tries = min(TRIES, EFFORT // max(1, longest) ** 2)
         self.tries = 0
 
     def registers_of_values(self) -> tuple[int, ...]:
@@ -86,12 +90,14 @@ class Seats:
 
     def settle(self, number: int) -> bool:
         """Find registers for a group that has none; False, and nothing changes, if there are none."""
-        self.tries = TRIES
+        self.tries = self.most_tries
         return any(self._settle(number, frozenset(), depth) for depth in range(DEPTH + 1))
 
     def _settle(self, number: int, settled: frozenset[int], depth: int) -> bool:
         """The same, where at most ``depth`` groups after each other make room, and ``settled`` ones do not."""
         for shift in self._shifts(number):
+            if depth > 0 and self.tries <= 0:
+                return False
             others = self._in_the_way(number, shift)
             if not others:
                 self._change(number, shift)
