@@ -19,10 +19,12 @@ end, whether or not it has locked.  When the owner leaves, the other thread bloc
 *No deadlock.*  (1) Where a thread block owns, a warp of the other one holds a lock only if the owner's warp with its
 index has ended: it got the lock after that, or its thread block would own.  A thread block that comes later holds
 none.  (2) So no warp of an owner is ever refused.  Its barriers and fences wait for warps of its own thread block only,
-and memory answers, so an owner ends.  (3) A refused warp waits for a warp of an owner, is woken by its end and then
-locks, unless a new thread block has come there; but by then its own one is the owner.  (4) If no thread block owns,
-nobody is refused.  Thread blocks that wait for each other by memory (grid barriers) are not covered: the timing core
-follows recorded paths, where such waits have ended.
+and memory answers, so an owner ends.  (3) A refused warp waits for the owner's warp with its index, whose end wakes it.
+Then it locks: another thread block comes to that place only when the owner has left, and its own one owns from then on.
+(4) If no thread block owns, nobody is refused.
+
+Thread blocks that wait for each other by memory (grid barriers) are not covered: the timing core follows recorded
+paths, where such waits have ended.
 
 *Order of issue.*  Warps of owners first, then warps that share with nobody or whose pair has no owner, then the others;
 among equals the scheduler's order.

@@ -34,6 +34,7 @@ TITLES = {
     "rc-rsp": "Register cache and scratchpad (CASES 2018)",
     "corf": "Coalescing operand register file (thesis of 2021, chapter 2)",
     "bow": "Bypassing operand collectors (thesis of 2021, chapter 3)",
+    "regmutex": "Registers shared between warps over time (thesis of 2021, chapter 4)",
 }
 COMMAND = "python -m warpreg.report.reproduction_page"
 INTRODUCTION = """# {title}

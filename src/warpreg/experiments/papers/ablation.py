@@ -21,8 +21,10 @@ from warpreg.experiments.studies.study import Measure, Replay, Study, study
 from warpreg.ir.errors import WarpregError
 
 Parameters = Mapping[str, Mapping[str, Value]]
-MACHINE = ("inner", "warps")
-"""Fields of measures that are machine parameters: the policy among active warps, and the warps of an SM."""
+MACHINE = ("inner", "warps", "code", "demand")
+"""Fields of measures that ablations may change: the policy among active warps, the warps of an SM, the compilation of
+a kernel, and the registers by which its occupancy is computed.
+"""
 
 
 class AblationError(WarpregError):

@@ -26,7 +26,7 @@ from warpreg.experiments.studies.published import Measured, Published
 from warpreg.experiments.studies.study import Measure, Study, study
 from warpreg.ir.errors import UnknownNameError, WarpregError
 
-PAPERS = {"rfc": "rfc", "orf-lrf": "orf_lrf", "rc-rsp": "rc_rsp", "corf": "corf", "bow": "bow"}
+PAPERS = {"rfc": "rfc", "orf-lrf": "orf_lrf", "rc-rsp": "rc_rsp", "corf": "corf", "bow": "bow", "regmutex": "regmutex"}
 """Implemented papers, and the folder of each."""
 
 

@@ -1,0 +1,185 @@
+"""Figures of the study as data frames, one row for each workload and design.
+
+Changes of cycles are relative to the plain register file of full size; means are arithmetic, as the paper's averages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from statistics import fmean
+
+import pandas as pd
+
+from warpreg.experiments.papers.regmutex.codes import PRINTED, Code
+from warpreg.experiments.papers.regmutex.designs import (
+    CODES,
+    DESIGNS,
+    LIVENESS,
+    PAIRED,
+    REGMUTEX,
+    SWEPT,
+    baseline,
+    plain,
+    samples,
+    sized,
+    under,
+)
+from warpreg.experiments.papers.regmutex.kernels import FULL_GROUP, HALF_GROUP, TABLE
+from warpreg.experiments.papers.regmutex.samples import Sample, Sampled
+from warpreg.experiments.studies.study import Study
+
+NONE, FULL_SIZE = "plain", "plain, full file"
+REDUCTION, INCREASE = "reduction", "increase"
+Values = dict[str, float]
+Frame = Callable[[Study], pd.DataFrame]
+
+
+def mean(study: Study, values: Mapping[str, float]) -> float:
+    """Arithmetic mean over workloads."""
+    return fmean(values.values(), study.weights_of(values))
+
+
+def increases(study: Study, measure: Sampled) -> Values:
+    """By workload: cycles more than with the plain register file of full size, of these; negative if fewer."""
+    base = samples(study, baseline(measure.group, measure.code))
+    found = samples(study, measure)
+    return {name: one.cycles / base[name].cycles - 1 for name, one in found.items() if name in base}
+
+
+def reductions(study: Study, measure: Sampled) -> Values:
+    """By workload: cycles fewer than with the plain register file of full size, of these."""
+    return {name: -one for name, one in increases(study, measure).items()}
+
+
+def raised(study: Study, design: str, group: str) -> dict[str, bool]:
+    """By workload: whether a design raises the theoretical occupancy of the group's register file."""
+    before, after = samples(study, plain(group)), samples(study, under(design, group))
+    return {name: one.occupancy > before[name].occupancy for name, one in after.items() if name in before}
+
+
+def at_once(study: Study, design: str, group: str) -> Values:
+    """By workload with acquires: the share of acquires that succeed at once."""
+    found = samples(study, under(design, group)).items()
+    return {name: share for name, one in found if (share := one.at_once) is not None}
+
+
+def cycles_of(group: str, designs: Iterable[str], column: str) -> Frame:
+    """The frame of changes of cycles by workload, design and code."""
+
+    def frame(study: Study) -> pd.DataFrame:
+        change = reductions if column == REDUCTION else increases
+        rows: list[dict[str, object]] = []
+        for code, label in CODES.items():
+            for design, measure in _measures(group, designs, code).items():
+                rows += [
+                    {"workload": name, "design": design, column: value, "code": label}
+                    for name, value in change(study, measure).items()
+                ]
+        return pd.DataFrame(rows, columns=["workload", "design", column, "code"])
+
+    return frame
+
+
+def occupancy_of(group: str, designs: Iterable[str]) -> Frame:
+    """The frame of theoretical occupancy by workload, design and code."""
+
+    def frame(study: Study) -> pd.DataFrame:
+        rows: list[dict[str, object]] = []
+        for code, label in CODES.items():
+            for design, measure in {NONE: plain(group, code), **_measures(group, designs, code)}.items():
+                rows += [
+                    {"workload": name, "design": design, "occupancy": one.occupancy, "code": label}
+                    for name, one in samples(study, measure).items()
+                ]
+        return pd.DataFrame(rows, columns=["workload", "design", "occupancy", "code"])
+
+    return frame
+
+
+def _measures(group: str, designs: Iterable[str], code: Code) -> dict[str, Sampled]:
+    return {one: plain(group, code) if one == NONE else under(one, group, code) for one in designs}
+
+
+def figure_41(study: Study) -> pd.DataFrame:
+    """Live registers along the path of a thread, by workload."""
+    rows = [
+        {"path": (part + 0.5) / len(shares), "live": share, "workload": name}
+        for name, shares in study.found.get(LIVENESS, {}).items()
+        if shares
+        for part, share in enumerate(shares)
+    ]
+    return pd.DataFrame(rows, columns=["path", "live", "workload"])
+
+
+def table_41(study: Study) -> pd.DataFrame:
+    """Registers of a thread and of its base set, printed and measured; spills are in bytes of a thread."""
+    rows: list[dict[str, object]] = []
+    for group in (FULL_GROUP, HALF_GROUP):
+        for code, label in CODES.items():
+            for name, one in samples(study, under(REGMUTEX, group, code)).items():
+                entry = TABLE[name]
+                for what, printed, value in (
+                    ("registers", entry.registers, one.registers),
+                    ("base set", entry.base, one.base),
+                ):
+                    rows.append({"workload": name, "registers": value, "what": what, "code": label})
+                    if code == PRINTED:
+                        rows.append({"workload": name, "registers": printed, "what": f"{what}, printed", "code": label})
+                if one.spilled:
+                    rows.append({"workload": name, "registers": one.spilled, "what": "spilled bytes", "code": label})
+    return pd.DataFrame(rows, columns=["workload", "registers", "what", "code"])
+
+
+def swept(column: str) -> Frame:
+    """The frame of the sweep over sizes of the extended set: reduction, occupancy, or share of acquires at once."""
+
+    def frame(study: Study) -> pd.DataFrame:
+        rows: list[dict[str, object]] = []
+        for extended in SWEPT:
+            found = samples(study, sized(extended))
+            less = reductions(study, sized(extended))
+            for name, one in found.items():
+                values = {REDUCTION: less.get(name), "occupancy": one.occupancy, "at once": one.at_once}
+                if (value := values[column]) is not None:
+                    rows.append({"extended": extended, column: value, "workload": name})
+        return pd.DataFrame(rows, columns=["extended", column, "workload"])
+
+    return frame
+
+
+def figure_413(study: Study) -> pd.DataFrame:
+    """Acquires that succeed at once, with and without paired warps, each group on its register file."""
+    rows = [
+        {"workload": name, "design": design, "at once": value}
+        for group in (FULL_GROUP, HALF_GROUP)
+        for design in (REGMUTEX, PAIRED)
+        for name, value in at_once(study, design, group).items()
+    ]
+    return pd.DataFrame(rows, columns=["workload", "design", "at once"])
+
+
+def picks(study: Study) -> dict[str, tuple[int, dict[int, float]]]:
+    """By workload: the size of the extended set that the rule takes, and cycles relative to the baseline by size."""
+    chosen = samples(study, under(REGMUTEX, FULL_GROUP))
+    by_size = {extended: increases(study, sized(extended)) for extended in SWEPT}
+    return {
+        name: (one.pool, {size: values[name] for size, values in by_size.items() if name in values})
+        for name, one in chosen.items()
+        if one.pool
+    }
+
+
+def achieved(study: Study) -> pd.DataFrame:
+    """Theoretical and achieved occupancy of the designs, mean over workloads by group."""
+    rows = [
+        {"workload": name, "design": design, "occupancy": one.achieved, "group": group}
+        for group in (FULL_GROUP, HALF_GROUP)
+        for design, measure in {NONE: plain(group), **_measures(group, DESIGNS, PRINTED)}.items()
+        for name, one in samples(study, measure).items()
+    ]
+    return pd.DataFrame(rows, columns=["workload", "design", "occupancy", "group"])
+
+
+def sample_of(study: Study, measure: Sampled, name: str) -> Sample | None:
+    """The sample of a workload, if there is one."""
+    return samples(study, measure).get(name)
