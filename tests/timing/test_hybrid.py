@@ -197,6 +197,17 @@ def test_registers_that_are_on_are_those_of_resident_warps() -> None:
         assert run.outcome.counts.integrals(run.cycles) == [[on * run.cycles, 14 * run.cycles]]
 
 
+def test_free_registers_can_be_gated_too() -> None:
+    """R1 is in use from the issue of the first move in 1, to the second one, which reads it last; R0, which nothing
+    reads, until it is there.  R1 is there in 6, when the second move issues.  It is read in 7, and R0 is there in 12.
+    """
+    launched = one_warp("mov.b32 R1, 1\nmov.b32 R0, R1")
+    values = sized(ONE_STAGE, 64, "cmos-ra", tfet=14, gate_free=True)
+    run = agreed(launched, ONE_STAGE, design=load("cmos-ra"), **values)
+    run.warp(0).issues().at(1, 6)
+    assert run.outcome.counts.integrals(run.cycles)[0][0] == (7 - 1) + (12 - 6)
+
+
 @pytest.mark.parametrize(
     ("name", "chosen", "message"),
     [

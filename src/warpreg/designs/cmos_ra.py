@@ -28,6 +28,7 @@ from warpreg.designs.hybrid.parts import (
     banks_parameter,
     checked_residency,
     cycles_parameter,
+    gate_parameter,
     refill_parameter,
     release_parameter,
     renaming_stage,
@@ -62,6 +63,7 @@ class Parameters:
     stage: int = stage_parameter()
     refill: int = refill_parameter()
     release: bool = release_parameter()
+    gate_free: bool = gate_parameter()
 
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
@@ -92,6 +94,7 @@ def init(parameters: Parameters, program: Program) -> State:
         stage=parameters.stage,
         refill=parameters.refill,
         frees=parameters.release,
+        gates_free=parameters.gate_free,
     )
 
 

@@ -43,6 +43,7 @@ from warpreg.designs.hybrid.parts import (
     banks_parameter,
     checked_residency,
     cycles_parameter,
+    gate_parameter,
     prediction_unit,
     refill_parameter,
     release_parameter,
@@ -82,6 +83,7 @@ class Parameters:
     stage: int = stage_parameter()
     refill: int = refill_parameter()
     release: bool = release_parameter()
+    gate_free: bool = gate_parameter()
     threshold: int = parameter(
         10, unit="cycles", low=0, high=2047, source="tfet §3.2: an access under perfect memory, thr_acc"
     )
@@ -132,6 +134,7 @@ def init(parameters: Parameters, program: Program) -> State:
         stage=parameters.stage,
         refill=parameters.refill,
         frees=parameters.release,
+        gates_free=parameters.gate_free,
         predicts=parameters.enabled,
         threshold=parameters.threshold,
         shift=parameters.reference.bit_length() - 1,

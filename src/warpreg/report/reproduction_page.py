@@ -35,6 +35,7 @@ TITLES = {
     "corf": "Coalescing operand register file (thesis of 2021, chapter 2)",
     "bow": "Bypassing operand collectors (thesis of 2021, chapter 3)",
     "regmutex": "Registers shared between warps over time (thesis of 2021, chapter 4)",
+    "tfet": "Hybrid CMOS-TFET register file (ISQED 2013)",
 }
 COMMAND = "python -m warpreg.report.reproduction_page"
 INTRODUCTION = """# {title}

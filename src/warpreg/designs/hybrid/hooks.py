@@ -137,6 +137,8 @@ def produced(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> No
 def warp_end(state: Any, program: Program, warp: int, plan: Plan) -> None:
     if state.enabled:
         end_warp(by_reference(state), plan.sm, warp)
+        if state.gates_free:
+            report_powered(by_reference(state), plan)
     leave(by_reference(state), plan.sm, program.register_count)
 
 
@@ -239,6 +241,8 @@ def give_vector(state: Any, program: Program, warp: int, pc: int, register: int,
     if state.gating == UNLIMITED and in_use(state, sm) > state.used[sm, 0]:
         state.used[sm, 0] = in_use(state, sm)
         report_powered(state, plan)
+    if state.gates_free:
+        report_powered(state, plan)
 
 
 def end_results(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
@@ -269,6 +273,8 @@ def count_released(state: Any, number: int, plan: Plan) -> None:
     for one in range(number):
         count(plan, RELEASED)
         update(plan, FREE_LISTS, state.first[plan.sm, CMOS] + state.number[plan.sm, CMOS] - 1 - one)
+    if state.gates_free and number:
+        report_powered(state, plan)
 
 
 def report_powered(state: Any, plan: Plan) -> None:
@@ -277,7 +283,7 @@ def report_powered(state: Any, plan: Plan) -> None:
         level(plan, POWERED_CMOS, state.used[plan.sm, 0])
         level(plan, POWERED_TFET, state.vectors - state.used[plan.sm, 0])
     else:
-        level(plan, POWERED_CMOS, state.powered[plan.sm, 0])
+        level(plan, POWERED_CMOS, in_use(state, plan.sm) if state.gates_free else state.powered[plan.sm, 0])
         level(plan, POWERED_TFET, state.tfet)
 
 

@@ -108,3 +108,11 @@ def release_parameter() -> Any:
     return parameter(
         True, source="tfet §3.2: a register is released after its last read; off: when it is written again"
     )
+
+
+def gate_parameter() -> Any:
+    """The parameter ``gate_free``."""
+    return parameter(
+        False,
+        source="tfet §3.3: CMOS registers that no warp may claim are off until the kernel ends; on: free ones too",
+    )

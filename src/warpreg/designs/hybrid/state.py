@@ -17,7 +17,8 @@ class State(NamedTuple):
     """The fields of `vectors`, `table` and `prediction`, and these.
 
     ``enabled``: else this is the plain register file.  ``predicts``: warps that will stall get TFET vectors.
-    ``frees``: registers are released when they are dead, else when they are written again.  ``cycles`` of an access
+    ``frees``: registers are released when they are dead, else when they are written again.  ``gates_free``: CMOS
+    vectors are on only while they are in use.  ``cycles`` of an access
     to a TFET vector.  ``refill`` and ``stage``: cycles from a control instruction to the next one, without the renaming
     stage and in it.  Vectors go round the ``banks``.  Per warp: ``refilled`` [1], the cycle from which on its next
     instruction may issue; ``lanes`` [1], those that were active so far, which all are at first.
@@ -26,6 +27,7 @@ class State(NamedTuple):
     enabled: bool
     predicts: bool
     frees: bool
+    gates_free: bool
     cycles: int
     stage: int
     refill: int
@@ -70,6 +72,7 @@ def hybrid(
     stage: int,
     refill: int,
     frees: bool,
+    gates_free: bool = False,
     predicts: bool = False,
     threshold: int = 0,
     shift: int = 0,
@@ -87,6 +90,7 @@ def hybrid(
         enabled=enabled,
         predicts=predicts,
         frees=frees,
+        gates_free=gates_free,
         cycles=cycles,
         stage=stage,
         refill=refill,

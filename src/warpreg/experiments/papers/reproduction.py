@@ -26,7 +26,15 @@ from warpreg.experiments.studies.published import Measured, Published
 from warpreg.experiments.studies.study import Measure, Study, study
 from warpreg.ir.errors import UnknownNameError, WarpregError
 
-PAPERS = {"rfc": "rfc", "orf-lrf": "orf_lrf", "rc-rsp": "rc_rsp", "corf": "corf", "bow": "bow", "regmutex": "regmutex"}
+PAPERS = {
+    "rfc": "rfc",
+    "orf-lrf": "orf_lrf",
+    "rc-rsp": "rc_rsp",
+    "corf": "corf",
+    "bow": "bow",
+    "regmutex": "regmutex",
+    "tfet": "tfet",
+}
 """Implemented papers, and the folder of each."""
 
 
