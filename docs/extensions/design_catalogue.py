@@ -25,7 +25,11 @@ EXAMPLE = "hotspot"
 TIMED = ("scheduler", "sm")
 TIMED_MACHINE = "gtx980-two-level"
 MACHINES = dict.fromkeys(("packing", "virtualization", "corf", "corf-pp"), "corf-fermi")
+TWO_SUPPLIES = ("power-gated", "all-tfet", "drowsy", "cmos-ra", "mem-ra", "ideal-mem-ra")
+MACHINES |= dict.fromkeys(TWO_SUPPLIES, "tfet")
 """Machines of designs whose parameters give the size of the register file."""
+TECHNOLOGIES = dict.fromkeys(TWO_SUPPLIES, "tfet")
+"""Technologies of designs whose levels few others have."""
 ORDERS = {
     "static": "accesses depend on the compiled kernel only",
     "warp": "accesses depend on the path of one warp",
@@ -120,6 +124,8 @@ def _size(structure: Structure) -> str:
     if structure.array is not None:
         array = structure.array
         return f"{array.words} words of {array.word_bits} bits in each of {array.banks} banks"
+    if structure.registers is not None:
+        return f"{structure.registers} warp-registers"
     if structure.entries is None:
         return "register file of the machine"
     warps = "" if structure.warps is None else f", {structure.warps} warps"
@@ -130,10 +136,11 @@ def _example(design: Design) -> Iterator[str]:
     """Commands to compare the design; those whose order of warps matters run with ``--cycles``."""
     names = BASELINE if design.name == BASELINE else f"{BASELINE},{design.name}"
     technology = next(
-        (str(spec.default) for spec in design.parameters if spec.name == "technology"), DEFAULT_TECHNOLOGY
+        (str(spec.default) for spec in design.parameters if spec.name == "technology"),
+        TECHNOLOGIES.get(design.name, DEFAULT_TECHNOLOGY),
     )
     options = "" if technology == DEFAULT_TECHNOLOGY else f" --technology {technology}"
-    if design.declaration.order in TIMED:
+    if design.declaration.order in TIMED or design.name in TECHNOLOGIES:
         options += f" --cycles --machine {MACHINES.get(design.name, TIMED_MACHINE)}"
     command = f"warpreg compare {EXAMPLE} --designs {names}{options}"
     yield "## Example\n"

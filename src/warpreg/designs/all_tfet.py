@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warpreg.designs.hybrid.parts import LEVELS, cycles_parameter
+from warpreg.designs.hybrid.parts import LEVELS, checked_residency, cycles_parameter, vectors_parameter
 from warpreg.designs.interface import (
     MRF,
     Declaration,
     Plan,
     Program,
+    Residency,
     Structure,
     hook,
     parameter,
@@ -23,8 +24,9 @@ from warpreg.designs.interface import (
     source_operands,
     write,
 )
+from warpreg.gpu.machine import Machine
 
-DESIGN = Declaration(slot="mapping", source="tfet §4.2", order="static", levels=LEVELS)
+DESIGN = Declaration(slot="mapping", source="tfet §4.2", order="static", levels=LEVELS, main=LEVELS)
 TFET = 1
 
 
@@ -33,6 +35,7 @@ class Parameters:
     """Time of an access."""
 
     enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
+    vectors: int = vectors_parameter()
     cycles: int = cycles_parameter()
 
 
@@ -43,6 +46,11 @@ class State(NamedTuple):
     cycles: int
 
 
+def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
+    """That of the plain register file."""
+    return checked_residency("all-tfet", parameters, program, machine)
+
+
 def init(parameters: Parameters, program: Program) -> State:
     """One level holds everything."""
     return State(TFET, parameters.cycles) if parameters.enabled else State(MRF, 1)
@@ -50,7 +58,8 @@ def init(parameters: Parameters, program: Program) -> State:
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """TFET registers in place of the others."""
-    return Structure("MRF", entries=0 if parameters.enabled else None), Structure("TFET", entries=None)
+    tfet = parameters.vectors if parameters.enabled else 0
+    return Structure("MRF", registers=parameters.vectors - tfet), Structure("TFET", registers=tfet)
 
 
 @hook

@@ -48,7 +48,9 @@ __all__ = [
     "admit", "block_start", "collected", "plan_reads", "plan_write", "produced", "warp_end", "warp_start",
 ]  # fmt: skip
 
-DESIGN = Declaration(slot="mapping", source="tfet §4.2", order="sm", levels=LEVELS, events=EVENTS, resources=RESOURCES)
+DESIGN = Declaration(
+    slot="mapping", source="tfet §4.2", order="sm", levels=LEVELS, main=LEVELS, events=EVENTS, resources=RESOURCES
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Parameters:
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
     """That of the plain register file."""
-    return checked_residency("cmos-ra", parameters, parameters.tfet, program, machine)
+    return checked_residency("cmos-ra", parameters, program, machine, parameters.tfet)
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
@@ -100,7 +102,7 @@ def init(parameters: Parameters, program: Program) -> State:
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """CMOS and TFET vectors, gated."""
-    return storage()
+    return storage(parameters.vectors - parameters.tfet, parameters.tfet)
 
 
 def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:

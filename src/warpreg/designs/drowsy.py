@@ -16,11 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.hybrid.parts import VECTOR_BYTES, checked_residency, vectors_parameter
 from warpreg.designs.interface import (
     GO,
     Declaration,
     Plan,
     Program,
+    Residency,
     Structure,
     after,
     hook,
@@ -30,12 +32,14 @@ from warpreg.designs.interface import (
     per_sm,
     per_warp,
 )
+from warpreg.gpu.machine import Machine
 
 DESIGN = Declaration(
     slot="mapping",
     source="tfet §4.2",
     order="sm",
     levels=("MRF", "DROWSY"),
+    main=("MRF", "DROWSY"),
     resources=("awake registers", "drowsy registers"),
 )
 AWAKE, ASLEEP = range(2)
@@ -46,7 +50,8 @@ NOW, MOST, SLEEPING = range(3)
 class Parameters:
     """Time to wake up."""
 
-    enabled: bool = parameter(True, source="assumed: off, registers of warps that stall stay awake")
+    enabled: bool = parameter(True, off=False, source="assumed: off, registers of warps that stall stay awake")
+    vectors: int = vectors_parameter()
     wake: int = parameter(2, unit="cycles", low=0, high=1024, source="tfet §4.2: a couple of cycles")
 
 
@@ -58,6 +63,11 @@ class State(NamedTuple):
     resident: NDArray[np.int64]  # [sm, NOW, MOST or SLEEPING] registers of resident warps
     asleep: NDArray[np.int64]  # [warp, 0] whether its registers sleep
     awake: NDArray[np.int64]  # [warp, 0] the cycle from which on it may issue
+
+
+def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
+    """That of the plain register file."""
+    return checked_residency("drowsy", parameters, program, machine)
 
 
 def init(parameters: Parameters, program: Program) -> State:
@@ -72,7 +82,12 @@ def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """The register file, awake and asleep."""
     return (
         Structure("MRF", powered=DESIGN.resources[AWAKE]),
-        Structure("DROWSY", powered=DESIGN.resources[ASLEEP]),
+        Structure(
+            "DROWSY",
+            registers=parameters.vectors,
+            powered=DESIGN.resources[ASLEEP],
+            replaces_bytes=parameters.vectors * VECTOR_BYTES,
+        ),
     )
 
 

@@ -52,7 +52,9 @@ __all__ = [
     "warp_end", "warp_start",
 ]  # fmt: skip
 
-DESIGN = Declaration(slot="mapping", source="tfet §4.2", order="sm", levels=LEVELS, events=EVENTS, resources=RESOURCES)
+DESIGN = Declaration(
+    slot="mapping", source="tfet §4.2", order="sm", levels=LEVELS, main=LEVELS, events=EVENTS, resources=RESOURCES
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def residency(parameters: Parameters, program: Program, machine: Machine) -> Res
         raise DesignError(
             f"ideal-mem-ra: reference expects a power of two (a shift divides), found {parameters.reference}"
         )
-    return checked_residency("ideal-mem-ra", parameters, 0, program, machine)
+    return checked_residency("ideal-mem-ra", parameters, program, machine, 0)
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
@@ -128,7 +130,7 @@ def init(parameters: Parameters, program: Program) -> State:
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """CMOS vectors as many as are used, and TFET vectors."""
-    return storage()
+    return storage(parameters.vectors, parameters.vectors, shared=parameters.vectors)
 
 
 def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:

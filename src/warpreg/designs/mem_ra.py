@@ -67,7 +67,7 @@ __all__ = [
 ]  # fmt: skip
 
 DESIGN = Declaration(
-    slot="mapping", source="tfet §3.2, §3.3", order="sm", levels=LEVELS, events=EVENTS, resources=RESOURCES
+    slot="mapping", source="tfet §3.2, §3.3", order="sm", levels=LEVELS, main=LEVELS, events=EVENTS, resources=RESOURCES
 )
 
 
@@ -108,7 +108,7 @@ def residency(parameters: Parameters, program: Program, machine: Machine) -> Res
     """That of the plain register file.  Raises DesignError for a reference that is no power of two."""
     if parameters.reference & parameters.reference - 1:
         raise DesignError(f"mem-ra: reference expects a power of two (a shift divides), found {parameters.reference}")
-    return checked_residency("mem-ra", parameters, parameters.tfet, program, machine)
+    return checked_residency("mem-ra", parameters, program, machine, parameters.tfet)
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
@@ -145,7 +145,7 @@ def init(parameters: Parameters, program: Program) -> State:
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """CMOS and TFET vectors, gated."""
-    return storage()
+    return storage(parameters.vectors - parameters.tfet, parameters.tfet)
 
 
 def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:

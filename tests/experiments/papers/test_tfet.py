@@ -30,10 +30,16 @@ MHZ = 325
 
 
 def sample(
-    variant: Variant, cycles: int = 1000, cmos: int = 100, tfet: int = 0, on: tuple[int, int] = (512, 0), **stalls: int
+    variant: Variant,
+    cycles: int = 1000,
+    cmos: int = 100,
+    tfet: int = 0,
+    on: tuple[int, int] | None = None,
+    **stalls: int,
 ) -> Sample:
-    """One SM; accesses of both levels, registers that are on, and cycles of warps."""
+    """One SM; accesses of both levels, registers that are on (by default all, or some of each), and cycles of warps."""
     design = load(variant.design)
+    on = on or ((192, 64) if "TFET" in design.levels else (512, 0))
     accesses = np.zeros((len(design.levels), 2, 2), np.int64)
     accesses[0, 0, 0] = cmos
     if "TFET" in design.levels:

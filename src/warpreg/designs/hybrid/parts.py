@@ -16,11 +16,16 @@ VECTORS, TFET_VECTORS = 512, 112
 VECTOR_BITS = 9
 
 
-def storage() -> tuple[Structure, ...]:
-    """Both parts of the register file with the registers that are on; together they are as large as the plain one."""
+VECTOR_BYTES = 128
+
+
+def storage(cmos: int, tfet: int, shared: int = 0) -> tuple[Structure, ...]:
+    """Both parts of the register file with the registers that are on; so many TFET vectors take the place of CMOS ones
+    where all of both are listed.
+    """
     return (
-        Structure("MRF", powered=RESOURCES[POWERED_CMOS]),
-        Structure("TFET", powered=RESOURCES[POWERED_TFET]),
+        Structure("MRF", registers=cmos, powered=RESOURCES[POWERED_CMOS]),
+        Structure("TFET", registers=tfet, powered=RESOURCES[POWERED_TFET], replaces_bytes=shared * VECTOR_BYTES),
     )
 
 
@@ -43,20 +48,23 @@ def prediction_unit() -> Logic:
     return Logic("stall-prediction")
 
 
-def checked_residency(design: str, parameters: Any, tfet: int, program: Program, machine: Machine) -> Residency:
+def checked_residency(
+    design: str, parameters: Any, program: Program, machine: Machine, tfet: int | None = None
+) -> Residency:
     """That of the plain register file: the technologies share its vectors, and occupancy counts both.
 
-    Raises DesignError, with the value to set, where the parameters are not those of the machine.
+    Raises DesignError, with the value to set, where the parameters are not those of the machine; ``tfet`` vectors are
+    renamed.
     """
-    control = machine.pipes[machine.worker["ctrl"]].latency
-    for name, expected, what in (
-        ("vectors", machine.warp_registers, "warp-registers of an SM"),
-        ("banks", machine.register_file.banks, "banks"),
-        ("refill", control, "cycles of control instructions"),
-    ):
-        if (found := getattr(parameters, name)) != expected:
-            raise DesignError(f"{design}: {name} expects {expected}, the {what} of {machine.name}, found {found}")
-    if tfet > parameters.vectors:
+    expected = {"vectors": (machine.warp_registers, "warp-registers of an SM")}
+    if tfet is not None:
+        control = machine.pipes[machine.worker["ctrl"]].latency
+        expected["banks"] = (machine.register_file.banks, "banks")
+        expected["refill"] = (0 if control is None else control, "cycles of control instructions")
+    for name, (number, what) in expected.items():
+        if (found := getattr(parameters, name)) != number:
+            raise DesignError(f"{design}: {name} expects {number}, the {what} of {machine.name}, found {found}")
+    if tfet is not None and tfet > parameters.vectors:
         raise DesignError(f"{design}: tfet expects at most {parameters.vectors}, all vectors of an SM, found {tfet}")
     return unshared(machine, program.register_count)
 
