@@ -272,7 +272,7 @@ def count_released(state: Any, number: int, plan: Plan) -> None:
     """So many vectors have joined the lists of free ones, at the end of that of CMOS vectors as a rule."""
     for one in range(number):
         count(plan, RELEASED)
-        update(plan, FREE_LISTS, state.first[plan.sm, CMOS] + state.number[plan.sm, CMOS] - 1 - one)
+        update(plan, FREE_LISTS, state.first[plan.sm, CMOS] + state.number[plan.sm, CMOS] + one)
     if state.gates_free and number:
         report_powered(state, plan)
 
