@@ -238,7 +238,8 @@ def test_the_machines_of_the_papers_differ_from_their_bases_where_the_papers_say
         "sp": (20, 4), "sfu": (4, 1), "mem": (8, 1),
     }  # fmt: skip
     assert gpu.load("bow-titanx-ideal").operand_path.kind == "ideal"
-    assert (larf.chip.sms, larf.warp_registers) == (28, 1024)
+    assert (larf.chip.sms, larf.warp_registers, larf.schedulers.policy) == (28, 2048, "lrr")
+    assert (larf.collectors["general"].collectors, larf.register_file.private_banks) == (16, False)
     halves = [gpu.load(name).warp_registers for name in ("regmutex-gtx480", "regmutex-gtx480-half")]
     assert halves == [1024, 512]
     assert gpu.load("tfet").warp_registers == 512
