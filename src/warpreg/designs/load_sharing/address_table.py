@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.jit.noinline import noinline
+
 NONE = -1
 OLDEST, YOUNGEST, COUNT = range(3)
 LANES = 32
@@ -75,6 +77,7 @@ def _match(state: Any, sm: int, register: int, base: int, stride: int) -> int:
     return register
 
 
+@noinline
 def insert(state: Any, sm: int, register: int, base: int, stride: int, lanes: int) -> bool:
     """Enter a register that has no entry; returns whether the oldest entry had to leave."""
     is_full: bool = state.ends[sm, COUNT] >= state.entries
@@ -97,6 +100,7 @@ def insert(state: Any, sm: int, register: int, base: int, stride: int, lanes: in
     return is_full
 
 
+@noinline
 def remove(state: Any, sm: int, register: int) -> bool:
     """Delete the entry of a register, if it has one; returns whether it had."""
     if state.lanes[sm, register] == 0:
@@ -117,6 +121,7 @@ def remove(state: Any, sm: int, register: int) -> bool:
     return True
 
 
+@noinline
 def remove_all(state: Any, sm: int) -> int:
     """Delete all entries; returns how many there were."""
     found: int = state.ends[sm, COUNT]
@@ -125,6 +130,7 @@ def remove_all(state: Any, sm: int) -> int:
     return found
 
 
+@noinline
 def remove_overlapping(state: Any, sm: int, lanes: int, size: int) -> int:
     """Delete the entries of which a store changes a byte; returns how many.
 

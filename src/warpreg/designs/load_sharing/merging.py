@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.load_sharing.address_table import LANES, NONE, first_at, has_line, next_at
+from warpreg.jit.noinline import noinline
 
 REGISTER, SHIFT, HOLDS = range(3)
 FULL = (1 << LANES) - 1
@@ -31,6 +32,7 @@ def shifted(lanes: int, shift: int) -> int:
     return lanes >> shift if shift >= 0 else lanes << -shift & FULL
 
 
+@noinline
 def cover(state: Any, sm: int, base: int, stride: int, lanes: int) -> int:
     """How many registers cover the lanes of a load, 1 or 2; the first rows of ``near`` name them.  0 if none do.
 

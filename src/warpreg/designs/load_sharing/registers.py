@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from warpreg.designs.load_sharing.address_table import NONE, remove
 from warpreg.designs.renaming.free_map import lowest_bit
+from warpreg.jit.noinline import noinline
 
 WORD_SHIFT = 5
 WORD = 1 << WORD_SHIFT
@@ -53,6 +54,7 @@ def unmapped(registers: int) -> dict[str, NDArray[Any]]:
     }
 
 
+@noinline
 def take(state: Any, sm: int) -> int:
     """The lowest free physical register, with one reference; NONE if all are in use."""
     word = 0
@@ -73,9 +75,14 @@ def drop(state: Any, sm: int, physical: int) -> None:
     """One reference less; without one the register is free and its entry goes."""
     state.references[sm, physical] -= 1
     if state.references[sm, physical] == 0:
-        remove(state, sm, physical)
-        state.free[sm, physical >> WORD_SHIFT] |= 1 << (physical & WORD - 1)
-        state.use[sm, TAKEN] -= 1
+        _free(state, sm, physical)
+
+
+@noinline
+def _free(state: Any, sm: int, physical: int) -> None:
+    remove(state, sm, physical)
+    state.free[sm, physical >> WORD_SHIFT] |= 1 << (physical & WORD - 1)
+    state.use[sm, TAKEN] -= 1
 
 
 def is_alone(state: Any, sm: int, physical: int) -> bool:
@@ -90,6 +97,7 @@ def assign(state: Any, sm: int, warp: int, register: int, physical: int) -> None
     state.use[sm, MAPPED] += 1
 
 
+@noinline
 def unassign(state: Any, sm: int, warp: int, register: int) -> None:
     """A register has no value any more; sources that are pending keep the place."""
     old: int = state.table[warp, register]
@@ -144,6 +152,7 @@ def release(state: Any, sm: int, warp: int, register: int) -> bool:
     return True
 
 
+@noinline
 def end_warp(state: Any, sm: int, warp: int) -> None:
     """A warp has ended; all its sources are read."""
     for register in range(state.table.shape[1]):

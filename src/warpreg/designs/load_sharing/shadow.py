@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.interface import per_sm
+from warpreg.jit.noinline import noinline
 
 FRESH, UNORDERED, ORDERED, OWN = range(4)
 """What a shared value is: the one in memory; an older one, where another SM has stored without order; an older one
@@ -61,6 +62,7 @@ def _orders(sms: int) -> dict[str, NDArray[Any]]:
     return {"published": per_sm(np.int64(NEVER)), "observed": per_sm(np.full(sms, NEVER, np.int64))}
 
 
+@noinline
 def store_word(state: Any, sm: int, address: int, size: int, cycle: int) -> bool:
     """A lane stores so many bytes; returns False if there are more words than `WORDS` can follow."""
     followed = True
@@ -81,11 +83,13 @@ def store_word(state: Any, sm: int, address: int, size: int, cycle: int) -> bool
     return followed
 
 
+@noinline
 def keep_word(state: Any, sm: int, place: int, lane: int, address: int) -> None:
     """A load brings the word at an address, as it is now, into a lane of a place."""
     state.kept[sm, place, lane] = _version(state, address)
 
 
+@noinline
 def compare_word(state: Any, sm: int, place: int, lane: int, address: int) -> int:
     """What a lane of a place is to a load of this address: FRESH, UNORDERED, ORDERED or OWN."""
     if state.kept[sm, place, lane] == _version(state, address):
@@ -111,6 +115,7 @@ def publish(state: Any, sm: int, cycle: int) -> None:
     state.published[sm] = cycle
 
 
+@noinline
 def observe(state: Any, sm: int) -> None:
     """A fence or an atomic: what others have published so far is ordered before what follows here."""
     for other in range(state.published.size):

@@ -1,0 +1,318 @@
+"""A global load has its addresses: it shares registers, waits for another load, or goes to memory (thesis §5.5.2).
+
+Each 32-bit word of a load is looked up alone.  A load shares only if all its words can.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warpreg.designs.interface import (
+    HELD,
+    MRF,
+    READ,
+    Plan,
+    Program,
+    complete,
+    count,
+    extra,
+    lookup,
+    now,
+    this_load,
+    update,
+)
+from warpreg.designs.load_sharing.address_table import LANES, NONE, WORD_BYTES, find, insert, is_regular
+from warpreg.designs.load_sharing.events import (
+    CARRIED,
+    CROWDED,
+    EVICTED,
+    IRREGULAR_LOADS,
+    LOADS,
+    MERGED,
+    MISSED,
+    PARTIAL,
+    PERFECT,
+    STRONG_LOADS,
+    UNORDERED_VALUES,
+    WAITED,
+)
+from warpreg.designs.load_sharing.merging import REGISTER, SHIFT, cover
+from warpreg.designs.load_sharing.registers import assign, take
+from warpreg.designs.load_sharing.shadow import FRESH, compare_word, keep_word, note_fault
+from warpreg.designs.load_sharing.state import OWNED, SHARED
+from warpreg.designs.load_sharing.waiting import (
+    MOST_BURDEN,
+    add_part,
+    begin_wait,
+    can_wait,
+    end_wait,
+    next_complete,
+    next_read,
+)
+from warpreg.jit.noinline import noinline
+
+RENAMING_TABLE, ADDRESS_TABLE = 0, 1
+"""Their positions among the tables of the design."""
+MEMORY = 0
+POINTER_CYCLES = 1
+FIRST, SECOND = 0, 1
+
+
+@noinline
+def look_up_load(
+    state: Any, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan
+) -> int:
+    """What `load_lookup` answers."""
+    count(plan, LOADS)
+    if program.hints.words[pc] == 0:
+        count(plan, STRONG_LOADS)
+        return MEMORY
+    if not is_regular(base, stride):
+        count(plan, IRREGULAR_LOADS)
+        return MEMORY
+    lookup(plan, ADDRESS_TABLE, base >> 2)
+    sm, words = plan.sm, int(program.hints.words[pc])
+    if not choose_parts(state, program, pc, base, stride, mask, sm):
+        return miss(state, program, warp, pc, base, stride, mask, plan)
+    reads = parts_to_read(state, program, pc, sm)
+    lacks = lacks_data(state, sm, words)
+    if lacks and not can_join(state, sm, words, reads):
+        count(plan, CROWDED)
+        return MEMORY
+    if state.versioned:
+        compare_parts(state, program, warp, pc, base, stride, mask, plan)
+    count(plan, PARTIAL if reads else PERFECT)
+    answer = HELD if lacks else read_parts(state, program, pc, reads, plan)
+    if lacks:
+        count(plan, WAITED)
+        wait_for_parts(state, program, pc, plan)
+    for word in range(words):
+        operand = program.result_start[pc] + word
+        if is_pointer(state, program, operand, word, sm):
+            point_to(state, program, warp, program.result[operand], state.parts[sm, word, FIRST, REGISTER], plan)
+        else:
+            physical = own_register(state, program, warp, operand, plan)
+            if state.enters_merged and physical != NONE:
+                if state.versioned:
+                    keep_merged(state, physical, word, mask, sm)
+                enter(state, physical, base + word * WORD_BYTES, stride, mask, plan)
+    return answer
+
+
+def choose_parts(state: Any, program: Program, pc: int, base: int, stride: int, mask: int, sm: int) -> bool:
+    """Note in ``parts`` the one or two registers with each word; returns whether there are any for all words."""
+    for word in range(int(program.hints.words[pc])):
+        address = base + word * WORD_BYTES
+        state.parts[sm, word, FIRST, REGISTER] = find(state, sm, address, stride, mask)
+        state.parts[sm, word, FIRST, SHIFT] = 0
+        state.parts[sm, word, SECOND, REGISTER] = NONE
+        if state.parts[sm, word, FIRST, REGISTER] == NONE:
+            covering = cover(state, sm, address, stride, mask) if state.partial else 0
+            if covering == 0:
+                return False
+            for part in range(covering):
+                state.parts[sm, word, part, REGISTER] = state.near[sm, part, REGISTER]
+                state.parts[sm, word, part, SHIFT] = state.near[sm, part, SHIFT]
+    return True
+
+
+def is_pointer(state: Any, program: Program, operand: int, word: int, sm: int) -> bool:
+    """Whether a word is shared by pointer: one register has it in the right lanes, and no other lane is needed."""
+    alone = state.parts[sm, word, SECOND, REGISTER] == NONE and state.parts[sm, word, FIRST, SHIFT] == 0
+    return bool(alone and not program.result_partial[operand])
+
+
+def parts_to_read(state: Any, program: Program, pc: int, sm: int) -> int:
+    """How many registers the slot for merging reads."""
+    reads = 0
+    for word in range(int(program.hints.words[pc])):
+        if not is_pointer(state, program, program.result_start[pc] + word, word, sm):
+            reads += 1 if state.parts[sm, word, SECOND, REGISTER] == NONE else 2
+    return reads
+
+
+def lacks_data(state: Any, sm: int, words: int) -> bool:
+    """Whether a load is under way to one of the parts."""
+    found = False
+    for word in range(words):
+        for part in range(2):
+            register = state.parts[sm, word, part, REGISTER]
+            found |= register != NONE and state.under_way[sm, register] != 0
+    return found
+
+
+def can_join(state: Any, sm: int, words: int, reads: int) -> bool:
+    """Whether a load can wait for the parts that are under way."""
+    if not can_wait(state, sm, 2 * words):
+        return False
+    for word in range(words):
+        for part in range(2):
+            register = state.parts[sm, word, part, REGISTER]
+            asked = state.burden[sm, register] if register != NONE and state.under_way[sm, register] else 0
+            if asked + 1 + reads > MOST_BURDEN:
+                return False
+    for word in range(words):
+        for part in range(2):
+            register = state.parts[sm, word, part, REGISTER]
+            if register != NONE and state.under_way[sm, register]:
+                state.burden[sm, register] += 1 + reads
+    return True
+
+
+def wait_for_parts(state: Any, program: Program, pc: int, plan: Plan) -> None:
+    """The load is complete when the data of all its parts are there."""
+    wait = begin_wait(state, plan.sm, this_load(plan))
+    for word in range(int(program.hints.words[pc])):
+        reads = not is_pointer(state, program, program.result_start[pc] + word, word, plan.sm)
+        for part in range(2):
+            register = state.parts[plan.sm, word, part, REGISTER]
+            if register != NONE:
+                add_part(state, plan.sm, wait, register, reads)
+
+
+@noinline
+def arrive(state: Any, physical: int, plan: Plan) -> None:
+    """The data of a load are in its physical register: the loads that wait for it may be complete."""
+    sm = plan.sm
+    state.under_way[sm, physical] = 0
+    state.burden[sm, physical] = 0
+    wait = next_complete(state, sm, physical)
+    while wait != NONE:
+        reads = 0
+        part = next_read(state, sm, wait)
+        while part != NONE:
+            read_part(state, part, plan)
+            reads += 1
+            part = next_read(state, sm, wait)
+        complete(plan, state.waits[sm, wait, 0], merge_time(state, reads, plan))
+        end_wait(state, sm, wait)
+        wait = next_complete(state, sm, physical)
+
+
+def read_parts(state: Any, program: Program, pc: int, reads: int, plan: Plan) -> int:
+    """All parts are there: read those that are merged; returns the cycles that the load takes."""
+    if reads:
+        for word in range(int(program.hints.words[pc])):
+            if not is_pointer(state, program, program.result_start[pc] + word, word, plan.sm):
+                for part in range(2):
+                    if state.parts[plan.sm, word, part, REGISTER] != NONE:
+                        read_part(state, state.parts[plan.sm, word, part, REGISTER], plan)
+    return merge_time(state, reads, plan)
+
+
+def read_part(state: Any, physical: int, plan: Plan) -> None:
+    """The slot for merging reads a register."""
+    count(plan, MERGED)
+    extra(plan, MRF, READ, physical, bank=physical % state.banks)
+
+
+def merge_time(state: Any, reads: int, plan: Plan) -> int:
+    """The cycles of a load that shares.  There is one slot for merging, which is taken by one load after the other."""
+    if reads == 0:
+        return POINTER_CYCLES
+    begin = max(now(plan), state.slot_free[plan.sm, 0])
+    state.slot_free[plan.sm, 0] = begin + state.merge_cycles
+    return int(begin + state.merge_cycles - now(plan))
+
+
+def point_to(state: Any, program: Program, warp: int, register: int, physical: int, plan: Plan) -> None:
+    """A register is in a physical register that is in use already (§5.3.1): no access of the register file."""
+    state.references[plan.sm, physical] += 1
+    assign(state, plan.sm, warp, register, physical)
+    state.arrives[warp, register] = SHARED
+    update(plan, RENAMING_TABLE, table_index(program, warp, register, plan.sm))
+
+
+def miss(state: Any, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan) -> int:
+    """The load goes to memory, to a new physical register that gets an entry (Figure 5.5b)."""
+    for word in range(int(program.hints.words[pc])):
+        physical = own_register(state, program, warp, program.result_start[pc] + word, plan)
+        if physical == NONE:
+            count(plan, CROWDED)
+            return MEMORY
+        address = base + word * WORD_BYTES
+        enter(state, physical, address, stride, mask, plan)
+        if state.versioned:
+            for lane in range(LANES):
+                if mask >> lane & 1:
+                    keep_word(state, plan.sm, physical, lane, address + lane * stride)
+    count(plan, MISSED)
+    return MEMORY
+
+
+@noinline
+def own_register(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> int:
+    """The result of a load gets a new physical register, to which it is under way; NONE if there is none."""
+    sm, register = plan.sm, program.result[operand]
+    physical = take(state, sm)
+    if physical != NONE:
+        if program.result_partial[operand]:
+            carry(state, warp, register, plan)
+        assign(state, sm, warp, register, physical)
+        update(plan, RENAMING_TABLE, table_index(program, warp, register, sm))
+        state.references[sm, physical] += 1
+        state.under_way[sm, physical] = 1
+        state.arrives[warp, register] = OWNED + physical
+    return physical
+
+
+def enter(state: Any, physical: int, base: int, stride: int, mask: int, plan: Plan) -> None:
+    """A register gets an entry."""
+    update(plan, ADDRESS_TABLE, base >> 2)
+    if insert(state, plan.sm, physical, base, stride, mask):
+        count(plan, EVICTED)
+
+
+def carry(state: Any, warp: int, register: int, plan: Plan) -> None:
+    """A write leaves lanes alone that are needed: the old place is read, to write them to the new one."""
+    old = state.table[warp, register]
+    if old != NONE:
+        count(plan, CARRIED)
+        extra(plan, MRF, READ, old, bank=old % state.banks)
+
+
+@noinline
+def compare_parts(
+    state: Any, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan
+) -> None:
+    """Each lane that is shared has the version that memory has now."""
+    sm = plan.sm
+    for word in range(int(program.hints.words[pc])):
+        for lane in range(LANES):
+            if mask >> lane & 1:
+                part = FIRST if has_lane(state, word, FIRST, lane, sm) else SECOND
+                place = lane + state.parts[sm, word, part, SHIFT]
+                address = base + word * WORD_BYTES + lane * stride
+                kind = compare_word(state, sm, state.parts[sm, word, part, REGISTER], place, address)
+                if kind != FRESH:
+                    count(plan, UNORDERED_VALUES + kind - 1)
+                    note_fault(state, kind, warp, pc, address)
+
+
+@noinline
+def keep_merged(state: Any, physical: int, word: int, mask: int, sm: int) -> None:
+    """A merged register holds the versions of its parts."""
+    for lane in range(LANES):
+        if mask >> lane & 1:
+            part = FIRST if has_lane(state, word, FIRST, lane, sm) else SECOND
+            source = state.parts[sm, word, part, REGISTER]
+            state.kept[sm, physical, lane] = state.kept[sm, source, lane + state.parts[sm, word, part, SHIFT]]
+
+
+def has_lane(state: Any, word: int, part: int, lane: int, sm: int) -> bool:
+    """Whether a part holds what a lane of the load needs."""
+    physical, place = state.parts[sm, word, part, REGISTER], lane + state.parts[sm, word, part, SHIFT]
+    return bool(physical != NONE and 0 <= place < LANES and state.lanes[sm, physical] >> place & 1)
+
+
+def table_index(program: Program, warp: int, register: int, sm: int) -> int:
+    """The entry of a register in the renaming table: registers of a thread times warp, plus register (§5.5.2)."""
+    return (warp - sm * program.slots) * program.register_count + register
+
+
+@noinline
+def would_share(state: Any, base: int, stride: int, mask: int, sm: int) -> bool:
+    """Whether a load of a word at these addresses would share now."""
+    if not is_regular(base, stride):
+        return False
+    return find(state, sm, base, stride, mask) != NONE or (state.partial and cover(state, sm, base, stride, mask) != 0)
