@@ -25,8 +25,18 @@ from tests.timing.vocabulary import Timed
 from warpreg.designs import load
 from warpreg.designs.interface.state import named_leaves
 from warpreg.designs.load_sharing import shadow
-from warpreg.designs.load_sharing.address_table import COUNT
-from warpreg.designs.load_sharing.registers import MAPPED, TAKEN
+from warpreg.designs.load_sharing.address_table import BUCKETS
+from warpreg.designs.load_sharing.columns import (
+    ARRIVES,
+    BURDEN,
+    COUNT,
+    LANES,
+    MAPPED,
+    PENDING,
+    REFERENCES,
+    TAKEN,
+    UNDER_WAY,
+)
 
 LARF = load("larf")
 PLAIN = Sm(slots=4)
@@ -57,10 +67,10 @@ def run(launched: Launched, sm: Sm = PLAIN, sms: int = 1, **chosen: Any) -> Time
 
 def drained(timed: Timed) -> None:
     state = dict(named_leaves(timed.outcome.state))
-    assert not state["use"][:, [TAKEN, MAPPED]].any()
-    assert not state["ends"][:, COUNT].any()
-    for name in ("references", "lanes", "lines", "pending", "arrives", "under_way", "burden"):
-        assert not state[name].any()
+    assert not state["own"][:, [TAKEN, MAPPED, COUNT]].any()
+    assert not state["hashed"][:, BUCKETS:].any()
+    assert not state["registers"][:, :, [PENDING, ARRIVES]].any()
+    assert not state["physical"][:, :, [REFERENCES, LANES, UNDER_WAY, BURDEN]].any()
 
 
 def found(timed: Timed) -> dict[str, int]:

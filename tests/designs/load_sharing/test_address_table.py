@@ -12,8 +12,7 @@ from tests.designs.load_sharing.state import FULL, PHYSICAL, fresh
 
 from warpreg.designs.interface import IRREGULAR
 from warpreg.designs.load_sharing.address_table import (
-    COUNT,
-    NONE,
+    BUCKETS,
     find,
     insert,
     is_regular,
@@ -21,6 +20,7 @@ from warpreg.designs.load_sharing.address_table import (
     remove_all,
     remove_overlapping,
 )
+from warpreg.designs.load_sharing.columns import COUNT, LANES, NONE, OLDEST, YOUNGER
 
 A, B = 0x10000000, 0x10004000
 Entry = tuple[int, int, int, int]
@@ -42,12 +42,12 @@ def store(state: Any, addresses: Sequence[int], size: int = 4) -> int:
 
 def registers(state: Any) -> list[int]:
     """Those with an entry, from the oldest on."""
-    found, one = [], int(state.ends[0, 0])
+    found, one = [], int(state.own[0, OLDEST])
     while one != NONE:
         found.append(one)
-        one = int(state.younger[0, one])
-    assert len(found) == state.ends[0, COUNT]
-    assert sorted(found) == np.flatnonzero(state.lanes[0]).tolist()
+        one = int(state.physical[0, one, YOUNGER])
+    assert len(found) == state.own[0, COUNT]
+    assert sorted(found) == np.flatnonzero(state.physical[0, :, LANES]).tolist()
     return found
 
 
@@ -110,7 +110,7 @@ def test_all_entries_are_deleted_at_once() -> None:
     state = table((1, A, 4, FULL), (2, B, 4, FULL))
     assert remove_all(state, 0) == 2
     assert registers(state) == []
-    assert not state.lines.any()
+    assert not state.hashed[0, BUCKETS:].any()
 
 
 masks = st.sampled_from((FULL, 1, 0x80000000, 0x0F0F0F0F, 0xFFFF0000))

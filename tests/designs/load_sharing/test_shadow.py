@@ -9,12 +9,12 @@ from tests.designs.load_sharing.state import fresh
 
 from warpreg.designs.load_sharing import shadow
 from warpreg.designs.load_sharing.shadow import (
-    FAULT_ADDRESS,
-    FAULT_KIND,
-    FAULT_PC,
+    ADDRESS,
     FRESH,
+    KIND,
     ORDERED,
     OWN,
+    PC,
     UNORDERED,
     compare_word,
     keep_word,
@@ -68,10 +68,10 @@ def test_what_another_sm_stores_is_a_fault_only_if_it_is_ordered(state: Any) -> 
 
 def test_the_first_fault_is_kept(state: Any) -> None:
     note_fault(state, UNORDERED, 1, 2, A)
-    assert state.fault[FAULT_KIND] == FRESH
+    assert state.faults[KIND] == FRESH
     note_fault(state, OWN, 1, 3, A)
     note_fault(state, ORDERED, 1, 4, A + 4)
-    assert (state.fault[FAULT_KIND], state.fault[FAULT_PC], state.fault[FAULT_ADDRESS]) == (OWN, 3, A)
+    assert (state.faults[KIND], state.faults[PC], state.faults[ADDRESS]) == (OWN, 3, A)
 
 
 def test_more_words_than_it_follows_are_said(state: Any) -> None:

@@ -18,11 +18,11 @@ from warpreg.designs.interface import (
     source_operands,
     write,
 )
-from warpreg.designs.load_sharing.address_table import LANES
+from warpreg.designs.load_sharing.address_table import THREADS
 from warpreg.designs.load_sharing.events import RELEASED
 from warpreg.designs.load_sharing.hints import FENCE, NO_ORDER, SYNCHRONISES
 from warpreg.designs.load_sharing.loads import look_up_load
-from warpreg.designs.load_sharing.registers import collect_source, end_warp, issue_source, release
+from warpreg.designs.load_sharing.registers import collect_source, end_sources, end_warp, issue_source, release
 from warpreg.designs.load_sharing.results import forget, overwrite, plan_source, release_dead, report, write_result
 from warpreg.designs.load_sharing.shadow import observe, publish
 from warpreg.jit.noinline import noinline
@@ -35,16 +35,12 @@ def plan_reads(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> 
         for operand in source_operands(program, pc):
             read(plan, operand, MRF)
         return
-    own, code, planned = by_reference(state), by_reference(program), by_reference(plan)
-    if state.fenced[warp]:
-        state.fenced[warp] = 0
-        order(own, planned)
-    if program.hints.orders[pc] == FENCE:
-        begin_fence(own, warp, planned)
-    if program.hints.entered[pc]:
-        release_dead(own, code, warp, pc, planned)
+    fences, entered = program.hints.orders[pc] == FENCE, int(program.hints.entered[pc])
+    if state.fenced[warp] or fences or entered:
+        before_issue(by_reference(state), warp, fences, entered - 1, program.hints.released, by_reference(plan))
+    own = by_reference(state)
     for operand in source_operands(program, pc):
-        plan_source(own, code, warp, operand, planned)
+        plan_source(own, program, warp, operand, plan)
     if is_timed(plan):
         for operand in source_operands(program, pc):
             issue_source(own, warp, program.source[operand], program.last_read[operand] != 0)
@@ -52,8 +48,12 @@ def plan_reads(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> 
 
 @hook
 def collected(state: Any, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
-    if state.enabled:
-        end_source(by_reference(state), program, warp, operand, plan)
+    register = program.source[operand]
+    if state.enabled and is_timed(plan) and collect_source(by_reference(state), warp, register):
+        count(plan, RELEASED, end_sources(by_reference(state), plan.sm, warp, register))
+        report(by_reference(state), plan)
+    if state.enabled and not is_timed(plan) and program.last_read[operand]:
+        count(plan, RELEASED, release(by_reference(state), plan.sm, warp, register))
 
 
 @hook
@@ -67,19 +67,21 @@ def load_lookup(state: Any, program: Program, warp: int, pc: int, base: int, str
 @hook
 def memory_issued(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     if state.enabled and program.hints.stored[pc]:
-        send_store(by_reference(state), by_reference(program), pc, by_reference(plan))
+        own, planned = by_reference(state), by_reference(plan)
+        send_store(own, int(program.hints.stored[pc]), program.hints.orders[pc] != NO_ORDER, planned)
 
 
 @hook
 def produced(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    own, code, planned = by_reference(state), by_reference(program), by_reference(plan)
     for operand in result_operands(program, pc):
         if state.enabled:
-            write_result(own, code, warp, operand, planned)
+            write_result(state, program, warp, operand, plan)
         else:
             write(plan, operand, MRF)
-    if state.enabled and program.hints.orders[pc] == SYNCHRONISES:
-        order(own, planned)
+    if state.enabled:
+        report(by_reference(state), plan)
+        if program.hints.orders[pc] == SYNCHRONISES:
+            order(by_reference(state), by_reference(plan))
 
 
 @hook
@@ -89,34 +91,29 @@ def warp_end(state: Any, program: Program, warp: int, plan: Plan) -> None:
         report(by_reference(state), plan)
 
 
-def end_source(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
-    """The collector has read a source.  A replay reads sources when they issue, so that none is ever pending there."""
-    register = program.source[operand]
-    if is_timed(plan):
-        was_released = collect_source(state, plan.sm, warp, register)
-    else:
-        was_released = program.last_read[operand] != 0 and release(state, plan.sm, warp, register)
-    if was_released:
-        count(plan, RELEASED)
-        report(state, plan)
+@noinline
+def before_issue(state: Any, warp: int, fences: bool, block: int, released: Any, plan: Plan) -> None:
+    """An instruction after a fence, a fence, or the first one of a block (-1: another one) with dead registers."""
+    if state.fenced[warp]:
+        state.fenced[warp] = 0
+        order(state, plan)
+    if fences:
+        state.fenced[warp] = 1
+        if state.versioned:
+            publish(state, plan.sm, now(plan))
+    if block >= 0:
+        release_dead(state, warp, released[block], plan)
+    report(state, plan)
 
 
 @noinline
-def send_store(state: Any, program: Program, pc: int, plan: Plan) -> None:
+def send_store(state: Any, size: int, orders: bool, plan: Plan) -> None:
     """A store or an atomic is sent."""
-    for lane in range(LANES):
+    for lane in range(THREADS):
         if plan.mask >> lane & 1:
             state.addresses[plan.sm, lane] = lane_address(plan, lane)
-    overwrite(state, program, pc, plan.mask, plan)
-    if state.versioned and program.hints.orders[pc] != NO_ORDER:
-        publish(state, plan.sm, now(plan))
-
-
-@noinline
-def begin_fence(state: Any, warp: int, plan: Plan) -> None:
-    """A fence issues: it is complete when the warp issues again."""
-    state.fenced[warp] = 1
-    if state.versioned:
+    overwrite(state, size, plan.mask, plan)
+    if state.versioned and orders:
         publish(state, plan.sm, now(plan))
 
 

@@ -21,7 +21,17 @@ from warpreg.designs.interface import (
     this_load,
     update,
 )
-from warpreg.designs.load_sharing.address_table import LANES, NONE, WORD_BYTES, find, insert, is_regular
+from warpreg.designs.load_sharing.address_table import THREADS, WORD_BYTES, find, insert, is_regular
+from warpreg.designs.load_sharing.columns import (
+    ARRIVES,
+    BURDEN,
+    LANES,
+    NONE,
+    PLACE,
+    REFERENCES,
+    SLOT_FREE,
+    UNDER_WAY,
+)
 from warpreg.designs.load_sharing.events import (
     CARRIED,
     CROWDED,
@@ -41,6 +51,7 @@ from warpreg.designs.load_sharing.registers import assign, take
 from warpreg.designs.load_sharing.shadow import FRESH, compare_word, keep_word, note_fault
 from warpreg.designs.load_sharing.state import OWNED, SHARED
 from warpreg.designs.load_sharing.waiting import (
+    LOAD,
     MOST_BURDEN,
     add_part,
     begin_wait,
@@ -136,9 +147,13 @@ def lacks_data(state: Any, sm: int, words: int) -> bool:
     found = False
     for word in range(words):
         for part in range(2):
-            register = state.parts[sm, word, part, REGISTER]
-            found |= register != NONE and state.under_way[sm, register] != 0
+            found |= is_late(state, sm, state.parts[sm, word, part, REGISTER])
     return found
+
+
+def is_late(state: Any, sm: int, physical: int) -> bool:
+    """Whether a load is under way to a register; NONE is none."""
+    return bool(physical != NONE and state.physical[sm, physical, UNDER_WAY] != 0)
 
 
 def can_join(state: Any, sm: int, words: int, reads: int) -> bool:
@@ -147,15 +162,14 @@ def can_join(state: Any, sm: int, words: int, reads: int) -> bool:
         return False
     for word in range(words):
         for part in range(2):
-            register = state.parts[sm, word, part, REGISTER]
-            asked = state.burden[sm, register] if register != NONE and state.under_way[sm, register] else 0
-            if asked + 1 + reads > MOST_BURDEN:
+            physical = state.parts[sm, word, part, REGISTER]
+            if is_late(state, sm, physical) and state.physical[sm, physical, BURDEN] + 1 + reads > MOST_BURDEN:
                 return False
     for word in range(words):
         for part in range(2):
-            register = state.parts[sm, word, part, REGISTER]
-            if register != NONE and state.under_way[sm, register]:
-                state.burden[sm, register] += 1 + reads
+            physical = state.parts[sm, word, part, REGISTER]
+            if is_late(state, sm, physical):
+                state.physical[sm, physical, BURDEN] += 1 + reads
     return True
 
 
@@ -174,8 +188,8 @@ def wait_for_parts(state: Any, program: Program, pc: int, plan: Plan) -> None:
 def arrive(state: Any, physical: int, plan: Plan) -> None:
     """The data of a load are in its physical register: the loads that wait for it may be complete."""
     sm = plan.sm
-    state.under_way[sm, physical] = 0
-    state.burden[sm, physical] = 0
+    state.physical[sm, physical, UNDER_WAY] = 0
+    state.physical[sm, physical, BURDEN] = 0
     wait = next_complete(state, sm, physical)
     while wait != NONE:
         reads = 0
@@ -184,7 +198,7 @@ def arrive(state: Any, physical: int, plan: Plan) -> None:
             read_part(state, part, plan)
             reads += 1
             part = next_read(state, sm, wait)
-        complete(plan, state.waits[sm, wait, 0], merge_time(state, reads, plan))
+        complete(plan, state.waits[sm, wait, LOAD], merge_time(state, reads, plan))
         end_wait(state, sm, wait)
         wait = next_complete(state, sm, physical)
 
@@ -210,16 +224,16 @@ def merge_time(state: Any, reads: int, plan: Plan) -> int:
     """The cycles of a load that shares.  There is one slot for merging, which is taken by one load after the other."""
     if reads == 0:
         return POINTER_CYCLES
-    begin = max(now(plan), state.slot_free[plan.sm, 0])
-    state.slot_free[plan.sm, 0] = begin + state.merge_cycles
+    begin = max(now(plan), state.own[plan.sm, SLOT_FREE])
+    state.own[plan.sm, SLOT_FREE] = begin + state.merge_cycles
     return int(begin + state.merge_cycles - now(plan))
 
 
 def point_to(state: Any, program: Program, warp: int, register: int, physical: int, plan: Plan) -> None:
     """A register is in a physical register that is in use already (§5.3.1): no access of the register file."""
-    state.references[plan.sm, physical] += 1
+    state.physical[plan.sm, physical, REFERENCES] += 1
     assign(state, plan.sm, warp, register, physical)
-    state.arrives[warp, register] = SHARED
+    state.registers[warp, register, ARRIVES] = SHARED
     update(plan, RENAMING_TABLE, table_index(program, warp, register, plan.sm))
 
 
@@ -233,7 +247,7 @@ def miss(state: Any, program: Program, warp: int, pc: int, base: int, stride: in
         address = base + word * WORD_BYTES
         enter(state, physical, address, stride, mask, plan)
         if state.versioned:
-            for lane in range(LANES):
+            for lane in range(THREADS):
                 if mask >> lane & 1:
                     keep_word(state, plan.sm, physical, lane, address + lane * stride)
     count(plan, MISSED)
@@ -246,13 +260,14 @@ def own_register(state: Any, program: Program, warp: int, operand: int, plan: Pl
     sm, register = plan.sm, program.result[operand]
     physical = take(state, sm)
     if physical != NONE:
-        if program.result_partial[operand]:
-            carry(state, warp, register, plan)
+        old = state.registers[warp, register, PLACE]
+        if old != NONE and program.result_partial[operand]:
+            carry(state, old, plan)
         assign(state, sm, warp, register, physical)
         update(plan, RENAMING_TABLE, table_index(program, warp, register, sm))
-        state.references[sm, physical] += 1
-        state.under_way[sm, physical] = 1
-        state.arrives[warp, register] = OWNED + physical
+        state.physical[sm, physical, REFERENCES] += 1
+        state.physical[sm, physical, UNDER_WAY] = 1
+        state.registers[warp, register, ARRIVES] = OWNED + physical
     return physical
 
 
@@ -263,12 +278,10 @@ def enter(state: Any, physical: int, base: int, stride: int, mask: int, plan: Pl
         count(plan, EVICTED)
 
 
-def carry(state: Any, warp: int, register: int, plan: Plan) -> None:
+def carry(state: Any, old: int, plan: Plan) -> None:
     """A write leaves lanes alone that are needed: the old place is read, to write them to the new one."""
-    old = state.table[warp, register]
-    if old != NONE:
-        count(plan, CARRIED)
-        extra(plan, MRF, READ, old, bank=old % state.banks)
+    count(plan, CARRIED)
+    extra(plan, MRF, READ, old, bank=old % state.banks)
 
 
 @noinline
@@ -278,7 +291,7 @@ def compare_parts(
     """Each lane that is shared has the version that memory has now."""
     sm = plan.sm
     for word in range(int(program.hints.words[pc])):
-        for lane in range(LANES):
+        for lane in range(THREADS):
             if mask >> lane & 1:
                 part = FIRST if has_lane(state, word, FIRST, lane, sm) else SECOND
                 place = lane + state.parts[sm, word, part, SHIFT]
@@ -292,7 +305,7 @@ def compare_parts(
 @noinline
 def keep_merged(state: Any, physical: int, word: int, mask: int, sm: int) -> None:
     """A merged register holds the versions of its parts."""
-    for lane in range(LANES):
+    for lane in range(THREADS):
         if mask >> lane & 1:
             part = FIRST if has_lane(state, word, FIRST, lane, sm) else SECOND
             source = state.parts[sm, word, part, REGISTER]
@@ -302,7 +315,7 @@ def keep_merged(state: Any, physical: int, word: int, mask: int, sm: int) -> Non
 def has_lane(state: Any, word: int, part: int, lane: int, sm: int) -> bool:
     """Whether a part holds what a lane of the load needs."""
     physical, place = state.parts[sm, word, part, REGISTER], lane + state.parts[sm, word, part, SHIFT]
-    return bool(physical != NONE and 0 <= place < LANES and state.lanes[sm, physical] >> place & 1)
+    return bool(physical != NONE and 0 <= place < THREADS and state.physical[sm, physical, LANES] >> place & 1)
 
 
 def table_index(program: Program, warp: int, register: int, sm: int) -> int:

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.load_sharing.address_table import LANES, NONE, first_at, has_line, next_at
+from warpreg.designs.load_sharing.address_table import THREADS, first_at, has_line, next_at
+from warpreg.designs.load_sharing.columns import LANES, NONE
 from warpreg.jit.noinline import noinline
 
 REGISTER, SHIFT, HOLDS = range(3)
-FULL = (1 << LANES) - 1
+FULL = (1 << THREADS) - 1
 NEAR = 64
 """Most registers that a search looks at; two are chosen."""
 
@@ -57,7 +58,7 @@ def cover(state: Any, sm: int, base: int, stride: int, lanes: int) -> int:
 
 def _may_cover(state: Any, sm: int, base: int, stride: int, lanes: int) -> bool:
     """Whether the table may have the words of the first and the last lane."""
-    first, last = 0, LANES - 1
+    first, last = 0, THREADS - 1
     while lanes >> first & 1 == 0:
         first += 1
     while lanes >> last & 1 == 0:
@@ -68,10 +69,10 @@ def _may_cover(state: Any, sm: int, base: int, stride: int, lanes: int) -> bool:
 def _search(state: Any, sm: int, base: int, stride: int, lanes: int) -> int:
     """Collect the entries with this stride that hold some of the lanes."""
     count = 0
-    for shift in range(1 - LANES, LANES):
+    for shift in range(1 - THREADS, THREADS):
         register: int = first_at(state, sm, base - shift * stride, stride)
         while register != NONE and count < NEAR:
-            holds = shifted(state.lanes[sm, register], shift) & lanes
+            holds = shifted(state.physical[sm, register, LANES], shift) & lanes
             if holds:
                 state.near[sm, count, REGISTER] = register
                 state.near[sm, count, SHIFT] = shift

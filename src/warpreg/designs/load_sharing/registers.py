@@ -3,12 +3,8 @@
 A physical register is free when nothing refers to it any more: no register of a warp, no load under way, and no source
 that has issued and that the collector has not read.  Its entry of the address mapping table goes with it.
 
-A state that uses it has the fields of `address_table` and these.  Per warp: ``table`` [register], its physical register
-(NONE without a value); ``pending`` [register], sources that have issued and are not read; ``dying`` [register], whether
-the value is dead once they are; ``superseded`` [register], the first of its former places that they still need.  Per
-SM: ``references`` [physical register]; ``free`` [word], 32 of them each, a bit for each free one; ``use`` [TAKEN,
-MAPPED, MOST]: physical registers that are not free, registers of warps that have one, the most that were in use;
-``former`` and ``next_former`` [node], chains of superseded places, ``free_former`` [1], the first free node.
+A state that uses it has the fields of `address_table` and these.  Per warp ``registers`` [register], with the columns
+of `columns`; per SM ``free`` [word], a bit for each physical register that is free, 32 of them each.
 """
 
 from __future__ import annotations
@@ -18,40 +14,67 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.load_sharing.address_table import NONE, remove
+from warpreg.designs.load_sharing.address_table import remove
+from warpreg.designs.load_sharing.columns import (
+    CHAIN,
+    DYING,
+    FORMER,
+    FREE_NODE,
+    LANES,
+    LINKS_LEFT,
+    MAPPED,
+    MOST,
+    NEXT_FORMER,
+    NONE,
+    OLDER,
+    OLDEST,
+    OWN_COLUMNS,
+    PENDING,
+    PHYSICAL_COLUMNS,
+    PLACE,
+    REFERENCES,
+    REGISTER_COLUMNS,
+    SUPERSEDED,
+    TAKEN,
+    WAITERS,
+    YOUNGER,
+    YOUNGEST,
+)
 from warpreg.designs.renaming.free_map import lowest_bit
 from warpreg.jit.noinline import noinline
 
 WORD_SHIFT = 5
 WORD = 1 << WORD_SHIFT
-TAKEN, MAPPED, MOST = range(3)
+LINKS_OF_REGISTER = 2
+"""Links of loads that wait, for each physical register (`warpreg.designs.load_sharing.waiting`)."""
 
 
 def all_free(physical: int) -> dict[str, NDArray[Any]]:
-    """The initial rows of an SM, by field."""
+    """The initial rows of an SM, by field, with columns for what else is kept of it."""
     free = np.full(-(-physical // WORD), (1 << WORD) - 1, np.int64)
     if rest := physical % WORD:
         free[-1] = (1 << rest) - 1
-    following = np.arange(1, physical + 1)
-    following[-1] = NONE
-    return {
-        "references": np.zeros(physical, np.int64),
-        "free": free,
-        "use": np.zeros(3, np.int64),
-        "former": np.zeros(physical, np.int64),
-        "next_former": following.astype(np.int64),
-        "free_former": np.zeros(1, np.int64),
-    }
+    rows = np.zeros((physical, PHYSICAL_COLUMNS), np.int64)
+    rows[:, [OLDER, YOUNGER, CHAIN, WAITERS]] = NONE
+    rows[:, NEXT_FORMER] = each_the_next(physical)
+    own = np.zeros(OWN_COLUMNS, np.int64)
+    own[[OLDEST, YOUNGEST]] = NONE
+    own[LINKS_LEFT] = LINKS_OF_REGISTER * physical
+    return {"physical": rows, "own": own, "free": free}
 
 
 def unmapped(registers: int) -> dict[str, NDArray[Any]]:
     """The initial rows of a warp, by field."""
-    return {
-        "table": np.full(registers, NONE, np.int64),
-        "pending": np.zeros(registers, np.int64),
-        "dying": np.zeros(registers, np.uint8),
-        "superseded": np.full(registers, NONE, np.int64),
-    }
+    rows = np.zeros((registers, REGISTER_COLUMNS), np.int64)
+    rows[:, [PLACE, SUPERSEDED]] = NONE
+    return {"registers": rows}
+
+
+def each_the_next(count: int) -> NDArray[np.int64]:
+    """A chain of rows."""
+    following = np.arange(1, count + 1)
+    following[-1] = NONE
+    return following
 
 
 @noinline
@@ -65,16 +88,16 @@ def take(state: Any, sm: int) -> int:
     bits = state.free[sm, word]
     state.free[sm, word] = bits & bits - 1
     physical: int = (word << WORD_SHIFT) + lowest_bit(bits)
-    state.references[sm, physical] = 1
-    state.use[sm, TAKEN] += 1
-    state.use[sm, MOST] = max(state.use[sm, MOST], state.use[sm, TAKEN])
+    state.physical[sm, physical, REFERENCES] = 1
+    state.own[sm, TAKEN] += 1
+    state.own[sm, MOST] = max(state.own[sm, MOST], state.own[sm, TAKEN])
     return physical
 
 
 def drop(state: Any, sm: int, physical: int) -> None:
     """One reference less; without one the register is free and its entry goes."""
-    state.references[sm, physical] -= 1
-    if state.references[sm, physical] == 0:
+    state.physical[sm, physical, REFERENCES] -= 1
+    if state.physical[sm, physical, REFERENCES] == 0:
         _free(state, sm, physical)
 
 
@@ -82,71 +105,102 @@ def drop(state: Any, sm: int, physical: int) -> None:
 def _free(state: Any, sm: int, physical: int) -> None:
     remove(state, sm, physical)
     state.free[sm, physical >> WORD_SHIFT] |= 1 << (physical & WORD - 1)
-    state.use[sm, TAKEN] -= 1
+    state.own[sm, TAKEN] -= 1
 
 
-def is_alone(state: Any, sm: int, physical: int) -> bool:
-    """Whether one register of a warp, and nothing else, refers to it."""
-    return bool(state.references[sm, physical] == 1)
+def is_alone(state: Any, sm: int, warp: int, register: int) -> bool:
+    """Whether a register has a physical register to which nothing else refers, no pending source included."""
+    physical = state.registers[warp, register, PLACE]
+    if physical == NONE or state.registers[warp, register, PENDING]:
+        return False
+    return bool(state.physical[sm, physical, REFERENCES] == 1 and state.physical[sm, physical, LANES] == 0)
+
+
+@noinline
+def replace(state: Any, sm: int, warp: int, register: int) -> int:
+    """A register is written anew: returns its physical register, which nothing else refers to; NONE if there is none.
+
+    The old one is kept for pending sources, unless no other is free.
+    """
+    old: int = state.registers[warp, register, PLACE]
+    owned = old != NONE and state.physical[sm, old, REFERENCES] == 1
+    physical: int = old if owned and state.registers[warp, register, PENDING] == 0 else take(state, sm)
+    if physical == NONE and owned:
+        physical = old
+    if physical == NONE:
+        unassign(state, sm, warp, register)
+    elif physical == old:
+        remove(state, sm, old)
+        state.registers[warp, register, DYING] = 0
+    else:
+        assign(state, sm, warp, register, physical)
+    return physical
 
 
 def assign(state: Any, sm: int, warp: int, register: int, physical: int) -> None:
     """A register is in this physical register from now on, whose reference it takes over."""
     unassign(state, sm, warp, register)
-    state.table[warp, register] = physical
-    state.use[sm, MAPPED] += 1
+    state.registers[warp, register, PLACE] = physical
+    state.own[sm, MAPPED] += 1
 
 
 @noinline
 def unassign(state: Any, sm: int, warp: int, register: int) -> None:
     """A register has no value any more; sources that are pending keep the place."""
-    old: int = state.table[warp, register]
-    state.dying[warp, register] = 0
+    old: int = state.registers[warp, register, PLACE]
+    state.registers[warp, register, DYING] = 0
     if old == NONE:
         return
-    state.table[warp, register] = NONE
-    state.use[sm, MAPPED] -= 1
-    node: int = state.free_former[sm, 0]
-    if state.pending[warp, register] and node != NONE:
-        state.free_former[sm, 0] = state.next_former[sm, node]
-        state.former[sm, node] = old
-        state.next_former[sm, node] = state.superseded[warp, register]
-        state.superseded[warp, register] = node
+    state.registers[warp, register, PLACE] = NONE
+    state.own[sm, MAPPED] -= 1
+    node: int = state.own[sm, FREE_NODE]
+    if state.registers[warp, register, PENDING] and node != NONE:
+        state.own[sm, FREE_NODE] = state.physical[sm, node, NEXT_FORMER]
+        state.physical[sm, node, FORMER] = old
+        state.physical[sm, node, NEXT_FORMER] = state.registers[warp, register, SUPERSEDED]
+        state.registers[warp, register, SUPERSEDED] = node
     else:
         drop(state, sm, old)
 
 
 def issue_source(state: Any, warp: int, register: int, is_last: bool) -> None:
     """An instruction that reads the register has issued; with ``is_last`` nothing reads the value afterwards."""
-    state.pending[warp, register] += 1
+    state.registers[warp, register, PENDING] += 1
     if is_last:
-        state.dying[warp, register] = 1
+        state.registers[warp, register, DYING] = 1
 
 
-def collect_source(state: Any, sm: int, warp: int, register: int) -> bool:
-    """The collector has read a source; returns whether the register's value was released as dead."""
-    state.pending[warp, register] -= 1
-    if state.pending[warp, register] != 0:
+def collect_source(state: Any, warp: int, register: int) -> bool:
+    """The collector has read a source; returns whether `end_sources` has anything to do."""
+    state.registers[warp, register, PENDING] -= 1
+    if state.registers[warp, register, PENDING] != 0:
         return False
-    node: int = state.superseded[warp, register]
+    return bool(state.registers[warp, register, DYING] != 0 or state.registers[warp, register, SUPERSEDED] != NONE)
+
+
+@noinline
+def end_sources(state: Any, sm: int, warp: int, register: int) -> bool:
+    """No source of the register is pending: superseded places go; returns whether its value was released as dead."""
+    node: int = state.registers[warp, register, SUPERSEDED]
     while node != NONE:
-        drop(state, sm, state.former[sm, node])
-        following: int = state.next_former[sm, node]
-        state.next_former[sm, node] = state.free_former[sm, 0]
-        state.free_former[sm, 0] = node
+        drop(state, sm, state.physical[sm, node, FORMER])
+        following: int = state.physical[sm, node, NEXT_FORMER]
+        state.physical[sm, node, NEXT_FORMER] = state.own[sm, FREE_NODE]
+        state.own[sm, FREE_NODE] = node
         node = following
-    state.superseded[warp, register] = NONE
-    if state.dying[warp, register] == 0:
+    state.registers[warp, register, SUPERSEDED] = NONE
+    if state.registers[warp, register, DYING] == 0:
         return False
     return release(state, sm, warp, register)
 
 
+@noinline
 def release(state: Any, sm: int, warp: int, register: int) -> bool:
     """A register is dead from here on; returns whether it gave its value up now (pending sources delay that)."""
-    if state.table[warp, register] == NONE:
+    if state.registers[warp, register, PLACE] == NONE:
         return False
-    if state.pending[warp, register]:
-        state.dying[warp, register] = 1
+    if state.registers[warp, register, PENDING]:
+        state.registers[warp, register, DYING] = 1
         return False
     unassign(state, sm, warp, register)
     return True
@@ -155,5 +209,5 @@ def release(state: Any, sm: int, warp: int, register: int) -> bool:
 @noinline
 def end_warp(state: Any, sm: int, warp: int) -> None:
     """A warp has ended; all its sources are read."""
-    for register in range(state.table.shape[1]):
+    for register in range(state.registers.shape[1]):
         unassign(state, sm, warp, register)

@@ -1,11 +1,26 @@
-"""Sources are looked up, dead registers released, results placed (thesis §5.5.1)."""
+"""Sources are looked up, dead registers released, results placed (thesis §5.5.1).
+
+What happens to every instruction is compiled where it is called, and must not hand its state on; what is rare is out of
+line.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from warpreg.designs.interface import MRF, UNSET, Plan, Program, count, level, lookup, nowhere, read, update, write
-from warpreg.designs.load_sharing.address_table import LANES, NONE, remove, remove_all, remove_overlapping
+from warpreg.designs.load_sharing.address_table import THREADS, remove_all, remove_overlapping
+from warpreg.designs.load_sharing.columns import (
+    ARRIVES,
+    MAPPED,
+    MOST,
+    NONE,
+    PLACE,
+    SAID_MAPPED,
+    SAID_MOST,
+    SAID_TAKEN,
+    TAKEN,
+)
 from warpreg.designs.load_sharing.events import (
     FORGOTTEN,
     IN_USE,
@@ -18,21 +33,12 @@ from warpreg.designs.load_sharing.events import (
 )
 from warpreg.designs.load_sharing.hints import EVERYTHING
 from warpreg.designs.load_sharing.loads import RENAMING_TABLE, arrive, carry, table_index
-from warpreg.designs.load_sharing.registers import (
-    MAPPED,
-    MOST,
-    TAKEN,
-    assign,
-    drop,
-    is_alone,
-    release,
-    take,
-    unassign,
-)
+from warpreg.designs.load_sharing.registers import drop, is_alone, release, replace
 from warpreg.designs.load_sharing.shadow import store_word
 from warpreg.designs.load_sharing.state import ORDINARY, OWNED, SHARED
 from warpreg.designs.renaming.free_map import lowest_bit
 from warpreg.jit.noinline import noinline
+from warpreg.jit.records import by_reference
 
 WORD = 32
 """Registers of a word of the hint ``released``."""
@@ -43,82 +49,77 @@ def plan_source(state: Any, program: Program, warp: int, operand: int, plan: Pla
     register = program.source[operand]
     if program.hints.first[operand]:
         lookup(plan, RENAMING_TABLE, table_index(program, warp, register, plan.sm))
-    physical = state.table[warp, register]
+    physical = state.registers[warp, register, PLACE]
     read(plan, operand, MRF, bank=physical % state.banks if physical != NONE else UNSET)
 
 
-@noinline
-def release_dead(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    """The registers that died on the way to the block that begins here."""
-    block = program.hints.entered[pc] - 1
-    for word in range(program.hints.released.shape[1]):
-        bits = program.hints.released[block, word]
+def release_dead(state: Any, warp: int, released: Any, plan: Plan) -> None:
+    """Registers that died on the way to a block, as bits of words."""
+    for word in range(released.size):
+        bits = released[word]
         while bits:
             register = word * WORD + lowest_bit(bits)
             bits &= bits - 1
-            if release(state, plan.sm, warp, register):
-                count(plan, RELEASED)
-    report(state, plan)
+            count(plan, RELEASED, release(state, plan.sm, warp, register))
 
 
 def write_result(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
-    """A result leaves its unit, or the data of a load are there."""
+    """A result of a hook's own copy of the state leaves its unit, or the data of a load are there."""
     sm, register = plan.sm, program.result[operand]
-    arrives = state.arrives[warp, register]
-    state.arrives[warp, register] = ORDINARY
-    if arrives == SHARED:
-        nowhere(plan, operand)
-    elif arrives >= OWNED:
-        physical = arrives - OWNED
-        write(plan, operand, MRF, bank=physical % state.banks)
-        arrive(state, physical, plan)
-        drop(state, sm, physical)
+    if state.registers[warp, register, ARRIVES] != ORDINARY:
+        write_loaded(by_reference(state), warp, register, operand, by_reference(plan))
     else:
         place_result(state, program, warp, operand, plan)
-    if program.hints.dead[operand] and release(state, sm, warp, register):
+    if program.hints.dead[operand] and release(by_reference(state), sm, warp, register):
         count(plan, RELEASED)
-    report(state, plan)
 
 
-@noinline
 def place_result(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
     """A result gets a physical register of its own: the old one if nothing else needs that, else a free one."""
-    sm, register = plan.sm, program.result[operand]
-    old = state.table[warp, register]
-    alone = old != NONE and is_alone(state, sm, old)
-    physical = old if alone and state.pending[warp, register] == 0 else take(state, sm)
-    if physical == NONE and alone:
-        physical = old
-    if physical == old and old != NONE:
-        remove(state, sm, old)
-        state.dying[warp, register] = 0
-    elif physical != NONE:
-        if program.result_partial[operand]:
-            carry(state, warp, register, plan)
-        assign(state, sm, warp, register, physical)
-    else:
-        unassign(state, sm, warp, register)
-        count(plan, UNPLACED)
-    index = table_index(program, warp, register, sm)
-    if physical != old:
-        update(plan, RENAMING_TABLE, index)
-    else:
+    register, index = program.result[operand], table_index(program, warp, program.result[operand], plan.sm)
+    old = state.registers[warp, register, PLACE]
+    if is_alone(state, plan.sm, warp, register):
         lookup(plan, RENAMING_TABLE, index)
+        write(plan, operand, MRF, bank=old % state.banks)
+        return
+    physical = replace(by_reference(state), plan.sm, warp, register)
+    if physical == old:
+        lookup(plan, RENAMING_TABLE, index)
+    else:
+        update(plan, RENAMING_TABLE, index)
+        if old != NONE and program.result_partial[operand]:
+            carry(state, old, plan)
+    if physical == NONE:
+        count(plan, UNPLACED)
     write(plan, operand, MRF, bank=physical % state.banks if physical != NONE else UNSET)
 
 
 @noinline
-def overwrite(state: Any, program: Program, pc: int, mask: int, plan: Plan) -> None:
-    """A store or an atomic is sent, whose addresses are in ``addresses``: entries that it overlaps go (§5.4)."""
-    size, sm = int(program.hints.stored[pc]), plan.sm
+def write_loaded(state: Any, warp: int, register: int, operand: int, plan: Plan) -> None:
+    """The result of a load for which `look_up_load` has found a physical register."""
+    arrives = state.registers[warp, register, ARRIVES]
+    state.registers[warp, register, ARRIVES] = ORDINARY
+    if arrives == SHARED:
+        nowhere(plan, operand)
+    else:
+        physical = arrives - OWNED
+        write(plan, operand, MRF, bank=physical % state.banks)
+        arrive(state, physical, plan)
+        drop(state, plan.sm, physical)
+
+
+@noinline
+def overwrite(state: Any, size: int, mask: int, plan: Plan) -> None:
+    """Lanes of ``addresses`` are stored, of so many bytes each: entries that they overlap go (§5.4)."""
+    sm = plan.sm
     if size == EVERYTHING:
         count(plan, OVERWRITTEN, remove_all(state, sm))
-    else:
-        count(plan, OVERWRITTEN, remove_overlapping(state, sm, mask, size))
-        if state.versioned:
-            for lane in range(LANES):
-                if mask >> lane & 1 and not store_word(state, sm, state.addresses[sm, lane], size, plan.cycle):
-                    count(plan, NOT_FOLLOWED)
+        return
+    count(plan, OVERWRITTEN, remove_overlapping(state, sm, mask, size))
+    if state.versioned:
+        for lane in range(THREADS):
+            if mask >> lane & 1 and not store_word(state, sm, state.addresses[sm, lane], size, plan.cycle):
+                count(plan, NOT_FOLLOWED)
 
 
 @noinline
@@ -129,13 +130,13 @@ def forget(state: Any, plan: Plan) -> None:
 
 def report(state: Any, plan: Plan) -> None:
     """The quantities over time, where they have changed."""
-    use, reported, sm = state.use, state.reported, plan.sm
-    if use[sm, TAKEN] != reported[sm, TAKEN]:
-        reported[sm, TAKEN] = use[sm, TAKEN]
-        level(plan, IN_USE, use[sm, TAKEN])
-    if use[sm, MAPPED] != reported[sm, MAPPED]:
-        reported[sm, MAPPED] = use[sm, MAPPED]
-        level(plan, SHARING, use[sm, MAPPED])
-    if use[sm, MOST] != reported[sm, MOST]:
-        count(plan, MOST_IN_USE, use[sm, MOST] - reported[sm, MOST])
-        reported[sm, MOST] = use[sm, MOST]
+    own, sm = state.own, plan.sm
+    if own[sm, TAKEN] != own[sm, SAID_TAKEN]:
+        own[sm, SAID_TAKEN] = own[sm, TAKEN]
+        level(plan, IN_USE, own[sm, TAKEN])
+    if own[sm, MAPPED] != own[sm, SAID_MAPPED]:
+        own[sm, SAID_MAPPED] = own[sm, MAPPED]
+        level(plan, SHARING, own[sm, MAPPED])
+    if own[sm, MOST] != own[sm, SAID_MOST]:
+        count(plan, MOST_IN_USE, own[sm, MOST] - own[sm, SAID_MOST])
+        own[sm, SAID_MOST] = own[sm, MOST]

@@ -10,9 +10,8 @@ has stored at a fence or an atomic, and observes at its own fences and atomics w
 that orders more than the memory model does).  Such values are counted, as a GPU may return them too.
 
 A state that uses it has these fields.  ``versioned``: else all this is off, and the arrays are of no use.  Kernel-wide:
-``word``, ``version``, ``writer`` and ``written`` [hash], the address of a word plus 1, its version, the SM that stored
-it last and when; ``words`` [1], how many there are; ``fault`` [FAULT_*], the first fault.  Per SM: ``kept`` [place,
-lane], versions; ``published``, a cycle; ``observed`` [SM], the cycle up to which it has observed each.
+``words`` [hash, column], ``faults`` [column].  Per SM: ``kept`` [place, lane], versions; ``orders``: the cycle of the
+last publication, and from 1 on the cycle up to which each SM has been observed.
 """
 
 from __future__ import annotations
@@ -29,37 +28,34 @@ FRESH, UNORDERED, ORDERED, OWN = range(4)
 """What a shared value is: the one in memory; an older one, where another SM has stored without order; an older one
 although the store is ordered before; an older one although the SM itself has stored.  The last two are faults.
 """
-FAULT_KIND, FAULT_WARP, FAULT_PC, FAULT_ADDRESS = range(4)
+WORD, VERSION, WRITER, WRITTEN = range(4)
+"""Columns of ``words``: the address of a word plus 1 (0: a free row), its version, the SM that stored it last, when."""
+KIND, WARP, PC, ADDRESS, FOLLOWED = range(5)
+"""Columns of ``faults``: the first fault, and how many words are followed."""
 WORDS = 1 << 20
-"""Words that a run may store with versions."""
+"""Rows of ``words``, half of which stay free."""
 MOST_SMS = 256
-LANES = 32
+THREADS = 32
 NEVER = -1
 
 
 def shadow(versioned: bool, places: int) -> dict[str, Any]:
-    """The fields of an SM that keeps values in so many places.  Without versions they take no room, and hooks share no
-    array, so that the SMs need not run in step.
+    """The fields for SMs that keep values in so many places each.  Without versions they take no room, and no array is
+    shared by SMs, so that these need not run in step.
     """
-    names = ("word", "version", "writer", "written", "words", "fault")
     if not versioned:
-        unused: dict[str, NDArray[Any]] = {name: per_sm(np.int64(0)) for name in names}
-        kept = per_sm(np.zeros((1, LANES), np.int64))
-        return {"versioned": False, **unused, "kept": kept, **_orders(1)}
-    hashed = {name: np.zeros(WORDS, np.int64) for name in names[:4]}
-    kept = per_sm(np.zeros((places, LANES), np.int64))
+        unused: dict[str, NDArray[Any]] = {"words": np.zeros(4, np.int64), "faults": np.int64(0)}  # type: ignore[dict-item]
+        rows = {name: per_sm(row) for name, row in unused.items()}
+        return {"versioned": False, **rows, **_kept(1, 0)}
+    shared = {"words": np.zeros((WORDS, 4), np.int64), "faults": np.zeros(5, np.int64)}
+    return {"versioned": True, **shared, **_kept(places, MOST_SMS)}
+
+
+def _kept(places: int, sms: int) -> dict[str, NDArray[Any]]:
     return {
-        "versioned": True,
-        **hashed,
-        "words": np.zeros(1, np.int64),
-        "fault": np.zeros(4, np.int64),
-        "kept": kept,
-        **_orders(MOST_SMS),
+        "kept": per_sm(np.zeros((places, THREADS), np.int64)),
+        "orders": per_sm(np.full(1 + sms, NEVER, np.int64)),
     }
-
-
-def _orders(sms: int) -> dict[str, NDArray[Any]]:
-    return {"published": per_sm(np.int64(NEVER)), "observed": per_sm(np.full(sms, NEVER, np.int64))}
 
 
 @noinline
@@ -69,16 +65,16 @@ def store_word(state: Any, sm: int, address: int, size: int, cycle: int) -> bool
     word = address & ~3
     while word < address + size:
         row = _row(state, word)
-        if state.word[row] == 0:
-            if 2 * state.words[0] >= WORDS:
+        if state.words[row, WORD] == 0:
+            if 2 * state.faults[FOLLOWED] >= WORDS:
                 followed = False
                 word += 4
                 continue
-            state.word[row] = word + 1
-            state.words[0] += 1
-        state.version[row] += 1
-        state.writer[row] = sm
-        state.written[row] = cycle
+            state.words[row, WORD] = word + 1
+            state.faults[FOLLOWED] += 1
+        state.words[row, VERSION] += 1
+        state.words[row, WRITER] = sm
+        state.words[row, WRITTEN] = cycle
         word += 4
     return followed
 
@@ -95,42 +91,42 @@ def compare_word(state: Any, sm: int, place: int, lane: int, address: int) -> in
     if state.kept[sm, place, lane] == _version(state, address):
         return FRESH
     row = _row(state, address)
-    writer = state.writer[row]
+    writer = state.words[row, WRITER]
     if writer == sm:
         return OWN
-    return ORDERED if state.written[row] <= state.observed[sm, writer] else UNORDERED
+    return ORDERED if state.words[row, WRITTEN] <= state.orders[sm, 1 + writer] else UNORDERED
 
 
 def note_fault(state: Any, kind: int, warp: int, pc: int, address: int) -> None:
     """Keep the first fault for the message."""
-    if kind >= ORDERED and state.fault[FAULT_KIND] == FRESH:
-        state.fault[FAULT_KIND] = kind
-        state.fault[FAULT_WARP] = warp
-        state.fault[FAULT_PC] = pc
-        state.fault[FAULT_ADDRESS] = address
+    if kind >= ORDERED and state.faults[KIND] == FRESH:
+        state.faults[KIND] = kind
+        state.faults[WARP] = warp
+        state.faults[PC] = pc
+        state.faults[ADDRESS] = address
 
 
 def publish(state: Any, sm: int, cycle: int) -> None:
     """A fence or an atomic: what the SM has stored so far is ordered before what follows elsewhere."""
-    state.published[sm] = cycle
+    state.orders[sm, 0] = cycle
 
 
 @noinline
 def observe(state: Any, sm: int) -> None:
     """A fence or an atomic: what others have published so far is ordered before what follows here."""
-    for other in range(state.published.size):
+    for other in range(state.orders.shape[0]):
         if other != sm:
-            state.observed[sm, other] = state.published[other]
+            state.orders[sm, 1 + other] = state.orders[other, 0]
 
 
 def _version(state: Any, address: int) -> int:
     row = _row(state, address)
-    return int(state.version[row]) if state.word[row] else 0
+    return int(state.words[row, VERSION]) if state.words[row, WORD] else 0
 
 
 def _row(state: Any, address: int) -> int:
     """The row of a word, or the free one that it would get; at least half of the rows are free."""
     row = (address >> 2 ^ address >> 14) & WORDS - 1
-    while state.word[row] != 0 and state.word[row] != address + 1:
+    while state.words[row, WORD] != 0 and state.words[row, WORD] != address + 1:
         row = row + 1 & WORDS - 1
     return row

@@ -17,17 +17,15 @@ from warpreg.designs.load_sharing.waiting import nothing_waits
 MOST_WORDS = 8
 """Registers of the widest load."""
 ORDINARY, SHARED, OWNED = 0, -1, 1
+"""How the result of a load under way is written: like any other; not at all; OWNED + p, to physical register p."""
 
 
 class State(NamedTuple):
     """The fields of `address_table`, `merging`, `registers`, `waiting` and `shadow`, and these.
 
     ``enabled``: else this is the plain register file.  ``partial``: two registers may be merged.  ``enters_merged``: a
-    merged register gets an entry.  ``banks``; ``merge_cycles`` that the slot takes.  Per warp: ``arrives`` [register],
-    how the result of a load under way is written: ORDINARY; SHARED, not at all; OWNED + p, to physical register p.
-    ``fenced``: a fence has issued and nothing after it.  Per SM: ``parts`` [word, part], the registers that answer a
-    load (NONE), ``slot_free`` [1], the cycle from which the slot for merging is free, ``reported`` [3],
-    what has been reported of ``use``.
+    merged register gets an entry.  ``banks``; ``merge_cycles`` that the slot takes.  Per warp ``fenced``: a fence has
+    issued and nothing after it.  Per SM ``parts`` [word, part, column], the registers that answer a load (NONE).
     """
 
     enabled: bool
@@ -37,47 +35,21 @@ class State(NamedTuple):
     entries: int
     merge_cycles: int
     versioned: bool
-    arrives: NDArray[np.int64]
     fenced: NDArray[np.int64]
-    parts: NDArray[np.int64]
-    slot_free: NDArray[np.int64]
-    reported: NDArray[np.int64]
-    base: NDArray[np.int64]
-    stride: NDArray[np.int64]
-    lanes: NDArray[np.int64]
-    older: NDArray[np.int64]
-    younger: NDArray[np.int64]
-    chain: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    buckets: NDArray[np.int64]
-    lines: NDArray[np.int64]
+    registers: NDArray[np.int64]
+    physical: NDArray[np.int64]
+    own: NDArray[np.int64]
+    free: NDArray[np.int64]
+    hashed: NDArray[np.int64]
     addresses: NDArray[np.int64]
     near: NDArray[np.int64]
-    table: NDArray[np.int64]
-    pending: NDArray[np.int64]
-    dying: NDArray[np.uint8]
-    superseded: NDArray[np.int64]
-    references: NDArray[np.int64]
-    free: NDArray[np.int64]
-    use: NDArray[np.int64]
-    former: NDArray[np.int64]
-    next_former: NDArray[np.int64]
-    free_former: NDArray[np.int64]
-    under_way: NDArray[np.int64]
-    waiters: NDArray[np.int64]
-    burden: NDArray[np.int64]
+    parts: NDArray[np.int64]
     links: NDArray[np.int64]
     waits: NDArray[np.int64]
-    unused: NDArray[np.int64]
-    word: NDArray[np.int64]
-    version: NDArray[np.int64]
-    writer: NDArray[np.int64]
-    written: NDArray[np.int64]
     words: NDArray[np.int64]
-    fault: NDArray[np.int64]
+    faults: NDArray[np.int64]
     kept: NDArray[np.int64]
-    published: NDArray[np.int64]
-    observed: NDArray[np.int64]
+    orders: NDArray[np.int64]
 
 
 def empty(
@@ -93,7 +65,7 @@ def empty(
     versioned: bool = False,
 ) -> State:
     """An SM of ``physical`` free warp-registers and an empty table of at most so many ``entries``."""
-    sized = (empty_entries(physical), nothing_near(), all_free(physical), nothing_waits(physical))
+    sized = (empty_entries(), nothing_near(), all_free(physical), nothing_waits(physical))
     of_sm: dict[str, Any] = {name: per_sm(row) for rows in sized for name, row in rows.items()}
     of_warp: dict[str, Any] = {name: per_warp(row) for name, row in unmapped(program.register_count).items()}
     return State(
@@ -103,11 +75,8 @@ def empty(
         banks=banks,
         entries=entries,
         merge_cycles=merge_cycles,
-        arrives=per_warp(np.zeros(program.register_count, np.int64)),
         fenced=per_warp(np.int64(0)),
         parts=per_sm(np.zeros((MOST_WORDS, 2, 2), np.int64)),
-        slot_free=per_sm(np.zeros(1, np.int64)),
-        reported=per_sm(np.zeros(3, np.int64)),
         **of_sm,
         **of_warp,
         **shadow(versioned, physical),

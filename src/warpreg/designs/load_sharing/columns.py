@@ -1,0 +1,56 @@
+"""Columns of the arrays that the parts of LARF share; few arrays make short calls out of line.
+
+Per SM: ``physical`` [register, column], ``own`` [column], and ``hashed``, in which the counts of lines follow the
+buckets.  Per warp: ``registers`` [register, column].
+"""
+
+from __future__ import annotations
+
+NONE = -1
+(
+    BASE,
+    STRIDE,
+    LANES,
+    OLDER,
+    YOUNGER,
+    CHAIN,
+    REFERENCES,
+    FORMER,
+    NEXT_FORMER,
+    UNDER_WAY,
+    WAITERS,
+    BURDEN,
+) = range(12)
+"""Of a physical register.  Its entry of the address mapping table: address of lane 0, stride, lanes (0: no entry), the
+entries before and after it in order of age, and the next one of its bucket.  References to it.  A node of the chains of
+superseded places, which is not its own: a place, and the next node.  Whether a load is under way to it, the first link
+of those that wait for it, and what they ask of the cycle in which its data arrive.
+"""
+PHYSICAL_COLUMNS = 12
+(
+    OLDEST,
+    YOUNGEST,
+    COUNT,
+    TAKEN,
+    MAPPED,
+    MOST,
+    FREE_NODE,
+    FREE_LINK,
+    FREE_WAIT,
+    LINKS_LEFT,
+    SLOT_FREE,
+    SAID_TAKEN,
+    SAID_MAPPED,
+    SAID_MOST,
+) = range(14)
+"""Of an SM.  The oldest and the youngest entry, and how many there are.  Physical registers that are not free,
+registers of warps that have one, the most that were taken.  The first free node, link and wait, and free links.  The
+cycle from which the slot for merging is free.  What was last reported.
+"""
+OWN_COLUMNS = 14
+PLACE, PENDING, DYING, SUPERSEDED, ARRIVES = range(5)
+"""Of a register of a warp.  Its physical register (NONE without a value); sources that have issued and are not read;
+whether the value is dead once they are; the first node of former places that they still need; how the result of a load
+under way is written (`warpreg.designs.load_sharing.state`).
+"""
+REGISTER_COLUMNS = 5
