@@ -58,9 +58,9 @@ def words(base: int, stride: int = 4, lanes: int = FULL) -> Access:
     return Access(lanes, "global", 0, tuple((line, 15) for line in found), base, stride)
 
 
-def run(launched: Launched, sm: Sm = PLAIN, sms: int = 1, **chosen: Any) -> Timed:
+def run(launched: Launched, sm: Sm = PLAIN, sms: int = 1, resident: int = 8, **chosen: Any) -> Timed:
     """Both cores agree, and the register file and the table are empty at the end."""
-    timed = agreed(launched, sm, sms=sms, design=LARF, **{**SIZES, **chosen})
+    timed = agreed(launched, sm, sms=sms, resident=resident, design=LARF, **{**SIZES, **chosen})
     drained(timed)
     return timed
 
@@ -253,7 +253,12 @@ def test_fewer_lanes_hit_by_pointer() -> None:
 def test_both_cores_agree(case: Case, entries: int, merged: bool) -> None:
     """And the register file is empty at the end, and no shared value is stale by a rule of order."""
     machine = machine_of(case.sm, case.sms, case.resident)
-    chosen = {**SIZES, "banks": machine.register_file.banks, "entries": entries, "enters_merged": merged}
+    chosen: dict[str, Any] = {
+        **SIZES,
+        "banks": machine.register_file.banks,
+        "entries": entries,
+        "enters_merged": merged,
+    }
     shape = case.sm, case.latency, case.interval, case.sms, case.resident
     timed = agreed(case.launched, *shape, LARF, **chosen)
     drained(timed)
@@ -265,6 +270,7 @@ def test_both_cores_agree(case: Case, entries: int, merged: bool) -> None:
 @given(case=cases)
 def test_switched_off_it_is_the_plain_register_file(case: Case) -> None:
     shape = case.sm, case.latency, case.interval, case.sms, case.resident
-    plain, off = agreed(case.launched, *shape), agreed(case.launched, *shape, LARF, **SIZES, enabled=False)
+    chosen: dict[str, Any] = {**SIZES, "enabled": False}
+    plain, off = agreed(case.launched, *shape), agreed(case.launched, *shape, LARF, **chosen)
     assert (off.cycles, off.stalls.counts) == (plain.cycles, plain.stalls.counts)
     assert off.outcome.counts.accesses.tolist() == plain.outcome.counts.accesses.tolist()

@@ -29,8 +29,8 @@ Where the text is silent:
 - *Sources* read where their register was at issue; a register that is renamed before they are read is kept for them.
 - *Barriers* change nothing: stores of the SM have deleted their entries when they were sent.
 - *Other SMs.*  Nothing tells an SM what others store.  After a fence (not of the thread block), an atomic with a
-  result, and a volatile or ordered load, the table is emptied.  Until then a load may return an older value than memory
-  has, as the memory model allows without such an order.
+  result, and a volatile or ordered load, the table is emptied; while one of the last two is under way, no load of its
+  warp shares.  Until then a load may return an older value than memory has, as the memory model allows without order.
 - *Volatile and ordered loads* always go to memory.
 - *Ends*: a warp that ends releases its registers, and their entries go.  The table of a kernel begins empty.
 - *No free register*: a load goes to memory without an entry; a result is written without renaming and counted

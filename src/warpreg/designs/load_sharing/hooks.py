@@ -25,7 +25,7 @@ from warpreg.designs.load_sharing.loads import look_up_load
 from warpreg.designs.load_sharing.registers import collect_source, end_sources, end_warp, issue_source, release
 from warpreg.designs.load_sharing.results import forget, overwrite, plan_source, release_dead, report, write_result
 from warpreg.designs.load_sharing.shadow import observe, publish
-from warpreg.jit.noinline import noinline
+from warpreg.designs.load_sharing.state import AFTER_FENCE, UNDER_WAY
 from warpreg.jit.records import by_reference
 
 
@@ -35,9 +35,9 @@ def plan_reads(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> 
         for operand in source_operands(program, pc):
             read(plan, operand, MRF)
         return
-    fences, entered = program.hints.orders[pc] == FENCE, int(program.hints.entered[pc])
-    if state.fenced[warp] or fences or entered:
-        before_issue(by_reference(state), warp, fences, entered - 1, program.hints.released, by_reference(plan))
+    orders, entered = int(program.hints.orders[pc]), int(program.hints.entered[pc])
+    if state.fenced[warp] or orders or entered:
+        before_issue(by_reference(state), warp, orders, entered - 1, program.hints.released, plan)
     own = by_reference(state)
     for operand in source_operands(program, pc):
         plan_source(own, program, warp, operand, plan)
@@ -60,15 +60,14 @@ def collected(state: Any, program: Program, warp: int, pc: int, operand: int, pl
 def load_lookup(state: Any, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan) -> int:
     if not state.enabled:
         return 0
-    own, code, planned = by_reference(state), by_reference(program), by_reference(plan)
-    return look_up_load(own, code, warp, pc, base, stride, mask, planned)
+    return look_up_load(by_reference(state), program, warp, pc, base, stride, mask, plan)
 
 
 @hook
 def memory_issued(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     if state.enabled and program.hints.stored[pc]:
-        own, planned = by_reference(state), by_reference(plan)
-        send_store(own, int(program.hints.stored[pc]), program.hints.orders[pc] != NO_ORDER, planned)
+        size, orders = int(program.hints.stored[pc]), program.hints.orders[pc] != NO_ORDER
+        send_store(by_reference(state), size, orders, plan)
 
 
 @hook
@@ -81,7 +80,9 @@ def produced(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> No
     if state.enabled:
         report(by_reference(state), plan)
         if program.hints.orders[pc] == SYNCHRONISES:
-            order(by_reference(state), by_reference(plan))
+            if is_timed(plan):
+                state.fenced[warp] -= UNDER_WAY
+            order(by_reference(state), plan)
 
 
 @hook
@@ -91,22 +92,24 @@ def warp_end(state: Any, program: Program, warp: int, plan: Plan) -> None:
         report(by_reference(state), plan)
 
 
-@noinline
-def before_issue(state: Any, warp: int, fences: bool, block: int, released: Any, plan: Plan) -> None:
-    """An instruction after a fence, a fence, or the first one of a block (-1: another one) with dead registers."""
-    if state.fenced[warp]:
-        state.fenced[warp] = 0
+def before_issue(state: Any, warp: int, orders: int, block: int, released: Any, plan: Plan) -> None:
+    """An instruction after a fence, one that orders, or the first one of a block (-1: another one) with dead
+    registers.
+    """
+    if state.fenced[warp] & AFTER_FENCE:
+        state.fenced[warp] -= AFTER_FENCE
         order(state, plan)
-    if fences:
-        state.fenced[warp] = 1
+    if orders == FENCE:
+        state.fenced[warp] += AFTER_FENCE
         if state.versioned:
             publish(state, plan.sm, now(plan))
+    elif orders == SYNCHRONISES and is_timed(plan):
+        state.fenced[warp] += UNDER_WAY
     if block >= 0:
         release_dead(state, warp, released[block], plan)
     report(state, plan)
 
 
-@noinline
 def send_store(state: Any, size: int, orders: bool, plan: Plan) -> None:
     """A store or an atomic is sent."""
     for lane in range(THREADS):
@@ -117,7 +120,6 @@ def send_store(state: Any, size: int, orders: bool, plan: Plan) -> None:
         publish(state, plan.sm, now(plan))
 
 
-@noinline
 def order(state: Any, plan: Plan) -> None:
     """A fence is complete, or an atomic or a volatile load has read memory."""
     forget(state, plan)

@@ -48,7 +48,7 @@ from warpreg.designs.load_sharing.events import (
 )
 from warpreg.designs.load_sharing.merging import REGISTER, SHIFT, cover
 from warpreg.designs.load_sharing.registers import assign, take
-from warpreg.designs.load_sharing.shadow import FRESH, compare_word, keep_word, note_fault
+from warpreg.designs.load_sharing.shadow import FRESH, compare_word, keep_words, note_fault
 from warpreg.designs.load_sharing.state import OWNED, SHARED
 from warpreg.designs.load_sharing.waiting import (
     LOAD,
@@ -67,9 +67,9 @@ RENAMING_TABLE, ADDRESS_TABLE = 0, 1
 MEMORY = 0
 POINTER_CYCLES = 1
 FIRST, SECOND = 0, 1
+COUNT_BITS = 16
 
 
-@noinline
 def look_up_load(
     state: Any, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan
 ) -> int:
@@ -83,7 +83,7 @@ def look_up_load(
         return MEMORY
     lookup(plan, ADDRESS_TABLE, base >> 2)
     sm, words = plan.sm, int(program.hints.words[pc])
-    if not choose_parts(state, program, pc, base, stride, mask, sm):
+    if state.fenced[warp] or not choose_parts(state, program, pc, base, stride, mask, sm):
         return miss(state, program, warp, pc, base, stride, mask, plan)
     reads = parts_to_read(state, program, pc, sm)
     lacks = lacks_data(state, sm, words)
@@ -91,7 +91,9 @@ def look_up_load(
         count(plan, CROWDED)
         return MEMORY
     if state.versioned:
-        compare_parts(state, program, warp, pc, base, stride, mask, plan)
+        stale = compare_parts(state, sm, warp, pc, words, base, stride, mask)
+        for kind in range(3):
+            count(plan, UNORDERED_VALUES + kind, stale >> COUNT_BITS * kind & (1 << COUNT_BITS) - 1)
     count(plan, PARTIAL if reads else PERFECT)
     answer = HELD if lacks else read_parts(state, program, pc, reads, plan)
     if lacks:
@@ -184,7 +186,6 @@ def wait_for_parts(state: Any, program: Program, pc: int, plan: Plan) -> None:
                 add_part(state, plan.sm, wait, register, reads)
 
 
-@noinline
 def arrive(state: Any, physical: int, plan: Plan) -> None:
     """The data of a load are in its physical register: the loads that wait for it may be complete."""
     sm = plan.sm
@@ -247,14 +248,11 @@ def miss(state: Any, program: Program, warp: int, pc: int, base: int, stride: in
         address = base + word * WORD_BYTES
         enter(state, physical, address, stride, mask, plan)
         if state.versioned:
-            for lane in range(THREADS):
-                if mask >> lane & 1:
-                    keep_word(state, plan.sm, physical, lane, address + lane * stride)
+            keep_words(state, plan.sm, physical, address, stride, mask)
     count(plan, MISSED)
     return MEMORY
 
 
-@noinline
 def own_register(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> int:
     """The result of a load gets a new physical register, to which it is under way; NONE if there is none."""
     sm, register = plan.sm, program.result[operand]
@@ -285,12 +283,12 @@ def carry(state: Any, old: int, plan: Plan) -> None:
 
 
 @noinline
-def compare_parts(
-    state: Any, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan
-) -> None:
-    """Each lane that is shared has the version that memory has now."""
-    sm = plan.sm
-    for word in range(int(program.hints.words[pc])):
+def compare_parts(state: Any, sm: int, warp: int, pc: int, words: int, base: int, stride: int, mask: int) -> int:
+    """Each lane that is shared has the version that memory has now; returns the numbers of those that are UNORDERED,
+    ORDERED and OWN, of `COUNT_BITS` each.
+    """
+    found = 0
+    for word in range(words):
         for lane in range(THREADS):
             if mask >> lane & 1:
                 part = FIRST if has_lane(state, word, FIRST, lane, sm) else SECOND
@@ -298,8 +296,9 @@ def compare_parts(
                 address = base + word * WORD_BYTES + lane * stride
                 kind = compare_word(state, sm, state.parts[sm, word, part, REGISTER], place, address)
                 if kind != FRESH:
-                    count(plan, UNORDERED_VALUES + kind - 1)
+                    found += 1 << COUNT_BITS * (kind - 1)
                     note_fault(state, kind, warp, pc, address)
+    return found
 
 
 @noinline

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.designs.interface import MRF, UNSET, Plan, Program, count, level, lookup, nowhere, read, update, write
-from warpreg.designs.load_sharing.address_table import THREADS, remove_all, remove_overlapping
+from warpreg.designs.load_sharing.address_table import remove_all, remove_overlapping
 from warpreg.designs.load_sharing.columns import (
     ARRIVES,
     MAPPED,
@@ -34,10 +34,9 @@ from warpreg.designs.load_sharing.events import (
 from warpreg.designs.load_sharing.hints import EVERYTHING
 from warpreg.designs.load_sharing.loads import RENAMING_TABLE, arrive, carry, table_index
 from warpreg.designs.load_sharing.registers import drop, is_alone, release, replace
-from warpreg.designs.load_sharing.shadow import store_word
+from warpreg.designs.load_sharing.shadow import store_words
 from warpreg.designs.load_sharing.state import ORDINARY, OWNED, SHARED
 from warpreg.designs.renaming.free_map import lowest_bit
-from warpreg.jit.noinline import noinline
 from warpreg.jit.records import by_reference
 
 WORD = 32
@@ -67,7 +66,7 @@ def write_result(state: Any, program: Program, warp: int, operand: int, plan: Pl
     """A result of a hook's own copy of the state leaves its unit, or the data of a load are there."""
     sm, register = plan.sm, program.result[operand]
     if state.registers[warp, register, ARRIVES] != ORDINARY:
-        write_loaded(by_reference(state), warp, register, operand, by_reference(plan))
+        write_loaded(by_reference(state), warp, register, operand, plan)
     else:
         place_result(state, program, warp, operand, plan)
     if program.hints.dead[operand] and release(by_reference(state), sm, warp, register):
@@ -94,7 +93,6 @@ def place_result(state: Any, program: Program, warp: int, operand: int, plan: Pl
     write(plan, operand, MRF, bank=physical % state.banks if physical != NONE else UNSET)
 
 
-@noinline
 def write_loaded(state: Any, warp: int, register: int, operand: int, plan: Plan) -> None:
     """The result of a load for which `look_up_load` has found a physical register."""
     arrives = state.registers[warp, register, ARRIVES]
@@ -108,7 +106,6 @@ def write_loaded(state: Any, warp: int, register: int, operand: int, plan: Plan)
         drop(state, plan.sm, physical)
 
 
-@noinline
 def overwrite(state: Any, size: int, mask: int, plan: Plan) -> None:
     """Lanes of ``addresses`` are stored, of so many bytes each: entries that they overlap go (§5.4)."""
     sm = plan.sm
@@ -117,12 +114,9 @@ def overwrite(state: Any, size: int, mask: int, plan: Plan) -> None:
         return
     count(plan, OVERWRITTEN, remove_overlapping(state, sm, mask, size))
     if state.versioned:
-        for lane in range(THREADS):
-            if mask >> lane & 1 and not store_word(state, sm, state.addresses[sm, lane], size, plan.cycle):
-                count(plan, NOT_FOLLOWED)
+        count(plan, NOT_FOLLOWED, store_words(state, sm, state.addresses[sm], mask, size, plan.cycle))
 
 
-@noinline
 def forget(state: Any, plan: Plan) -> None:
     """Stores of other SMs may be ordered before what follows: what was loaded before is not shared any more."""
     count(plan, FORGOTTEN, remove_all(state, plan.sm))

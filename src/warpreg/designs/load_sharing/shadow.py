@@ -59,30 +59,37 @@ def _kept(places: int, sms: int) -> dict[str, NDArray[Any]]:
 
 
 @noinline
-def store_word(state: Any, sm: int, address: int, size: int, cycle: int) -> bool:
-    """A lane stores so many bytes; returns False if there are more words than `WORDS` can follow."""
-    followed = True
-    word = address & ~3
-    while word < address + size:
-        row = _row(state, word)
-        if state.words[row, WORD] == 0:
-            if 2 * state.faults[FOLLOWED] >= WORDS:
-                followed = False
+def store_words(state: Any, sm: int, addresses: NDArray[np.int64], lanes: int, size: int, cycle: int) -> int:
+    """Lanes store so many bytes at their addresses; returns how many words there were more than `WORDS` can follow."""
+    lost = 0
+    for lane in range(THREADS):
+        if lanes >> lane & 1:
+            word = addresses[lane] & ~3
+            while word < addresses[lane] + size:
+                lost += not _store(state, sm, word, cycle)
                 word += 4
-                continue
-            state.words[row, WORD] = word + 1
-            state.faults[FOLLOWED] += 1
-        state.words[row, VERSION] += 1
-        state.words[row, WRITER] = sm
-        state.words[row, WRITTEN] = cycle
-        word += 4
-    return followed
+    return lost
+
+
+def _store(state: Any, sm: int, word: int, cycle: int) -> bool:
+    row = _row(state, word)
+    if state.words[row, WORD] == 0:
+        if 2 * state.faults[FOLLOWED] >= WORDS:
+            return False
+        state.words[row, WORD] = word + 1
+        state.faults[FOLLOWED] += 1
+    state.words[row, VERSION] += 1
+    state.words[row, WRITER] = sm
+    state.words[row, WRITTEN] = cycle
+    return True
 
 
 @noinline
-def keep_word(state: Any, sm: int, place: int, lane: int, address: int) -> None:
-    """A load brings the word at an address, as it is now, into a lane of a place."""
-    state.kept[sm, place, lane] = _version(state, address)
+def keep_words(state: Any, sm: int, place: int, base: int, stride: int, lanes: int) -> None:
+    """A load brings the words of these lanes, as they are now, into a place."""
+    for lane in range(THREADS):
+        if lanes >> lane & 1:
+            state.kept[sm, place, lane] = _version(state, base + lane * stride)
 
 
 @noinline

@@ -18,14 +18,16 @@ MOST_WORDS = 8
 """Registers of the widest load."""
 ORDINARY, SHARED, OWNED = 0, -1, 1
 """How the result of a load under way is written: like any other; not at all; OWNED + p, to physical register p."""
+AFTER_FENCE, UNDER_WAY = 1, 2
+"""What ``fenced`` adds up: a fence has issued, and nothing after it; each atomic and ordered load under way."""
 
 
 class State(NamedTuple):
     """The fields of `address_table`, `merging`, `registers`, `waiting` and `shadow`, and these.
 
     ``enabled``: else this is the plain register file.  ``partial``: two registers may be merged.  ``enters_merged``: a
-    merged register gets an entry.  ``banks``; ``merge_cycles`` that the slot takes.  Per warp ``fenced``: a fence has
-    issued and nothing after it.  Per SM ``parts`` [word, part, column], the registers that answer a load (NONE).
+    merged register gets an entry.  ``banks``; ``merge_cycles`` that the slot takes.  Per warp ``fenced``,
+    what orders its accesses.  Per SM ``parts`` [word, part, column], the registers that answer a load (NONE).
     """
 
     enabled: bool
