@@ -36,6 +36,7 @@ TITLES = {
     "bow": "Bypassing operand collectors (thesis of 2021, chapter 3)",
     "regmutex": "Registers shared between warps over time (thesis of 2021, chapter 4)",
     "tfet": "Hybrid CMOS-TFET register file (ISQED 2013)",
+    "larf": "Locality-aware register file (thesis of 2021, chapter 5)",
 }
 COMMAND = "python -m warpreg.report.reproduction_page"
 INTRODUCTION = """# {title}

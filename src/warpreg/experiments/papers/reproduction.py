@@ -34,6 +34,7 @@ PAPERS = {
     "bow": "bow",
     "regmutex": "regmutex",
     "tfet": "tfet",
+    "larf": "larf",
 }
 """Implemented papers, and the folder of each."""
 

@@ -1,0 +1,62 @@
+"""Machines and designs of the study.
+
+Figures 5.6 to 5.10 are measured on `larf-gp102`, Figure 5.11 on the Fermi of `gtx480` with a table of 200 entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from warpreg.experiments.papers.larf.layers import Layers
+from warpreg.experiments.papers.larf.sources import BLOCKED_PRODUCT, PLAIN_PRODUCT, SOURCES
+from warpreg.experiments.runs.row import Value
+from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.studies.study import Measure
+
+WORKLOADS = tuple(
+    dict.fromkeys([*(one for names in SOURCES.values() for one in names), PLAIN_PRODUCT, BLOCKED_PRODUCT])
+)
+PASCAL, FERMI = "larf-gp102", "gtx480"
+ENTRIES, UNLIMITED, FERMI_ENTRIES = 400, 2048, 200
+"""Table sizes of §5.6.1 and §5.6.3; unlimited is one for each physical register, which has one entry at most."""
+SCHEDULERS: Mapping[str, str] = {"LRR": PASCAL, "GTO": "larf-gp102-gto", "TWL": "larf-gp102-two-level"}
+
+
+def larf(entries: int, **options: Value) -> Variant:
+    """Shared registers with a table of so many entries."""
+    return Variant.of("larf", entries=entries, **options)
+
+
+def with_las(variant: Variant) -> Variant:
+    """The same under the locality-aware scheduler."""
+    return Variant("larf+las", tuple((f"larf_{name}", value) for name, value in variant.values))
+
+
+INFINITE, LIMITED = larf(UNLIMITED), larf(ENTRIES)
+LIMITED_LAS, INFINITE_LAS = with_las(LIMITED), with_las(INFINITE)
+DESIGNS: Mapping[str, Variant] = {
+    "LARF (Infinite)": INFINITE,
+    "LARF (400)": LIMITED,
+    "LARF (400) + LAS": LIMITED_LAS,
+}
+
+
+def timed(variant: Variant | None = None, machine: str = PASCAL, percent: int = 100) -> Layers:
+    """The measure of every launch under a design, by default the main register file alone."""
+    return Layers(machine, variant, percent)
+
+
+PLAIN = timed()
+COMPARED: Sequence[Measure[object]] = (PLAIN, *(timed(variant) for variant in DESIGNS.values()))
+SCHEDULED: Mapping[str, Layers] = {
+    **{name: timed(INFINITE, machine) for name, machine in SCHEDULERS.items()},
+    "LAS": timed(INFINITE_LAS),
+}
+"""Figure 5.6: an unlimited table under each scheduler."""
+ON_FERMI = Variant.of("larf", entries=FERMI_ENTRIES, physical=1024, banks=16)
+SPARED = 60
+"""Percent of the registers that thread blocks are placed by: almost 40% are spared (§5.6.3)."""
+PLAIN_FERMI, SHARED_FERMI = timed(machine=FERMI), timed(ON_FERMI, FERMI)
+MORE_BLOCKS = timed(ON_FERMI, FERMI, SPARED)
+PRODUCTS: Sequence[Measure[object]] = (PLAIN_FERMI, SHARED_FERMI, MORE_BLOCKS)
+MEASURES: Sequence[Measure[object]] = tuple(dict.fromkeys([*COMPARED, *SCHEDULED.values(), *PRODUCTS]))

@@ -1,0 +1,50 @@
+"""Figures of the study of shared loads (thesis of 2021, chapter 5)."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from warpreg.experiments.papers.figure import WORKLOAD, Axis, Figure, Mark
+from warpreg.experiments.papers.larf import costs, frames
+from warpreg.experiments.studies.study import Study
+
+LAYER = Axis("layer", "")
+VALUE = Axis("value", "normalized to the plain register file", "ratio")
+
+
+def storage(study: Study) -> pd.DataFrame:
+    """Tables of §5.6.4."""
+    return costs.storage()
+
+
+FIGURES = (
+    Figure(
+        "figure-5-6", "Figure 5.6", "Shared loads and speedup of CifarNet by scheduler, unlimited table",
+        frames.schedulers, "bars", LAYER, Axis("value", "", "ratio"), series="scheduler", panels="quantity",
+    ),
+    Figure(
+        "figure-5-7", "Figure 5.7", "Speedup and global loads of MobileNet's layers", frames.mobilenet, "bars", LAYER,
+        VALUE, series="design", panels="quantity",
+    ),
+    Figure(
+        "figure-5-8", "Figure 5.8", "Speedup and global loads of CifarNet's layers", frames.cifarnet, "bars", LAYER,
+        VALUE, series="design", panels="quantity",
+    ),
+    Figure(
+        "figure-5-9", "Figure 5.9", "Speedup and global loads of the remaining workloads", frames.remaining, "bars",
+        WORKLOAD, VALUE, series="design", panels="quantity",
+    ),
+    Figure(
+        "figure-5-10", "Figure 5.10", "Allocated registers in use, over kernel launches", frames.figure_510, "bars",
+        WORKLOAD, Axis("utilisation", "in use / allocated", "fraction"), series="over launches",
+        marks=(Mark("larf-register-utilisation", "mean", "average"),),
+    ),
+    Figure(
+        "figure-5-11", "Figure 5.11", "Matrix multiplication on Fermi", frames.figure_511, "bars", Axis("code", ""),
+        Axis("value", "speedup over the plain code; KB of an SM", ""), panels="quantity",
+    ),
+    Figure(
+        "storage", "§5.6.4", "Tables of an SM", storage, "bars", Axis("table", ""), Axis("KB", "KB", "KB"),
+        series="size",
+    ),
+)  # fmt: skip

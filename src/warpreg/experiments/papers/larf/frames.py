@@ -1,0 +1,196 @@
+"""Figures of the study as data frames, and the values that results take from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from warpreg.experiments.papers.larf.designs import (
+    DESIGNS,
+    LIMITED_LAS,
+    MORE_BLOCKS,
+    PLAIN,
+    PLAIN_FERMI,
+    SCHEDULED,
+    SHARED_FERMI,
+    timed,
+)
+from warpreg.experiments.papers.larf.layers import Layer, Layers
+from warpreg.experiments.papers.larf.sources import (
+    BLOCKED_PRODUCT,
+    DEPTHWISE,
+    LAYERS,
+    PLAIN_PRODUCT,
+    REMAINING,
+    SOURCES,
+)
+from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.studies.ratios import ratio
+from warpreg.experiments.studies.study import Study
+
+REGISTER_KB = 128 / 1024
+"""A warp-register."""
+TOTAL = "all"
+
+
+def launches(study: Study, measure: Layers, name: str) -> list[Layer]:
+    """All launches that stand for a workload of the paper; none if one of its workloads is missing."""
+    sources = SOURCES[name]
+    if measure not in study.found or any(one not in study[measure] for one in sources):
+        return []
+    return [layer for one in sources for layer in study[measure][one]]
+
+
+def speedup(plain: Sequence[Layer], other: Sequence[Layer]) -> float:
+    """Cycles of the baseline over those of a design, each summed over launches."""
+    return ratio(sum(one.cycles for one in plain), sum(one.cycles for one in other))
+
+
+def reads(plain: Sequence[Layer], other: Sequence[Layer]) -> float:
+    """Global loads that go to memory, normalized to the baseline.  A sample's loads count by its share of cycles."""
+    return ratio(sum(one.loads for one in other), sum(one.loads for one in plain))
+
+
+def named_layers(study: Study, name: str) -> list[str]:
+    """Names of the launches of CifarNet or MobileNet, as far as they are layers of the figures."""
+    found = launches(study, PLAIN, name)
+    if name == "CifarNet":
+        return list(LAYERS.values())[: len(found)]
+    kinds: dict[str, int] = {}
+    names = []
+    for layer in found:
+        kind = "DWC" if DEPTHWISE in layer.kernel else "PWC"
+        kinds[kind] = kinds.get(kind, 0) + 1
+        names.append(f"{kind}{kinds[kind]}")
+    return names
+
+
+def per_layer(study: Study, name: str) -> pd.DataFrame:
+    """Figures 5.7 and 5.8: speedup and global loads of each layer, and of all, by design."""
+    rows = []
+    for label, variant in DESIGNS.items():
+        plain, other = launches(study, PLAIN, name), launches(study, timed(variant), name)
+        if not plain or not other:
+            continue
+        layers = [(one, [a], [b]) for one, a, b in zip(named_layers(study, name), plain, other, strict=False)]
+        for layer, before, after in [*layers, (TOTAL, plain, other)]:
+            values = {"speedup": speedup(before, after), "global loads": reads(before, after)}
+            rows += [{"layer": layer, "design": label, "quantity": q, "value": v} for q, v in values.items()]
+    return pd.DataFrame(rows, columns=["layer", "design", "quantity", "value"])
+
+
+def cifarnet(study: Study) -> pd.DataFrame:
+    """Figure 5.8."""
+    return per_layer(study, "CifarNet")
+
+
+def mobilenet(study: Study) -> pd.DataFrame:
+    """Figure 5.7."""
+    return per_layer(study, "MobileNet")
+
+
+def schedulers(study: Study) -> pd.DataFrame:
+    """Figure 5.6: shared loads of CifarNet's layers, and speedup over LAS, by scheduler; the table is unlimited."""
+    rows = []
+    best = launches(study, SCHEDULED["LAS"], "CifarNet")
+    for label, measure in SCHEDULED.items():
+        for layer, one, las in zip(LAYERS.values(), launches(study, measure, "CifarNet"), best, strict=False):
+            values = {"shared loads": one.removed, "speedup over LAS": ratio(las.cycles, one.cycles)}
+            rows += [{"layer": layer, "scheduler": label, "quantity": q, "value": v} for q, v in values.items()]
+    return pd.DataFrame(rows, columns=["layer", "scheduler", "quantity", "value"])
+
+
+def coverage(study: Study) -> dict[str, dict[str, float]]:
+    """By layer of CifarNet, the shared loads under each scheduler (Figure 5.6a)."""
+    frame = schedulers(study)
+    shared = frame[frame["quantity"] == "shared loads"]
+    found: dict[str, dict[str, float]] = {}
+    for row in shared.itertuples():
+        found.setdefault(str(row.layer), {})[str(row.scheduler)] = float(row.value)
+    return found
+
+
+def end_to_end(study: Study, variant: Variant) -> dict[str, float]:
+    """Speedup of all launches of a workload together."""
+    found = {}
+    for name in SOURCES:
+        plain, other = launches(study, PLAIN, name), launches(study, timed(variant), name)
+        if plain and other:
+            found[name] = speedup(plain, other)
+    return found
+
+
+def remaining(study: Study) -> pd.DataFrame:
+    """Figure 5.9: speedup and global loads of the remaining workloads, by design."""
+    rows = []
+    for name in REMAINING:
+        for label, variant in DESIGNS.items():
+            plain, other = launches(study, PLAIN, name), launches(study, timed(variant), name)
+            if plain and other:
+                values = {"speedup": speedup(plain, other), "global loads": reads(plain, other)}
+                rows += [{"workload": name, "design": label, "quantity": q, "value": v} for q, v in values.items()]
+    return pd.DataFrame(rows, columns=["workload", "design", "quantity", "value"])
+
+
+def utilisation(study: Study) -> dict[str, list[float]]:
+    """By workload, for each kernel launch the share of allocated registers that are in use, mean over time."""
+    found = {}
+    for name in SOURCES:
+        shares = [ratio(one.in_use, one.allocated) for one in launches(study, timed(LIMITED_LAS), name)]
+        if shares:
+            found[name] = shares
+    return found
+
+
+def figure_510(study: Study) -> pd.DataFrame:
+    """Figure 5.10: smallest, mean and largest utilisation over the kernel launches of each workload."""
+    rows = []
+    for name, shares in utilisation(study).items():
+        values = {"min": min(shares), "average": sum(shares) / len(shares), "max": max(shares)}
+        rows += [{"workload": name, "over launches": what, "utilisation": value} for what, value in values.items()]
+    return pd.DataFrame(rows, columns=["workload", "over launches", "utilisation"])
+
+
+def saving(study: Study) -> dict[str, float]:
+    """By workload, the share of registers that LARF saves of those live at most in each warp (§5.6.2)."""
+    found = {}
+    for name in SOURCES:
+        layers = launches(study, timed(LIMITED_LAS), name)
+        shares = [1 - ratio(one.in_use, one.allocated * one.live / max(1, one.registers)) for one in layers]
+        if shares:
+            found[name] = sum(shares) / len(shares)
+    return found
+
+
+def products(study: Study) -> Mapping[str, tuple[Layer, Layer, Layer]]:
+    """By kind of product: its launch without and with LARF, and with more thread blocks."""
+    found = {}
+    for label, name in (("plain", PLAIN_PRODUCT), ("blocked", BLOCKED_PRODUCT)):
+        measures = (PLAIN_FERMI, SHARED_FERMI, MORE_BLOCKS)
+        if all(measure in study.found and name in study[measure] for measure in measures):
+            before, shared, more = (study[measure][name][0] for measure in measures)
+            found[label] = (before, shared, more)
+    return found
+
+
+def figure_511(study: Study) -> pd.DataFrame:
+    """Figure 5.11: speedup over the plain code, and registers in use, of both products."""
+    rows = list(_bars(products(study)))
+    return pd.DataFrame(rows, columns=["code", "quantity", "value"])
+
+
+def _bars(found: Mapping[str, tuple[Layer, Layer, Layer]]) -> Iterator[dict[str, object]]:
+    if {"plain", "blocked"} <= found.keys():
+        base = found["plain"][0].cycles
+        bars = {
+            "plain": found["plain"][0],
+            "plain, LARF": found["plain"][1],
+            "blocked": found["blocked"][0],
+            "blocked, LARF": found["blocked"][1],
+            "blocked, LARF, more blocks": found["blocked"][2],
+        }
+        for label, layer in bars.items():
+            used = layer.in_use if "LARF" in label else layer.allocated
+            yield {"code": label, "quantity": "speedup", "value": ratio(base, layer.cycles)}
+            yield {"code": label, "quantity": "registers [KB]", "value": used * REGISTER_KB}

@@ -1,0 +1,34 @@
+"""Workloads of the study: each name of the paper, and the workloads of the suite whose launches stand for it.
+
+A network that the suite has end to end is one workload; MobileNet is its two repeated layers until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+NETWORKS: Mapping[str, tuple[str, ...]] = {
+    "CifarNet": ("cifarnet",),
+    "MobileNet": ("mobilenet-depthwise", "mobilenet-pointwise"),
+    "AlexNet": ("alexnet",),
+    "LeNet": ("lenet",),
+}
+OTHERS: Mapping[str, tuple[str, ...]] = {"3DCONV": ("3dconv",), "2MM": ("2mm",), "3MM": ("3mm",)}
+SOURCES: Mapping[str, tuple[str, ...]] = {**NETWORKS, **OTHERS}
+REMAINING = ("AlexNet", "LeNet", "3DCONV", "2MM", "3MM")
+"""Workloads of Figure 5.9."""
+PLAIN_PRODUCT, BLOCKED_PRODUCT = "matrix-mul-plain", "matrix-mul"
+"""Matrix multiplication without and with blocks in shared memory (Figure 5.11)."""
+LAYERS: Mapping[str, str] = {
+    "conv1": "Cv1",
+    "pool1": "Pl1",
+    "conv2": "Cv2",
+    "pool2": "Pl2",
+    "conv3": "Cv3",
+    "pool3": "Pl3",
+    "hidden": "FC1",
+    "classes": "FC2",
+}
+"""Layers of CifarNet in the order of its launches (Figure 5.6); softmax follows."""
+DEPTHWISE, POINTWISE = "depthwise", "pointwise"
+"""Kernels of MobileNet's repeated layers."""
