@@ -7,6 +7,7 @@ and is back 20 cycles later.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,7 +23,10 @@ from tests.timing.reference.machine import PIPES, Banks, CollectorSet, Sm
 from tests.timing.test_miniatures import accesses, events
 from tests.timing.vocabulary import Timed
 
-from warpreg.designs import load
+from warpreg import gpu, simt
+from warpreg.designs import DesignError, load, program_table
+from warpreg.designs.errors import ParameterError
+from warpreg.designs.interface import Launch
 from warpreg.designs.interface.state import named_leaves
 from warpreg.designs.load_sharing import shadow
 from warpreg.designs.load_sharing.address_table import BUCKETS
@@ -37,6 +41,9 @@ from warpreg.designs.load_sharing.columns import (
     TAKEN,
     UNDER_WAY,
 )
+from warpreg.experiments.runs.run import find_workload, run_workload
+from warpreg.timing import simulate
+from warpreg.timing.errors import TimingError
 
 LARF = load("larf")
 PLAIN = Sm(slots=4)
@@ -274,3 +281,39 @@ def test_switched_off_it_is_the_plain_register_file(case: Case) -> None:
     plain, off = agreed(case.launched, *shape), agreed(case.launched, *shape, LARF, **chosen)
     assert (off.cycles, off.stalls.counts) == (plain.cycles, plain.stalls.counts)
     assert off.outcome.counts.accesses.tolist() == plain.outcome.counts.accesses.tolist()
+
+
+def test_bad_parameters_are_one_line() -> None:
+    with pytest.raises(
+        ParameterError, match=r"^larf: parameter entries expects int from 1 to 65536 \(entries\), found 0$"
+    ):
+        LARF.configure(entries=0)
+
+
+@pytest.mark.parametrize(
+    ("machine", "chosen", "message"),
+    [
+        ("titanx", {}, "larf: all warps of an SM share registers, and each bank of titanx belongs to one scheduler"),
+        ("larf-gp102", {"physical": 1024}, "larf: physical expects 2048, the warp-registers of an SM of larf-gp102"),
+        ("larf-gp102", {"banks": 4}, "larf: banks expects 16, the banks of larf-gp102, found 4"),
+    ],
+)
+def test_the_machine_must_fit(machine: str, chosen: dict[str, Any], message: str) -> None:
+    program = program_table(one_warp(USE, words(A)).kernel)
+    with pytest.raises(DesignError, match=message):
+        LARF.room(LARF.configure(**chosen), program, gpu.load(machine), Launch(64))
+
+
+def test_a_depth_wise_layer_fits_the_machine() -> None:
+    """784 threads of 40 registers are 25 warps; in 128 KB of registers fit 1024 / 40 = 25, in whole groups of four
+    only 24.  In 256 KB fit 51, which are two thread blocks, but 48 in groups of four.
+    """
+    machine = gpu.load("larf-gp102")
+    half = replace(machine, register_file=replace(machine.register_file, bytes=131072))
+    assert [gpu.occupancy(one, 40, 0, 784).blocks for one in (half, machine)] == [0, 1]
+
+
+def test_a_run_without_addresses_is_one_line() -> None:
+    run_ = run_workload(find_workload("vector-add"), "tiny", record=simt.Record(path=True))
+    with pytest.raises(TimingError, match=r"no recorded addresses; timing needs a run recorded with addresses=True$"):
+        simulate(run_.launches, "larf-gp102", designs=["larf"], mode="interpreted")

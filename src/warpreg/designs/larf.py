@@ -37,7 +37,7 @@ Where the text is silent:
   (``unplaced``), which takes more live values than the register file holds.
 
 With ``versions``, shared values are compared with a shadow memory (`load_sharing.shadow`); `check_shared_values` says
-what it found.  The table is gone through by hash here; its size limits only how many entries there are.
+what it found.  A replay has no addresses: there registers are renamed, and no load shares.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def by_reference(record: Any) -> Any:
 
     A record of dozens of arrays has hundreds of words, which would be as many arguments of every function.  After
     inlining, the reference disappears.  Only its attributes are accessible, and no function may return a reference that
-    it has made.
+    it has made.  A reference stays what it is.
     """
     return record
 
@@ -121,6 +121,9 @@ def _referring() -> Any:
 
     @intrinsic
     def refer(typing_context: Any, record: Any) -> Any:
+        if isinstance(record, reference):
+            return record(record), lambda context, builder, signature, arguments: arguments[0]
+
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return numba.alloca_once_value(builder, arguments[0])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ def layer(cycles: float, loads: int = 100, shared: int = 0, **values: Any) -> La
     return Layer(cycles=cycles, loads=loads, shared=shared, **{**given, **values})
 
 
-def study(found: dict[Layers, dict[str, tuple[Layer, ...]]]) -> Study:
+def study(found: Mapping[Any, Mapping[str, tuple[Layer, ...]]]) -> Study:
     return Study("tiny", AS_COMPILED, found)
 
 

@@ -21,11 +21,12 @@ from warpreg.designs.interface import (
 from warpreg.designs.load_sharing.address_table import THREADS
 from warpreg.designs.load_sharing.events import RELEASED
 from warpreg.designs.load_sharing.hints import FENCE, NO_ORDER, SYNCHRONISES
-from warpreg.designs.load_sharing.loads import look_up_load
+from warpreg.designs.load_sharing.loads import look_up_load, site_of
 from warpreg.designs.load_sharing.registers import collect_source, end_sources, end_warp, issue_source, release
 from warpreg.designs.load_sharing.results import forget, overwrite, plan_source, release_dead, report, write_result
 from warpreg.designs.load_sharing.shadow import observe, publish
 from warpreg.designs.load_sharing.state import AFTER_FENCE, UNDER_WAY
+from warpreg.jit.noinline import noinline
 from warpreg.jit.records import by_reference
 
 
@@ -37,7 +38,7 @@ def plan_reads(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> 
         return
     orders, entered = int(program.hints.orders[pc]), int(program.hints.entered[pc])
     if state.fenced[warp] or orders or entered:
-        before_issue(by_reference(state), warp, orders, entered - 1, program.hints.released, plan)
+        before_issue(by_reference(state), warp, orders, entered - 1, program.hints.released, by_reference(plan))
     own = by_reference(state)
     for operand in source_operands(program, pc):
         plan_source(own, program, warp, operand, plan)
@@ -60,14 +61,15 @@ def collected(state: Any, program: Program, warp: int, pc: int, operand: int, pl
 def load_lookup(state: Any, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan) -> int:
     if not state.enabled:
         return 0
-    return look_up_load(by_reference(state), program, warp, pc, base, stride, mask, plan)
+    site = site_of(program, warp, pc, plan.sm)
+    return look_up_load(by_reference(state), site, warp, base, stride, mask, by_reference(plan))
 
 
 @hook
 def memory_issued(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     if state.enabled and program.hints.stored[pc]:
         size, orders = int(program.hints.stored[pc]), program.hints.orders[pc] != NO_ORDER
-        send_store(by_reference(state), size, orders, plan)
+        send_store(by_reference(state), size, orders, by_reference(plan))
 
 
 @hook
@@ -82,7 +84,7 @@ def produced(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> No
         if program.hints.orders[pc] == SYNCHRONISES:
             if is_timed(plan):
                 state.fenced[warp] -= UNDER_WAY
-            order(by_reference(state), plan)
+            order(by_reference(state), by_reference(plan))
 
 
 @hook
@@ -92,6 +94,7 @@ def warp_end(state: Any, program: Program, warp: int, plan: Plan) -> None:
         report(by_reference(state), plan)
 
 
+@noinline
 def before_issue(state: Any, warp: int, orders: int, block: int, released: Any, plan: Plan) -> None:
     """An instruction after a fence, one that orders, or the first one of a block (-1: another one) with dead
     registers.
@@ -110,6 +113,7 @@ def before_issue(state: Any, warp: int, orders: int, block: int, released: Any, 
     report(state, plan)
 
 
+@noinline
 def send_store(state: Any, size: int, orders: bool, plan: Plan) -> None:
     """A store or an atomic is sent."""
     for lane in range(THREADS):
@@ -120,6 +124,7 @@ def send_store(state: Any, size: int, orders: bool, plan: Plan) -> None:
         publish(state, plan.sm, now(plan))
 
 
+@noinline
 def order(state: Any, plan: Plan) -> None:
     """A fence is complete, or an atomic or a volatile load has read memory."""
     forget(state, plan)

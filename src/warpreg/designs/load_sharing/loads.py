@@ -5,7 +5,10 @@ Each 32-bit word of a load is looked up alone.  A load shares only if all its wo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from warpreg.designs.interface import (
     HELD,
@@ -70,41 +73,60 @@ FIRST, SECOND = 0, 1
 COUNT_BITS = 16
 
 
-def look_up_load(
-    state: Any, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan
-) -> int:
+class Site(NamedTuple):
+    """A load: ``pc``; ``words`` that it may share; the ``first`` of its results in ``result`` (registers) and
+    ``partial`` (whether other lanes are needed) of the program; ``entry`` of the warp's first register in the renaming
+    table.
+    """
+
+    pc: int
+    words: int
+    first: int
+    entry: int
+    result: NDArray[np.uint16]
+    partial: NDArray[np.uint8]
+
+
+def site_of(program: Program, warp: int, pc: int, sm: int) -> Site:
+    """The load of a warp."""
+    entry = table_index(program, warp, 0, sm)
+    words, first = int(program.hints.words[pc]), int(program.result_start[pc])
+    return Site(pc, words, first, entry, program.result, program.result_partial)
+
+
+@noinline
+def look_up_load(state: Any, site: Site, warp: int, base: int, stride: int, mask: int, plan: Plan) -> int:
     """What `load_lookup` answers."""
     count(plan, LOADS)
-    if program.hints.words[pc] == 0:
+    if site.words == 0:
         count(plan, STRONG_LOADS)
         return MEMORY
     if not is_regular(base, stride):
         count(plan, IRREGULAR_LOADS)
         return MEMORY
     lookup(plan, ADDRESS_TABLE, base >> 2)
-    sm, words = plan.sm, int(program.hints.words[pc])
-    if state.fenced[warp] or not choose_parts(state, program, pc, base, stride, mask, sm):
-        return miss(state, program, warp, pc, base, stride, mask, plan)
-    reads = parts_to_read(state, program, pc, sm)
+    sm, words = plan.sm, site.words
+    if state.fenced[warp] or not choose_parts(state, site, base, stride, mask, sm):
+        return miss(state, site, warp, base, stride, mask, plan)
+    reads = parts_to_read(state, site, sm)
     lacks = lacks_data(state, sm, words)
     if lacks and not can_join(state, sm, words, reads):
         count(plan, CROWDED)
         return MEMORY
     if state.versioned:
-        stale = compare_parts(state, sm, warp, pc, words, base, stride, mask)
+        stale = compare_parts(state, sm, warp, site.pc, words, base, stride, mask)
         for kind in range(3):
             count(plan, UNORDERED_VALUES + kind, stale >> COUNT_BITS * kind & (1 << COUNT_BITS) - 1)
     count(plan, PARTIAL if reads else PERFECT)
-    answer = HELD if lacks else read_parts(state, program, pc, reads, plan)
+    answer = HELD if lacks else read_parts(state, site, reads, plan)
     if lacks:
         count(plan, WAITED)
-        wait_for_parts(state, program, pc, plan)
+        wait_for_parts(state, site, plan)
     for word in range(words):
-        operand = program.result_start[pc] + word
-        if is_pointer(state, program, operand, word, sm):
-            point_to(state, program, warp, program.result[operand], state.parts[sm, word, FIRST, REGISTER], plan)
+        if is_pointer(state, site, word, sm):
+            point_to(state, site, warp, word, state.parts[sm, word, FIRST, REGISTER], plan)
         else:
-            physical = own_register(state, program, warp, operand, plan)
+            physical = own_register(state, site, warp, word, plan)
             if state.enters_merged and physical != NONE:
                 if state.versioned:
                     keep_merged(state, physical, word, mask, sm)
@@ -112,9 +134,9 @@ def look_up_load(
     return answer
 
 
-def choose_parts(state: Any, program: Program, pc: int, base: int, stride: int, mask: int, sm: int) -> bool:
+def choose_parts(state: Any, site: Site, base: int, stride: int, mask: int, sm: int) -> bool:
     """Note in ``parts`` the one or two registers with each word; returns whether there are any for all words."""
-    for word in range(int(program.hints.words[pc])):
+    for word in range(site.words):
         address = base + word * WORD_BYTES
         state.parts[sm, word, FIRST, REGISTER] = find(state, sm, address, stride, mask)
         state.parts[sm, word, FIRST, SHIFT] = 0
@@ -129,17 +151,17 @@ def choose_parts(state: Any, program: Program, pc: int, base: int, stride: int, 
     return True
 
 
-def is_pointer(state: Any, program: Program, operand: int, word: int, sm: int) -> bool:
+def is_pointer(state: Any, site: Site, word: int, sm: int) -> bool:
     """Whether a word is shared by pointer: one register has it in the right lanes, and no other lane is needed."""
     alone = state.parts[sm, word, SECOND, REGISTER] == NONE and state.parts[sm, word, FIRST, SHIFT] == 0
-    return bool(alone and not program.result_partial[operand])
+    return bool(alone and not site.partial[site.first + word])
 
 
-def parts_to_read(state: Any, program: Program, pc: int, sm: int) -> int:
+def parts_to_read(state: Any, site: Site, sm: int) -> int:
     """How many registers the slot for merging reads."""
     reads = 0
-    for word in range(int(program.hints.words[pc])):
-        if not is_pointer(state, program, program.result_start[pc] + word, word, sm):
+    for word in range(site.words):
+        if not is_pointer(state, site, word, sm):
             reads += 1 if state.parts[sm, word, SECOND, REGISTER] == NONE else 2
     return reads
 
@@ -175,17 +197,18 @@ def can_join(state: Any, sm: int, words: int, reads: int) -> bool:
     return True
 
 
-def wait_for_parts(state: Any, program: Program, pc: int, plan: Plan) -> None:
+def wait_for_parts(state: Any, site: Site, plan: Plan) -> None:
     """The load is complete when the data of all its parts are there."""
     wait = begin_wait(state, plan.sm, this_load(plan))
-    for word in range(int(program.hints.words[pc])):
-        reads = not is_pointer(state, program, program.result_start[pc] + word, word, plan.sm)
+    for word in range(site.words):
+        reads = not is_pointer(state, site, word, plan.sm)
         for part in range(2):
             register = state.parts[plan.sm, word, part, REGISTER]
             if register != NONE:
                 add_part(state, plan.sm, wait, register, reads)
 
 
+@noinline
 def arrive(state: Any, physical: int, plan: Plan) -> None:
     """The data of a load are in its physical register: the loads that wait for it may be complete."""
     sm = plan.sm
@@ -204,11 +227,11 @@ def arrive(state: Any, physical: int, plan: Plan) -> None:
         wait = next_complete(state, sm, physical)
 
 
-def read_parts(state: Any, program: Program, pc: int, reads: int, plan: Plan) -> int:
+def read_parts(state: Any, site: Site, reads: int, plan: Plan) -> int:
     """All parts are there: read those that are merged; returns the cycles that the load takes."""
     if reads:
-        for word in range(int(program.hints.words[pc])):
-            if not is_pointer(state, program, program.result_start[pc] + word, word, plan.sm):
+        for word in range(site.words):
+            if not is_pointer(state, site, word, plan.sm):
                 for part in range(2):
                     if state.parts[plan.sm, word, part, REGISTER] != NONE:
                         read_part(state, state.parts[plan.sm, word, part, REGISTER], plan)
@@ -230,18 +253,19 @@ def merge_time(state: Any, reads: int, plan: Plan) -> int:
     return int(begin + state.merge_cycles - now(plan))
 
 
-def point_to(state: Any, program: Program, warp: int, register: int, physical: int, plan: Plan) -> None:
+def point_to(state: Any, site: Site, warp: int, word: int, physical: int, plan: Plan) -> None:
     """A register is in a physical register that is in use already (§5.3.1): no access of the register file."""
+    register = site.result[site.first + word]
     state.physical[plan.sm, physical, REFERENCES] += 1
     assign(state, plan.sm, warp, register, physical)
     state.registers[warp, register, ARRIVES] = SHARED
-    update(plan, RENAMING_TABLE, table_index(program, warp, register, plan.sm))
+    update(plan, RENAMING_TABLE, site.entry + register)
 
 
-def miss(state: Any, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan) -> int:
+def miss(state: Any, site: Site, warp: int, base: int, stride: int, mask: int, plan: Plan) -> int:
     """The load goes to memory, to a new physical register that gets an entry (Figure 5.5b)."""
-    for word in range(int(program.hints.words[pc])):
-        physical = own_register(state, program, warp, program.result_start[pc] + word, plan)
+    for word in range(site.words):
+        physical = own_register(state, site, warp, word, plan)
         if physical == NONE:
             count(plan, CROWDED)
             return MEMORY
@@ -253,16 +277,17 @@ def miss(state: Any, program: Program, warp: int, pc: int, base: int, stride: in
     return MEMORY
 
 
-def own_register(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> int:
+@noinline
+def own_register(state: Any, site: Site, warp: int, word: int, plan: Plan) -> int:
     """The result of a load gets a new physical register, to which it is under way; NONE if there is none."""
-    sm, register = plan.sm, program.result[operand]
+    sm, register = plan.sm, site.result[site.first + word]
     physical = take(state, sm)
     if physical != NONE:
         old = state.registers[warp, register, PLACE]
-        if old != NONE and program.result_partial[operand]:
+        if old != NONE and site.partial[site.first + word]:
             carry(state, old, plan)
         assign(state, sm, warp, register, physical)
-        update(plan, RENAMING_TABLE, table_index(program, warp, register, sm))
+        update(plan, RENAMING_TABLE, site.entry + register)
         state.physical[sm, physical, REFERENCES] += 1
         state.physical[sm, physical, UNDER_WAY] = 1
         state.registers[warp, register, ARRIVES] = OWNED + physical

@@ -37,6 +37,7 @@ from warpreg.designs.load_sharing.registers import drop, is_alone, release, repl
 from warpreg.designs.load_sharing.shadow import store_words
 from warpreg.designs.load_sharing.state import ORDINARY, OWNED, SHARED
 from warpreg.designs.renaming.free_map import lowest_bit
+from warpreg.jit.noinline import noinline
 from warpreg.jit.records import by_reference
 
 WORD = 32
@@ -66,7 +67,7 @@ def write_result(state: Any, program: Program, warp: int, operand: int, plan: Pl
     """A result of a hook's own copy of the state leaves its unit, or the data of a load are there."""
     sm, register = plan.sm, program.result[operand]
     if state.registers[warp, register, ARRIVES] != ORDINARY:
-        write_loaded(by_reference(state), warp, register, operand, plan)
+        write_loaded(by_reference(state), warp, register, operand, by_reference(plan))
     else:
         place_result(state, program, warp, operand, plan)
     if program.hints.dead[operand] and release(by_reference(state), sm, warp, register):
@@ -93,6 +94,7 @@ def place_result(state: Any, program: Program, warp: int, operand: int, plan: Pl
     write(plan, operand, MRF, bank=physical % state.banks if physical != NONE else UNSET)
 
 
+@noinline
 def write_loaded(state: Any, warp: int, register: int, operand: int, plan: Plan) -> None:
     """The result of a load for which `look_up_load` has found a physical register."""
     arrives = state.registers[warp, register, ARRIVES]
