@@ -40,7 +40,7 @@ from warpreg.designs.load_sharing.columns import (
     YOUNGER,
     YOUNGEST,
 )
-from warpreg.designs.renaming.free_map import lowest_bit
+from warpreg.jit.bits import lowest_bit
 from warpreg.jit.noinline import noinline
 
 WORD_SHIFT = 5

@@ -36,7 +36,7 @@ from warpreg.designs.load_sharing.loads import RENAMING_TABLE, arrive, carry, ta
 from warpreg.designs.load_sharing.registers import drop, is_alone, release, replace
 from warpreg.designs.load_sharing.shadow import store_words
 from warpreg.designs.load_sharing.state import ORDINARY, OWNED, SHARED
-from warpreg.designs.renaming.free_map import lowest_bit
+from warpreg.jit.bits import lowest_bit
 from warpreg.jit.noinline import noinline
 from warpreg.jit.records import by_reference
 

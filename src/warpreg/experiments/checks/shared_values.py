@@ -14,11 +14,13 @@ from typing import Any
 from warpreg.designs import load
 from warpreg.designs.interface.state import named_leaves
 from warpreg.designs.load_sharing.shadow import ADDRESS, KIND, ORDERED, OWN, PC, WARP
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.composition import joined
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
 from warpreg.jit.options import Mode
-from warpreg.timing.launch.simulate import Chosen, RecordedLaunch, Timed, timed
+from warpreg.replay.capacity import RecordedLaunch
+from warpreg.timing.launch.simulate import Timed, timed
 
 DESIGN = "larf"
 HOW = {

@@ -42,7 +42,6 @@ CAUSES: Mapping[str, Cause] = dict.fromkeys(
     _STAGE,
 )
 REMARKS: Mapping[str, str] = {
-    "larf-end-to-end-mobilenet": "the suite has the two repeated layers of MobileNet, each launched thirteen times",
     "larf-end-to-end-others": "compared in descending order, as the figure's own order is lost",
     "larf-matmul-register-saved-kb": "the matrices are those of the suite, not 128 x 128",
 }

@@ -19,7 +19,7 @@ from warpreg.experiments.papers.larf.designs import (
 from warpreg.experiments.papers.larf.layers import Layer, Layers
 from warpreg.experiments.papers.larf.sources import (
     BLOCKED_PRODUCT,
-    DEPTHWISE,
+    KINDS,
     LAYERS,
     PLAIN_PRODUCT,
     REMAINING,
@@ -57,12 +57,11 @@ def named_layers(study: Study, name: str) -> list[str]:
     found = launches(study, PLAIN, name)
     if name == "CifarNet":
         return list(LAYERS.values())[: len(found)]
-    kinds: dict[str, int] = {}
+    seen: dict[str, int] = {}
     names = []
     for layer in found:
-        kind = "DWC" if DEPTHWISE in layer.kernel else "PWC"
-        kinds[kind] = kinds.get(kind, 0) + 1
-        names.append(f"{kind}{kinds[kind]}")
+        seen[layer.kernel] = seen.get(layer.kernel, 0) + 1
+        names.append(f"{KINDS.get(layer.kernel, layer.kernel)}{seen[layer.kernel]}")
     return names
 
 

@@ -14,13 +14,14 @@ from typing import Any
 from warpreg import gpu, timing
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs import load
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs.demand import fitting_demand
 from warpreg.experiments.runs.run import Run
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.gpu import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.simt import Launch
-from warpreg.timing.launch.simulate import Chosen, room_of
+from warpreg.timing.launch.simulate import room_of
 
 WHOLE = 150_000
 SMS = 2

@@ -1,7 +1,4 @@
-"""Workloads of the study: each name of the paper, and the workloads of the suite whose launches stand for it.
-
-A network that the suite has end to end is one workload; MobileNet is its two repeated layers until then.
-"""
+"""Workloads of the study: each name of the paper, and the workloads of the suite whose launches stand for it."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Mapping
 
 NETWORKS: Mapping[str, tuple[str, ...]] = {
     "CifarNet": ("cifarnet",),
-    "MobileNet": ("mobilenet-depthwise", "mobilenet-pointwise"),
+    "MobileNet": ("mobilenet",),
     "AlexNet": ("alexnet",),
     "LeNet": ("lenet",),
 }
@@ -30,5 +27,11 @@ LAYERS: Mapping[str, str] = {
     "classes": "FC2",
 }
 """Layers of CifarNet in the order of its launches (Figure 5.6); softmax follows."""
-DEPTHWISE, POINTWISE = "depthwise", "pointwise"
-"""Kernels of MobileNet's repeated layers."""
+KINDS: Mapping[str, str] = {
+    "first_convolution": "Cv",
+    "depthwise": "DWC",
+    "pointwise": "PWC",
+    "mean_pooling": "Pl",
+    "fully_connected": "FC",
+}
+"""Kinds of MobileNet's layers by kernel (Figure 5.7)."""
