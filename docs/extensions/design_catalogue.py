@@ -26,7 +26,7 @@ TIMED = ("scheduler", "sm")
 TIMED_MACHINE = "gtx980-two-level"
 MACHINES = dict.fromkeys(("packing", "virtualization", "corf", "corf-pp"), "corf-fermi")
 TWO_SUPPLIES = ("power-gated", "all-tfet", "drowsy", "cmos-ra", "mem-ra", "ideal-mem-ra")
-MACHINES |= dict.fromkeys(TWO_SUPPLIES, "tfet")
+MACHINES |= dict.fromkeys(TWO_SUPPLIES, "tfet") | dict.fromkeys(("larf", "las"), "larf-gp102")
 """Machines of designs whose parameters give the size of the register file."""
 TECHNOLOGIES = dict.fromkeys(TWO_SUPPLIES, "tfet")
 """Technologies of designs whose levels few others have."""
@@ -134,7 +134,8 @@ def _size(structure: Structure) -> str:
 
 def _example(design: Design) -> Iterator[str]:
     """Commands to compare the design; those whose order of warps matters run with ``--cycles``."""
-    names = BASELINE if design.name == BASELINE else f"{BASELINE},{design.name}"
+    own = "+".join((*design.declaration.uses, design.name))
+    names = BASELINE if design.name == BASELINE else f"{BASELINE},{own}"
     technology = next(
         (str(spec.default) for spec in design.parameters if spec.name == "technology"),
         TECHNOLOGIES.get(design.name, DEFAULT_TECHNOLOGY),
