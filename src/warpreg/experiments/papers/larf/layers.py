@@ -23,7 +23,7 @@ from warpreg.ir.kernel import Kernel
 from warpreg.simt import Launch
 from warpreg.timing.launch.simulate import room_of
 
-WHOLE = 150_000
+WHOLE = 300_000
 SMS = 2
 FILLINGS = 2
 
