@@ -48,7 +48,7 @@ def speedup(plain: Sequence[Layer], other: Sequence[Layer]) -> float:
 
 
 def reads(plain: Sequence[Layer], other: Sequence[Layer]) -> float:
-    """Global loads that go to memory, normalized to the baseline.  A sample's loads count by its share of cycles."""
+    """Global loads that go to memory, normalized to the baseline, each summed over launches."""
     return ratio(sum(one.loads for one in other), sum(one.loads for one in plain))
 
 

@@ -30,8 +30,7 @@ FILLINGS = 2
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A launch: ``cycles`` of the whole launch, estimated if it is a sample; ``loads`` of memory and ``shared`` ones of
-    the sample.
+    """A launch: ``cycles``, ``loads`` of memory and ``shared`` ones of the whole launch, estimated if it is a sample.
 
     ``registers`` of a thread, and the most that are ``live``; what limits the resident thread blocks.  Means over time
     and SMs, in warp-registers: ``in_use`` physical ones, ``mapped`` ones (more, if some are shared), ``allocated``
@@ -95,8 +94,8 @@ def _layer(launch: Launch, machine: Machine, chosen: Chosen, percent: int) -> La
     return Layer(
         kernel=launch.kernel.name,
         cycles=found.cycles * scale,
-        loads=found.memory_loads,
-        shared=shared,
+        loads=round(found.memory_loads / part),
+        shared=round(shared / part),
         registers=demand,
         live=most_live(launch.kernel),
         limiter=place.limiter,
