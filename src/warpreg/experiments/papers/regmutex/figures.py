@@ -24,7 +24,7 @@ def _mark(result: str, design: str) -> Mark:
 FIGURES = (
     Figure(
         "figure-4-1", "Figure 4.1", "Live registers of a thread", frames.figure_41, "lines",
-        Axis("path", "of the instructions of the thread", "fraction"),
+        Axis("path", "path", "fraction"),
         Axis("live", "of its registers", "fraction"), panels="workload",
     ),
     Figure(
