@@ -90,8 +90,10 @@ def test_sections_are_no_more_than_warp_slots() -> None:
     assert sections_of(place, 2) == 48
 
 
-def test_a_machine_that_allocates_in_larger_units_gives_the_base_set_more() -> None:
-    """Volta allocates 256 registers, 8 of a thread: 64 - 10 = 54 become 56, and a section has 8."""
-    found = sized(gpu.load("v100"), Launch(256), 64, 10)
+def test_base_sets_are_not_rounded() -> None:
+    """The example of section 4.3.1, allocated in units of four: 1024 - 48 * 18 = 160 are 26 sections of 6."""
+    machine = gpu.load("regmutex-gtx480")
+    assert machine.register_file.allocation_unit == 4 * machine.sm.threads_per_warp
+    found = sized(machine, BLOCK, 24, 6)
     assert found is not None
-    assert (found.base, found.extended) == (56, 8)
+    assert (found.base, found.extended, found.room.warps, found.sections) == (18, 6, 48, 26)

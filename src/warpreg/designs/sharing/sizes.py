@@ -59,15 +59,14 @@ def sections_of(found: Room, extended: int) -> int:
 def sized(machine: Machine, launch: Launch, registers: int, extended: int) -> Size | None:
     """The division with a candidate.
 
-    The machine allocates base sets in its own units, so the base set may take registers of the extended set; None if
-    that leaves none, or if nothing is resident.
+    Base sets are not rounded: those of Table 4.1 are 8 to 38, and a warp's begins at |Bs| times its index (§4.3.2).
+    None if the base set has no register, or if nothing is resident.
     """
-    total = rounded(registers)
-    base = unshared(machine, total - extended).registers
-    if base >= total:
+    base = rounded(registers) - extended
+    if base < 1:
         return None
-    found = room(machine, Residency(base, pool=total - base), launch, registers)
-    return Size(base, total - base, found, sections_of(found, total - base)) if found.blocks else None
+    found = room(machine, Residency(base, pool=extended), launch, registers)
+    return Size(base, extended, found, sections_of(found, extended)) if found.blocks else None
 
 
 def chosen(
