@@ -102,7 +102,8 @@ def init(parameters: Parameters, program: Program) -> State:
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """CMOS and TFET vectors, gated."""
-    return storage(parameters.vectors - parameters.tfet, parameters.tfet)
+    tfet = min(parameters.tfet, parameters.vectors)
+    return storage(parameters.vectors - tfet, tfet)
 
 
 def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:

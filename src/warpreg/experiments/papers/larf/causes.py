@@ -14,16 +14,6 @@ ABLATIONS: Mapping[str, Ablation] = {
         parts=("layers", "end-to-end", "above-infinite", "products"),
         parameters={"larf": NO_STAGE, "larf+las": {"larf_renaming_stages": 0}},
     ),
-    "merged-entries": Ablation(
-        "merged registers get an entry of the address mapping table",
-        parts=("layers", "end-to-end", "registers"),
-        parameters={"larf": {"enters_merged": True}, "larf+las": {"larf_enters_merged": True}},
-    ),
-    "ptx-order": Ablation(
-        "no scheduling, addresses of 32 bits",
-        parts=("registers", "products"),
-        choice={"schedule": False, "address_bits": 32},
-    ),
 }
 _STAGE = Cause(
     "model",
