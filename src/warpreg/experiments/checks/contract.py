@@ -221,7 +221,8 @@ def _are_equal(one: Counts, other: Counts) -> bool:
 
 
 def _subject(workload: str, design: Design, machine: str) -> Subject:
-    run = run_workload(find_workload(workload), "tiny", record=simt.Record(path=True, addresses=True))
+    record = simt.Record(path=True, addresses=True, widths=design.declaration.widths)
+    run = run_workload(find_workload(workload), "tiny", record=record)
     launch = run.launches[0]
     schedule = None
     if design.declaration.order in ("scheduler", "sm"):
