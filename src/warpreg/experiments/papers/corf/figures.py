@@ -188,7 +188,7 @@ FIGURES = (
         ),
     ),
     Figure(
-        "figure-2-13-steps", "Figures 2.4, 2.13", "From instructions that could be coalesced to those that are", steps,
+        "figure-2-13-steps", "Figures 2.4, 2.13", "What keeps reads from being coalesced", steps,
         "bars", Axis("step", ""), Axis("instructions", MULTIPLE, "fraction"), series="design",
         marks=(
             Mark("corf-coalesceable", "two registers fit", "CORF"), Mark("corf-coalesced", "coalesced", "CORF"),
