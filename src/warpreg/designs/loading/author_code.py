@@ -30,8 +30,9 @@ def author_code(path: Path, what: str) -> Iterator[None]:
     except DesignError as error:
         message = str(error)
         if not message.startswith(f"{path}:"):
-            place = f"{path}:{_line(path, error)}"
-            message = f"{message} ({place})" if path.is_relative_to(PACKAGE) else f"{place}: {message}"
+            line = _line(path, error)
+            is_own = path.is_relative_to(PACKAGE)
+            message = f"{message} ({path.relative_to(PACKAGE)}:{line})" if is_own else f"{path}:{line}: {message}"
         raise type(error)(message) from error
     except WarpregError:
         raise
