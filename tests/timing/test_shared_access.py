@@ -68,6 +68,25 @@ def test_words_of_one_row_share_an_access_whatever_their_slices(one_row: bool, r
         run.bank(0).reads(register).at(cycle)
 
 
+def test_a_word_that_is_named_twice_is_requested_as_it_is_named_first(tmp_path: Path) -> None:
+    """R0 and the second R4 name row 1, the first R4 row 2 and the same slices: R4 waits for R0's access, both times."""
+    file = tmp_path / "named_twice.py"
+    file.write_text(
+        "from warpreg.designs.interface import MRF, Banks, Declaration, hook, read\n"
+        'DESIGN = Declaration(slot="mapping", source="assumed: a test")\n'
+        "def banks(parameters, machine):\n    return Banks(slices=2, row_addresses=2)\n"
+        "@hook\ndef plan_reads(state, program, warp, pc, plan):\n"
+        "    first = program.source_start[pc]\n"
+        "    for operand in range(first, program.source_start[pc + 1]):\n"
+        "        read(plan, operand, MRF, slices=1, row=2 if operand == first + 1 else 1)\n",
+        encoding="utf-8",
+    )
+    run = agreed(one_warp("mad.lo.s32 R1, R0, R4, R4\nmov.b32 R2, R1"), banked(), design=load(file, checked=False))
+    run.bank(0).reads("R0").at(3)
+    run.bank(0).reads("R4").at(4)
+    run.warp(0).issues("mov").at(4 + 1 + 4)
+
+
 @pytest.mark.parametrize(("across", "second"), [(False, 4), (True, 3)])
 def test_sharing_between_instructions_is_an_option(across: bool, second: int) -> None:
     """Two schedulers issue at 1, and both instructions ask bank 0 from 3 on: for a left half and for a right one."""

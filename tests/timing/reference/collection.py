@@ -96,7 +96,7 @@ class OperandPath:
                 group.held.remove(issued)
 
     def _read(self, now: int, after: int, blocked: set[int], taken: dict[int, int]) -> None:
-        waiting = [(one, s) for one in self._held() for s in one.sources if s.merged is None and s.there_from is None]
+        waiting = [(one, s) for one in self._held() for s in one.sources if one.requests(s) and s.there_from is None]
         for bank in range(self._count):
             requests = [(issued, source) for issued, source in waiting if source.bank == bank]
             if not requests or bank in blocked:

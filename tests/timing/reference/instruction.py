@@ -146,6 +146,11 @@ class UnderWay:
     enters_from: int = 0
     ready: int = 0
 
+    def requests(self, source: Source) -> bool:
+        """Whether a source asks its bank: the first of those that name the same word of it."""
+        same = (one for one in self.sources if (one.word, one.bank) == (source.word, source.bank))
+        return source.bank is not None and next(same) is source
+
     @property
     def instruction(self) -> Instruction:
         return self.step.instruction
