@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 import warpreg
 from warpreg.cache import sources
+from warpreg.cli import main
 
 SCRIPT = """
 import sys
@@ -18,6 +20,11 @@ from warpreg.cli import main
 status = main(sys.argv[1:])
 print(*sys.modules, file=sys.stderr)
 sys.exit(status)
+"""
+DESIGN = """\
+'''A design of another package.'''
+from warpreg.designs.interface import *
+DESIGN = Declaration(slot="levels", levels=("MRF", "X"), source="assumed: a test")
 """
 PLOTTING = {"matplotlib", "pandas", "scipy.optimize", "scipy.sparse"}
 COMPILER = {"warpreg.codegen.pipeline", "warpreg.simt.kernel.block_compiler"}
@@ -48,6 +55,23 @@ def test_a_change_of_the_package_makes_the_lists_anew(tmp_path: Path, monkeypatc
         states.append(sources.sources_state())
     sources.sources_state.cache_clear()
     assert states[0] != states[1]
+
+
+def test_designs_of_other_packages_are_listed_from_the_first_time_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WARPREG_CACHE", str(tmp_path / "cache"))
+    assert main(["list", "designs"]) == 0
+    (tmp_path / "another_design.py").write_text(DESIGN, encoding="utf-8")
+    information = tmp_path / "another-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: another\nVersion: 1.0\n", encoding="utf-8")
+    (information / "entry_points.txt").write_text("[warpreg.designs]\nanother = another_design\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    capsys.readouterr()
+    assert main(["list", "designs"]) == 0
+    assert "another" in capsys.readouterr().out
 
 
 def test_a_warm_run_imports_no_compiler_and_no_timing(tmp_path: Path) -> None:

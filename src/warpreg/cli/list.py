@@ -1,12 +1,14 @@
 """``warpreg list``: list workloads, designs, machines, technologies and opcodes.
 
 The lists are kept in the cache until a file of the package changes, so a warm ``list`` imports no workload or design.
+That of designs is made anew if other packages offer some.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
 from typing import Any
 
 import click
@@ -106,6 +108,8 @@ SUBJECTS: Mapping[str, Callable[[], Rows]] = {
 DETAILED: Mapping[str, Callable[[], Rows]] = {**SUBJECTS, "workloads": _measured_workloads}
 """The subjects as JSON lists them."""
 KIND = "lists"
+INSTALLED = "warpreg.designs"
+"""The entry points of designs in other packages, whose files `sources_state` does not know."""
 BRIEF = ("workloads", "designs", "machines", "technologies")
 """The subjects listed by default."""
 
@@ -127,6 +131,8 @@ def command(subject: str | None, as_json: bool) -> None:
 
 def _rows(subject: str, detailed: bool) -> Rows:
     """The rows of a list, from the cache if the package has not changed."""
+    if subject == "designs" and entry_points(group=INSTALLED):
+        return _designs()
     key = store.key_of(subject, str(detailed), sources_state())
     kept = store.read(KIND, key)
     if kept is not None:
