@@ -22,6 +22,7 @@ def interpret(monkeypatch: pytest.MonkeyPatch, sms: int | None = None) -> None:
         on: int | None = None,
         window: Any = None,
         mode: str = "compiled",
+        reach: bool = False,
     ) -> Any:
         return compiled(
             launch,
@@ -31,6 +32,7 @@ def interpret(monkeypatch: pytest.MonkeyPatch, sms: int | None = None) -> None:
             on or min(sms or machine.chip.sms, machine.chip.sms),
             window,
             "interpreted",
+            reach,
         )
 
     for module in modules:

@@ -248,6 +248,11 @@ def test_lanes_that_are_not_loaded_keep_their_values() -> None:
     assert loads(timed) == 1
 
 
+def test_a_load_of_all_lanes_needs_no_old_ones() -> None:
+    """Under the same guard, but with all lanes: nothing is left alone, so the second load is a pointer."""
+    assert found(run(one_warp(PADDED, words(A), words(A)))) == {"global_loads": 2, "perfect": 1, "missed": 1}
+
+
 def test_fewer_lanes_hit_by_pointer() -> None:
     text = "ld.global.u32 R1, [R4.64]\nmov.b32 R2, R1\nld.global.u32 R3, [R4.64]\nadd.s32 R6, R1, R3"
     assert found(run(one_warp(text, words(A), words(A, lanes=0xFFFF))))["perfect"] == 1

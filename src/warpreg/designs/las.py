@@ -8,6 +8,7 @@ round-robin in the thesis.
 Where the text is silent:
 
 - the look-up happens at every write-back of a warp whose next instruction is the load, not only at that of the address;
+  a load that becomes the next instruction after the last write-back is not looked up (section 5.4 reads the register);
 - the entry may leave the table before the load issues; the priority stays;
 - there is no ageing: a warp waits as long as others have priority.
 
@@ -59,8 +60,10 @@ def init(parameters: NoParameters, program: Program) -> State:
 def written_back(
     state: State, program: Program, warp: int, pc: int, next_pc: int, base: int, stride: int, mask: int, plan: Plan
 ) -> None:
-    is_load = next_pc >= 0 and mask != 0 and program.hints.words[next_pc] != 0
-    if is_load and state.first[warp] != next_pc and would_share(by_reference(state.larf), base, stride, mask, plan.sm):
+    words = int(program.hints.words[next_pc]) if next_pc >= 0 and mask != 0 else 0
+    if words == 0 or state.first[warp] == next_pc:
+        return
+    if would_share(by_reference(state.larf), warp, words, base, stride, mask, plan.sm):
         state.first[warp] = next_pc
         count(plan, NEAR)
 

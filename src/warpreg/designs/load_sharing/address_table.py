@@ -33,7 +33,6 @@ from warpreg.jit.noinline import noinline
 THREADS = 32
 WORD_BYTES = 4
 LINE_SHIFT = 7
-LINE_BYTES = 1 << LINE_SHIFT
 MOST_STRIDE = 255 * WORD_BYTES
 """The 8 bits of a stride count words, as strides are multiples of four from 0 to 512 (§5.6.4)."""
 BUCKETS = 1024

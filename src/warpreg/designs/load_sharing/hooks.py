@@ -61,7 +61,7 @@ def collected(state: Any, program: Program, warp: int, pc: int, operand: int, pl
 def load_lookup(state: Any, program: Program, warp: int, pc: int, base: int, stride: int, mask: int, plan: Plan) -> int:
     if not state.enabled:
         return 0
-    site = site_of(program, warp, pc, plan.sm)
+    site = site_of(program, warp, pc, mask, plan.sm)
     return look_up_load(by_reference(state), site, warp, base, stride, mask, by_reference(plan))
 
 
@@ -76,7 +76,7 @@ def memory_issued(state: Any, program: Program, warp: int, pc: int, plan: Plan) 
 def produced(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     for operand in result_operands(program, pc):
         if state.enabled:
-            write_result(state, program, warp, operand, plan)
+            write_result(state, program, warp, pc, operand, plan)
         else:
             write(plan, operand, MRF)
     if state.enabled:

@@ -49,7 +49,7 @@ from warpreg.designs.load_sharing.events import (
     UNORDERED_VALUES,
     WAITED,
 )
-from warpreg.designs.load_sharing.merging import REGISTER, SHIFT, cover
+from warpreg.designs.load_sharing.merging import FULL, REGISTER, SHIFT, cover
 from warpreg.designs.load_sharing.registers import assign, take
 from warpreg.designs.load_sharing.shadow import FRESH, compare_word, keep_words, note_fault
 from warpreg.designs.load_sharing.state import OWNED, SHARED
@@ -74,12 +74,13 @@ COUNT_BITS = 16
 
 
 class Site(NamedTuple):
-    """A load: ``pc``; ``words`` that it may share; the ``first`` of its results in ``result`` (registers) and
-    ``partial`` (whether other lanes are needed) of the program; ``entry`` of the warp's first register in the renaming
-    table.
+    """A load: ``pc``; ``mask`` of its lanes; ``words`` that it may share; the ``first`` of its results in ``result``
+    (registers) and ``partial`` (whether other lanes are needed) of the program; ``entry`` of the warp's first register
+    in the renaming table.
     """
 
     pc: int
+    mask: int
     words: int
     first: int
     entry: int
@@ -87,11 +88,11 @@ class Site(NamedTuple):
     partial: NDArray[np.uint8]
 
 
-def site_of(program: Program, warp: int, pc: int, sm: int) -> Site:
+def site_of(program: Program, warp: int, pc: int, mask: int, sm: int) -> Site:
     """The load of a warp."""
     entry = table_index(program, warp, 0, sm)
     words, first = int(program.hints.words[pc]), int(program.result_start[pc])
-    return Site(pc, words, first, entry, program.result, program.result_partial)
+    return Site(pc, mask, words, first, entry, program.result, program.result_partial)
 
 
 @noinline
@@ -154,7 +155,12 @@ def choose_parts(state: Any, site: Site, base: int, stride: int, mask: int, sm: 
 def is_pointer(state: Any, site: Site, word: int, sm: int) -> bool:
     """Whether a word is shared by pointer: one register has it in the right lanes, and no other lane is needed."""
     alone = state.parts[sm, word, SECOND, REGISTER] == NONE and state.parts[sm, word, FIRST, SHIFT] == 0
-    return bool(alone and not site.partial[site.first + word])
+    return bool(alone and not keeps_lanes(site, word))
+
+
+def keeps_lanes(site: Site, word: int) -> bool:
+    """Whether lanes that the load does not write may need their old value."""
+    return bool(site.partial[site.first + word] and site.mask != FULL)
 
 
 def parts_to_read(state: Any, site: Site, sm: int) -> int:
@@ -284,7 +290,7 @@ def own_register(state: Any, site: Site, warp: int, word: int, plan: Plan) -> in
     physical = take(state, sm)
     if physical != NONE:
         old = state.registers[warp, register, PLACE]
-        if old != NONE and site.partial[site.first + word]:
+        if old != NONE and keeps_lanes(site, word):
             carry(state, old, plan)
         assign(state, sm, warp, register, physical)
         update(plan, RENAMING_TABLE, site.entry + register)
@@ -348,8 +354,13 @@ def table_index(program: Program, warp: int, register: int, sm: int) -> int:
 
 
 @noinline
-def would_share(state: Any, base: int, stride: int, mask: int, sm: int) -> bool:
-    """Whether a load of a word at these addresses would share now."""
-    if not is_regular(base, stride):
+def would_share(state: Any, warp: int, words: int, base: int, stride: int, mask: int, sm: int) -> bool:
+    """Whether a load of so many words at these addresses would share all of them now."""
+    if state.fenced[warp] or not is_regular(base, stride):
         return False
-    return find(state, sm, base, stride, mask) != NONE or (state.partial and cover(state, sm, base, stride, mask) != 0)
+    for word in range(words):
+        address = base + word * WORD_BYTES
+        found = find(state, sm, address, stride, mask) != NONE
+        if not found and not (state.partial and cover(state, sm, address, stride, mask) != 0):
+            return False
+    return True

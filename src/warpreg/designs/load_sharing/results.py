@@ -33,6 +33,7 @@ from warpreg.designs.load_sharing.events import (
 )
 from warpreg.designs.load_sharing.hints import EVERYTHING
 from warpreg.designs.load_sharing.loads import RENAMING_TABLE, arrive, carry, table_index
+from warpreg.designs.load_sharing.merging import FULL
 from warpreg.designs.load_sharing.registers import drop, is_alone, release, replace
 from warpreg.designs.load_sharing.shadow import store_words
 from warpreg.designs.load_sharing.state import ORDINARY, OWNED, SHARED
@@ -63,18 +64,18 @@ def release_dead(state: Any, warp: int, released: Any, plan: Plan) -> None:
             count(plan, RELEASED, release(state, plan.sm, warp, register))
 
 
-def write_result(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
+def write_result(state: Any, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
     """A result of a hook's own copy of the state leaves its unit, or the data of a load are there."""
     sm, register = plan.sm, program.result[operand]
     if state.registers[warp, register, ARRIVES] != ORDINARY:
         write_loaded(by_reference(state), warp, register, operand, by_reference(plan))
     else:
-        place_result(state, program, warp, operand, plan)
+        place_result(state, program, warp, pc, operand, plan)
     if program.hints.dead[operand] and release(by_reference(state), sm, warp, register):
         count(plan, RELEASED)
 
 
-def place_result(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
+def place_result(state: Any, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
     """A result gets a physical register of its own: the old one if nothing else needs that, else a free one."""
     register, index = program.result[operand], table_index(program, warp, program.result[operand], plan.sm)
     old = state.registers[warp, register, PLACE]
@@ -87,11 +88,16 @@ def place_result(state: Any, program: Program, warp: int, operand: int, plan: Pl
         lookup(plan, RENAMING_TABLE, index)
     else:
         update(plan, RENAMING_TABLE, index)
-        if old != NONE and program.result_partial[operand]:
+        if old != NONE and leaves_lanes(program, pc, operand, plan):
             carry(state, old, plan)
     if physical == NONE:
         count(plan, UNPLACED)
     write(plan, operand, MRF, bank=physical % state.banks if physical != NONE else UNSET)
+
+
+def leaves_lanes(program: Program, pc: int, operand: int, plan: Plan) -> bool:
+    """Whether lanes whose old value is needed may be left alone: under a guard, or if not all lanes are active."""
+    return bool(program.result_partial[operand] and (program.guarded[pc] or plan.mask & FULL != FULL))
 
 
 @noinline
