@@ -103,7 +103,7 @@ def init(parameters: Parameters, program: Program) -> State:
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """CMOS and TFET vectors, gated."""
     tfet = min(parameters.tfet, parameters.vectors)
-    return storage(parameters.vectors - tfet, tfet)
+    return storage(parameters.vectors - tfet, tfet, enabled=parameters.enabled)
 
 
 def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:

@@ -79,7 +79,9 @@ def init(parameters: Parameters, program: Program) -> State:
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
-    """The register file, awake and asleep."""
+    """The register file, awake and asleep; the plain one if disabled."""
+    if not parameters.enabled:
+        return Structure("MRF"), Structure("DROWSY", registers=0)
     return (
         Structure("MRF", powered=DESIGN.resources[AWAKE]),
         Structure(

@@ -130,7 +130,8 @@ def init(parameters: Parameters, program: Program) -> State:
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """CMOS vectors as many as are used, and TFET vectors."""
-    return storage(parameters.vectors, parameters.vectors, shared=parameters.vectors)
+    vectors = parameters.vectors
+    return storage(vectors, vectors, shared=vectors, enabled=parameters.enabled)
 
 
 def hardware(parameters: Parameters) -> tuple[Table | Logic, ...]:

@@ -13,16 +13,16 @@ from warpreg.gpu.machine import Machine
 LEVELS = ("MRF", "TFET")
 """CMOS vectors, and TFET vectors."""
 VECTORS, TFET_VECTORS = 512, 112
-VECTOR_BITS = 9
-
-
 VECTOR_BYTES = 128
+"""32 lanes of 4 bytes."""
 
 
-def storage(cmos: int, tfet: int, shared: int = 0) -> tuple[Structure, ...]:
+def storage(cmos: int, tfet: int, shared: int = 0, *, enabled: bool) -> tuple[Structure, ...]:
     """Both parts of the register file with the registers that are on; so many TFET vectors take the place of CMOS ones
-    where all of both are listed.
+    where all of both are listed.  Not ``enabled``: the plain register file.
     """
+    if not enabled:
+        return Structure("MRF", registers=shared or cmos + tfet), Structure("TFET", registers=0)
     return (
         Structure("MRF", registers=cmos, powered=RESOURCES[POWERED_CMOS]),
         Structure("TFET", registers=tfet, powered=RESOURCES[POWERED_TFET], replaces_bytes=shared * VECTOR_BYTES),
