@@ -163,6 +163,7 @@ def test_more_collectors_than_a_word_has_bits() -> None:
     [
         ({"entries": 0}, "collectors: entries expects at least 1, found 0"),
         ({"instructions": 2, "reading": 3}, "collectors: reading expects at most 2 instructions, found 3"),
+        ({"instructions": 64, "reading": 64}, "collectors: reading expects at most 63, found 64"),
         ({"dispatch": "random"}, "collectors: dispatch expects one of oldest, round-robin, found 'random'"),
         ({"per_warp": False}, "collectors: per_warp expects True: a machine's own sets need no collectors function"),
     ],

@@ -44,6 +44,10 @@ class Banks:
         return self.slices > 1 or self.row_addresses > 1
 
 
+MOST_READING = 63
+"""Instructions of a warp that read at a time, at most: a set of them is one word of the timing core."""
+
+
 @dataclass(frozen=True, slots=True)
 class Collectors:
     """Collectors of which each warp slot owns one, in place of the machine's sets.
@@ -70,6 +74,8 @@ class Collectors:
             raise DesignError(
                 f"collectors: reading expects at most {self.instructions} instructions, found {self.reading}"
             )
+        if self.reading > MOST_READING:
+            raise DesignError(f"collectors: reading expects at most {MOST_READING}, found {self.reading}")
         if self.dispatch not in DISPATCH:
             raise DesignError(f"collectors: dispatch expects one of {', '.join(DISPATCH)}, found {self.dispatch!r}")
         if not self.per_warp:
