@@ -163,13 +163,18 @@ def test_the_last_of_an_odd_number_of_warps_has_a_section_of_its_own() -> None:
 
 
 def test_pairs_are_chosen_by_block_and_index_not_by_slot() -> None:
-    """Three blocks of two warps on three slots' worth of room: the third block takes slots that are not neighbours."""
-    long = WarpPath(((0, FULL),) * 3)
+    """In blocks of three warps, warps 0 and 1 of each are a pair and warp 2 is alone; by slots, warp 2 of the first
+    block and warp 0 of the second one would be a pair.
+    """
     short = WarpPath(((0, FULL),))
-    launched = Launched(warps(PAIRED, [()]).kernel, ((short, long), (long, short), (short, short)))
-    residency = Residency(BASE, shared=EXTENDED, group=2)
-    place = replace(room(residency, 4, 2), blocks=2)
-    agreed(launched, Sm(slots=5), resident=2, design=inside(load("regmutex-paired"), place))
+    launched = Launched(warps(PAIRED, [()]).kernel, ((short,) * 3,) * 2)
+    place = replace(room(Residency(BASE, shared=2 * EXTENDED, group=3), 6, 4), blocks=2)
+    design = inside(load("regmutex-paired"), place)
+    run = agreed(launched, Sm(slots=6), resident=2, design=design)
+    for block in range(2):
+        first, second, third = (run.warp(index, block) for index in range(3))
+        assert third.issues(ACQUIRE).first < first.issues(RELEASE).first < second.issues(ACQUIRE).first
+    assert events(run, design)["acquires at once"] == 4
 
 
 # Deadlock.

@@ -133,6 +133,21 @@ def test_warps_and_thread_blocks_are_kept_apart() -> None:
     assert found == {(4, 0): first, (4, 1): second, (5, 0): first, (5, 1): second}
 
 
+def test_a_path_is_expanded_by_whole_thread_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With pieces as short as can be and a cut after each block of code, the visits are those of one piece."""
+    recorded = Recorded()
+    for block in range(3):
+        recorded.thread_block(block)
+        for number, mask in enumerate((FULL, LOW, FULL)):
+            recorded.warp(0).visits(number, mask=mask).cut()
+    code = on_edges(IF_THEN, {(0, 2): [ADD]})
+    whole = steps(expanded_path(recorded, IF_THEN, code, "interpreted"))
+    monkeypatch.setattr("warpreg.trace.edges.PIECE_WORDS", 1)
+    for mode in ("interpreted", "compiled"):
+        assert steps(expanded_path(recorded, IF_THEN, code, mode)) == whole
+    assert whole[2, 0] == [(0, FULL), (1, LOW), (3, HIGH), (2, FULL)]
+
+
 def test_two_rewrites_put_code_on_one_way() -> None:
     """The second one sees the new block 3, and puts 4 between it and 2."""
     twice = on_edges(on_edges(IF_THEN, {(0, 2): [ADD]}), {(3, 2): [ADD]})

@@ -193,8 +193,9 @@ def _counting(program: Program, blank: Plan, sm: int, warp: int, mask: int, pc: 
 
 def _eventful(blank: Plan, mask: int, warp: int, sm: int) -> Plan:
     """A plan for a hook that belongs to no instruction."""
+    datapath: Any = np.uint8(0)
     first: Any = np.int32(0)
-    return counting_plan(blank, bank_slices(), main_levels(), mask, np.uint8(0), warp, sm, first, first)  # type: ignore[arg-type]
+    return counting_plan(blank, bank_slices(), main_levels(), mask, datapath, warp, sm, first, first)
 
 
 @nothing

@@ -25,9 +25,9 @@ class Late(NamedTuple):
     """By warp slot: how many widths of the warp are ``taken``; where those of the visit are, counted from the first one
     of the warp and less the first result row of the visit (``at``); how many instructions are under way (``pending``).
 
-    Of these, the oldest first: ``pc``, ``widths`` and ``mask`` int64[slots, room], widths like ``at``; ``results``
-    int32[slots, room, results, 2, columns] is what is planned of their results.  ``recalled`` [1]: the lanes of the
-    instruction that was recalled last.
+    Of these, the oldest first: ``pc`` and ``widths`` int64[slots, room], widths like ``at``; ``mask`` uint32 of the
+    same shape; ``results`` int32[slots, room, results, 2, columns] is what is planned of their results.
+    ``recalled`` [1]: the lanes of the instruction that was recalled last.
     """
 
     taken: Longs
@@ -35,8 +35,8 @@ class Late(NamedTuple):
     pending: Longs
     pc: Longs
     widths: Longs
-    mask: Longs
-    recalled: Longs
+    mask: NDArray[np.uint32]
+    recalled: NDArray[np.uint32]
     results: NDArray[np.int32]
 
 
@@ -47,9 +47,10 @@ def new(program: Program, blank: Plan, slots: int, kept: bool, planned: bool) ->
     room = min(MOST, 16 + int(np.count_nonzero(program.long_latency))) if kept else 0
     rows = blank.results.shape if planned else (0, 0, 0)
     taken, at, pending = (np.zeros(slots, np.int64) for _ in range(3))
-    pc, widths, mask = (np.zeros((slots, room), np.int64) for _ in range(3))
+    pc, widths = (np.zeros((slots, room), np.int64) for _ in range(2))
+    mask = np.zeros((slots, room), np.uint32)
     results = np.zeros((slots, room, *rows), np.int32)
-    return Late(taken, at, pending, pc, widths, mask, np.zeros(1, np.int64), results)
+    return Late(taken, at, pending, pc, widths, mask, np.zeros(1, np.uint32), results)
 
 
 def are_kept() -> bool:
@@ -148,7 +149,8 @@ def recall_late(late: Late, blank: Plan, starts: Longs, rows: Longs, warp: int, 
 
 def recalled_mask(late: Late, mask: int) -> int:
     """In place of `mask_of`."""
-    return np.uint32(late.recalled[0])  # type: ignore[return-value]
+    lanes: int = late.recalled[0]
+    return lanes
 
 
 KEPT: Mapping[Function, Function] = {

@@ -15,7 +15,6 @@ from warpreg.designs.loading.design import Design
 from warpreg.designs.loading.fetch import banks_of
 from warpreg.designs.loading.loader import load
 from warpreg.gpu.machine import Machine
-from warpreg.ir.digest import kernel_digest
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay.added_code import NO_FIT, Fit, added_by_block, fit_of
@@ -25,7 +24,7 @@ from warpreg.replay.errors import ReplayError
 from warpreg.replay.static_counts import block_visits, walk_static
 from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalker, Widths
 from warpreg.trace.path import RecordedPath
-from warpreg.trace.schedule import Schedule
+from warpreg.trace.schedule import Schedule, digest_of
 
 Suspend = Literal["never", "static"]
 """Suspensions of a replay without a schedule: none, or one at every instruction that may have to wait for a
@@ -161,11 +160,10 @@ def _walk_schedules(
 
 def _fit(schedules: Sequence[Schedule], kernel: Kernel, code: Kernel) -> Fit:
     """Which instructions of the ``code`` the schedules do not know.  Raises ReplayError for schedules of other code."""
-    own = kernel_digest([code])
     ran = {schedule.code for schedule in schedules}
     if ran == {None}:
         return fit_of(kernel, code) if added_by_block(kernel, code).any() else NO_FIT
-    if ran != {own}:
+    if ran != {digest_of(code)}:
         raise ReplayError(
             f"{schedules[0].name}: the schedule is of code to which another design has added instructions; record one "
             "without it"

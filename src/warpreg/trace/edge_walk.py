@@ -24,6 +24,20 @@ PROGRESS = 3
 """Length of ``progress``: words written, the warp whose visits are written, and the visit that is expanded."""
 
 
+def last_head(words: Words) -> int:
+    """Where the last thread block of a chunk begins, NONE without one.
+
+    A mask or an index may look like the word that says so.
+    """
+    position, last = 0, NONE
+    while position < words.size:
+        kind: Any = np.int64(words[position]) & 3
+        if kind == THREAD_BLOCK:
+            last = position
+        position += 1 + (kind & 1)
+    return last
+
+
 class Flow(NamedTuple):
     """A kernel with ``old`` int64[1] blocks that were recorded, then those on edges.
 

@@ -22,14 +22,15 @@ from warpreg.analysis.reconvergence import reconvergence
 from warpreg.ir.edges import old_block
 from warpreg.ir.kernel import BRANCHES, EXITS, Block, Kernel
 from warpreg.jit.options import Mode
-from warpreg.jit.recipe import Recipe
+from warpreg.jit.recipe import Recipe, compiled, read_only
 from warpreg.trace import edge_walk as walk
 from warpreg.trace.chunked import TraceError
-from warpreg.trace.path import PathWord, RecordedPath
+from warpreg.trace.path import RecordedPath
 
+Words = NDArray[np.uint32]
+NO_WORDS = read_only(np.zeros(0, np.uint32))
 PIECE_WORDS = 1 << 17
 """Words of a path that are expanded at a time, approximately: whole thread blocks."""
-Words = NDArray[np.uint32]
 
 
 class ExpandedPath:
@@ -78,35 +79,24 @@ def expanded_words(
 ) -> Iterator[Words]:
     """The words of a path in chunks of whole thread blocks, with the visits of the new blocks."""
     tables = _tables(running, len(recorded.blocks))
-    for words in _thread_blocks(chunks):
+    for words in _thread_blocks(chunks, mode):
         yield _expanded(words, tables, mode, name)
 
 
-def _thread_blocks(chunks: Iterable[Words]) -> Iterator[Words]:
+def _thread_blocks(chunks: Iterable[Words], mode: Mode) -> Iterator[Words]:
     """Whole thread blocks of a path, many at a time."""
+    find = walk.last_head if mode == "interpreted" else compiled(walk.last_head, (NO_WORDS,))
     gathered: list[Words] = []
     for chunk in chunks:
-        heads = np.flatnonzero(chunk == PathWord.THREAD_BLOCK)
-        if heads.size and sum(one.size for one in gathered) >= PIECE_WORDS:
-            last = _last_head(chunk, heads)
-            if last is not None:
+        if sum(one.size for one in gathered) >= PIECE_WORDS:
+            last = find(read_only(chunk))
+            if last != walk.NONE:
                 yield np.concatenate((*gathered, chunk[:last]))
                 gathered = []
                 chunk = chunk[last:]
         gathered.append(chunk)
     if gathered:
         yield np.concatenate(gathered)
-
-
-def _last_head(chunk: Words, heads: NDArray[np.intp]) -> int | None:
-    """Where the last thread block of a chunk begins; a mask or an index may look like the word that says so."""
-    position, last = 0, None
-    while position < chunk.size:
-        kind = int(chunk[position]) & 3
-        if kind == PathWord.THREAD_BLOCK:
-            last = position
-        position += 2 if kind & 1 else 1
-    return last
 
 
 class _Tables(NamedTuple):

@@ -125,7 +125,8 @@ def path_digest(path: RecordedPath) -> str:
 
 
 @cached_analysis
-def _kernel(kernel: Kernel) -> str:
+def digest_of(kernel: Kernel) -> str:
+    """The content hash of a kernel, computed once."""
     return kernel_digest([kernel])
 
 
@@ -145,8 +146,8 @@ class ScheduleWriter(ChunkWriter):
         code: Kernel | None = None,
     ) -> None:
         """``code``: what ran if a design has added instructions to the kernel."""
-        run = {"kernel": _kernel(kernel), "path": path_digest(path), "order": order}
-        run |= {} if code is None else {"code": _kernel(code)}
+        run = {"kernel": digest_of(kernel), "path": path_digest(path), "order": order}
+        run |= {} if code is None else {"code": digest_of(code)}
         super().__init__(file, {"name": kernel.name, **run, **asdict(slots)})
         self._sm = 0
         self._words: list[NDArray[np.uint32]] = []
@@ -205,7 +206,7 @@ class Schedule(ChunkFile):
     def check(self, kernel: Kernel, path: RecordedPath) -> None:
         """Raises TraceError if this is the schedule of another run."""
         name = self.header["name"]
-        if self.header["kernel"] != _kernel(kernel):
+        if self.header["kernel"] != digest_of(kernel):
             raise TraceError(f"{self.name}: the schedule is of another kernel: {name}, not this {kernel.name}")
         if self.header["path"] != path_digest(path):
             raise TraceError(f"{self.name}: the schedule is of another run of {name}: its path differs")

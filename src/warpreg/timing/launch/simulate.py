@@ -54,15 +54,14 @@ def simulate(
     ``designs``: at most one per slot, by name, path or loaded; ``parameters`` are theirs, unless ``designs`` already
     has parameters.  ``registers``: occupancy for this number of registers per thread.  ``sms``: number of SMs used.
     ``window``: time only these thread blocks of each launch.  ``reach``: also say which level of memory warps waited
-    for.  Raises TimingError for a launch that does not fit an SM
-    or was not recorded, and for a window that contains no thread block of any launch.
+    for.  Raises TimingError for a launch that does not fit an SM or was not recorded, and for a window that contains no
+    thread block of any launch.
     """
     described = load(machine) if isinstance(machine, str) else machine
     if not launches:
         raise TimingError("nothing to time: no launch")
     chosen = Chosen.of(designs, parameters)
-    options: dict[str, Any] = {"reach": True} if reach else {}
-    runs = (timed(launch, described, chosen, registers, sms, window, mode, **options) for launch in launches)
+    runs = (timed(launch, described, chosen, registers, sms, window, mode, reach) for launch in launches)
     found = joined([_result(run) for run in runs])
     if window is not None and not found.warp_instructions:
         raise TimingError(f"nothing to time: no launch has {window.first + 1} thread blocks")
