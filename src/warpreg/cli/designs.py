@@ -23,7 +23,7 @@ def set_option(function: Function) -> Function:
         "settings",
         multiple=True,
         metavar="DESIGN.PARAMETER=VALUE",
-        help="Set a parameter of a design. Repeat for more. 'compare' takes several values: VALUE,VALUE,...",
+        help="Set a parameter of a design. Repeat for more. Commands that compare take several values, VALUE,VALUE,...",
     )(function)
 
 

@@ -64,6 +64,9 @@ LINE = 120
 OPTION = re.compile(r"\((--[^)]*)\)")
 Row = Mapping[str, Any]
 
+SUPPOSED = "supposed, and not shown by the ablation: "
+NOT_EXPLAINED: Verdict = "not explained"
+
 
 class PageError(WarpregError):
     """Files that are no valid input of a page."""
@@ -137,8 +140,10 @@ def reasons(heading: str, rows: Sequence[Row], verdicts: Mapping[str, Verdict] =
     """Causes or remarks with the results that share them, each with its verdict; empty without rows."""
     said: dict[str, list[str]] = {}
     for row in rows:
-        verdict = f" ({verdicts[row['id']]})" if row["id"] in verdicts else ""
-        said.setdefault(row["cause"], []).append(f"`{row['id']}`{verdict}")
+        found = verdicts.get(row["id"])
+        verdict = f" ({found})" if found else ""
+        cause = f"{SUPPOSED}{row['cause']}" if found == NOT_EXPLAINED else row["cause"]
+        said.setdefault(cause, []).append(f"`{row['id']}`{verdict}")
     if said:
         yield f"\n{heading}\n"
     for cause, results in said.items():

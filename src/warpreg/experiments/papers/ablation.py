@@ -136,7 +136,7 @@ def under(measure: Measure[Any], ablation: Ablation) -> Measure[Any]:
         for name, values in ablation.machine.items()
         if hasattr(measure, name) and getattr(measure, name) in values
     }
-    changed = dataclasses.replace(measure, **machine) if machine else measure  # type: ignore[type-var]
+    changed = dataclasses.replace(measure, **machine) if machine else measure
     if isinstance(changed, Replay):
         return dataclasses.replace(changed, values=_merged(changed, ablation.parameters))
     if isinstance(changed, Scheduled):
@@ -144,7 +144,7 @@ def under(measure: Measure[Any], ablation: Ablation) -> Measure[Any]:
         return dataclasses.replace(changed, variants=tuple(variants))
     variant = getattr(changed, "variant", None)
     if isinstance(variant, Variant):
-        return dataclasses.replace(changed, variant=_variant(variant, ablation.parameters))  # type: ignore[type-var]
+        return dataclasses.replace(changed, variant=_variant(variant, ablation.parameters))
     return changed
 
 

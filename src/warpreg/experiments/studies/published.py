@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -31,9 +32,10 @@ class Published:
     """One printed result.
 
     ``value`` is a number, ``range`` its printed bounds (low, high), ``text`` a finding in words that either holds or
-    does not.  ``bound`` states that the number is printed as a maximum, a minimum or an approximation.  ``baseline``
-    and ``workloads`` are the paper's.  ``null`` is the value expected without the effect, None if not stated.
-    ``quoted`` names whose finding the paper repeats; such a result is not measured.
+    does not; ``numbers`` are those of a printed list.  ``bound`` states that the number is printed as a maximum, a
+    minimum or an approximation.  ``baseline`` and ``workloads`` are the paper's.  ``null`` is the value expected
+    without the effect, None if not stated.  ``quoted`` names whose finding the paper repeats; such a result
+    is not measured.
     """
 
     id: str
@@ -43,6 +45,7 @@ class Published:
     unit: str = ""
     value: float | None = None
     range: tuple[float, float] | None = None
+    numbers: tuple[float, ...] | None = None
     text: str | None = None
     bound: Bound | None = None
     baseline: str = ""
@@ -74,6 +77,13 @@ class Published:
             return measured
         low, high = self._interval(measured)
         return low - self.tolerance(low) <= measured <= high + self.tolerance(high)
+
+    def all_within(self, measured: Sequence[float]) -> bool:
+        """Whether each value agrees with the one at its place in the printed list."""
+        assert self.numbers is not None
+        return all(
+            abs(one - number) <= self.tolerance(number) for one, number in zip(measured, self.numbers, strict=True)
+        )
 
     def share(self, measured: Measured, other: Measured) -> float | None:
         """Share of the distance from a measured value to the printed one that another value covers: 1 all of it,
@@ -160,6 +170,7 @@ def _published(entry: dict[str, Any]) -> Published:
         known["range"] = tuple(float(bound) for bound in known["range"])
     if "list" in entry:
         known["text"] = ", ".join(map(str, entry["list"]))
+        known["numbers"] = tuple(float(number) for number in entry["list"] if isinstance(number, int | float))
     if "null" in known:
         known["null"] = _null(entry["id"], known["null"], is_text="text" in known)
     elif "null_note" in known:

@@ -12,10 +12,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field
 from functools import reduce
 from multiprocessing import get_context
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from warpreg import simt
 from warpreg.designs import load as load_design
@@ -41,7 +41,9 @@ class StudyError(WarpregError):
 
 
 class Measure(Protocol[Found_co]):
-    """A measure of a run; hashable and picklable."""
+    """A measure of a run: a frozen dataclass, hashable and picklable."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def __call__(self, run: Run) -> Found_co:
         """The finding for one workload."""

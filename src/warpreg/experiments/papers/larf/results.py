@@ -18,15 +18,14 @@ from warpreg.experiments.papers.larf.designs import (
 )
 from warpreg.experiments.papers.larf.sources import BLOCKED_PRODUCT, NETWORKS, PLAIN_PRODUCT, REMAINING, SOURCES
 from warpreg.experiments.papers.part import Part, findings_of
+from warpreg.experiments.studies import published
 from warpreg.experiments.studies.published import Measured
 from warpreg.experiments.studies.ratios import ratio
 from warpreg.experiments.studies.study import Measure, Study
 
 __all__ = ["MEASURES", "PARTS", "UNMEASURABLE", "WORKLOADS", "findings"]
 
-PRINTED_OTHERS = (0.7, 0.6, 0.09, 0.07, 0.06)
-TOLERANCE = 0.05
-"""That of fractions in ``published.toml``."""
+PRINTED = {one.id: one for one in published.results("larf")}
 USED: Sequence[Measure[object]] = (PLAIN, timed(LIMITED_LAS))
 
 
@@ -57,8 +56,7 @@ def _end_to_end(study: Study) -> dict[str, Measured]:
             found[f"larf-end-to-end-{name.lower()}"] = gains[name]
     if all(name in gains for name in REMAINING):
         ordered = sorted((gains[name] for name in REMAINING), reverse=True)
-        pairs = zip(ordered, PRINTED_OTHERS, strict=True)
-        found["larf-end-to-end-others"] = all(abs(one - printed) <= TOLERANCE for one, printed in pairs)
+        found["larf-end-to-end-others"] = PRINTED["larf-end-to-end-others"].all_within(ordered)
     if "2MM" in gains and "2MM" in alone:
         found["larf-las-gain-2mm"] = (1 + gains["2MM"]) / alone["2MM"] - 1
     return found
@@ -116,9 +114,7 @@ def _products(study: Study) -> dict[str, Measured]:
         "larf-matmul-ctas-extra": ratio(blocked.cycles, more.cycles) - 1,
         "larf-matmul-register-increase": blocked.registers / plain.registers - 1,
         "larf-matmul-register-saving": sum(savings) / len(savings),
-        "larf-matmul-register-saved-kb": all(
-            abs(one - printed) <= 0.15 * printed for one, printed in zip(spared, (17, 24), strict=True)
-        ),
+        "larf-matmul-register-saved-kb": PRINTED["larf-matmul-register-saved-kb"].all_within(spared),
     }
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from warpreg.ir.kernel import Kernel
 from warpreg.simt import Launch
+from warpreg.trace import Trace
 from warpreg.trace.path import PathWord
 
 Words = NDArray[np.uint32]
@@ -29,7 +30,8 @@ class Repeated:
     trace: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "trace", Joined(self.launches))
+        traces = [one.trace for one in self.launches if one.trace is not None]
+        object.__setattr__(self, "trace", Joined(traces))
 
     @property
     def kernel(self) -> Kernel:
@@ -52,26 +54,26 @@ class Repeated:
 class Joined:
     """The traces of launches as one."""
 
-    launches: Sequence[Launch]
+    traces: Sequence[Trace]
 
     @property
     def header(self) -> dict[str, Any]:
         """That of the first launch: the dimensions of a thread block."""
-        found: dict[str, Any] = self.launches[0].trace.header  # type: ignore[union-attr]
+        found: dict[str, Any] = self.traces[0].header
         return found
 
     def path_chunks(self) -> Iterator[Words]:
         """The paths, with numbers of thread blocks that go on."""
         blocks = 0
-        for launch in self.launches:
-            for chunk in launch.trace.path_chunks():  # type: ignore[union-attr]
+        for trace in self.traces:
+            for chunk in trace.path_chunks():
                 words, blocks = renumbered(chunk, blocks)
                 yield words
 
     def address_chunks(self) -> Iterator[Words]:
         """The addresses."""
-        for launch in self.launches:
-            yield from launch.trace.address_chunks()  # type: ignore[union-attr]
+        for trace in self.traces:
+            yield from trace.address_chunks()
 
 
 def enough(launches: Sequence[Launch], blocks: int) -> Launch | Repeated:
