@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.designs.kernels import at, kernel, op, p, r, when
 from tests.differential.comparing import run_on_device
@@ -56,6 +56,7 @@ def run(case: Case, chosen: Iterable[int] | None = None) -> tuple[Launch, Kernel
 @pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 400), st.sets(st.integers(0, 200), min_size=1, max_size=40))
+@example(395, {26})  # the way of a table that had none
 def test_the_expanded_path_is_the_one_that_the_executor_records(seed: int, chosen: set[int]) -> None:
     case = generate(seed, statements=12)
     plain, before, wanted = run(case)
@@ -79,6 +80,7 @@ IF_THEN = kernel([branch(2)], [ADD], [op("exit")], successors=((2, 1), (2,), ())
 """Lanes that take the branch skip block 1."""
 IF_FALLS = kernel([branch(1)], [ADD], [op("exit")], successors=((1, 2), (2,), ()))
 """Lanes that take the branch execute block 1, as where its code is out of line."""
+TABLE = kernel([Instruction("brx", (), (r(1),))], [ADD], [ADD], [op("exit")], successors=((3, 1, 2), (3,), (3,), ()))
 LOOP = kernel([ADD], [branch(1)], [op("exit")], successors=((1,), (1, 2), ()))
 
 
@@ -99,6 +101,14 @@ def test_a_taken_edge_waits_for_the_lanes_that_fall_through() -> None:
     """The lanes that fall through go first; those that take the branch visit 3 before all meet in 2."""
     found = expanded(IF_THEN, (0, 2), (0, FULL), (1, LOW), (2, FULL))
     assert found == [(0, FULL), (1, LOW), (3, HIGH), (2, FULL)]
+
+
+def test_code_on_one_way_of_a_table_does_not_change_the_order_of_the_others() -> None:
+    """Lane 20 goes to block 1, lane 24 to block 2, the others meet in 3; the lowest highest lane goes first."""
+    one, other, rest = 1 << 20, 1 << 24, FULL & ~(1 << 20 | 1 << 24)
+    seen = (0, FULL), (1, one), (2, other), (3, FULL)
+    assert expanded(TABLE, (0, 3), *seen) == [(0, FULL), (1, one), (2, other), (4, rest), (3, FULL)]
+    assert expanded(TABLE, (0, 2), *seen) == [(0, FULL), (1, one), (4, other), (2, other), (3, FULL)]
 
 
 def test_an_edge_that_falls_through_to_the_meeting_point_comes_first() -> None:

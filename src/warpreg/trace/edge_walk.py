@@ -286,14 +286,14 @@ def diverge(flow: Flow, warps: Warps, warp: int, block: int, taken: int) -> bool
 
 
 def scatter(flow: Flow, visits: Visits, warps: Warps, warp: int, at: int, count: int) -> bool:
-    """Each lane goes to a block of a table; the group of the lowest lane goes first."""
+    """Each lane goes to a block of a table; the group whose highest lane is the lowest goes first."""
     block = warps.block[warp]
     fits = meet_at(warps, warp, flow.meet[block])
     rest: Any = visits.went[at]
     warps.mask[warp] = 0
     while rest != 0:
         group, target = 0, NONE
-        for lane in range(LANES):
+        for lane in range(LANES - 1, -1, -1):
             if rest >> lane & 1:
                 own = way_of(flow, block, next_block(visits, warp, lane, at, count))
                 if target == NONE:
@@ -303,11 +303,10 @@ def scatter(flow: Flow, visits: Visits, warps: Warps, warp: int, at: int, count:
         rest &= ~group
         if target == warps.meet[warp]:
             continue
-        if warps.mask[warp] == 0:
-            warps.block[warp] = target
-            warps.mask[warp] = group
-        else:
-            fits = push(warps, warp, warps.meet[warp], target, group) and fits
+        if warps.mask[warp] != 0:
+            fits = push(warps, warp, warps.meet[warp], warps.block[warp], warps.mask[warp]) and fits
+        warps.block[warp] = target
+        warps.mask[warp] = group
     return fits
 
 

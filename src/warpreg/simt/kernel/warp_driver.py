@@ -447,7 +447,9 @@ def _arrive(code: Code, launch: Value, state: _WarpState, release: Any, row: Val
 
 
 def _indirect(code: Code, launch: Value, state: _WarpState, meet: Value) -> None:
-    """Branch to one block per lane: each distinct target becomes a stack entry; the lowest one runs first."""
+    """Branch to one block per lane: lanes with the same target are a group.  That whose highest lane is the lowest runs
+    first, the others wait in this order; so the order of two groups does not depend on a third.
+    """
     meet = _meeting(code, state, meet)
     targets = launch + Slot.TARGETS * 8
     rest = code.var(state.mask.get())
@@ -456,20 +458,20 @@ def _indirect(code: Code, launch: Value, state: _WarpState, meet: Value) -> None
     with code.loop():
         with code.if_(rest.get() == 0):
             code.break_()
-        lane = code.intrinsic("llvm.cttz.i32", I32, [rest.get(), code.const(ir.IntType(1), 1)])
+        above = code.intrinsic("llvm.ctlz.i32", I32, [rest.get(), code.const(ir.IntType(1), 1)])
+        lane = code.const(I32, 31) - above
         target = (targets + lane.zext(I64) * 4).load(I32)
         group = code.var(code.const(I32, 0))
         with code.each_set_bit(rest.get()) as other:
             same = (targets + other.zext(I64) * 4).load(I32) == target
             group.set(group.get() | (same.zext(I32) << other))
         rest.set(rest.get() & ~group.get())
-        with code.if_(target != meet), code.if_else(first.get() == 1) as (run, wait):
-            with run:
-                state.block.set(target)
-                state.mask.set(group.get())
-                first.set(code.const(I32, 0))
-            with wait:
-                state.push(meet, target, group.get())
+        with code.if_(target != meet):
+            with code.if_(first.get() == 0):
+                state.push(meet, state.block.get(), state.mask.get())
+            first.set(code.const(I32, 0))
+            state.block.set(target)
+            state.mask.set(group.get())
 
 
 def _end_warp(code: Code, launch: Value, warp: Value, release: Any) -> None:
