@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from warpreg.api import read_trace as read_trace
     from warpreg.api import run as run
     from warpreg.api import surface as surface
+    from warpreg.api import sweep as sweep
     from warpreg.api import texture as texture
     from warpreg.api import write_trace as write_trace
 
 __version__ = "0.1.0"
 
 _API = (
-    "BoundKernel", "Program", "Run", "compare", "compile", "read_trace", "run", "surface", "texture", "write_trace",
+    "BoundKernel", "Program", "Run", "compare", "compile", "read_trace", "run", "surface", "sweep", "texture",
+    "write_trace",
 )  # fmt: skip
 
 

@@ -51,6 +51,7 @@ __all__ = [
     "read_trace",
     "run",
     "surface",
+    "sweep",
     "texture",
     "write_trace",
 ]
@@ -310,6 +311,29 @@ def compare(
     how = Timed(sample) if cycles else None
     rows = [row.as_dict() for one in taken for row in comparison.compare(one, chosen, setting, how)]
     return pandas.DataFrame(rows)
+
+
+def sweep(
+    study: str | Path, *, executor: str = "processes", processes: int | None = None, unchecked: bool = False
+) -> pandas.DataFrame:
+    """One line per cell of a study file, in order; finished cells are found, the others are measured.
+
+    ``executor`` and ``processes`` say where, as the options of ``warpreg sweep``.  A cell that fails has an ``error``.
+    With ``[search]`` in the file, one line per trial, the best first.  Raises `SweepError`, `UnknownNameError`.
+    """
+    import pandas
+
+    from warpreg.experiments.sweep.study_file import read_study
+    from warpreg.experiments.sweep.sweep import batch_of, swept
+
+    path = Path(study)
+    read = read_study(path)
+    if read.search is not None:
+        from warpreg.experiments.sweep.search import searched
+
+        trials = searched(read, path.parent, executor, processes, unchecked=unchecked)
+        return pandas.DataFrame([trial.as_dict() for trial in trials])
+    return pandas.DataFrame(swept(batch_of(read, path.parent, unchecked=unchecked), (), executor, processes))
 
 
 def _listed(values: Mapping[str, Value | Sequence[Value]]) -> dict[str, Sequence[Value]]:

@@ -105,7 +105,7 @@ def test_the_command_line_takes_the_file(describe: Describe, capsys: Output) -> 
         ('source = "scale.ptx"', 'source = "scal.ptx"', "source: expected a .cu or .ptx file, found 'scal.ptx'"),
         ('source = "scale.ptx"', "", "source: field required"),
         ("source = ", "source ", "not a TOML file: "),
-        ("repeat = 2", "repeats = 2", "launches.0.repeats: extra inputs are not permitted, found 2"),
+        ("repeat = 2", "repeats = 2", "launches.0: no key named 'repeats'; did you mean 'repeat'?"),
         ("block = [", "block = [1, 1, 1, ", "launches.0.block: list should have at most 3 items"),
         ('"x", 3', '"y", 3', "launches.0.arguments.0: no number, array or texture named 'y'"),
         ('block = ["n"]', 'block = ["m"]', "launches.0.block: no number of the size named 'm'"),

@@ -1,16 +1,19 @@
-"""The state of the package's own files, for entries that depend on all of them."""
+"""The package's own files, for entries that depend on them: their state on this disk, and their content."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import warpreg
 
 IGNORED = "__pycache__"
+CONTENT = (".py", ".toml", ".ptx", ".cu", ".csv", ".json")
+"""Files that results depend on."""
 
 
 @functools.cache
@@ -19,6 +22,23 @@ def sources_state() -> str:
     digest = hashlib.sha256(warpreg.__version__.encode())
     for line in sorted(_files(Path(warpreg.__file__).parent)):
         digest.update(line.encode())
+    return digest.hexdigest()
+
+
+@functools.cache
+def sources_digest(without: tuple[str, ...] = ()) -> str:
+    """A digest of the content of the package's files, but for those of some of its packages; with that of the version
+    of Python and of NumPy.
+    """
+    from importlib.metadata import version  # takes a tenth of a light command's time
+
+    root = Path(warpreg.__file__).parent
+    digest = hashlib.sha256(f"{sys.version}\0{version('numpy')}".encode())
+    for path in sorted(root.rglob("*")):
+        inside = path.relative_to(root)
+        if path.suffix in CONTENT and inside.parts[0] not in without:
+            digest.update(f"{inside.as_posix()}\0".encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 

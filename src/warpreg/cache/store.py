@@ -2,7 +2,7 @@
 
 An entry is the file ``<cache>/<kind>/<key>``: the SHA-256 of its content (32 bytes), then the content.  Damaged machine
 code would crash instead of raising an error, so an entry with a wrong checksum counts as missing.  When the cache
-exceeds its limit, the least recently used entries are deleted.
+exceeds its limit, the least recently used entries are deleted, but for results.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from warpreg.cache.directory import CacheWarning, cache_directory, limit_bytes
 from warpreg.cache.trust import directory_refusal, entry_refusal
 
 DIGEST_BYTES = 32
+RESULTS = "results"
+"""The kind that no eviction deletes: small, and long to compute."""
 KEPT_SHARE = 0.8
 """Fraction of the limit that an eviction keeps, so that not every write evicts."""
 
@@ -76,7 +78,8 @@ def write(kind: str, key: str, content: bytes) -> None:
     path = directory / kind / key
     try:
         _write_atomically(path, hashlib.sha256(content).digest() + content)
-        _bound(directory, len(content) + DIGEST_BYTES)
+        if kind != RESULTS:
+            _bound(directory, len(content) + DIGEST_BYTES)
     except OSError as error:
         _warn(f"nothing is kept in cache {directory}: {error.strerror}")
 
@@ -131,12 +134,12 @@ def _write_atomically(path: Path, data: bytes) -> None:
 def _bound(directory: Path, added_bytes: int) -> None:
     """Add to the estimated size, and evict entries if it exceeds the limit."""
     if directory not in _grown:
-        _grown[directory] = sum(entry.size_bytes for entry in _entries(directory))
+        _grown[directory] = sum(entry.size_bytes for entry in _evictable(directory))
     else:
         _grown[directory] += added_bytes
     if _grown[directory] <= limit_bytes():
         return
-    kept = sorted(_entries(directory), key=lambda entry: entry.used)
+    kept = sorted(_evictable(directory), key=lambda entry: entry.used)
     total = sum(entry.size_bytes for entry in kept)
     for entry in kept:
         if total <= KEPT_SHARE * limit_bytes():
@@ -144,6 +147,10 @@ def _bound(directory: Path, added_bytes: int) -> None:
         remove(entry)
         total -= entry.size_bytes
     _grown[directory] = total
+
+
+def _evictable(directory: Path) -> Iterator[Entry]:
+    return (entry for entry in _entries(directory) if entry.kind != RESULTS)
 
 
 def _entries(directory: Path) -> Iterator[Entry]:

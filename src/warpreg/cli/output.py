@@ -8,14 +8,17 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
+from pathlib import Path
 from typing import Any
 
 import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.measure import Measurement
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+
+from warpreg.ir.errors import WarpregError
 
 PIPE_COLUMNS = 160
 """Width of tables when the output is not a terminal."""
@@ -61,6 +64,24 @@ def print_csv(records: Sequence[Mapping[str, Any]]) -> None:
     import pandas
 
     click.echo(pandas.json_normalize(list(records)).to_csv(index=False), nl=False)
+
+
+def write_parquet(records: Sequence[Mapping[str, Any]], file: Path) -> None:
+    """Records as a Parquet file, its columns as of `print_csv`; what is neither number nor text is JSON.
+
+    Raises WarpregError without the ``parquet`` extra, OSError.
+    """
+    import pandas
+
+    frame = pandas.json_normalize(list(records))
+    for name in frame.columns:
+        kinds = {type(value) for value in frame[name].dropna()}
+        if len(kinds) > 1 or kinds & {dict, list}:
+            frame[name] = [None if value is None or value != value else json.dumps(value) for value in frame[name]]
+    try:
+        frame.to_parquet(file, index=False)
+    except ImportError as error:
+        raise WarpregError("a Parquet file requires the 'parquet' extra: pip install 'warpreg[parquet]'") from error
 
 
 def _plain(value: Any) -> Any:
@@ -139,9 +160,9 @@ class Steps:
         """Report the finished fraction of the current launch, from 0 to 1."""
         self._progress.update(self._task, description=f"{self._doing} {done:4.0%}")
 
-    def done(self) -> None:
-        """Count one step as finished."""
-        self._progress.advance(self._task)
+    def done(self, number: int = 1) -> None:
+        """Count steps as finished."""
+        self._progress.advance(self._task, number)
 
 
 @contextmanager
@@ -153,6 +174,7 @@ def steps(total: int | None = None) -> Iterator[Steps]:
         TextColumn("{task.description}"),
         *([BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f}")] if total else []),
         TimeElapsedColumn(),
+        *([TextColumn("left:"), TimeRemainingColumn()] if total else []),
         console=stream,
         transient=True,
         disable=not stream.is_terminal,

@@ -31,17 +31,16 @@ number, of an array, or of a texture (``[textures.NAME]`` with ``array`` and the
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
-from warpreg.ir.text_files import read_text
+from warpreg.ir.toml_files import STRICT, read_toml
 from warpreg.simt.texture.arrays import Address, Filter, Kind, Read
 from warpreg.workloads.workload import Array, Arrays, Buffer, Device, Size, Tolerance, Workload
 
@@ -61,7 +60,7 @@ class DescriptionError(WarpregError):
 class Entry(BaseModel):
     """An entry of the file: unknown keys are errors, and there are no implicit conversions."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = STRICT
 
 
 class ArrayEntry(Entry):
@@ -125,7 +124,7 @@ def load_description(path: Path | str) -> Workload:
     Its outputs are all arrays after the last launch; those under ``expect`` are checked.  Raises DescriptionError.
     """
     path = Path(path)
-    description = _read(path)
+    description = read_toml(path, Description, DescriptionError)
     source = path.parent / description.source
     if source.suffix not in (".cu", ".ptx") or not source.is_file():
         raise DescriptionError(f"{path}: source: expected a .cu or .ptx file, found '{description.source}'")
@@ -145,19 +144,11 @@ def load_description(path: Path | str) -> Workload:
     )
 
 
-def _read(path: Path) -> Description:
-    try:
-        return Description.model_validate(tomllib.loads(read_text(path)))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DescriptionError(f"{path}: not a TOML file: {error}") from error
-    except ValidationError as error:
-        raise DescriptionError("\n".join(f"{path}: {_complaint(one)}" for one in error.errors())) from error
-
-
-def _complaint(error: Any) -> str:
-    place = ".".join(str(part) for part in error["loc"])
-    found = "" if error["type"] == "missing" else f", found {error['input']!r}"
-    return f"{place}: {error['msg'][0].lower()}{error['msg'][1:]}{found}"
+def data_files(path: Path) -> list[Path]:
+    """The files of arrays that a description names.  Raises DescriptionError."""
+    description = read_toml(path, Description, DescriptionError)
+    named = [one.file for one in description.arrays.values()] + [one.file for one in description.expect.values()]
+    return [path.parent / file for file in named if file is not None]
 
 
 def _check_names(path: Path, description: Description) -> None:

@@ -16,18 +16,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
-import numpy as np
-
-import warpreg
 from warpreg.cache import store
+from warpreg.cache.sources import sources_digest
 from warpreg.experiments.runs.run import CompileChoice
 
 KIND = "findings"
-ROOT = Path(warpreg.__file__).parent
 EXPERIMENTS = "experiments"
 WITHOUT_PART = (EXPERIMENTS, "report", "cli")
 """Packages that no run depends on; of the experiments, only modules that a measure's module names are followed."""
-SOURCES = (".py", ".toml", ".ptx", ".cu", ".csv", ".json")
 FILES = (".py'", ".toml'")
 """Endings of file names in the text of a request."""
 
@@ -41,7 +37,7 @@ def key_of(measure: Keyed, workload: str, size: str, choice: CompileChoice) -> s
     request = repr((measure, workload, size, choice))
     if any(ending in request for ending in FILES):
         return None
-    return store.key_of(request, _package(), _measure(type(measure).__module__))
+    return store.key_of(request, sources_digest(WITHOUT_PART), _measure(type(measure).__module__))
 
 
 def kept(key: str) -> tuple[Any] | None:
@@ -57,18 +53,6 @@ def kept(key: str) -> tuple[Any] | None:
 def keep(key: str, finding: Any) -> None:
     """Store a finding; a disk error is ignored."""
     store.write(KIND, key, pickle.dumps((finding,)))
-
-
-@cache
-def _package() -> str:
-    """Fingerprint of all sources that a run depends on, and of Python and numpy."""
-    digest = hashlib.sha256(f"{sys.version}\0{np.__version__}".encode())
-    for path in sorted(ROOT.rglob("*")):
-        inside = path.relative_to(ROOT)
-        if path.suffix in SOURCES and inside.parts[0] not in WITHOUT_PART:
-            digest.update(f"{inside.as_posix()}\0".encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 @cache

@@ -1,0 +1,160 @@
+"""A batch: the cells of a study with their keys.
+
+The key of a cell covers everything that its result depends on: the content of the package, of the workload's files, of
+machine, technology and design, and all options.  So equal keys mean equal results, a result is found again after any
+interruption, and a changed file changes the keys of the cells that it concerns.  Modules that a user's own file imports
+are not covered.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warpreg import energy, gpu
+from warpreg.cache import store
+from warpreg.cache.sources import sources_digest
+from warpreg.experiments.runs.choices import Choice
+from warpreg.experiments.runs.provenance import DIGITS
+from warpreg.experiments.runs.run import find_workload
+from warpreg.experiments.runs.traces import is_trace
+from warpreg.experiments.sweep.cells import Cell
+from warpreg.ir.errors import WarpregError
+
+UNUSED = ("cli", "report")
+"""Packages that no result depends on."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Cells, numbered from 1, with their keys; a cell without a key cannot be measured, and ``problems`` says why."""
+
+    cells: Sequence[Cell]
+    keys: Sequence[str | None]
+    problems: Mapping[int, str]
+    unchecked: bool = False
+
+    @staticmethod
+    def of(cells: Sequence[Cell], *, unchecked: bool = False) -> Batch:
+        """The batch of these cells with the code and the files as they are now."""
+        keys: list[str | None] = []
+        problems = {}
+        for number, cell in enumerate(cells, 1):
+            try:
+                keys.append(key_of(cell, unchecked=unchecked))
+            except WarpregError as error:
+                keys.append(None)
+                problems[number] = str(error)
+        return Batch(cells, keys, problems, unchecked)
+
+    @property
+    def digest(self) -> str:
+        """A hash of the code and of all inputs."""
+        text = "\0".join([package(), *(key or "" for key in self.keys)])
+        return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+
+    def result(self, number: int) -> dict[str, Any] | None:
+        """The kept result of a cell, as a row for JSON; None if there is none."""
+        key = self.keys[number - 1]
+        return None if key is None else kept(key)
+
+    def label(self, number: int) -> str:
+        """The design of a cell with the parameters that the study gives it, ``rfc(entries=6)``."""
+        cell = self.cells[number - 1]
+        values = ", ".join(f"{name}={value}" for name, value in cell.values)
+        name = Path(cell.design).name
+        return f"{name}({values})" if values else name
+
+    def row(self, number: int, found: Mapping[str, Any] | str) -> dict[str, Any]:
+        """The row of a cell: its place in the study, then its result or the message of its failure."""
+        cell = self.cells[number - 1]
+        place = {"cell": number, **cell.as_dict()}
+        if isinstance(found, str):
+            return {**place, "design": Path(cell.design).name, "parameters": dict(cell.values), "error": found}
+        return {**place, **found}
+
+
+def key_of(cell: Cell, *, unchecked: bool = False) -> str:
+    """The key of a cell.  Raises WarpregError for a design, parameter, machine or workload that cannot be loaded."""
+    choice = loaded(cell.design, cell.values, unchecked)
+    identity = {
+        "workload": workload_identity(cell.made.workload),
+        "size": cell.made.size,
+        "seed": cell.made.seed,
+        "compile": cell.made.choice.as_dict(),
+        "latencies": cell.made.choice.latencies and gpu.load(cell.made.choice.latencies).digest,
+        "machine": gpu.load(cell.machine).digest,
+        "technology": energy.load(cell.technology).digest,
+        "design": [choice.design.name, choice.digest],
+        "parameters": dict(choice.values),
+        "unchecked": unchecked,
+        "how": [type(cell.how).__name__, dict(cell.how.options)],
+    }
+    return store.key_of(package(), json.dumps(identity, sort_keys=True))
+
+
+def loaded(design: str, values: Sequence[tuple[str, Any]], unchecked: bool) -> Choice:
+    """The design with its parameters."""
+    return Choice.load(design, dict(values), unchecked=unchecked)
+
+
+def package() -> str:
+    """The digest of the code that results depend on."""
+    return sources_digest(UNUSED)
+
+
+def workload_identity(name: str) -> tuple[str, ...]:
+    """The name of a workload of the package, which has its content; of a user's, also digests of its files."""
+    files = [Path(name)]
+    if is_trace(name):
+        from warpreg.sass.listing import read_list
+
+        files += read_list(Path(name)).traces
+    elif not name.endswith((".py", ".toml")):
+        return (name,)
+    else:
+        workload = find_workload(name)
+        files += [workload.source, *_data_files(Path(name))]
+    return Path(name).name, *(_digest(path, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
+
+
+@functools.lru_cache(maxsize=4096)
+def _digest(path: Path, changed_ns: int, size_bytes: int) -> str:
+    """The content of a file, which is not read again while its time of change stays."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _data_files(path: Path) -> list[Path]:
+    """The arrays that a launch description names."""
+    if path.suffix != ".toml":
+        return []
+    from warpreg.workloads.description import data_files
+
+    return data_files(path)
+
+
+def kept(key: str) -> dict[str, Any] | None:
+    """The kept result with this key; None if there is none, or a damaged one."""
+    content = store.read(store.RESULTS, key)
+    found = None if content is None else json.loads(content)
+    return found if isinstance(found, dict) else None
+
+
+def keep(key: str, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Store a result, as JSON; returns what `kept` will return."""
+    content = json.dumps(result, default=_plain, allow_nan=False, separators=(",", ":"))
+    store.write(store.RESULTS, key, content.encode())
+    again: dict[str, Any] = json.loads(content)
+    return again
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return value.tolist() if hasattr(value, "tolist") else str(value)

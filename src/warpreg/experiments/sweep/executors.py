@@ -1,0 +1,97 @@
+"""Where the cells of a sweep are measured: executors with the interface of `concurrent.futures`.
+
+``processes`` are worker processes of this machine.  An address is that of a Dask scheduler; ``slurm``, ``pbs`` and
+``lsf`` start Dask workers as jobs of a cluster, as Dask-Jobqueue's own configuration describes them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any
+
+from warpreg.experiments.sweep.study_file import SweepError
+from warpreg.ir.errors import UnknownNameError
+
+PROCESSES = "processes"
+CLUSTERS = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "lsf": "LSFCluster"}
+"""Batch systems, and their classes in Dask-Jobqueue."""
+ANSWER_S = 10
+"""A scheduler that does not answer for so long is taken for dead."""
+EXTRA = "the Dask executors require the 'cluster' extra: pip install 'warpreg[cluster]'"
+
+
+class Here(Executor):
+    """Runs each call in this process, when it is submitted."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def opened(where: str, workers: int | None) -> Iterator[Executor]:
+    """An executor of so many workers, by default one per processor of this machine; of a scheduler, those it has.
+
+    At an error, calls that have not begun are dropped.  Raises SweepError for a scheduler that does not answer or
+    without the ``cluster`` extra, and UnknownNameError.
+    """
+    if where == PROCESSES:
+        with _closed(_processes(workers or os.cpu_count() or 1)) as executor:
+            yield executor
+        return
+    with _client(where, workers) as client, _closed(client.get_executor()) as executor:
+        yield executor
+
+
+def _processes(workers: int) -> Executor:
+    return Here() if workers == 1 else ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+
+
+@contextmanager
+def _closed(executor: Executor) -> Iterator[Executor]:
+    try:
+        yield executor
+    except BaseException:
+        executor.shutdown(wait=False, cancel_futures=True)
+        raise
+    executor.shutdown()
+
+
+@contextmanager
+def _client(where: str, workers: int | None) -> Iterator[Any]:
+    if where not in CLUSTERS and ":" not in where:
+        raise UnknownNameError("executor", where, [PROCESSES, *CLUSTERS, "tcp://HOST:PORT"])
+    try:
+        import distributed
+    except ImportError as error:
+        raise SweepError(EXTRA) from error
+    try:
+        cluster = _cluster(where, workers) if where in CLUSTERS else None
+        client: Any = distributed.Client(where if cluster is None else cluster, timeout=ANSWER_S)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise SweepError(f"{where}: no scheduler answers: {error}") from error
+    try:
+        yield client
+    finally:
+        client.close()
+        if cluster is not None:
+            cluster.close()
+
+
+def _cluster(kind: str, workers: int | None) -> Any:
+    """Jobs of a batch system, each with the resources that Dask-Jobqueue's configuration gives it."""
+    try:
+        import dask_jobqueue
+    except ImportError as error:
+        raise SweepError(EXTRA) from error
+    cluster = getattr(dask_jobqueue, CLUSTERS[kind])()
+    cluster.scale(workers or os.cpu_count() or 1)
+    return cluster

@@ -1,0 +1,59 @@
+"""A sweep: all cells of a study, measured wherever the executor says, or found where they were measured before."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from warpreg.experiments.sweep.batch import Batch
+from warpreg.experiments.sweep.cells import cells_of
+from warpreg.experiments.sweep.distribution import distributed
+from warpreg.experiments.sweep.executors import PROCESSES
+from warpreg.experiments.sweep.study_file import StudyFile, SweepError
+from warpreg.experiments.sweep.work import tasks_of
+
+Rows = list[dict[str, Any]]
+Progress = Callable[[int], None]
+MANY = 64
+"""Workers that a scheduler may have."""
+
+
+def batch_of(study: StudyFile, folder: Path, *, unchecked: bool = False) -> Batch:
+    """The cells of a study whose files are relative to ``folder``, frozen by their keys."""
+    return Batch.of(cells_of(study, folder), unchecked=unchecked)
+
+
+def swept(
+    batch: Batch,
+    numbers: Sequence[int] = (),
+    where: str = PROCESSES,
+    workers: int | None = None,
+    done: Progress = lambda cells: None,
+) -> Rows:
+    """A row for each cell, or for those with these numbers, in their order; one that fails has an ``error``.
+
+    ``done`` is called with the number of cells that have been finished since.  The same cells give the same rows on
+    any executor.  Raises SweepError for a number that no cell has, and as `distributed`.
+    """
+    wanted = list(numbers) or list(range(1, len(batch.cells) + 1))
+    for number in wanted:
+        if not 1 <= number <= len(batch.cells):
+            raise SweepError(f"cell {number}: expected 1 to {len(batch.cells)}")
+    found: dict[int, Any] = {number: text for number, text in batch.problems.items() if number in wanted}
+    for number in wanted:
+        known = batch.result(number)
+        if known is not None:
+            found[number] = known
+    done(len(found))
+    missing = [number for number in wanted if number not in found]
+    for results in distributed(tasks_of(batch, missing, workers or _workers(where)), where, workers):
+        found |= results
+        done(len(results))
+    return [batch.row(number, found[number]) for number in wanted]
+
+
+def _workers(where: str) -> int:
+    """How many workers tasks are cut for where the user does not say it."""
+    return os.cpu_count() or 1 if where == PROCESSES else MANY

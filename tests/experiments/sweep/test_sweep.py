@@ -1,0 +1,137 @@
+"""Sweeps: rows of cells, what is kept, what fails, and where it is measured."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.experiments.sweep.conftest import StudyFolder
+
+from warpreg.cache import store
+from warpreg.cli import main
+from warpreg.experiments.sweep import executors
+from warpreg.experiments.sweep.batch import kept
+from warpreg.experiments.sweep.sweep import swept
+from warpreg.experiments.sweep.work import finish, tasks_of
+
+Output = pytest.CaptureFixture[str]
+ROOT = Path(__file__).parents[3]
+HEAD = 'workloads = "counted.py"\nsizes = "tiny"\n'
+
+
+def test_a_finished_cell_is_not_measured_again(study: StudyFolder) -> None:
+    file = study.write(HEAD + '[[designs]]\nname = "rfc"\nparameters = { entries = [2, 4] }\n')
+    rows = swept(study.batch(file), workers=1)
+    assert [(row["cell"], row["parameters"]["entries"]) for row in rows] == [(1, 2), (2, 4)]
+    assert study.runs == 1  # both cells share the run
+    assert swept(study.batch(file), workers=1) == rows
+    wider = study.write(file.read_text().replace("[2, 4]", "[2, 3, 4]"))
+    assert [row for row in swept(study.batch(wider), workers=1) if row["parameters"]["entries"] != 3] == [
+        {**row, "cell": place} for row, place in zip(rows, (1, 3), strict=True)
+    ]
+    assert study.runs == 1  # the latest run is still there
+
+
+def test_a_damaged_result_is_measured_again(study: StudyFolder) -> None:
+    batch = study.batch(study.seeds(1))
+    rows = swept(batch, workers=1)
+    (entry,) = [entry for entry in store.entries() if entry.path.name == batch.keys[0]]
+    entry.path.write_bytes(entry.path.read_bytes()[:-1])
+    assert batch.result(1) is None
+    assert swept(batch, workers=1) == rows
+    assert batch.result(1) is not None
+
+
+def test_results_are_not_evicted(study: StudyFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = study.batch(study.seeds(1))
+    swept(batch, workers=1)
+    monkeypatch.setenv("WARPREG_CACHE", str(study.folder / "cache"))
+    monkeypatch.setenv("WARPREG_CACHE_LIMIT", "0")
+    key = batch.keys[0]
+    assert key is not None
+    store.write(store.RESULTS, key, b"{}")
+    store.write("kernels", "other", b"content")
+    assert {entry.kind for entry in store.entries()} == {store.RESULTS}
+    assert kept(key) == {}
+
+
+def test_a_cell_that_fails_has_a_row_that_says_why(study: StudyFolder, capsys: Output) -> None:
+    file = study.write(HEAD + '[[designs]]\nname = "rfc"\nparameters = { entries = [2, 5000] }\n')
+    assert main(["sweep", str(file), "-j", "1", "--json"]) == 1
+    good, bad = json.loads(capsys.readouterr().out)
+    assert "error" not in good
+    assert (bad["cell"], bad["parameters"]) == (2, {"entries": 5000})
+    assert bad["error"].startswith("rfc: parameter entries expects int from 0 to 16 ")
+    assert main(["sweep", str(file), "--status"]) == 0
+    assert "2 cells, 1 finished, 0 missing, 1 impossible" in capsys.readouterr().out
+
+
+def test_a_file_that_changes_in_mid_batch_is_noticed(study: StudyFolder) -> None:
+    shutil.copy(ROOT / "examples" / "my_design.py", study.folder)
+    file = study.write(HEAD + '[[designs]]\nname = "my_design.py"\n')
+    batch = study.batch(file)
+    (task,) = tasks_of(batch, [1], 1)
+    design = study.folder / "my_design.py"
+    design.write_text(design.read_text() + "\n# edited\n")
+    assert finish(task) == {1: "a file that this cell depends on has changed since the batch began"}
+    assert study.batch(file).digest != batch.digest
+
+
+def test_a_worker_with_other_code_does_not_measure(study: StudyFolder) -> None:
+    (task,) = tasks_of(study.batch(study.seeds(1)), [1], 1)
+    found = finish(dataclasses.replace(task, package="another", version="9.9"))
+    assert str(found[1]).startswith("expected warpreg 9.9 with the code of this batch on every worker, found ")
+    assert study.runs == 0
+
+
+def test_one_cell_of_a_frozen_batch(study: StudyFolder, capsys: Output) -> None:
+    file = study.seeds(3)
+    assert main(["sweep", str(file), "--list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [(cell["cell"], cell["seed"], cell["state"]) for cell in listed["cells"]] == [
+        (1, 0, "missing"),
+        (2, 1, "missing"),
+        (3, 2, "missing"),
+    ]
+    only = ["sweep", str(file), "-j", "1", "--json", "--only", "2", "--batch", listed["batch"]]
+    assert main(only) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["cell"], row["seed"], study.runs) == (2, 1, 1)
+    assert main([*only[:-1], "0123"]) == 1
+    assert "expected batch 0123, found " in capsys.readouterr().err
+    assert main(["sweep", str(file), "--only", "4"]) == 1
+    assert capsys.readouterr().err == "warpreg: cell 4: expected 1 to 3\n"
+    assert main(["sweep", str(file), "--only", "x"]) == 2
+    assert "--only: expected numbers such as 17 or 3,5-8, found 'x'" in capsys.readouterr().err
+
+
+def test_a_table_a_csv_and_a_parquet_file(study: StudyFolder, capsys: Output) -> None:
+    import pandas
+
+    file = study.write(HEAD + '[[designs]]\nname = "mrf"\n[[designs]]\nname = "rfc"\n')
+    parquet = study.folder / "rows.parquet"
+    assert main(["sweep", str(file), "-j", "1", "--parquet", str(parquet)]) == 0
+    assert [line.split()[:3] for line in capsys.readouterr().out.splitlines()[2:4]] == [
+        ["1", "counted", "mrf"],
+        ["2", "counted", "rfc"],
+    ]
+    assert main(["sweep", str(file), "-j", "1", "--csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    table = pandas.read_parquet(parquet)
+    assert lines[0].split(",") == list(table.columns)
+    assert list(table["design"]) == ["mrf", "rfc"]
+    assert table["energy_normalized"][0] == 1.0
+
+
+def test_an_executor_that_is_none(study: StudyFolder, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = study.seeds(1)
+    assert main(["sweep", str(file), "--executor", "slurn"]) == 1
+    assert "no executor named 'slurn'; did you mean 'slurm'?" in capsys.readouterr().err
+    monkeypatch.setattr(executors, "ANSWER_S", 0.2)
+    assert main(["sweep", str(file), "--executor", "tcp://127.0.0.1:1"]) == 1
+    found = capsys.readouterr().err
+    assert found.startswith("warpreg: tcp://127.0.0.1:1: no scheduler answers: ")
+    assert found.count("\n") == 1
