@@ -13,7 +13,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +43,12 @@ class Batch:
     @staticmethod
     def of(cells: Sequence[Cell], *, unchecked: bool = False) -> Batch:
         """The batch of these cells with the code and the files as they are now."""
+        known = Keys(unchecked)
         keys: list[str | None] = []
         problems = {}
         for number, cell in enumerate(cells, 1):
             try:
-                keys.append(key_of(cell, unchecked=unchecked))
+                keys.append(known.of(cell))
             except WarpregError as error:
                 keys.append(None)
                 problems[number] = str(error)
@@ -80,23 +81,38 @@ class Batch:
         return {**place, **found}
 
 
-def key_of(cell: Cell, *, unchecked: bool = False) -> str:
-    """The key of a cell.  Raises WarpregError for a design, parameter, machine or workload that cannot be loaded."""
-    choice = loaded(cell.design, cell.values, unchecked)
-    identity = {
-        "workload": workload_identity(cell.made.workload),
-        "size": cell.made.size,
-        "seed": cell.made.seed,
-        "compile": cell.made.choice.as_dict(),
-        "latencies": cell.made.choice.latencies and gpu.load(cell.made.choice.latencies).digest,
-        "machine": gpu.load(cell.machine).digest,
-        "technology": energy.load(cell.technology).digest,
-        "design": [choice.design.name, choice.digest],
-        "parameters": dict(choice.values),
-        "unchecked": unchecked,
-        "how": [type(cell.how).__name__, dict(cell.how.options)],
-    }
-    return store.key_of(package(), json.dumps(identity, sort_keys=True))
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Keys of cells with the files as they are now; each machine is read once."""
+
+    unchecked: bool
+    _machines: dict[str, str] = field(default_factory=dict)
+
+    def of(self, cell: Cell) -> str:
+        """The key of a cell.  Raises WarpregError for a design, parameter, machine or workload that cannot be
+        loaded.
+        """
+        choice = loaded(cell.design, cell.values, self.unchecked)
+        compiled = cell.made.choice
+        identity = {
+            "workload": workload_identity(cell.made.workload),
+            "size": cell.made.size,
+            "seed": cell.made.seed,
+            "compile": compiled.as_dict(),
+            "latencies": None if compiled.latencies is None else self._machine(compiled.latencies),
+            "machine": self._machine(cell.machine),
+            "technology": energy.load(cell.technology).digest,
+            "design": [choice.design.name, choice.digest],
+            "parameters": dict(choice.values),
+            "unchecked": self.unchecked,
+            "how": [type(cell.how).__name__, dict(cell.how.options)],
+        }
+        return store.key_of(package(), json.dumps(identity, sort_keys=True))
+
+    def _machine(self, name: str) -> str:
+        if name not in self._machines:
+            self._machines[name] = gpu.load(name).digest
+        return self._machines[name]
 
 
 def loaded(design: str, values: Sequence[tuple[str, Any]], unchecked: bool) -> Choice:

@@ -21,7 +21,7 @@ from warpreg.experiments.runs.row import Failure
 from warpreg.experiments.runs.run import Run
 from warpreg.experiments.studies.study import BREAKS
 from warpreg.experiments.sweep import batch
-from warpreg.experiments.sweep.batch import Batch
+from warpreg.experiments.sweep.batch import Batch, Keys
 from warpreg.experiments.sweep.cells import Cell, Made
 from warpreg.ir.errors import WarpregError
 from warpreg.simt import Record
@@ -79,20 +79,21 @@ def _finished(task: Task) -> dict[int, Found]:
         )
         return dict.fromkeys(task.cells, message)
     found: dict[int, Found] = {}
+    keys = Keys(task.unchecked)
     for number, key in task.keys.items():
         known = batch.kept(key)
         if known is not None:
             found[number] = known
-        elif _key(task.cells[number], task.unchecked) != key:
+        elif _key(task.cells[number], keys) != key:
             found[number] = "a file that this cell depends on has changed since the batch began"
     missing = {number: cell for number, cell in task.cells.items() if number not in found}
     found |= _measured(missing, task)
     return found
 
 
-def _key(cell: Cell, unchecked: bool) -> str | None:
+def _key(cell: Cell, keys: Keys) -> str | None:
     try:
-        return batch.key_of(cell, unchecked=unchecked)
+        return keys.of(cell)
     except WarpregError:
         return None
 
