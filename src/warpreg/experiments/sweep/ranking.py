@@ -1,0 +1,173 @@
+"""Ranks designs by a result of a sweep, and says what would turn the ranking.
+
+Two designs are compared where both have a result: on the same run, machine and technology.  The ratio of one to the
+other is the geometric mean over these places, of each workload first, so that workloads weigh the same.  Its interval
+and the share of resamples in which one beats the other are those of a bootstrap over workloads (Efron, Annals of
+Statistics, 1979, section 2).  A case turns the ranking if the ratio over the places of that case alone is on the other
+side of 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.experiments.runs.row import geometric_mean
+from warpreg.experiments.sweep.study_file import SweepError
+
+RESAMPLES = 2000
+INTERVAL = (2.5, 97.5)
+"""Percent."""
+LOWER, HIGHER = ("energy_normalized", "cycles", "accesses_left"), ("speed", "ipc")
+"""Results that are better if lower, or if higher."""
+AXES = ("machine", "technology", "size", "seed", "workload")
+DEFAULT = "default"
+Place = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A result of designs by place: the values of all axes."""
+
+    by: str
+    values: Mapping[str, Mapping[Place, float]]
+
+    @staticmethod
+    def of(rows: Sequence[tuple[str, Mapping[str, Any]]], by: str) -> Results:
+        """The results of rows, each with the label of its design; rows that failed are left out.
+
+        Raises SweepError for a result that the rows do not have.
+        """
+        values: dict[str, dict[Place, float]] = {}
+        for label, row in rows:
+            if "error" not in row:
+                values.setdefault(label, {})[_place(row)] = _value(row, by)
+        return Results(by, values)
+
+    def ranked(self) -> list[str]:
+        """The designs, the best first, by their means over the places that all of them have."""
+        shared = set.intersection(*(set(one) for one in self.values.values())) if self.values else set()
+        means = {label: _mean({place: one[place] for place in shared}) for label, one in self.values.items()}
+        return sorted(means, key=lambda label: (means[label] * (1 if self.by in LOWER else -1), label))
+
+    def mean(self, label: str) -> float:
+        """The geometric mean of a design over workloads."""
+        return _mean(self.values[label])
+
+    def compared(self, better: str, other: str) -> Comparison | None:
+        """Two designs, where both have a result; None if that is nowhere."""
+        shared = {
+            place: self._ratio(better, other, place) for place in self.values[better] if place in self.values[other]
+        }
+        if not shared:
+            return None
+        low, high, share = _bootstrap(shared)
+        turned = tuple((case, ratio) for case, ratio in _cases(shared) if ratio < 1)
+        return Comparison(better, other, _mean(shared), low, high, share, turned, len(shared))
+
+    def _ratio(self, better: str, other: str, place: Place) -> float:
+        """How much better the first is: above 1 if it is."""
+        one, two = self.values[better][place], self.values[other][place]
+        if min(one, two) <= 0:
+            return 1.0 if one == two else math.inf if (one < two) == (self.by in LOWER) else 0.0
+        return two / one if self.by in LOWER else one / two
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``better`` is ``ratio`` times as good as ``other``, with its interval; it is in ``share`` of the resamples.
+
+    ``turned``: the cases in which it is not, each with its ratio; of ``places`` in all.
+    """
+
+    better: str
+    other: str
+    ratio: float
+    low: float
+    high: float
+    share: float
+    turned: tuple[tuple[str, float], ...]
+    places: int
+
+    def __str__(self) -> str:
+        interval = f"{self.ratio:.3f} times as good ({self.low:.3f} to {self.high:.3f})"
+        unless = f", unless {', '.join(case for case, _ in self.turned)}" if self.turned else ""
+        return f"{self.better} beats {self.other}: {interval}, in {self.share:.0%} of resamples{unless}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "better": self.better,
+            "other": self.other,
+            "ratio": self.ratio,
+            "interval": [self.low, self.high],
+            "share_of_resamples": self.share,
+            "turned_by": dict(self.turned),
+            "places": self.places,
+        }
+
+
+def front(points: Mapping[str, Sequence[float]]) -> list[str]:
+    """The Pareto front: labels of the points that no other is at least as low as in all, and lower in one."""
+    return [
+        label
+        for label, own in points.items()
+        if not any(_dominates(other, own) for name, other in points.items() if name != label)
+    ]
+
+
+def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
+    return all(a <= b for a, b in zip(one, other, strict=True)) and any(a < b for a, b in zip(one, other, strict=True))
+
+
+def _place(row: Mapping[str, Any]) -> Place:
+    compiled = tuple((f"compile.{name}", str(value)) for name, value in row["compile"].items())
+    return (*((axis, str(row[axis])) for axis in AXES), *compiled)
+
+
+def _value(row: Mapping[str, Any], by: str) -> float:
+    if by == "accesses_left":
+        return 1 - float(row["elided"])
+    if by not in row:
+        raise SweepError(f"{by}: the cells have no such result; it requires cycles = true")
+    return float(row[by])
+
+
+def _mean(values: Mapping[Place, float]) -> float:
+    """The geometric mean over workloads of that over their places."""
+    return geometric_mean(_by_workload(values).values())
+
+
+def _by_workload(values: Mapping[Place, float]) -> dict[str, float]:
+    found: dict[str, list[float]] = {}
+    for place, value in values.items():
+        found.setdefault(dict(place)["workload"], []).append(value)
+    return {workload: geometric_mean(own) for workload, own in found.items()}
+
+
+def _bootstrap(ratios: Mapping[Place, float]) -> tuple[float, float, float]:
+    """Interval of the mean ratio, and the share of resamples of workloads in which it is above 1."""
+    logs: NDArray[np.float64] = np.log(np.array(list(_by_workload(ratios).values())))
+    chosen = np.random.default_rng(0).integers(0, logs.size, (RESAMPLES, logs.size))
+    means = logs[chosen].mean(axis=1)
+    low, high = np.exp(np.percentile(means, INTERVAL))
+    return float(low), float(high), float((means > 0).mean())
+
+
+def _cases(ratios: Mapping[Place, float]) -> Iterator[tuple[str, float]]:
+    """Each value of each axis along which the places differ, with the ratio there.
+
+    A compile option that a place does not name has its default there.
+    """
+    axes = dict.fromkeys(axis for place in ratios for axis, _ in place)
+    for axis in axes:
+        cases: dict[str, dict[Place, float]] = {}
+        for place, ratio in ratios.items():
+            cases.setdefault(dict(place).get(axis, DEFAULT), {})[place] = ratio
+        if len(cases) > 1:
+            yield from ((f"{axis}={value}", _mean(own)) for value, own in sorted(cases.items()))

@@ -1,0 +1,99 @@
+"""Rankings: means, intervals, and the cases that turn them, on rows worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.experiments.sweep.conftest import StudyFolder
+
+from warpreg.cli import main
+from warpreg.experiments.sweep.ranking import Results, front
+from warpreg.experiments.sweep.study_file import SweepError
+
+Output = pytest.CaptureFixture[str]
+
+
+def row(workload: str, energy: float, machine: str = "v100", **more: Any) -> dict[str, Any]:
+    place = {"workload": workload, "machine": machine, "technology": "t", "size": "tiny", "seed": 0, "compile": {}}
+    return {**place, "energy_normalized": energy, "elided": 1 - energy, **more}
+
+
+def results(rows: Sequence[tuple[str, dict[str, Any]]], by: str = "energy_normalized") -> Results:
+    return Results.of(rows, by)
+
+
+def test_a_ranking_and_its_mean_ratio() -> None:
+    """Ratios of b to a: 0.8 / 0.4 = 2 and 0.4 / 0.8 = 0.5 on x, 0.9 / 0.1 = 9 on y: sqrt(sqrt(2 * 0.5) * 9) = 3."""
+    rows = [
+        ("a", row("x", 0.4)), ("b", row("x", 0.8)),
+        ("a", row("x", 0.8, "gtx480")), ("b", row("x", 0.4, "gtx480")),
+        ("a", row("y", 0.1)), ("b", row("y", 0.9)),
+    ]  # fmt: skip
+    found = results(rows)
+    assert found.ranked() == ["a", "b"]
+    pair = found.compared("a", "b")
+    assert pair is not None
+    assert pair.ratio == pytest.approx(3)
+    assert pair.places == 3
+    assert (pair.low, pair.high) == (pytest.approx(1), pytest.approx(9))  # only x, only y
+    assert dict(pair.turned) == {"machine=gtx480": pytest.approx(0.5)}
+    assert str(pair).startswith("a beats b: 3.000 times as good (1.000 to 9.000), in ")
+    assert str(pair).endswith(" of resamples, unless machine=gtx480")
+
+
+def test_only_places_that_both_have_are_compared() -> None:
+    found = results([("a", row("x", 0.5)), ("b", row("x", 0.6)), ("b", row("y", 0.1))])
+    pair = found.compared("a", "b")
+    assert pair is not None
+    assert (pair.places, pair.ratio) == (1, pytest.approx(1.2))
+    assert found.ranked() == ["a", "b"]
+    assert results([("a", row("x", 0.5)), ("b", row("y", 0.1))]).compared("a", "b") is None
+
+
+def test_a_compile_option_that_turns_the_ranking() -> None:
+    narrow: dict[str, Any] = {"compile": {"address_bits": 32}}
+    rows = [("a", row("x", 0.2)), ("b", row("x", 0.4)), ("a", row("x", 0.4, **narrow)), ("b", row("x", 0.3, **narrow))]
+    pair = results(rows).compared("a", "b")
+    assert pair is not None
+    assert [case for case, _ in pair.turned] == ["compile.address_bits=32"]
+
+
+def test_results_that_are_better_if_higher() -> None:
+    rows = [("a", row("x", 0.5, speed=0.9)), ("b", row("x", 0.5, speed=1.2))]
+    assert results(rows, "speed").ranked() == ["b", "a"]
+    pair = results(rows, "speed").compared("b", "a")
+    assert pair is not None
+    assert pair.ratio == pytest.approx(4 / 3)
+    with pytest.raises(SweepError, match="ipc: the cells have no such result; it requires cycles = true"):
+        results(rows, "ipc")
+
+
+def test_failed_rows_are_left_out() -> None:
+    assert results([("a", row("x", 0.5)), ("b", {**row("x", 0.1), "error": "no"})]).ranked() == ["a"]
+
+
+def test_the_pareto_front() -> None:
+    points = {"low": (0.2, 9.0), "small": (0.9, 0.0), "worse": (0.9, 1.0), "same": (0.2, 9.0)}
+    assert front(points) == ["low", "small", "same"]
+
+
+def test_the_command(study: StudyFolder, capsys: Output) -> None:
+    file = study.write(
+        'workloads = "counted.py"\nsizes = "tiny"\n[[designs]]\nname = "rfc"\nparameters = { entries = [2, 6] }\n'
+        '[[designs]]\nname = "mrf"\n'
+    )
+    assert main(["rank", str(file)]) == 1
+    assert "no cell is finished" in capsys.readouterr().err
+    assert main(["sweep", str(file), "-j", "1", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert main(["rank", str(file), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    energies = {"rfc(entries=2)": rows[0], "rfc(entries=6)": rows[1], "mrf": rows[2]}
+    best = sorted(energies, key=lambda label: energies[label]["energy_normalized"])
+    assert [one["design"] for one in found["ranking"]] == best
+    assert len(found["comparisons"]) == 3
+    assert main(["rank", str(file)]) == 0
+    assert f"{best[0]} beats {best[1]}: " in capsys.readouterr().out
