@@ -126,18 +126,20 @@ def package() -> str:
 
 
 def workload_identity(name: str) -> tuple[str, ...]:
-    """The name of a workload of the package, which has its content; of a user's, also digests of its files."""
-    files = [Path(name)]
+    """The name of a workload; of a user's, also digests of its files.  That of the package is part of the code."""
+    digests = (_digest(path, path.stat().st_mtime_ns, path.stat().st_size) for path in workload_files(name))
+    return Path(name).name, *digests
+
+
+def workload_files(name: str) -> list[Path]:
+    """The files of a user's workload or of a recorded trace; none of a workload of the package."""
     if is_trace(name):
         from warpreg.sass.listing import read_list
 
-        files += read_list(Path(name)).traces
-    elif not name.endswith((".py", ".toml")):
-        return (name,)
-    else:
-        workload = find_workload(name)
-        files += [workload.source, *_data_files(Path(name))]
-    return Path(name).name, *(_digest(path, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
+        return list(dict.fromkeys([Path(name), *read_list(Path(name)).traces]))
+    if not name.endswith((".py", ".toml")):
+        return []
+    return [Path(name), find_workload(name).source, *_data_files(Path(name))]
 
 
 @functools.lru_cache(maxsize=4096)
