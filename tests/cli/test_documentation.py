@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 from types import ModuleType
 
@@ -56,3 +57,26 @@ def test_the_reference_has_each_option_of_a_command(name: str) -> None:
     options = [option.opts[-1] for option in found.params if isinstance(option, click.Option)]
     assert page.startswith(f"## warpreg {name}\n")
     assert [option for option in options if option not in page] == []
+
+
+BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHELLS = ("", "text", "console", "bash", "sh")
+
+
+def shown_commands(text: str) -> list[list[str]]:
+    """The arguments of each ``warpreg`` command in the code blocks of a page."""
+    shown = [block for language, block in BLOCK.findall(text) if language in SHELLS]
+    lines = "\n".join(shown).replace("\\\n", " ").splitlines()
+    commands = [line.removeprefix("$ ") for line in lines]
+    return [shlex.split(line, comments=True)[1:] for line in commands if line.startswith("warpreg ")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_of_a_page_exist_and_have_these_options(page: Path) -> None:
+    for arguments in shown_commands(page.read_text(encoding="utf-8")):
+        words = arguments[: next((at for at, word in enumerate(arguments) if word in ("|", ">", "2>", "&&")), None)]
+        if not words or words[0].startswith("-") or words[0].isupper():
+            continue
+        found = command.get_command(click.Context(command), words[0])
+        assert found is not None, words
+        found.make_parser(click.Context(found)).parse_args(list(words[1:]))
