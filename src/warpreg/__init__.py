@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from warpreg.api import Run as Run
     from warpreg.api import compare as compare
     from warpreg.api import compile as compile
+    from warpreg.api import figure as figure
     from warpreg.api import read_trace as read_trace
     from warpreg.api import run as run
     from warpreg.api import surface as surface
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _API = (
-    "BoundKernel", "Program", "Run", "compare", "compile", "read_trace", "run", "surface", "sweep", "texture",
+    "BoundKernel", "Program", "Run", "compare", "compile", "figure", "read_trace", "run", "surface", "sweep", "texture",
     "write_trace",
 )  # fmt: skip
 

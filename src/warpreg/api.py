@@ -48,6 +48,7 @@ __all__ = [
     "Run",
     "compare",
     "compile",
+    "figure",
     "read_trace",
     "run",
     "surface",
@@ -311,6 +312,19 @@ def compare(
     how = Timed(sample) if cycles else None
     rows = [row.as_dict() for one in taken for row in comparison.compare(one, chosen, setting, how)]
     return pandas.DataFrame(rows)
+
+
+def figure(paper: str, name: str, *, workloads: Sequence[str] = (), size: str = "small") -> pandas.DataFrame:
+    """The data of a figure of a paper, ``figure("rfc", "figure-2a")``, over the paper's workloads or these.
+
+    Only what the figure shows is measured, in this process, and kept.  ``warpreg reproduce`` measures whole papers.
+    Raises `UnknownNameError`; a workload that cannot be measured is left out.
+    """
+    from warpreg.experiments.papers.reproduction import figure_of, paper_module
+    from warpreg.experiments.studies.on_demand import study_on_demand
+
+    found, module = figure_of(paper, name), paper_module(paper)
+    return found.frame(study_on_demand(workloads or module.WORKLOADS, module.MEASURES, size))
 
 
 def sweep(

@@ -161,6 +161,14 @@ def figures_of(paper: str) -> tuple[Figure, ...]:
     return found
 
 
+def figure_of(paper: str, name: str) -> Figure:
+    """A figure of a paper by name; raises UnknownNameError."""
+    known = {figure.name: figure for figure in figures_of(paper)}
+    if name not in known:
+        raise UnknownNameError(f"figure of {paper}", name, known)
+    return known[name]
+
+
 def _part(paper: str, part: str) -> ModuleType:
     if paper not in PAPERS:
         raise UnknownNameError("reproduced paper", paper, PAPERS)
