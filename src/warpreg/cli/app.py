@@ -30,6 +30,7 @@ COMMANDS = {
     "reproduce": "Measure the results of a paper and compare them with the published values",
     "oracle": "Compare greedy operand placement with optimal placement",
     "explain": "Print an annotated listing of a compiled kernel, with live ranges",
+    "new-design": "Write the file of a design that runs as it is, and its test",
     "export": "Write a run as a trace for Accel-Sim",
     "check": "Check a design: contract of all designs, hooks with checks, in replay and in time",
     "verify": "Check the outputs of workloads against their references",
@@ -38,7 +39,7 @@ COMMANDS = {
     "cache": "Show, verify or delete what is kept on disk",
     "demo": "Run eight kernels through two designs; print a table, draw a figure",
 }
-"""Each command with its summary; the command ``x`` is ``warpreg.cli.x.command``."""
+"""Each command with its summary; the command ``x-y`` is ``warpreg.cli.x_y.command``."""
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 
@@ -52,7 +53,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = importlib.import_module(f"warpreg.cli.{cmd_name}").command
+        command = importlib.import_module(f"warpreg.cli.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
 
