@@ -9,7 +9,8 @@ import pytest
 
 from warpreg.cli import main
 from warpreg.designs import load
-from warpreg.experiments.checks.contract import MACHINE, Subject, _subject, switched_off, undefined, values_kept
+from warpreg.experiments.checks.contract import MACHINE, _subject, switched_off, undefined, values_kept
+from warpreg.experiments.checks.subject import Subject
 
 Output = pytest.CaptureFixture[str]
 

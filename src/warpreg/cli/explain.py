@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.text import Text
 
 from warpreg import codegen
 from warpreg.api import load_module
 from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.designs import one_value, set_option
+from warpreg.cli.listings import styled
 from warpreg.cli.options import json_option
 from warpreg.codegen import watch
 from warpreg.codegen.regalloc.bank_assignment import conflicts
@@ -23,9 +23,7 @@ from warpreg.experiments.runs.run import CompileChoice, find_workload
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.ir.opcodes import classify
-from warpreg.report.listing import LEGEND, Line, Listing, listing
-
-FADE = "dim"
+from warpreg.report.listing import Line, Listing, listing
 
 
 @click.command()
@@ -74,7 +72,7 @@ def command(
         return
     console = output.console()
     for one, note in zip(compiled, notes, strict=True):
-        for line in _styled(listing(one), note, choice.banks):
+        for line in styled(listing(one), note, choice.banks):
             console.print(line, soft_wrap=True)
 
 
@@ -136,44 +134,6 @@ def _notes(kernel: Kernel, design_name: str | None, values: Mapping[str, Value])
     from warpreg.experiments.runs.placement import placement_notes
 
     return placement_notes(kernel, design_name, values)
-
-
-def _styled(listed: Listing, notes: dict[int, str], banks: int) -> Iterable[Text]:
-    kernel = listed.kernel
-    memory = ", ".join(
-        f"{amount} bytes of {space} memory"
-        for space, amount in (("shared", kernel.shared_bytes), ("local", kernel.local_bytes))
-        if amount
-    )
-    summary = (
-        f"{kernel.instruction_count} instructions, {kernel.register_count} registers, {listed.pressure} live at most"
-    )
-    if banks:
-        summary += f", {conflicts(kernel, banks)} conflicts of {banks} banks"
-    yield Text.assemble((kernel.name, "bold"), f": {summary}", f", {memory}" if memory else "")
-    yield Text(LEGEND, FADE)
-    tens, units = listed.header()
-    yield Text(f"\n      {tens}", FADE)
-    yield Text(f"   pc {units} live", FADE)
-    for block in listed.blocks:
-        yield Text(block.title, "bold cyan")
-        for line in block.lines:
-            yield _line(line, notes.get(line.pc, ""))
-    yield Text()
-
-
-def _line(line: Line, note: str) -> Text:
-    text = Text(f"{line.pc:5d} ")
-    for mark in line.ranges:
-        text.append(mark, FADE if mark == "│" else "yellow")
-    text.append(f" {line.pressure:4d}  ", FADE)
-    guard, _, rest = str(line.instruction).rpartition(line.instruction.full_opcode)
-    text.append(guard).append(line.instruction.full_opcode, "bold").append(rest)
-    if note:
-        text.append(f"  ; {note}", "green")
-    if line.instruction.source:
-        text.append(f"  // {line.instruction.source}", FADE)
-    return text
 
 
 def _as_dict(listed: Listing, notes: dict[int, str], banks: int) -> dict[str, Any]:

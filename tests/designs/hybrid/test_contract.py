@@ -6,7 +6,8 @@ import pytest
 
 from warpreg import simt, timing
 from warpreg.designs import load
-from warpreg.experiments.checks.contract import Subject, resets, values_kept
+from warpreg.experiments.checks.contract import resets, values_kept
+from warpreg.experiments.checks.subject import Subject
 from warpreg.experiments.runs.run import find_workload, run_workload
 
 

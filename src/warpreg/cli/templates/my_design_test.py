@@ -8,6 +8,7 @@ import numpy as np
 
 import warpreg
 from warpreg.designs import load
+from warpreg.experiments.checks.counterexample import counterexample
 from warpreg.replay import Counts, replay
 
 DESIGN = load(Path(__file__).with_name("my_design.py"))
@@ -65,3 +66,9 @@ def test_a_register_leaves_for_another_one() -> None:
 def test_without_entries_it_is_the_plain_register_file() -> None:
     found = counts(entries=0)
     assert (found.reads("MRF"), found.writes("MRF"), found.reads("RFC"), found.writes("RFC")) == (7, 5, 0, 0)
+
+
+def test_no_value_is_lost_on_random_kernels() -> None:
+    """As ``warpreg check`` does; the message names the instruction that reads an old value."""
+    search = counterexample(DESIGN, {}, kernels=5, seed=0, machine="gtx980-two-level")
+    assert search.counterexample is None, search.counterexample

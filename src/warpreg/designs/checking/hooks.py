@@ -27,21 +27,28 @@ from warpreg.jit.rebuild import rebuild
 NOT_REWRITTEN = "warpreg.jit."
 
 
-def checked_hooks(name: str, declared: Declaration, hooks: Mapping[str, FunctionType]) -> dict[str, FunctionType]:
-    """The hooks of the design ``name`` with checks.  Raises DesignError for code that cannot be checked."""
+def checked_hooks(
+    name: str, declared: Declaration, hooks: Mapping[str, FunctionType], is_own: bool = False
+) -> dict[str, FunctionType]:
+    """The hooks of the design ``name`` with checks.  Raises DesignError for code that cannot be checked.
+
+    Designs of the package (``is_own``) may share functions that ask for more than they declare, behind a switch: there
+    only the call itself fails.
+    """
     if len(declared.levels) > MOST_LEVELS:
         raise DesignError(f"{name}: checks are made for at most {MOST_LEVELS} levels, found {len(declared.levels)}")
     sites, number = Sites(), zlib.crc32(name.encode())
     places = {one: _place_of(hook, sites) for one, hook in hooks.items()}
     inside, planned = _rewritten(declared, hooks, sites)
     for one, declares in (("width", "widths"), ("lane_address", "lanes")):
-        if one in planned and not getattr(declared, declares):
+        if one in planned and not getattr(declared, declares) and not is_own:
             raise DesignError(f"{name}: {one} requires DESIGN = Declaration(..., {declares}=True)")
+    uses = frozenset(planned if declared.widths else planned - {"width"})
     in_two_hooks = {"plan_write", "produced"} <= hooks.keys()
     found = {}
     for index, one in enumerate(HOOKS):
         if one in hooks:
-            way = Way(words.caller(number, index), places[one], frozenset(planned), in_two_hooks)
+            way = Way(words.caller(number, index), places[one], uses, in_two_hooks)
             made = cast(FunctionType, around(one, inside[one], way))
             made.__name__ = one
             vars(made).update(is_hook=True, author=hooks[one], sites=sites, design=number)

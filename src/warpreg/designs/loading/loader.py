@@ -90,7 +90,7 @@ def _checked(design: Design, checked: bool | None) -> Design:
 def _with_checks(design: Design) -> Design:
     from warpreg.designs.checking.hooks import checked_hooks  # not imported without a design file
 
-    hooks = checked_hooks(design.name, design.declaration, design.hooks)
+    hooks = checked_hooks(design.name, design.declaration, design.hooks, is_own=design.path.is_relative_to(PACKAGE))
     return dataclasses.replace(design, hooks=hooks, is_checked=True)
 
 

@@ -6,23 +6,22 @@ Each check is passed, failed or not made, with the reason; nothing passes that w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from warpreg import simt, timing
+from warpreg import timing
 from warpreg.designs import Design, load
 from warpreg.designs.interface.parameters import Value
-from warpreg.designs.interface.program import placed
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.designs.loading.composition import parts_of
-from warpreg.experiments.checks.value_tracker import Tracker, followed
+from warpreg.experiments.checks.counterexample import Counterexample, counterexample
+from warpreg.experiments.checks.subject import PLANNING, Subject, follow, record_for, tracker_for
 from warpreg.experiments.runs.run import find_workload, run_workload
 from warpreg.ir.errors import WarpregError
 from warpreg.jit.options import Mode
 from warpreg.replay import Counts, replay_launches
-from warpreg.trace.schedule import Schedule
 
 WORKLOADS = ("vector-add", "matrix-mul", "reduction", "bfs", "hotspot", "nw", "mandelbrot", "histogram")
 MACHINE = "gtx980-two-level"
@@ -31,31 +30,22 @@ FOLLOWED = 3
 MOST_FOLLOWED = 30_000
 """Warp-instructions of each."""
 
+KERNELS = 40
+"""Random kernels."""
+NOTHING_PLANNED = "no hook plans operands, so all are in the MRF"
+
 Verdict = Literal["passed", "failed", "not checked"]
 Begin = Callable[[str], None]
-Launch = tuple[Any, Schedule | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check and what came of it."""
+    """One check and what came of it; with a small kernel on which it fails, if one was found."""
 
     check: str
     verdict: Verdict
     detail: str
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A recorded launch to check a design on; with a schedule if the design needs one."""
-
-    workload: str
-    launch: simt.Launch
-    schedule: Schedule | None
-
-    @property
-    def runs(self) -> list[Launch]:
-        return [(self.launch.trace, self.schedule)]
+    counterexample: Counterexample | None = None
 
 
 def check_design(
@@ -65,8 +55,13 @@ def check_design(
     machine: str = MACHINE,
     begin: Begin = lambda what: None,
     mode: Mode = "compiled",
+    kernels: int = KERNELS,
+    seed: int = 0,
 ) -> list[Finding]:
-    """All checks of a design by name or path.  Raises DesignError for a file that is no design."""
+    """All checks of a design by name or path, on workloads and on so many random ``kernels`` of a ``seed``.
+
+    Raises DesignError for a file that is no design.
+    """
     design = load(name, checked=True)
     given = dict(values or {})
     design.configure(**given)
@@ -77,6 +72,9 @@ def check_design(
     found = [Finding("declaration", "passed", "; ".join(undefined(design)) or "everything is defined")]
     begin("following values")
     found.append(_guarded("every read sees the last write", lambda: values_kept(design, given, subjects)))
+    if kernels:
+        begin("following values on random kernels")
+        found.append(_guarded("random kernels", lambda: random_kernels(design, given, kernels, seed, machine)))
     begin("replaying")
     replayed = _guarded("checked replay", lambda: _replayed(design, given, subjects, mode))
     found.append(replayed)
@@ -113,37 +111,39 @@ def undefined(design: Design) -> Iterator[str]:
 def values_kept(design: Design, values: Mapping[str, Value], subjects: Sequence[Subject]) -> Finding:
     """No write is lost, and every read sees the last write."""
     check = "every read sees the last write"
-    if not {"plan_reads", "plan_write"} & design.hooks.keys():
-        return Finding(check, "not checked", "no hook plans operands, so all are in the MRF")
+    if PLANNING.isdisjoint(design.hooks):
+        return Finding(check, "not checked", NOTHING_PLANNED)
     short = [one for one in subjects if one.launch.warp_instructions <= MOST_FOLLOWED][:FOLLOWED]
     if not short:
         return Finding(check, "not checked", f"no launch is shorter than {MOST_FOLLOWED} warp-instructions")
     reads = lost = 0
     for subject in short:
-        tracker = tracked(design, values, subject)
+        tracker = tracker_for(design, values, subject)
+        follow(tracker, design, values, subject)
         if tracker.wrong:
             return Finding(check, "failed", f"{subject.workload}: {tracker.wrong}")
         reads, lost = reads + tracker.reads, lost + tracker.not_followed
     detail = f"{reads} reads followed on {', '.join(one.workload for one in short)}"
     if lost:
-        return Finding(check, "not checked", f"{lost} of {reads} reads come after a move without a register; name it")
+        return Finding(check, "not checked", _not_followed(lost, reads))
     return Finding(check, "passed", detail)
 
 
-def tracked(design: Design, values: Mapping[str, Value], subject: Subject) -> Tracker:
-    """Replay a launch, following its values.  Raises DesignError for a check that fails."""
-    kernel, given = subject.launch.kernel, design.configure(**values)
-    code = design.rewrite(kernel, given)
-    program = design.program(code, given)
-    if subject.schedule is not None:
-        program = placed(program, subject.schedule.slots.warps, subject.schedule.slots.schedulers)
-    tracker = Tracker(program, design.levels, "plan_reads" in design.hooks, "plan_write" in design.hooks)
-    declared = design.declaration
-    in_order = replace(declared, order="warp") if declared.order == "static" else declared
-    spied = replace(design, hooks=followed(design.hooks, tracker), declaration=in_order)
-    parameters: dict[str, Any] = dict(values)
-    replay_launches(subject.runs, kernel, spied, mode="interpreted", **parameters)
-    return tracker
+def random_kernels(design: Design, values: Mapping[str, Value], kernels: int, seed: int, machine: str) -> Finding:
+    """The same on random kernels; one that fails is made as small as it can be."""
+    check = "random kernels"
+    if PLANNING.isdisjoint(design.hooks):
+        return Finding(check, "not checked", NOTHING_PLANNED)
+    found = counterexample(design, values, kernels, seed, machine)
+    if found.counterexample is not None:
+        return Finding(check, "failed", str(found.counterexample), found.counterexample)
+    if found.not_followed:
+        return Finding(check, "not checked", _not_followed(found.not_followed, found.reads))
+    return Finding(check, "passed", f"{found.reads} reads followed on {kernels} kernels")
+
+
+def _not_followed(lost: int, reads: int) -> str:
+    return f"{lost} of {reads} reads come after a move without a register; name it"
 
 
 def conserved(design: Design, values: Mapping[str, Value], subjects: Sequence[Subject]) -> Finding:
@@ -221,10 +221,5 @@ def _are_equal(one: Counts, other: Counts) -> bool:
 
 
 def _subject(workload: str, design: Design, machine: str) -> Subject:
-    record = simt.Record(path=True, addresses=True, widths=design.declaration.widths)
-    run = run_workload(find_workload(workload), "tiny", record=record)
-    launch = run.launches[0]
-    schedule = None
-    if design.declaration.order in ("scheduler", "sm"):
-        schedule = timing.recorded_schedule(launch, machine, order=design.declaration.order)[1]
-    return Subject(workload, launch, schedule)
+    run = run_workload(find_workload(workload), "tiny", record=record_for(design))
+    return Subject.of(workload, run.launches[0], design, machine)
