@@ -7,20 +7,30 @@ and are not checked in, so a new design needs no entry anywhere.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warpreg import designs
+from warpreg import designs, energy, gpu
 from warpreg.designs import Design
+from warpreg.designs.interface import Logic, Table
 from warpreg.designs.interface.parameters import ParameterSpec
+from warpreg.energy import technology
 from warpreg.energy.counts import Structure
+from warpreg.experiments.papers.reproduction import PAPERS
+from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparison import DEFAULT_TECHNOLOGY
+from warpreg.experiments.runs.hardware import check_prices
+from warpreg.ir.errors import WarpregError
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 BASELINE = "mrf"
+SILENT = re.compile(r"Where the (?:paper|text|thesis) is silent(?:, ([^:]+))?:")
+"""Begins what the source of a design leaves open."""
+LIMITS = "Limits:"
 EXAMPLE = "hotspot"
 TIMED = ("scheduler", "sm")
 TIMED_MACHINE = "gtx980-two-level"
@@ -60,12 +70,49 @@ def write_pages(app: Sphinx) -> None:
 
 def page(design: Design) -> Iterator[str]:
     """The page of a design as lines of Markdown."""
+    idea, rules, silent, limits = sections(inspect.getdoc(design.module) or "")
     yield f"# {design.name}\n"
-    yield _markdown(inspect.getdoc(design.module) or "")
-    yield from _declaration(design)
+    yield _markdown(idea)
+    yield from _part("Rules", rules)
+    yield from _part("Where the source is silent", silent)
     yield from _parameters(design.parameters)
     yield from _storage(design)
+    yield from _declaration(design)
+    yield from _results(design)
+    yield "## Limits\n"
+    yield from (_markdown(text) for text in limits)
+    yield from _needs(design)
     yield from _example(design)
+
+
+def sections(docstring: str) -> tuple[str, list[str], list[str], list[str]]:
+    """The parts of a docstring: its first paragraph, then the rules; from "Where the ... is silent" on, what the source
+    leaves open; from "Limits:" on, limits.
+    """
+    idea, *paragraphs = docstring.split("\n\n")
+    parts: tuple[list[str], list[str], list[str]] = ([], [], [])
+    part = 0
+    for paragraph in paragraphs:
+        if found := SILENT.match(paragraph):
+            part, paragraph = 1, _sentence(paragraph[found.end() :], found[1])
+        elif paragraph.startswith(LIMITS):
+            part, paragraph = 2, _sentence(paragraph.removeprefix(LIMITS))
+        parts[part].append(paragraph)
+    return idea, *parts
+
+
+def _sentence(text: str, what: str | None = None) -> str:
+    """What follows a colon as a paragraph of its own; ``what`` says where other rules are."""
+    begun = text.lstrip()
+    if begun and not begun.startswith("- "):
+        begun = begun[0].upper() + begun[1:]
+    return f"{what.strip().capitalize()}:\n{begun}" if what else begun
+
+
+def _part(title: str, paragraphs: Sequence[str]) -> Iterator[str]:
+    if paragraphs:
+        yield f"## {title}\n"
+        yield from (_markdown(text) for text in paragraphs if text)
 
 
 def _markdown(docstring: str) -> str:
@@ -75,15 +122,59 @@ def _markdown(docstring: str) -> str:
 
 def _declaration(design: Design) -> Iterator[str]:
     declared = design.declaration
-    yield "## Declaration\n"
+    slots = declared.slot if isinstance(declared.slot, tuple) else (declared.slot,)
+    yield "## Source and declaration\n"
     yield from ("| | |", "|---|---|")
     yield f"| source | {declared.source} |"
-    yield f"| slot | `{declared.slot}` |"
+    yield f"| slot | {', '.join(f'`{slot}`' for slot in slots)} |"
     yield f"| levels | {', '.join(declared.levels)} |"
     yield f"| order | `{declared.order}`: {ORDERS[declared.order]} |"
     if declared.events:
         yield f"| counters | {', '.join(f'`{name}`' for name in declared.events)} |"
+    if declared.resources:
+        yield f"| quantities over time | {', '.join(f'`{name}`' for name in declared.resources)} |"
+    yield f"| hooks | {', '.join(f'`{name}`' for name in design.hooks) or 'none'} |"
     yield ""
+
+
+def _results(design: Design) -> Iterator[str]:
+    """What its paper reports, measured; a baseline and a design without a paper have none."""
+    paper = design.declaration.source.split()[0]
+    if paper not in PAPERS or design.name == BASELINE:
+        return
+    yield "## Results\n"
+    yield f"`warpreg reproduce {paper}` measures what the source reports, and prints it beside the published values."
+    page = Path(__file__).parents[1] / "reference" / f"reproduction-{paper}.md"
+    if page.is_file():
+        yield f"[Results at size small](../reference/{page.name}) shows them with figures."
+    yield "[Reproducing the papers](../explanation/reproduction.md) explains method and differences.\n"
+
+
+def _needs(design: Design) -> Iterator[str]:
+    """Limits that follow from the declaration."""
+    declared = design.declaration
+    if declared.order in TIMED:
+        yield "- Counts need the order of warps: a timing run or its schedule."
+    if declared.uses:
+        used = ", ".join(f"`{name}`" for name in declared.uses)
+        yield f"- It uses the state of {used}: `--designs {'+'.join((*declared.uses, design.name))}`."
+    if declared.widths:
+        yield "- It reads widths of values, which hardware traces do not have."
+    if declared.lanes:
+        yield "- It reads addresses of loads, which only a timing run knows."
+    priced = ", ".join(f"`{name}`" for name in _technologies(design)) or "none"
+    yield f"- Technologies that price it with its default parameters: {priced}.\n"
+
+
+def _technologies(design: Design) -> Iterator[str]:
+    choice = Choice.load(design.name)
+    machine = gpu.load(MACHINES.get(design.name, TIMED_MACHINE))
+    for name in technology.names():
+        try:
+            check_prices([choice], machine, energy.load(name))
+        except WarpregError:
+            continue
+        yield name
 
 
 def _parameters(specs: tuple[ParameterSpec, ...]) -> Iterator[str]:
@@ -103,7 +194,7 @@ def _values(spec: ParameterSpec) -> str:
         return "`true`, `false`"
     if spec.low is None and spec.high is None:
         return "text" if spec.type is str else "number"
-    low, high = ("" if bound is None else f"{bound:g}" for bound in (spec.low, spec.high))
+    low, high = ("" if bound is None else f"{bound:,.10g}" for bound in (spec.low, spec.high))
     return f"{low} to {high}"
 
 
@@ -112,35 +203,53 @@ def _shown(value: object) -> str:
 
 
 def _storage(design: Design) -> Iterator[str]:
-    yield "## Storage\n"
-    yield "The storage behind each level with the default parameters, as the energy model receives it:\n"
-    yield from ("| level | size |", "|---|---|")
-    for structure in design.structures(design.configure()):
+    values = design.configure()
+    machine = gpu.load(MACHINES.get(design.name, TIMED_MACHINE))
+    yield "## Storage and hardware\n"
+    yield "With the default parameters, as the energy model receives it:\n"
+    yield from ("| level, table or logic | size |", "|---|---|")
+    for structure in design.structures(values):
         yield f"| {structure.level} | {_size(structure)} |"
+    for one in design.hardware(values, machine):
+        yield f"| {one.name} | {_hardware(one)} |"
+    if (collectors := design.collectors(values, machine)) is not None:
+        size = f"{collectors.entries or 'enough'} entries, {collectors.instructions} instructions"
+        yield f"| collector of each warp | {size} |"
     yield ""
+
+
+def _hardware(one: Table | Logic) -> str:
+    if isinstance(one, Table):
+        size = f"{_many(one.entries, 'entry', 'entries')} of {_many(one.bits, 'bit')}"
+        return f"table of {size} in {_many(one.banks, 'bank')}, {_many(one.stages, 'stage')}"
+    return f"logic, charged for each {f'event `{one.event}`' if one.event else 'cycle'}"
 
 
 def _size(structure: Structure) -> str:
     if structure.array is not None:
         array = structure.array
-        return f"{array.words} words of {array.word_bits} bits in each of {array.banks} banks"
+        return f"{_many(array.banks, 'bank')} of {_many(array.words, 'word')} of {_many(array.word_bits, 'bit')}"
     if structure.registers is not None:
-        return f"{structure.registers} warp-registers"
+        return _many(structure.registers, "warp-register")
     if structure.entries is None:
         return "register file of the machine"
     warps = "" if structure.warps is None else f", {structure.warps} warps"
-    return f"{structure.entries} warp-registers per warp{warps}"
+    return f"{_many(structure.entries, 'warp-register')} per warp{warps}"
+
+
+def _many(count: int, one: str, several: str = "") -> str:
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def _example(design: Design) -> Iterator[str]:
     """Commands to compare the design; those whose order of warps matters run with ``--cycles``."""
     own = "+".join((*design.declaration.uses, design.name))
     names = BASELINE if design.name == BASELINE else f"{BASELINE},{own}"
-    technology = next(
+    priced_by = next(
         (str(spec.default) for spec in design.parameters if spec.name == "technology"),
         TECHNOLOGIES.get(design.name, DEFAULT_TECHNOLOGY),
     )
-    options = "" if technology == DEFAULT_TECHNOLOGY else f" --technology {technology}"
+    options = "" if priced_by == DEFAULT_TECHNOLOGY else f" --technology {priced_by}"
     if design.declaration.order in TIMED or design.name in TECHNOLOGIES:
         options += f" --cycles --machine {MACHINES.get(design.name, TIMED_MACHINE)}"
     command = f"warpreg compare {EXAMPLE} --designs {names}{options}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 import shlex
 from pathlib import Path
@@ -47,6 +48,27 @@ def test_the_catalogue_has_each_parameter_of_a_design(name: str) -> None:
     assert page.startswith(f"# {name}\n")
     assert [spec.name for spec in design.parameters if f"| `{spec.name}` |" not in page] == []
     assert all(f"\n| {level} | " in page for level in design.levels)
+
+
+@pytest.mark.parametrize("name", sorted({*designs.names()} - {"mrf"}))
+def test_the_catalogue_has_each_part_of_a_design(name: str) -> None:
+    """Idea, rules and what the source leaves open are in the docstring of its file."""
+    design = designs.load(name)
+    catalogue = extension("design_catalogue")
+    idea, rules, silent, limits = catalogue.sections(inspect.getdoc(design.module))
+    assert len(idea) > 40
+    assert rules
+    assert silent or limits
+    page = "\n".join(catalogue.page(design))
+    parts = ["Rules", "Storage and hardware", "Source and declaration", "Results", "Limits", "Example"]
+    assert [part for part in parts if f"\n## {part}\n" not in page] == []
+    assert "price it with its default parameters: none" not in page
+
+
+def test_a_docstring_is_divided_into_rules_open_questions_and_limits() -> None:
+    text = "An idea.\n\nRule.\n\nWhere the text is silent, beside what a states:\n- one;\n- two.\n\nLimits: no more."
+    found = extension("design_catalogue").sections(text)
+    assert found == ("An idea.", ["Rule."], ["Beside what a states:\n- one;\n- two."], ["No more."])
 
 
 @pytest.mark.parametrize("name", COMMANDS)

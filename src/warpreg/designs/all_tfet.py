@@ -2,6 +2,8 @@
 
 Registers are where those of the plain register file are; there is no renaming.  Nothing is gated, because TFET
 registers leak almost nothing.
+
+Where the text is silent: reads and writes both take ``cycles``.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ A destination gets a CMOS vector as long as one is free, else a TFET vector, who
 release and their costs are those of ``mem-ra``.  CMOS vectors that the resident warps cannot claim are gated: section
 4.2 finds no loss where a kernel needs less than 12.5K registers, so that the demand is not scaled down here.
 ``tfet=0`` is a CMOS register file with the renaming stage alone.
+
+Where the text is silent: as in ``mem-ra``, apart from the prediction.
 """
 
 from __future__ import annotations

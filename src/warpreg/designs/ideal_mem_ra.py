@@ -3,7 +3,9 @@
 The register file has as many vectors of either technology as the plain one, so that a destination always gets the kind
 that MEM_RA wants.  CMOS vectors are paid for as many as were in use at a time so far, the rest of the register file is
 TFET.  A file with exactly that many CMOS vectors would behave alike; it only comes to be known while the kernel runs.
-Everything else is as in ``mem-ra``.
+Everything else is as in ``mem-ra``, also where the text is silent.
+
+Limits: an ideal, not an organisation that could be built.
 """
 
 from __future__ import annotations

@@ -1,7 +1,23 @@
 """Compiler-managed hierarchy: operand register file, last result file and MRF (Gebhart et al., MICRO 2011).
 
-The compiler splits the kernel into strands and fixes the level of every operand.  Nothing depends on the path, so
-counts follow from block frequencies; the hooks report the same levels to cores that run instruction by instruction.
+Each active warp has an ORF of ``entries`` registers and an LRF of one, or of one for each operand slot (``split``).
+The SFU, memory and texture units do not reach the LRF (section 3.2).  The compiler splits the kernel into strands,
+inside which no long-latency result is waited for, and fixes the level of every operand.  At the end of a strand all
+values that are still needed are in the MRF; there are no tags and no write-backs (section 4.1).  Values get entries in
+the order of the energy that they save for each slot that they occupy (section 4.2).  Ranges that do not fit are
+shortened (section 4.3), and operands that are read again are kept (section 4.4).
+
+Nothing depends on the path, so counts follow from block frequencies; the hooks report the same levels to cores that run
+instruction by instruction.
+
+Where the paper is silent:
+- a strand also ends after a barrier, a fence and a call of the host, where lanes wait while other lanes of their warp
+  may be descheduled, and where paths of different strands meet;
+- an entry may be written by the instruction that reads it last, but not filled by it; the ORF accepts a fill and a
+  result of the same instruction;
+- a read operand is kept by the first unguarded read, for the reads that it dominates;
+- parts of a value that an instruction names as one register use adjacent entries, and count with all of them;
+- partial ranges are shortened when their turn comes (``partial``).
 """
 
 from __future__ import annotations

@@ -23,14 +23,14 @@ and memory answers, so an owner ends.  (3) A refused warp waits for the owner's 
 Then it locks: another thread block comes to that place only when the owner has left, and its own one owns from then on.
 (4) If no thread block owns, nobody is refused.
 
-Thread blocks that wait for each other by memory (grid barriers) are not covered: the timing core follows recorded
-paths, where such waits have ended.
-
 *Order of issue.*  Warps of owners first, then warps that share with nobody or whose pair has no owner, then the others;
 among equals the scheduler's order.
 
-The banks are those of the plain register file: a shared register is in the bank that the machine gives it for the warp
-that has it.
+Where the text is silent: places, owners of whole thread blocks and the threshold are ours.  The banks are those of the
+plain register file: a shared register is in the bank that the machine gives it for the warp that has it.
+
+Limits: thread blocks that wait for each other by memory (grid barriers) are not covered.  The timing core follows
+recorded paths, where such waits have ended.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 """The plain register file with power gating of registers that no warp claims (hybrid CMOS-TFET, sections 3.3, 4.2).
 
 This is the baseline of that study.  Registers beyond those of the most warps that are resident at a time are off until
-the kernel ends; switching them costs nothing.  The study takes this number from the launch; here it is that of the most
-warps that were resident so far.
+the kernel ends.
+
+Where the text is silent:
+- switching registers costs nothing;
+- the study takes the number of warps from the launch; here it is that of the most warps that were resident so far.
 """
 
 from __future__ import annotations

@@ -9,7 +9,11 @@ of warps has a section of its own, and always finds it free.  The bit does not s
 section.  It need not, because the compiler repeats no acquire and no release: only the holder reaches a release.
 
 The size of the extended set is that of ``regmutex`` (Table 4.1 lists one for both); a kernel of which pairs do not make
-more warps resident has none.  A machine needs an even number of warp slots.
+more warps resident has none.
+
+Where the text is silent: as in ``regmutex``.  Which warps are a pair, and what the odd one gets, is ours.
+
+Limits: a machine needs an even number of warp slots.
 """
 
 from __future__ import annotations

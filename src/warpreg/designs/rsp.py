@@ -1,8 +1,17 @@
 """Register scratchpad: the compiler maps registers to a small store of each active warp (CASES 2018).
 
-Each scheduler has a store that its active warps divide evenly; every datapath reaches it.  The compiler forms strands
-by its own rules and shortens ranges from both ends.  Choices that the paper leaves open are listed in the modules of
-the placement.
+Each scheduler has a store that its active warps divide evenly; every datapath reaches it.  A strand ends at backward
+branches and their targets, at blocks that several strands lead into, and before an instruction that may be the first to
+depend on a long-latency result.  In a strand, values get entries in the order of the energy that they save for each
+slot that they occupy.  Ranges that do not fit are shortened from both ends, and what is cut off is tried again.  All
+other values are in the MRF.
+
+Where the paper is silent:
+- an overwrite of a long-latency result waits like a read;
+- a strand also ends at a barrier, a fence and a call of the host, where the warp may be descheduled
+  (``flush_at_barriers``);
+- writes that reach common reads are one range; other writes of a register are ranges of their own, which may use one
+  entry in turn.
 """
 
 from __future__ import annotations

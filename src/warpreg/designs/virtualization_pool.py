@@ -23,6 +23,10 @@ warps, and it ends.  (3) So all end, one after the other.
 
 *No livelock.*  A refused warp asks again only after a claim has ended, and each claim belongs to an instruction that
 has issued.  So a warp is refused at most once for each result of its SM.
+
+Where the text is silent: claims and the throttle are ours; everything else is as in ``virtualization``.
+
+Limits: the registers of all warps of one thread block must fit the register file, which is checked before the run.
 """
 
 from __future__ import annotations
