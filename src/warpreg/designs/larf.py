@@ -13,6 +13,9 @@ Registers are renamed as in ``virtualization``: from their first write to their 
 registers are counted; a register without any is free, and its entry is deleted.  A store or an atomic deletes the
 entries of which it changes a byte.
 
+With ``versions``, shared values are compared with a shadow memory (`load_sharing.shadow`); `check_shared_values` says
+what it found.
+
 Where the text is silent:
 
 - *Loads under way.*  A hit on an entry whose data are not back waits for them.  At most 60 loads and reads wait for one
@@ -36,8 +39,7 @@ Where the text is silent:
 - *No free register*: a load goes to memory without an entry; a result is written without renaming and counted
   (``unplaced``), which takes more live values than the register file holds.
 
-With ``versions``, shared values are compared with a shadow memory (`load_sharing.shadow`); `check_shared_values` says
-what it found.  A replay has no addresses: there registers are renamed, and no load shares.
+Limits: a replay has no addresses: there registers are renamed, and no load shares.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 When a result of a warp is written back, the addresses of its next instruction are looked up in the address mapping
 table, if that is a global load.  If an entry has them, or two entries together, the warp has priority until that load
 has issued.  All other warps, and several with priority, follow the order of the machine's scheduler, which is loose
-round-robin in the thesis.
+round-robin in the thesis.  It looks into the table of ``larf`` and needs that design beside it.
 
 Where the text is silent:
 
@@ -11,8 +11,6 @@ Where the text is silent:
   a load that becomes the next instruction after the last write-back is not looked up (section 5.4 reads the register);
 - the entry may leave the table before the load issues; the priority stays;
 - there is no ageing: a warp waits as long as others have priority.
-
-It looks into the table of ``larf`` and needs that design beside it.
 """
 
 from __future__ import annotations
