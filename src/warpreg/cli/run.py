@@ -10,13 +10,13 @@ import click
 import numpy as np
 from rich.table import Table
 
-from warpreg import simt
 from warpreg.cli import cycles as cli_cycles
 from warpreg.cli import output
-from warpreg.cli.arguments import Argument, parse_argument, parse_extent
+from warpreg.cli.arguments import Argument
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options
 from warpreg.cli.designs import one_choice, set_option
+from warpreg.cli.launching import KERNEL_FILES, Launching, launch_options
 from warpreg.cli.options import (
     json_option,
     limit_option,
@@ -32,31 +32,16 @@ from warpreg.experiments.runs.row import Row
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
 from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace, recorded_run
 from warpreg.gpu import Machine
-from warpreg.ir.module import Module
 from warpreg.replay import Profile
 from warpreg.report.files import whole
 
 FIRST_ELEMENTS = 6
-KERNEL_FILES = (".cu", ".ptx")
 
 
 @click.command()
 @click.argument("target", metavar="NAME|KERNEL.cu|.ptx|LAUNCHES.toml|.py|kernelslist.g")
 @problem_options("small")
-@click.option("--kernel", help="Name of the kernel, if the file has several.")
-@click.option("--grid", type=parse_extent, metavar="X[xYxZ]", help="Number of thread blocks in the grid.")
-@click.option("--block", type=parse_extent, metavar="X[xYxZ]", help="Number of threads in a thread block.")
-@click.option(
-    "--shared-bytes", type=click.IntRange(min=0), default=0, help="Bytes of dynamic shared memory per thread block."
-)
-@click.option(
-    "--arg",
-    "arguments",
-    multiple=True,
-    metavar="SPEC",
-    help="Next kernel argument: TYPE:VALUE, buffer:TYPE:SHAPE[:FILL] or file:PATH.npy. FILL is zeros, ones, arange, "
-    "random or a number. Repeat for each argument.",
-)
+@launch_options
 @click.option(
     "--save",
     multiple=True,
@@ -100,11 +85,7 @@ def command(
     target: str,
     size: str,
     seed: int,
-    kernel: str | None,
-    grid: tuple[int, ...] | None,
-    block: tuple[int, ...] | None,
-    shared_bytes: int,
-    arguments: tuple[str, ...],
+    launching: Launching,
     save: tuple[str, ...],
     machine: str,
     timed: Timed | None,
@@ -135,24 +116,23 @@ def command(
     setting.check([design])
     record = cli_cycles.recorded(timed, [design])
     if Path(target).suffix in KERNEL_FILES:
-        generator = np.random.default_rng(seed)
-        given = [parse_argument(text, generator) for text in arguments]
+        given = launching.arguments(seed)
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"running {target}")
-            run = _run_file(target, kernel, grid, block, shared_bytes, given, choice, max_instructions, record)
+            run = launching.run(target, given, choice, max_instructions, record)
             progress.begin("reading the path")
             profile = register_profile(run)
         _save(given, save)
         report = _file_report(given)
     elif is_trace(target):
-        _refuse_launch_options(target, kernel, grid, block, arguments, save)
+        _refuse_launch_options(target, launching, save)
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"reading {target}")
             run = recorded_run(target, unknown_opcodes, choice)
             profile = register_profile(run)
         report = {"checked": "trace read completely; a trace contains no outputs to check"}
     else:
-        _refuse_launch_options(target, kernel, grid, block, arguments, save)
+        _refuse_launch_options(target, launching, save)
         workload = find_workload(target)
         with output.alone(as_json), output.steps() as progress:
             progress.begin(f"running {target}")
@@ -193,71 +173,12 @@ def _checked(run: Run) -> str:
     return f"matches the reference ({'; '.join(f'{name}: {how}' for name, how in run.checked.items())})"
 
 
-def _refuse_launch_options(
-    target: str,
-    kernel: str | None,
-    grid: tuple[int, ...] | None,
-    block: tuple[int, ...] | None,
-    arguments: tuple[str, ...],
-    save: tuple[str, ...],
-) -> None:
-    if kernel or grid or block or arguments or save:
+def _refuse_launch_options(target: str, launching: Launching, save: tuple[str, ...]) -> None:
+    if launching.is_given or save:
         raise click.UsageError(
             f"--kernel, --grid, --block, --arg and --save require a .cu or .ptx file; "
             f"'{target}' is a workload or a trace and defines its own launches"
         )
-
-
-def _run_file(
-    target: str,
-    kernel: str | None,
-    grid: tuple[int, ...] | None,
-    block: tuple[int, ...] | None,
-    shared_bytes: int,
-    arguments: list[Argument],
-    choice: CompileChoice,
-    max_instructions: int | None,
-    record: simt.Record,
-) -> Run:
-    from warpreg import api
-
-    program = api.Program(api.load_module(target), choice, record)
-    name = program.module.kernel_name(kernel) if kernel else _only_kernel(target, program)
-    _expect_launch(target, program.module, name, grid, block, len(arguments))
-    assert grid is not None
-    assert block is not None
-    bound = program[name][grid, block, shared_bytes]
-    return bound(*(argument.value for argument in arguments), max_instructions=max_instructions)
-
-
-def _only_kernel(target: str, program: Any) -> str:
-    names = list(program)
-    if len(names) != 1:
-        what = f"has {len(names)} kernels ({', '.join(names)})" if names else "has no kernel"
-        raise click.UsageError(f"{target} {what}; choose one with --kernel")
-    return str(names[0])
-
-
-def _expect_launch(
-    target: str,
-    module: Module,
-    name: str,
-    grid: tuple[int, ...] | None,
-    block: tuple[int, ...] | None,
-    arguments: int,
-) -> None:
-    parameters = module.function(name).parameters
-    if grid and block and arguments == len(parameters):
-        return
-    specs = [
-        f"--arg {'buffer:f32:1024' if p.type.bits == 64 and not p.type.is_float else f'{p.type}:1'}" for p in parameters
-    ]
-    example = " ".join(["--grid 4", "--block 256", *specs])
-    expected = ", ".join(f"{p.name.removeprefix(name + '_')} ({p.type})" for p in parameters) or "none"
-    raise click.UsageError(
-        f"{name} takes {len(parameters)} arguments: {expected}. Give --grid, --block and one --arg per argument; "
-        f"found {arguments}.\nExample: warpreg run {target} --kernel {name} {example}"
-    )
 
 
 def _save(arguments: list[Argument], save: tuple[str, ...]) -> None:

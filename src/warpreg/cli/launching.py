@@ -1,0 +1,127 @@
+"""A launch of a kernel file in options of the command line: grid, block and arguments."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+import numpy as np
+
+from warpreg.cli.arguments import Argument, parse_argument, parse_extent
+
+if TYPE_CHECKING:
+    from warpreg import api, simt
+    from warpreg.experiments.runs.run import CompileChoice, Run
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+KERNEL_FILES = (".cu", ".ptx")
+
+
+@dataclass(frozen=True)
+class Launching:
+    """One launch as it was given; ``specs`` are the arguments in the syntax of `warpreg.cli.arguments`."""
+
+    kernel: str | None
+    grid: tuple[int, ...] | None
+    block: tuple[int, ...] | None
+    shared_bytes: int
+    specs: tuple[str, ...]
+
+    @property
+    def is_given(self) -> bool:
+        """Whether any of it is."""
+        return bool(self.kernel or self.is_launch)
+
+    @property
+    def is_launch(self) -> bool:
+        """Whether more than the kernel is given."""
+        return bool(self.grid or self.block or self.specs)
+
+    def arguments(self, seed: int) -> list[Argument]:
+        """The arguments, with new buffers; raises click.BadParameter."""
+        generator = np.random.default_rng(seed)
+        return [parse_argument(text, generator) for text in self.specs]
+
+    def run(
+        self,
+        target: str,
+        arguments: Sequence[Argument],
+        choice: CompileChoice,
+        max_instructions: int | None,
+        record: simt.Record,
+    ) -> Run:
+        """Launch a kernel of the file.  Raises click.UsageError for a launch that is not complete."""
+        from warpreg import api
+
+        program = api.Program(api.load_module(target), choice, record)
+        name = program.module.kernel_name(self.kernel) if self.kernel else _only_kernel(target, program)
+        self._expect_launch(target, program, name, len(arguments))
+        assert self.grid is not None
+        assert self.block is not None
+        bound = program[name][self.grid, self.block, self.shared_bytes]
+        return bound(*(argument.value for argument in arguments), max_instructions=max_instructions)
+
+    def _expect_launch(self, target: str, program: api.Program, name: str, arguments: int) -> None:
+        parameters = program.module.function(name).parameters
+        if self.grid and self.block and arguments == len(parameters):
+            return
+        specs = [
+            f"--arg {'buffer:f32:1024' if p.type.bits == 64 and not p.type.is_float else f'{p.type}:1'}"
+            for p in parameters
+        ]
+        example = " ".join(["--grid 4", "--block 256", *specs])
+        expected = ", ".join(f"{p.name.removeprefix(name + '_')} ({p.type})" for p in parameters) or "none"
+        raise click.UsageError(
+            f"{name} takes {len(parameters)} arguments: {expected}. Give --grid, --block and one --arg per argument; "
+            f"found {arguments}.\nExample: warpreg run {target} --kernel {name} {example}"
+        )
+
+
+def _only_kernel(target: str, program: api.Program) -> str:
+    names = list(program)
+    if len(names) != 1:
+        what = f"has {len(names)} kernels ({', '.join(names)})" if names else "has no kernel"
+        raise click.UsageError(f"{target} {what}; choose one with --kernel")
+    return str(names[0])
+
+
+def launch_options(function: Function) -> Function:
+    """``--kernel``, ``--grid``, ``--block``, ``--shared-bytes`` and ``--arg``; the command receives ``launching``."""
+
+    @functools.wraps(function)
+    def command(
+        *given: Any,
+        kernel: str | None,
+        grid: tuple[int, ...] | None,
+        block: tuple[int, ...] | None,
+        shared_bytes: int,
+        arguments: tuple[str, ...],
+        **named: Any,
+    ) -> Any:
+        return function(*given, launching=Launching(kernel, grid, block, shared_bytes, arguments), **named)
+
+    options = (
+        click.option("--kernel", help="Name of the kernel, if the file has several."),
+        click.option("--grid", type=parse_extent, metavar="X[xYxZ]", help="Number of thread blocks in the grid."),
+        click.option("--block", type=parse_extent, metavar="X[xYxZ]", help="Number of threads in a thread block."),
+        click.option(
+            "--shared-bytes",
+            type=click.IntRange(min=0),
+            default=0,
+            help="Bytes of dynamic shared memory per thread block.",
+        ),
+        click.option(
+            "--arg",
+            "arguments",
+            multiple=True,
+            metavar="SPEC",
+            help="Next kernel argument: TYPE:VALUE, buffer:TYPE:SHAPE[:FILL] or file:PATH.npy. FILL is zeros, ones, "
+            "arange, random or a number. Repeat for each argument.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return cast("Function", command)
