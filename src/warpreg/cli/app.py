@@ -27,6 +27,7 @@ COMMANDS = {
     "sweep": "Measure the designs, parameters, machines and workloads of a study file",
     "rank": "Rank the designs of a sweep, with what would turn the ranking",
     "archive": "Pack a study with its inputs, versions and results; unpack it",
+    "diff": "Compare two versions of kernels: registers, accesses, energy, cycles",
     "reproduce": "Measure the results of a paper and compare them with the published values",
     "oracle": "Compare greedy operand placement with optimal placement",
     "explain": "Print an annotated listing of a compiled kernel, with live ranges",

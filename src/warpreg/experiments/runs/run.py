@@ -19,6 +19,7 @@ from warpreg.experiments.runs.residency import Residency, residency
 from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Module
 from warpreg.replay import DistinctWarps, distinct_warps
 from warpreg.trace import Trace
 from warpreg.workloads import Workload
@@ -190,10 +191,13 @@ def load_device(
     record: simt.Record = PATH,
     max_instructions: int | None = None,
     progress: Progress | None = None,
+    module: Module | None = None,
 ) -> simt.Device:
-    """A device with the workload's PTX; ``progress`` is called with the finished fraction of the current launch."""
+    """A device with the workload's PTX, or another ``module`` in its place; ``progress`` is called with the finished
+    fraction of the current launch.
+    """
     limit = {} if max_instructions is None else {"max_instructions": max_instructions}
-    return simt.Device(workload.module(), choice.options(), record, progress=progress, **limit)
+    return simt.Device(module or workload.module(), choice.options(), record, progress=progress, **limit)
 
 
 def run_workload(
@@ -204,10 +208,14 @@ def run_workload(
     record: simt.Record = PATH,
     max_instructions: int | None = None,
     progress: Progress | None = None,
+    module: Module | None = None,
 ) -> Run:
-    """Run a workload and check its outputs against the NumPy reference; raises CheckError if they differ."""
+    """Run a workload and check its outputs against the NumPy reference; raises CheckError if they differ.
+
+    ``module``: other code for its kernels.
+    """
     problem = workload.problem(size, seed)
-    device = load_device(workload, choice, record, max_instructions, progress)
+    device = load_device(workload, choice, record, max_instructions, progress, module)
     outputs = problem.run(device)
     problem.check(outputs)
     options = {"size": size, "seed": seed, **choice.as_dict()}
