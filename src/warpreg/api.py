@@ -209,10 +209,10 @@ def compile(
 
     CUDA C++ needs the ``cuda`` extra.  ``max_registers`` bounds the 32-bit registers per thread; other values are
     spilled.  ``schedule`` enables the list scheduler; ``target`` (``sm_80``) adds the target's reserved registers to
-    the demand; ``level="ptx"`` keeps the PTX instructions, without register allocation; ``registers`` is the register
-    demand per thread to compute occupancy with; ``banks`` spreads the operands of an instruction over this many
-    register banks; ``address_bits=32`` computes addresses in single registers.  Raises `PtxError`, `CudaCompileError`,
-    `WarpregError`.
+    the demand; ``level="ptx"`` keeps the PTX instructions, without register allocation, ``level="allocated-ptx"`` with
+    it; ``registers`` is the register demand per thread to compute occupancy with; ``banks`` spreads the operands of an
+    instruction over this many register banks; ``address_bits=32`` computes addresses in single registers.  Raises
+    `PtxError`, `CudaCompileError`, `WarpregError`.
     """
     choice = CompileChoice(max_registers, schedule, target, level, registers, banks, address_bits=address_bits)
     return Program(load_module(source), choice, record)

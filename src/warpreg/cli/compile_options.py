@@ -7,6 +7,7 @@ import functools
 from typing import Any, cast
 
 import click
+from click.core import ParameterSource
 
 from warpreg.cli.options import Function, Option
 from warpreg.codegen import LEVELS, MACHINE, PLAIN, TARGETS
@@ -31,6 +32,17 @@ def _address_bits(name: str) -> Option[Any]:
 def address_option(function: Function) -> Function:
     """``--address-bits`` alone, for a command without the other `compile_options`."""
     return cast("Function", _address_bits("address_bits")(function))
+
+
+def given_options() -> dict[str, Any]:
+    """The fields of a `CompileChoice` that the command line of the running command names."""
+    context = click.get_current_context()
+    names = [field.name for field in dataclasses.fields(CompileChoice)]
+    return {
+        name: context.params[CHOICE + name]
+        for name in names
+        if context.get_parameter_source(CHOICE + name) is not ParameterSource.DEFAULT
+    }
 
 
 def compile_options(function: Function) -> Function:
@@ -71,7 +83,7 @@ def compile_options(function: Function) -> Function:
             type=click.Choice(LEVELS),
             default=MACHINE,
             show_default=True,
-            help="Code that designs see: before (ptx) or after (machine) register allocation.",
+            help="Code that designs see: PTX before (ptx) or after register allocation (allocated-ptx), machine code.",
         ),
         click.option(
             "--latencies",

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
 from warpreg import workloads
 from warpreg.cli import output
-from warpreg.cli.compile_options import compile_options
+from warpreg.cli.compile_options import compile_options, given_options
 from warpreg.cli.options import json_option, processes_option
-from warpreg.experiments.papers.reproduction import PAPERS, explained, measure, paper_module, reproduced, summed
+from warpreg.experiments.papers.by_code import as_dict, by_code
+from warpreg.experiments.papers.reproduction import (
+    PAPERS,
+    code_of,
+    codes_of,
+    explained,
+    measure,
+    paper_module,
+    reproduced,
+    summed,
+)
 from warpreg.experiments.papers.shown import ALL, compare, workloads_under
 from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.studies.study import Study
@@ -51,6 +63,11 @@ ABLATED = ("id", "published", "measured", "ablated", "share", "unit", "within", 
     metavar="NAME",
     help="Measure the results of this ablation with and without it; all: every ablation.",
 )
+@click.option(
+    "--code",
+    metavar="NAME",
+    help="Measure this code of the paper, which the compiler options change; all: each of its codes. Default: its own.",
+)
 @compile_options
 @json_option
 def command(
@@ -61,6 +78,7 @@ def command(
     folder: Path | None,
     fresh: bool,
     ablation: str | None,
+    code: str | None,
     choice: CompileChoice,
     as_json: bool,
 ) -> None:
@@ -68,12 +86,14 @@ def command(
 
     Measurements are saved in the cache directory, so an interrupted run resumes where it stopped.
     A result could fail if it would not be within tolerance without its effect (its null value).
+    Each paper runs the code that it describes; --code modern runs the code that the compiler makes by default.
 
     \b
     warpreg reproduce rfc --size tiny
     warpreg reproduce orf-lrf --json
     warpreg reproduce rc-rsp --figures out
-    warpreg reproduce orf-lrf --ablation ptx-order --size tiny
+    warpreg reproduce orf-lrf --ablation lrf-for-all --size tiny
+    warpreg reproduce orf-lrf --code all --size tiny
     """
     chosen = papers or tuple(PAPERS)
     for paper in chosen:
@@ -82,12 +102,17 @@ def command(
     for name in selected:
         workloads.find(name)
     if ablation is not None:
-        _print_ablation(chosen, ablation, size, selected, choice, processes, fresh, as_json)
+        options = _options(_only(chosen, "--ablation"), code)
+        _print_ablation(chosen[0], ablation, size, selected, options, processes, fresh, as_json)
+        return
+    if code == ALL:
+        _print_codes(_only(chosen, "--code all"), size, selected, processes, fresh, as_json)
         return
     rows: list[dict[str, object]] = []
     for paper in chosen:
+        options = _options(paper, code)
         with _progress(paper, len(selected or paper_module(paper).WORKLOADS)) as finished:
-            found = measure(paper, size, selected, choice, processes, finished, keep=not fresh)
+            found = measure(paper, size, selected, options, processes, finished, keep=not fresh)
         for name, reason in found.reasons.items():
             click.echo(f"{paper}: {name} {reason}", err=True)
         rows += [{"paper": paper, **one.as_dict(), "left_out": found.reasons} for one in reproduced(paper, found)]
@@ -95,7 +120,10 @@ def command(
             _write_figures(paper, found, folder)
     summaries = [summed(paper, [row for row in rows if row["paper"] == paper]) for paper in chosen]
     if as_json:
-        output.print_json({"summary": [one.as_dict() for one in summaries], "results": rows})
+        codes = {
+            paper: {**as_dict(code_of(paper, code)), "options": _options(paper, code).as_dict()} for paper in chosen
+        }
+        output.print_json({"summary": [one.as_dict() for one in summaries], "code": codes, "results": rows})
         return
     output.print_tables([output.table([{**row, "could fail": row["could_fail"]} for row in rows], COLUMNS)])
     for one in summaries:
@@ -109,8 +137,44 @@ def _write_figures(paper: str, found: Study, folder: Path) -> None:
         click.echo(f"wrote {path}", err=True)
 
 
+def _options(paper: str, code: str | None) -> CompileChoice:
+    """The options of a code of a paper, by default its own, changed by those of the command line."""
+    return dataclasses.replace(code_of(paper, code).choice, **given_options())
+
+
+def _only(papers: Sequence[str], option: str) -> str:
+    if len(papers) != 1:
+        raise click.UsageError(f"{option} requires exactly one paper, out of {', '.join(papers)}")
+    return papers[0]
+
+
+def _print_codes(
+    paper: str, size: str, names: Sequence[str], processes: int | None, fresh: bool, as_json: bool
+) -> None:
+    if given := given_options():
+        raise click.UsageError(
+            f"--code all measures each code as it is; expected no compiler options, found {', '.join(given)}"
+        )
+    codes = codes_of(paper)
+    with output.steps(len(codes) * len(names or paper_module(paper).WORKLOADS)) as progress:
+        found = by_code(paper, size, names, processes, lambda name: progress.done(), keep=not fresh)
+    rows = [one.as_dict() for one in found]
+    if as_json:
+        output.print_json({"codes": {name: as_dict(one) for name, one in codes.items()}, "results": rows})
+        return
+    output.print_tables([output.table([_by_column(row, codes) for row in rows], ("id", "published", *codes, "unit"))])
+    for name, one in codes.items():
+        within = sum(bool(row["within"].get(name)) for row in rows if row["could_fail"])
+        click.echo(f"{name}: {within} within tolerance, {one.title}")
+
+
+def _by_column(row: Mapping[str, Any], codes: Mapping[str, object]) -> dict[str, Any]:
+    """A row with a column for each code."""
+    return {**row, **{name: row["measured"].get(name) for name in codes}}
+
+
 def _print_ablation(
-    papers: Sequence[str],
+    paper: str,
     ablation: str,
     size: str,
     names: Sequence[str],
@@ -119,14 +183,10 @@ def _print_ablation(
     fresh: bool,
     as_json: bool,
 ) -> None:
-    if len(papers) != 1:
-        raise click.UsageError(f"--ablation requires exactly one paper, out of {', '.join(papers)}")
-    wanted = [name for name in explained(papers[0]).ABLATIONS if ablation in (name, ALL)]
-    runs = sum(len(workloads_under(papers[0], name, names)) for name in wanted)
-    with output.steps(runs + len(names or paper_module(papers[0]).WORKLOADS)) as progress:
-        found = compare(
-            papers[0], ablation, size, names, choice, processes, lambda name: progress.done(), keep=not fresh
-        )
+    wanted = [name for name in explained(paper).ABLATIONS if ablation in (name, ALL)]
+    runs = sum(len(workloads_under(paper, name, names)) for name in wanted)
+    with output.steps(runs + len(names or paper_module(paper).WORKLOADS)) as progress:
+        found = compare(paper, ablation, size, names, choice, processes, lambda name: progress.done(), keep=not fresh)
     rows = [one.as_dict() for one in found]
     if as_json:
         output.print_json(rows)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from warpreg.codegen.machine.latency_model import Cycles
 from warpreg.codegen.machine.targets import PLAIN, TARGETS, Target, target
-from warpreg.codegen.options import LEVELS, MACHINE, CompileOptions
+from warpreg.codegen.options import ALLOCATED_PTX, LEVELS, MACHINE, CompileOptions
 
 if TYPE_CHECKING:
     from warpreg.codegen.build.build import build_kernel
     from warpreg.codegen.pipeline import compile, passes_of, translate
 
 __all__ = [
+    "ALLOCATED_PTX",
     "LEVELS",
     "MACHINE",
     "PLAIN",

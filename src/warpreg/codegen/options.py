@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from warpreg.codegen.machine.latency_model import Cycles
 from warpreg.codegen.machine.targets import PLAIN, Target
 
-PTX, MACHINE = "ptx", "machine"
-LEVELS = (PTX, MACHINE)
-"""Before and after register allocation."""
+PTX, ALLOCATED_PTX, MACHINE = "ptx", "allocated-ptx", "machine"
+LEVELS = (PTX, ALLOCATED_PTX, MACHINE)
+"""PTX before and after register allocation, and machine code."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,9 @@ class CompileOptions:
     within blocks; ``fuse_multiply_add``: contract floating-point products and sums where PTX allows it; ``predicate``:
     if-convert short branches; ``target``: the target whose reserved registers count towards the demand;
     ``expand_division``: expand divisions and square roots to machine instructions; ``level``: ``machine``, or ``ptx``
-    for unmodified PTX instructions with one register per virtual register; ``banks``: spread the operands of an
-    instruction over this many register banks; ``cycles``: latency model to schedule for, default the target's;
+    for unmodified PTX instructions with one register per virtual register, or ``allocated-ptx`` for PTX instructions
+    that are scheduled and have registers of the machine; ``banks``: spread the operands of an instruction over this
+    many register banks; ``cycles``: latency model to schedule for, default the target's;
     ``address_bits``: 32 computes addresses in single registers; ``rotate``: allocate the register that has been free
     longest, among those in use and the first ``rotate`` ones, instead of the lowest.
     """

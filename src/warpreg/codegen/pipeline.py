@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warpreg.codegen.build.build import build_kernel
-from warpreg.codegen.options import MACHINE, PTX, CompileOptions
+from warpreg.codegen.options import ALLOCATED_PTX, MACHINE, PTX, CompileOptions
 from warpreg.codegen.passes.base import Pass
 from warpreg.codegen.passes.common_subexpressions import ShareValues
 from warpreg.codegen.passes.copy_propagation import PropagateCopies
@@ -40,9 +40,11 @@ VERIFY_EACH = "WARPREG_VERIFY_EACH"
 
 def passes_of(options: CompileOptions) -> tuple[Pass, ...]:
     """The passes in order; the kernel can be executed before and after each."""
+    narrow = (FoldParameters(), NarrowAddresses()) if options.address_bits == 32 else ()
     if options.level == PTX:
-        narrow = (FoldParameters(), NarrowAddresses()) if options.address_bits == 32 else ()
         return (*narrow, NumberRegisters())
+    if options.level == ALLOCATED_PTX:
+        return (SplitValues(), *narrow, *_allocated(options))
     return (
         SplitValues(),
         FoldParameters(),
@@ -62,14 +64,18 @@ def passes_of(options: CompileOptions) -> tuple[Pass, ...]:
         HoistInvariants(options.max_registers),
         LegalizeOperands(),
         EliminateDeadCode(),
-        *((_schedule(options),) if options.schedule else ()),
-        AllocateRegisters(options.max_registers, target=options.target, banks=options.banks, rotate=options.rotate),
+        *_allocated(options),
     )
 
 
-def _schedule(options: CompileOptions) -> ScheduleInstructions:
+def _allocated(options: CompileOptions) -> tuple[Pass, ...]:
+    """Scheduling, if the options say so, and register allocation."""
     cycles = options.cycles or options.target.cycles
-    return ScheduleInstructions(options.max_registers, options.target.unhurried, cycles)
+    schedule = ScheduleInstructions(options.max_registers, options.target.unhurried, cycles)
+    allocate = AllocateRegisters(
+        options.max_registers, target=options.target, banks=options.banks, rotate=options.rotate
+    )
+    return (schedule, allocate) if options.schedule else (allocate,)
 
 
 def translate(

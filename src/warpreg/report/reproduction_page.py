@@ -18,9 +18,10 @@ from typing import Any, get_args
 import click
 import pandas as pd
 
+from warpreg.experiments.papers.by_code import as_dict, by_code
 from warpreg.experiments.papers.cause import Verdict
 from warpreg.experiments.papers.figure import Figure
-from warpreg.experiments.papers.reproduction import PAPERS, figures_of, measure, reproduced, summed
+from warpreg.experiments.papers.reproduction import PAPERS, codes_of, figures_of, measure, reproduced, summed
 from warpreg.experiments.papers.shown import ALL, compare
 from warpreg.experiments.studies import published
 from warpreg.ir.errors import WarpregError
@@ -63,6 +64,14 @@ DIGITS = 4
 LINE = 120
 OPTION = re.compile(r"\((--[^)]*)\)")
 Row = Mapping[str, Any]
+Codes = Mapping[str, Any]
+"""Codes of a paper by name, and the results on each, as ``warpreg reproduce PAPER --code all --json`` prints them."""
+NO_CODES: Codes = MappingProxyType({"codes": {}, "results": ()})
+CODE = """
+The results above, the figures and the ablations are measured on the code `{own}`: {title}. The table has the results on
+it and on other codes (`warpreg reproduce {paper} --code all --size {size}`); values within tolerance are bold. The code
+follows from what the paper says about it, not from its results.
+"""
 
 SUPPOSED = "supposed, and not shown by the ablation: "
 NOT_EXPLAINED: Verdict = "not explained"
@@ -86,10 +95,10 @@ class PageError(WarpregError):
 def main(papers: Sequence[str], size: str, saved: Path | None, processes: int | None, docs: Path) -> None:
     """Write the pages and pictures of papers (default: all)."""
     for paper in papers or PAPERS:
-        rows, ablated, frames = _read(paper, saved) if saved else _measured(paper, size, processes)
+        rows, ablated, codes, frames = _read(paper, saved) if saved else _measured(paper, size, processes)
         pictures = [_draw(paper, figure, frame, docs) for figure, frame in frames if len(frame)]
         measured = {name for _, frame in frames if "workload" in frame for name in frame["workload"]}
-        text = "\n".join(page(paper, size, len(measured), rows, ablated, pictures))
+        text = "\n".join(page(paper, size, len(measured), rows, ablated, pictures, codes))
         (docs / "reference" / f"reproduction-{paper}.md").write_text(text, encoding="utf-8")
 
 
@@ -100,12 +109,14 @@ def page(
     rows: Sequence[Row],
     ablated: Sequence[Row],
     pictures: Iterable[tuple[Figure, str]],
+    codes: Codes = NO_CODES,
 ) -> Iterator[str]:
     """The page as lines of Markdown; ``workloads`` is the number of measured workloads, each picture a path relative to
-    the page.
+    the page; ``codes`` are the results on each code of the paper.
     """
     yield INTRODUCTION.format(title=TITLES[paper], command=COMMAND, paper=paper, size=size, workloads=workloads)
     yield from table(rows)
+    yield from results_by_code(paper, size, codes)
     verdicts = {row["id"]: row["verdict"] for row in ablated if row["verdict"]}
     yield from reasons("## Results outside their tolerance", [row for row in rows if row["within"] is False], verdicts)
     yield from ablations(paper, size, rows, ablated)
@@ -134,6 +145,31 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
             "within": within,
         }
         yield _line([_cell(cells[heading]) for heading in HEADINGS])
+
+
+def results_by_code(paper: str, size: str, codes: Codes) -> Iterator[str]:
+    """The codes of a paper, and its results on each of them; empty without any."""
+    if not codes["results"]:
+        return
+    named = codes["codes"]
+    own = next(iter(named))
+    yield _filled("## Code\n").replace("\n\n\n", "\n\n")
+    yield _filled(CODE.format(paper=paper, size=size, own=own, title=named[own]["title"]))
+    judged = [row for row in codes["results"] if row["could_fail"]]
+    for name, one in named.items():
+        within = sum(bool(row["within"].get(name)) for row in judged)
+        source = f": {one['source']}" if one["source"] else ""
+        yield _item(f"- `{name}` ({within} results within tolerance), {one['title']}{source}")
+    yield ""
+    yield _line(["result", "published", *named])
+    yield _line(["---"] * (2 + len(named)))
+    for row in codes["results"]:
+        values = [_cell(row["measured"].get(name)) for name in named]
+        marked = [
+            f"**{value}**" if row["within"].get(name) else value for name, value in zip(named, values, strict=True)
+        ]
+        if any(values):
+            yield _line([row["id"], _cell(row["published"]), *marked])
 
 
 def reasons(heading: str, rows: Sequence[Row], verdicts: Mapping[str, Verdict] = MappingProxyType({})) -> Iterator[str]:
@@ -204,16 +240,30 @@ def _filled(text: str) -> str:
 Drawn = list[tuple[Figure, pd.DataFrame]]
 
 
-def _measured(paper: str, size: str, processes: int | None) -> tuple[list[Row], list[Row], Drawn]:
+def _measured(paper: str, size: str, processes: int | None) -> tuple[list[Row], list[Row], Codes, Drawn]:
     found = measure(paper, size, processes=processes, keep=True)
     rows: list[Row] = [{**one.as_dict(), "left_out": found.reasons} for one in reproduced(paper, found)]
     ablated: list[Row] = [one.as_dict() for one in compare(paper, ALL, size, processes=processes)]
-    return rows, ablated, [(figure, figure.frame(found)) for figure in figures_of(paper)]
+    return (
+        rows,
+        ablated,
+        _codes(paper, size, processes),
+        [(figure, figure.frame(found)) for figure in figures_of(paper)],
+    )
 
 
-def _read(paper: str, folder: Path) -> tuple[list[Row], list[Row], Drawn]:
-    """Results and frames from a folder: ``<paper>.json``, ``<paper>-ablations.json`` (optional), and one CSV file per
-    figure.
+def _codes(paper: str, size: str, processes: int | None) -> Codes:
+    """The results on each code of a paper, if it has several."""
+    codes = codes_of(paper)
+    if len(codes) == 1:
+        return NO_CODES
+    found = by_code(paper, size, processes=processes, keep=True)
+    return {"codes": {name: as_dict(one) for name, one in codes.items()}, "results": [one.as_dict() for one in found]}
+
+
+def _read(paper: str, folder: Path) -> tuple[list[Row], list[Row], Codes, Drawn]:
+    """Results and frames from a folder: ``<paper>.json``, ``<paper>-ablations.json`` and ``<paper>-codes.json``
+    (optional), and one CSV file per figure.
     """
     path = folder / f"{paper}.json"
     if not path.is_file():
@@ -222,8 +272,15 @@ def _read(paper: str, folder: Path) -> tuple[list[Row], list[Row], Drawn]:
     rows = [row for row in results if row["paper"] == paper]
     shown = folder / f"{paper}-ablations.json"
     ablated: list[Row] = json.loads(shown.read_text(encoding="utf-8")) if shown.is_file() else []
+    by_codes = folder / f"{paper}-codes.json"
+    codes: Codes = json.loads(by_codes.read_text(encoding="utf-8")) if by_codes.is_file() else NO_CODES
     paths = {figure: frame_path(paper, figure, folder) for figure in figures_of(paper)}
-    return rows, ablated, [(figure, read_frame(figure, path)) for figure, path in paths.items() if path.is_file()]
+    return (
+        rows,
+        ablated,
+        codes,
+        [(figure, read_frame(figure, path)) for figure, path in paths.items() if path.is_file()],
+    )
 
 
 def _draw(paper: str, figure: Figure, frame: pd.DataFrame, docs: Path) -> tuple[Figure, str]:

@@ -64,12 +64,44 @@ def test_the_cache_counts_of_a_chain_before_and_after_allocation() -> None:
     assert cached.writes("RFC") == 6
 
 
+@pytest.mark.parametrize("bits", [64, 32])
+@pytest.mark.parametrize("level", ["ptx", "allocated-ptx"])
 @pytest.mark.parametrize("name", ["matrix-mul", "bfs"])
-def test_workloads_are_right_at_the_ptx_level(name: str) -> None:
+def test_workloads_are_right_at_the_ptx_level(name: str, level: str, bits: int) -> None:
     workload = workloads.find(name)
     problem = workload.problem("tiny", seed=0)
-    device = Device(workload.module(), CompileOptions(level="ptx"))
+    device = Device(workload.module(), CompileOptions(level=level, address_bits=bits))
     problem.check(problem.run(device))
+
+
+def test_allocated_ptx_has_the_registers_of_the_machine_and_keeps_its_instructions() -> None:
+    """The third and fourth value of the chain take the register of the first, which is dead by then.  With the address
+    of 32 bits, three words are live at a time."""
+    source = CompileOptions(level="allocated-ptx", schedule=False, address_bits=32)
+    virtual = codegen.build_kernel(ptx.parse(CHAIN), "chain")
+    found = codegen.compile(virtual, source)
+    assert listing(found).splitlines()[1:6] == [
+        "mov.u32 R1, %tid.x",
+        "add.s32 R2, R1, R1",
+        "add.s32 R1, R2, R1",
+        "add.s32 R1, R1, R1",
+        "st.global.u32 [R0], R1",
+    ]
+    assert found.register_count == 3
+
+
+def test_allocated_ptx_is_scheduled_for_the_given_latencies() -> None:
+    """Of two chains that a store joins, the schedule starts the loads of both first."""
+    body = """
+        ld.global.u32 %r1, [%rd1]; add.s32 %r2, %r1, 1; ld.global.u32 %r3, [%rd1+4]; add.s32 %r4, %r3, 1;
+        add.s32 %r5, %r2, %r4; st.global.u32 [%rd1], %r5; ret;
+    """
+    opcodes = {}
+    for schedule in (False, True):
+        found = codegen.compile(kernel(body), CompileOptions(level="allocated-ptx", schedule=schedule))
+        opcodes[schedule] = [i.opcode for i in found.instructions()]
+    assert opcodes[False][:4] == ["ld", "add", "ld", "add"]
+    assert opcodes[True][:4] == ["ld", "ld", "add", "add"]
 
 
 def test_instructions_stay_as_they_are() -> None:

@@ -2,7 +2,8 @@
 
 A paper is a folder.  ``results`` declares ``WORKLOADS`` (the paper's own, as far as the suite has them), ``MEASURES``
 (required of each workload), ``PARTS`` (results that are computed together, by name), ``findings(study)`` (measured
-values of all parts by result id) and ``UNMEASURABLE`` (results whose inputs are not available, with the reason).
+values of all parts by result id) and ``UNMEASURABLE`` (results whose inputs are not available, with the reason).  It
+may declare ``CODES``, the codes that the results are measured on, the paper's own first (module ``code``).
 ``causes`` declares ``CAUSES`` (supposed causes of values outside their tolerance, by result id), ``ABLATIONS`` (runs
 that test them, by name) and ``REMARKS`` (observations on results that no ablation explains).  ``figures`` declares
 ``FIGURES`` in the paper's order.
@@ -18,9 +19,10 @@ from typing import Any, Literal, Protocol, cast
 
 from warpreg.experiments.papers.ablation import Ablation
 from warpreg.experiments.papers.cause import Cause
+from warpreg.experiments.papers.code import ONLY_MODERN, Code
 from warpreg.experiments.papers.figure import Figure
 from warpreg.experiments.papers.part import Part
-from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice
+from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.published import Measured, Published
 from warpreg.experiments.studies.study import Measure, Study, study
@@ -169,6 +171,20 @@ def figure_of(paper: str, name: str) -> Figure:
     return known[name]
 
 
+def codes_of(paper: str) -> Mapping[str, Code]:
+    """The codes of an implemented paper by name, its own first; raises UnknownNameError."""
+    codes: Mapping[str, Code] = getattr(_part(paper, "results"), "CODES", ONLY_MODERN)
+    return codes
+
+
+def code_of(paper: str, name: str | None = None) -> Code:
+    """A code of a paper by name, its own by default; raises UnknownNameError."""
+    known = codes_of(paper)
+    if name is not None and name not in known:
+        raise UnknownNameError(f"code of {paper}", name, known)
+    return known[name or next(iter(known))]
+
+
 def _part(paper: str, part: str) -> ModuleType:
     if paper not in PAPERS:
         raise UnknownNameError("reproduced paper", paper, PAPERS)
@@ -179,15 +195,18 @@ def measure(
     paper: str,
     size: str = "small",
     names: Sequence[str] = (),
-    choice: CompileChoice = AS_COMPILED,
+    choice: CompileChoice | None = None,
     processes: int | None = None,
     progress: Callable[[str], None] = lambda name: None,
     *,
     keep: bool = False,
 ) -> Study:
-    """The study behind a paper's figures, over the named workloads or the paper's; ``keep`` as in `study`."""
+    """The study behind a paper's figures, over the named workloads or the paper's, of the paper's own code by default;
+    ``keep`` as in `study`.
+    """
     module = paper_module(paper)
-    return study(names or module.WORKLOADS, module.MEASURES, size, choice, processes, progress, keep=keep)
+    options = code_of(paper).choice if choice is None else choice
+    return study(names or module.WORKLOADS, module.MEASURES, size, options, processes, progress, keep=keep)
 
 
 def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:

@@ -10,7 +10,7 @@ from warpreg.experiments.papers.ablation import Ablation, ablated, taking_part, 
 from warpreg.experiments.papers.cause import Cause, Verdict, judge
 from warpreg.experiments.papers.part import Part, findings_of
 from warpreg.experiments.papers.reproduction import explained, measure, paper_module
-from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice
+from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.published import Measured, Published
 from warpreg.experiments.studies.study import Study
@@ -123,14 +123,15 @@ def compare(
     name: str,
     size: str = "small",
     names: Sequence[str] = (),
-    choice: CompileChoice = AS_COMPILED,
+    choice: CompileChoice | None = None,
     processes: int | None = None,
     progress: Callable[[str], None] = lambda name: None,
     *,
     keep: bool = True,
 ) -> list[Shown]:
-    """Measure a paper's workloads unchanged and under one ablation, or all of them in turn.  Raises
-    UnknownNameError.
+    """Measure a paper's workloads unchanged and under one ablation, or all of them in turn; ``choice`` as in `measure`.
+
+    Raises UnknownNameError.
     """
     wanted = list(explained(paper).ABLATIONS) if name == ALL else [name]
     for one in wanted:

@@ -19,7 +19,9 @@ from warpreg import energy, workloads
 from warpreg.energy import Technology
 from warpreg.energy.counts import Structure
 from warpreg.experiments.measures.ipc import ALL_WARPS, Ipc
+from warpreg.experiments.papers.code import MODERN, Code
 from warpreg.experiments.papers.part import Part, findings_of
+from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.studies.published import Measured
 from warpreg.experiments.studies.ratios import mean_ratio, ratio, with_structures
 from warpreg.experiments.studies.study import Measure, Replay, Study, Usage
@@ -65,6 +67,21 @@ def flushed(entries: int, bypass: bool = False) -> Replay:
 LRU = Replay.of("rfc", entries=CHOSEN_ENTRIES, replacement="lru")
 READ_ALLOCATE = Replay.of("rfc", entries=LARGE, allocate_sources=True)
 WORKLOADS = workloads.names()
+CODES: Mapping[str, Code] = {
+    "native": Code(
+        "machine code that is scheduled for the latencies of Table 4, addresses of 32 bits",
+        CompileChoice(address_bits=32, latencies="gebhart"),
+        "the traces are in the native instruction set (section 4.1), and nearly all of them were scheduled by a"
+        " production compiler (section 5.1), which hoists loads (section 2.2). Table 4 has the only latencies that are"
+        " printed. The width of addresses is not printed; 32 bits are assumed",
+    ),
+    "source-order": Code(
+        "the same in the order of the PTX",
+        CompileChoice(schedule=False, address_bits=32),
+        "what a compiler without a scheduler would have made",
+    ),
+    "modern": MODERN,
+}
 COUNTS: Sequence[Measure[object]] = (
     USAGE,
     MRF,
