@@ -398,3 +398,24 @@ def test_what_the_compiler_tells_only_saves_write_backs(run: tuple[Kernel, Recor
     told = replay(path, code, "rfc", entries=entries, static_liveness=True)
     assert (told.accesses == plain.accesses).all()
     assert told.moved("RFC", "MRF") <= plain.moved("RFC", "MRF")
+
+
+def test_a_cache_that_waits_for_all_loads_flushes_once() -> None:
+    """MICRO 2011, section 4.1.  R1 is flushed at the first wait; R9, written between the waits, only at the second."""
+    code = kernel([
+        op("mov.b32", r(1), 1), op("ld.global.u32", r(8), at(pair(2))), op("ld.global.u32", r(7), at(pair(2))),
+        op("add.s32", r(9), r(8), 1), op("add.s32", r(6), r(7), r(9)), op("add.s32", r(5), r(1), r(6)),
+    ])  # fmt: skip
+    options: dict[str, Any] = {"around_long_latency": True, "suspend": "static", "mode": "interpreted"}
+    each, once = (replay(one_warp([0]), code, "rfc", waits=waits, **options) for waits in ("needed", "all"))
+    assert (each.events["flushed"], once.events["flushed"]) == (2, 1)
+    assert (each.reads("RFC"), once.reads("RFC")) == (1, 2)  # R6, and R9 unless it was flushed
+
+
+def test_a_barrier_flushes_if_warps_leave_the_active_set_there() -> None:
+    code = kernel([op("mov.b32", r(1), 1), op("bar.sync", 0), op("add.s32", r(5), r(1), 1)])
+    stays, leaves = (
+        replay(one_warp([0]), code, "rfc", suspend=suspend, mode="interpreted") for suspend in ("static", "barriers")
+    )
+    assert (stays.events["flushed"], stays.reads("RFC")) == (0, 1)
+    assert (leaves.events["flushed"], leaves.reads("RFC")) == (1, 0)

@@ -151,7 +151,9 @@ def timed(
     """Run a launch; memory answers after 20 cycles unless told otherwise, without a design all is in the MRF."""
     behaviour = behaviour_of(launched.kernel, sm, design, **parameters)
     try:
-        outcome = simulate(sm, memory or FixedLatency(20), steps(launched, sm.worker), behaviour, sms, resident)
+        outcome = simulate(
+            sm, memory or FixedLatency(20), steps(launched, sm.worker, behaviour.program), behaviour, sms, resident
+        )
     except StandstillError as error:
         if error.held:
             raise never_completed(launched.kernel, behaviour.name, error.cycle, error.held) from error
@@ -178,4 +180,5 @@ def behaviour_of(kernel: Kernel, sm: Sm, design: Design | None, **parameters: Va
         banks_of(design, values, machine),
         design.tables(values, machine),
         collectors_of(design, values, machine, program),
+        design.stages(values),
     )

@@ -35,6 +35,7 @@ from warpreg.designs.interface import (
     Structure,
     parameter,
 )
+from warpreg.designs.interface.program import WAITS_FOR_ALL
 from warpreg.designs.placement.costs import level_costs
 from warpreg.designs.placement.encode import encode, reasons
 from warpreg.designs.placement.encoded import EVENTS, plan_reads, plan_write
@@ -134,7 +135,7 @@ def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program
     """Fill the hint columns."""
     if parameters.ideal != "none":
         return everything_in(program, ORF if parameters.ideal == "orf" else LRF)
-    return encode(program, kernel, placement(program, parameters, kernel))
+    return encode(program, kernel, placement(program, parameters, kernel), WAITS_FOR_ALL)
 
 
 def everything_in(program: Program, level: int) -> Program:

@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.hints.long_latency import waits_for_all
 from warpreg.designs.hints.partial_results import partial_flags
 from warpreg.designs.hints.reads_ahead import backward_flags, idle_flags
 from warpreg.designs.interface import (
@@ -87,6 +88,14 @@ class Parameters:
         choices=("merge", "fill", "ignore"),
         source="assumed: lanes that it lacks come from the MRF when they are read (merge) or when it is made (fill)",
     )
+    tag_check: bool = parameter(
+        True, source="rfc §3.1: a stage that checks the tags; branches resolve a cycle later (no effect on counts)"
+    )
+    waits: str = parameter(
+        "needed",
+        choices=("needed", "all"),
+        source="rfc §3.2: suspended where a long-latency result is needed; orf-lrf §4.1: until all have arrived",
+    )
     flush_backward: bool = parameter(False, source="orf-lrf §7: a variant that flushes at backward branches, 5% worse")
 
 
@@ -117,6 +126,8 @@ class State(NamedTuple):
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
     """The hints that the chosen options need."""
+    if parameters.waits == "all":
+        program = program._replace(suspends=waits_for_all(kernel, program.long_latency))
     if parameters.bypass_idle or parameters.idle_first:
         sources, results = idle_flags(program, kernel)
         program = program._replace(source_idle=sources, result_idle=results)
@@ -145,6 +156,11 @@ def init(parameters: Parameters, program: Program) -> State:
         flush_backward=parameters.flush_backward,
         **{name: per_warp(row) for name, row in no_entries(program, parameters.entries).items()},
     )
+
+
+def stages(parameters: Parameters) -> int:
+    """The check of the tags, if there are any."""
+    return int(parameters.tag_check and parameters.entries > 0)
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.hints.long_latency import waits_for_all
 from warpreg.designs.hints.partial_results import partial_flags
 from warpreg.designs.hints.reads_ahead import shared_reader_flags
 from warpreg.designs.interface import (
@@ -73,6 +74,14 @@ class Parameters:
         6, unit="entries of the RFC per thread", low=0, high=16, source="orf-lrf §6.2: 6 is best; 0 is no RFC"
     )
     static_liveness: bool = parameter(True, source="orf-lrf §6.2: dead values are not written back")
+    tag_check: bool = parameter(
+        True, source="rfc §3.1: a stage that checks the tags; branches resolve a cycle later (no effect on counts)"
+    )
+    waits: str = parameter(
+        "needed",
+        choices=("needed", "all"),
+        source="rfc §3.2: suspended where a long-latency result is needed; orf-lrf §4.1: until all have arrived",
+    )
     around_long_latency: bool = parameter(True, source="rfc §3.3: results of long-latency operations go to the MRF")
     partial: str = parameter(
         "merge", choices=("merge", "ignore"), source="assumed: lanes that an entry lacks are read from the MRF with it"
@@ -107,7 +116,9 @@ class State(NamedTuple):
 
 
 def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Fill the hint column of partial results."""
+    """Fill the hint columns of partial results and of suspensions."""
+    if parameters.waits == "all":
+        program = program._replace(suspends=waits_for_all(kernel, program.long_latency))
     return program if parameters.partial == "ignore" else program._replace(result_partial=partial_flags(kernel))
 
 
@@ -130,6 +141,11 @@ def init(parameters: Parameters, program: Program) -> State:
         last_flags=per_warp(np.uint8(0)),
         **{name: per_warp(row) for name, row in no_entries(program, parameters.entries).items()},
     )
+
+
+def stages(parameters: Parameters) -> int:
+    """The check of the tags of the RFC, if there are any."""
+    return int(parameters.tag_check and parameters.entries > 0)
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:

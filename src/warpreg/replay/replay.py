@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.hints.long_latency import after_stops
 from warpreg.designs.hints.program_table import program_table
 from warpreg.designs.interface.program import Program, placed
 from warpreg.designs.loading.design import Design
@@ -26,9 +27,9 @@ from warpreg.replay.walker import Behaviour, Counters, PathWalker, ScheduleWalke
 from warpreg.trace.path import RecordedPath
 from warpreg.trace.schedule import Schedule, digest_of
 
-Suspend = Literal["never", "static"]
-"""Suspensions of a replay without a schedule: none, or one at every instruction that may have to wait for a
-long-latency result.
+Suspend = Literal["never", "static", "barriers"]
+"""Suspensions of a replay without a schedule: none; one at every instruction that may have to wait for a long-latency
+result; or there and after every barrier and fence, at which warps leave the active set too.
 """
 
 OF_WARPS = ("warp_start", "warp_end")
@@ -81,6 +82,8 @@ def replay_launches(
     code = chosen.rewrite(kernel, values, recorded=recorded)
     paths = [expanded(path, kernel, code, mode) for path, _ in runs]
     program = chosen.program(code, values, recorded)
+    if suspend == "barriers":
+        program = program._replace(suspends=np.maximum(program.suspends, after_stops(code)))
     scheduled = [(path, schedule) for path, schedule in runs if schedule is not None]
     if scheduled:
         slots = scheduled[0][1].slots
@@ -131,7 +134,7 @@ def _walk_paths(
     order = design.declaration.order
     if order not in ("static", "warp"):
         raise ReplayError(f"{design.name}: depends on the order of warps ({order}), so it needs a recorded schedule")
-    walker = PathWalker(behaviour, counters, suspends=suspend == "static")
+    walker = PathWalker(behaviour, counters, suspends=suspend != "never")
     for path in paths:
         walker.walk(path)
 

@@ -7,6 +7,7 @@ import pytest
 from tests.designs.kernels import at, kernel, op, p, pair, r, when
 
 from warpreg.designs import DesignError, Program, program_table
+from warpreg.designs.hints.long_latency import after_stops, waits_for_all
 from warpreg.designs.interface import PRIVATE, SHARED
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
@@ -177,3 +178,41 @@ def test_uniform_registers_are_not_of_the_register_file() -> None:
     assert results(program, 1) == []
     assert program.last_read.tolist() == [1, 1, 1, 1]
     assert len(program.last_read) == len(program.source)
+
+
+def all_waits(code: Kernel) -> list[int]:
+    return np.flatnonzero(waits_for_all(code, program_table(code).long_latency)).tolist()
+
+
+def test_a_wait_for_all_loads_is_one_wait() -> None:
+    """MICRO 2011, section 4.1: the second use is in a strand whose loads belong to an earlier one."""
+    code = kernel(
+        [
+            op("ld.global.u32", r(1), at(pair(2))),
+            op("ld.global.u32", r(4), at(pair(2))),
+            op("add.s32", r(0), r(1), 1),
+            op("add.s32", r(0), r(4), 1),
+        ]
+    )
+    assert (suspending(code), all_waits(code)) == ([2, 3], [2])
+
+
+def test_a_merge_of_paths_with_and_without_a_load_waits() -> None:
+    """MICRO 2011, Figure 5(b): block 2 waits although the load is used after it."""
+    code = kernel(
+        [op("mov.b32", r(1), 0)],
+        [op("ld.global.u32", r(1), at(pair(2)))],
+        [op("mov.b32", r(4), 1), op("add.s32", r(0), r(1), r(4))],
+        successors=((1, 2), (2,), ()),
+    )
+    assert (suspending(code), all_waits(code)) == ([3], [2])
+
+
+def test_barriers_are_points_where_a_warp_leaves_too() -> None:
+    code = kernel(
+        [op("mov.b32", r(1), 0), op("bar.sync", 0), op("mov.b32", r(4), 0), op("bar.sync", 0)],
+        [],
+        [op("add.s32", r(0), r(1), r(4))],
+        successors=((1,), (2,), ()),
+    )
+    assert np.flatnonzero(after_stops(code)).tolist() == [2, 4]

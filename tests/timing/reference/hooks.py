@@ -56,6 +56,7 @@ class Behaviour:
     banks: Banks = UNSLICED
     tables: Mapping[int, Table] = field(default_factory=dict)
     collectors: OwnCollectors | None = None
+    stages: int = 0
 
 
 class Counts:
@@ -117,6 +118,11 @@ class Hooks:
     def access(self) -> Banks:
         """What an access of a bank can read."""
         return self._shared.behaviour.banks
+
+    @property
+    def stages(self) -> int:
+        """Pipeline stages that the design adds in front of operand fetch."""
+        return self._shared.behaviour.stages
 
     @property
     def own_collectors(self) -> OwnCollectors | None:

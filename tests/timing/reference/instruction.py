@@ -38,7 +38,7 @@ class Instruction:
     commits: bool = False
     awaits: int | None = None
     long_latency: bool = False
-    suspends: bool = False
+    suspends: int = 0
 
     @property
     def cells(self) -> list[int | str]:

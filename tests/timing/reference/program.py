@@ -9,6 +9,7 @@ from tests.timing.launches import Launched, WarpPath
 from tests.timing.reference.instruction import Instruction, Step
 
 from warpreg.designs.hints.program_table import classify, program_table
+from warpreg.designs.interface.program import Program
 from warpreg.ir import instruction as ir
 from warpreg.ir.instruction import registers_of
 from warpreg.ir.kernel import Kernel
@@ -32,19 +33,21 @@ KINDS = {NO_ACCESS: "", LOAD: "load", STORE: "store", ATOMIC: "atomic"}
 FENCES = ("membar", "fence", "MEMBAR")
 
 
-def steps(launched: Launched, worker: Mapping[str, str]) -> list[list[tuple[Step, ...]]]:
+def steps(
+    launched: Launched, worker: Mapping[str, str], program: Program | None = None
+) -> list[list[tuple[Step, ...]]]:
     """By thread block, by warp: every instruction of every visited block, with its memory record.
 
-    ``worker`` says which pipe does the work of another.
+    ``worker`` says which pipe does the work of another; ``program`` is the table that a design has compiled.
     """
-    code = instructions(launched.kernel, worker)
+    code = instructions(launched.kernel, worker, program)
     starts = launched.kernel.first_pcs()
     return [[tuple(_walk(code, starts, warp)) for warp in block] for block in launched.blocks]
 
 
-def instructions(kernel: Kernel, worker: Mapping[str, str]) -> list[Instruction]:
+def instructions(kernel: Kernel, worker: Mapping[str, str], program: Program | None = None) -> list[Instruction]:
     """By pc."""
-    table, kinds = program_table(kernel), access_kinds(kernel)
+    table, kinds = program or program_table(kernel), access_kinds(kernel)
     return [
         _instruction(
             pc,
@@ -52,7 +55,7 @@ def instructions(kernel: Kernel, worker: Mapping[str, str]) -> list[Instruction]
             worker.get(pipe, pipe),
             KINDS[int(kinds[pc])],
             bool(table.long_latency[pc]),
-            bool(table.suspends[pc]),
+            int(table.suspends[pc]),
         )
         for pc, one in enumerate(kernel.instructions())
         for pipe in [pipe_of(one)]
@@ -92,7 +95,7 @@ def _awaited(instruction: ir.Instruction, copying: str) -> int | None:
 
 
 def _instruction(
-    pc: int, instruction: ir.Instruction, pipe: str, kind: str, long_latency: bool, suspends: bool
+    pc: int, instruction: ir.Instruction, pipe: str, kind: str, long_latency: bool, suspends: int
 ) -> Instruction:
     guard = (instruction.guard.register,) if instruction.guard else ()
     copying = ".".join(instruction.modifiers) if instruction.opcode == "cp" else ""

@@ -251,7 +251,7 @@ class StreamingMultiprocessor:
                 self.hooks.collected(issued, row, now)
         if instruction.pipe == "ctrl":
             self.hooks.produced(issued, now)
-            warp.fetched = now + self.sm.pipes["ctrl"].latency
+            warp.fetched = now + self.sm.pipes["ctrl"].latency + self.hooks.stages
             return "ctrl"
         warp.fetched = now + 1
         warp.under_way.append(issued)

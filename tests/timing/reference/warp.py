@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from tests.timing.reference.instruction import Instruction, Step, UnderWay
 
+from warpreg.designs.interface.program import WAITS_FOR_ALL
+
 
 @dataclass(eq=False)
 class Warp:
@@ -79,7 +81,11 @@ class Warp:
         return [self.scoreboard[cell] for cell in self.head.instruction.cells if cell in self.scoreboard]
 
     def needs_long_latency_result(self) -> bool:
-        return any(writer.instruction.long_latency for writer in self.awaited())
+        """Whether one is outstanding that the head accesses, or any if it waits for all."""
+        assert self.head is not None
+        every = self.head.instruction.suspends == WAITS_FOR_ALL
+        writers = self.scoreboard.values() if every else self.awaited()
+        return any(writer.instruction.long_latency for writer in writers)
 
 
 @dataclass(eq=False)

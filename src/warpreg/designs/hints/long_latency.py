@@ -1,9 +1,15 @@
 """Where a warp may have to wait for a long-latency result: the suspension points of the two-level scheduler (ISCA 2011,
-section 3.2).
+section 3.2; MICRO 2011, section 4.1).
 """
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
+from warpreg.analysis.strand_rules import LongLatencyRules
+from warpreg.analysis.strands import Boundaries, Start
+from warpreg.designs.interface.program import WAITS_FOR_ALL
 from warpreg.ir.kernel import Kernel
 
 
@@ -33,6 +39,30 @@ def suspensions(
                 entry[successor] |= pending
                 waiting.append(successor)
     return suspends
+
+
+def waits_for_all(kernel: Kernel, long_latency: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The column ``suspends`` if every suspension lasts until all long-latency results of the warp have arrived.
+
+    A warp is suspended where the strands of MICRO 2011 wait (section 4.1): at the first access to an outstanding
+    result, and at merges of paths of which only some have one.
+    """
+    found = LongLatencyRules().boundaries(kernel, long_latency.astype(bool).tolist(), {})
+    return WAITS_FOR_ALL * _starts(kernel, found, Start.WAITS)
+
+
+def after_stops(kernel: Kernel) -> NDArray[np.uint8]:
+    """Per pc, whether it follows a barrier, fence or host call, at which a warp leaves the active set too."""
+    return _starts(kernel, LongLatencyRules().boundaries(kernel, [False] * kernel.first_pcs()[-1], {}), Start.RESUMES)
+
+
+def _starts(kernel: Kernel, found: Boundaries, start: Start) -> NDArray[np.uint8]:
+    """The instructions before which strands start in a given way."""
+    first = kernel.first_pcs()
+    places = {first[block]: one for block, one in found.blocks.items() if kernel.blocks[block].instructions}
+    flags = np.zeros(first[-1], np.uint8)
+    flags[[pc for pc, one in {**places, **found.inside}.items() if one.start is start]] = 1
+    return flags
 
 
 def _bits(registers: list[int]) -> int:

@@ -13,6 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 NO_SLOTS = np.zeros(0, np.int64)
+WAITS_FOR_NEEDED, WAITS_FOR_ALL = 1, 2
+"""Values of ``suspends``: the warp is suspended until the long-latency results that the instruction accesses have
+arrived (ISCA 2011, section 3.2), or all that are outstanding (MICRO 2011, section 4.1).
+"""
 
 
 class Program(NamedTuple):
@@ -21,9 +25,9 @@ class Program(NamedTuple):
     Per block: ``first_pc`` int32.
 
     Per pc: ``unit`` and ``latency`` uint8 (positions in UNITS and LATENCIES); ``datapath`` uint8 (PRIVATE or SHARED);
-    uint8 flags ``guarded``, ``long_latency`` (texture and global loads, local loads, atomics with a result) and
-    ``suspends`` (may read or overwrite a long-latency result that no earlier instruction has waited for);
-    ``source_start`` and ``result_start`` int32.
+    uint8 flags ``guarded`` and ``long_latency`` (texture and global loads, local loads, atomics with a result);
+    ``suspends`` uint8 (not 0: it may read or overwrite a long-latency result that no earlier instruction has waited
+    for; what the warp waits for); ``source_start`` and ``result_start`` int32.
 
     Per source: ``source`` uint16 (register); ``source_slot`` uint8 (its operand position among the sources);
     ``last_read`` uint8 flag (on every path, for every lane of the warp, the value is dead afterwards).  Per result:

@@ -26,6 +26,7 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "banks": (("parameters",), ("machine",)),
     "collectors": (("parameters",), ("machine",)),
     "hardware": (("parameters",), ("machine",)),
+    "stages": (("parameters",), ()),
     "explain": (("program", "parameters", "kernel"), ("analysis",)),
     "checked": (("program", "parameters", "kernel"), ()),
     "corruptions": (("kernel", "parameters", "visits"), ()),

@@ -171,6 +171,10 @@ class Composition(Design):
             raise DesignError(f"{self.name}: two of the designs have hardware named {twice}")
         return tuple(found)
 
+    def stages(self, parameters: Any) -> int:
+        """Those of all designs, one after another."""
+        return sum(part.stages(values) for part, values in self._each(parameters))
+
     def tables(self, parameters: Any, machine: Machine | None = None) -> dict[int, Table]:
         """Those of all designs, each from a row of its own on; a repeated one has several rows.
 

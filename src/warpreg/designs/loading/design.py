@@ -37,6 +37,8 @@ from warpreg.ir.kernel import Kernel
 
 Recorded = Callable[[Kernel], Frequencies]
 """Computes the block frequencies of the recorded run for a kernel that designs have made of its own, int64[blocks]."""
+MOST_STAGES = 8
+"""Pipeline stages that one design adds at most."""
 MOST_TABLES = 8
 """Tables that one design has at most."""
 Returned = TypeVar("Returned")
@@ -292,6 +294,18 @@ class Design:
             if not isinstance(one, (Table, Logic)):
                 raise DesignError(f"{self.path}: hardware returned a {type(one).__name__}, expected a Table or Logic")
         return found
+
+    def stages(self, parameters: Any) -> int:
+        """Pipeline stages that the design adds between issue and operand fetch.
+
+        Raises DesignError unless they are a number from 0 to `MOST_STAGES`.
+        """
+        found: object = self._call("stages", (parameters,), {}, 0)
+        if not isinstance(found, int) or not 0 <= found <= MOST_STAGES:
+            raise DesignError(
+                f"{self._place('stages')}: stages returned {found!r}, expected a number from 0 to {MOST_STAGES}"
+            )
+        return int(found)
 
     def tables(self, parameters: Any, machine: Machine | None = None) -> dict[int, Table]:
         """The tables by their row in a `Plan`.  Raises DesignError for more than `MOST_TABLES`."""

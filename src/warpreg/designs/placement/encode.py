@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from warpreg.analysis.strands import Start, strand_ends
-from warpreg.designs.interface.program import Program
+from warpreg.designs.interface.program import WAITS_FOR_NEEDED, Program
 from warpreg.designs.placement.allocate import Placed
 from warpreg.designs.placement.candidates import Candidate
 from warpreg.designs.placement.copies import Copied
@@ -18,8 +18,10 @@ from warpreg.ir.kernel import Kernel
 LEVELS = ("MRF", "ORF", "LRF")
 
 
-def encode(program: Program, kernel: Kernel, placement: Placement) -> Program:
-    """The program with all hint columns filled; operands that are not placed use the MRF."""
+def encode(program: Program, kernel: Kernel, placement: Placement, waits: int = WAITS_FOR_NEEDED) -> Program:
+    """The program with all hint columns filled; operands that are not placed use the MRF.  ``waits``: what a warp waits
+    for where a strand waits, as in the column ``suspends``.
+    """
     start = np.array(placement.strands.start, np.uint8)
     hinted = program._replace(
         source_level=np.zeros_like(program.source_level),
@@ -33,7 +35,7 @@ def encode(program: Program, kernel: Kernel, placement: Placement) -> Program:
         mrf_elided=np.zeros_like(program.mrf_elided),
         strand_start=start,
         strand_end=np.array(strand_ends(kernel, placement.strands), np.uint8),
-        suspends=(start == Start.WAITS).astype(np.uint8),
+        suspends=np.where(start == Start.WAITS, waits, 0).astype(np.uint8),
     )
     for placed in placement.placed:
         _encode_placed(hinted, placed)

@@ -9,6 +9,8 @@ import dataclasses
 from dataclasses import dataclass
 
 from warpreg import gpu
+from warpreg.designs import load
+from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs.run import Run
 from warpreg.experiments.runs.sampling import sampled
 from warpreg.gpu import Machine
@@ -45,6 +47,24 @@ class Ipc:
             pipes=pipes,
         )
         return _with_perfect_cache(changed) if self.perfect_cache else changed
+
+
+@dataclass(frozen=True, slots=True)
+class CacheIpc:
+    """IPC with the register file cache of ISCA 2011 and the stage that checks its tags (section 3.1).
+
+    ``active`` and ``inner`` as in `Ipc`.  On this machine operands are fetched without conflicts, so the stage is all
+    that the cache changes in time.
+    """
+
+    active: int = 8
+    inner: str = "greedy"
+    entries: int = 6
+
+    def __call__(self, run: Run) -> float:
+        design = load("rfc")
+        values = design.configure(entries=self.entries, static_liveness=True, around_long_latency=True)
+        return sampled(run, Ipc(self.active, self.inner).machine(), designs=Chosen(design, values)).ipc
 
 
 def _with_perfect_cache(machine: Machine) -> Machine:

@@ -64,6 +64,10 @@ class Replay:
         """A design with some of its parameters."""
         return Replay(design, tuple(sorted(values.items())), suspend)
 
+    def with_values(self, **values: Value) -> Replay:
+        """The same with other values of some parameters."""
+        return Replay.of(self.design, self.suspend, **{**dict(self.values), **values})
+
     @property
     def needs_widths(self) -> bool:
         """Whether the run must record the widths of values."""

@@ -107,6 +107,11 @@ def is_two_level(c: Core) -> bool:
     return c.machine[machine.ACTIVE_WARPS] != 0
 
 
+def may_wait_for_all(c: Core) -> bool:
+    """Whether a suspended warp may wait for all its long-latency results."""
+    return True
+
+
 def is_ideal(c: Core) -> bool:
     """Whether the operand path is ideal."""
     return c.machine[machine.IDEAL] != 0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from warpreg.analysis.cached import cached_analysis
 from warpreg.designs.hints.program_table import classify, program_table
-from warpreg.designs.interface.program import Program
+from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
 from warpreg.gpu import Machine
 from warpreg.gpu.pipes import PIPES, TEX
 from warpreg.ir.instruction import Instruction, registers_of
@@ -61,6 +61,18 @@ def table(kernel: Kernel, machine: Machine) -> Table:
     if key not in tables:
         tables[key] = _table(kernel, machine)
     return tables[key]
+
+
+def suspending(found: Table, suspends: NDArray[np.uint8]) -> Table:
+    """The table for a design with its own column ``suspends``."""
+    flags = code.SUSPENDS * (suspends != 0) + code.WAITS_FOR_ALL * (suspends == WAITS_FOR_ALL)
+    before = found.code[:, code.FLAGS]
+    after = before & ~(code.SUSPENDS | code.WAITS_FOR_ALL) | flags
+    if np.array_equal(before, after):
+        return found
+    rows = found.code.copy()
+    rows[:, code.FLAGS] = after
+    return found._replace(code=rows)
 
 
 @cached_analysis
@@ -212,7 +224,7 @@ def _row(program: Program, pc: int, instruction: Instruction, machine: Machine, 
     row[code.FLAGS] = (
         (barrier_flags(instruction) or copy_flags(instruction))
         + code.FENCE * (instruction.opcode in FENCES)
-        + code.SUSPENDS * int(program.suspends[pc])
+        + code.SUSPENDS * int(program.suspends[pc] != 0)
     )
     row[code.WAIT_CLASS] = WAIT_CLASSES.get(classify(instruction)[1], 0) + code.LONG_BIT * int(program.long_latency[pc])
     return row

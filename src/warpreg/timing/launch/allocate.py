@@ -48,15 +48,16 @@ def new_core(
     addresses: bool = False,
     owned: int = 1,
     added_banks: int = 0,
+    added_stages: int = 0,
 ) -> Core:
     """A core before cycle 0, with ``blocks`` thread blocks in total, none of them loaded; ``resident`` fit an SM.
 
     ``addresses``: whether the bank addresses of sources are kept.  ``owned``: collectors in place of one of the
-    machine, if warp slots own them.  ``added_banks``: those of a design, after the machine's.
+    machine, if warp slots own them.  ``added_banks`` and ``added_stages``: those of a design, after the machine's.
 
     Raises TimingError for a machine with more warps, banks or collectors per SM than a set holds.
     """
-    m = machine_words(gpu, sm_count, resident, block_warps, added_banks)
+    m = machine_words(gpu, sm_count, resident, block_warps, added_banks, added_stages)
     m[machine.COLLECTORS] *= owned
     m[machine.WORDS], m[machine.FIRST_PCS] = table.words, table.first_pcs
     m[machine.OP_WRITES] = ops.LINK + table.most_writes

@@ -18,7 +18,7 @@ from warpreg.designs.interface.declaration import Order
 from warpreg.designs.interface.hardware import Table
 from warpreg.designs.interface.own_hints import writable
 from warpreg.designs.interface.plan import INTEGRAL, REFUSED, SINCE, VALUE, Plan, blank_plan
-from warpreg.designs.interface.program import Program
+from warpreg.designs.interface.program import WAITS_FOR_ALL, Program
 from warpreg.designs.interface.state import (
     Extent,
     Row,
@@ -84,7 +84,8 @@ def constant(value: int | bool) -> Function:
 @dataclass(frozen=True)
 class Behaviour:
     """A design in a run of a kernel: its hooks, initial state, program table with hints, numbers of counters, banks,
-    ``main`` levels, tables by their row in a `Plan`, and the registers that a warp holds.
+    ``main`` levels, tables by their row in a `Plan`, the registers that a warp holds, and the pipeline stages that it
+    adds.
     """
 
     program: Program
@@ -102,6 +103,7 @@ class Behaviour:
     tables: Mapping[int, Table] = field(default_factory=dict)
     collectors: Collectors | None = None
     registers: int = NO_LIMIT
+    stages: int = 0
 
 
 class Outside:
@@ -296,6 +298,8 @@ class Outside:
         found = {getattr(ports, name): function for name, function in vars(path).items() if name in OPERAND_PATH}
         found[ports.is_ideal] = _yes if self._is_ideal else _no
         found[ports.is_two_level] = _yes if self._is_two_level else _no
+        waits_for_all = self._is_two_level and bool((self.program.suspends == WAITS_FOR_ALL).any())
+        found[ports.may_wait_for_all] = _yes if waits_for_all else _no
         return found
 
 

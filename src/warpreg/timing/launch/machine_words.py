@@ -20,10 +20,10 @@ LEAST_WHEEL = 128
 
 
 def machine_words(
-    gpu: Machine, sm_count: int, resident: int, block_warps: int, added_banks: int = 0
+    gpu: Machine, sm_count: int, resident: int, block_warps: int, added_banks: int = 0, added_stages: int = 0
 ) -> Words[columns.Machine]:
     """The row of a machine whose SMs hold ``resident`` thread blocks of ``block_warps`` warps, with ``added_banks``
-    after those of the register file.
+    after those of the register file, and ``added_stages`` in front of its operand fetch.
 
     Raises TimingError for more warps, banks, collectors or thread blocks per SM than a set holds.
     """
@@ -32,8 +32,8 @@ def machine_words(
     m[machine.BLOCKS], m[machine.BLOCK_WARPS] = resident, block_warps
     m[machine.DISPATCH_CYCLES], m[machine.QUEUE] = gpu.operand_path.dispatch_cycles, gpu.load_store.entries
     m[machine.SHARED_LATENCY], m[machine.CONSTANT_LATENCY] = gpu.latency.shared, gpu.latency.constant
-    m[machine.CTRL_LATENCY] = gpu.pipes[gpu.worker[PIPES[CTRL]]].latency or 0
-    m[machine.WHEEL] = wheel_size(gpu)
+    m[machine.CTRL_LATENCY] = (gpu.pipes[gpu.worker[PIPES[CTRL]]].latency or 0) + added_stages
+    m[machine.WHEEL] = wheel_size(gpu, added_stages)
     m[machine.UNITS] = sum(copies(gpu, pipe.private) for pipe in gpu.pipes.values())
     _schedule(m, gpu)
     m[machine.IDEAL] = gpu.operand_path.kind == "ideal"
@@ -75,10 +75,12 @@ def _sets(m: Words[columns.Machine]) -> Iterator[tuple[str, int]]:
     yield "blocks", m[machine.BLOCKS]
 
 
-def wheel_size(gpu: Machine) -> int:
-    """Number of buckets for every latency of the SM, a power of two."""
+def wheel_size(gpu: Machine, added_stages: int = 0) -> int:
+    """Number of buckets for every latency of the SM with the stages of a design, a power of two."""
     latencies = [pipe.latency or 0 for pipe in gpu.pipes.values()]
-    longest = max(*latencies, gpu.latency.shared, gpu.latency.constant) + gpu.operand_path.dispatch_cycles
+    longest = (
+        max(*latencies, gpu.latency.shared, gpu.latency.constant) + gpu.operand_path.dispatch_cycles + added_stages
+    )
     return max(LEAST_WHEEL, 1 << (longest + 2).bit_length())
 
 

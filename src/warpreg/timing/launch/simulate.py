@@ -178,6 +178,7 @@ def _prepared(
         design.tables(values, machine),
         collectors_of(design, values, machine, program),
         place.residency.held,
+        design.stages(values),
     )
     return place, kernel, behaviour
 

@@ -152,13 +152,26 @@ def know_eligible(c: Core, warp: WarpRow, waited: int) -> None:
     able = (
         c.rows[warp, warps.HEAD] != NONE
         and c.rows[warp, warps.STOP] == warps.GOING
-        and (waited < 0 or waited & code.LONG_BIT == 0)
+        and not _awaits_long(c, warp, waited)
         and c.rows[row, schedulers.ACTIVE] & own == 0
     )
     if able:
         c.rows[row, schedulers.ELIGIBLE] |= own
     else:
         c.rows[row, schedulers.ELIGIBLE] &= ~own
+
+
+def _awaits_long(c: Core, warp: WarpRow, waited: int) -> bool:
+    """Whether a long-latency result is outstanding that the head needs, or any that a suspension at it waits for."""
+    if waited >= 0 and waited & code.LONG_BIT != 0:
+        return True
+    if not ports.may_wait_for_all(c) or c.code[c.rows[warp, warps.HEAD], code.FLAGS] & code.WAITS_FOR_ALL == 0:
+        return False
+    words = c.machine[machine.WORDS]
+    found = 0
+    for word in range(words):
+        found |= c.rows[warp, warps.BUSY + warps.LONG_SET * words + word]
+    return found != 0
 
 
 def _leaves(c: Core, warp: WarpRow, waited: int, now: int) -> bool:
@@ -172,7 +185,7 @@ def _leaves(c: Core, warp: WarpRow, waited: int, now: int) -> bool:
     if how == scheduling.STATIC:
         leaves = flagged
     elif how == scheduling.PENDING:
-        leaves = flagged and waited >= 0 and waited & code.LONG_BIT != 0
+        leaves = flagged and _awaits_long(c, warp, waited)
     else:
         leaves = now - c.rows[warp, warps.AT_WORK] >= c.machine[machine.STALL_THRESHOLD]
     if leaves:

@@ -136,6 +136,10 @@ FIGURES = (
         ),
     ),
     Figure(
+        "waits", "§4.1", "Energy by what a descheduled warp waits for", results.waits, "bars", Axis("design", ""),
+        ENERGY, series="waits for",
+    ),
+    Figure(
         "unrolled", "§6.4", "Loops unrolled, loads in front", results.unrolled, "bars", Axis("benchmark", ""), ENERGY,
         series="loads",
         marks=(

@@ -2,7 +2,8 @@
 
 Averages are over the benchmarks of its Table 1 that are among the measured workloads.  Percentages of efficiency are
 E_reference / E_new - 1 (its sections 6.4 and 9), those of saved energy 1 - E_new / E_reference (sections 6.4 and 7).
-The hardware designs suspend at every instruction that may have to wait for a long-latency result, as the strands do.
+All designs follow one rule of waiting (section 4.1): a warp is descheduled where it needs a long-latency result, until
+all of them have arrived, and it leaves the active set at barriers, of which the paper does not speak.
 """
 
 from __future__ import annotations
@@ -42,14 +43,15 @@ USAGE = Usage()
 VARIABLE = (VariableOrf(), VariableOrf(active_warps=6))
 
 
-def hw(entries: int, **options: Value) -> Replay:
+def hw(entries: int, waits: str = "all", **options: Value) -> Replay:
     """Register file cache, two levels."""
-    return Replay.of("rfc", "static", entries=entries, static_liveness=True, around_long_latency=True, **options)
+    values: dict[str, Value] = {"entries": entries, "static_liveness": True, "around_long_latency": True}
+    return Replay.of("rfc", "barriers", waits=waits, **values, **options)
 
 
-def hw_lrf(entries: int) -> Replay:
+def hw_lrf(entries: int, waits: str = "all") -> Replay:
     """Register file cache with a last result file in front of it."""
-    return Replay.of("rfc-lrf", "static", entries=entries)
+    return Replay.of("rfc-lrf", "barriers", entries=entries, waits=waits)
 
 
 def sw(entries: int, lrf: str = "none", **options: Value) -> Replay:
@@ -78,6 +80,12 @@ def limited(limit: Limit) -> Replay:
 
 TABLE_1 = tuple(name for name in workloads.names() if "orf-lrf" in workloads.find(name).papers)
 WORKLOADS = tuple(dict.fromkeys([*TABLE_1, *(name for versions in UNROLLED.values() for name in versions.values())]))
+WAITS: Mapping[str, Mapping[str, Replay]] = {
+    "HW, 3 entries": {"all its loads": hw(BEST_RFC), "what it needs": hw(BEST_RFC, "needed")},
+    "HW LRF, 6 entries": {"all its loads": hw_lrf(BEST_RFC_LRF), "what it needs": hw_lrf(BEST_RFC_LRF, "needed")},
+    "SW LRF split, 3 entries": {"all its loads": BEST},
+}
+"""By design: what a descheduled warp waits for."""
 PTX = CompileChoice(level=ALLOCATED_PTX, address_bits=32, latencies="gebhart")
 CODES: Mapping[str, Code] = {
     "ptx": Code(
@@ -109,6 +117,7 @@ COUNTS: Sequence[Measure[object]] = (
     *(design for n in ENTRIES for design in (hw(n), hw_lrf(n), sw(n), sw(n, "unified"), sw(n, "split"))),
     *(sw(BEST_ORF, "split", lrf_mm=mm) for mm in LRF_DISTANCES_MM),
     *(limited(limit) for limit in LIMITS.values()),
+    *(design for designs in WAITS.values() for design in designs.values()),
 )
 """Measures without cycles."""
 MEASURES: Sequence[Measure[object]] = (*COUNTS, Ipc(), Ipc(8))
@@ -200,6 +209,17 @@ def lrf_distances(study: Study) -> pd.DataFrame:
     """Mean energy of the best design with the LRF at other distances to the ALUs (section 6.4)."""
     rows = [
         {"LRF mm": mm, "normalized energy": mean(study, sw(BEST_ORF, "split", lrf_mm=mm))} for mm in LRF_DISTANCES_MM
+    ]
+    return pd.DataFrame(rows)
+
+
+def waits(study: Study) -> pd.DataFrame:
+    """Energy by what a descheduled warp waits for (section 4.1, and section 3.2 of rfc)."""
+    rows = [
+        {"workload": name, "design": label, "waits for": rule, "normalized energy": value}
+        for label, rules in WAITS.items()
+        for rule, design in rules.items()
+        for name, value in normalized(study, design).items()
     ]
     return pd.DataFrame(rows)
 

@@ -105,6 +105,11 @@ def perfect_cache(study: Study) -> pd.DataFrame:
     return labelled[["workload", "class", "memory", "ipc"]].sort_values("ipc")
 
 
+def tag_check(study: Study) -> pd.DataFrame:
+    """Section 3.1: eight active warps without the cache, and with the stage that checks its tags."""
+    return results.tag_check(study).sort_values(["tags", "ipc"])
+
+
 def two_level(study: Study) -> pd.DataFrame:
     """Figure 11: accesses avoided under the two-level scheduler, by entries."""
     frame = results.figure_11(study)
@@ -176,6 +181,15 @@ FIGURES = (
     Figure(
         "perfect-cache", "§4", "IPC without and with a perfect cache", perfect_cache, "points", WORKLOAD, IPC,
         series="memory", panels="class",
+    ),
+    Figure(
+        "tag-check", "§3.1", "IPC without a cache and with the stage that checks its tags", tag_check, "bars",
+        Axis("class", ""), IPC, series="tags",
+    ),
+    Figure(
+        "flush-cost", "§5.3", "Flushes by what a suspended warp waits for", results.flush_costs, "bars",
+        Axis("waits for", ""), Axis("cost", "more MRF accesses", "fraction"),
+        marks=(Mark("rfc-flush-cost", "what it needs"),),
     ),
     Figure(
         "figure-11", "Figure 11", "MRF accesses avoided under the two-level scheduler", two_level, "lines",

@@ -8,6 +8,7 @@ instruction that may have to wait for a long-latency result, independent of cycl
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from statistics import fmean
@@ -18,7 +19,7 @@ import pandas as pd
 from warpreg import energy, workloads
 from warpreg.energy import Technology
 from warpreg.energy.counts import Structure
-from warpreg.experiments.measures.ipc import ALL_WARPS, Ipc
+from warpreg.experiments.measures.ipc import ALL_WARPS, CacheIpc, Ipc
 from warpreg.experiments.papers.code import MODERN, Code
 from warpreg.experiments.papers.part import Part, findings_of
 from warpreg.experiments.runs.run import CompileChoice
@@ -26,6 +27,7 @@ from warpreg.experiments.studies.published import Measured
 from warpreg.experiments.studies.ratios import mean_ratio, ratio, with_structures
 from warpreg.experiments.studies.study import Measure, Replay, Study, Usage
 from warpreg.replay import Counts
+from warpreg.replay.replay import Suspend
 
 ENTRIES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
 SWEPT_ENTRIES, SWEPT_WARPS = (4, 6, 8), (4, 6, 8)
@@ -37,6 +39,7 @@ CLASSES = ("compute", "shader")
 ACTIVE_WARPS = (4, 6, 8, 16, ALL_WARPS)
 LOSSLESS, MARKED = 0.01, 0.05
 """Losses of IPC that count as none and as marked: the paper describes losses of 1% and 5% in this way."""
+TAGGED = CacheIpc(CHOSEN_WARPS)
 MRF = Replay.of("mrf")
 USAGE = Usage()
 
@@ -64,6 +67,19 @@ def flushed(entries: int, bypass: bool = False) -> Replay:
     )
 
 
+def waiting(rule: str) -> Replay:
+    """The chosen cache with the two-level scheduler, by what a suspended warp waits for."""
+    suspend, waits = WAITS[rule]
+    return dataclasses.replace(flushed(CHOSEN_ENTRIES), suspend=suspend).with_values(waits=waits)
+
+
+WAITS: Mapping[str, tuple[Suspend, str]] = {
+    "what it needs": ("static", "needed"),
+    "what it needs, barriers": ("barriers", "needed"),
+    "all its loads": ("static", "all"),
+    "all its loads, barriers": ("barriers", "all"),
+}
+"""When a warp leaves the active set: as in section 3.2, and as in orf-lrf section 4.1; neither mentions barriers."""
 LRU = Replay.of("rfc", entries=CHOSEN_ENTRIES, replacement="lru")
 READ_ALLOCATE = Replay.of("rfc", entries=LARGE, allocate_sources=True)
 WORKLOADS = workloads.names()
@@ -90,12 +106,14 @@ COUNTS: Sequence[Measure[object]] = (
     *(hardware(n) for n in ENTRIES),
     *(live(n) for n in ENTRIES),
     *(flushed(n, bypass) for n in ENTRIES for bypass in (False, True)),
+    *map(waiting, WAITS),
 )
 """Measures without cycles."""
-CYCLES = (
+CYCLES: Sequence[Measure[float]] = (
     *(Ipc(active, inner) for active in ACTIVE_WARPS for inner in ("greedy", "lrr")),
     *(Ipc(active, alu_cycles=4) for active in (4, 6, 8)),
     Ipc(perfect_cache=True),
+    TAGGED,
 )
 MEASURES: Sequence[Measure[object]] = (*COUNTS, *CYCLES)
 
@@ -164,6 +182,23 @@ def figure_9_10(study: Study) -> pd.DataFrame:
 def cache_sensitivity(study: Study) -> float:
     """IPC gain of perfect caches over none (section 4: below 10%)."""
     return _ipc(study, Ipc(perfect_cache=True)) / _ipc(study, Ipc()) - 1
+
+
+def tag_check(study: Study) -> pd.DataFrame:
+    """IPC with eight active warps, without the cache and with it: the stage that checks its tags (section 3.1)."""
+    rows = [
+        {"workload": name, "class": class_of(name), "tags": tags, "ipc": study[measure][name]}
+        for tags, measure in (("no cache", Ipc(CHOSEN_WARPS)), ("tags checked", TAGGED))
+        for name in study.in_all((Ipc(CHOSEN_WARPS), TAGGED))
+    ]
+    return pd.DataFrame(rows, columns=["workload", "class", "tags", "ipc"])
+
+
+def flush_costs(study: Study) -> pd.DataFrame:
+    """More MRF accesses because suspended warps flush, by what they wait for; means over workloads."""
+    alone = accesses_left(study, live(CHOSEN_ENTRIES))
+    rows = [{"waits for": rule, "cost": ratio(accesses_left(study, waiting(rule)), alone) - 1} for rule in WAITS]
+    return pd.DataFrame(rows)
 
 
 def figure_11(study: Study) -> pd.DataFrame:
@@ -353,8 +388,18 @@ def _scheduling(study: Study) -> dict[str, Measured]:
         "rfc-active-thread-reduction": ALL_WARPS / enough,
         "rfc-active-deterioration": float(min(active for active in ACTIVE_WARPS if loss(active) <= MARKED)),
         "rfc-alu-latency-4-gain": _ipc(study, Ipc(4, alu_cycles=4)) / _ipc(study, Ipc(4)) - 1,
+        **_tagged(study),
         "rfc-round-robin-vs-greedy": _ipc(study, Ipc(inner="lrr")) < _ipc(study, Ipc()),
     }
+
+
+def _tagged(study: Study) -> dict[str, Measured]:
+    """The effect of the stage that checks the tags on the mean IPC."""
+    frame = tag_check(study)
+    if frame.empty:
+        return {}
+    plain, tagged = (frame[frame["tags"] == tags]["ipc"].mean() for tags in ("no cache", "tags checked"))
+    return {"rfc-tag-check-ipc": float(tagged / plain - 1)}
 
 
 def _ipc(study: Study, measure: Ipc, which: str | None = None) -> float:

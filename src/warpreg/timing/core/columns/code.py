@@ -25,7 +25,7 @@ NEED = _Word(12)
 COUNT = 12
 """Number of columns before the sets."""
 
-BARRIER, FENCE, SUSPENDS, LONG, COPIES_ONE, COMMITS, AWAITS = 1, 2, 4, 8, 16, 32, 64
+BARRIER, FENCE, SUSPENDS, LONG, COPIES_ONE, COMMITS, AWAITS, WAITS_FOR_ALL = 1, 2, 4, 8, 16, 32, 64, 128
 NUMBER_SHIFT, COUNT_SHIFT = 8, 12
 """FLAGS of a barrier with a count: its number in four bits, and above them the number of warps.  FLAGS of a wait for
 asynchronous copies: groups that may remain in flight, in the same four bits.
