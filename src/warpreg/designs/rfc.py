@@ -5,7 +5,8 @@ A source that hits is read from the RFC, any other from the MRF, and a miss does
 the RFC: in place if the register is present, else to a new entry, whose old content first moves to the MRF (sections
 3.1, 5.1).  When the warp leaves the active set its entries are flushed (section 3.3).  The parameters add the paper's
 variants.  Its combined architecture (section 5.3) is ``static_liveness`` and ``around_long_latency``; its extension
-adds ``bypass_idle`` and ``idle_first``.
+adds ``bypass_idle`` and ``idle_first``.  In time, a stage checks the tags before operands are fetched: dependent
+instructions issue as before, and a branch resolves a cycle later (section 3.1).
 
 Where the paper is silent:
 - an overwrite in place does not change the entry's FIFO age; with LRU the entry becomes the youngest;

@@ -2,7 +2,8 @@
 
 Every result of the private datapath is written to the warp's one-entry LRF; the previous value moves to the RFC, whose
 victim moves to the MRF.  When the warp leaves the active set both are written back.  With static liveness, dead values
-are not moved.  The SFU, memory and texture units cannot read the LRF.
+are not moved.  The SFU, memory and texture units cannot read the LRF.  A stage checks the tags of the RFC, as in ISCA
+2011 (section 3.1).
 
 Where the paper is silent:
 - a value that the shared datapath may read is written to the RFC instead of the LRF (the paper leaves this to its

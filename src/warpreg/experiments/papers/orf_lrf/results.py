@@ -8,6 +8,7 @@ all of them have arrived, and it leaves the active set at barriers, of which the
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
@@ -98,7 +99,7 @@ CODES: Mapping[str, Code] = {
     ),
     "ptx-source-order": Code(
         "the same in the order in which the PTX is written",
-        CompileChoice(level=ALLOCATED_PTX, schedule=False, address_bits=32),
+        dataclasses.replace(PTX, schedule=False),
         "PTX is written by a compiler, whose order may be the schedule that the paper means",
     ),
     "native": Code(

@@ -83,17 +83,18 @@ WAITS: Mapping[str, tuple[Suspend, str]] = {
 LRU = Replay.of("rfc", entries=CHOSEN_ENTRIES, replacement="lru")
 READ_ALLOCATE = Replay.of("rfc", entries=LARGE, allocate_sources=True)
 WORKLOADS = workloads.names()
+NATIVE = CompileChoice(address_bits=32, latencies="gebhart")
 CODES: Mapping[str, Code] = {
     "native": Code(
         "machine code that is scheduled for the latencies of Table 4, addresses of 32 bits",
-        CompileChoice(address_bits=32, latencies="gebhart"),
+        NATIVE,
         "the traces are in the native instruction set (section 4.1), and nearly all of them were scheduled by a"
         " production compiler (section 5.1), which hoists loads (section 2.2). Table 4 has the only latencies that are"
         " printed. The width of addresses is not printed; 32 bits are assumed",
     ),
     "source-order": Code(
         "the same in the order of the PTX",
-        CompileChoice(schedule=False, address_bits=32),
+        dataclasses.replace(NATIVE, schedule=False),
         "what a compiler without a scheduler would have made",
     ),
     "modern": MODERN,
