@@ -11,7 +11,16 @@ from click.testing import CliRunner
 
 from warpreg.experiments.papers.reproduction import figures_of
 from warpreg.report.paper_figures import frame_path, write_frame
-from warpreg.report.reproduction_page import PageError, ablations, left_out, main, reasons, table
+from warpreg.report.reproduction_page import (
+    NO_CODES,
+    PageError,
+    ablations,
+    left_out,
+    main,
+    reasons,
+    results_by_code,
+    table,
+)
 
 
 def row(name: str, measured: float | bool | None, within: bool | None, cause: str = "") -> dict[str, object]:
@@ -58,6 +67,28 @@ def test_results_of_which_the_same_is_said_stand_together() -> None:
     assert list(reasons("## Why", rows)) == ["\n## Why\n", "- `a`, `c`: the input", "- `b`: the model (`--ablation x`)"]
     assert not list(reasons("## Why", []))
     assert list(reasons("## Why", rows, {"a": "shown", "c": "partly"}))[1] == "- `a` (shown), `c` (partly): the input"
+
+
+def test_results_on_each_code_stand_beside_each_other() -> None:
+    """Bold is within tolerance.  Of the two results one could not have failed, and does not count."""
+    said = {"title": "native code", "source": "section 4.1", "options": {}}
+    own = {"id": "a", "published": 0.5, "could_fail": True, "measured": {"native": 0.51, "modern": 0.7}}
+    sure = {"id": "b", "published": 0.0, "could_fail": False, "measured": {"native": 0.0}, "within": {"native": True}}
+    rows = [{**own, "within": {"native": True, "modern": False}}, sure, {**sure, "id": "c", "measured": {}}]
+    codes = {"codes": {"native": said, "modern": {**said, "title": "today's", "source": ""}}, "results": rows}
+    lines = list(results_by_code("rfc", "tiny", codes))
+    assert lines[0] == "\n## Code"
+    assert "measured on the code `native`: native code." in lines[1].replace("\n", " ")
+    assert lines[2:] == [
+        "- `native` (1 results within tolerance), native code: section 4.1",
+        "- `modern` (0 results within tolerance), today's",
+        "",
+        "| result | published | native | modern |",
+        "| --- | --- | --- | --- |",
+        "| a | 0.5 | **0.51** | 0.7 |",
+        "| b | 0 | **0** |  |",
+    ]
+    assert not list(results_by_code("rfc", "tiny", NO_CODES))
 
 
 def shown(one: dict[str, object], ablated: float, share: float | None, verdict: str) -> dict[str, object]:

@@ -53,7 +53,8 @@ FAILURE = 1
     type=click.Choice(get_args(Suspend)),
     default="never",
     show_default=True,
-    help="Points where warps leave the active set: never, or before each possible wait for memory (static).",
+    help="Points where warps leave the active set: never, before each possible wait for memory (static), or also after"
+    " barriers (barriers).",
 )
 @click.option(
     "--schedule",

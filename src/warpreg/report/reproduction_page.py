@@ -153,7 +153,7 @@ def results_by_code(paper: str, size: str, codes: Codes) -> Iterator[str]:
         return
     named = codes["codes"]
     own = next(iter(named))
-    yield _filled("## Code\n").replace("\n\n\n", "\n\n")
+    yield "\n## Code"
     yield _filled(CODE.format(paper=paper, size=size, own=own, title=named[own]["title"]))
     judged = [row for row in codes["results"] if row["could_fail"]]
     for name, one in named.items():

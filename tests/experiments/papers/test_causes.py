@@ -207,7 +207,7 @@ def test_the_verdict_is_computed_from_the_run(
     measured: Measured | None, ablated: Measured | None, share: float | None, verdict: str | None
 ) -> None:
     (printed,) = [one for one in published.results("orf-lrf") if one.id == "orf-sw-energy-saving-max"]
-    row = Shown(printed, Cause("compiler", "order", "ptx-order"), "no order", measured, ablated)
+    row = Shown(printed, Cause("compiler", "order", "source-order"), "no order", measured, ablated)
     assert row.share == (None if share is None else pytest.approx(share))
     assert row.verdict == row.as_dict()["verdict"] == verdict
 
@@ -246,8 +246,8 @@ def test_all_ablations_of_a_paper_are_shown_one_after_the_other(monkeypatch: pyt
 
 
 def test_an_ablation_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(UnknownNameError, match="ptx-order"):
-        find_ablation("orf-lrf", "ptx-ordr")
+    with pytest.raises(UnknownNameError, match="source-order"):
+        find_ablation("orf-lrf", "source-ordr")
 
 
 def test_a_part_that_is_not_there_is_an_error() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 from warpreg.cli import reproduce
 from warpreg.experiments.papers import by_code as module
 from warpreg.experiments.papers import reproduction
+from warpreg.experiments.papers.part import Part
 from warpreg.experiments.papers.reproduction import PAPERS, code_of, codes_of, measure
 from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice
 from warpreg.experiments.studies.study import Study
@@ -66,10 +68,11 @@ def test_options_of_the_command_line_change_the_code_that_it_names(asked: list[C
 
 def test_all_codes_stand_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     values: Mapping[CompileChoice, float] = {code.choice: n / 10 for n, code in enumerate(codes_of("rfc").values())}
-    monkeypatch.setattr(module, "measure", lambda paper, size, names, choice, *more, **options: values[choice])
+    monkeypatch.setattr(module, "study", lambda names, measures, size, choice, *more, **options: values[choice])
 
     class Results:
         WORKLOADS = ("fft",)
+        PARTS: Mapping[str, Part] = MappingProxyType({})
         findings = staticmethod(lambda found: {"rfc-flush-cost": found})
 
     monkeypatch.setattr(module, "paper_module", lambda paper: Results)

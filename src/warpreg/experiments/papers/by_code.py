@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpreg.experiments.papers.code import Code
-from warpreg.experiments.papers.reproduction import codes_of, measure, paper_module
+from warpreg.experiments.papers.reproduction import codes_of, paper_module
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.published import Measured, Published
+from warpreg.experiments.studies.study import study
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,13 @@ def by_code(
     *,
     keep: bool = False,
 ) -> list[ByCode]:
-    """Measure the results of a paper on each of its codes.  Raises UnknownNameError."""
+    """Measure the results of a paper on each of its codes, without what only figures need.  Raises UnknownNameError."""
     module = paper_module(paper)
+    needed = [one for part in module.PARTS.values() for one in part.measures]
     found = {
-        name: module.findings(measure(paper, size, names, code.choice, processes, progress, keep=keep))
+        name: module.findings(
+            study(names or module.WORKLOADS, needed, size, code.choice, processes, progress, keep=keep)
+        )
         for name, code in codes_of(paper).items()
     }
     return [

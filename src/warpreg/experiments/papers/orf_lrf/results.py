@@ -109,18 +109,25 @@ CODES: Mapping[str, Code] = {
     ),
     "modern": MODERN,
 }
-COUNTS: Sequence[Measure[object]] = (
-    USAGE,
+RESULTS: Sequence[Measure[object]] = (
     MRF,
     PLAIN_ORF,
     BACKWARD,
     *VARIABLE,
+    *(hw(BEST_RFC), hw(PRIOR_RFC), hw_lrf(BEST_RFC_LRF)),
+    *(sw(BEST_ORF), sw(BEST_ORF, "unified"), BEST),
+    *(limited(LIMITS[name]) for name in RESULT_OF_LIMIT),
+)
+"""Measures without cycles that results need."""
+COUNTS: Sequence[Measure[object]] = (
+    USAGE,
+    *RESULTS,
     *(design for n in ENTRIES for design in (hw(n), hw_lrf(n), sw(n), sw(n, "unified"), sw(n, "split"))),
     *(sw(BEST_ORF, "split", lrf_mm=mm) for mm in LRF_DISTANCES_MM),
     *(limited(limit) for limit in LIMITS.values()),
     *(design for designs in WAITS.values() for design in designs.values()),
 )
-"""Measures without cycles."""
+"""Those that figures need too."""
 MEASURES: Sequence[Measure[object]] = (*COUNTS, Ipc(), Ipc(8))
 SERIES: Mapping[str, Callable[[int], Replay]] = {
     "HW": hw,
@@ -184,10 +191,10 @@ def figure_13(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def figure_14(study: Study) -> pd.DataFrame:
+def figure_14(study: Study, sizes: Sequence[int] = ENTRIES) -> pd.DataFrame:
     """Energy of the three-level SW design by level, access and wire, normalized to the baseline."""
     rows = []
-    for entries in ENTRIES:
+    for entries in sizes:
         for name in table_1(study):
             whole = _energy(study[MRF][name]).total_pj
             for level, spent in _energy(study[sw(entries, "split")][name]).levels().items():
@@ -363,7 +370,7 @@ def _written_back(counts: Counts) -> float:
 
 def _overheads(study: Study) -> dict[str, Measured]:
     chip = energy.load("gebhart-40nm").chip.saved(1 - mean(study, BEST))
-    levels = figure_14(study).query("entries == @BEST_ORF").groupby("level")[["access", "wire"]].mean()
+    levels = figure_14(study, (BEST_ORF,)).groupby("level")[["access", "wire"]].mean()
     found: dict[str, Measured] = {
         "orf-mrf-energy-share": float(levels.loc["MRF"].sum() / levels.to_numpy().sum()),
         "orf-lrf-wire-energy-share": float(levels["wire"].get("LRF", 0.0)),
@@ -395,7 +402,7 @@ def _limits(study: Study) -> dict[str, Measured]:
 PARTS: Mapping[str, Part] = {
     "usage": Part((USAGE,), _usage),
     "scheduling": Part((Ipc(), Ipc(8)), _slowdown),
-    "counts": Part(COUNTS, _counted),
+    "counts": Part(RESULTS, _counted),
     "benchmarks": Part((MRF, BEST), _benchmarks, tuple(RESULT_OF_BENCHMARK)),
 }
 

@@ -44,10 +44,8 @@ ABLATIONS: Mapping[str, Ablation] = {
     "oldest-next": Ablation(
         "a greedy scheduler goes on to the oldest warp", parts=("scheduling",), machine={"inner": {"greedy": "gto"}}
     ),
-    "ptx-order": Ablation(
-        "no scheduling, addresses of 32 bits",
-        parts=("combined", "energy"),
-        choice={"schedule": False, "address_bits": 32},
+    "source-order": Ablation(
+        "instructions in the order of the PTX", parts=("combined", "energy"), choice={"schedule": False}
     ),
 }
 
@@ -68,9 +66,9 @@ _NEXT = Cause(
 )
 _ORDER = Cause(
     "compiler",
-    "the scheduler moves producers away from their consumers, as far as today's latencies ask for, and addresses take"
-    " pairs of registers, so that fewer operands are still in the cache when they are read",
-    "ptx-order",
+    "the scheduler moves producers away from their consumers, as far as the latencies of Table 4 ask for, so that fewer"
+    " operands are still in the cache when they are read",
+    "source-order",
 )
 _FLUSHED = Cause("compiler", f"{_TURN}, so that it has not been evicted when a warp is suspended", "in-turn")
 CAUSES: Mapping[str, Cause] = {
