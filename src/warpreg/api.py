@@ -315,16 +315,18 @@ def compare(
 
 
 def figure(paper: str, name: str, *, workloads: Sequence[str] = (), size: str = "small") -> pandas.DataFrame:
-    """The data of a figure of a paper, ``figure("rfc", "figure-2a")``, over the paper's workloads or these.
+    """The data of a figure of a paper, ``figure("rfc", "figure-2a")``, over the paper's workloads or these, on the code
+    that the paper describes.
 
     Only what the figure shows is measured, in this process, and kept.  ``warpreg reproduce`` measures whole papers.
     Raises `UnknownNameError`; a workload that cannot be measured is left out.
     """
-    from warpreg.experiments.papers.reproduction import figure_of, paper_module
+    from warpreg.experiments.papers.reproduction import code_of, figure_of, paper_module
     from warpreg.experiments.studies.on_demand import study_on_demand
 
     found, module = figure_of(paper, name), paper_module(paper)
-    return found.frame(study_on_demand(workloads or module.WORKLOADS, module.MEASURES, size))
+    names = workloads or module.WORKLOADS
+    return found.frame(study_on_demand(names, module.MEASURES, size, code_of(paper).choice))
 
 
 def sweep(
