@@ -74,3 +74,46 @@ def test_without_a_part_it_is_the_other_design(code: tuple[Instruction, ...]) ->
     assert levels(without_scratchpad) == {**levels(cache), "RSP": (0, 0)}
     without_cache = counts(*code, lines=0, backing_hits=0.0)
     assert levels(without_cache) == {**levels(counts(*code, design="rsp", entries=2)), "RC": (0, 0)}
+
+
+def test_a_source_that_misses_the_cache_may_enter_it() -> None:
+    """Section III-A2.  R5 comes from before and fills the scratchpad for its read in the same strand; after the barrier
+    it is read for the last time.  With read allocation, the fill enters the cache too, which then serves that read.
+    """
+    code = (add(2, 5), add(3, 5), BARRIER, add(4, 5))
+    without, allocating = counts(*code), counts(*code, allocate_sources=True)
+    assert levels(without) == {"MRF": (2, 0), "RC": (0, 3), "RSP": (1, 1)}
+    assert levels(allocating) == {"MRF": (1, 0), "RC": (1, 4), "RSP": (1, 1)}
+    assert (without.events["fills"], allocating.events["fills"]) == (0, 1)
+
+
+def test_in_parallel_what_fills_the_scratchpad_does_not_enter_the_cache() -> None:
+    code = (add(2, 5), add(3, 5), BARRIER, add(4, 5))
+    parallel = counts(*code, allocate_sources=True, organisation="parallel-evict")
+    assert levels(parallel) == {"MRF": (2, 0), "RC": (0, 3), "RSP": (1, 1)}
+
+
+WARP_BARRIER = op("bar.warp.sync", -1)
+CROWDED = (move(1), WARP_BARRIER, add(4, 1), move(2), add(4, 2), WARP_BARRIER, add(4, 1), add(4, 1))
+"""R1 (0 to 7) and R2 (3 to 4) want the one entry."""
+
+
+@pytest.mark.parametrize(
+    ("chosen", "served"),
+    [({}, 3), ({"brief_last": True}, 3), ({"shortening": "tail"}, 2), ({"allocator": "orf-lrf"}, 2)],
+)
+def test_the_hybrid_has_the_options_of_the_scratchpad(chosen: dict[str, Any], served: int) -> None:
+    """R2 goes first.  R1 until 2 fits, and its reads at 6 and 7 are a new range; not with the tail alone.  With a low
+    priority of accesses in succession, R1 is served thrice, and R2 not at all.
+    """
+    found = counts(*CROWDED, entries=1, lines=0, backing_hits=0.0, **chosen)
+    assert found.reads("RSP") == served
+    assert found.writes("RSP") == (1 if "brief_last" in chosen else served)
+
+
+def test_strands_of_the_hybrid_may_go_on_at_barriers() -> None:
+    """R1 is read in the strand of its write if that goes on; then it never reaches the cache."""
+    code = (move(1), add(2, 1), BARRIER, add(3, 1))
+    assert levels(counts(*code, flush_at_barriers=False))["RSP"] == (2, 1)
+    assert levels(counts(*code, flush_at_barriers=False))["RC"] == (0, 2)
+    assert levels(counts(*code, strands="orf-lrf"))["RSP"] == (1, 1)

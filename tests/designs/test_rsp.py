@@ -109,3 +109,27 @@ def test_every_placement_is_right(choose: random.Random, entries: int, tail: boo
     if entries == 0:
         assert not program.source_level.any()
         assert not program.result_level.any()
+
+
+def test_the_allocator_of_orf_lrf_makes_no_new_range_of_what_it_cuts_off() -> None:
+    """As in the first test: R1 shortened to its read at 2 fits, and its reads at 6 and 7 are left to the MRF."""
+    code = [move(1), op("bar.warp.sync", -1), add(1), move(2), add(2), op("bar.warp.sync", -1), add(1), add(1)]
+    assert placed(code, 1, allocator="orf-lrf") == [(1, 0, 2), (2, 3, 4)]
+    assert placed(code, 2, allocator="orf-lrf") == [(1, 0, 7), (2, 3, 4)]
+    assert placed([add(5), move(2), add(2), add(5), add(5)], 1, allocator="orf-lrf") == [(2, 1, 2)]
+
+
+def test_the_allocator_of_orf_lrf_leaves_live_out_values_where_they_are_not_allowed() -> None:
+    code = [move(1), add(1), move(2), add(2), op("bar.sync", 0), add(1)]
+    assert placed(code, 4, allocator="orf-lrf") == [(1, 0, 1), (2, 2, 3)]
+    assert placed(code, 4, allocator="orf-lrf", live_out=False) == [(2, 2, 3)]
+
+
+def test_accesses_in_immediate_succession_may_come_last() -> None:
+    """One entry (section III-A2).  R2 (1 to 2) saves 17 pJ in one slot, R1 (0 to 3) 17 in 3.  R2 is read by the next
+    instruction, so that with a low priority R1 goes first; R2 takes what is left, and with two entries nothing changes.
+    """
+    code = [move(1), move(2), add(2), add(1)]
+    assert placed(code, 1) == [(2, 1, 2)]
+    assert placed(code, 1, brief_last=True) == [(1, 0, 3)]
+    assert placed(code, 2) == placed(code, 2, brief_last=True) == [(1, 0, 3), (2, 1, 2)]

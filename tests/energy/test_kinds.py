@@ -79,7 +79,11 @@ area = { value = 0.05, unit = "mm^2", source = "a test" }
     [
         ('form = { value = "sram", source = "a test" }', "", "model.tunnel.form: expected an entry: flip-flop or sram"),
         ('form = { value = "sram"', 'form = { value = "dram"', "model.tunnel.form: expected one of flip-flop, sram"),
-        ('array = { value = "tunnel"', 'array = { value = "tunel"', "level.SLOW.array: expected one of flip-flop, sra"),
+        (
+            'array = { value = "tunnel"',
+            'array = { value = "tunel"',
+            "level.SLOW.array: expected one of flip-flop, slices",
+        ),
         ("\npower         = {", "\npowers        = {", "logic.coalescing.powers: expected 'power', found unknown key"),
         ("read          = { value = 1.83", "reads         = { value = 1.83", "table.renaming.reads: expected 'read'"),
         ("[table.renaming]", "[tables.renaming]", "tables: expected 'table', found unknown key 'tables'"),

@@ -158,7 +158,7 @@ def test_the_later_paper_uses_the_same_chip_model_with_54_percent() -> None:
         ("value = [11.0]", "value = 11.0", "level.MRF.write: expected a list with at least one item, found 11.0"),
         ("value = [11.0]", "value = [-1]", "level.MRF.write: expected 0 to 1e+06 pJ, found -1"),
         ("value = [11.0]", "value = [nan]", "level.MRF.write: expected 0 to 1e+06 pJ, found nan"),
-        ('value = "sram"', 'value = "dram"', "level.MRF.array: expected one of flip-flop, sram, found 'dram'"),
+        ('value = "sram"', 'value = "dram"', "level.MRF.array: expected one of flip-flop, slices, sram, found 'dram'"),
         ("[level.MRF]", "[level.Main]", "level.MRF: expected a level MRF with array sram, found none"),
         (
             "value = 128, unit",

@@ -15,8 +15,8 @@ Where the paper is silent:
 - lines of a warp that has ended are dropped: nothing can read them;
 - with ``allocate_sources``, sources that missed are allocated clean, in operand order, after all sources of the
   instruction are read, except values that have just died;
-- ``brief_first`` applies to the cache what the paper tries on the scratchpad (section III-A2): a value that only the
-  next instruction reads is inserted as the least recently used of its set.
+- ``brief_first`` is ours: a value that only the next instruction reads is inserted as the least recently used of its
+  set.  The paper gives such values a low priority in the scratchpad of the hybrid (`rc-rsp`, ``brief_last``).
 """
 
 from dataclasses import dataclass
@@ -60,6 +60,7 @@ DESIGN = Declaration(
     levels=("MRF", "RC"),
     order="scheduler",
     events=("merged_reads", "fills", "flushed", "without_part"),
+    technology="rc-rsp-28nm",
     source="rc-rsp §II-C, §III-A, Table I",
 )
 RC = 1
@@ -94,7 +95,7 @@ class Parameters:
         1, unit="cycles", low=0, high=8, source="rc-rsp §IV-D: what a source that misses waits for, besides the MRF"
     )
     brief_first: bool = parameter(
-        False, source="assumed: rc-rsp §III-A2 lowers the priority of back-to-back write and read, in the scratchpad"
+        False, source="assumed: not in the paper; §III-A2 lowers the priority of such values in the scratchpad alone"
     )
     sets_by: str = parameter(
         "register-and-warp",
@@ -207,11 +208,20 @@ def dying_operands(program: Program) -> NDArray[np.uint8]:
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
-    """Storage of each level; a line spans eight banks of 128 bits at the distance of an RFC from the lanes."""
-    if parameters.lines == 0:
-        return Structure("MRF"), Structure("RC", entries=0)
-    bank = ArraySpec("sram", words=parameters.lines, word_bits=128, read_ports=6, write_ports=2, banks=8)
-    return Structure("MRF"), Structure("RC", array=bank, private_mm=0.2, shared_mm=0.4, per="scheduler")
+    """Storage of each level."""
+    return Structure("MRF"), upper_storage("RC", parameters.lines)
+
+
+def upper_storage(level: str, lines: int) -> Structure:
+    """A store of a scheduler with ``lines`` warp-registers.
+
+    A technology that lacks the level takes eight banks of 128 bits side by side, at the distance of an RFC from the
+    lanes.
+    """
+    bank = ArraySpec("sram", words=max(1, lines), word_bits=128, read_ports=6, write_ports=2, banks=8)
+    return Structure(
+        level, entries=lines, warps=1, array=bank, private_mm=0.2, shared_mm=0.4, per="scheduler", yields=True
+    )
 
 
 @hook

@@ -9,7 +9,11 @@ values that live entirely in the scratchpad are placed there.
 Where the paper is silent:
 - to weigh ranges, the compiler prices an access of the backing store as if a share ``backing_hits`` hit the cache;
 - the last read of a value from the scratchpad frees its cache line too;
-- a full write to the scratchpad drops the stale copy in the cache; a partial write evicts it.
+- a full write to the scratchpad drops the stale copy in the cache; a partial write evicts it;
+- with ``allocate_sources``, which the paper has tried and rejected, every source that the cache is asked for and misses
+  enters, also one that fills the scratchpad;
+- ``brief_last``, the low priority of accesses in immediate succession that the paper has tried and found negligible
+  (section III-A2), places ranges of a write and reads that each directly follow the one before after all others.
 """
 
 from __future__ import annotations
@@ -18,7 +22,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from warpreg import energy
-from warpreg.analysis.first_dependence import FirstDependenceRules
 from warpreg.designs import rc
 from warpreg.designs.interface import (
     MRF,
@@ -39,7 +42,7 @@ from warpreg.designs.interface import (
 from warpreg.designs.placement.costs import LevelCost, level_costs
 from warpreg.designs.placement.encode import encode, reasons
 from warpreg.designs.placement.hierarchy import Placement
-from warpreg.designs.placement.scratchpad import ScratchpadOptions, place_in_scratchpad
+from warpreg.designs.placement.scratchpad import ALLOCATORS, RULES, ScratchpadOptions, place_in_scratchpad
 from warpreg.designs.rc import State
 from warpreg.ir.kernel import Kernel
 
@@ -48,6 +51,7 @@ DESIGN = Declaration(
     levels=("MRF", "RC", "RSP"),
     order="scheduler",
     events=rc.DESIGN.events,
+    technology="rc-rsp-28nm",
     source="rc-rsp §III-A1, §IV-D",
 )
 RC, RSP = 1, 2
@@ -73,6 +77,19 @@ class Parameters:
     backing_hits: float = parameter(
         0.5, low=0, high=1, source="assumed: rc-rsp §IV-C prints the cache's read hit rate in the hybrid, 51.3%"
     )
+    allocator: str = parameter(
+        "rc-rsp", choices=ALLOCATORS, source="rc-rsp §III-B, orf-lrf §4.2 and §4.3: whose choice among the candidates"
+    )
+    shortening: str = parameter(
+        "full", choices=("full", "tail"), source="rc-rsp §III-B; tail: orf-lrf §4.3, whose allocator has no other"
+    )
+    several_writes: bool = parameter(True, source="rc-rsp §III-B; off: one write a range, as in orf-lrf")
+    brief_last: bool = parameter(False, source="rc-rsp §III-A2: tried in the scratchpad and found negligible")
+    strands: str = parameter("rc-rsp", choices=tuple(RULES), source="rc-rsp §III-B, orf-lrf §4.1: whose strands")
+    flush_at_barriers: bool = parameter(
+        True, source="assumed: a warp may leave the active set at a barrier, of which rc-rsp §III-B does not speak"
+    )
+    allocate_sources: bool = parameter(False, source="rc-rsp §III-A2: tried and rejected; sources that miss enter too")
     active_warps: int = parameter(4, unit="warps of a scheduler", low=1, high=64, source="rc-rsp Table I")
     miss_cycles: int = parameter(
         1, unit="cycles", low=0, high=8, source="rc-rsp §IV-D: what a source that misses the cache waits for"
@@ -94,6 +111,7 @@ def init(parameters: Parameters, program: Program) -> State:
             active_warps=parameters.active_warps,
             miss_cycles=parameters.miss_cycles,
             sets_by=parameters.sets_by,
+            allocate_sources=parameters.allocate_sources,
         ),
         program,
     )
@@ -101,12 +119,11 @@ def init(parameters: Parameters, program: Program) -> State:
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
-    """Storage of each level; sizes are per active warp."""
-    lines = parameters.lines // parameters.active_warps
+    """Storage of each level."""
     return (
         Structure("MRF"),
-        Structure("RC", entries=lines, warps=parameters.active_warps, per="scheduler"),
-        Structure("RSP", entries=parameters.entries, warps=parameters.active_warps, per="scheduler"),
+        rc.upper_storage("RC", parameters.lines),
+        rc.upper_storage("RSP", parameters.entries * parameters.active_warps),
     )
 
 
@@ -116,8 +133,12 @@ def placement(program: Program, parameters: Parameters, kernel: Kernel) -> Place
     options = ScratchpadOptions(
         cost=scratchpad,
         backing=_mixed(cache, mrf, parameters.backing_hits if parameters.organisation == "hierarchy" else 0.0),
-        rules=FirstDependenceRules(),
+        rules=RULES[parameters.strands](barriers=parameters.flush_at_barriers),
         entries=parameters.entries,
+        allocator=parameters.allocator,
+        tail_only=parameters.shortening == "tail",
+        several_writes=parameters.several_writes,
+        brief_last=parameters.brief_last,
         live_out=parameters.organisation != "parallel-apart",
         operands=parameters.organisation != "parallel-apart",
         level=RSP,
@@ -169,6 +190,10 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
             rc.read_operand(state, program, cache, warp, operand, plan)
         if program.fill_level[operand] == RSP:
             extra(plan, RSP, WRITE, register)
+    if state.allocate_sources and state.sets > 0:
+        for operand in source_operands(program, pc):
+            if asks_cache(state, program, operand) and not program.last_read[operand]:
+                rc.fill(state, cache, warp, program.source[operand], plan)
 
 
 @hook
@@ -197,6 +222,12 @@ def arrived(state: State, program: Program, warp: int, pc: int, plan: Plan) -> N
     for operand in result_operands(program, pc):
         if goes_to_cache(state, program, operand):
             rc.land(state, program, cache, warp, pc, operand, plan)
+
+
+def asks_cache(state: State, program: Program, operand: int) -> bool:
+    """Whether a source is looked up in the cache."""
+    is_fill = program.fill_level[operand] == RSP
+    return program.source_level[operand] != RSP and (state.backs_scratchpad or not is_fill)
 
 
 def goes_to_cache(state: State, program: Program, operand: int) -> bool:

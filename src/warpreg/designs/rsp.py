@@ -16,26 +16,32 @@ Where the paper is silent:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from warpreg import energy
-from warpreg.analysis.first_dependence import FirstDependenceRules
-from warpreg.analysis.strand_rules import LongLatencyRules
-from warpreg.analysis.strands import StrandRules
+from warpreg.designs import rc
 from warpreg.designs.interface import MRF, Declaration, Program, Structure, parameter
 from warpreg.designs.placement.costs import level_costs
 from warpreg.designs.placement.encode import encode, reasons
 from warpreg.designs.placement.encoded import EVENTS, plan_reads, plan_write
 from warpreg.designs.placement.hierarchy import Placement
-from warpreg.designs.placement.scratchpad import ScratchpadOptions, place_in_scratchpad
+from warpreg.designs.placement.scratchpad import ALLOCATORS, RULES, ScratchpadOptions, place_in_scratchpad
 from warpreg.ir.kernel import Kernel
 
 __all__ = ["plan_reads", "plan_write"]
 
-DESIGN = Declaration(slot="levels", source="rc-rsp §II, §III-B", levels=("MRF", "RSP"), order="static", events=EVENTS)
+DESIGN = Declaration(
+    slot="levels",
+    source="rc-rsp §II, §III-B",
+    levels=("MRF", "RSP"),
+    order="static",
+    events=EVENTS,
+    technology="rc-rsp-28nm",
+)
 RSP = 1
-RULES: dict[str, Callable[..., StrandRules]] = {"rc-rsp": FirstDependenceRules, "orf-lrf": LongLatencyRules}
+ACTIVE_WARPS = 4
+"""Warps that divide the store of a scheduler (Table I)."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,12 @@ class Parameters:
         off=0,
         source="rc-rsp §III-A4: 2 KB of an SM each, 12 KB in all",
     )
-    shortening: str = parameter("full", choices=("full", "tail"), source="rc-rsp §III-B; tail: orf-lrf §4.3")
+    allocator: str = parameter(
+        "rc-rsp", choices=ALLOCATORS, source="rc-rsp §III-B, orf-lrf §4.2 and §4.3: whose choice among the candidates"
+    )
+    shortening: str = parameter(
+        "full", choices=("full", "tail"), source="rc-rsp §III-B; tail: orf-lrf §4.3, whose allocator has no other"
+    )
     several_writes: bool = parameter(True, source="rc-rsp §III-B; off: one write a range, as in orf-lrf")
     live_out: bool = parameter(True, source="rc-rsp §III-B; off: §IV-D, values that live in the scratchpad alone")
     operands: bool = parameter(True, source="rc-rsp §III-B: read allocations")
@@ -67,7 +78,7 @@ class Parameters:
 def structures(parameters: Parameters) -> tuple[Structure, ...]:
     """Storage of each level."""
     entries = parameters.priced_entries or parameters.entries
-    return Structure("MRF"), Structure("RSP", entries=entries, per="scheduler")
+    return Structure("MRF"), rc.upper_storage("RSP", entries * ACTIVE_WARPS)
 
 
 def placement(program: Program, parameters: Parameters, kernel: Kernel) -> Placement:
@@ -83,6 +94,7 @@ def options(parameters: Parameters) -> ScratchpadOptions:
         backing=costs[MRF],
         rules=RULES[parameters.strands](barriers=parameters.flush_at_barriers),
         entries=parameters.entries,
+        allocator=parameters.allocator,
         tail_only=parameters.shortening == "tail",
         several_writes=parameters.several_writes,
         live_out=parameters.live_out,

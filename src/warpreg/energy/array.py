@@ -1,24 +1,25 @@
 """A parametric model of register storage: shape of an array -> energy, leakage, area and access time.
 
-Two forms, as in the papers: synthesised *flip-flop* arrays (small, many ports) and compiled *SRAM* banks.  Flip-flop
-energies are linear in the number of words, because the multiplexer tree and the clock of a port grow with each word;
-the model is the least-squares line through all printed points.  SRAM energies grow with the word width and with the
-square root of the number of words, as bit lines and address wires of a square bank do; one printed bank fixes the
-constant.  A technology has any number of *kinds* of array: each has one of the forms, its own constants and its own
-voltage.  All figures are for the node of the technology; ``scaling`` converts them to other nodes and voltages.
+Three forms: synthesised *flip-flop* arrays (small, many ports), compiled *SRAM* banks, and SRAM with many ports whose
+words are cut into *slices*.  Flip-flop energies are linear in the number of words, because the multiplexer tree and the
+clock of a port grow with each word; the model is the least-squares line through all printed points.  SRAM energies grow
+with the word width and with the square root of the number of words, as bit lines and address wires of a square bank do;
+one printed bank fixes the constant.  Those of slices are linear in the number of words; all else is as for SRAM.  A
+technology has any number of *kinds* of array: each has one of the forms, its own constants and its own voltage.  All
+figures are for the node of the technology; ``scaling`` converts them to other nodes and voltages.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warpreg.energy.errors import EnergyError
 from warpreg.energy.scaling import ArrayCost, OperatingPoint, rescale
 
-FLIP_FLOP, SRAM = "flip-flop", "sram"
-FORMS = (FLIP_FLOP, SRAM)
+FLIP_FLOP, SRAM, SLICES = "flip-flop", "sram", "slices"
+FORMS = (FLIP_FLOP, SRAM, SLICES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +125,13 @@ class SramModel:
     access_bits: int
     cell_tracks: int
 
+    def side(self, spec: ArraySpec) -> float:
+        """Side of a cell of ``spec``, divided by that of the reference."""
+        return (self.cell_tracks + spec.ports) / (self.cell_tracks + self.reference.ports)
+
     def cost(self, spec: ArraySpec) -> ArrayCost:
         """Cost of ``spec`` at the node and voltage of its kind."""
-        side = (self.cell_tracks + spec.ports) / (self.cell_tracks + self.reference.ports)
+        side = self.side(spec)
         width = spec.word_bits / self.reference.word_bits
         size = side * width * math.sqrt(spec.words / self.reference.words)
         return ArrayCost(
@@ -139,10 +144,30 @@ class SramModel:
 
 
 @dataclass(frozen=True, slots=True)
+class SliceModel:
+    """SRAM whose words are cut into narrow slices side by side, each with all ports.
+
+    ``read`` and ``write`` are pJ of a word of the reference of ``sram`` as functions of the words of a bank: most of a
+    small slice is periphery, so that the line does not begin at 0.  Ports scale them as in ``sram``, which gives
+    leakage, area and access time.
+    """
+
+    sram: SramModel
+    read: Line
+    write: Line
+
+    def cost(self, spec: ArraySpec) -> ArrayCost:
+        """Cost of ``spec`` at the node and voltage of its kind."""
+        size = self.sram.side(spec) * spec.word_bits / self.sram.reference.word_bits
+        read, write = self.read.at(spec.words) * size, self.write.at(spec.words) * size
+        return replace(self.sram.cost(spec), read_pj=read, write_pj=write)
+
+
+@dataclass(frozen=True, slots=True)
 class ArrayKind:
     """One kind of array: its model, and the supply in V that the model's figures are for."""
 
-    model: FlipFlopModel | SramModel
+    model: FlipFlopModel | SramModel | SliceModel
     voltage: float
 
 

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from warpreg.energy.array import (
     FLIP_FLOP,
     FORMS,
+    SLICES,
     SRAM,
     ArrayKind,
     ArrayModel,
     FlipFlopModel,
+    SliceModel,
     SramModel,
     least_squares,
 )
@@ -34,8 +36,7 @@ def fitted(document: Document, process: Process, levels: Mapping[str, Level]) ->
         of_kind = {key: level for key, level in levels.items() if level.array == name}
         form = _form(document, name)
         if of_kind:
-            fit = _flip_flops if form == FLIP_FLOP else _sram
-            kinds[name] = fit(document, name, process, of_kind)
+            kinds[name] = FITS[form](document, name, process, of_kind)
     return ArrayModel(kinds, process.node)
 
 
@@ -72,6 +73,21 @@ def _at(voltage: float, process: Process, level: Level) -> tuple[tuple[int, floa
 
 def _sram(document: Document, kind: str, process: Process, levels: Mapping[str, Level]) -> ArrayKind:
     """Scaled from the smallest bank of the reference level, at the supply of that level."""
+    model, voltage = _scaled(document, kind, process, levels)
+    return ArrayKind(model, voltage)
+
+
+def _slices(document: Document, kind: str, process: Process, levels: Mapping[str, Level]) -> ArrayKind:
+    """As `_sram`, with the least-squares lines through the energies of all levels."""
+    model, voltage = _scaled(document, kind, process, levels)
+    share = model.reference.word_bits / process.access
+    points = sorted({point for level in levels.values() for point in _at(voltage, process, level)})
+    lines = (least_squares([(point[0], point[column] * share) for point in points]) for column in (1, 2))
+    return ArrayKind(SliceModel(model, *lines), voltage)
+
+
+def _scaled(document: Document, kind: str, process: Process, levels: Mapping[str, Level]) -> tuple[SramModel, float]:
+    """The model of the smallest bank of the reference level, and its supply."""
     bank = levels.get(MRF) or next(iter(levels.values()))
     words, read, write = bank.printed()[0]
     constants = document.section(f"model.{kind}", SramConstants)
@@ -88,4 +104,7 @@ def _sram(document: Document, kind: str, process: Process, levels: Mapping[str, 
         access_bits=constants.access_time_bits,
         cell_tracks=constants.cell_tracks,
     )
-    return ArrayKind(model, voltage)
+    return model, voltage
+
+
+FITS = {FLIP_FLOP: _flip_flops, SRAM: _sram, SLICES: _slices}

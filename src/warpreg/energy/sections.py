@@ -32,7 +32,8 @@ class Level:
     """One level of a register hierarchy as printed: its array, its energies by entries, its distances.
 
     A bank has ``entries * warps`` words.  ``shared`` is ``None`` where the shared datapath does not reach the level.
-    ``voltage`` is the level's own supply, for which its energies are given; that of the process if None.
+    ``voltage`` is the level's own supply, for which its energies are given; that of the process if None.  ``band`` are
+    the least and the greatest distance that its organisation may have.
     """
 
     array: str = quantity("kind of array")
@@ -46,6 +47,7 @@ class Level:
     private: float = quantity("distance to the private datapath", "mm", 0, 100)
     shared: float | None = quantity("distance to the shared datapath", "mm", 0, 100, optional=True)
     voltage: float | None = quantity("supply of the level", "V", 0.1, 5, optional=True)
+    band: tuple[float, ...] | None = quantity("least and greatest distance", "mm", 0, 100, optional=True)
 
     def spec(self, words: int) -> ArraySpec:
         """The array of one bank with ``words`` words."""
@@ -58,7 +60,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class SramConstants:
-    """Constants of a kind of SRAM in addition to its reference bank: the MRF, or the first level of that kind."""
+    """Constants of a kind of SRAM or slices, beside its reference bank: the MRF, or the first level of the kind."""
 
     area: float = quantity("area of the reference bank", "um^2", 0, 1e9)
     leakage: float = quantity("leakage of a memory", "mW", 0, 1e6)

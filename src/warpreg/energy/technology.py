@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -44,6 +44,21 @@ class Technology:
     def point(self) -> OperatingPoint:
         """Node and voltage."""
         return OperatingPoint(self.process.node, self.process.voltage)
+
+    def ends(self) -> tuple[Technology, Technology] | None:
+        """The technology with the least and with the greatest distances of its levels; None if none has a band."""
+        if all(level.band is None for level in self.levels.values()):
+            return None
+        return self._end(0), self._end(1)
+
+    def _end(self, place: int) -> Technology:
+        levels = {
+            name: level
+            if level.band is None
+            else replace(level, private=level.band[place], shared=None if level.shared is None else level.band[place])
+            for name, level in self.levels.items()
+        }
+        return replace(self, levels=levels)
 
 
 def names() -> tuple[str, ...]:
@@ -90,6 +105,9 @@ def _level(document: Document, name: str, process: Process) -> Level:
         if len(values) != len(level.entries):
             expected = f"{len(level.entries)} values, one for each of entries"
             raise document.refusal(f"level.{name}.{key}", expected, str(len(values)))
+    if level.band is not None and (len(level.band) != 2 or not level.band[0] <= level.private <= level.band[1]):
+        expected = f"two distances around that to the private datapath, {level.private:g} mm"
+        raise document.refusal(f"level.{name}.band", expected, str(list(level.band)))
     if process.access % level.word:
         expected = f"a divisor of the access of {process.access} bits"
         raise document.refusal(f"level.{name}.word", expected, str(level.word))

@@ -31,7 +31,8 @@ class Declaration:
     of them that together are the main register file.  ``events`` names the design's own counters,
     ``resources`` its own quantities that a timing run sums over cycles.  ``widths``: hooks ask for widths of values,
     which runs record then; they differ from visit to visit, so ``static`` is no order for them.  ``lanes``: hooks ask
-    for the addresses of lanes that are not affine.  ``source`` is a paper and section.
+    for the addresses of lanes that are not affine.  ``technology`` names the one that prices the design by default.
+    ``source`` is a paper and section.
     """
 
     slot: Slot | tuple[Slot, ...]
@@ -45,6 +46,7 @@ class Declaration:
     profile: bool = False
     widths: bool = False
     lanes: bool = False
+    technology: str = ""
 
     @property
     def slots(self) -> tuple[Slot, ...]:

@@ -72,6 +72,13 @@ class Candidate:
         begin, end = self.span
         return self.width * max(1, (end - begin + 1) // 2)
 
+    @property
+    def is_brief(self) -> bool:
+        """Whether each access directly follows the one before, or happens in the same instruction."""
+        accesses: Iterable[Read | Write] = (*self.reads, *self.writes, *((self.fill,) if self.fill else ()))
+        at = sorted({access.at for access in accesses})
+        return at[-1] - at[0] < len(at)
+
     def savings(self, level: LevelCost, mrf: LevelCost, frequency: Mapping[int, float] = ONCE) -> float:
         """pJ that placing it in ``level`` saves; ``frequency`` is the number of executions by pc (default 1)."""
 

@@ -14,14 +14,16 @@ other writes are separate candidates, which may use one entry in sequence and so
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from warpreg.analysis.dominators import DominatorTree, dominators
+from warpreg.analysis.first_dependence import FirstDependenceRules
+from warpreg.analysis.strand_rules import LongLatencyRules
 from warpreg.analysis.strands import Strand, StrandRules, strands
 from warpreg.designs.interface.program import Program
-from warpreg.designs.placement.allocate import Entries, Outcome, Placed, Refused
+from warpreg.designs.placement.allocate import Allocator, Entries, Outcome, Placed, Refused
 from warpreg.designs.placement.candidates import Candidate, operands, precedes, results
 from warpreg.designs.placement.costs import LevelCost
 from warpreg.designs.placement.hierarchy import Placement
@@ -29,6 +31,9 @@ from warpreg.designs.placement.instances import KernelView, Read, accesses_of
 from warpreg.ir.kernel import Kernel
 
 RSP_LEVEL = 1
+ALLOCATORS = ("rc-rsp", "orf-lrf")
+RULES: dict[str, Callable[..., StrandRules]] = {"rc-rsp": FirstDependenceRules, "orf-lrf": LongLatencyRules}
+"""Rules of strands, by the paper that they are of."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,8 @@ class ScratchpadOptions:
     """``cost`` of the scratchpad and of the ``backing`` store.  ``tail_only``: ranges lose accesses from the tail only,
     and lost accesses form no new candidate, as in MICRO 2011; ``several_writes``: a range may have more than one write;
     ``live_out`` results and ``operands``, which use the backing store too, are allowed.  ``level`` of the scratchpad in
-    the design."""
+    the design.  ``allocator``: whose choice among the candidates, that of MICRO 2011 by `Allocator`; ``brief_last``
+    puts ranges whose accesses follow each other directly behind all others."""
 
     cost: LevelCost
     backing: LevelCost
@@ -47,6 +53,8 @@ class ScratchpadOptions:
     live_out: bool = True
     operands: bool = True
     level: int = RSP_LEVEL
+    allocator: str = "rc-rsp"
+    brief_last: bool = False
 
 
 def place_in_scratchpad(kernel: Kernel, program: Program, options: ScratchpadOptions) -> Placement:
@@ -63,11 +71,24 @@ def place_in_scratchpad(kernel: Kernel, program: Program, options: ScratchpadOpt
 
 def select(view: KernelView, strand: Strand, options: ScratchpadOptions) -> Outcome:
     """The allocation of one strand."""
+    if options.allocator == "orf-lrf":
+        return _as_in_orf_lrf(view, strand, options)
     selection = _Selection(options, view.blocks, dominators(view.kernel))
     for candidate in _candidates(view, strand, options):
         selection.add(candidate)
     selection.run()
     return selection.outcome
+
+
+def _as_in_orf_lrf(view: KernelView, strand: Strand, options: ScratchpadOptions) -> Outcome:
+    """The allocation by the rules of MICRO 2011, sections 4.2 and 4.3, with this paper's candidates."""
+    allocator = Allocator(options.level, options.cost, options.backing)
+    allowed = [one for one in _candidates(view, strand, options) if _is_allowed(one, options)]
+    return allocator.allocate(allowed, Entries(options.entries))
+
+
+def _is_allowed(candidate: Candidate, options: ScratchpadOptions) -> bool:
+    return options.live_out or not any(write.needs_mrf for write in candidate.writes)
 
 
 def _candidates(view: KernelView, strand: Strand, options: ScratchpadOptions) -> Iterator[Candidate]:
@@ -101,7 +122,7 @@ class _Selection:
 
     def __post_init__(self) -> None:
         self.entries = Entries(self.options.entries)
-        self._queue: list[tuple[float, int, Candidate, _Family]] = []
+        self._queue: list[tuple[bool, float, int, Candidate, _Family]] = []
         self._count = 0
 
     def add(self, candidate: Candidate) -> None:
@@ -113,7 +134,7 @@ class _Selection:
     def run(self) -> None:
         """Take candidates by score until none is left."""
         while self._queue:
-            _, _, candidate, family = heapq.heappop(self._queue)
+            *_, candidate, family = heapq.heappop(self._queue)
             if family.is_placed:
                 continue
             entry = self.entries.fit(candidate)
@@ -126,11 +147,11 @@ class _Selection:
         return candidate.savings(self.options.cost, self.options.backing)
 
     def _push(self, candidate: Candidate, family: _Family) -> bool:
-        allowed = self.options.live_out or not any(write.needs_mrf for write in candidate.writes)
         savings = self._savings(candidate)
-        if not allowed or savings <= 0:
+        if not _is_allowed(candidate, self.options) or savings <= 0:
             return False
-        heapq.heappush(self._queue, (-savings / candidate.slots, self._count, candidate, family))
+        is_late = self.options.brief_last and candidate.is_brief
+        heapq.heappush(self._queue, (is_late, -savings / candidate.slots, self._count, candidate, family))
         self._count += 1
         return True
 
