@@ -284,7 +284,7 @@ def compare(
     designs: Sequence[str] = ("mrf", "rfc"),
     *,
     machine: str | Path = comparison.DEFAULT_MACHINE,
-    technology: str | Path = comparison.DEFAULT_TECHNOLOGY,
+    technology: str | Path | None = None,
     parameters: Mapping[str, Mapping[str, Value | Sequence[Value]]] | None = None,
     cycles: bool = False,
     sample: Sample | None = None,
@@ -296,8 +296,9 @@ def compare(
     or lists of values, with a line for each combination.  With ``cycles`` runs are timed, all
     or a ``sample`` of each: cycles, instructions a cycle, speed over the plain MRF; they must have been made with
     ``run(..., cycles=True)``.  With ``unchecked`` the hooks of design files run without checks.
-    Counts are warp-registers, energies pJ.  ``added_...`` columns are the hardware that a design adds, ``leakage_...``
-    columns need cycles, ``events`` and ``resources`` are the design's own.
+    Counts are warp-registers, energies pJ, by default of the first technology that prices all designs, their own first.
+    ``added_...`` columns are the hardware that a design adds, ``leakage_...`` columns need cycles, ``events`` and
+    ``resources`` are the design's own.
     Raises `EnergyError` for a design that the technology cannot price, `ArgumentError` for what is not a run.
     """
     import pandas
@@ -307,7 +308,7 @@ def compare(
         for design in designs
         for choice in Choice.grid(design, _listed((parameters or {}).get(design, {})), unchecked=unchecked)
     ]
-    setting = comparison.Setting.load(machine, technology)
+    setting = comparison.Setting.load(machine, technology, chosen)
     taken = _runs(run)
     how = Timed(sample) if cycles else None
     rows = [row.as_dict() for one in taken for row in comparison.compare(one, chosen, setting, how)]

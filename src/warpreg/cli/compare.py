@@ -22,7 +22,7 @@ from warpreg.cli.options import (
     unchecked_option,
 )
 from warpreg.experiments.runs.comparing import Comparison, Making, compared
-from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting
+from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, Setting
 from warpreg.experiments.runs.counting import AlongSchedule, How, Replayed, Timed
 from warpreg.experiments.runs.residency import theoretical
 from warpreg.experiments.runs.row import Failure, Row, geometric_mean
@@ -44,9 +44,8 @@ FAILURE = 1
 @click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine (name or .toml file).")
 @click.option(
     "--technology",
-    default=DEFAULT_TECHNOLOGY,
-    show_default=True,
-    help="Technology for the energy (name or .toml file).",
+    help="Technology for the energy (name or .toml file). Default: the first that prices all designs, their own first,"
+    " then gebhart-40nm.",
 )
 @click.option(
     "--suspend",
@@ -83,7 +82,7 @@ def command(
     files: tuple[str, ...],
     settings: tuple[str, ...],
     machine: str,
-    technology: str,
+    technology: str | None,
     suspend: Suspend,
     schedule: Path | None,
     timed: Timed | None,
@@ -110,8 +109,8 @@ def command(
     """
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
-    setting = Setting.load(machine, technology)
     choices = design_choices([*filter(None, designs.split(",")), *files], settings, unchecked=unchecked)
+    setting = Setting.load(machine, technology, choices)
     setting.check(choices)
     names = tuple(_expanded(names))
     for name in names:
@@ -122,7 +121,7 @@ def command(
         tuple((one.source, one.values) for one in choices),
         unchecked,
         machine,
-        technology,
+        technology or setting.technology.name,
         _way(timed, suspend, schedule, names),
         making,
     )

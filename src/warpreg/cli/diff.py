@@ -18,7 +18,7 @@ from warpreg.cli.designs import design_choices, design_option, designs_option, s
 from warpreg.cli.launching import KERNEL_FILES, Launching, launch_options
 from warpreg.cli.options import json_option, limit_option, problem_options, unchecked_option
 from warpreg.experiments.runs.code_changes import Change, CodeChanges, Version, code_changes
-from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting
+from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, Setting
 from warpreg.experiments.runs.counting import Replayed, Timed
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.run import CompileChoice, Run, find_workload, run_workload
@@ -54,9 +54,8 @@ def _percent(text: str) -> float:
 @click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine (name or .toml file).")
 @click.option(
     "--technology",
-    default=DEFAULT_TECHNOLOGY,
-    show_default=True,
-    help="Technology for the energy (name or .toml file).",
+    help="Technology for the energy (name or .toml file). Default: the first that prices all designs, their own first,"
+    " then gebhart-40nm.",
 )
 @click.option(
     "--fail-above",
@@ -82,7 +81,7 @@ def command(
     files: tuple[str, ...],
     settings: tuple[str, ...],
     machine: str,
-    technology: str,
+    technology: str | None,
     limit: float | None,
     fail_on: str | None,
     is_whole: bool,
@@ -108,8 +107,8 @@ def command(
     """
     if fail_on is not None and limit is None:
         raise click.UsageError("--fail-on requires --fail-above")
-    setting = Setting.load(machine, technology)
     choices = design_choices([*filter(None, designs.split(",")), *files], settings, unchecked=unchecked)
+    setting = Setting.load(machine, technology, choices)
     setting.check(choices)
     sides = [_Side(target, launches, launching, other) for target, other in ((before, after), (after, before))]
     if timed is not None and not sides[0].is_run:

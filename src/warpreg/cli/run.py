@@ -24,7 +24,7 @@ from warpreg.cli.options import (
     trace_options,
     unchecked_option,
 )
-from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting
+from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE, Setting
 from warpreg.experiments.runs.counting import Timed
 from warpreg.experiments.runs.profile import register_profile
 from warpreg.experiments.runs.residency import Residency
@@ -65,9 +65,7 @@ FIRST_ELEMENTS = 6
 @set_option
 @click.option(
     "--technology",
-    default=DEFAULT_TECHNOLOGY,
-    show_default=True,
-    help="With --cycles: technology for the energy (name or .toml file).",
+    help="With --cycles: technology for the energy (name or .toml file). Default: the design's own, or one that prices it.",
 )
 @click.option(
     "--save-schedule",
@@ -91,7 +89,7 @@ def command(
     timed: Timed | None,
     designs: tuple[str, ...],
     settings: tuple[str, ...],
-    technology: str,
+    technology: str | None,
     schedule: Path | None,
     choice: CompileChoice,
     max_instructions: int | None,
@@ -109,10 +107,10 @@ def command(
     warpreg run saxpy.cu --grid 4 --block 256 --arg f32:2.0 --arg buffer:f32:1024:arange \\
         --arg buffer:f32:1024:ones --arg s32:1024
     """
-    setting = Setting.load(machine, technology)
-    described = setting.machine
     _refuse_without_cycles(timed, designs, settings, schedule)
     design = one_choice(designs or (BASELINE,), settings, unchecked=unchecked)
+    setting = Setting.load(machine, technology, [design])
+    described = setting.machine
     setting.check([design])
     record = cli_cycles.recorded(timed, [design])
     if Path(target).suffix in KERNEL_FILES:

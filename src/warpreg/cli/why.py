@@ -20,7 +20,7 @@ from warpreg.cli.options import json_option, limit_option, problem_options, trac
 from warpreg.energy import Technology
 from warpreg.experiments.runs.by_instruction import ByInstruction, by_instruction
 from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY, Setting
+from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, Setting
 from warpreg.experiments.runs.counting import Timed
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.run import CompileChoice, Run, find_workload, run_workload
@@ -41,9 +41,8 @@ ELSEWHERE = "between instructions"
 @click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine (name or .toml file).")
 @click.option(
     "--technology",
-    default=DEFAULT_TECHNOLOGY,
-    show_default=True,
-    help="Technology for the energy (name or .toml file).",
+    help="Technology for the energy (name or .toml file). Default: the first that prices all designs, their own first,"
+    " then gebhart-40nm.",
 )
 @click.option("--cycles", is_flag=True, help="Time the kernel under both designs: also print where warps wait.")
 @click.option(
@@ -62,7 +61,7 @@ def command(
     launching: Launching,
     settings: tuple[str, ...],
     machine: str,
-    technology: str,
+    technology: str | None,
     cycles: bool,
     top: int,
     size: str,
@@ -83,8 +82,8 @@ def command(
     warpreg why rfc rfc hotspot --set rfc.entries=2,6
     warpreg why rfc bow-wr hotspot --cycles --machine gtx480
     """
-    setting = Setting.load(machine, technology)
     choices = _two(first, second, settings, unchecked)
+    setting = Setting.load(machine, technology, choices)
     setting.check(choices)
     timed = Timed() if cycles else None
     with output.alone(as_json), output.steps() as progress:

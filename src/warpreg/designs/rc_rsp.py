@@ -87,7 +87,8 @@ class Parameters:
     brief_last: bool = parameter(False, source="rc-rsp §III-A2: tried in the scratchpad and found negligible")
     strands: str = parameter("rc-rsp", choices=tuple(RULES), source="rc-rsp §III-B, orf-lrf §4.1: whose strands")
     flush_at_barriers: bool = parameter(
-        True, source="assumed: a warp may leave the active set at a barrier, of which rc-rsp §III-B does not speak"
+        True,
+        source="assumed: rc-rsp §III-B lists no barriers, but a warp that waits at one frees its slot; off: in replays",
     )
     allocate_sources: bool = parameter(False, source="rc-rsp §III-A2: tried and rejected; sources that miss enter too")
     active_warps: int = parameter(4, unit="warps of a scheduler", low=1, high=64, source="rc-rsp Table I")

@@ -67,7 +67,8 @@ class Parameters:
     operands: bool = parameter(True, source="rc-rsp §III-B: read allocations")
     strands: str = parameter("rc-rsp", choices=tuple(RULES), source="rc-rsp §III-B, orf-lrf §4.1: whose strands")
     flush_at_barriers: bool = parameter(
-        True, source="assumed: a warp may leave the active set at a barrier, of which rc-rsp §III-B does not speak"
+        True,
+        source="assumed: rc-rsp §III-B lists no barriers, but a warp that waits at one frees its slot; off: in replays",
     )
     priced_entries: int = parameter(
         0, unit="registers per active warp", low=0, high=16, source="rc-rsp §IV-B1: energy as of so many; 0: its own"

@@ -218,6 +218,7 @@ def compose(designs: Sequence[Design]) -> Composition:
         profile=any(one.profile for one in declarations),
         widths=any(one.widths for one in declarations),
         lanes=any(one.lanes for one in declarations),
+        technology=_named_technology(declarations),
     )
     module = ModuleType(f"warpreg_composition_{name}")
     fields = tuple(field_of(part.name) for part in parts)
@@ -284,3 +285,9 @@ def parts_of(design: Design) -> tuple[Design, ...]:
 def joined(part: Design, parameter: str) -> str:
     """The name of a design's parameter in a composition."""
     return f"{part.name.replace('-', '_')}_{parameter}"
+
+
+def _named_technology(declarations: Sequence[Declaration]) -> str:
+    """The technology that the parts name, if they agree."""
+    named = {one.technology for one in declarations if one.technology}
+    return named.pop() if len(named) == 1 else ""

@@ -18,6 +18,7 @@ from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.residency import Residency
 from warpreg.experiments.runs.row import Cycles, Failure, LevelUse, Provenance, Row
 from warpreg.experiments.runs.run import Run
+from warpreg.experiments.runs.technologies import default_technology
 from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
 from warpreg.replay import Counts
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from warpreg.timing import Estimate
 
 DEFAULT_MACHINE = "gebhart-rfc"
-DEFAULT_TECHNOLOGY = "gebhart-40nm"
 BASELINE = "mrf"
 """The design that results are normalized to."""
 
@@ -39,9 +39,15 @@ class Setting:
     technology: Technology
 
     @staticmethod
-    def load(machine: str | Path = DEFAULT_MACHINE, technology: str | Path = DEFAULT_TECHNOLOGY) -> Setting:
-        """Both by name or path; raises UnknownNameError, MachineError or TechnologyError."""
-        return Setting(gpu.load(machine), energy.load(technology))
+    def load(
+        machine: str | Path = DEFAULT_MACHINE, technology: str | Path | None = None, choices: Sequence[Choice] = ()
+    ) -> Setting:
+        """Both by name or path; without a technology, one that prices the choices (`default_technology`).
+
+        Raises UnknownNameError, MachineError or TechnologyError.
+        """
+        described = gpu.load(machine)
+        return Setting(described, energy.load(technology or default_technology(choices, described)))
 
     def check(self, choices: Sequence[Choice]) -> None:
         """Raise EnergyError for a design with a level, table or logic that the technology cannot price."""

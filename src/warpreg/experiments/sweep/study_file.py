@@ -25,7 +25,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, DEFAULT_TECHNOLOGY
+from warpreg.experiments.runs.comparison import DEFAULT_MACHINE
+from warpreg.experiments.runs.technologies import DEFAULT_TECHNOLOGY
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.toml_files import STRICT, read_toml
 

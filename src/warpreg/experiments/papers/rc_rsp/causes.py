@@ -19,7 +19,7 @@ ABLATIONS: Mapping[str, Ablation] = {
         "no scheduling, addresses of 32 bits, strands go on at barriers",
         parts=("designs",),
         choice={"schedule": False, "address_bits": 32},
-        parameters={"rsp": {"flush_at_barriers": False}},
+        parameters={design: {"flush_at_barriers": False} for design in ("rsp", "rc-rsp")},
     ),
     "sets-by-register": Ablation(
         "a line of the cache goes by its register's number alone",

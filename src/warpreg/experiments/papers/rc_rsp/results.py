@@ -14,6 +14,7 @@ import pandas as pd
 
 from warpreg import energy, workloads
 from warpreg.energy.counts import Structure
+from warpreg.experiments.measures.resident_warps import ResidentWarps
 from warpreg.experiments.measures.strand_length import StrandLength
 from warpreg.experiments.papers.part import Part, findings_of
 from warpreg.experiments.papers.rc_rsp import cycles
@@ -29,13 +30,16 @@ from warpreg.experiments.papers.rc_rsp.designs import (
     MRF,
     SCHEDULED,
     SCRATCHPAD_KB,
+    SMALLER,
     SPLITS_KB,
+    SWEPT,
     TIMED,
     Design,
     hybrid,
     rc,
     rsp,
 )
+from warpreg.experiments.papers.rc_rsp.sizes import SIZES, AtSize
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.experiments.studies.published import Measured
 from warpreg.experiments.studies.ratios import ratio, with_structures
@@ -49,9 +53,14 @@ DIE_MM2, SMS, SCHEDULERS = 398.0, 16, 4
 RODINIA = "rodinia"
 WORKLOADS = tuple(name for name in workloads.names() if workloads.find(name).suite == RODINIA)
 STRANDS = StrandLength()
+RESIDENT = ResidentWarps(cycles.TWO_LEVEL)
 COUNTED: Sequence[Measure[object]] = (MRF, SCHEDULED, STRANDS, *(rsp(kb) for kb in CAPACITIES_KB), *ABLATIONS.values())
+RESIDENCY: Sequence[Measure[object]] = (RESIDENT, *SWEPT.values())
+SIZED: Sequence[Measure[object]] = tuple(
+    AtSize(measure, size) for size in SIZES[:-1] for measure in (MRF, rsp(CHOSEN_KB), RESIDENT)
+)
 CYCLES: Sequence[Measure[object]] = tuple(cycles.measures(tuple(TIMED.values())))
-MEASURES: Sequence[Measure[object]] = (*COUNTED, *CYCLES)
+MEASURES: Sequence[Measure[object]] = (*COUNTED, *CYCLES, *RESIDENCY, *SMALLER.values(), *SIZED)
 
 
 def names(study: Study, measures: Sequence[Measure[object]] = (*COUNTED, COMPARED)) -> list[str]:
