@@ -34,6 +34,8 @@ from warpreg.replay import Suspend
 ALL = "all"
 PERCENT = 100
 FAILURE = 1
+Band = tuple[float, float] | None
+"""Normalized energy at both ends of the technology's band, if it has one."""
 
 
 @click.command()
@@ -199,6 +201,8 @@ def print_rows(rows: Sequence[Row], *, by_cause: bool = False) -> None:
         "\nmillion warp-registers, write-backs included; energy normalized to the plain MRF, its mean geometric",
         style="dim",
     )
+    if rows[0].band is not None:
+        console.print("energy in brackets: with the least and the most costly main register file", style="dim")
     if rows[0].timing is not None:
         console.print("speed: cycles of the plain MRF over those of the design, its mean geometric", style="dim")
     console.print(f"machine {used.machine}, technology {used.technology}, warpreg {used.code}", style="dim")
@@ -209,7 +213,8 @@ def _line(row: Row) -> dict[str, Any]:
     for name, level in row.levels.items():
         line[f"{name} reads"] = level.reads / 1e6
         line[f"{name} writes"] = level.writes / 1e6
-    return line | _timing(row) | _occupancy(row) | _ratios(row.reads_elided, row.writes_elided, row.elided, row.energy)
+    ratios = _ratios(row.reads_elided, row.writes_elided, row.elided, row.energy, row.band)
+    return line | _timing(row) | _occupancy(row) | ratios
 
 
 def _occupancy(row: Row) -> dict[str, str]:
@@ -242,16 +247,26 @@ def _mean_line(label: str, rows: Sequence[Row]) -> dict[str, Any]:
             writes=statistics.fmean(row.writes_elided for row in rows),
             both=statistics.fmean(row.elided for row in rows),
             energy=geometric_mean(row.energy for row in rows),
+            band=_mean_band(rows),
         )
     )
 
 
-def _ratios(reads: float, writes: float, both: float, energy: float) -> dict[str, Any]:
+def _mean_band(rows: Sequence[Row]) -> Band:
+    """Geometric means of both ends; None unless all rows have a band."""
+    bands = [row.band for row in rows if row.band is not None]
+    if len(bands) < len(rows):
+        return None
+    return geometric_mean(low for low, _ in bands), geometric_mean(high for _, high in bands)
+
+
+def _ratios(reads: float, writes: float, both: float, energy: float, band: Band = None) -> dict[str, Any]:
+    ends = "" if band is None else f" ({band[0]:.3f} to {band[1]:.3f})"
     return {
         "reads elided": f"{PERCENT * reads:.1f}%",
         "writes elided": f"{PERCENT * writes:.1f}%",
         "elided": f"{PERCENT * both:.1f}%",
-        "energy": f"{energy:.3f}",
+        "energy": f"{energy:.3f}{ends}",
     }
 
 

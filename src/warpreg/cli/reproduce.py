@@ -30,7 +30,7 @@ from warpreg.experiments.papers.shown import ALL, compare, workloads_under
 from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.studies.study import Study
 
-COLUMNS = ("paper", "id", "published", "null", "measured", "unit", "within", "could fail", "cause")
+COLUMNS = ("paper", "id", "published", "null", "measured", "band", "unit", "within", "could fail", "cause")
 ABLATED = ("id", "published", "measured", "ablated", "share", "unit", "within", "verdict", "cause")
 
 
@@ -125,9 +125,15 @@ def command(
         }
         output.print_json({"summary": [one.as_dict() for one in summaries], "code": codes, "results": rows})
         return
-    output.print_tables([output.table([{**row, "could fail": row["could_fail"]} for row in rows], COLUMNS)])
+    columns = [column for column in COLUMNS if column != "band" or any("band" in row for row in rows)]
+    lines = [{**row, "could fail": row["could_fail"], "band": _band(row.get("band"))} for row in rows]
+    output.print_tables([output.table(lines, columns)])
     for one in summaries:
         click.echo(f"\n{one.paper}: {one}")
+
+
+def _band(ends: object) -> str:
+    return " to ".join(map(output.cell, ends)) if isinstance(ends, list) else ""
 
 
 def _write_figures(paper: str, found: Study, folder: Path) -> None:

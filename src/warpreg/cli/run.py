@@ -65,7 +65,7 @@ FIRST_ELEMENTS = 6
 @set_option
 @click.option(
     "--technology",
-    help="With --cycles: technology for the energy (name or .toml file). Default: the design's own, or one that prices it.",
+    help="With --cycles: technology for the energy (name or .toml file). Default: the first that prices the design.",
 )
 @click.option(
     "--save-schedule",

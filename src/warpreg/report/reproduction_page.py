@@ -48,8 +48,10 @@ The table compares every result that the paper reports with the value measured o
 {workloads} workloads (`warpreg reproduce {paper} --size {size}`). *Within* states whether the difference is within the
 tolerance given in `published.toml` ([method](../explanation/reproduction.md)). *Null* is the value without the effect;
 *within* is in brackets where the result could not have failed. In the figures, black diamonds, bars and dashed lines
-are the values of the paper.
+are the values of the paper.{band}
 """
+BAND = """ In brackets beside a measured energy are its values with the least and the
+most costly organisation of the main register file ([energy](../explanation/energy.md#technologies))."""
 HEADINGS = ("result", "source", "quantity", "published", "null", "measured", "unit", "within")
 ABLATED = ("result", "published", "measured", "ablated", "share", "within", "verdict", "ablation")
 ABLATIONS = """
@@ -114,7 +116,10 @@ def page(
     """The page as lines of Markdown; ``workloads`` is the number of measured workloads, each picture a path relative to
     the page; ``codes`` are the results on each code of the paper.
     """
-    yield INTRODUCTION.format(title=TITLES[paper], command=COMMAND, paper=paper, size=size, workloads=workloads)
+    band = BAND if any(row.get("band") for row in rows) else ""
+    yield INTRODUCTION.format(
+        title=TITLES[paper], command=COMMAND, paper=paper, size=size, workloads=workloads, band=band
+    )
     yield from table(rows)
     yield from results_by_code(paper, size, codes)
     verdicts = {row["id"]: row["verdict"] for row in ablated if row["verdict"]}
@@ -143,6 +148,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
             "quantity": row["what"],
             "null": WORDS.get(str(row["null"]), row["null"]),
             "within": within,
+            "measured": _banded(row),
         }
         yield _line([_cell(cells[heading]) for heading in HEADINGS])
 
@@ -170,6 +176,11 @@ def results_by_code(paper: str, size: str, codes: Codes) -> Iterator[str]:
         ]
         if any(values):
             yield _line([row["id"], _cell(row["published"]), *marked])
+
+
+def _banded(row: Row) -> str:
+    """The measured value, with its band if it has one."""
+    return _cell(row["measured"]) + (f" ({_cell(row['band'])})" if row.get("band") else "")
 
 
 def reasons(heading: str, rows: Sequence[Row], verdicts: Mapping[str, Verdict] = MappingProxyType({})) -> Iterator[str]:

@@ -3,7 +3,8 @@
 A paper is a folder.  ``results`` declares ``WORKLOADS`` (the paper's own, as far as the suite has them), ``MEASURES``
 (required of each workload), ``PARTS`` (results that are computed together, by name), ``findings(study)`` (measured
 values of all parts by result id) and ``UNMEASURABLE`` (results whose inputs are not available, with the reason).  It
-may declare ``CODES``, the codes that the results are measured on, the paper's own first (module ``code``).
+may declare ``CODES``, the codes that the results are measured on, the paper's own first (module ``code``), and
+``bands(study)``, the values of results at both ends of an uncertain input.
 ``causes`` declares ``CAUSES`` (supposed causes of values outside their tolerance, by result id), ``ABLATIONS`` (runs
 that test them, by name) and ``REMARKS`` (observations on results that no ablation explains).  ``figures`` declares
 ``FIGURES`` in the paper's order.
@@ -73,11 +74,15 @@ class Explained(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reproduced:
-    """One printed result with its measured value; None if it cannot be measured, with the reason in ``cause``."""
+    """One printed result with its measured value; None if it cannot be measured, with the reason in ``cause``.
+
+    ``band``: the least and the greatest value for an input that is uncertain.
+    """
 
     published: Published
     measured: Measured | None
     cause: str
+    band: tuple[float, float] | None = None
 
     @property
     def status(self) -> Status:
@@ -98,6 +103,7 @@ class Reproduced:
             "what": self.published.what,
             "published": self.published.printed,
             "measured": self.measured,
+            **({} if self.band is None else {"band": list(self.band)}),
             "unit": self.published.unit,
             "status": self.status,
             "within": self.within,
@@ -216,6 +222,7 @@ def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
     """
     module, said = paper_module(paper), explained(paper)
     findings = module.findings(found)
+    bands: Mapping[str, tuple[float, float]] = getattr(module, "bands", lambda study: {})(found)
     printed = published.results(paper)
     named = {*findings, *module.UNMEASURABLE, *said.CAUSES, *said.REMARKS}
     strangers = named - {result.id for result in printed}
@@ -229,7 +236,8 @@ def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:
             yield Reproduced(result, None, f"quoted from {result.quoted}")
         elif result.id in findings:
             value = findings[result.id]
-            yield Reproduced(result, value, "" if result.within(value) else _reason(result.id, said))
+            cause = "" if result.within(value) else _reason(result.id, said)
+            yield Reproduced(result, value, cause, bands.get(result.id))
         elif result.id in module.UNMEASURABLE:
             yield Reproduced(result, None, module.UNMEASURABLE[result.id])
         else:

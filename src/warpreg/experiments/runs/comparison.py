@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from warpreg.energy import LevelEnergy, Technology
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.counting import Counted, How, Replayed
 from warpreg.experiments.runs.hardware import Use, check_prices, parts, plain_leakage
+from warpreg.experiments.runs.parts import Part
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.residency import Residency
 from warpreg.experiments.runs.row import Cycles, Failure, LevelUse, Provenance, Row
@@ -127,7 +129,26 @@ def row(
         main=choice.design.declaration.main,
         added_instructions={name: more for counts in found.counts for name, more in counts.added_instructions.items()},
         added_warp_instructions=sum(counts.added_warp_instructions for counts in found.counts),
+        band=_band(choice, found, plain, setting, built),
     )
+
+
+def _band(
+    choice: Choice, found: Counted, plain: Counted, setting: Setting, built: Sequence[Part]
+) -> tuple[float, float] | None:
+    """Normalized energy at both ends of the technology's band; None if it has none."""
+    ends = setting.technology.ends()
+    if ends is None:
+        return None
+    added_pj = math.fsum(part.dynamic_pj or 0.0 for part in built if not part.is_level)
+    low, high = sorted(_normalized(choice, found, plain, Setting(setting.machine, end), added_pj) for end in ends)
+    return low, high
+
+
+def _normalized(choice: Choice, found: Counted, plain: Counted, setting: Setting, added_pj: float) -> float:
+    own, alone = _levels(found.counts, choice.design.levels, setting), _levels(plain.counts, ("MRF",), setting)
+    whole = alone["MRF"].total_pj
+    return (math.fsum(level.total_pj for level in own.values()) + added_pj) / whole if whole else 0.0
 
 
 def _residency(run: Run, choice: Choice, machine: Machine, *, is_timed: bool) -> tuple[Residency, ...]:

@@ -54,6 +54,12 @@ class Replayed:
         return {} if self.suspend == "never" else {"suspend": self.suspend}
 
     def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
+        order = choice.design.declaration.order
+        if order not in ("static", "warp"):
+            raise RunError(
+                f"{choice.design.name}: depends on the order of warps ({order}), so it needs a recorded schedule:"
+                " --cycles makes one, --schedule FILE reads one"
+            )
         return Counted(replayed(run, choice, self.suspend, machine))
 
 

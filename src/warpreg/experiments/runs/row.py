@@ -116,7 +116,8 @@ class Row:
     timed.  ``parts`` are the levels and what the design adds to them; ``plain_leakage_pj`` is that of the plain MRF
     over its own cycles, None if those are not known.  ``events`` are the design's own counters, ``resources`` its own
     quantities, each summed over the cycles of the run and its SMs.  ``added_instructions`` by kernel: those that the
-    design has added to the code, and in total how many of them were executed.
+    design has added to the code, and in total how many of them were executed.  ``band``: the least and the greatest
+    normalized energy, if the technology has a band (`Technology.ends`).
     """
 
     workload: str
@@ -136,6 +137,7 @@ class Row:
     main: tuple[str, ...] = ("MRF",)
     added_instructions: Mapping[str, int] = field(default_factory=dict)
     added_warp_instructions: int = 0
+    band: tuple[float, float] | None = None
 
     @property
     def label(self) -> str:
@@ -241,6 +243,8 @@ class Row:
         flat |= {"reads_elided": self.reads_elided, "writes_elided": self.writes_elided, "elided": self.elided}
         flat["energy_pj"] = self.energy_pj
         flat["energy_normalized"] = self.energy
+        if self.band is not None:
+            flat["energy_band"] = list(self.band)
         for name, level in self.levels.items():
             flat[f"{name.lower()}_access_normalized"] = _ratio(level.access_pj, self.baseline.total_pj)
             flat[f"{name.lower()}_wire_normalized"] = _ratio(level.wire_pj, self.baseline.total_pj)

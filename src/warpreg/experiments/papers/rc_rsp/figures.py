@@ -14,6 +14,8 @@ ELIDED = Axis("elided", "of all accesses", "fraction")
 DESIGNS = {"rc": "RC", "rsp": "RSP", "hybrid": "hybrid"}
 HALF = {"rc half-size energy": "RC, half-size power", "rsp half-size energy": "RSP, half-size power"}
 PANELS = ("(a) writes", "(b) reads")
+SWEEPS = {"normalized energy": "(a) energy", "writes elided": "(b) writes elided", "reads elided": "(c) reads elided"}
+VALUE = Axis("value", "of the MRF alone", "ratio")
 ORGANISATIONS = {
     "rc-rsp-register-energy-hybrid": "hierarchy",
     "rc-rsp-parallel-evict": "parallel, evicting first",
@@ -58,6 +60,32 @@ def scheduler_cycles(study: Study) -> pd.DataFrame:
     alone = frame[frame["design"] == "hybrid"].assign(what="two-level alone", ratio=frame["scheduler's cycles"])
     designs = frame.assign(what=frame["design"], ratio=frame["cycles"])
     return pd.concat([alone, designs])[["workload", "what", "ratio"]]
+
+
+def swept(study: Study) -> pd.DataFrame:
+    """Energy, writes and reads by the number of warps that an SM may hold."""
+    return _in_panels(results.sweep_of_warps(study), "warps")
+
+
+def sizes(study: Study) -> pd.DataFrame:
+    """Energy, writes and reads by the size of the input."""
+    return _in_panels(results.sweep_of_sizes(study), "size")
+
+
+def _in_panels(frame: pd.DataFrame, key: str) -> pd.DataFrame:
+    """Geometric means over workloads, each value in a panel of its own."""
+    means = frame.groupby([key, "design"], sort=False)[list(SWEEPS)].agg(results.mean).reset_index()
+    return columns_as_rows(means, (key, "design"), SWEEPS, "panel", "value")
+
+
+def _at_the_sweep() -> tuple[Mark, ...]:
+    """The printed values of the cache and the hybrid, which depend on the warps."""
+    kinds = {"normalized energy": "register-energy", "writes elided": "writes-elided", "reads elided": "reads-elided"}
+    return tuple(
+        Mark(f"rc-rsp-{kind}-{label}", series=DESIGNS[label], panel=SWEEPS[column])
+        for column, kind in kinds.items()
+        for label in ("rc", "hybrid")
+    )
 
 
 def _at_the_mean(result: str) -> tuple[Mark, ...]:
@@ -121,7 +149,36 @@ FIGURES = (
         ENERGY, marks=marks_of(ORGANISATIONS),
     ),
     Figure(
-        "ablations", "§III-B", "The scratchpad's compiler without one part", results.ablations, "bars",
-        Axis("ablation", ""), Axis("energy over the full compiler's", "energy / energy with all parts", "ratio"),
+        "ablations", "§III-A2, §III-B", "Another compiler for the scratchpad", results.ablations, "bars",
+        Axis("ablation", ""), Axis("energy over the full compiler's", "energy / energy with the paper's", "ratio"),
+        series="design",
+    ),
+    Figure(
+        "read-allocation", "§III-A2", "Results alone or sources too in the cache", results.read_allocation, "bars",
+        Axis("design", ""), ENERGY, series="allocated", mean="geometric",
+    ),
+    Figure(
+        "band", "§IV-D", "Energy by the way through the banks of the main register file", results.band, "bars",
+        Axis("design", ""), ENERGY, series="main register file",
+        marks=tuple(
+            Mark(f"rc-rsp-register-energy-{label}", label, results.ORGANISATIONS[1]) for label in DESIGNS
+        ),
+    ),
+    Figure(
+        "gaps", "§IV-B", "Difference to the printed energy, and its two parts", results.gaps, "bars",
+        Axis("design", ""), Axis("difference", "measured minus published energy", "ratio"), series="part",
+    ),
+    Figure(
+        "resident-warps", "§II-A", "Warps that an SM holds, weighted by instructions", results.resident_warps, "bars",
+        WORKLOAD, Axis("warps", "warps of an SM", "warps"), series="size", mean="arithmetic",
+    ),
+    Figure(
+        "sweep-of-warps", "§II-C3", "Results by the warps that an SM may hold", swept, "lines",
+        Axis("warps", "warps of an SM, at most", "warps"), VALUE, series="design", panels="panel",
+        marks=_at_the_sweep(),
+    ),
+    Figure(
+        "sweep-of-sizes", "§IV-A", "Results by the size of the input", sizes, "bars", Axis("size", ""), VALUE,
+        series="design", panels="panel",
     ),
 )  # fmt: skip

@@ -1,23 +1,23 @@
 """The register cache, the register scratchpad and their hybrid (CASES 2018): its figures on the workloads of Rodinia.
 
-Energies are those of the derived technology ``rc-rsp-28nm``; means are geometric, over the measured Rodinia workloads.
-The baseline is the main register file alone.  In the paper it uses another scheduler, which does not change the counts
-here.
+Energies are those of the technology ``rc-rsp-28nm``, each with its band (`costs`); means are geometric, over the
+measured Rodinia workloads.  The baseline is the main register file alone.  In the paper it uses another scheduler; that
+changes no counts here.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
 
 import pandas as pd
 
-from warpreg import energy, workloads
-from warpreg.energy.counts import Structure
-from warpreg.experiments.measures.resident_warps import ResidentWarps
+from warpreg import workloads
+from warpreg.energy import Technology
 from warpreg.experiments.measures.strand_length import StrandLength
 from warpreg.experiments.papers.part import Part, findings_of
-from warpreg.experiments.papers.rc_rsp import cycles
+from warpreg.experiments.papers.rc_rsp import costs, cycles, residency
 from warpreg.experiments.papers.rc_rsp.designs import (
     ABLATIONS,
     ACTIVE_WARPS,
@@ -25,42 +25,38 @@ from warpreg.experiments.papers.rc_rsp.designs import (
     CHOSEN,
     CHOSEN_KB,
     COMPARED,
-    ENTRIES_PER_KB,
     HALF_KB,
+    HYBRID_OPTIONS,
     MRF,
+    READ_ALLOCATING,
     SCHEDULED,
     SCRATCHPAD_KB,
-    SMALLER,
     SPLITS_KB,
-    SWEPT,
     TIMED,
     Design,
     hybrid,
     rc,
     rsp,
 )
-from warpreg.experiments.papers.rc_rsp.sizes import SIZES, AtSize
-from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.runs.scheduled import Scheduled, Variant
+from warpreg.experiments.studies import published
 from warpreg.experiments.studies.published import Measured
-from warpreg.experiments.studies.ratios import ratio, with_structures
+from warpreg.experiments.studies.ratios import ratio
 from warpreg.experiments.studies.study import Measure, Study
 from warpreg.replay import Counts
 
-TECHNOLOGY = "rc-rsp-28nm"
+COMPARISON: Mapping[str, Design] = {"rc": rc(CHOSEN_KB), "rsp": rsp(CHOSEN_KB), "hybrid": CHOSEN}
+ORGANISATIONS = ("64 KB in 4 banks, 0.54 ns", "at the printed 0.82 ns", "256 KB in 16 banks, 1.07 ns")
+"""Of the main register file, by CACTI; the first and the last are the band."""
 BALANCED = 0.1
 DIE_MM2, SMS, SCHEDULERS = 398.0, 16, 4
 """Die area of a GTX 980, as NVIDIA states it, and its SMs and schedulers."""
 RODINIA = "rodinia"
 WORKLOADS = tuple(name for name in workloads.names() if workloads.find(name).suite == RODINIA)
 STRANDS = StrandLength()
-RESIDENT = ResidentWarps(cycles.TWO_LEVEL)
 COUNTED: Sequence[Measure[object]] = (MRF, SCHEDULED, STRANDS, *(rsp(kb) for kb in CAPACITIES_KB), *ABLATIONS.values())
-RESIDENCY: Sequence[Measure[object]] = (RESIDENT, *SWEPT.values())
-SIZED: Sequence[Measure[object]] = tuple(
-    AtSize(measure, size) for size in SIZES[:-1] for measure in (MRF, rsp(CHOSEN_KB), RESIDENT)
-)
 CYCLES: Sequence[Measure[object]] = tuple(cycles.measures(tuple(TIMED.values())))
-MEASURES: Sequence[Measure[object]] = (*COUNTED, *CYCLES, *RESIDENCY, *SMALLER.values(), *SIZED)
+MEASURES: Sequence[Measure[object]] = (*COUNTED, *CYCLES, *residency.MEASURES)
 
 
 def names(study: Study, measures: Sequence[Measure[object]] = (*COUNTED, COMPARED)) -> list[str]:
@@ -78,7 +74,11 @@ def counts(study: Study, design: Design, name: str) -> Counts:
 
 def scheduled(study: Study) -> Mapping[str, Mapping[Variant, Counts]]:
     """By workload, the counts of designs along a schedule: all of them, or those that the figures compare."""
-    return study[SCHEDULED if SCHEDULED in study.found else COMPARED]
+    return study[_along(study)]
+
+
+def _along(study: Study) -> Scheduled:
+    return SCHEDULED if SCHEDULED in study.found else COMPARED
 
 
 def figure_3(study: Study) -> pd.DataFrame:
@@ -129,17 +129,17 @@ def figure_8(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def figures_9_10(study: Study) -> pd.DataFrame:
+def figures_9_10(study: Study, priced: Technology | None = None) -> pd.DataFrame:
     """By workload: energy of each design, also with half-size power, and reads and writes avoided in the MRF."""
-    designs: Mapping[str, Design] = {"rc": rc(CHOSEN_KB), "rsp": rsp(CHOSEN_KB), "hybrid": CHOSEN}
+    spent = {label: energies(study, design, priced=priced) for label, design in COMPARISON.items()}
+    half = {label: energies(study, COMPARISON[label], HALF_KB, priced) for label in ("rc", "rsp")}
     rows = []
     for name in names(study):
         row: dict[str, object] = {"workload": name}
-        for label, design in designs.items():
-            row[f"{label} energy"] = energies(study, design)[name]
+        for label, design in COMPARISON.items():
+            row[f"{label} energy"] = spent[label][name]
             row[f"{label} reads elided"], row[f"{label} writes elided"] = elided(study, design, name)
-        for label in ("rc", "rsp"):
-            row[f"{label} half-size energy"] = energies(study, designs[label], HALF_KB)[name]
+        row |= {f"{label} half-size energy": each[name] for label, each in half.items()}
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -171,44 +171,97 @@ def figure_12(study: Study) -> pd.DataFrame:
 
 def scheduler_effect(study: Study) -> pd.DataFrame:
     """Cycles and energy normalized to the baseline, and the scheduler's share of them; by workload and design."""
-    return cycles.scheduler_effect(study, names(study, CYCLES), TIMED, _spent)
+    return cycles.scheduler_effect(study, names(study, CYCLES), TIMED, costs.spent)
 
 
 def ablations(study: Study) -> pd.DataFrame:
-    """Energy of the scratchpad without one part of its compiler each, normalized to that with all."""
-    whole = mean(energies(study, rsp(CHOSEN_KB)).values())
-    rows = [
-        {"ablation": label, "energy over the full compiler's": mean(energies(study, design).values()) / whole}
-        for label, design in ABLATIONS.items()
-    ]
+    """Energy of scratchpad and hybrid with another compiler for the scratchpad, normalized to that with its own."""
+    return pd.DataFrame(
+        {
+            "design": label,
+            "ablation": ablation,
+            "energy over the full compiler's": mean(energies(study, design).values())
+            / mean(energies(study, whole).values()),
+        }
+        for label, whole, others in (("RSP", rsp(CHOSEN_KB), ABLATIONS), ("hybrid", CHOSEN, HYBRID_OPTIONS))
+        for ablation, design in others.items()
+    )
+
+
+def read_allocation(study: Study) -> pd.DataFrame:
+    """Energy of cache and hybrid by workload, if only results or sources that miss too are allocated (§III-A2)."""
+    return pd.DataFrame(
+        {"workload": name, "design": label, "allocated": allocated, "normalized energy": value}
+        for label, usual in (("RC", rc(CHOSEN_KB)), ("hybrid", CHOSEN))
+        for allocated, design in (("results", usual), ("results and sources", READ_ALLOCATING[label]))
+        for name, value in energies(study, design).items()
+    )
+
+
+def gaps(study: Study) -> pd.DataFrame:
+    """By design, the difference between measured and printed energy, and its split into accesses served and price of an
+    access.
+
+    The first part is the change of the measured energy if the printed shares were elided at the prices here
+    (`costs.served`), the second is the rest.
+    """
+    frame, rows = figures_9_10(study), list[dict[str, object]]()
+    printed = {one.id: one.value or 0.0 for one in published.results("rc-rsp")}
+    for label, design in COMPARISON.items():
+        measured = costs.Elided(mean(frame[f"{label} reads elided"]), mean(frame[f"{label} writes elided"]))
+        asked = costs.Elided(printed[f"rc-rsp-reads-elided-{label}"], printed[f"rc-rsp-writes-elided-{label}"])
+        each = [
+            costs.served(design, counts(study, design, name), study[MRF][name], measured, asked)
+            for name in names(study)
+        ]
+        gap = mean(frame[f"{label} energy"]) - printed[f"rc-rsp-register-energy-{label}"]
+        accesses = -fmean(each)
+        parts = {"whole difference": gap, "accesses served": accesses, "price of an access": gap - accesses}
+        rows += [{"design": label, "part": part, "difference": value} for part, value in parts.items()]
     return pd.DataFrame(rows)
 
 
-def energies(study: Study, design: Design, priced_kb: float | None = None) -> dict[str, float]:
+def resident_warps(study: Study) -> pd.DataFrame:
+    """Warps of an SM by workload and size."""
+    return residency.by_workload(study, names(study, residency.MEASURES))
+
+
+def sweep_of_warps(study: Study) -> pd.DataFrame:
+    """Energy, and reads and writes elided, by the number of warps that an SM may hold."""
+    return residency.by_warps(study, names(study, residency.MEASURES), _along(study), _point)
+
+
+def sweep_of_sizes(study: Study) -> pd.DataFrame:
+    """Energy, and reads and writes elided, by the size of the input."""
+    return residency.by_size(study, names(study, residency.MEASURES), _along(study), _point)
+
+
+def _point(design: Design, found: Counts, baseline: Counts) -> dict[str, object]:
+    reads, writes = shares(found, baseline)
+    spent = costs.spent(found, design) / costs.spent(baseline)
+    return {"normalized energy": spent, "reads elided": reads, "writes elided": writes}
+
+
+def energies(
+    study: Study, design: Design, priced_kb: float | None = None, priced: Technology | None = None
+) -> dict[str, float]:
     """Register energy normalized to the baseline, by workload; ``priced_kb``: with the access energy of this storage
-    size.
+    size; ``priced``: in another technology.
     """
     return {
-        name: _spent(counts(study, design, name), design, priced_kb) / _spent(study[MRF][name]) for name in names(study)
+        name: costs.spent(counts(study, design, name), design, priced_kb, priced)
+        / costs.spent(study[MRF][name], priced=priced)
+        for name in names(study)
     }
-
-
-def _spent(counted: Counts, design: Design | None = None, priced_kb: float | None = None) -> float:
-    """pJ of counts, with the stores at the sizes that the design declares."""
-    values = dict(design.values) if design else {}
-    sizes = {
-        "RC": priced_kb * ENTRIES_PER_KB if priced_kb else int(values.get("lines", 0)) / ACTIVE_WARPS,
-        "RSP": priced_kb * ENTRIES_PER_KB if priced_kb else int(values.get("entries", 0)),
-    }
-    structures = {"MRF": Structure("MRF")} | {
-        level: Structure(level, entries=int(entries), warps=ACTIVE_WARPS) for level, entries in sizes.items()
-    }
-    return energy.account(with_structures(counted.energy_list(), structures), energy.load(TECHNOLOGY)).total_pj
 
 
 def elided(study: Study, design: Design, name: str) -> tuple[float, float]:
     """Reads served above the MRF, and writes that never reach it, divided by all (section IV-C)."""
-    found, baseline = counts(study, design, name), study[MRF][name]
+    return shares(counts(study, design, name), study[MRF][name])
+
+
+def shares(found: Counts, baseline: Counts) -> tuple[float, float]:
+    """The shares of `elided` from counts."""
     writes = found.writes("MRF", moves=True)
     return 1 - found.reads("MRF") / baseline.reads(), 1 - writes / baseline.writes()
 
@@ -225,9 +278,33 @@ def _ages(study: Study) -> dict[str, Measured]:
     return {"rc-rsp-rsp-captures-within": cycles.captured_within(figure_12(study))}
 
 
-def _designs(study: Study) -> dict[str, Measured]:
-    frame = figures_9_10(study)
-    share = energy.load(TECHNOLOGY).chip.register_file
+def bands(study: Study) -> dict[str, tuple[float, float]]:
+    """The values of results that contain energies at both ends of their band, by the ids of the results."""
+    low, high = (_designs(study, end) for end in costs.ends())
+    return {
+        result: (min(value, high[result]), max(value, high[result]))
+        for result, value in low.items()
+        if not isinstance(value, bool) and value != high[result]
+    }
+
+
+def band(study: Study) -> pd.DataFrame:
+    """Energy of each design with the main register file in its three organisations."""
+    technologies = zip(ORGANISATIONS, (costs.ends()[0], costs.technology(), costs.ends()[1]), strict=True)
+    return pd.DataFrame(
+        {
+            "design": label,
+            "main register file": organisation,
+            "normalized energy": mean(energies(study, design, priced=priced).values()),
+        }
+        for organisation, priced in technologies
+        for label, design in COMPARISON.items()
+    )
+
+
+def _designs(study: Study, priced: Technology | None = None) -> dict[str, Measured]:
+    frame = figures_9_10(study, priced)
+    share = costs.technology().chip.register_file
     found: dict[str, Measured] = {}
     for label in ("rc", "rsp", "hybrid"):
         spent = mean(frame[f"{label} energy"])
@@ -238,7 +315,7 @@ def _designs(study: Study) -> dict[str, Measured]:
     for label in ("rc", "rsp"):
         found[f"rc-rsp-register-energy-half-{label}"] = mean(frame[f"{label} half-size energy"])
     for organisation, result in (("parallel-evict", "evict"), ("parallel-apart", "no-liveout")):
-        found[f"rc-rsp-parallel-{result}"] = mean(energies(study, hybrid(8, 4, organisation)).values())
+        found[f"rc-rsp-parallel-{result}"] = mean(energies(study, hybrid(8, 4, organisation), priced=priced).values())
     found["rc-rsp-rc-hit-rate-in-hybrid"] = _hits(study, CHOSEN)
     found["rc-rsp-rc-hit-rate-alone"] = _hits(study, rc(CHOSEN_KB))
     return {**found, **synergy(frame)}
@@ -293,7 +370,7 @@ def _sweeps(study: Study) -> dict[str, Measured]:
 
 def areas() -> dict[str, Measured]:
     """Area of the stores divided by that of the die, by the array model, without control and wiring."""
-    technology = energy.load(TECHNOLOGY)
+    technology = costs.technology()
 
     def share(level: str, entries: int) -> float:
         spec = technology.levels[level].spec(entries * ACTIVE_WARPS)
