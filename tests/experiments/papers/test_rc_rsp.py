@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 
 from warpreg.energy.counts import Structure
 from warpreg.experiments.papers.ablation import under
-from warpreg.experiments.papers.rc_rsp import designs
+from warpreg.experiments.papers.rc_rsp import costs, designs
 from warpreg.experiments.papers.rc_rsp import results as rc_rsp
+from warpreg.experiments.papers.rc_rsp.sizes import AtSize
 from warpreg.experiments.papers.shown import find_ablation
-from warpreg.experiments.runs.run import AS_COMPILED
+from warpreg.experiments.runs.run import AS_COMPILED, CompileChoice, Run, find_workload, run_workload
 from warpreg.experiments.runs.scheduled import Scheduled, Variant
 from warpreg.experiments.studies.study import Study
 from warpreg.replay import Counts
@@ -101,9 +103,77 @@ def test_what_the_cache_does_is_a_geometric_mean() -> None:
     assert results["rc-rsp-parallel-evict"] == results["rc-rsp-parallel-no-liveout"]
 
 
-def test_a_smaller_store_takes_less_of_the_die() -> None:
-    areas = rc_rsp.areas()
-    assert 0 < areas["rc-rsp-area-hybrid"] <= areas["rc-rsp-area-rc"] < 0.1
+def test_the_hybrid_takes_less_of_the_die_than_the_cache_and_more_than_the_scratchpad() -> None:
+    """Two thirds of the cache's area and a third of the scratchpad's."""
+    areas = {label: rc_rsp.areas()[f"rc-rsp-area-{label}"] for label in ("rc", "rsp", "hybrid")}
+    assert areas["rsp"] < areas["hybrid"] < areas["rc"] < 0.1
+    assert areas["hybrid"] == pytest.approx(2 / 3 * areas["rc"] + 1 / 3 * areas["rsp"])
+
+
+@pytest.mark.parametrize(
+    ("design", "levels", "change"),
+    [
+        (designs.rc(12), ("MRF", "RC"), 2 * (253.0 - 44.9) + 1 * (262.8 + 44.9)),
+        (designs.rsp(12), ("MRF", "RSP"), 2 * (253.0 - 22.8) + 1 * (262.8 - 28.0)),
+    ],
+)
+def test_what_the_printed_shares_would_change(design: designs.Design, levels: tuple[str, ...], change: float) -> None:
+    """Of 20 reads 12 are elided, of 10 writes 6; printed are 0.7 and 0.7, so 2 reads and 1 write more.  A read of the
+    main register file takes 35.8 + 217.2 pJ, a write 45.6 + 217.2.  The cache saves the write back, which reads it.
+    """
+    found, baseline = counted(levels, [8, 12], [4, 10]), counted(("MRF",), [20], [10])
+    served = costs.served(design, found, baseline, costs.Elided(0.6, 0.6), costs.Elided(0.7, 0.7))
+    assert served == pytest.approx(-change / (20 * 253.0 + 10 * 262.8), abs=1e-4)
+
+
+def test_energies_have_a_band_and_shares_have_none() -> None:
+    """The scratchpad serves 15 of 20 reads and takes all 10 results.  A read of the MRF takes 147.9 or 346.8 pJ, a
+    write 157.7 or 356.7.
+    """
+    level = ("MRF", "RC")
+    each = {one: counted(level, [10, 10], [5, 5]) for one in designs.COMPARED.variants}
+    rsp = {designs.rsp(12): {"hotspot": counted(("MRF", "RSP"), [5, 15], [0, 10])}}
+    whole = {"hotspot": counted(("MRF",), [20], [10])}
+    found: dict[Any, dict[str, Any]] = {designs.MRF: whole, designs.COMPARED: {"hotspot": each}, **rsp}
+    bands = rc_rsp.bands(Study("tiny", AS_COMPILED, found))
+    low, high = bands["rc-rsp-register-energy-rsp"]
+    upper = 15 * 22.8 + 10 * 28.0
+    assert low == pytest.approx((5 * 346.8 + upper) / (20 * 346.8 + 10 * 356.7), rel=1e-3)
+    assert high == pytest.approx((5 * 147.9 + upper) / (20 * 147.9 + 10 * 157.7), rel=1e-3)
+    assert "rc-rsp-reads-elided-rsp" not in bands
+    assert "rc-rsp-rc-hit-rate-alone" not in bands
+
+
+def test_every_point_of_the_sweep_is_a_limit_of_warps() -> None:
+    """The scratchpad's counts are those of the study: they depend on no schedule."""
+    level, whole = ("MRF", "RC"), {"hotspot": counted(("MRF",), [20], [10])}
+    found: dict[Any, dict[str, Any]] = {designs.MRF: whole}
+    for served, measure in enumerate((*designs.SWEPT.values(), designs.COMPARED)):
+        found[measure] = {
+            "hotspot": {one: counted(level, [20 - served, served], [0, 10]) for one in designs.COMPARED.variants}
+        }
+    found[designs.rsp(12)] = {"hotspot": counted(("MRF", "RSP"), [5, 15], [5, 5])}
+    frame = rc_rsp.sweep_of_warps(Study("tiny", AS_COMPILED, found))
+    by_design = {label: rows.set_index("warps")["reads elided"].to_dict() for label, rows in frame.groupby("design")}
+    assert by_design["RC"] == pytest.approx({8: 0.0, 16: 0.05, 32: 0.1, 48: 0.15, 64: 0.2})
+    assert set(by_design["RSP"].values()) == {0.75}
+
+
+def test_a_measure_at_another_size_runs_the_workload_with_the_same_code() -> None:
+    choice = CompileChoice(address_bits=32)
+    run = run_workload(find_workload("vector-add"), "tiny", choice=choice)
+    small = dataclasses.replace(run, options={**run.options, "size": "small"})
+    found = AtSize(Warps(), "tiny")(small)
+    assert found == (sum(launch.warps for launch in run.launches), 32)
+    assert AtSize(Warps(), "tiny")(run) is None
+
+
+@dataclasses.dataclass(frozen=True)
+class Warps:
+    """Warps of a run, and the bits of its addresses."""
+
+    def __call__(self, run: Run) -> tuple[int, int]:
+        return sum(launch.warps for launch in run.launches), run.options["address_bits"]
 
 
 def counted(levels: tuple[str, ...], reads: list[int], writes: list[int], to_mrf: int = 0) -> Counts:
