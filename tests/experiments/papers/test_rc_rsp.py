@@ -12,7 +12,7 @@ import pytest
 
 from warpreg.energy.counts import Structure
 from warpreg.experiments.papers.ablation import under
-from warpreg.experiments.papers.rc_rsp import costs, designs
+from warpreg.experiments.papers.rc_rsp import costs, designs, frames
 from warpreg.experiments.papers.rc_rsp import results as rc_rsp
 from warpreg.experiments.papers.rc_rsp.sizes import AtSize
 from warpreg.experiments.papers.shown import find_ablation
@@ -153,7 +153,7 @@ def test_every_point_of_the_sweep_is_a_limit_of_warps() -> None:
             "hotspot": {one: counted(level, [20 - served, served], [0, 10]) for one in designs.COMPARED.variants}
         }
     found[designs.rsp(12)] = {"hotspot": counted(("MRF", "RSP"), [5, 15], [5, 5])}
-    frame = rc_rsp.sweep_of_warps(Study("tiny", AS_COMPILED, found))
+    frame = frames.sweep_of_warps(Study("tiny", AS_COMPILED, found))
     by_design = {label: rows.set_index("warps")["reads elided"].to_dict() for label, rows in frame.groupby("design")}
     assert by_design["RC"] == pytest.approx({8: 0.0, 16: 0.05, 32: 0.1, 48: 0.15, 64: 0.2})
     assert set(by_design["RSP"].values()) == {0.75}
@@ -193,7 +193,7 @@ def test_the_parts_of_the_hybrid_add_up_to_what_it_elides() -> None:
         designs.MRF: {"hotspot": counted(("MRF",), [20], [10])},
         designs.SCHEDULED: {"hotspot": {designs.CHOSEN: counted(("MRF", "RC", "RSP"), [5, 6, 9], [0, 5, 7], to_mrf=1)}},
     }
-    frame = rc_rsp.figure_11(Study("tiny", AS_COMPILED, found))
+    frame = frames.figure_11(Study("tiny", AS_COMPILED, found))
     elided = frame.set_index(["panel", "part"])["elided"].to_dict()
     assert elided == pytest.approx(
         {("(a) writes", "RC"): 0.4, ("(b) reads", "RC"): 0.3, ("(a) writes", "RSP"): 0.5, ("(b) reads", "RSP"): 0.45}

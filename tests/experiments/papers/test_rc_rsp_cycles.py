@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from warpreg.experiments.papers.rc_rsp import cycles as rc_rsp_cycles
-from warpreg.experiments.papers.rc_rsp import designs, results
+from warpreg.experiments.papers.rc_rsp import designs, measured
 from warpreg.experiments.papers.rc_rsp.cycles import GTO, TWO_LEVEL
 from warpreg.experiments.runs.reuse_ages import CLASS_CYCLES, CLASSES
 from warpreg.experiments.runs.run import AS_COMPILED
@@ -93,5 +93,5 @@ def test_cycles_are_the_schedulers_times_the_organisations() -> None:
 
 
 def test_designs_are_timed_under_both_schedulers() -> None:
-    machines = [(one.machine, one.variant) for one in results.CYCLES if isinstance(one, Timed)]
+    machines = [(one.machine, one.variant) for one in measured.CYCLES if isinstance(one, Timed)]
     assert machines == [(machine, design) for machine in (GTO, TWO_LEVEL) for design in (None, *designs.TIMED.values())]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from warpreg.experiments.papers.figure import WORKLOAD, Axis, Figure, Mark, columns_as_rows, marks_of, of_results
-from warpreg.experiments.papers.rc_rsp import results
+from warpreg.experiments.papers.rc_rsp import frames, results
+from warpreg.experiments.papers.rc_rsp.measured import mean
 from warpreg.experiments.runs.reuse_ages import CLASS_CYCLES
 from warpreg.experiments.studies.study import Study
 
@@ -26,7 +27,7 @@ GPU = {f"rc-rsp-gpu-energy-{label}": name for label, name in DESIGNS.items()}
 
 def strand_lengths(study: Study) -> pd.DataFrame:
     """Figure 3: reads and writes that a scratchpad of 12 KB elides, and instructions per strand."""
-    frame = results.figure_3(study)
+    frame = frames.figure_3(study)
     columns = {"writes elided": "writes", "reads elided": "reads"}
     return columns_as_rows(frame, ("workload", "instructions"), columns, "accesses", ELIDED.column)
 
@@ -34,12 +35,12 @@ def strand_lengths(study: Study) -> pd.DataFrame:
 def energies(study: Study) -> pd.DataFrame:
     """Figure 9: energy by workload and design."""
     columns = {f"{label} energy": name for label, name in DESIGNS.items()} | HALF
-    return columns_as_rows(results.figures_9_10(study), ("workload",), columns, "design", ENERGY.column)
+    return columns_as_rows(frames.figures_9_10(study), ("workload",), columns, "design", ENERGY.column)
 
 
 def elided(study: Study) -> pd.DataFrame:
     """Figure 10: writes and reads avoided in the MRF."""
-    frame = results.figures_9_10(study)
+    frame = frames.figures_9_10(study)
     parts = []
     for panel, what in zip(PANELS, ("writes", "reads"), strict=True):
         columns = {f"{label} {what} elided": name for label, name in DESIGNS.items()}
@@ -49,14 +50,14 @@ def elided(study: Study) -> pd.DataFrame:
 
 def ages(study: Study) -> pd.DataFrame:
     """Figure 12: reads by age and part of the hybrid, without the open class of ages."""
-    frame = results.figure_12(study)
+    frame = frames.figure_12(study)
     ended = frame[frame["cycles"] < frame["cycles"].max()]
     return ended.assign(cycles=ended["cycles"] + CLASS_CYCLES)
 
 
 def scheduler_cycles(study: Study) -> pd.DataFrame:
     """Cycles normalized to the MRF alone with greedy scheduling: with two-level scheduling, and the designs."""
-    frame = results.scheduler_effect(study)
+    frame = frames.scheduler_effect(study)
     alone = frame[frame["design"] == "hybrid"].assign(what="two-level alone", ratio=frame["scheduler's cycles"])
     designs = frame.assign(what=frame["design"], ratio=frame["cycles"])
     return pd.concat([alone, designs])[["workload", "what", "ratio"]]
@@ -64,17 +65,17 @@ def scheduler_cycles(study: Study) -> pd.DataFrame:
 
 def swept(study: Study) -> pd.DataFrame:
     """Energy, writes and reads by the number of warps that an SM may hold."""
-    return _in_panels(results.sweep_of_warps(study), "warps")
+    return _in_panels(frames.sweep_of_warps(study), "warps")
 
 
 def sizes(study: Study) -> pd.DataFrame:
     """Energy, writes and reads by the size of the input."""
-    return _in_panels(results.sweep_of_sizes(study), "size")
+    return _in_panels(frames.sweep_of_sizes(study), "size")
 
 
 def _in_panels(frame: pd.DataFrame, key: str) -> pd.DataFrame:
     """Geometric means over workloads, each value in a panel of its own."""
-    means = frame.groupby([key, "design"], sort=False)[list(SWEEPS)].agg(results.mean).reset_index()
+    means = frame.groupby([key, "design"], sort=False)[list(SWEEPS)].agg(mean).reset_index()
     return columns_as_rows(means, (key, "design"), SWEEPS, "panel", "value")
 
 
@@ -99,16 +100,16 @@ FIGURES = (
         Axis("instructions", "instructions that a warp runs in a strand", "instructions"), ELIDED, series="accesses",
     ),
     Figure(
-        "figure-4", "Figure 4", "Energy of a cache of 12 KB, private and shared", results.figure_4, "bars", WORKLOAD,
+        "figure-4", "Figure 4", "Energy of a cache of 12 KB, private and shared", frames.figure_4, "bars", WORKLOAD,
         ENERGY, series="cache", mean="geometric",
     ),
     Figure(
-        "figure-7", "Figure 7", "Energy by capacity", results.figure_7, "lines", Axis("KB", "KB of an SM", "KB"),
+        "figure-7", "Figure 7", "Energy by capacity", frames.figure_7, "lines", Axis("KB", "KB of an SM", "KB"),
         ENERGY, series="design",
         marks=tuple(Mark(f"rc-rsp-register-energy-{label}", 12, name) for label, name in list(DESIGNS.items())[:2]),
     ),
     Figure(
-        "figure-8", "Figure 8", "Energy of 12 KB by the part that is scratchpad", results.figure_8, "bars",
+        "figure-8", "Figure 8", "Energy of 12 KB by the part that is scratchpad", frames.figure_8, "bars",
         Axis("RSP KB", "scratchpad, KB of an SM", "KB"), ENERGY, marks=(Mark("rc-rsp-register-energy-hybrid", 4),),
     ),
     Figure(
@@ -129,7 +130,7 @@ FIGURES = (
         panels="panel", mean="geometric", marks=(*_at_the_mean("writes-elided"), *_at_the_mean("reads-elided")),
     ),
     Figure(
-        "figure-11", "Figure 11", "Accesses elided by the parts of the hybrid", results.figure_11, "stacks", WORKLOAD,
+        "figure-11", "Figure 11", "Accesses elided by the parts of the hybrid", frames.figure_11, "stacks", WORKLOAD,
         ELIDED, series="part", panels="panel",
     ),
     Figure(
@@ -149,27 +150,27 @@ FIGURES = (
         ENERGY, marks=marks_of(ORGANISATIONS),
     ),
     Figure(
-        "ablations", "§III-A2, §III-B", "Another compiler for the scratchpad", results.ablations, "bars",
+        "ablations", "§III-A2, §III-B", "Another compiler for the scratchpad", frames.ablations, "bars",
         Axis("ablation", ""), Axis("energy over the full compiler's", "energy / energy with the paper's", "ratio"),
         series="design",
     ),
     Figure(
-        "read-allocation", "§III-A2", "Results alone or sources too in the cache", results.read_allocation, "bars",
+        "read-allocation", "§III-A2", "Results alone or sources too in the cache", frames.read_allocation, "bars",
         Axis("design", ""), ENERGY, series="allocated", mean="geometric",
     ),
     Figure(
-        "band", "§IV-D", "Energy by the way through the banks of the main register file", results.band, "bars",
+        "band", "§IV-D", "Energy by the way through the banks of the main register file", frames.bands, "bars",
         Axis("design", ""), ENERGY, series="main register file",
         marks=tuple(
-            Mark(f"rc-rsp-register-energy-{label}", label, results.ORGANISATIONS[1]) for label in DESIGNS
+            Mark(f"rc-rsp-register-energy-{label}", label, frames.ORGANISATIONS[1]) for label in DESIGNS
         ),
     ),
     Figure(
-        "gaps", "§IV-B", "Difference to the printed energy, and its two parts", results.gaps, "bars",
+        "gaps", "§IV-B", "Difference to the printed energy, and its two parts", frames.gaps, "bars",
         Axis("design", ""), Axis("difference", "measured minus published energy", "ratio"), series="part",
     ),
     Figure(
-        "resident-warps", "§II-A", "Warps that an SM holds, weighted by instructions", results.resident_warps, "bars",
+        "resident-warps", "§II-A", "Warps that an SM holds, weighted by instructions", frames.resident_warps, "bars",
         WORKLOAD, Axis("warps", "warps of an SM", "warps"), series="size", mean="arithmetic",
     ),
     Figure(
