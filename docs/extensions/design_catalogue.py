@@ -20,8 +20,8 @@ from warpreg.energy import technology
 from warpreg.energy.counts import Structure
 from warpreg.experiments.papers.reproduction import PAPERS
 from warpreg.experiments.runs.choices import Choice
-from warpreg.experiments.runs.comparison import DEFAULT_TECHNOLOGY
 from warpreg.experiments.runs.hardware import check_prices
+from warpreg.experiments.runs.technologies import DEFAULT_TECHNOLOGY
 from warpreg.ir.errors import WarpregError
 
 if TYPE_CHECKING:

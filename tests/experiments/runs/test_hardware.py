@@ -173,8 +173,8 @@ def test_what_has_no_price_is_refused_before_the_run(files: tuple[str, str]) -> 
         "technology gebhart-40nm has no logic 'coalescing'; it has: none"
     )
     setting.check([Choice.load(files[0], {"entries": 0})])
-    with pytest.raises(EnergyError, match=r"rsp: level RSP has no price \(priced by --technology rc-rsp-28nm, Str"):
-        Setting.load("gtx480", "corf").check([Choice.load("rsp")])
+    with pytest.raises(EnergyError, match=r"rfc: level RFC has no price \(priced by --technology bow, --tech"):
+        Setting.load("gtx480", "corf").check([Choice.load("rfc")])
 
 
 def test_a_composition_has_the_hardware_of_its_parts(files: tuple[str, str]) -> None:

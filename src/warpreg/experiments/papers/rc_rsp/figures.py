@@ -12,7 +12,7 @@ from warpreg.experiments.studies.study import Study
 
 ENERGY = Axis("normalized energy", "energy / energy of the MRF alone", "ratio")
 ELIDED = Axis("elided", "of all accesses", "fraction")
-DESIGNS = {"rc": "RC", "rsp": "RSP", "hybrid": "hybrid"}
+DESIGNS = frames.LABELS
 HALF = {"rc half-size energy": "RC, half-size power", "rsp half-size energy": "RSP, half-size power"}
 PANELS = ("(a) writes", "(b) reads")
 SWEEPS = {"normalized energy": "(a) energy", "writes elided": "(b) writes elided", "reads elided": "(c) reads elided"}
@@ -159,10 +159,10 @@ FIGURES = (
         Axis("design", ""), ENERGY, series="allocated", mean="geometric",
     ),
     Figure(
-        "band", "§IV-D", "Energy by the way through the banks of the main register file", frames.bands, "bars",
+        "band", "§IV-D", "Energy by the banks of the MRF", frames.bands, "bars",
         Axis("design", ""), ENERGY, series="main register file",
         marks=tuple(
-            Mark(f"rc-rsp-register-energy-{label}", label, frames.ORGANISATIONS[1]) for label in DESIGNS
+            Mark(f"rc-rsp-register-energy-{label}", name, frames.ORGANISATIONS[1]) for label, name in DESIGNS.items()
         ),
     ),
     Figure(

@@ -42,6 +42,7 @@ from warpreg.experiments.studies.study import Study
 from warpreg.replay import Counts
 
 COMPARISON: Mapping[str, Design] = {"rc": rc(CHOSEN_KB), "rsp": rsp(CHOSEN_KB), "hybrid": CHOSEN}
+LABELS = {"rc": "RC", "rsp": "RSP", "hybrid": "hybrid"}
 ORGANISATIONS = ("64 KB in 4 banks, 0.54 ns", "at the printed 0.82 ns", "256 KB in 16 banks, 1.07 ns")
 """Of the main register file, by CACTI; the first and the last are the band."""
 
@@ -182,7 +183,7 @@ def gaps(study: Study) -> pd.DataFrame:
         gap = mean(frame[f"{label} energy"]) - printed[f"rc-rsp-register-energy-{label}"]
         accesses = -fmean(each)
         parts = {"whole difference": gap, "accesses served": accesses, "price of an access": gap - accesses}
-        rows += [{"design": label, "part": part, "difference": value} for part, value in parts.items()]
+        rows += [{"design": LABELS[label], "part": part, "difference": value} for part, value in parts.items()]
     return pd.DataFrame(rows)
 
 
@@ -212,7 +213,7 @@ def bands(study: Study) -> pd.DataFrame:
     technologies = zip(ORGANISATIONS, (costs.ends()[0], costs.technology(), costs.ends()[1]), strict=True)
     return pd.DataFrame(
         {
-            "design": label,
+            "design": LABELS[label],
             "main register file": organisation,
             "normalized energy": mean(energies(study, design, priced=priced).values()),
         }

@@ -30,6 +30,7 @@ from warpreg.experiments.papers.rc_rsp.designs import (
 from warpreg.experiments.papers.rc_rsp.frames import figure_7, figure_8, figure_12, figures_9_10
 from warpreg.experiments.papers.rc_rsp.measured import CYCLES, MEASURES, WORKLOADS, counts, energies, mean, names
 from warpreg.experiments.runs.scheduled import Variant
+from warpreg.experiments.studies import published
 from warpreg.experiments.studies.published import Measured
 from warpreg.experiments.studies.study import Study
 
@@ -46,12 +47,13 @@ def _ages(study: Study) -> dict[str, Measured]:
 
 
 def bands(study: Study) -> dict[str, tuple[float, float]]:
-    """The values of results that contain energies at both ends of their band, by the ids of the results."""
+    """Energies at both ends of their band, by the ids of the results."""
     low, high = (_designs(study, end) for end in costs.ends())
+    energies_in = {one.id for one in published.results("rc-rsp") if one.unit == "ratio"}
     return {
         result: (min(value, high[result]), max(value, high[result]))
         for result, value in low.items()
-        if not isinstance(value, bool) and value != high[result]
+        if result in energies_in
     }
 
 
