@@ -1,4 +1,4 @@
-"""Warps that an SM holds during a run: what the blocks of each launch fill, weighted by its instructions."""
+"""Warps that an SM holds during a run, weighted by instructions: what the blocks of each launch fill."""
 
 from __future__ import annotations
 
@@ -26,7 +26,13 @@ class ResidentWarps:
 
 
 def resident(launch: Launch, machine: Machine) -> float:
-    """Warps of an SM, mean over the SMs: as many blocks as fit, or the SM's share of a grid that is smaller."""
-    fits = residency(launch, machine)
-    share = math.prod(launch.grid) / machine.chip.sms
-    return fits.warps if share >= fits.blocks else fits.warps / fits.blocks * share
+    """Warps of the SM that an instruction runs on, mean over the instructions of all blocks.
+
+    An SM holds as many blocks as fit; a smaller grid is spread evenly, and SMs without a block run nothing.
+    """
+    fits, blocks, sms = residency(launch, machine), math.prod(launch.grid), machine.chip.sms
+    least, more = divmod(blocks, sms)
+    if least >= fits.blocks:
+        return fits.warps
+    held = (more * (least + 1) ** 2 + (sms - more) * least**2) / blocks
+    return fits.warps / fits.blocks * held
