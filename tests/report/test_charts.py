@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.patches import Rectangle
 
 from warpreg.experiments.papers.figure import Axis, Figure, Mark
@@ -51,6 +52,23 @@ def bars(axes: Axes) -> list[Rectangle]:
 
 def heights(axes: Axes) -> list[float]:
     return [round(patch.get_height(), 6) for patch in bars(axes)]
+
+
+def test_a_band_goes_from_the_mean_of_the_low_ends_to_that_of_the_high_ends() -> None:
+    """HW: the mean is 0.375; the ends are a tenth below and a fifth above each value."""
+    frame = FRAME.assign(low=FRAME["energy"] * 0.9, high=FRAME["energy"] * 1.2)
+    (axes,) = picture(figure("bars", series="design"), frame, PRINTED).axes
+    (first, *_), *_ = [lines.get_segments() for lines in axes.collections if isinstance(lines, LineCollection)]
+    assert first[:, 1].tolist() == pytest.approx([0.375 * 0.9, 0.375 * 1.2])
+    (shaded, *_) = picture(figure("lines", series="design"), frame, PRINTED).axes
+    (shade, _) = [one for one in shaded.collections if isinstance(one, PolyCollection)]
+    ends = shade.get_paths()[0].get_extents()
+    assert (ends.y0, ends.y1) == pytest.approx((0.375 * 0.9, 0.375 * 1.2))
+
+
+def test_values_without_a_band_have_no_error_bars() -> None:
+    (axes,) = drawn(figure("bars", series="design"))
+    assert not [lines for lines in axes.collections if isinstance(lines, LineCollection)]
 
 
 def test_bars_are_means_of_the_rows_at_a_place_and_places_are_in_order() -> None:

@@ -17,6 +17,7 @@ from warpreg.report.reproduction_page import (
     ablations,
     left_out,
     main,
+    page,
     reasons,
     results_by_code,
     table,
@@ -40,6 +41,14 @@ def row(name: str, measured: float | bool | None, within: bool | None, cause: st
 
 
 ROWS = [row("a", 0.123456, True), row("b", True, True), row("c", 0.5, False, "the input"), row("d", None, None, "lost")]
+
+
+def test_a_band_follows_its_value() -> None:
+    banded = {**row("a", 0.5, True), "band": [0.45, 0.6]}
+    assert "| 0.5 (0.45 to 0.6) |" in "\n".join(table([banded]))
+    whole = "\n".join(page("rc-rsp", "small", 1, [banded], [], []))
+    assert "as error bars and shades" in whole
+    assert "as error bars and shades" not in "\n".join(page("rc-rsp", "small", 1, [row("a", 0.5, True)], [], []))
 
 
 def test_the_table_counts_what_is_within_and_has_a_line_for_each_result() -> None:

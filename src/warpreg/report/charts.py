@@ -96,6 +96,8 @@ def _lines(axes: Axes, panel: Panel) -> None:
             places, panel.means(series), color=colour, marker="" if many else marker, markersize=3.5, linewidth=1.2,
             label=series,
         )  # fmt: skip
+        if ends := panel.band(series):
+            axes.fill_between(places, *ends, color=colour, alpha=0.15, linewidth=0)
     if len(panel.series) > 1 and "workload" in panel.rows:
         axes.plot(places, panel.means_of_all(), color=INK, linewidth=2, linestyle=(0, (3, 1.5)), label="all workloads")
     if not many:
@@ -125,17 +127,27 @@ def _bars(axes: Axes, panel: Panel) -> None:
     width = BAR / len(panel.series)
     for side, series in enumerate(panel.series):
         colour, _, hatch = _look(panel, series)
-        errors = [spread(values) for _, values in panel.values(series)] if panel.figure.spread else None
         bars = axes.bar(
             [place + panel.offset(side) for place in range(len(panel.places))], panel.means(series), width * 0.94,
             color=colour, hatch=hatch, edgecolor="white", linewidth=0.4, label=series or None,
-            yerr=errors, error_kw={"ecolor": QUIET, "elinewidth": 0.8, "capsize": 2},
+            yerr=_errors(panel, series), error_kw={"ecolor": QUIET, "elinewidth": 0.8, "capsize": 2},
         )  # fmt: skip
         if panel.figure.texts:
             axes.bar_label(bars, panel.texts(series), fontsize=6, padding=2, color=INK, bbox=PAPER)
         elif len(panel.places) * len(panel.series) <= MANY and not panel.figure.spread:
             axes.bar_label(bars, fmt=_number(panel.figure), fontsize=7, padding=1, color=INK)
     _names(axes, panel)
+
+
+def _errors(panel: Panel, series: str) -> list[float] | list[list[float]] | None:
+    """Lengths of error bars: the standard deviation, or below and above the mean to the ends of a band."""
+    if panel.figure.spread:
+        return [spread(values) for _, values in panel.values(series)]
+    if (ends := panel.band(series)) is None:
+        return None
+    means = panel.means(series)
+    below = [max(0.0, mean - low) for mean, low in zip(means, ends[0], strict=True)]
+    return [below, [max(0.0, high - mean) for mean, high in zip(means, ends[1], strict=True)]]
 
 
 def _stacks(axes: Axes, panel: Panel) -> None:

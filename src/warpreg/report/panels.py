@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
 
-from warpreg.experiments.papers.figure import Figure, Mean
+from warpreg.experiments.papers.figure import HIGH, LOW, Figure, Mean
 
 MEAN = "mean"
 """The place of the mean, after the last workload."""
 BAR = 0.84
 """Width of all bars of a place, as a fraction of the place."""
+Keyed = Mapping[tuple[str, str, str], list[float]]
 SMALLEST = 1e-6
 """Replacement of non-positive values in a geometric mean."""
 
@@ -84,7 +85,19 @@ class Panel:
 
     def values(self, series: str, group: str = "") -> Iterator[tuple[str, list[float]]]:
         """The values at each place; at the place of the mean, those of all workloads."""
-        found = self._by_key
+        yield from self._values_of(self._by_key, series, group)
+
+    def band(self, series: str) -> tuple[list[float], list[float]] | None:
+        """The means of the low and the high ends at each place; None for values without a band."""
+        if LOW not in self.rows:
+            return None
+        low, high = (
+            [mean_of(values, self.figure.mean) for _, values in self._values_of(self._keyed(end), series, "")]
+            for end in (LOW, HIGH)
+        )
+        return low, high
+
+    def _values_of(self, found: Keyed, series: str, group: str) -> Iterator[tuple[str, list[float]]]:
         for place in self.places:
             names = [place] if place != MEAN else self.places[:-1]
             yield place, [value for name in names for value in found.get((name, series, group), ())]
@@ -107,11 +120,15 @@ class Panel:
         return [by_place.get(place, "") for place in self.places]
 
     @cached_property
-    def _by_key(self) -> dict[tuple[str, str, str], list[float]]:
+    def _by_key(self) -> Keyed:
+        return self._keyed(self.figure.y.column)
+
+    def _keyed(self, column: str) -> Keyed:
+        """The values of a column by place, series and group."""
         figure, found = self.figure, dict[tuple[str, str, str], list[float]]()
         columns = [figure.x.column, figure.series, figure.groups]
-        texts = [self.rows[column].map(text) if column else [""] * len(self.rows) for column in columns]
-        for place, series, group, value in zip(*texts, self.rows[figure.y.column], strict=True):
+        texts = [self.rows[one].map(text) if one else [""] * len(self.rows) for one in columns]
+        for place, series, group, value in zip(*texts, self.rows[column], strict=True):
             found.setdefault((place, series, group), []).append(float(value))
         return found
 

@@ -50,8 +50,9 @@ tolerance given in `published.toml` ([method](../explanation/reproduction.md)). 
 *within* is in brackets where the result could not have failed. In the figures, black diamonds, bars and dashed lines
 are the values of the paper.{band}
 """
-BAND = """ In brackets beside a measured energy are its values with the least and the
-most costly organisation of the main register file ([energy](../explanation/energy.md#technologies))."""
+BAND = """ In brackets beside a measured energy, and as error bars and shades in
+figures, is its band: the values with the least and the most costly organisation of the main register file
+([energy](../explanation/energy.md#technologies))."""
 HEADINGS = ("result", "source", "quantity", "published", "null", "measured", "unit", "within")
 ABLATED = ("result", "published", "measured", "ablated", "share", "within", "verdict", "ablation")
 ABLATIONS = """

@@ -30,8 +30,8 @@ def launch(blocks: int, threads: int, instructions: int = 1) -> Any:
     [(1024, 256, 64), (64, 256, 32), (8, 256, 8), (24, 256, 40 / 3), (1024, 32, 32)],
 )
 def test_a_grid_fills_sms_evenly_until_they_are_full(blocks: int, threads: int, warps: float) -> None:
-    """16 SMs of 64 warps and 32 blocks: 64 blocks of 8 warps are 4 on each SM; 8 are alone on theirs; of 24, 8 are alone
-    and 16 in pairs, so that a block finds (8 + 16 x 2) / 24 blocks.
+    """16 SMs of 64 warps and 32 blocks: 64 blocks of 8 warps are 4 on each SM; 8 are alone.  Of 24, 8 are alone and 16
+    in pairs, so that a block finds (8 + 16 x 2) / 24 blocks.
     """
     assert resident(launch(blocks, threads), gpu.load("gtx980-two-level")) == pytest.approx(warps)
 

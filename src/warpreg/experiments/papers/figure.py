@@ -17,6 +17,8 @@ Kind = Literal["lines", "bars", "stacks", "points", "scatter"]
 All except ``points`` and ``scatter`` show means of the rows at one place.
 """
 Mean = Literal["arithmetic", "geometric"]
+LOW, HIGH = "low", "high"
+"""Columns of a frame whose values have a band."""
 Findings = Callable[[Study], Mapping[str, Measured]]
 
 
@@ -55,9 +57,10 @@ class Mark:
 class Figure:
     """One figure or table.
 
-    ``frame`` has one row per measured value, in column ``y``; the other columns are keys.  ``series`` is distinguished
-    by colour (in ``stacks``: the parts), ``groups`` by adjacent places, ``panels`` by separate panels.  ``texts`` is a
-    column written above bars.  ``spread`` draws standard deviations.  ``mean`` adds the mean over workloads.
+    ``frame`` has one row per measured value, in column ``y``; the other columns are keys, or ``LOW`` and ``HIGH``, the
+    ends of its band.  ``series`` is distinguished by colour (in ``stacks``: the parts), ``groups`` by adjacent places,
+    ``panels`` by separate panels.  ``texts`` is a column written above bars.  ``spread`` draws standard deviations.
+    ``mean`` adds the mean over workloads.
     """
 
     name: str

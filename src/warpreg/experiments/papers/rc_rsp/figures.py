@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import pandas as pd
 
-from warpreg.experiments.papers.figure import WORKLOAD, Axis, Figure, Mark, columns_as_rows, marks_of, of_results
+from warpreg.experiments.papers.figure import (
+    HIGH,
+    LOW,
+    WORKLOAD,
+    Axis,
+    Figure,
+    Mark,
+    columns_as_rows,
+    marks_of,
+    of_results,
+)
 from warpreg.experiments.papers.rc_rsp import frames, results
 from warpreg.experiments.papers.rc_rsp.measured import mean
 from warpreg.experiments.runs.reuse_ages import CLASS_CYCLES
@@ -13,7 +25,7 @@ from warpreg.experiments.studies.study import Study
 ENERGY = Axis("normalized energy", "energy / energy of the MRF alone", "ratio")
 ELIDED = Axis("elided", "of all accesses", "fraction")
 DESIGNS = frames.LABELS
-HALF = {"rc half-size energy": "RC, half-size power", "rsp half-size energy": "RSP, half-size power"}
+HALF = {label: f"{DESIGNS[label]}, half-size power" for label in ("rc", "rsp")}
 PANELS = ("(a) writes", "(b) reads")
 SWEEPS = {"normalized energy": "(a) energy", "writes elided": "(b) writes elided", "reads elided": "(c) reads elided"}
 VALUE = Axis("value", "of the MRF alone", "ratio")
@@ -32,10 +44,18 @@ def strand_lengths(study: Study) -> pd.DataFrame:
     return columns_as_rows(frame, ("workload", "instructions"), columns, "accesses", ELIDED.column)
 
 
-def energies(study: Study) -> pd.DataFrame:
-    """Figure 9: energy by workload and design."""
-    columns = {f"{label} energy": name for label, name in DESIGNS.items()} | HALF
-    return columns_as_rows(frames.figures_9_10(study), ("workload",), columns, "design", ENERGY.column)
+def with_bands(labels: Mapping[str, str], what: str, value: str) -> Callable[[Study], pd.DataFrame]:
+    """As `of_results`, with the bands of the energies."""
+
+    def frame(study: Study) -> pd.DataFrame:
+        found, bands = of_results(results.findings, labels, what, value)(study), results.bands(study)
+        if found.empty:
+            return found
+        ends = {label: bands[result] for result, label in labels.items() if result in bands}
+        low, high = zip(*(ends[label] for label in found[what]), strict=True)
+        return found.assign(**{LOW: low, HIGH: high})
+
+    return frame
 
 
 def elided(study: Study) -> pd.DataFrame:
@@ -113,16 +133,16 @@ FIGURES = (
         Axis("RSP KB", "scratchpad, KB of an SM", "KB"), ENERGY, marks=(Mark("rc-rsp-register-energy-hybrid", 4),),
     ),
     Figure(
-        "figure-9", "Figure 9", "Register energy", energies, "bars", WORKLOAD, ENERGY, series="design",
+        "figure-9", "Figure 9", "Register energy", frames.figure_9, "bars", WORKLOAD, ENERGY, series="design",
         mean="geometric",
         marks=(
             *_at_the_mean("register-energy"),
-            Mark("rc-rsp-register-energy-half-rc", "mean", HALF["rc half-size energy"]),
-            Mark("rc-rsp-register-energy-half-rsp", "mean", HALF["rsp half-size energy"]),
+            Mark("rc-rsp-register-energy-half-rc", "mean", HALF["rc"]),
+            Mark("rc-rsp-register-energy-half-rsp", "mean", HALF["rsp"]),
         ),
     ),
     Figure(
-        "gpu-energy", "§IV-B1", "Energy of the whole GPU", of_results(results.findings, GPU, "design", "energy"),
+        "gpu-energy", "§IV-B1", "Energy of the whole GPU", with_bands(GPU, "design", "energy"),
         "bars", Axis("design", ""), Axis("energy", "energy / energy of the baseline", "ratio"), marks=marks_of(GPU),
     ),
     Figure(
@@ -146,7 +166,7 @@ FIGURES = (
     ),
     Figure(
         "organisations", "§IV-D", "Hierarchy and parallel organisations",
-        of_results(results.findings, ORGANISATIONS, "organisation", ENERGY.column), "bars", Axis("organisation", ""),
+        with_bands(ORGANISATIONS, "organisation", ENERGY.column), "bars", Axis("organisation", ""),
         ENERGY, marks=marks_of(ORGANISATIONS),
     ),
     Figure(

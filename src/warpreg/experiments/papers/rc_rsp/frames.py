@@ -29,10 +29,12 @@ from warpreg.experiments.papers.rc_rsp.measured import (
     CYCLES,
     STRANDS,
     along,
+    banded,
     counts,
     elided,
     energies,
     mean,
+    mean_banded,
     names,
     shares,
 )
@@ -60,9 +62,9 @@ def figure_3(study: Study) -> pd.DataFrame:
 def figure_4(study: Study) -> pd.DataFrame:
     """Energy of the cache alone by workload, divided among warps and shared by them."""
     rows = [
-        {"workload": name, "cache": label, "normalized energy": value}
+        {"workload": name, "cache": label, **values}
         for label, private in (("private parts", True), ("shared", False))
-        for name, value in energies(study, rc(CHOSEN_KB, private)).items()
+        for name, values in banded(study, rc(CHOSEN_KB, private)).items()
     ]
     return pd.DataFrame(rows)
 
@@ -75,11 +77,7 @@ def figure_7(study: Study) -> pd.DataFrame:
         "hybrid": lambda kb: hybrid(kb / 2, kb / 2),
     }
     rows = [
-        {
-            "design": kind,
-            "KB": kb,
-            "normalized energy": mean(energies(study, design(kb)).values()),
-        }
+        {"design": kind, "KB": kb, **mean_banded(study, design(kb))}
         for kind, design in kinds.items()
         for kb in CAPACITIES_KB
     ]
@@ -88,11 +86,19 @@ def figure_7(study: Study) -> pd.DataFrame:
 
 def figure_8(study: Study) -> pd.DataFrame:
     """Energy of 12 KB by the size of the scratchpad in it."""
-    rows = [
-        {"RSP KB": kb, "normalized energy": mean(energies(study, hybrid(CHOSEN_KB - kb, kb)).values())}
-        for kb in SPLITS_KB
-    ]
+    rows = [{"RSP KB": kb, **mean_banded(study, hybrid(CHOSEN_KB - kb, kb))} for kb in SPLITS_KB]
     return pd.DataFrame(rows)
+
+
+def figure_9(study: Study) -> pd.DataFrame:
+    """Energy by workload and design, also with half-size power."""
+    whole = {LABELS[label]: (design, None) for label, design in COMPARISON.items()}
+    half = {f"{LABELS[label]}, half-size power": (COMPARISON[label], HALF_KB) for label in ("rc", "rsp")}
+    return pd.DataFrame(
+        {"workload": name, "design": label, **values}
+        for label, (design, priced_kb) in (whole | half).items()
+        for name, values in banded(study, design, priced_kb).items()
+    )
 
 
 def figures_9_10(study: Study, priced: Technology | None = None) -> pd.DataFrame:
@@ -157,10 +163,10 @@ def ablations(study: Study) -> pd.DataFrame:
 def read_allocation(study: Study) -> pd.DataFrame:
     """Energy of cache and hybrid by workload, if only results or sources that miss too are allocated (§III-A2)."""
     return pd.DataFrame(
-        {"workload": name, "design": label, "allocated": allocated, "normalized energy": value}
+        {"workload": name, "design": label, "allocated": allocated, **values}
         for label, usual in (("RC", rc(CHOSEN_KB)), ("hybrid", CHOSEN))
         for allocated, design in (("results", usual), ("results and sources", READ_ALLOCATING[label]))
-        for name, value in energies(study, design).items()
+        for name, values in banded(study, design).items()
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from warpreg import workloads
 from warpreg.energy import Technology
 from warpreg.experiments.measures.strand_length import StrandLength
+from warpreg.experiments.papers.figure import HIGH, LOW
 from warpreg.experiments.papers.rc_rsp import costs, cycles, residency
 from warpreg.experiments.papers.rc_rsp.designs import (
     ABLATIONS,
@@ -25,6 +26,7 @@ from warpreg.replay import Counts
 
 RODINIA = "rodinia"
 WORKLOADS = tuple(name for name in workloads.names() if workloads.find(name).suite == RODINIA)
+ENERGY = "normalized energy"
 STRANDS = StrandLength()
 COUNTED: Sequence[Measure[object]] = (MRF, SCHEDULED, STRANDS, *(rsp(kb) for kb in CAPACITIES_KB), *ABLATIONS.values())
 CYCLES: Sequence[Measure[object]] = tuple(cycles.measures(tuple(TIMED.values())))
@@ -65,6 +67,21 @@ def energies(
         / costs.spent(study[MRF][name], priced=priced)
         for name in names(study)
     }
+
+
+def banded(study: Study, design: Design, priced_kb: float | None = None) -> dict[str, dict[str, float]]:
+    """The energies of `energies` with both ends of their band, by workload."""
+    value, *ends = (energies(study, design, priced_kb, priced) for priced in (costs.technology(), *costs.ends()))
+    return {
+        name: {ENERGY: value[name], LOW: min(end[name] for end in ends), HIGH: max(end[name] for end in ends)}
+        for name in value
+    }
+
+
+def mean_banded(study: Study, design: Design) -> dict[str, float]:
+    """The means of `banded`."""
+    found = list(banded(study, design).values())
+    return {column: mean(one[column] for one in found) for column in (ENERGY, LOW, HIGH)}
 
 
 def elided(study: Study, design: Design, name: str) -> tuple[float, float]:
