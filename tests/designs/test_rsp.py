@@ -14,7 +14,7 @@ from warpreg.analysis.first_dependence import FirstDependenceRules
 from warpreg.designs import load, program_table
 from warpreg.designs.placement.check import findings
 from warpreg.designs.placement.costs import LevelCost
-from warpreg.designs.placement.scratchpad import ScratchpadOptions, place_in_scratchpad
+from warpreg.designs.placement.scratchpad import ALLOCATORS, RULES, ScratchpadOptions, place_in_scratchpad
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 from warpreg.replay import replay
@@ -99,11 +99,23 @@ def any_instruction(choose: random.Random) -> Instruction:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.randoms(use_true_random=False), st.integers(0, 6), st.booleans(), st.booleans())
-def test_every_placement_is_right(choose: random.Random, entries: int, tail: bool, live_out: bool) -> None:
+@given(
+    st.randoms(use_true_random=False),
+    st.integers(0, 6),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(ALLOCATORS),
+    st.sampled_from(tuple(RULES)),
+)
+def test_every_placement_is_right(
+    choose: random.Random, entries: int, tail: bool, live_out: bool, allocator: str, rules: str
+) -> None:
     code: Kernel = kernel([any_instruction(choose) for _ in range(30)])
     design = load("rsp")
-    chosen = design.configure(entries=entries, shortening="tail" if tail else "full", live_out=live_out)
+    shortening = "tail" if tail else "full"
+    chosen = design.configure(
+        entries=entries, shortening=shortening, live_out=live_out, allocator=allocator, strands=rules
+    )
     program = design.compile(program_table(code), chosen, code)
     assert findings(code, program) == []
     if entries == 0:
