@@ -13,7 +13,8 @@ Where the paper is silent:
 - with ``allocate_sources``, which the paper has tried and rejected, every source that the cache is asked for and misses
   enters, also one that fills the scratchpad;
 - ``brief_last``, the low priority of accesses in immediate succession that the paper has tried and found negligible
-  (section III-A2), places ranges of a write and reads that each directly follow the one before after all others.
+  (section III-A2), places ranges whose accesses directly follow each other after all others; the allocator of
+  `orf-lrf` knows no such order.
 """
 
 from __future__ import annotations

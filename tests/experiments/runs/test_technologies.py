@@ -8,7 +8,9 @@ import pytest
 
 from warpreg import designs, energy, gpu
 from warpreg.experiments.runs.choices import Choice
+from warpreg.experiments.runs.comparison import Setting, compare
 from warpreg.experiments.runs.hardware import check_prices
+from warpreg.experiments.runs.run import Run, RunError, find_workload, run_workload
 from warpreg.experiments.runs.technologies import default_technology
 
 MACHINE = gpu.load("gebhart-rfc")
@@ -53,3 +55,28 @@ def test_a_users_design_may_name_one(tmp_path: Path) -> None:
     choice = Choice.load(path)
     assert default_technology([choice], MACHINE) == "tfet"
     assert default_technology([choice, Choice.load("rsp")], MACHINE) == "gebhart-40nm", "they name different ones"
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return run_workload(find_workload("vector-add"))
+
+
+def test_energies_have_the_band_of_their_technology(run: Run) -> None:
+    """An access of the MRF takes 148 to 357 pJ; the more it takes, the less remains of its energy."""
+    choices = [Choice.load("mrf"), Choice.load("rsp")]
+    alone, scratchpad = compare(run, choices, Setting.load(choices=choices))
+    assert alone.band == pytest.approx((1.0, 1.0))
+    assert scratchpad.band is not None
+    low, high = scratchpad.band
+    assert low < scratchpad.energy < high
+    assert scratchpad.as_dict()["energy_band"] == [low, high]
+    (other,) = compare(run, [Choice.load("rfc")], Setting.load())
+    assert other.band is None
+    assert "energy_band" not in other.as_dict()
+
+
+def test_a_design_of_several_warps_says_what_gives_a_schedule(run: Run) -> None:
+    choices = [Choice.load("rc-rsp")]
+    with pytest.raises(RunError, match=r"needs a recorded schedule: --cycles makes one, --schedule FILE reads one"):
+        list(compare(run, choices, Setting.load(choices=choices)))
