@@ -136,6 +136,20 @@ def test_a_thread_block_that_does_not_fit_does_not_fit() -> None:
     assert rooms(60, threads=1024).blocks == 0
 
 
+def test_storage() -> None:
+    """48 warps share or not, with one of 48, and each of 24 pairs has a lock and an owner: 48 * (1 + 6) + 24 * 2."""
+    design = load("owf")
+    tables = design.tables(design.configure(), FERMI).values()
+    assert sum(one.entries * one.bits for one in tables) == 384
+    assert design.hardware(design.configure(threshold=1.0), FERMI) == ()
+
+
+def test_tables_are_read_by_instructions_and_written_with_locks() -> None:
+    """Both instructions of each warp name a shared register; each warp comes once, and locks and ends once."""
+    run = run_of("mov.b32 R8, 1\nmov.b32 R0, R8", 2, sharing(warps=1))
+    assert run.outcome.counts.tables[:2].tolist() == [[2 * 2, 2, 0], [2 * 2, 2 * 2, 0]]
+
+
 def test_a_wrong_threshold() -> None:
     with pytest.raises(DesignError, match="owf: parameter threshold expects float from 0 to 1"):
         load("owf").configure(threshold=1.5)

@@ -26,6 +26,11 @@ Then it locks: another thread block comes to that place only when the owner has 
 *Order of issue.*  Warps of owners first, then warps that share with nobody or whose pair has no owner, then the others;
 among equals the scheduler's order.
 
+*Storage.*  The thesis prints none; this is what the checks need.  Each warp slot has a bit whether its warp shares, and
+the slot of the other warp of its pair: both are read once for each instruction that names a register.  Each pair has a
+bit whether its lock is taken, and one which thread block owns: read for each instruction with a shared register.  For
+48 warps these are 48 (1 + 6) + 24 * 2 = 384 bits.  A comparison of a register number with the threshold has no storage.
+
 Where the text is silent: places, owners of whole thread blocks and the threshold are ours.  The banks are those of the
 plain register file: a shared register is in the bank that the machine gives it for the warp that has it.
 
@@ -47,17 +52,21 @@ from warpreg.designs.interface import (
     GO,
     Declaration,
     Launch,
+    Logic,
     Plan,
     Program,
     Residency,
     Room,
+    Table,
     count,
     hook,
     index_in_block,
+    lookup,
     parameter,
     per_sm,
     per_warp,
     sm_of,
+    update,
     wake,
 )
 from warpreg.designs.interface.residency import room as room_for
@@ -74,6 +83,10 @@ DESIGN = Declaration(
 )
 OWNER, ALONE, OTHER = 2, 1, 0
 """Priorities."""
+SHARING, LOCKS = range(2)
+"""Tables: by warp slot whether its warp shares, and with whom; by pair its lock and its owner."""
+SLOTS, ISSUED = 48, 2
+"""Warp slots of the paper's machine, and instructions that its two schedulers issue in a cycle at most."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +94,12 @@ class Parameters:
     """How much of a warp's registers is its own."""
 
     threshold: float = parameter(
-        0.1, unit="of a warp's registers", low=0.0, high=1.0, source="assumed: the thesis states none; 1 shares nothing"
+        0.1,
+        unit="of a warp's registers",
+        low=0.0,
+        high=1.0,
+        off=1.0,
+        source="assumed: the thesis states none; 1 shares nothing",
     )
 
 
@@ -145,6 +163,19 @@ def init(parameters: Parameters, program: Program, room: Room | None = None) -> 
     )
 
 
+def hardware(parameters: Parameters, machine: Machine | None = None) -> tuple[Table | Logic, ...]:
+    """Partners of warps, and locks of pairs: a port for each instruction that issues, and one for updates."""
+    if parameters.threshold == 1.0:
+        return ()
+    slots = machine.sm.warps if machine else SLOTS
+    ports = 1 + (machine.schedulers.count * machine.schedulers.issue_width if machine else ISSUED)
+    partner_bits = (slots - 1).bit_length()
+    return (
+        Table("shared warps", slots, 1 + partner_bits, ports=ports, stages=0),
+        Table("locks of pairs", max(1, slots // 2), 2, ports=ports, stages=0),
+    )
+
+
 def accesses_from(program: Program, first: int) -> NDArray[np.int64]:
     """By pc: how often it names a register from ``first`` on."""
     named = np.zeros(program.unit.size, np.int64)
@@ -159,6 +190,7 @@ def warp_start(state: State, program: Program, warp: int, plan: Plan) -> None:
     if state.pairs == 0:
         return
     place = arrive(state, program, plan.sm, warp)
+    update(plan, SHARING, warp % program.slots)
     state.at[plan.sm, place, index_in_block(program, warp)] = warp
 
 
@@ -175,14 +207,21 @@ def admit(state: State, program: Program, warp: int, pc: int, plan: Plan) -> int
         state.owner[sm, pair] = place
     state.locked[warp] = 1
     count(plan, LOCKED)
+    update(plan, LOCKS, token_of(state, pair, index))
     return GO
 
 
 @hook
 def issued(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     checks = state.accesses[pc]
+    if checks == 0:
+        return
+    lookup(plan, SHARING, warp % program.slots)
     if state.pairs != 0 and state.place[warp] >= state.alone:
         checks += state.accesses[pc] + state.shared[pc]
+        if state.shared[pc] != 0:
+            pair, index = pair_of_place(state, state.place[warp]), index_in_block(program, warp)
+            lookup(plan, LOCKS, token_of(state, pair, index))
     count(plan, CHECKS, checks)
 
 
@@ -204,7 +243,10 @@ def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
     state.at[plan.sm, place, index] = NOBODY
     is_last = depart(state, plan.sm, warp)
     if place >= state.alone:
-        wake(plan, token_of(state, pair_of_place(state, place), index))
+        token = token_of(state, pair_of_place(state, place), index)
+        if state.locked[warp] != 0:
+            update(plan, LOCKS, token)
+        wake(plan, token)
         if is_last:
             pass_on(state, plan.sm, place)
 

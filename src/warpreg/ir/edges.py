@@ -53,6 +53,15 @@ def edge_of(kernel: Kernel, block: int) -> Edge:
     return source, kernel.blocks[block].successors[0]
 
 
+def visits_of(kernel: Kernel, visits: Sequence[int]) -> list[int]:
+    """By block, how often it was executed, from those visits of the old blocks; 0 for a new one behind a branch."""
+    found = list(visits)
+    for block in range(len(visits), len(kernel.blocks)):
+        source = edge_of(kernel, block)[0]
+        found.append(found[source] if len(kernel.blocks[source].successors) == 1 else 0)
+    return found
+
+
 def with_blocks_of(before: Kernel, after: Kernel) -> Kernel:
     """The code ``before`` a rewrite with its new blocks: it accesses memory where the recorded run did."""
     if len(before.blocks) == len(after.blocks):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from warpreg.analysis.values import values
 from warpreg.codegen.machine.operand_rewriting import map_operand
 from warpreg.codegen.passes.base import with_blocks
-from warpreg.designs.sharing.groups import groups_of
+from warpreg.designs.sharing.groups import NO_REGISTER, groups_of
 from warpreg.designs.sharing.instructions import ACQUIRE, RELEASE, action_of
 from warpreg.designs.sharing.seats import Seats, points_of
 from warpreg.designs.sharing.staging import INSERTED, Staged
@@ -74,7 +74,7 @@ def compacted(stage: Staged, base: int, registers: int, wanted: Confined) -> Com
     """New registers of the values, of ``registers`` in all: first of those that must be in the base set."""
     groups = groups_of(stage.kernel)
     seats = Seats(groups, points_of(stage.kernel), base, registers, wanted.all)
-    numbers = range(len(groups.members))
+    numbers = [number for number, own in enumerate(groups.members) if groups.register[own[0]] != NO_REGISTER]
     confined_groups = [number for number in numbers if seats.is_confined(number)]
     failed = set(seats.seat(confined_groups))
     for number in seats.seat([number for number in numbers if not seats.is_confined(number)]):

@@ -14,6 +14,7 @@ from warpreg.designs.sharing.check import checked_division
 from warpreg.designs.sharing.division import Division
 from warpreg.designs.sharing.instructions import ACQUIRE, NOTHING, RELEASE, acquire, action_of, release
 from warpreg.designs.sharing.staging import INSERTED
+from warpreg.ir.edges import visits_of
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
 
@@ -55,11 +56,12 @@ class SectionCorruption:
 
 
 def corruptions_of(before: Kernel, division: Division, visits: NDArray[np.int64]) -> list[SectionCorruption]:
-    """Every error in blocks that were executed, ``visits`` of them by block."""
+    """Every error in blocks that were executed, ``visits`` of them by block of the kernel before."""
+    executed = visits_of(division.kernel, visits.tolist())
     return [
         SectionCorruption(kind, before, division, block.index, position)
         for block in division.kernel.blocks
-        if visits[block.index]
+        if executed[block.index]
         for kind, position in _places(_code(division, block.index))
     ]
 

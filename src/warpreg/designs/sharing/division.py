@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from warpreg.analysis.cached import cached_analysis
 from warpreg.analysis.kernel_analysis import Analysis
+from warpreg.designs.sharing.barrier_edges import with_place_holders, without_place_holders
 from warpreg.designs.sharing.compaction import compacted, confined, renamed, tightest
 from warpreg.designs.sharing.instructions import ACQUIRE, RELEASE, action_of
 from warpreg.designs.sharing.staging import INSERTED, staged
@@ -73,7 +74,7 @@ def _divisions(kernel: Kernel) -> dict[tuple[int, int, int], Division | Division
 
 
 def _divided(kernel: Kernel, base: int, registers: int, gap: int) -> Division:
-    analysis, marks = Analysis(kernel), Marks()
+    analysis, marks = Analysis(with_place_holders(kernel)), Marks()
     need, rounds = need_of(analysis), 0
     while True:
         states, more = states_of(analysis, need, base, marks, gap), Marks()
@@ -82,7 +83,7 @@ def _divided(kernel: Kernel, base: int, registers: int, gap: int) -> Division:
             wanted = confined(stage)
             found = compacted(stage, base, max(registers, kernel.register_count), wanted)
             if not found.failed:
-                return Division(*renamed(stage, found.register), base, registers)
+                return Division(*without_place_holders(kernel, *renamed(stage, found.register)), base, registers)
             more = tightest(stage, wanted, found.failed, need, rounds // 4)
         before = marks.count
         marks.add(more)

@@ -6,13 +6,16 @@ whose groups find others, and so on up to a depth; a bound on the number of trie
 
 from __future__ import annotations
 
+import functools
+import itertools
+import operator
 from collections import defaultdict
 from collections.abc import Sequence
 
-from warpreg.analysis.accesses import members
-from warpreg.analysis.values import values
+from warpreg.analysis.accesses import bit_set, members
+from warpreg.analysis.values import Values, values
 from warpreg.designs.sharing.groups import NO_REGISTER, Groups
-from warpreg.designs.window.live_values import live_values
+from warpreg.designs.window.live_values import LiveValues, live_values
 from warpreg.ir.kernel import Kernel
 
 DEPTH = 3
@@ -26,31 +29,41 @@ EFFORT = 4_000_000_000
 def points_of(kernel: Kernel) -> list[int]:
     """By value, the points at which it is live as a bit set: before pc is bit ``2 * pc``, after it the next one."""
     live, found = live_values(kernel), values(kernel)
-    marks: dict[int, bytearray] = defaultdict(lambda: bytearray(-(-2 * len(live.before) // 8)))
-    for pc, (before, after) in enumerate(zip(live.before, live.after, strict=True)):
-        byte, bit = pc >> 2, 2 * (pc & 3)
-        for value in members(before):
-            marks[value][byte] |= 1 << bit
-        for value in members(after):
-            marks[value][byte] |= 2 << bit
-        for value in found.written[pc]:
-            marks[value][byte] |= 2 << bit
-    return [int.from_bytes(marks[value], "little") for value in range(len(found.values))]
+    points, begun = [0] * len(found.values), [0] * len(found.values)
+    held = 0
+    for point in range(2 * len(live.before) + 1):
+        now = _at(live, found, point)
+        for value in members(held ^ now):
+            if now >> value & 1:
+                begun[value] = point
+            else:
+                points[value] |= (1 << point) - (1 << begun[value])
+        held = now
+    return points
+
+
+def _at(live: LiveValues, found: Values, point: int) -> int:
+    """The values that are live at a point; none behind the last one."""
+    pc, is_after = divmod(point, 2)
+    if pc == len(live.before):
+        return 0
+    return live.after[pc] | bit_set(found.written[pc]) if is_after else live.before[pc]
 
 
 class Seats:
     """``base`` of ``registers`` are in the base set; ``confined`` values must be there.
 
-    ``shift`` [group]: the distance of its registers from those in the code, None if it has none.  ``taken`` [register]:
-    the points at which each value holds it, ``busy`` [register] all of these.  ``changes``: what to undo.
+    ``shift`` [group]: the distance of its registers from those in the code, None if it has none.  ``taken`` [register]
+    [own]: the points at which each value holds the register whose own one, in the code, is ``own``; ``busy`` [register]
+    [own]: all of these.  ``changes``: what to undo.
     """
 
     def __init__(self, groups: Groups, points: list[int], base: int, registers: int, confined: int) -> None:
         self.groups, self.points = groups, points
         self.base, self.registers, self.confined = base, registers, confined
         self.shift: list[int | None] = [None] * len(groups.members)
-        self.taken: list[dict[int, int]] = [{} for _ in range(registers)]
-        self.busy = [0] * registers
+        self.taken: list[dict[int, dict[int, int]]] = [defaultdict(dict) for _ in range(registers)]
+        self.busy: list[dict[int, int]] = [{} for _ in range(registers)]
         self.changes: list[tuple[int, int | None]] = []
         longest = max((one.bit_length() for one in points), default=0)
         self.most_tries = min(TRIES, EFFORT // max(1, longest) ** 2)
@@ -69,7 +82,7 @@ class Seats:
         """Give groups registers, those of the code where they can stay; returns the groups that find none."""
         moving = []
         for number in numbers:
-            if 0 in self._shifts(number) and not self._in_the_way(number, 0):
+            if 0 in self._shifts(number) and self._is_free(number, 0):
                 self._change(number, 0)
             else:
                 moving.append(number)
@@ -80,7 +93,8 @@ class Seats:
         points = 0
         for value in self.groups.members[number]:
             points |= self.points[value]
-        found = {self.groups.group[v] for taken in self.taken for v, held in taken.items() if held & points}
+        held = itertools.chain.from_iterable(own.items() for taken in self.taken for own in taken.values())
+        found = {self.groups.group[value] for value, others in held if others & points}
         return {other for other in found if self.is_confined(other)}
 
     def difficulty(self, number: int) -> tuple[int, int, int]:
@@ -98,26 +112,26 @@ class Seats:
         for shift in self._shifts(number):
             if depth > 0 and self.tries <= 0:
                 return False
-            others = self._in_the_way(number, shift)
-            if not others:
+            if self._is_free(number, shift):
                 self._change(number, shift)
                 return True
             self.tries -= 1
-            if self.tries > 0 and depth > 0 and others.isdisjoint(settled):
-                before = len(self.changes)
-                if self._displace(number, shift, others, settled, depth):
-                    return True
-                self._undo(before)
+            if self.tries > 0 and depth > 0 and self._displace(number, shift, settled, depth):
+                return True
         return False
 
-    def _displace(self, number: int, shift: int, others: set[int], settled: frozenset[int], depth: int) -> bool:
-        """Give a group the registers of ``others``, which get new ones; False where one of them finds none."""
+    def _displace(self, number: int, shift: int, settled: frozenset[int], depth: int) -> bool:
+        """Give a group the registers of others, which get new ones; False, and nothing changes, if one finds none."""
+        others, before = self._in_the_way(number, shift), len(self.changes)
+        if not others.isdisjoint(settled):
+            return False
         for other in others:
             self._change(other, None)
         self._change(number, shift)
         settled |= {number}
         for other in sorted(others, key=self.difficulty):
             if not self._settle(other, settled, depth - 1):
+                self._undo(before)
                 return False
             settled |= {other}
         return True
@@ -135,16 +149,13 @@ class Seats:
         before, self.shift[number] = self.shift[number], shift
         for value in self.groups.members[number]:
             own, points = self.groups.register[value], self.points[value]
-            if own == NO_REGISTER:
-                continue
             if before is not None:
-                del self.taken[own + before][value]
-                self.busy[own + before] = 0
-                for held in self.taken[own + before].values():
-                    self.busy[own + before] |= held
+                held = self.taken[own + before][own]
+                del held[value]
+                self.busy[own + before][own] = functools.reduce(operator.or_, held.values(), 0)
             if shift is not None:
-                self.taken[own + shift][value] = points
-                self.busy[own + shift] |= points
+                self.taken[own + shift][own][value] = points
+                self.busy[own + shift][own] = self.busy[own + shift].get(own, 0) | points
 
     def _shifts(self, number: int) -> range:
         """The shifts that a group may have, the lowest registers first."""
@@ -153,6 +164,15 @@ class Seats:
         room = min((self.base if self.confined >> v & 1 else self.registers) - registers[v] for v in own)
         return range(-(min(registers[v] for v in own) // step) * step, room, step)
 
+    def _is_free(self, number: int, shift: int) -> bool:
+        """Whether no group is in the way."""
+        for value in self.groups.members[number]:
+            own, points = self.groups.register[value], self.points[value]
+            for other, held in self.busy[own + shift].items():
+                if held & points and other != own:
+                    return False
+        return True
+
     def _in_the_way(self, number: int, shift: int) -> set[int]:
         """The groups that hold these registers at some point at which the group is live.
 
@@ -160,10 +180,9 @@ class Seats:
         of one and lanes of the other.
         """
         found: set[int] = set()
-        own = self.groups.register
         for value in self.groups.members[number]:
-            register, points = own[value] + shift, self.points[value]
-            if self.busy[register] & points:
-                others = self.taken[register].items()
-                found.update(self.groups.group[v] for v, held in others if held & points and own[v] != own[value])
+            own, points = self.groups.register[value], self.points[value]
+            for other, held in self.taken[own + shift].items():
+                if other != own and self.busy[own + shift][other] & points:
+                    found.update(self.groups.group[v] for v, one in held.items() if one & points)
         return found

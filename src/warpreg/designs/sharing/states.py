@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.errors import DesignError
+from warpreg.designs.sharing.barrier_edges import place_holders, waiting_ends
 from warpreg.designs.sharing.instructions import ends_block, waiting_points
 from warpreg.designs.window.warp_flow import warp_successors
 from warpreg.ir.kernel import Block, Kernel
@@ -93,22 +94,16 @@ def need_of(analysis: Analysis) -> Need:
     return Need(before, after.sum(axis=1).tolist(), analysis.kernel.first_pcs())
 
 
-def least_base(analysis: Analysis) -> int:
-    """The fewest registers that a base set may have: those needed where a warp may wait for another one."""
-    need = need_of(analysis)
-    return max((need.at(pc) for pc in waiting_points(analysis.kernel)), default=0)
-
-
 def states_of(analysis: Analysis, need: Need, base: int, marks: Marks, gap: int = 0) -> States:
     """The states for a base set.  Fewer than ``gap`` instructions between two that hold are held as well.
 
     Raises DivisionError if more registers are needed where no section may be held.
     """
     kernel = analysis.kernel
-    free, connected = waiting_points(kernel), _connected(kernel)
+    free, connected = waiting_points(kernel) | place_holders(kernel), _connected(kernel)
     held = {connected[one] for one in _held_boundaries(kernel, need, base) | marks.boundaries}
     boundary = {one: root in held for one, root in connected.items()}
-    ends = {connected[int(analysis.block_of[pc]), END] for pc in free if pc + 1 in need.first_pcs}
+    ends = {connected[block, END] for block in waiting_ends(kernel)}
     at: list[bool] = []
     for block, first in zip(kernel.blocks, kernel.first_pcs(), strict=False):
         pcs = range(first, first + len(block.instructions))

@@ -21,6 +21,7 @@ from warpreg.designs import Design, Program, load
 from warpreg.designs.interface.checked import Checked
 from warpreg.designs.interface.checked import Corruption as Seeded
 from warpreg.experiments.checks.placement_check import PlacementError, Reference, checking, placing
+from warpreg.ir.edges import visits_of
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.kernel import Kernel
 from warpreg.simt import ExecutionError, Launch
@@ -153,7 +154,7 @@ class _Seeded:
         while True:
             wrong = self._wrong(kernel, _drawn(corruptions, rng))
             found = wrong.checked.findings()
-            ran = np.repeat(visits, np.diff(wrong.kernel.first_pcs())) > 0
+            ran = np.repeat(visits_of(wrong.kernel, visits.tolist()), np.diff(wrong.kernel.first_pcs())) > 0
             guarded = [instruction.guard is not None for instruction in wrong.kernel.instructions()]
             if not found or any(ran[finding.pc] and not guarded[finding.pc] for finding in found):
                 break
