@@ -9,7 +9,6 @@ from tests.designs.kernels import at, kernel, op, p, r, when
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.designs.sharing.division import divided
 from warpreg.designs.sharing.instructions import ACQUIRE, RELEASE, action_of, waiting_points
-from warpreg.designs.sharing.live_share import compiled_share, path_share
 from warpreg.designs.sharing.states import DivisionError, Marks, need_of, states_of
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
@@ -50,17 +49,6 @@ def test_figure_4_3() -> None:
     assert all(3 in after[pc] for pc in s_1)
     assert all(2 in after[pc] for pc in s_1)
     assert 3 not in after[-2]
-
-
-def test_figure_4_1_by_code_and_along_a_path() -> None:
-    """The thread that runs s_1 reads R3 no more: live are R2 and R4 before the branch, with R5 before its store, R2 and
-    R4 before the last one; the code has R3 until the end of s_1.
-    """
-    path = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9 + 2, 9 + 3]
-    found = path_share(FIGURE_4_3, path, 8) * 8
-    assert found.tolist() == [0, 0, 1, 2, 2, 3, 4, 3, 2, 2, 0]
-    compiled = compiled_share(FIGURE_4_3, 8) * 8
-    assert compiled[path].tolist() == [0, 1, 2, 3, 3, 4, 5, 4, 3, 2, 0]
 
 
 def growing(count: int, *middle: Instruction) -> Kernel:

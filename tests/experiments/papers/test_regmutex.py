@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.designs.sharing.test_states import FIGURE_4_3
 
 from warpreg import gpu, workloads
 from warpreg.experiments.papers.ablation import under as changed
@@ -23,7 +24,7 @@ from warpreg.experiments.studies.study import EVERYTHING, Study
 from warpreg.trace.path import visits
 
 
-def sample(cycles: int, warps: int = 32, pool: int = 0, free: int = 0, acquires: int = 0, at_once: int = 0) -> Sample:
+def sample(cycles: int, warps: int = 32, pool: int = 0, free: int = 0, acquires: int = 0, at_once: int = 0, conflicts: int = 0) -> Sample:
     return Sample(
         cycles=cycles,
         warp_instructions=1000,
@@ -40,6 +41,7 @@ def sample(cycles: int, warps: int = 32, pool: int = 0, free: int = 0, acquires:
         added=0,
         held=0.0,
         bandwidth=0.5,
+        conflicts=conflicts,
         events={"acquires": acquires, "acquires at once": at_once},
     )
 
@@ -165,6 +167,17 @@ def test_acquires_that_succeed_at_once() -> None:
     assert (sample(1, pool=12, free=60).sections, sample(1, warps=3, pool=12, free=60).sections) == (5, 3)
 
 
+def test_bank_conflicts_by_mapping() -> None:
+    """Of 1000 warp-instructions: 100 conflicts with the plain file, 300 with the machine's mapping, 200 with its own."""
+    found: dict[Any, dict[str, Any]] = {
+        plain(FULL_GROUP): {"bfs": sample(100, conflicts=100)},
+        under(REGMUTEX, FULL_GROUP): {"bfs": sample(100, conflicts=200)},
+        designs.UNSPLIT: {"bfs": sample(100, conflicts=300)},
+    }
+    frame = frames.figure_46(study(found))
+    assert frame["conflicts"].tolist() == [0.1, 0.3, 0.2]
+
+
 def test_all_figures_of_samples_that_lack_workloads() -> None:
     for figure in figures_of("regmutex"):
         assert {figure.x.column, figure.y.column} <= set(figure.frame(full_study()).columns)
@@ -187,6 +200,17 @@ def test_ablations_change_the_code_or_what_occupancy_is_computed_by() -> None:
     order = changed(plain(FULL_GROUP), find_ablation("regmutex", "in-order"))
     assert isinstance(order, Sampled)
     assert (order.demand, order.code) == ("code", codes.IN_ORDER)
+
+
+def test_figure_4_1_by_code_and_along_a_path() -> None:
+    """The thread that runs s_1 reads R3 no more: live are R2 and R4 before the branch, with R5 before its store, R2 and
+    R4 before the last one; the code has R3 until the end of s_1.
+    """
+    path = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9 + 2, 9 + 3]
+    found = live_registers.path_share(FIGURE_4_3, path, 8) * 8
+    assert found.tolist() == [0, 0, 1, 2, 2, 3, 4, 3, 2, 2, 0]
+    compiled = live_registers.compiled_share(FIGURE_4_3, 8) * 8
+    assert compiled[path].tolist() == [0, 1, 2, 3, 3, 4, 5, 4, 3, 2, 0]
 
 
 def test_live_registers_in_equal_parts() -> None:

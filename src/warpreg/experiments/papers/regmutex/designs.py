@@ -59,12 +59,14 @@ def measures(group: str, designs: Sequence[str], code: Code = PRINTED) -> Sequen
 
 
 LIVENESS = LiveRegisters()
+UNSPLIT = Sampled(FULL, Variant.of("regmutex", split_mapping=False))
+"""RegMutex whose registers are in the banks that the machine gives them."""
 SWEEP: Sequence[Sampled] = (*measures(FULL_GROUP, [REGMUTEX]), *(sized(extended) for extended in SWEPT))
 AS_COMPILED: Sequence[Sampled] = tuple(one for group in MACHINES for one in measures(group, [REGMUTEX], COMPILED))
 """Code as it is compiled today is shown beside the printed one for RegMutex."""
 MEASURES: Sequence[Measure[object]] = tuple(
     dict.fromkeys(
-        [*AS_COMPILED, *(one for group in MACHINES for one in measures(group, list(DESIGNS))), *SWEEP, LIVENESS]
+        [*AS_COMPILED, *(one for group in MACHINES for one in measures(group, list(DESIGNS))), *SWEEP, UNSPLIT, LIVENESS]
     )
 )
 

@@ -25,11 +25,15 @@ FIGURES = (
     Figure(
         "figure-4-1", "Figure 4.1", "Live registers of a thread", frames.figure_41, "lines",
         Axis("path", "path", "fraction"),
-        Axis("live", "of its registers", "fraction"), panels="workload",
+        Axis("live", "of its registers", "fraction"), series="live if", panels="workload",
     ),
     Figure(
         "table-4-1", "Table 4.1", "Registers of a thread and of its base set", frames.table_41, "bars", WORKLOAD,
         Axis("registers", "registers of a thread, or spilled bytes", "registers"), series="what", panels="code",
+    ),
+    Figure(
+        "figure-4-6", "Figure 4.6", "Bank conflicts by mapping", frames.figure_46, "bars", WORKLOAD,
+        Axis("conflicts", "conflicts of a warp-instruction", "conflicts"), series="design",
     ),
     Figure(
         "figure-4-7", "Figure 4.7", "Cycles with RegMutex", frames.cycles_of(FULL_GROUP, [REGMUTEX], REDUCTION), "bars",

@@ -18,6 +18,7 @@ from warpreg.experiments.papers.regmutex.designs import (
     PAIRED,
     REGMUTEX,
     SWEPT,
+    UNSPLIT,
     baseline,
     plain,
     samples,
@@ -101,14 +102,30 @@ def _measures(group: str, designs: Iterable[str], code: Code) -> dict[str, Sampl
 
 
 def figure_41(study: Study) -> pd.DataFrame:
-    """Live registers along the path of a thread, by workload."""
+    """Live registers along the path of a thread, by workload and kind of liveness."""
     rows = [
-        {"path": (part + 0.5) / len(shares), "live": share, "workload": name}
-        for name, shares in study.found.get(LIVENESS, {}).items()
-        if shares
+        {"path": (part + 0.5) / len(shares), "live": share, "live if": kind, "workload": name}
+        for name, by_kind in study.found.get(LIVENESS, {}).items()
+        if by_kind
+        for kind, shares in by_kind.items()
         for part, share in enumerate(shares)
     ]
-    return pd.DataFrame(rows, columns=["path", "live", "workload"])
+    return pd.DataFrame(rows, columns=["path", "live", "live if", "workload"])
+
+
+def figure_46(study: Study) -> pd.DataFrame:
+    """Bank conflicts of a warp-instruction by workload, with the mapping of the machine and with that of RegMutex."""
+    measures = {
+        NONE: plain(FULL_GROUP),
+        f"{REGMUTEX}, mapping of the machine": UNSPLIT,
+        f"{REGMUTEX}, its own mapping": under(REGMUTEX, FULL_GROUP),
+    }
+    rows = [
+        {"workload": name, "design": design, "conflicts": one.conflicts / one.warp_instructions}
+        for design, measure in measures.items()
+        for name, one in samples(study, measure).items()
+    ]
+    return pd.DataFrame(rows, columns=["workload", "design", "conflicts"])
 
 
 def table_41(study: Study) -> pd.DataFrame:

@@ -1,50 +1,89 @@
 """Live registers along the path of a sample thread, of those that it allocates (Figure 4.1).
 
-The thread is lane 0 of the first warp of a kernel's largest launch.  Liveness is that of §4.3.1: registers that lanes
-on the other side of a branch may need count.  Instructions are grouped into equal parts of the path, each with its
-mean.
+A register is live if its value is used later (§4.2).  The figure shows this twice: as the compiler knows it (§4.3.1),
+where registers that lanes on the other side of a branch may need count, and for the thread alone, whose later reads are
+known.  The thread is lane 0 of the first warp of a kernel's largest launch.  Instructions are grouped into equal parts
+of the path, each with its mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.analysis.accesses import accesses, bit_set
 from warpreg.analysis.kernel_analysis import Analysis
 from warpreg.experiments.papers.regmutex.codes import PRINTED, Code, with_code
 from warpreg.experiments.papers.regmutex.kernels import LIVE, TABLE
 from warpreg.experiments.runs.run import Run
+from warpreg.ir.kernel import Kernel
 from warpreg.simt import Launch
 from warpreg.trace.path import visits
 
 PARTS = 100
 LANE = 1
+COMPILER, THREAD = "any lane of the warp may read it", "the thread reads it"
+Shares = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRegisters:
-    """The measure: by part of the path, the share of live registers; None for a kernel that the figure lacks."""
+    """The measure: by kind of liveness and part of the path, the share of live registers; None for a kernel that the
+    figure lacks.
+    """
 
     code: Code = PRINTED
 
-    def __call__(self, run: Run) -> tuple[float, ...] | None:
+    def __call__(self, run: Run) -> Mapping[str, Sequence[float]] | None:
         if run.name not in LIVE:
             return None
         own = with_code(run, self.code)
         kernel = next(one for one in own.kernels if one.name == TABLE[run.name].kernel)
         launch = max(own.launches_of(kernel), key=lambda one: int(one.warp_instructions))
-        analysis = Analysis(kernel)
-        live = analysis.live_before | analysis.waiting[analysis.block_of]
-        first = kernel.first_pcs()
-        counts = live.sum(axis=1) / kernel.register_demand
-        return tuple(parts(np.concatenate([counts[first[b] : first[b + 1]] for b in path_of(launch)])))
+        path = path_of(launch, kernel)
+        return {
+            COMPILER: parts(compiled_share(kernel, kernel.register_demand)[path]),
+            THREAD: parts(path_share(kernel, path, kernel.register_demand)),
+        }
 
 
-def path_of(launch: Launch) -> Iterator[int]:
-    """The basic blocks that lane 0 of the first warp executes."""
+def compiled_share(kernel: Kernel, allocated: int) -> Shares:
+    """By pc: registers that some lane of the warp may still read before the instruction, of ``allocated`` ones."""
+    analysis = Analysis(kernel)
+    live = analysis.live_before | analysis.waiting[analysis.block_of]
+    return np.asarray(live.sum(axis=1) / allocated, np.float64)
+
+
+def path_share(kernel: Kernel, path: Sequence[int], allocated: int) -> Shares:
+    """By position in the path of a thread: registers that it still reads, of ``allocated`` ones.
+
+    Its guards are not recorded, so a guarded write ends no value and a guarded read needs one.
+    """
+    table = accesses(kernel)
+    is_register = [name[0] == "R" for name in table.cells.names]
+    reads = [bit_set(cell for cell in row if is_register[cell]) for row in table.read]
+    writes = [bit_set(cell for cell in row if is_register[cell]) for row in table.written]
+    counts = np.zeros(len(path), np.int64)
+    live = 0
+    for position in range(len(path) - 1, -1, -1):
+        pc = path[position]
+        if table.guards[pc] is None:
+            live &= ~writes[pc]
+        live |= reads[pc]
+        counts[position] = live.bit_count()
+    return counts / allocated
+
+
+def path_of(launch: Launch, kernel: Kernel) -> list[int]:
+    """The pcs that lane 0 of the first warp executes, in order."""
+    first = kernel.first_pcs()
+    return [pc for block in _blocks_of(launch) for pc in range(first[block], first[block + 1])]
+
+
+def _blocks_of(launch: Launch) -> Iterator[int]:
     assert launch.trace is not None
     begun = None
     for visit in visits(launch.trace.path_chunks()):

@@ -38,7 +38,8 @@ class Sample:
     ``registers`` and ``spilled`` bytes of a thread; ``base`` registers that a warp owns, and at least ``pool`` that all
     of the SM share; ``warps`` that fit, a share ``occupancy`` of the slots, for ``limiter``; ``achieved`` in the mean.
     ``added``: of the warp-instructions, those that the design adds; ``held``: sections held, in the mean;
-    ``bandwidth``: use of the busiest part of the memory system.  ``blocks`` were timed.
+    ``bandwidth``: use of the busiest part of the memory system; ``conflicts``: reads that their bank did not grant at
+    once.  ``blocks`` were timed.
     """
 
     cycles: int
@@ -56,6 +57,7 @@ class Sample:
     added: int
     held: float
     bandwidth: float
+    conflicts: int
     events: Mapping[str, int]
 
     @property
@@ -113,6 +115,7 @@ class Sampled:
             added=found.counts.added_warp_instructions,
             held=found.resources.get(HELD, 0) / max(1, found.cycles),
             bandwidth=max(found.bandwidth_use.values(), default=0.0),
+            conflicts=found.bank_conflicts,
             events=found.counts.events,
         )
 
