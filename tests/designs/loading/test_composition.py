@@ -147,6 +147,21 @@ def test_two_designs_of_one_slot(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["virtualization+corf-pp", "corf++", "virtualization+corf++", "corf-pp"])
+def test_a_design_that_does_what_another_one_does_includes_it(name: str) -> None:
+    """CORF++ releases dead registers itself (`virtualization`, on by default), as the paper evaluates it."""
+    assert load(name) is load("corf-pp")
+
+
+def test_a_switch_that_does_what_another_design_does_is_named() -> None:
+    with pytest.raises(DesignError) as error:
+        load("packing+virtualization")
+    assert str(error.value) == (
+        "packing+virtualization: packing and virtualization both have slot mapping, and neither of them uses the "
+        "other; parameter packing.virtualization=true does what both would"
+    )
+
+
 def test_two_designs_that_both_decide(tmp_path: Path) -> None:
     message = refusal(tmp_path, f"{POLICY}\n{ADMIT}", f"{LEVELS}\n{ADMIT}")
     assert message == "other+one: both other and one define admit, and neither of them uses the other"

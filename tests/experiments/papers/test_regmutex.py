@@ -24,7 +24,9 @@ from warpreg.experiments.studies.study import EVERYTHING, Study
 from warpreg.trace.path import visits
 
 
-def sample(cycles: int, warps: int = 32, pool: int = 0, free: int = 0, acquires: int = 0, at_once: int = 0, conflicts: int = 0) -> Sample:
+def sample(
+    cycles: int, warps: int = 32, pool: int = 0, free: int = 0, acquires: int = 0, at_once: int = 0, conflicts: int = 0
+) -> Sample:
     return Sample(
         cycles=cycles,
         warp_instructions=1000,

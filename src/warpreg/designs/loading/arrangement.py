@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from warpreg.designs.errors import DesignError
-from warpreg.designs.interface.declaration import SLOTS
+from warpreg.designs.interface.declaration import SLOTS, field_of
 from warpreg.designs.interface.hooks import HOOKS
 from warpreg.designs.loading.design import MOST_TABLES, Design
 
@@ -43,10 +43,27 @@ def arranged(designs: Sequence[Design]) -> tuple[Design, ...]:
         same = [part for part in found if slot in part.declaration.slots]
         if apart := _apart(same, found):
             one, other = apart
+            switch = _switch_of(one, other) or _switch_of(other, one)
+            told = f"; {switch} does what both would" if switch else ""
             raise DesignError(
-                f"{name}: {one.name} and {other.name} both have slot {slot}, and neither of them uses the other"
+                f"{name}: {one.name} and {other.name} both have slot {slot}, and neither of them uses the other{told}"
             )
     return found
+
+
+def apart_from_included(designs: Sequence[Design]) -> list[Design]:
+    """The designs without those that another one does itself, by a parameter of that name that is on by default."""
+    return [one for one in designs if not any(_includes(other, one) for other in designs)]
+
+
+def _includes(part: Design, other: Design) -> bool:
+    return any(spec.name == field_of(other.name) and spec.default is True for spec in part.parameters)
+
+
+def _switch_of(part: Design, other: Design) -> str:
+    """The parameter of a design that makes it do what another one does, with its name; empty if there is none."""
+    found = (spec.name for spec in part.parameters if spec.name == field_of(other.name) and spec.type is bool)
+    return next((f"parameter {part.name}.{name}=true" for name in found), "")
 
 
 def used_by(part: Design, parts: Sequence[Design]) -> list[Design]:

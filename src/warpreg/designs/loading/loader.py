@@ -21,6 +21,7 @@ from warpreg.designs.errors import DesignError
 from warpreg.designs.interface.hooks import hooks_of
 from warpreg.designs.interface.parameters import NoParameters
 from warpreg.designs.interface.thread_blocks import knows_thread_blocks
+from warpreg.designs.loading.arrangement import apart_from_included
 from warpreg.designs.loading.author_code import PACKAGE, author_code
 from warpreg.designs.loading.checks import check
 from warpreg.designs.loading.composition import SEPARATOR, compose
@@ -41,12 +42,14 @@ def names() -> tuple[str, ...]:
 def load(name_or_path: str | Path, checked: bool | None = None) -> Design:
     """The design with this name, or in this file if it ends in ``.py``; names joined by ``+`` make a composition.
 
+    A composition with a design that another one does itself is the composition without it.  ``++`` stands for ``-pp``.
     ``checked``: whether its hooks check what they do; by default those of designs that are not the package's own do.
     Raises UnknownNameError with the nearest name, and DesignError with file and line for a file that is not a design.
     """
     text = str(name_or_path)
     if SEPARATOR in text and not Path(text).exists():
-        return compose([load(part, checked) for part in text.split(SEPARATOR)])
+        parts = apart_from_included([load(part, checked) for part in text.replace("++", "-pp").split(SEPARATOR)])
+        return parts[0] if len(parts) == 1 else compose(parts)
     if text.endswith(".py"):
         return _checked(_design(Path(text), partial(_from_file, Path(text))), checked)
     packaged = _packaged()

@@ -66,7 +66,13 @@ AS_COMPILED: Sequence[Sampled] = tuple(one for group in MACHINES for one in meas
 """Code as it is compiled today is shown beside the printed one for RegMutex."""
 MEASURES: Sequence[Measure[object]] = tuple(
     dict.fromkeys(
-        [*AS_COMPILED, *(one for group in MACHINES for one in measures(group, list(DESIGNS))), *SWEEP, UNSPLIT, LIVENESS]
+        [
+            *AS_COMPILED,
+            *(one for group in MACHINES for one in measures(group, list(DESIGNS))),
+            *SWEEP,
+            UNSPLIT,
+            LIVENESS,
+        ]
     )
 )
 
