@@ -63,7 +63,7 @@ from warpreg.designs.sharing.hooks import (
     warp_end,
     written_back,
 )
-from warpreg.designs.sharing.pool import State, pool_state
+from warpreg.designs.sharing.pool import SLOTS, State, pool_state
 from warpreg.designs.sharing.sizes import sections_of
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
@@ -73,8 +73,6 @@ __all__ = [
 ]  # fmt: skip
 
 DESIGN = Declaration(slot="mapping", source="regmutex §4.3", order="sm", events=EVENTS, resources=RESOURCES)
-N_W = 48
-"""Warp slots of the paper's machine."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +120,7 @@ def hardware(parameters: Parameters, machine: Machine | None = None) -> tuple[Ta
     """Bitmask of sections, status bits of warps, and lookup table (Figure 4.4)."""
     if not parameters.enabled or parameters.extended == 0:
         return ()
-    warps = machine.sm.warps if machine else N_W
+    warps = machine.sm.warps if machine else SLOTS
     return tuple(
         Table(name, warps, bits, ports=2, stages=0)
         for name, bits in (("sections", 1), ("warp status", 1), ("section of warp", (warps - 1).bit_length()))

@@ -70,15 +70,13 @@ from warpreg.designs.sharing.hooks import (
     written_back,
 )
 from warpreg.designs.sharing.hooks import warp_end as end_warp
-from warpreg.designs.sharing.pool import State, join_pair, leave_pair, pool_state
+from warpreg.designs.sharing.pool import SLOTS, State, join_pair, leave_pair, pool_state
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 
 __all__ = ["State", "admit", "collected", "issued", "owner", "plan_reads", "produced", "written_back"]
 
 DESIGN = Declaration(slot="mapping", source="regmutex §4.3.3", order="sm", events=EVENTS, resources=RESOURCES)
-N_W = 48
-"""Warp slots of the paper's machine."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +143,7 @@ def hardware(parameters: Parameters, machine: Machine | None = None) -> tuple[Ta
     """A bit for each pair."""
     if not parameters.enabled or parameters.extended == 0:
         return ()
-    return (Table("pair status", (machine.sm.warps if machine else N_W) // 2, 1, ports=2, stages=0),)
+    return (Table("pair status", (machine.sm.warps if machine else SLOTS) // 2, 1, ports=2, stages=0),)
 
 
 def checked(program: Program, parameters: Parameters, kernel: Kernel) -> Checked:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.codegen import random_code
 from tests.designs.kernels import kernel, op, r
 from tests.experiments.checks.test_placement_check import EMPTY, FORMS
+from tests.simt.test_calls import SUM_TO, call
 
 from warpreg import codegen, ptx
 from warpreg.codegen import CompileOptions
@@ -23,7 +24,20 @@ from warpreg.experiments.checks.corruption import trials
 from warpreg.experiments.checks.placement_check import check_placement
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
+from warpreg.ir.module import Module
 from warpreg.simt import Device, TaintFault
+
+
+def same_memory(module: Module, code: Kernel, found: Division, seed: int) -> bool:
+    """Whether the compiled code, whose lost registers are poisoned, leaves the memory that the kernel leaves."""
+    checked = checked_division(code, found)
+    assert checked.findings() == []
+
+    class Tainted(Device):
+        def install(self, kernel: Kernel, _: Any = None) -> None:
+            super().install(kernel, checked.taints)
+
+    return random_code.memory_of(module, found.kernel, seed, Tainted) == random_code.memory_of(module, code, seed)
 
 
 @pytest.mark.slow
@@ -37,14 +51,60 @@ def test_random_kernels_leave_the_same_memory(seed: int, branches: int, halved: 
         found = divided(code, total - 2 * halved, total)
     except DivisionError:
         return
-    checked = checked_division(code, found)
-    assert checked.findings() == []
+    assert same_memory(module, code, found, seed)
 
-    class Tainted(Device):
-        def install(self, kernel: Kernel, _: Any = None) -> None:
-            super().install(kernel, checked.taints)
 
-    assert random_code.memory_of(module, found.kernel, seed, Tainted) == random_code.memory_of(module, code, seed)
+CALLING = f"""
+.version 8.0
+.target sm_75
+.address_size 64
+{SUM_TO}
+.visible .entry k({random_code.PARAMETERS})
+{{
+.reg .b64 %rd<8>; .reg .b32 %r<32>; .reg .pred %p<4>;
+mov.u32 %r20, %tid.x; ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out];
+mul.wide.u32 %rd3, %r20, 32; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3;
+{"".join(f"ld.global.u32 %r{i}, [%rd4+{4 * i}];" for i in range(8))}
+setp.lt.s32 %p0, %r0, %r1;
+@%p0 sub.s32 %r0, %r1, %r0;
+and.b32 %r21, %r0, 3;
+{call("sum_to", "%r21", "%r8")}
+bar.sync 0;
+LOOP:
+{"".join(f"mad.lo.s32 %r{9 + i}, %r{i}, %r{i + 1}, %r8;" for i in range(7))}
+add.s32 %r0, %r0, %r9;
+sub.s32 %r21, %r21, 1; setp.ge.s32 %p1, %r21, 0;
+@%p1 bra LOOP;
+{"".join(f"xor.b32 %r{i}, %r{i}, %r{9 + i};" for i in range(7))}
+st.global.u32 [%rd5], %r0;
+setp.gt.s32 %p2, %r2, %r3;
+@%p2 exit;
+{"".join(f"mad.lo.s32 %r{10 + i}, %r{i}, %r{i}, %r8; st.global.u32 [%rd5+{4 * i}], %r{10 + i};" for i in range(1, 8))}
+ret;
+}}
+"""
+"""A recursive call, a guarded write, a barrier in front of a loop whose lanes leave at different times, and an exit of
+some lanes."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("predicate", [False, True])
+def test_calls_loops_and_early_exits_leave_the_same_memory(predicate: bool) -> None:
+    """For each base set with which the code can be compiled; with the smallest ones, most of it holds a section."""
+    module = ptx.parse(CALLING)
+    code = codegen.translate(module, "k", CompileOptions(predicate=predicate))
+    total = -(-code.register_count // 4) * 4
+    compiled = edges = 0
+    for base in range(total - 8, total, 2):
+        try:
+            found = divided(code, base, total)
+        except DivisionError:
+            continue
+        compiled += found.acquires > 0
+        edges += len(found.kernel.blocks) > len(code.blocks)
+        assert same_memory(module, code, found, 1)
+    assert compiled > 1
+    assert edges > 0
 
 
 @pytest.mark.slow

@@ -170,7 +170,7 @@ def test_acquires_that_succeed_at_once() -> None:
 
 
 def test_bank_conflicts_by_mapping() -> None:
-    """Of 1000 warp-instructions: 100 conflicts with the plain file, 300 with the machine's mapping, 200 with its own."""
+    """Of 1000 instructions: 100 conflicts with the plain file, 300 with the machine's mapping, 200 with its own."""
     found: dict[Any, dict[str, Any]] = {
         plain(FULL_GROUP): {"bfs": sample(100, conflicts=100)},
         under(REGMUTEX, FULL_GROUP): {"bfs": sample(100, conflicts=200)},

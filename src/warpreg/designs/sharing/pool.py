@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from warpreg.designs.interface import Plan, Program, Room, level, per_sm, per_warp, wake
 from warpreg.designs.sharing.choice import base_of
 
+SLOTS = 48
+"""Warp slots of the paper's machine (N_w)."""
 NO_SECTION = -1
 HELD = 0
 """Resource: sections that are taken."""
