@@ -98,7 +98,7 @@ def _lines(axes: Axes, panel: Panel) -> None:
         )  # fmt: skip
         if ends := panel.band(series):
             axes.fill_between(places, *ends, color=colour, alpha=0.15, linewidth=0)
-    if len(panel.series) > 1 and "workload" in panel.rows:
+    if len(panel.series) > 1 and "workload" in panel.rows and panel.rows["workload"].nunique() > 1:
         axes.plot(places, panel.means_of_all(), color=INK, linewidth=2, linestyle=(0, (3, 1.5)), label="all workloads")
     if not many:
         axes.set_xticks(places, panel.places)

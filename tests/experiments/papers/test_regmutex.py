@@ -21,7 +21,7 @@ from warpreg.experiments.papers.shown import find_ablation
 from warpreg.experiments.runs.run import AS_COMPILED, RunError, find_workload, run_workload
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.study import EVERYTHING, Study
-from warpreg.trace.path import visits
+from warpreg.trace.path import Visit, visits
 
 
 def sample(
@@ -213,6 +213,14 @@ def test_figure_4_1_by_code_and_along_a_path() -> None:
     assert found.tolist() == [0, 0, 1, 2, 2, 3, 4, 3, 2, 2, 0]
     compiled = live_registers.compiled_share(FIGURE_4_3, 8) * 8
     assert compiled[path].tolist() == [0, 1, 2, 3, 3, 4, 5, 4, 3, 2, 0]
+
+
+def test_the_sample_thread_executes_the_most() -> None:
+    """Block 0 of the kernel has 4 instructions, 1 has 5, 2 and 3 have 2: lane 1 of the second thread block runs 11, all
+    others 4 or 8.
+    """
+    path = [Visit(0, 0, 0, 3), Visit(1, 0, 0, 3), Visit(1, 0, 1, 2), Visit(1, 0, 2, 1), Visit(1, 0, 3, 3)]
+    assert live_registers.longest_path(path, FIGURE_4_3) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12]
 
 
 def test_live_registers_in_equal_parts() -> None:

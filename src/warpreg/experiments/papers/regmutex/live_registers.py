@@ -2,13 +2,14 @@
 
 A register is live if its value is used later (§4.2).  The figure shows this twice: as the compiler knows it (§4.3.1),
 where registers that lanes on the other side of a branch may need count, and for the thread alone, whose later reads are
-known.  The thread is lane 0 of the first warp of a kernel's largest launch.  Instructions are grouped into equal parts
-of the path, each with its mean.
+known.  The thread is the one that executes the most instructions in the first thread blocks of a kernel's largest
+launch.  Instructions are grouped into equal parts of the path, each with its mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,10 +22,11 @@ from warpreg.experiments.papers.regmutex.kernels import LIVE, TABLE
 from warpreg.experiments.runs.run import Run
 from warpreg.ir.kernel import Kernel
 from warpreg.simt import Launch
-from warpreg.trace.path import visits
+from warpreg.trace.path import Visit, visits
 
 PARTS = 100
-LANE = 1
+THREAD_BLOCKS = 4
+LANES = 32
 COMPILER, THREAD = "any lane of the warp may read it", "the thread reads it"
 Shares = NDArray[np.float64]
 
@@ -78,20 +80,31 @@ def path_share(kernel: Kernel, path: Sequence[int], allocated: int) -> Shares:
 
 
 def path_of(launch: Launch, kernel: Kernel) -> list[int]:
-    """The pcs that lane 0 of the first warp executes, in order."""
-    first = kernel.first_pcs()
-    return [pc for block in _blocks_of(launch) for pc in range(first[block], first[block + 1])]
-
-
-def _blocks_of(launch: Launch) -> Iterator[int]:
+    """The pcs that the sample thread executes, in order."""
     assert launch.trace is not None
-    begun = None
-    for visit in visits(launch.trace.path_chunks()):
-        begun = visit.thread_block if begun is None else begun
-        if visit.thread_block != begun:
-            return
-        if visit.warp == 0 and visit.mask & LANE:
-            yield visit.block
+    return longest_path(visits(launch.trace.path_chunks()), kernel)
+
+
+def longest_path(path: Iterable[Visit], kernel: Kernel) -> list[int]:
+    """The pcs of the first thread that executes the most of all in `THREAD_BLOCKS` thread blocks."""
+    first = kernel.first_pcs()
+    taken: dict[tuple[int, int], list[Visit]] = defaultdict(list)
+    seen: set[int] = set()
+    for visit in path:
+        seen.add(visit.thread_block)
+        if len(seen) > THREAD_BLOCKS:
+            break
+        taken[visit.thread_block, visit.warp].append(visit)
+    longest: list[int] = []
+    for own in taken.values():
+        masks = np.array([visit.mask for visit in own], np.uint64)
+        sizes = np.array([first[visit.block + 1] - first[visit.block] for visit in own])
+        executed = [int(sizes[(masks >> np.uint64(lane) & np.uint64(1)) > 0].sum()) for lane in range(LANES)]
+        lane = int(np.argmax(executed))
+        if executed[lane] > len(longest):
+            blocks = [visit.block for visit in own if visit.mask >> lane & 1]
+            longest = [pc for block in blocks for pc in range(first[block], first[block + 1])]
+    return longest
 
 
 def parts(values: NDArray[np.float64]) -> list[float]:
