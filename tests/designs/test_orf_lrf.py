@@ -336,3 +336,13 @@ def test_placements_of_workloads_are_right_with_every_option(name: str) -> None:
 def test_parameters_that_price_the_orf_otherwise() -> None:
     priced = orf_lrf.structures(orf_lrf.Parameters(entries=8, priced_entries=3))
     assert [structure.entries for structure in priced] == [None, 3, 1]
+
+
+@settings(max_examples=40, deadline=None)
+@given(runs())
+def test_a_cache_that_waits_for_all_loads_waits_where_strands_do(run: tuple[Kernel, Recorded]) -> None:
+    """One rule of waiting for hardware and software (section 4.1)."""
+    code, _ = run
+    software, hardware = load("orf-lrf"), load("rfc")
+    found = hardware.program(code, hardware.configure(waits="all")).suspends
+    assert found.tolist() == software.program(code, software.configure()).suspends.tolist()

@@ -34,6 +34,7 @@ options = st.fixed_dictionaries(
     optional={
         "replacement": st.sampled_from(["fifo", "lru"]),
         "partial": st.sampled_from(["merge", "fill", "ignore"]),
+        "waits": st.sampled_from(["needed", "all"]),
         **{name: st.booleans() for name in SWITCHES},
     },
 )
