@@ -183,7 +183,7 @@ FIGURES = (
         series="memory", panels="class",
     ),
     Figure(
-        "tag-check", "§3.1", "IPC without a cache and with the stage that checks its tags", tag_check, "bars",
+        "tag-check", "§3.1", "IPC without and with the check of tags", tag_check, "bars",
         Axis("class", ""), IPC, series="tags",
     ),
     Figure(
