@@ -53,7 +53,7 @@ def text(seed: int, forms: Sequence[str], length: int = LENGTH, branches: int = 
     def body(count: int, guards: Sequence[str] = ("", "", "", "", "", "@%p0 ", "@!%p1 ")) -> None:
         for _ in range(count):
             guard = rng.choice(guards)
-            lines.append(guard + _filled(rng, rng.choice(forms)))
+            lines.append(guard + filled(rng, rng.choice(forms)))
 
     body(length)
     for i in range(branches):
@@ -78,7 +78,7 @@ def text(seed: int, forms: Sequence[str], length: int = LENGTH, branches: int = 
     return f"{header}.visible .entry k({PARAMETERS})\n{{{REGISTERS}{chr(10).join(lines)}\nret;\n}}\n"
 
 
-def _filled(rng: random.Random, form: str) -> str:
+def filled(rng: random.Random, form: str) -> str:
     names = {name: f"%r{rng.randrange(WORDS)}" for name in "dab"}
     predicates = {name: f"%p{rng.randrange(4)}" for name in "pqr"}
     return form.format(k=rng.randint(-9, 300), c=rng.randrange(32), **names, **predicates)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from warpreg.codegen.build.build import build_kernel
 from warpreg.codegen.options import ALLOCATED_PTX, MACHINE, PTX, CompileOptions
 from warpreg.codegen.passes.base import Pass
+from warpreg.codegen.passes.combine_steps import CombineSteps
 from warpreg.codegen.passes.common_subexpressions import ShareValues
 from warpreg.codegen.passes.copy_propagation import PropagateCopies
 from warpreg.codegen.passes.dead_code import EliminateDeadCode
@@ -18,6 +19,7 @@ from warpreg.codegen.passes.fold_addresses import FoldAddresses
 from warpreg.codegen.passes.fold_constant_loads import FoldConstantLoads
 from warpreg.codegen.passes.fold_constants import FoldConstants
 from warpreg.codegen.passes.fold_parameters import FoldParameters
+from warpreg.codegen.passes.fold_selections import FoldSelections
 from warpreg.codegen.passes.form_iadd3 import FormSums
 from warpreg.codegen.passes.form_lop3 import FormLogic
 from warpreg.codegen.passes.fuse_multiply_add import FuseMultiplyAdd
@@ -30,6 +32,7 @@ from warpreg.codegen.passes.split_webs import SplitValues
 from warpreg.codegen.passes.widen_loads import WidenLoads
 from warpreg.codegen.regalloc.allocator import AllocateRegisters
 from warpreg.codegen.schedule.list_scheduler import ScheduleInstructions
+from warpreg.codegen.unroll import UnrollLoops
 from warpreg.codegen.verify import verify
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
@@ -51,8 +54,10 @@ def passes_of(options: CompileOptions) -> tuple[Pass, ...]:
         FoldConstantLoads(),
         WidenLoads(),
         FoldConstants(),
+        *((FoldSelections(),) if options.target.unrolls else ()),
         PropagateCopies(),
         *((NarrowAddresses(), PropagateCopies()) if options.address_bits == 32 else ()),
+        *((CombineSteps(),) if options.target.unrolls else ()),
         DivideByConstants(),
         ShareValues(),
         FoldAddresses(),
@@ -87,8 +92,17 @@ def translate(
 
 
 def build_for(module: Module, kernel_name: str, options: CompileOptions) -> Kernel:
-    """Input of `translate`: the kernel with virtual registers, with short branches predicated if the options say so."""
-    return build_kernel(module, kernel_name, predicate=options.predicate and options.level == MACHINE)
+    """Input of `translate`: the kernel with virtual registers, with short branches predicated if the options say so,
+    and loops unrolled if the target's compiler does so."""
+    kernel = build_kernel(module, kernel_name, predicate=options.predicate and options.level == MACHINE)
+    return unrolling(options).run(kernel) if options.target.unrolls and options.level == MACHINE else kernel
+
+
+def unrolling(options: CompileOptions) -> UnrollLoops:
+    """The pass that unrolls loops, with the passes around it."""
+    passes = passes_of(options)
+    first, last = passes.index(PropagateCopies()) + 1, passes.index(EliminateDeadCode()) + 1
+    return UnrollLoops(passes[:first], passes[first:last])
 
 
 def compile(kernel: Kernel, options: CompileOptions | None = None, *, verify_each: bool = False) -> Kernel:

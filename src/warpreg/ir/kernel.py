@@ -90,7 +90,7 @@ class Kernel:
     those used by the code, 0 with virtual registers; ``register_demand`` is the allocation of a thread, the target's
     own registers included; ``uniform_count`` is the number of uniform registers used.  ``address_bits`` is 32 if
     addresses are computed in single registers, which requires memory below 4 GB.  ``module`` contains the variables
-    that bank 4 addresses.
+    that bank 4 addresses.  ``rolled`` are the labels of blocks that begin with the pragma ``nounroll``.
     """
 
     name: str
@@ -106,6 +106,7 @@ class Kernel:
     uniform_count: int = 0
     predicate_count: int = 0
     address_bits: int = 64
+    rolled: frozenset[str] = frozenset()
     location: Location | None = None
     analyses: dict[str, object] = field(default_factory=dict, repr=False)
 

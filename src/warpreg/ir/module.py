@@ -53,6 +53,10 @@ class Attribute:
     arguments: tuple[str, ...] = ()
 
 
+NOUNROLL = Attribute("pragma", ('"nounroll"',))
+"""Disables loop unrolling in a module, a kernel, or for the loop whose header it begins (PTX ISA, "Pragma Strings")."""
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A variable or parameter declaration (PTX ISA, section 5.4).

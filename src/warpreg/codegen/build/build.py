@@ -63,6 +63,7 @@ def build_kernel(module: Module, kernel_name: str, *, predicate: bool = False) -
         shared_bytes=layout.shared_bytes,
         dynamic_shared_offset=layout.dynamic_shared_offset,
         local_bytes=layout.local_bytes,
+        rolled=frozenset(flat.rolled),
         location=function.location,
     )
     return predicated(kernel) if predicate else kernel

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 
 from warpreg.codegen.build.calls import Call
 from warpreg.codegen.build.frames import Routine
@@ -31,13 +32,14 @@ Flat = Instruction | syntax.LabelStatement
 @dataclass
 class Flattened:
     """``items`` in order; ``variables``, branch ``tables`` and ``routines`` by their unique names; ``names`` generates
-    further unique names."""
+    further unique names; ``rolled`` are the labels before a pragma ``nounroll``."""
 
     items: list[Flat] = field(default_factory=list)
     variables: dict[str, syntax.Variable] = field(default_factory=dict)
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
     routines: dict[str, Routine] = field(default_factory=dict)
     names: UniqueNames = field(default_factory=UniqueNames)
+    rolled: set[str] = field(default_factory=set)
 
     def instructions(self) -> Iterator[Instruction]:
         """The instructions of the kernel, then those of each routine."""
@@ -128,6 +130,9 @@ class _Flattener:
                 scope.bound[statement.name] = self.variable(statement)
             elif isinstance(statement, syntax.Scope):
                 self.statements(statement.statements, Scope(scope))
+            elif statement == syntax.NOUNROLL:
+                labels = takewhile(lambda item: isinstance(item, syntax.LabelStatement), reversed(self.now.items))
+                self.result.rolled.update(item.name for item in labels if isinstance(item, syntax.LabelStatement))
 
     def _bind_labels(self, statements: Iterable[syntax.Statement], scope: Scope) -> None:
         tables = []

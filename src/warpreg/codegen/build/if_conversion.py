@@ -7,7 +7,7 @@
        st [x], r         ->       J: ...
     J: ...
 
-It is the last step that changes a kernel's blocks.  Later passes keep every block, so that one recorded path serves all
+Only unrolling changes a kernel's blocks after it.  Later passes keep every block, so that one recorded path serves all
 versions of a kernel.  Instructions whose results are not live after the branch run unguarded; loads, stores, atomics
 and live results are guarded.  Of two alternatives, the first may write their common results in all threads, and two
 moves become a select.  Both orders are tried.

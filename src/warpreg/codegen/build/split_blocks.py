@@ -1,7 +1,8 @@
 """Splits linear code into basic blocks and simplifies the control flow.
 
 Simplification: branches to blocks that only branch are retargeted, ``@p bra A; bra B; A:`` becomes ``@!p bra B``,
-branches to the next block and unreachable blocks are removed.  Only if-conversion changes blocks after this.
+branches to the next block and unreachable blocks are removed.  Only if-conversion and
+unrolling change blocks after this.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Item = Instruction | LabelStatement
 
 
 @dataclass
-class _Node:
+class Node:
     """A block under construction; ``taken`` are explicit targets, ``next`` the fall-through."""
 
     label: str
@@ -45,7 +46,11 @@ class _Node:
 
 def split(items: Iterable[Item], tables: Mapping[str, tuple[str, ...]]) -> tuple[Block, ...]:
     """The blocks of a linear list, the entry first.  Raises UnsupportedError for a branch to an unknown label."""
-    nodes = _split(_unguard_tables(items), tables)
+    return tidied(_split(_unguard_tables(items), tables))
+
+
+def tidied(nodes: list[Node]) -> tuple[Block, ...]:
+    """The blocks of a list in which each fall-through follows its block, with simplified control flow."""
     _tidy(nodes)
     return _number(nodes)
 
@@ -63,21 +68,21 @@ def _unguard_tables(items: Iterable[Item]) -> Iterable[Item]:
             yield item
 
 
-def _split(items: Iterable[Item], tables: Mapping[str, tuple[str, ...]]) -> list[_Node]:
+def _split(items: Iterable[Item], tables: Mapping[str, tuple[str, ...]]) -> list[Node]:
     items = list(items)
     targets = _targets(items, tables)
-    nodes = [_Node("")]
+    nodes = [Node("")]
     places: dict[str, int] = {}
     for item in items:
         if isinstance(item, LabelStatement):
             if item.name in targets and nodes[-1].instructions:
-                nodes.append(_Node(""))
+                nodes.append(Node(""))
             places[item.name] = len(nodes) - 1
             nodes[-1].label = nodes[-1].label or item.name
         else:
             nodes[-1].instructions.append(item)
             if item.opcode in ENDS:
-                nodes.append(_Node(""))
+                nodes.append(Node(""))
     nodes[-1].instructions.append(Instruction("ret", (), ()))
     for i, node in enumerate(nodes):
         _connect(node, i, places, tables)
@@ -94,7 +99,7 @@ def _name(operand: Operand) -> str:
     return operand.name if isinstance(operand, (Label, Symbol)) else ""
 
 
-def _connect(node: _Node, index: int, places: Mapping[str, int], tables: Mapping[str, tuple[str, ...]]) -> None:
+def _connect(node: Node, index: int, places: Mapping[str, int], tables: Mapping[str, tuple[str, ...]]) -> None:
     last = node.instructions[-1]
     if last.opcode in BRANCHES:
         name = next(filter(None, map(_name, last.operands)), "")
@@ -107,7 +112,7 @@ def _connect(node: _Node, index: int, places: Mapping[str, int], tables: Mapping
     node.next = None if ends else index + 1
 
 
-def _tidy(nodes: list[_Node]) -> None:
+def _tidy(nodes: list[Node]) -> None:
     for node in nodes:
         node.taken = tuple(_final_target(nodes, t) for t in node.taken)
     for i, node in enumerate(nodes):
@@ -118,7 +123,7 @@ def _tidy(nodes: list[_Node]) -> None:
     _merge_chains(nodes)
 
 
-def _final_target(nodes: list[_Node], target: int) -> int:
+def _final_target(nodes: list[Node], target: int) -> int:
     """The final target of a branch to ``target`` through blocks that only branch; cycles of those are kept."""
     seen = {target}
     while nodes[target].only_jumps and nodes[target].taken[0] not in seen:
@@ -127,7 +132,7 @@ def _final_target(nodes: list[_Node], target: int) -> int:
     return target
 
 
-def _invert_around_jump(nodes: list[_Node], node: _Node, index: int) -> None:
+def _invert_around_jump(nodes: list[Node], node: Node, index: int) -> None:
     branch = node.branch
     if branch is None or branch.opcode != "bra" or node.next is None or branch.guard is None:
         return
@@ -137,14 +142,14 @@ def _invert_around_jump(nodes: list[_Node], node: _Node, index: int) -> None:
         node.taken, node.next = jump.taken, index + 2
 
 
-def _absorb_jump(nodes: list[_Node], node: _Node) -> None:
+def _absorb_jump(nodes: list[Node], node: Node) -> None:
     """Copy the branch of a block that only branches into the block that falls through to it."""
     if node.next is not None and node.instructions[-1].opcode not in ENDS and nodes[node.next].only_jumps:
         node.instructions.append(nodes[node.next].instructions[0])
         node.taken, node.next = nodes[node.next].taken, None
 
 
-def _empty_unreachable(nodes: list[_Node]) -> None:
+def _empty_unreachable(nodes: list[Node]) -> None:
     reached, work = {0}, [0]
     while work:
         for successor in nodes[work.pop()].successors:
@@ -156,7 +161,7 @@ def _empty_unreachable(nodes: list[_Node]) -> None:
             node.instructions, node.taken, node.next = [], (), None
 
 
-def _drop_needless_branches(nodes: list[_Node]) -> None:
+def _drop_needless_branches(nodes: list[Node]) -> None:
     following: int | None = None
     for i in reversed(range(len(nodes))):
         node = nodes[i]
@@ -167,7 +172,7 @@ def _drop_needless_branches(nodes: list[_Node]) -> None:
         following = i if node.instructions else following
 
 
-def _merge_chains(nodes: list[_Node]) -> None:
+def _merge_chains(nodes: list[Node]) -> None:
     """Merge a block with its only predecessor if that falls through to it."""
     predecessors = Counter(s for node in nodes for s in set(node.successors))
     for node in nodes:
@@ -180,7 +185,7 @@ def _merge_chains(nodes: list[_Node]) -> None:
             follower.instructions, follower.taken, follower.next = [], (), None
 
 
-def _number(nodes: list[_Node]) -> tuple[Block, ...]:
+def _number(nodes: list[Node]) -> tuple[Block, ...]:
     index = {i: n for n, i in enumerate(i for i, node in enumerate(nodes) if node.instructions)}
     labels = {i: nodes[i].label or f"$B{n}" for i, n in index.items()}
     blocks = []

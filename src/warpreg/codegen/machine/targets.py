@@ -6,7 +6,8 @@ kernel.  The first instruction loads the stack pointer into R1, and R1 never hol
 zero register and R254 is never used; the hardware uses the two to track divergent threads on sm_70 and later).  If
 registers are available, 94 of 100 instructions that read two registers read an even and an odd one, and 1 of 200 that
 read three registers read all three from one bank; a 64-bit address counts as its first register.  The uniform datapath
-of sm_75 and later has a further 63 registers per warp, which are not part of a thread's demand.
+of sm_75 and later has a further 63 registers per warp, which are not part of a thread's demand.  A kernel that calls
+printf, assert, malloc or free takes at least 24, whatever its own code needs.
 """
 
 from __future__ import annotations
@@ -22,17 +23,22 @@ class Target:
     """``reserved`` are registers that hold no values; ``beyond`` is added to the highest register number used plus one
     to give the demand; ``uniform_registers`` is the size of the uniform register file, 0 without one.
 
+    ``calling`` is the least demand of a kernel that calls a service such as ``vprintf``.
+
     ``unhurried`` is the number of live words up to which the scheduler optimizes for speed only: the SM can still hold
     all its warps.  ``banks`` are those of the register file, 0 to ignore them: registers that are read together are
-    spread over them as long as occupancy does not drop.  ``cycles`` is the latency model.
+    spread over them as long as occupancy does not drop.  ``unrolls``: loops are unrolled as `ptxas` does.  ``cycles``
+    is the latency model.
     """
 
     name: str
     reserved: tuple[int, ...] = ()
     beyond: int = 0
     uniform_registers: int = 0
+    calling: int = 0
     unhurried: int = 32
     banks: int = 0
+    unrolls: bool = False
     cycles: Cycles = field(default=DEFAULT, compare=False)
 
 
@@ -48,8 +54,10 @@ TARGETS = {
             reserved=(1,),
             beyond=2,
             uniform_registers=63,
+            calling=24,
             unhurried=61,
             banks=2,
+            unrolls=True,
             cycles=Cycles(DEFAULT_LATENCY, {"memory": 2, "special": 8, "double": 16}),
         ),
         Target(
@@ -57,8 +65,10 @@ TARGETS = {
             reserved=(1,),
             beyond=2,
             uniform_registers=63,
+            calling=24,
             unhurried=29,
             banks=2,
+            unrolls=True,
             cycles=Cycles(DEFAULT_LATENCY, {"memory": 2, "special": 8, "double": 4}),
         ),
     )

@@ -22,7 +22,7 @@ from warpreg.codegen.regalloc.uniform import uniform_values
 from warpreg.codegen.regalloc.vector_groups import IsolateVectors
 from warpreg.ir.errors import WarpregError
 from warpreg.ir.instruction import Instruction
-from warpreg.ir.kernel import STOPS, Kernel
+from warpreg.ir.kernel import SERVICES, STOPS, Kernel
 from warpreg.ir.operands import Not, Operand, Register, Vector
 from warpreg.ir.types import PRED, TYPES
 
@@ -69,10 +69,14 @@ class AllocateRegisters:
         return replace(
             with_blocks(allocated.kernel, bodies),
             register_count=allocated.register_count,
-            register_demand=allocated.register_count + self.target.beyond,
+            register_demand=max(allocated.register_count + self.target.beyond, self._least_demand(kernel)),
             predicate_count=allocated.predicate_count,
             uniform_count=allocated.uniform_count,
         )
+
+    def _least_demand(self, kernel: Kernel) -> int:
+        """The target's minimum for a kernel that calls a service of the host."""
+        return self.target.calling if any(i.opcode in SERVICES for i in kernel.instructions()) else 0
 
     def allocate(self, kernel: Kernel) -> Allocated:
         """Spill until everything fits; the assignment is by name, so that it can be checked separately."""
