@@ -1,7 +1,7 @@
-"""Folds comparisons of selected constants: a predicate stays a predicate instead of passing through a register.
+"""Folds comparisons of selected constants: a predicate need not pass through a register.
 
-Front ends keep truth values in registers (``selp r, 1, 0, p``) and test them again (``setp.ne q, r, 0``).  The predicate
-itself is one of seven that cost no access of the register file; the allocator spills predicates beyond them.
+Front ends keep truth values in registers (``selp r, 1, 0, p``) and test them again (``setp.ne q, r, 0``).  The
+predicate itself is one of seven that cost no access of the register file; the allocator spills predicates beyond them.
 """
 
 from __future__ import annotations
