@@ -41,7 +41,8 @@ def by_workload(study: Study, names: Sequence[str]) -> pd.DataFrame:
 def by_warps(study: Study, names: Sequence[str], compared: Scheduled, rows: Rows) -> pd.DataFrame:
     """Values by the number of warps that an SM may hold, workload and design."""
     whole = gpu.load(TWO_LEVEL).sm.warps
-    points = {warps: study[measure] for warps, measure in SWEPT.items()} | {whole: study[compared]}
+    swept = {warps: study[measure] for warps, measure in SWEPT.items() if measure in study.found}
+    points = swept | {whole: study[compared]}
     return pd.DataFrame(
         {"warps": warps, "workload": name, "design": label}
         | rows(design, _counts(study, found[name], design, name), study[MRF][name])
