@@ -76,6 +76,7 @@ CAUSES: Mapping[str, Cause] = {
     "rc-rsp-rc-hit-rate-in-hybrid": _INPUTS,
     "rc-rsp-parallel-evict": _INPUTS,
     "rc-rsp-parallel-no-liveout": _INPUTS,
+    "rc-rsp-unbalanced-energy-wins": _INPUTS,
     "rc-rsp-balanced-write-wins": _SETS,
     "rc-rsp-balanced-read-wins": _READ_WINS,
 }
@@ -85,7 +86,6 @@ _WINS = (
 )
 REMARKS: Mapping[str, str] = {
     "rc-rsp-balanced-energy-wins": _WINS,
-    "rc-rsp-unbalanced-energy-wins": _WINS,
     "rc-rsp-rsp-size-optimum": (
         "an access of CACTI's slices costs little more in a larger store, so that more storage saves energy at every"
         " size; the paper's must rise faster"
