@@ -184,6 +184,24 @@ def test_a_sample_tells_a_range(capsys: Output, add: str) -> None:
     assert found["provenance"]["sample"] == {"windows": 3, "blocks": None, "sms": 1}
 
 
+@pytest.mark.slow
+def test_launches_find_the_second_level_as_it_was_left_unless_cold(capsys: Output, tmp_path: Path) -> None:
+    # A launch reads two arrays of 1000 words: 250 sectors and, in whole lines of 128 bytes, 256.
+    twice = launched_twice(tmp_path)
+    machine = ["--cycles", "--machine", "gtx480"]
+    reads = {
+        "": 256,
+        "--cold": 2 * 256,
+    }
+    for option, expected in reads.items():
+        found = told(capsys, "run", twice, *machine, *([option] if option else []))
+        assert found["timing"]["memory"]["dram_reads"] == expected
+        assert found["provenance"].get("cold", False) == (option == "--cold")
+    found = told(capsys, "run", str(write_vector_add(tmp_path, THREADS)), *machine, "--warm-copies")
+    assert found["timing"]["memory"]["dram_reads"] < 8
+    assert found["provenance"]["copies"] is True
+
+
 def test_a_kernel_that_does_not_fit_is_one_line(capsys: Output) -> None:
     assert complaint(capsys, 1, "run", *VECTOR_ADD, "--cycles", "--registers", "200") == (
         "warpreg: kernel vector_add: a thread block does not fit an SM of gtx480: registers per thread (256 threads of "
@@ -199,6 +217,8 @@ def test_a_kernel_that_does_not_fit_is_one_line(capsys: Output) -> None:
         (["run", "--save-schedule", "a"], "--save-schedule requires --cycles"),
         (["run", "--sample-sms", "1"], "--sample-sms require --cycles"),
         (["run", "--cycles", "--sample-sms", "1", "--save-schedule", "a"], "requires a whole run"),
+        (["run", "--cold"], "--cold and --warm-copies require --cycles"),
+        (["run", "--cycles", "--cold", "--warm-copies"], "--cold and --warm-copies exclude each other"),
         (["run", "--cycles", "--sample-windows", "1"], "1 is not in the range x>=2"),
         (["run", "--cycles", "--set", "rfc.entries=3"], "no design in this comparison named 'rfc'"),
         (["run", "--cycles", "--design", "rfc", "--set", "rfc.entries=3,4"], "2 combinations of values, expected one"),
@@ -218,6 +238,7 @@ def test_options_that_do_not_fit_are_wrong_usage(capsys: Output, arguments: list
         (["--design", "rfc", "--set", "rfc.entries=many"], "parameter entries expects int from 0"),
         (["--design", "rfc", "--design", "orf-lrf"], "both have slot levels"),
         (["--sample-sms", "16"], "machine gtx480 has 15 SMs, a sample takes 1 to so many, found 16"),
+        (["--warm-copies"], "vector-add: no copies from the host are recorded; a kernelslist.g names them"),
         (["--technology", "gebhart-41nm"], "did you mean 'gebhart-40nm'?"),
     ],
 )

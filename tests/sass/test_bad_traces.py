@@ -68,9 +68,9 @@ GOOD = header(threads=64) + body([[WARP, WARP]])
         ("#END_TB", "#END", FIRST + 10, "'#END' may not stand in a warp"),
         (
             "accelsim tracer version = 5",
-            "accelsim tracer version = 3",
+            "accelsim tracer version = 2",
             12,
-            "versions 4 to 6 are read, this is version 3",
+            "versions 3 to 6 are read, this is version 2",
         ),
         ("binary version = 80", "binary version = 35", 7, "expected machine code of sm_50 or later, found sm_35"),
         ("grid dim = (1,1,1)", "grid dim = (0,1,1)", 3, "'(0,1,1)'"),
@@ -105,6 +105,22 @@ def test_a_missing_entry_of_the_header_is_named(tmp_path: Path) -> None:
 )
 def test_a_trace_that_stops_early_says_where(tmp_path: Path, kept: Callable[[str], str], message: str) -> None:
     assert message in complaint(tmp_path, kept(GOOD))
+
+
+VERSION_3 = GOOD.replace("version = 5", "version = 3").replace("-enable lineinfo = 0\n", "").replace(" 0 \n", " \n")
+"""Tracer version 3 knows no line information and writes no immediates."""
+
+
+@pytest.mark.parametrize(
+    ("cut", "message"),
+    [
+        ("0x100 4", "expected the address of the first lane, found the end of the line"),
+        (" 1 R2 4 1 0x100 4", "expected the number of source registers, found the end of the line"),
+        ("0020 ffffffff", "the trace stops in warp 0 of thread block 0,0,0, after 2 of 3"),
+    ],
+)
+def test_a_trace_of_version_3_that_stops_early_says_where(tmp_path: Path, cut: str, message: str) -> None:
+    assert message in complaint(tmp_path, VERSION_3[: VERSION_3.index(cut)])
 
 
 def test_a_trace_without_instructions_is_refused(tmp_path: Path) -> None:

@@ -188,6 +188,23 @@ def test_a_copy_with_two_lines_is_one_instruction_with_the_global_address(tmp_pa
     assert "LDGSTS.E.128 _, R1, [R2.64]" in [str(i) for i in launch.kernel.instructions()]
 
 
+def test_version_three_is_read(tmp_path: Path) -> None:
+    """It has no line information and no immediates; deltas and strides are as in later versions."""
+    lines = [
+        line(0x00, "R4 <- LDG.E.128.CONSTANT.SYS R44", mask=0x7, memory="16 2 0x7efe7b60c300 16 2000"),
+        line(0x10, "R1 <- IMAD.MOV.U32 R255 R255"),
+        line(0x20, "EXIT"),
+    ]
+    path = write_trace(tmp_path, [[lines]], accelsim_tracer_version=3, enable_lineinfo=None, nvbit_version=1.5)
+    text = path.read_text().replace(" 0 \n", " \n")
+    path.write_text(text)
+    (launch,) = read_recording(path).launches
+    assert launch.header.tracer_version == 3
+    (first, second, third) = executions(launch)[0, 0]
+    assert first.addresses == (0x7EFE7B60C300, 0x7EFE7B60C310, 0x7EFE7B60CAE0)
+    assert (second.pc, third.pc) == (0x10, 0x20)
+
+
 def test_versions_four_to_six_are_read(tmp_path: Path) -> None:
     lines = [line(0, "R2 <- LDG.E R2", memory="4 1 0x100 4"), line(0x10, "EXIT")]
     endings = {4: "", 5: "0 ", 6: "0 0 Val 0x00000001 0x00000002 "}

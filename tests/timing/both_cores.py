@@ -59,7 +59,8 @@ def agreed(
 ) -> Timed:
     """What both cores make of a launch."""
     machine = machine_with_memory(sm, latency, interval, sms, resident)
-    slow = timed(launched, sm, PackageMemory(machine, sms), sms, resident, design, **parameters)
+    own = replace(sm, texture_latency=latency)
+    slow = timed(launched, own, PackageMemory(machine, sms), sms, resident, design, **parameters)
     compare(slow, fast(launched, machine, sms, resident, "interpreted", False, design, **parameters))
     return slow
 

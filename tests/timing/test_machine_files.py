@@ -34,6 +34,7 @@ def _meant(sm: Sm) -> Sm:
     rules = sm.two_level
     return replace(
         sm,
+        texture_latency=0,
         worker={name: sm.worker.get(name, name) for name in PIPES},
         pipes={name: replace(p, latency=0) if name in ("mem", "tex") else p for name, p in pipes.items()},
         policy="two-level" if rules else sm.policy,

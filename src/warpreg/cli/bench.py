@@ -131,6 +131,22 @@ def _accelsim(size: str, as_json: bool) -> None:
         output.print_tables([output.table(shown, ["figure", "value"]), output.table(rows, list(frame.columns))])
 
 
+def _accelsim_runs(cycles: Path | None, as_json: bool) -> None:
+    from warpreg.experiments.accelsim.exported import compare, figures, read_cycles
+
+    theirs = None if cycles is None else read_cycles(cycles)
+    with output.steps() as progress:
+        rows = compare(theirs=theirs, begin=progress.begin)
+    found = figures(rows)
+    if as_json:
+        output.print_json({**found, "runs": rows})
+        return
+    shown = [{"figure": name, "value": value} for name, value in found.items()]
+    tables = [output.table(shown, ["figure", "value"])] if shown else []
+    columns = max((list(row) for row in rows), key=len)
+    output.print_tables([*tables, output.table(rows, columns)])
+
+
 def _replay(size: str, as_json: bool) -> None:
     from warpreg.experiments.bench.replay import replays
 
@@ -179,11 +195,11 @@ SUITES = {
     "spine": _spine, "timing": _timing, "traces": _traces, "accelsim": _accelsim, "replay": _replay,
     "placement": _placement, "checks": _checks,
 }  # fmt: skip
-COMPILER = "compiler"
+COMPILER, RUNS = "compiler", "accelsim-runs"
 
 
 @click.command()
-@click.argument("suite", metavar="|".join((*SUITES, COMPILER)))
+@click.argument("suite", metavar="|".join((*SUITES, RUNS, COMPILER)))
 @click.option(
     "--size",
     type=click.Choice(SIZES),
@@ -198,9 +214,16 @@ COMPILER = "compiler"
     metavar="FOLDER",
     help="For compiler: use the .ptx files of this folder; its launches.toml describes how to check them.",
 )
+@click.option(
+    "--accelsim-cycles",
+    "cycles",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="For accelsim-runs: Accel-Sim's cycles of the exported runs (.toml).",
+)
 @address_option
 @json_option
-def command(suite: str, size: str, folder: Path | None, address_bits: int, as_json: bool) -> None:
+def command(suite: str, size: str, folder: Path | None, cycles: Path | None, address_bits: int, as_json: bool) -> None:
     """Run a benchmark of Warpreg on this machine.
 
     \b
@@ -211,16 +234,22 @@ def command(suite: str, size: str, folder: Path | None, address_bits: int, as_js
     checks     cost of the checks in the hooks of design files
     placement  time to compile the operand placements of the suite
     accelsim   cycles compared with those of Accel-Sim on twelve traces
+    accelsim-runs  the same for exported runs of twelve workloads of several launches
     compiler   registers and instructions compared with those of ptxas; requires the cuda extra
     """
+    if cycles is not None and suite != RUNS:
+        raise click.UsageError("--accelsim-cycles requires 'warpreg bench accelsim-runs'")
     if suite == COMPILER:
         _compiler(folder, address_bits, as_json)
         return
-    if suite not in SUITES:
-        raise click.UsageError(str(UnknownNameError("benchmark", suite, (*SUITES, COMPILER))))
+    if suite not in (*SUITES, RUNS):
+        raise click.UsageError(str(UnknownNameError("benchmark", suite, (*SUITES, RUNS, COMPILER))))
     if folder is not None or address_bits != 64:
         raise click.UsageError("--ptx and --address-bits require 'warpreg bench compiler'")
-    SUITES[suite](size, as_json)
+    if suite == RUNS:
+        _accelsim_runs(cycles, as_json)
+    else:
+        SUITES[suite](size, as_json)
 
 
 def _figures(measured: Mapping[str, Any], units: Mapping[str, str]) -> Table:

@@ -39,12 +39,19 @@ def cycles_options(function: Function) -> Function:
         sample_windows: int | None,
         sample_blocks: int | None,
         sample_sms: int | None,
+        cold: bool,
+        warm_copies: bool,
         **named: Any,
     ) -> Any:
         given = (sample_windows, sample_blocks, sample_sms)
         if any(given) and not cycles:
             raise click.UsageError("--sample-windows, --sample-blocks and --sample-sms require --cycles")
-        timed = Timed(_sample(sample_windows, sample_blocks, sample_sms)) if cycles else None
+        if (cold or warm_copies) and not cycles:
+            raise click.UsageError("--cold and --warm-copies require --cycles")
+        if cold and warm_copies:
+            raise click.UsageError("--cold and --warm-copies exclude each other")
+        sample = _sample(sample_windows, sample_blocks, sample_sms)
+        timed = Timed(sample, cold=cold, copies=warm_copies) if cycles else None
         return function(*arguments, timed=timed, **named)
 
     options = (
@@ -68,6 +75,16 @@ def cycles_options(function: Function) -> Function:
             type=click.IntRange(min=1),
             metavar="N",
             help="Time N of the SMs with their share of the memory system.",
+        ),
+        click.option(
+            "--cold",
+            is_flag=True,
+            help="Empty the second-level cache before each launch. Default: it keeps its contents.",
+        ),
+        click.option(
+            "--warm-copies",
+            is_flag=True,
+            help="Fill the second-level cache with the copies from the host that a kernelslist.g names.",
         ),
     )
     for option in reversed(options):
@@ -105,7 +122,7 @@ def timed_row(run: Run, choice: Choice, setting: Setting, timed: Timed, schedule
         chosen = choice.chosen
         registers = run.options.get("registers")
         result, schedules = recorded_schedules(
-            run.launches, setting.machine, designs=chosen, registers=registers, mode=timed.mode
+            run.launches, setting.machine, designs=chosen, registers=registers, mode=timed.mode, **timed.between(run)
         )
         save_all(schedules, schedule)
         found = Counted([result.counts], whole(result, len(run.launches)))

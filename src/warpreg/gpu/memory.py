@@ -36,6 +36,13 @@ class FirstLevel:
     sectors_per_cycle: int = quantity("sectors that it looks up in a cycle", "sectors", 1, 4)
     write: str = quantity("what a store does to a line: removes its sectors or updates them", choices=WRITES)
     skip_global: bool = quantity("whether loads from global memory pass it by")
+    banks: int | None = quantity(
+        "banks, interleaved by sector: transactions of an instruction are looked up together if their banks differ",
+        "banks", 1, 4, optional=True,
+    )  # fmt: skip
+    miss_sectors: int | None = quantity(
+        "sectors that it can wait for, in place of the limit on lines", "sectors", 4, 1 << 16, optional=True
+    )
     unified_bytes: int | None = quantity(
         "capacity together with shared memory: what a kernel leaves of it adds to the cache",
         "bytes", LINE_BYTES, 1 << 24, optional=True,
@@ -132,6 +139,8 @@ def read_memory(document: Document) -> MemorySystem:
 
 def _check_powers(document: Document, system: MemorySystem) -> None:
     numbers = {"memory.segment_bytes": system.memory.segment_bytes}
+    if system.l1 is not None and system.l1.banks is not None:
+        numbers["l1.banks"] = system.l1.banks
     if system.l2 is not None:
         numbers["l2.interleave_bytes"] = system.l2.interleave_bytes
     if system.dram is not None:

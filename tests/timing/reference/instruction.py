@@ -20,6 +20,7 @@ class Instruction:
     ``waits``: the cause of the stall of who needs its result (``memory``, ``shared``, ``dp``, ``sfu``, ``alu``).
     ``barrier``: the warp waits; ``gathers``: of a barrier with a count, its number and how many warps it is for.
     ``copies``: an asynchronous copy; ``commits`` a group of them; ``awaits`` all groups but so many.
+    ``unrecorded``: a texture fetch of a trace, whose addresses are not known.
     ``kind``: what it asks of memory (``load``, ``store``, ``atomic``, ``texture``) or nothing.
     """
 
@@ -31,6 +32,7 @@ class Instruction:
     results_apart: tuple[str, ...] = ()
     waits: str = "alu"
     kind: str = ""
+    unrecorded: bool = False
     barrier: bool = False
     gathers: tuple[int, int] | None = None
     fence: bool = False

@@ -1,4 +1,4 @@
-"""The load-store unit of one SM: a queue whose head sends one transaction per cycle."""
+"""The load-store unit of one SM: a queue whose head sends a transaction per cycle, and those that join it."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class LoadStore:
         if access.space in ("shared", "constant"):
             self._occupy(head, access, now, due, complete)
         elif self._memory.accepts(self._index, now):
-            line, sectors = access.transactions[head.sent]
             self.waiting[head.sequence] = head
-            self._memory.send(self._index, head.instruction.kind, line, sectors, head.sequence, now)
-            self._advance(head, len(access.transactions))
+            self._send_next(head, access, now)
+            while not head.has_sent_all and self._memory.joins(self._index, access.transactions[head.sent][1], now):
+                self._send_next(head, access, now)
 
     def returned(self, now: int) -> list[UnderWay]:
         """The instructions whose last ticket is back, in order of return."""
@@ -64,6 +64,11 @@ class LoadStore:
             due(head, now + latency)
         else:
             complete(head, now)
+
+    def _send_next(self, head: UnderWay, access: Access, now: int) -> None:
+        line, sectors = access.transactions[head.sent]
+        self._memory.send(self._index, head.instruction.kind, line, sectors, head.sequence, now)
+        self._advance(head, len(access.transactions))
 
     def _advance(self, head: UnderWay, total: int) -> None:
         head.sent += 1

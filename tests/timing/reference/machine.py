@@ -87,6 +87,7 @@ class Sm:
     queue: int = 4
     shared_latency: int = 10
     constant_latency: int = 6
+    texture_latency: int = 20
 
     def slots_of(self, scheduler: int) -> range:
         """The slots of a scheduler, ascending."""

@@ -26,6 +26,7 @@ def sm_of(machine: Machine) -> Sm:
         queue=machine.load_store.entries,
         shared_latency=machine.latency.shared,
         constant_latency=machine.latency.constant,
+        texture_latency=machine.latency.texture,
     )
 
 

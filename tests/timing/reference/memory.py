@@ -12,6 +12,8 @@ class Memory(Protocol):
 
     def accepts(self, sm: int, now: int) -> bool: ...
 
+    def joins(self, sm: int, sectors: int, now: int) -> bool: ...
+
     def send(self, sm: int, kind: str, line: int, sectors: int, ticket: int, now: int) -> None: ...
 
     def advance(self, now: int) -> None: ...
@@ -31,6 +33,9 @@ class FixedLatency:
 
     def accepts(self, sm: int, now: int) -> bool:
         return self._next.get(sm, 0) <= now
+
+    def joins(self, sm: int, sectors: int, now: int) -> bool:
+        return False
 
     def send(self, sm: int, kind: str, line: int, sectors: int, ticket: int, now: int) -> None:
         self._back.setdefault(sm, []).append((now + self.latency, ticket))

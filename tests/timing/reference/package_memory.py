@@ -18,6 +18,9 @@ class PackageMemory:
     def accepts(self, sm: int, now: int) -> bool:
         return bool(self._functions.accepts(self._memory, sm, now))
 
+    def joins(self, sm: int, sectors: int, now: int) -> bool:
+        return bool(self._functions.joins(self._memory, sm, sectors, now))
+
     def send(self, sm: int, kind: str, line: int, sectors: int, ticket: int, now: int) -> None:
         self._functions.send(self._memory, sm, KINDS[kind], line, sectors, ticket, now)
 

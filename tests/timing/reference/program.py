@@ -108,6 +108,7 @@ def _instruction(
         results_apart=_apart(instruction.results),
         waits=WAITS.get(classify(instruction)[1], "alu"),
         kind="texture" if kind and pipe == "tex" else kind,
+        unrecorded=not kind and _is_fetch(instruction),
         barrier=_barrier(instruction)[0],
         gathers=_barrier(instruction)[1],
         fence=instruction.opcode in FENCES or copying.endswith(("wait_group", "wait_all")),
@@ -117,6 +118,13 @@ def _instruction(
         long_latency=long_latency,
         suspends=suspends,
     )
+
+
+def _is_fetch(instruction: ir.Instruction) -> bool:
+    if not sass.is_sass(instruction):
+        return False
+    row = sass.find(instruction.opcode)
+    return (row.pipe, row.action) == ("tex", "load")
 
 
 def _words(operands: Sequence[Operand]) -> tuple[int, ...]:

@@ -280,7 +280,8 @@ class StreamingMultiprocessor:
         if pipe not in ("mem", "tex"):
             self._set_due(issued, ready + self.sm.pipes[pipe].latency + self.sm.dispatch_cycles)
         elif access is None or access.sends_nothing:
-            self._set_due(issued, ready + max(1, self.sm.dispatch_cycles))
+            latency = self.sm.texture_latency if issued.instruction.unrecorded else 0
+            self._set_due(issued, ready + max(1, self.sm.dispatch_cycles + latency))
         elif cycles := self._found_without_memory(issued, now):
             if cycles == HELD:
                 issued.ready = ready

@@ -23,6 +23,7 @@ from warpreg.experiments.bench.host import host
 from warpreg.experiments.bench.processes import python
 from warpreg.experiments.bench.spine import WORKLOADS
 from warpreg.experiments.bench.trace import traces
+from warpreg.experiments.contention.machines import with_cached_memory
 from warpreg.experiments.runs.demand import demand_on
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.row import geometric_mean
@@ -70,8 +71,10 @@ def timing(size: str = "small", begin: Begin = lambda what: None) -> dict[str, A
 
 
 def speed(run: Run, machine: str, designs: Sequence[str] = ()) -> float:
-    """Million warp-instructions per processor second, the best of `REPEATS` after the core is compiled."""
-    described, window = load_machine(machine), sample(run)
+    """Million warp-instructions per processor second without contention of memory, the best of `REPEATS` after the core
+    is compiled.
+    """
+    described, window = with_cached_memory(load_machine(machine)), sample(run)
 
     def timed() -> float:
         begin = time.process_time()

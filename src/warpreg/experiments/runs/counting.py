@@ -107,26 +107,41 @@ class AlongSchedule:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """Timing of the whole run or of a sample; ``mode`` as in `warpreg.timing.launch.simulate`."""
+    """Timing of the whole run or of a sample; ``mode`` and ``cold`` as in `warpreg.timing.launch.simulate`.
+
+    ``copies``: the second-level cache is filled by the copies from the host that the run has recorded.
+    """
 
     sample: Sample | None = None
     mode: Mode = "compiled"
+    cold: bool = False
+    copies: bool = False
 
     @property
     def options(self) -> Mapping[str, Any]:
-        if self.sample is None:
-            return {"cycles": True}
-        return {"cycles": True, "sample": dataclasses.asdict(self.sample)}
+        found: dict[str, Any] = {"cycles": True}
+        if self.sample is not None:
+            found["sample"] = dataclasses.asdict(self.sample)
+        return found | {name: True for name in ("cold", "copies") if getattr(self, name)}
+
+    def between(self, run: Run) -> dict[str, Any]:
+        """The parameters of a timing that concern the caches between launches.  Raises RunError for a run without
+        copies, if it should have some.
+        """
+        if self.copies and not run.copies:
+            raise RunError(
+                f"{run.name}: no copy from the host is recorded; only lists of traces (kernelslist.g) have them"
+            )
+        return {"cold": self.cold, "copies": run.copies if self.copies else ()}
 
     def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
         from warpreg.timing import estimate, simulate  # takes a tenth of a second
         from warpreg.timing.launch.estimate import whole
 
         chosen = choice.chosen
-        registers = run.options.get("registers")
+        options = {"registers": run.options.get("registers"), "mode": self.mode, **self.between(run)}
         if self.sample is None:
-            result = simulate(run.launches, machine, designs=chosen, registers=registers, mode=self.mode)
-            found = whole(result, len(run.launches))
+            found = whole(simulate(run.launches, machine, designs=chosen, **options), len(run.launches))
         else:
-            found = estimate(run.launches, machine, self.sample, designs=chosen, registers=registers, mode=self.mode)
+            found = estimate(run.launches, machine, self.sample, designs=chosen, **options)
         return Counted([found.timed.counts], found)

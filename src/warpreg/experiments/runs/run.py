@@ -21,6 +21,7 @@ from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.replay import DistinctWarps, distinct_warps
+from warpreg.sass.listing import Copy
 from warpreg.trace import Trace
 from warpreg.workloads import Workload
 
@@ -54,7 +55,8 @@ class JoinedPath:
 class Run:
     """Launches in order, with their traces; ``options`` make the run repeatable (size, seed, arguments).
 
-    ``checked`` maps each checked output to the tolerance of its comparison with the reference.
+    ``checked`` maps each checked output to the tolerance of its comparison with the reference.  ``copies`` from the
+    host are known of recorded traces only.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Run:
     outputs: Mapping[str, Array] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     checked: Mapping[str, str] = field(default_factory=dict)
+    copies: tuple[Copy, ...] = ()
     _distinct: dict[tuple[Kernel, bool], DistinctWarps] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

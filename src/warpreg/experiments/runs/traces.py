@@ -41,7 +41,7 @@ def recorded_run(name: str, unknown: UnknownOpcodes = "error", choice: CompileCh
     }
     if recording.unknown:
         options["unknown_opcodes_as_alu"] = dict(sorted(recording.unknown.items()))
-    return Run(recording.name, _launches(recording, seconds), options=options)
+    return Run(recording.name, _launches(recording, seconds), options=options, copies=recording.copies)
 
 
 def export_run(run: Run, folder: Path) -> Path:

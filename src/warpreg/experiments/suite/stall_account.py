@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import click
 
 from warpreg import gpu, workloads
+from warpreg.experiments.contention.machines import with_cached_memory
 from warpreg.experiments.runs.demand import demand_on
 from warpreg.experiments.runs.run import Run
 from warpreg.experiments.studies.study import Study, study
@@ -45,12 +46,14 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Accounted:
-    """Measure: the account on a machine, of the first thread blocks with up to `MOST_INSTRUCTIONS`."""
+    """Measure: the account of the first thread blocks with up to `MOST_INSTRUCTIONS`, on a machine whose memory has no
+    contention.
+    """
 
     machine: str
 
     def __call__(self, run: Run) -> Account:
-        return account_of(timed(run, gpu.load(self.machine)))
+        return account_of(timed(run, with_cached_memory(gpu.load(self.machine))))
 
 
 def timed(run: Run, machine: gpu.Machine) -> TimingResult:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from warpreg.sass.errors import SassTraceError
 
-OLDEST_TRACER, NEWEST_TRACER = 4, 6
+OLDEST_TRACER, NEWEST_TRACER = 3, 6
 OLDEST_BINARY, NEWEST_BINARY = 50, 129
 MOST_THREAD_BLOCKS = 2**31 - 1
 MOST_THREADS = 1024

@@ -4,8 +4,8 @@
 
 PC, mask (8 digits) and addresses are hexadecimal, counts decimal.  A ``width`` of 0 is an instruction without
 addresses.  Address modes: 0, an address for each active lane; 1, the address of the first active lane and the stride
-between lanes; 2, the same address and the distance of each further active lane from the previous one.  Text after the
-immediate (values of registers, tracer version 6) is skipped.
+between lanes; 2, the same address and the distance of each further active lane from the previous one.  Tracer version 3
+writes no immediate.  Text after the immediate (values of registers, tracer version 6) is skipped.
 """
 
 from __future__ import annotations

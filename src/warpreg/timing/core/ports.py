@@ -33,6 +33,11 @@ def accepts(memory: Any, sm: SmRow, now: int) -> bool:
     return False
 
 
+def joins(memory: Any, sm: SmRow, sectors: int, now: int) -> bool:
+    """Whether a further transaction of the same instruction, with these sectors, can be sent in the same cycle."""
+    return False
+
+
 def expect(memory: Any, sm: SmRow, line: int) -> None:
     """Hint that the SM will soon send a transaction for this line; has no effect on results."""
 
@@ -72,7 +77,7 @@ def retry(memory: Any, sm: SmRow, now: int) -> int:
     return now + 1
 
 
-MEMORY: tuple[Any, ...] = (accepts, expect, send, look_ahead, settle, awaited, next_return, returned, retry)
+MEMORY: tuple[Any, ...] = (accepts, joins, expect, send, look_ahead, settle, awaited, next_return, returned, retry)
 """The ports that every memory model must fill."""
 
 

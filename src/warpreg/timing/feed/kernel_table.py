@@ -57,7 +57,7 @@ class Table(NamedTuple):
 def table(kernel: Kernel, machine: Machine) -> Table:
     """The table of a kernel on an SM, cached with the kernel; operand rows are those of the program table."""
     tables = _tables(kernel)
-    key = (*machine.worker.items(), *machine.pipes.items())
+    key = (machine.latency.texture, *machine.worker.items(), *machine.pipes.items())
     if key not in tables:
         tables[key] = _table(kernel, machine)
     return tables[key]
@@ -151,6 +151,14 @@ def pipe_of(instruction: Instruction) -> str:
     return "fp" if instruction.types and instruction.types[-1].is_float else "int"
 
 
+def is_unrecorded_fetch(instruction: Instruction) -> bool:
+    """Whether it is a texture fetch or a surface load of a hardware trace, which has no addresses."""
+    if not sass.is_sass(instruction):
+        return False
+    row = sass.find(instruction.opcode)
+    return row.pipe == PIPES[TEX] and row.action == "load"
+
+
 def barrier_flags(instruction: Instruction) -> int:
     """FLAGS of a barrier."""
     found = barrier_of(instruction)
@@ -220,6 +228,8 @@ def _row(program: Program, pc: int, instruction: Instruction, machine: Machine, 
     pipe = machine.pipes[name]
     row[code.PIPE] = PIPES.index(name)
     row[code.LATENCY], row[code.INITIATION] = pipe.latency or 0, pipe.initiation
+    if is_unrecorded_fetch(instruction) and not kind:
+        row[code.LATENCY] = machine.latency.texture
     row[code.KIND] = record.TEXTURE_LOAD if kind and name == PIPES[TEX] else kind
     row[code.FLAGS] = (
         (barrier_flags(instruction) or copy_flags(instruction))

@@ -26,10 +26,12 @@ from warpreg.gpu import Machine, load
 from warpreg.gpu.memory import LINE_BYTES
 from warpreg.jit.options import Mode
 from warpreg.replay.capacity import RecordedLaunch
+from warpreg.sass.listing import Copy
 from warpreg.timing.errors import TimingError
 from warpreg.timing.launch.partition import share_of
 from warpreg.timing.launch.sampling import Window
 from warpreg.timing.launch.simulate import room_of, timed
+from warpreg.timing.memory.between_launches import Between
 from warpreg.timing.results.result import TimingResult, joined
 
 CONFIDENCE = 0.95
@@ -144,10 +146,13 @@ def estimate(
     designs: Sequence[Design | str] | Chosen = (),
     registers: int | None = None,
     mode: Mode = "compiled",
+    cold: bool = False,
+    copies: Sequence[Copy] = (),
     **parameters: Any,
 ) -> Estimate:
     """Estimate the cycles of launches in sequence from a sample of each; other parameters as in `simulate`.
 
+    All timings of a launch begin with the second-level cache as the last timing of the launch before left it.
     A launch that is not larger than its sample is timed completely, unless ``sample.sms`` selects a part of the SMs.
     Raises TimingError as `simulate` does, and for a sample of more SMs than the machine has.
     """
@@ -157,7 +162,12 @@ def estimate(
     part = described if sample.sms is None else share_of(described, sample.sms)
     chosen = Chosen.of(designs, parameters)
     scale = part.chip.sms / described.chip.sms
-    pieces = [_Sampled(launch, part, chosen, registers, mode).of(sample, scale) for launch in launches]
+    pieces = []
+    between = None if cold else Between(copies)
+    for launch in launches:
+        sampling = _Sampled(launch, part, chosen, registers, mode, between)
+        pieces.append(sampling.of(sample, scale))
+        between = sampling.left
     sampled = [piece for piece in pieces if piece.windows]
     timed_part = joined([result for piece in pieces for result in piece.results])
     own = timed_part.kernel_instructions
@@ -181,13 +191,17 @@ def student(freedom: int) -> float:
     return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Sampled:
+    """Timings of one launch; ``left`` is the state of the second-level cache after the last of them."""
+
     launch: GriddedLaunch
     machine: Machine
     chosen: Chosen
     registers: int | None
     mode: Mode
+    between: Between | None
+    left: Between | None = None
 
     def of(self, sample: Sample, scale: float) -> _Piece:
         """The estimate; ``scale`` is the share of the machine's SMs, and so of the launch's thread blocks, that are
@@ -256,7 +270,9 @@ class _Sampled:
         return _Added(*added, (before, both))
 
     def _timed(self, window: Window | None) -> TimingResult:
-        return timed(self.launch, self.machine, self.chosen, self.registers, None, window, self.mode).result
+        self.left = None if self.between is None else self.between.copy()
+        taken = timed(self.launch, self.machine, self.chosen, self.registers, None, window, self.mode, False, self.left)
+        return taken.result
 
 
 def places(blocks: int, size: int, windows: int) -> Iterator[int]:

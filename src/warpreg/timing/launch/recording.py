@@ -21,9 +21,11 @@ from warpreg.gpu import Machine
 from warpreg.gpu import load as load_machine
 from warpreg.jit.options import Mode
 from warpreg.replay.capacity import RecordedLaunch
+from warpreg.sass.listing import Copy
 from warpreg.timing.errors import TimingError
 from warpreg.timing.hooks.schedule_recorder import COUNT
 from warpreg.timing.launch.simulate import Timed, timed
+from warpreg.timing.memory.between_launches import Between
 from warpreg.timing.results.result import TimingResult
 from warpreg.timing.results.result import joined as end_to_end
 from warpreg.trace.schedule import RecordOrder, Schedule, ScheduleWriter, Slots
@@ -52,22 +54,24 @@ def recorded_schedule(
     sms: int | None = None,
     order: RecordOrder = "scheduler",
     mode: Mode = "compiled",
+    between: Between | None = None,
     **parameters: Any,
 ) -> tuple[TimingResult, Schedule]:
     """The timing result of a launch, and its schedule in a temporary file (``save`` keeps it).
 
     ``designs``, their ``parameters``, ``registers`` and ``sms`` as in `simulate`.  ``order`` is the unit inside which
-    the order of records is kept: ``sm`` for designs whose warps depend on those of other schedulers.  Raises
-    TimingError as `simulate` does.
+    the order of records is kept: ``sm`` for designs whose warps depend on those of other schedulers.  ``between`` as in
+    `timed`.  Raises TimingError as `simulate` does.
     """
     described = load_machine(machine) if isinstance(machine, str) else machine
     words = WORDS_OF_INSTRUCTION * launch.warp_instructions + SPARE_WORDS
     chosen = Chosen.of(designs, parameters)
     slot = free_slot(chosen)
-    found = timed(launch, described, recording(chosen, words, slot), registers, sms, None, mode)
+    before = None if between is None else between.copy()
+    found = timed(launch, described, recording(chosen, words, slot), registers, sms, None, mode, False, between)
     written, recorded = _recorded(found, slot)
     if recorded > words:  # the design has added many instructions
-        found = timed(launch, described, recording(chosen, recorded, slot), registers, sms, None, mode)
+        found = timed(launch, described, recording(chosen, recorded, slot), registers, sms, None, mode, False, before)
         written, recorded = _recorded(found, slot)
     slots = Slots(len(found.outside.system.sms), described.sm.warps, described.schedulers.count)
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the schedule closes it
@@ -93,12 +97,16 @@ def recorded_schedules(
     registers: int | None = None,
     sms: int | None = None,
     mode: Mode = "compiled",
+    cold: bool = False,
+    copies: Sequence[Copy] = (),
     **parameters: Any,
 ) -> tuple[TimingResult, list[Schedule]]:
     """Time launches in sequence: the result of `simulate`, and the schedule of each launch."""
     chosen = Chosen.of(designs, parameters)
+    between = None if cold else Between(copies)
     found = [
-        recorded_schedule(one, machine, designs=chosen, registers=registers, sms=sms, mode=mode) for one in launches
+        recorded_schedule(one, machine, designs=chosen, registers=registers, sms=sms, mode=mode, between=between)
+        for one in launches
     ]
     return end_to_end([result for result, _ in found]), [schedule for _, schedule in found]
 

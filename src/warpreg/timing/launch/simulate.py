@@ -22,6 +22,7 @@ from warpreg.ir.edges import with_blocks_of
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.options import Mode
 from warpreg.replay.capacity import RecordedLaunch, capacity_of, frequencies_of, threads_of
+from warpreg.sass.listing import Copy
 from warpreg.timing import memory
 from warpreg.timing.core.buffer_pool import keep
 from warpreg.timing.core.columns.typed import array_of
@@ -32,6 +33,7 @@ from warpreg.timing.launch.binding import Behaviour, Outside
 from warpreg.timing.launch.engine import Engine
 from warpreg.timing.launch.sampling import Window
 from warpreg.timing.launch.widths import with_widths
+from warpreg.timing.memory.between_launches import Between
 from warpreg.timing.results.result import TimingResult, joined, result_of
 from warpreg.trace.edges import expanded_path
 from warpreg.trace.widths import WidthReader, places
@@ -47,9 +49,14 @@ def simulate(
     window: Window | None = None,
     mode: Mode = "compiled",
     reach: bool = False,
+    cold: bool = False,
+    copies: Sequence[Copy] = (),
     **parameters: Any,
 ) -> TimingResult:
-    """Time launches in sequence, each with empty caches; their paths and addresses must have been recorded.
+    """Time launches in sequence; their paths and addresses must have been recorded.
+
+    The second-level cache keeps its contents between launches, unless ``cold`` says that each starts with empty caches.
+    ``copies`` from the host fill it before their launch.
 
     ``designs``: at most one per slot, by name, path or loaded; ``parameters`` are theirs, unless ``designs`` already
     has parameters.  ``registers``: occupancy for this number of registers per thread.  ``sms``: number of SMs used.
@@ -61,8 +68,10 @@ def simulate(
     if not launches:
         raise TimingError("nothing to time: no launch")
     chosen = Chosen.of(designs, parameters)
-    runs = (timed(launch, described, chosen, registers, sms, window, mode, reach) for launch in launches)
-    found = joined([_result(run) for run in runs])
+    between = None if cold else Between(copies)
+    found = joined(
+        [_result(timed(one, described, chosen, registers, sms, window, mode, reach, between)) for one in launches]
+    )
     if window is not None and not found.warp_instructions:
         raise TimingError(f"nothing to time: no launch has {window.first + 1} thread blocks")
     return found
@@ -103,8 +112,12 @@ def timed(
     window: Window | None = None,
     mode: Mode = "compiled",
     reach: bool = False,
+    between: Between | None = None,
 ) -> Timed:
-    """Time one launch; parameters as in `simulate`."""
+    """Time one launch; parameters as in `simulate`.
+
+    ``between`` is the state of the second-level cache before it, then after it; None: caches are empty.
+    """
     if launch.trace is None:
         raise TimingError(f"kernel {launch.kernel.name}: the run has no trace; record it with addresses")
     place, kernel, behaviour = _prepared(launch, machine, chosen, registers)
@@ -130,7 +143,11 @@ def timed(
         block_warps=-(-threads_of(launch) // machine.sm.threads_per_warp),
         mode=mode,
     )
+    if between is not None:
+        between.begin(outside.system, mode)
     engine.run()
+    if between is not None:
+        between.end(outside.system)
     return Timed(launch, machine, chosen, engine, outside, visits)
 
 

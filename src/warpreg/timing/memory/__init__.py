@@ -24,6 +24,7 @@ class Functions(NamedTuple):
     """Interface of a memory model to an SM; signatures as in docs/reference/timing.md."""
 
     accepts: Callable[..., Any]
+    joins: Callable[..., Any]
     expect: Callable[..., Any]
     send: Callable[..., Any]
     advance: Callable[..., Any]
@@ -38,6 +39,7 @@ class Functions(NamedTuple):
 
 _FIXED = Functions(
     fixed.accepts,
+    fixed.joins,
     fixed.expect,
     fixed.send,
     fixed.advance,
@@ -51,6 +53,7 @@ _FIXED = Functions(
 )
 _CACHED = Functions(
     first_level.accepts,
+    first_level.joins,
     first_level.expect,
     first_level.send,
     cached.advance,

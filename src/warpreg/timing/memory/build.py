@@ -98,7 +98,7 @@ def build(system: MemorySystem, sms: int, clock_mhz: float, latency: int, textur
 def _first_level(p: Words[Parameters], cache: FirstLevel | None) -> None:
     p[parameters.BY_SECTOR] = 1 if p[parameters.SEGMENT] == 0 else 0
     p[parameters.BUCKETS1], p[parameters.BITS1] = 1, -1
-    p[parameters.L1_LATENCY] = 1
+    p[parameters.L1_LATENCY] = p[parameters.BANKS1] = 1
     if cache is None:
         return
     p[parameters.HAS_L1] = 1
@@ -106,6 +106,9 @@ def _first_level(p: Words[Parameters], cache: FirstLevel | None) -> None:
     p[parameters.BITS1], p[parameters.BUCKETS1] = _bits(int(p[parameters.SETS1])), _buckets(cache.bytes // LINE_BYTES)
     p[parameters.L1_LATENCY], p[parameters.MSHRS1] = cache.latency, cache.miss_lines
     p[parameters.L1_SECTOR_TICKS] = _ticks(1 / cache.sectors_per_cycle)
+    p[parameters.BANKS1] = cache.banks or 1
+    if cache.miss_sectors is not None:
+        p[parameters.MSHRS1], p[parameters.MISS_SECTORS] = cache.miss_sectors, 1
     p[parameters.WRITE1], p[parameters.SKIP_GLOBAL] = WRITES.index(cache.write), cache.skip_global
 
 
@@ -175,7 +178,7 @@ def _arrays(p: Words[Parameters]) -> Memory:
     }
     memory = Memory(**made)
     own = WholeColumns[Sms](array_of(memory.sms))
-    own[sms.BLOCKED] = own[sms.FIRST_ANSWER] = own[sms.LAST_ANSWER] = NONE
+    own[sms.TAKEN_AT] = own[sms.BLOCKED] = own[sms.FIRST_ANSWER] = own[sms.LAST_ANSWER] = NONE
     WholeColumns[DramBanks](array_of(memory.banks))[dram_banks.OPEN_ROW] = NONE
     WholeColumns[Channels](array_of(memory.channels))[channels.STEP_AT] = NEVER
     memory.scalars[scalars.DRAM_AT] = NEVER

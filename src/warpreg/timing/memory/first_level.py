@@ -37,6 +37,24 @@ def accepts(memory: Memory, sm: int, now: int) -> bool:
     return free and room and memory.sms[sm, sms.BLOCKED] == NONE
 
 
+def joins(memory: Memory, sm: int, sectors: int, now: int) -> bool:
+    """Whether a further transaction of the same instruction can be looked up in this cycle: its banks are free.
+
+    Loads that bypass the cache do not use its banks.
+    """
+    p = memory.parameters
+    if p[parameters.BANKS1] == 1 or p[parameters.SKIP_GLOBAL] == 1:
+        return False
+    free = memory.sms[sm, sms.TAKEN_AT] == now and memory.sms[sm, sms.BANKS_TAKEN] & _banks_of(memory, sectors) == 0
+    room = memory.sms[sm, sms.UNDER_WAY] < p[parameters.OUTSTANDING]
+    return free and room and memory.sms[sm, sms.BLOCKED] == NONE
+
+
+def _banks_of(memory: Memory, sectors: int) -> int:
+    """The banks of some sectors of a line, as a set."""
+    return sectors if memory.parameters[parameters.BANKS1] == 4 else (sectors | sectors >> 2) & 3
+
+
 def retry(memory: Memory, sm: int, now: int) -> int:
     """The cycle in which `accepts` may hold after a refusal."""
     if memory.sms[sm, sms.BLOCKED] != NONE:
@@ -47,10 +65,15 @@ def retry(memory: Memory, sm: int, now: int) -> int:
 
 
 def send(memory: Memory, sm: int, kind: int, line: int, sectors: int, ticket: int, now: int) -> None:
-    """Send a transaction, which occupies the cache for at least one cycle."""
+    """Send a transaction, which occupies the cache for at least one cycle unless it `joins` another."""
     p = memory.parameters
-    start = max(now * TICKS, memory.sms[sm, sms.FREE_AT])
-    memory.sms[sm, sms.FREE_AT] = start + max(TICKS, sectors_in(sectors) * p[parameters.L1_SECTOR_TICKS])
+    start = now * TICKS
+    if p[parameters.BANKS1] > 1 and memory.sms[sm, sms.TAKEN_AT] == now:
+        memory.sms[sm, sms.BANKS_TAKEN] |= _banks_of(memory, sectors)
+    else:
+        start = max(start, memory.sms[sm, sms.FREE_AT])
+        memory.sms[sm, sms.FREE_AT] = start + max(TICKS, sectors_in(sectors) * p[parameters.L1_SECTOR_TICKS])
+        memory.sms[sm, sms.BANKS_TAKEN], memory.sms[sm, sms.TAKEN_AT] = _banks_of(memory, sectors), now
     memory.sms[sm, sms.UNDER_WAY] += 1
     memory.counts[sm, counts.SENT] += 1
     wanted = p[parameters.SEGMENT] if kind == record.LOAD or kind == record.TEXTURE_LOAD else 0
@@ -153,7 +176,10 @@ def _look_up(memory: Memory, sm: int, node: int, slot: int, now: int) -> int:
             free_node(memory, node)
             return NONE
     asked = need & ~pending
-    if (pending == 0 and memory.sms[sm, sms.MISSES] >= p[parameters.MSHRS1]) or (
+    registers = 1 if pending == 0 else 0
+    if p[parameters.MISS_SECTORS] == 1:
+        registers = sectors_in(asked)
+    if (registers != 0 and memory.sms[sm, sms.MISSES] + registers > p[parameters.MSHRS1]) or (
         asked != 0 and network.has_room(memory, sm, node) == 0
     ):
         return MUST_WAIT
@@ -167,8 +193,7 @@ def _look_up(memory: Memory, sm: int, node: int, slot: int, now: int) -> int:
         count, line = p[parameters.BUCKETS1], memory.nodes[node, nodes.LINE]
         tags.replace(lines, memory.sets1, memory.buckets1, count, sm, group, ways, slot, line)
     tags.touch(lines, memory.sets1, slot)
-    if pending == 0:
-        memory.sms[sm, sms.MISSES] += 1
+    memory.sms[sm, sms.MISSES] += registers
     memory.counts[sm, counts.L1_MISSES] += 1
     memory.nodes[node, nodes.NEED] = need
     memory.nodes[node, nodes.NEXT] = lines[slot, cache_lines.CHAIN]
@@ -186,6 +211,8 @@ def _fill(memory: Memory, sm: int, slot: int, sectors: int) -> int:
     """Mark sectors of a line as valid; returns a chain of the nodes that wait for nothing else, first come first."""
     lines = memory.lines1
     chain = tags.fill(lines, memory.nodes, slot, sectors)
-    if lines[slot, cache_lines.BITS] & cache_lines.PENDING == 0:
+    if memory.parameters[parameters.MISS_SECTORS] == 1:
+        memory.sms[sm, sms.MISSES] -= sectors_in(sectors)
+    elif lines[slot, cache_lines.BITS] & cache_lines.PENDING == 0:
         memory.sms[sm, sms.MISSES] -= 1
     return chain

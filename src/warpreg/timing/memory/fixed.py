@@ -25,6 +25,11 @@ def retry(memory: Memory, sm: int, now: int) -> int:
     return max(now + 1, memory.sms[sm, sms.FREE_AT] // TICKS)
 
 
+def joins(memory: Memory, sm: int, sectors: int, now: int) -> bool:
+    """The port takes one transaction after another."""
+    return False
+
+
 def expect(memory: Memory, sm: int, line: int) -> None:
     """No effect: nothing is looked up."""
 

@@ -79,17 +79,9 @@ def look_up(memory: Memory, which: int, node: int) -> int:
     if slot != NONE and kind != record.STORE and _is_crowded(memory, slot, need):
         return NO_SLOT
     if slot == NONE:
-        group = which * p[parameters.SETS2] + tags.set_of(
-            index_in_slice(memory, line), p[parameters.SETS2], p[parameters.BITS2]
-        )
-        ways = p[parameters.WAYS2]
-        slot = tags.victim(lines, memory.sets2, group, ways)
+        slot = allocate(memory, which, line)
         if slot == NONE:
             return NO_SLOT
-        memory.scalars[scalars.EVICTED] = lines[slot, cache_lines.BITS] >> cache_lines.DIRTY_SHIFT & cache_lines.VALID
-        memory.scalars[scalars.EVICTED_LINE] = tags.line_at(lines, slot)
-        count = p[parameters.BUCKETS2]
-        tags.replace(lines, memory.sets2, memory.buckets2, count, which, group, ways, slot, line)
     tags.touch(lines, memory.sets2, slot)
     if kind == record.STORE:
         memory.counts[sm, counts.L2_HITS] += 1
@@ -108,6 +100,24 @@ def look_up(memory: Memory, which: int, node: int) -> int:
     memory.scalars[scalars.ASKED] = asked
     memory.scalars[scalars.FOUND] = slot
     return ASKS if asked else WAITS
+
+
+def allocate(memory: Memory, which: int, line: int) -> int:
+    """The slot of a line that replaces another in its slice, or NONE; what it evicts is in the scalars."""
+    p = memory.parameters
+    lines = memory.lines2
+    group = which * p[parameters.SETS2] + tags.set_of(
+        index_in_slice(memory, line), p[parameters.SETS2], p[parameters.BITS2]
+    )
+    ways = p[parameters.WAYS2]
+    slot = tags.victim(lines, memory.sets2, group, ways)
+    if slot == NONE:
+        return NONE
+    memory.scalars[scalars.EVICTED] = lines[slot, cache_lines.BITS] >> cache_lines.DIRTY_SHIFT & cache_lines.VALID
+    memory.scalars[scalars.EVICTED_LINE] = tags.line_at(lines, slot)
+    count = p[parameters.BUCKETS2]
+    tags.replace(lines, memory.sets2, memory.buckets2, count, which, group, ways, slot, line)
+    return slot
 
 
 def _is_crowded(memory: Memory, slot: int, need: int) -> bool:

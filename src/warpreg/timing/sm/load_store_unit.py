@@ -1,4 +1,4 @@
-"""Load-store unit: a queue of memory instructions whose head sends one transaction per cycle."""
+"""Load-store unit: a queue of memory instructions; its head sends a transaction per cycle, and those that join it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def begin(c: Core, d: Any, sm: SmRow, op: OpRow, later: int, now: int) -> None:
         return
     ports.begin_access(c, op)
     to_send = _to_send(c, op)
-    cycles = ports.load_lookup(c, d, sm, op, now) if to_send > 0 else max(1, dispatch)
+    cycles = ports.load_lookup(c, d, sm, op, now) if to_send > 0 else max(1, dispatch + c.code[pc, code.LATENCY])
     if cycles != 0:
         ports.wait_without_memory(c, sm, op, ready, cycles, now)
         return
@@ -83,6 +83,8 @@ def send_one(c: Core, memory: Any, d: Any, sm: SmRow, now: int) -> None:
         _end_local(c, d, sm, op, now)
     elif ports.accepts(memory, sm, now):
         _send(c, memory, sm, op, now)
+        while c.rows[op, ops.TO_SEND] != 0 and ports.joins(memory, sm, _next_sectors(c, op), now):
+            _send(c, memory, sm, op, now)
     else:
         c.table[sm, sms.QUEUE_AT] = ports.retry(memory, sm, now)
 
@@ -110,6 +112,10 @@ def _end_local(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
     constant = space == record.CONSTANT
     latency = c.machine[machine.CONSTANT_LATENCY] if constant else c.machine[machine.SHARED_LATENCY]
     schedule(c, sm, op, now + latency, now)
+
+
+def _next_sectors(c: Core, op: OpRow) -> int:
+    return c.slab[c.rows[op, ops.CURSOR]] & record.ALL_SECTORS
 
 
 def _send(c: Core, memory: Any, sm: SmRow, op: OpRow, now: int) -> None:

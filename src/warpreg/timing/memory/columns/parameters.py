@@ -21,7 +21,7 @@ SETS1 = _Word(8)  # sets of a first-level cache
 WAYS1 = _Word(9)
 L1_LATENCY = _Word(10)
 L1_SECTOR_TICKS = _Word(11)
-MSHRS1 = _Word(12)  # miss registers: lines in flight
+MSHRS1 = _Word(12)  # miss registers: lines in flight, or sectors with MISS_SECTORS
 WRITE1 = _Word(13)  # one of `warpreg.gpu.memory.WRITES`
 SKIP_GLOBAL = _Word(14)  # whether global loads bypass it
 SLICES = _Word(15)  # slices of the second level
@@ -65,7 +65,9 @@ BANK_QUEUES = _Word(52)
 MESH_QUEUES = _Word(53)
 SPREAD = _Word(54)  # one of `warpreg.gpu.memory.SPREADS`
 MERGED2 = _Word(55)  # requests that may wait for the same sector in a slice
-COUNT = 56
+BANKS1 = _Word(56)  # banks of a first-level cache; 1: one transaction per cycle
+MISS_SECTORS = _Word(57)  # whether a miss register of the first level holds a sector, not a line
+COUNT = 58
 
-STRUCTURE = tuple(map(int, (MODEL, HAS_L1, WRITE1, SKIP_GLOBAL, SPREAD, IS_MESH)))
+STRUCTURE = tuple(map(int, (MODEL, HAS_L1, WRITE1, SKIP_GLOBAL, SPREAD, IS_MESH, BANKS1, MISS_SECTORS)))
 """Columns that are folded into the compiled core as constants."""
