@@ -288,6 +288,7 @@ def compare(
     parameters: Mapping[str, Mapping[str, Value | Sequence[Value]]] | None = None,
     cycles: bool = False,
     sample: Sample | None = None,
+    cold: bool = False,
     unchecked: bool = False,
 ) -> pandas.DataFrame:
     """One line per run and design: accesses by level, MRF accesses elided, energy normalized to the plain MRF.
@@ -295,7 +296,8 @@ def compare(
     ``designs`` are names or paths of design files; ``parameters`` gives values by design, ``{"rfc": {"entries": 4}}``,
     or lists of values, with a line for each combination.  With ``cycles`` runs are timed, all
     or a ``sample`` of each: cycles, instructions a cycle, speed over the plain MRF; they must have been made with
-    ``run(..., cycles=True)``.  With ``unchecked`` the hooks of design files run without checks.
+    ``run(..., cycles=True)``.  ``cold``: the second-level cache is emptied before each launch.  With ``unchecked`` the
+    hooks of design files run without checks.
     Counts are warp-registers, energies pJ, by default of the first technology that prices all designs, their own first.
     ``added_...`` columns are the hardware that a design adds, ``leakage_...`` columns need cycles, ``events`` and
     ``resources`` are the design's own.
@@ -310,7 +312,7 @@ def compare(
     ]
     setting = comparison.Setting.load(machine, technology, chosen)
     taken = _runs(run)
-    how = Timed(sample) if cycles else None
+    how = Timed(sample, cold=cold) if cycles else None
     rows = [row.as_dict() for one in taken for row in comparison.compare(one, chosen, setting, how)]
     return pandas.DataFrame(rows)
 

@@ -23,6 +23,7 @@ def interpret(monkeypatch: pytest.MonkeyPatch, sms: int | None = None) -> None:
         window: Any = None,
         mode: str = "compiled",
         reach: bool = False,
+        between: Any = None,
     ) -> Any:
         return compiled(
             launch,
@@ -33,6 +34,7 @@ def interpret(monkeypatch: pytest.MonkeyPatch, sms: int | None = None) -> None:
             window,
             "interpreted",
             reach,
+            between,
         )
 
     for module in modules:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from warpreg.cli import main
+from warpreg.experiments.accelsim import exported
 from warpreg.experiments.accelsim.exported import CyclesError, compare, figures, read_cycles
 
 GOOD = "launch_cycles = 5000\n\n[cycles.backprop]\nv100 = 25000\n"
@@ -52,8 +56,39 @@ def test_figures_are_of_the_rows_with_known_cycles() -> None:
     ]
     found = figures(rows)
     assert found["factor_geomean"] == pytest.approx(2)
-    assert found["spearman_v100"] == 1
+    assert found["spearman_v100"] == pytest.approx(1)
     assert figures(rows[2:]) == {}
+
+
+def test_the_command_reads_the_file_and_prints_figures(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "cycles.toml"
+    file.write_text(GOOD)
+
+    def timed(theirs: exported.Theirs, begin: object) -> list[dict[str, Any]]:
+        known = theirs.of("backprop", "v100", 2)
+        assert known == 15000
+        row = {"machine": "v100", "workload": "backprop", "cycles": 30000, "accelsim_cycles": known}
+        return [row | exported.factor(30000, known), {"machine": "titanx", "workload": "backprop", "cycles": 7}]
+
+    monkeypatch.setattr(exported, "compare", timed)
+    assert main(["bench", "accelsim-runs", "--accelsim-cycles", str(file), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["factor_geomean_v100"] == pytest.approx(2)
+    assert [row["workload"] for row in found["runs"]] == ["backprop", "backprop"]
+    assert main(["bench", "accelsim-runs", "--accelsim-cycles", str(file)]) == 0
+    assert "30000" in capsys.readouterr().out.replace(",", "")
+
+
+def test_the_file_of_cycles_belongs_to_exported_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "cycles.toml"
+    file.write_text(GOOD)
+    assert main(["bench", "accelsim", "--accelsim-cycles", str(file)]) == 2
+    assert capsys.readouterr().err.startswith("warpreg: --accelsim-cycles requires 'warpreg bench accelsim-runs'")
+    file.write_text("[cycles")
+    assert main(["bench", "accelsim-runs", "--accelsim-cycles", str(file)]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.slow

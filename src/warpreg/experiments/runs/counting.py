@@ -129,9 +129,7 @@ class Timed:
         copies, if it should have some.
         """
         if self.copies and not run.copies:
-            raise RunError(
-                f"{run.name}: no copy from the host is recorded; only lists of traces (kernelslist.g) have them"
-            )
+            raise RunError(f"{run.name}: no copies from the host are recorded; a kernelslist.g names them")
         return {"cold": self.cold, "copies": run.copies if self.copies else ()}
 
     def count(self, run: Run, choice: Choice, machine: Machine) -> Counted:
