@@ -5,7 +5,7 @@
     launch_cycles = 5000
 
     [cycles.backprop]
-    v100 = 25443
+    v100 = CYCLES
 """
 
 from __future__ import annotations
