@@ -20,6 +20,7 @@ from tests.timing.vocabulary import timed
 from warpreg import simt, workloads
 from warpreg.designs import load as load_design
 from warpreg.designs.loading.chosen import Chosen
+from warpreg.experiments.contention.machines import with_cached_memory
 from warpreg.experiments.runs.run import run_workload
 from warpreg.gpu import Machine, load
 from warpreg.timing.feed.feed import feed
@@ -96,7 +97,7 @@ def test_compiled_with_a_design_it_is_the_interpreted_one(launched: Launched) ->
 def test_both_cores_agree_on_a_recorded_kernel(name: str, machine_name: str) -> None:
     """The first two thread blocks of a workload's first launch, on two SMs."""
     run = run_workload(workloads.find(name), "tiny", record=simt.Record(path=True, addresses=True))
-    launch, machine = run.launches[0], load(machine_name)
+    launch, machine = run.launches[0], with_cached_memory(load(machine_name))
     assert launch.trace is not None
     whole = recorded(launch.kernel, feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks))
     launched = replace(whole, blocks=whole.blocks[:2])

@@ -22,6 +22,7 @@ from tests.timing.vocabulary import Timed, timed
 from warpreg import gpu, simt
 from warpreg.experiments.accelsim.files import write
 from warpreg.experiments.accelsim.kernels import KERNELS
+from warpreg.experiments.contention.machines import with_cached_memory
 from warpreg.experiments.runs.run import find_workload, run_workload
 from warpreg.experiments.runs.traces import recorded_run
 from warpreg.timing.feed.feed import feed
@@ -55,7 +56,7 @@ def conserved(run: Timed, slots: int, worker: dict[str, str]) -> None:
 
 def through_both(launch: Any, name: str, blocks: int) -> Timed:
     """What both cores make of the first thread blocks of a launch on one SM, which are alike."""
-    machine, resident = gpu.load(name), 2
+    machine, resident = with_cached_memory(gpu.load(name)), 2
     batches = Window(blocks).of(feed(launch.trace, launch.kernel, banks=machine.shared_memory.banks))
     launched: Launched = recorded(launch.kernel, batches)
     slow = timed(launched, sm_of(machine), PackageMemory(machine, 1), 1, resident)
