@@ -25,6 +25,7 @@ from warpreg.timing.core.columns import clock
 from warpreg.timing.launch.access_counts import Visits, counts_of, plain_counts, resources_of
 from warpreg.timing.launch.binding import Behaviour, Outside
 from warpreg.timing.launch.engine import Engine
+from warpreg.timing.memory.between_launches import SecondLevel, put
 from warpreg.timing.results.result import TimingResult, result_of
 
 LINE_BYTES = 128
@@ -61,7 +62,7 @@ def agreed(
     machine = machine_with_memory(sm, latency, interval, sms, resident)
     own = replace(sm, texture_latency=latency)
     slow = timed(launched, own, PackageMemory(machine, sms), sms, resident, design, **parameters)
-    compare(slow, fast(launched, machine, sms, resident, "interpreted", False, design, **parameters))
+    compare(slow, fast(launched, machine, sms, resident, "interpreted", False, design, None, **parameters))
     return slow
 
 
@@ -73,9 +74,10 @@ def fast(
     mode: Mode = "interpreted",
     every_cycle: bool = False,
     design: Design | None = None,
+    contents: SecondLevel | None = None,
     **parameters: Value,
 ) -> Fast:
-    """What the fast core makes of it."""
+    """What the fast core makes of it, with ``contents`` in the second-level cache."""
     order = design.declaration.order if design else "warp"
     widths = design is not None and design.declaration.widths
     lanes = design is not None and design.declaration.lanes
@@ -87,6 +89,8 @@ def fast(
     )
     machine = with_collectors(machine, behaviour.collectors)
     outside = Outside(behaviour, machine, memory.for_machine(machine, sms))
+    if contents is not None:
+        put(outside.system, contents)
     visits = Visits(launched.kernel)
     engine = Engine(
         launched.kernel,

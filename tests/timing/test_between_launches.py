@@ -5,19 +5,29 @@ The trace adds two arrays of 128 words.  Its loads read 2 x 128 x 4 / 32 = 32 se
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.sass.vector_add import write_vector_add
-from tests.timing.memory.systems import CACHED, FIXED, Driver
+from tests.timing.assembly import one_warp
+from tests.timing.both_cores import compare, fast
+from tests.timing.launches import FULL
+from tests.timing.machine_files import machine_of
+from tests.timing.memory.systems import CACHED, CONTENTION, FIXED, Driver
+from tests.timing.reference.instruction import Access
+from tests.timing.reference.machine import Sm
+from tests.timing.reference.package_memory import PackageMemory
+from tests.timing.vocabulary import timed
 
 from warpreg import timing
 from warpreg.experiments.runs.run import Run
 from warpreg.experiments.runs.traces import recorded_run
+from warpreg.gpu.memory import MemorySystem
 from warpreg.sass.listing import Copy
 from warpreg.timing.core.columns.typed import array_of
-from warpreg.timing.memory.between_launches import Between, left_by, put
+from warpreg.timing.memory.between_launches import Between, SecondLevel, left_by, put
 
 SECTORS = 32
 ON = "gtx480"
@@ -64,6 +74,29 @@ def test_an_estimate_of_launches_timed_whole_is_the_run(run: Run) -> None:
         plain = timing.simulate(launches, ON, mode="interpreted", cold=cold)
         found = timing.estimate(launches, ON, timing.Sample(), mode="interpreted", cold=cold)
         assert (found.cycles, found.timed.memory) == (plain.cycles, plain.memory)
+
+
+LOADS = """
+ld.global.u32 R4, [R4.64]
+st.global.u32 [R4.64], R4
+"""
+
+
+@pytest.mark.parametrize("system", [CACHED, CONTENTION])
+def test_both_cores_leave_the_same_lines_and_find_them(system: MemorySystem) -> None:
+    load, store = (Access(FULL, "global", 0, tuple((128 * line, 15) for line in lines)) for lines in ((0, 3), (3, 7)))
+    launched, machine = one_warp(LOADS, load, store), replace(machine_of(Sm()), memory=system)
+    contents: SecondLevel | None = None
+    cycles = []
+    for _ in range(2):
+        memory = PackageMemory(machine, 1, contents=contents)
+        slow = timed(launched, Sm(), memory, 1, 8)
+        quick = fast(launched, machine, 1, 8, contents=contents)
+        compare(slow, quick)
+        contents = left_by(quick.outside.system)
+        assert all(np.array_equal(one, other) for one, other in zip(memory.left, contents, strict=True))
+        cycles.append(slow.cycles)
+    assert cycles[1] < cycles[0] - 100  # the latency of DRAM
 
 
 def test_reads_under_way_at_the_end_are_there_in_the_next_launch() -> None:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from warpreg.gpu.machine import Machine
 from warpreg.timing import memory as package
+from warpreg.timing.memory.between_launches import SecondLevel, left_by, put
 
 KINDS = {"load": package.LOAD, "store": package.STORE, "atomic": package.ATOMIC, "texture": package.TEXTURE}
 
 
 class PackageMemory:
-    """The memory system of a machine, initially idle."""
+    """The memory system of a machine, initially idle, with ``contents`` in its second level."""
 
-    def __init__(self, machine: Machine, sms: int, shared_bytes: int = 0) -> None:
+    def __init__(self, machine: Machine, sms: int, shared_bytes: int = 0, contents: SecondLevel | None = None) -> None:
         self._memory = package.for_machine(machine, sms, shared_bytes)
+        if contents is not None:
+            put(self._memory, contents)
         self._functions = package.functions(self._memory)
+
+    @property
+    def left(self) -> SecondLevel:
+        """What the second level holds after a run."""
+        return left_by(self._memory)
 
     def accepts(self, sm: int, now: int) -> bool:
         return bool(self._functions.accepts(self._memory, sm, now))
