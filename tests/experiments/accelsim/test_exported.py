@@ -10,6 +10,7 @@ import pytest
 
 from warpreg.cli import main
 from warpreg.experiments.accelsim import exported
+from warpreg.experiments.accelsim.comparison import factor
 from warpreg.experiments.accelsim.exported import CyclesError, compare, figures, read_cycles
 
 GOOD = "launch_cycles = 5000\n\n[cycles.backprop]\nv100 = 25000\n"
@@ -70,7 +71,7 @@ def test_the_command_reads_the_file_and_prints_figures(
         known = theirs.of("backprop", "v100", 2)
         assert known == 15000
         row = {"machine": "v100", "workload": "backprop", "cycles": 30000, "accelsim_cycles": known}
-        return [row | exported.factor(30000, known), {"machine": "titanx", "workload": "backprop", "cycles": 7}]
+        return [row | factor(30000, known), {"machine": "titanx", "workload": "backprop", "cycles": 7}]
 
     monkeypatch.setattr(exported, "compare", timed)
     assert main(["bench", "accelsim-runs", "--accelsim-cycles", str(file), "--json"]) == 0
