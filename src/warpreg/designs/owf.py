@@ -27,12 +27,12 @@ Then it locks: another thread block comes to that place only when the owner has 
 among equals the scheduler's order.
 
 *Storage.*  The thesis prints none; this is what the checks need.  Each warp slot has a bit whether its warp shares, and
-the slot of the other warp of its pair: both are read once for each instruction that names a register.  Each pair has a
-bit whether its lock is taken, and one which thread block owns: read for each instruction with a shared register.  For
-48 warps these are 48 (1 + 6) + 24 * 2 = 384 bits.  A comparison of a register number with the threshold has no storage.
+the slot of the other warp of its pair.  Each pair has a bit whether its lock is taken, and one which thread block owns.
+For 48 warps these are 48 (1 + 6) + 24 * 2 = 384 bits.  Their writes are counted; reads are not, as in ``regmutex``:
+they belong to the state of a warp that the scheduler sees.  A comparison with the threshold has no storage.
 
-Where the text is silent: places, owners of whole thread blocks and the threshold are ours.  The banks are those of the
-plain register file: a shared register is in the bank that the machine gives it for the warp that has it.
+Where the text is silent: places, owners of whole thread blocks, the threshold and the storage are ours.  The banks are
+those of the plain register file: a shared register is in the bank that the machine gives it for the warp that has it.
 
 Limits: thread blocks that wait for each other by memory (grid barriers) are not covered.  The timing core follows
 recorded paths, where such waits have ended.
@@ -61,7 +61,6 @@ from warpreg.designs.interface import (
     count,
     hook,
     index_in_block,
-    lookup,
     parameter,
     per_sm,
     per_warp,
@@ -85,8 +84,8 @@ OWNER, ALONE, OTHER = 2, 1, 0
 """Priorities."""
 SHARING, LOCKS = range(2)
 """Tables: by warp slot whether its warp shares, and with whom; by pair its lock and its owner."""
-SLOTS, ISSUED = 48, 2
-"""Warp slots of the paper's machine, and instructions that its two schedulers issue in a cycle at most."""
+SLOTS = 48
+"""Warp slots of the paper's machine."""
 
 
 @dataclass(frozen=True)
@@ -164,15 +163,14 @@ def init(parameters: Parameters, program: Program, room: Room | None = None) -> 
 
 
 def hardware(parameters: Parameters, machine: Machine | None = None) -> tuple[Table | Logic, ...]:
-    """Partners of warps, and locks of pairs: a port for each instruction that issues, and one for updates."""
+    """Partners of warps, and locks of pairs."""
     if parameters.threshold == 1.0:
         return ()
     slots = machine.sm.warps if machine else SLOTS
-    ports = 1 + (machine.schedulers.count * machine.schedulers.issue_width if machine else ISSUED)
     partner_bits = (slots - 1).bit_length()
     return (
-        Table("shared warps", slots, 1 + partner_bits, ports=ports, stages=0),
-        Table("locks of pairs", max(1, slots // 2), 2, ports=ports, stages=0),
+        Table("shared warps", slots, 1 + partner_bits, ports=2, stages=0),
+        Table("locks of pairs", max(1, slots // 2), 2, ports=2, stages=0),
     )
 
 
@@ -214,14 +212,8 @@ def admit(state: State, program: Program, warp: int, pc: int, plan: Plan) -> int
 @hook
 def issued(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     checks = state.accesses[pc]
-    if checks == 0:
-        return
-    lookup(plan, SHARING, warp % program.slots)
     if state.pairs != 0 and state.place[warp] >= state.alone:
         checks += state.accesses[pc] + state.shared[pc]
-        if state.shared[pc] != 0:
-            pair, index = pair_of_place(state, state.place[warp]), index_in_block(program, warp)
-            lookup(plan, LOCKS, token_of(state, pair, index))
     count(plan, CHECKS, checks)
 
 

@@ -15,7 +15,7 @@ ABLATIONS: Mapping[str, Ablation] = {
     ),
     "in-order": Ablation(
         "instructions in the order of the source",
-        parts=("full", "half", "compare", "compare-half", "paired", "paired-half"),
+        parts=("full", "half", "compare", "paired", "paired-half"),
         machine={"code": {"printed": "in-order"}},
     ),
 }
@@ -30,11 +30,6 @@ _ORDER = Cause(
     " held for most of the code, and warps wait for them",
     "in-order",
 )
-_LIVE = Cause(
-    "compiler",
-    "the scheduler moves loads ahead of their uses, so that many values are live at a time, and the pool is full",
-    "in-order",
-)
 CAUSES: Mapping[str, Cause] = {
     "regmutex-cycles-reduction": _ORDER,
     "regmutex-compare-regmutex-reduction": _ORDER,
@@ -43,8 +38,6 @@ CAUSES: Mapping[str, Cause] = {
     "regmutex-rfv-advantage": _ORDER,
     "regmutex-paired-vs-default": _ORDER,
     "regmutex-paired-half-vs-default": _ORDER,
-    "regmutex-paired-half-increase": _ORDER,
-    "regmutex-compare-rfv-half": _LIVE,
     "regmutex-cycles-reduction-bfs": _DEMAND,
     "regmutex-compare-owf-reduction": _DEMAND,
     "regmutex-compare-rfv-reduction": _DEMAND,
@@ -64,6 +57,7 @@ REMARKS: Mapping[str, str] = {
         "the rule takes sizes with the highest occupancy, which leave few sections; sizes with lower occupancy and"
         " sections for all are faster"
     ),
+    "regmutex-compare-rfv-half": ("the throttle of the compared work is not printed"),
     "regmutex-compare-owf-half": ("the threshold of the compared work is not printed"),
     "regmutex-paired-half-unchanged": "Gaussian, HeatWall and TPACF have no gain; the paper does not name its kernels",
 }
