@@ -26,7 +26,7 @@ from warpreg.experiments.papers.part import Part
 from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.published import Measured, Published
-from warpreg.experiments.studies.study import Measure, Study, study
+from warpreg.experiments.studies.study import Measure, Study, saved, study
 from warpreg.ir.errors import UnknownNameError, WarpregError
 
 PAPERS = {
@@ -213,6 +213,12 @@ def measure(
     module = paper_module(paper)
     options = code_of(paper).choice if choice is None else choice
     return study(names or module.WORKLOADS, module.MEASURES, size, options, processes, progress, keep=keep)
+
+
+def saved_measurements(paper: str, size: str = "small") -> Study:
+    """The study behind a paper's figures, as far as `measure` has saved it; nothing is measured."""
+    module = paper_module(paper)
+    return saved(module.WORKLOADS, module.MEASURES, size)
 
 
 def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:

@@ -8,6 +8,7 @@ be measured is left out, with the reason, and the study continues.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -31,6 +32,7 @@ from warpreg.replay.replay import Suspend
 Found_co = TypeVar("Found_co", covariant=True)
 Found = TypeVar("Found")
 TASKS_OF_A_PROCESS = 16
+NOT_SAVED = "no measurement of it is saved"
 EVERYTHING = simt.Record(path=True, addresses=True)
 BREAKS = (WarpregError, ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 """Errors that concern one workload; for errors of other families, the reason includes their type."""
@@ -165,6 +167,22 @@ def study(
                 left_out.setdefault(measure, {})[name] = finding.reason
             else:
                 found[measure][name] = finding
+    return Study(size, choice, found, left_out)
+
+
+def saved(
+    workloads: Sequence[str], measures: Iterable[Measure[Any]], size: str, choice: CompileChoice = AS_COMPILED
+) -> Study:
+    """The study as far as its findings are cached; nothing is run, and what is not cached is left out."""
+    found: dict[Any, dict[str, Any]] = {measure: {} for measure in measures}
+    left_out: dict[Any, dict[str, str]] = {}
+    for measure, name in itertools.product(found, workloads):
+        key = findings.key_of(measure, name, size, choice)
+        known = findings.kept(key) if key else None
+        if known is None:
+            left_out.setdefault(measure, {})[name] = NOT_SAVED
+        else:
+            (found[measure][name],) = known
     return Study(size, choice, found, left_out)
 
 

@@ -107,7 +107,7 @@ class Keys:
             "unchecked": self.unchecked,
             "how": [type(cell.how).__name__, dict(cell.how.options)],
         }
-        return store.key_of(package(), json.dumps(identity, sort_keys=True))
+        return f"{_of_package()}{store.key_of(package(), json.dumps(identity, sort_keys=True))}"
 
     def _machine(self, name: str) -> str:
         if name not in self._machines:
@@ -123,6 +123,11 @@ def loaded(design: str, values: Sequence[tuple[str, Any]], unchecked: bool) -> C
 def package() -> str:
     """The digest of the code that results depend on."""
     return sources_digest(UNUSED)
+
+
+def _of_package() -> str:
+    """What the keys of all results of the present code begin with."""
+    return f"{package()[:DIGITS]}-"
 
 
 def workload_identity(name: str) -> tuple[str, ...]:
@@ -162,6 +167,13 @@ def kept(key: str) -> dict[str, Any] | None:
     content = store.read(store.RESULTS, key)
     found = None if content is None else json.loads(content)
     return found if isinstance(found, dict) else None
+
+
+def all_kept() -> list[dict[str, Any]]:
+    """Every kept result of the present code, whatever study it belongs to, in the order of the keys."""
+    keys = sorted(entry.path.name for entry in store.entries() if entry.kind == store.RESULTS)
+    found = (kept(key) for key in keys if key.startswith(_of_package()))
+    return [one for one in found if one is not None]
 
 
 def keep(key: str, result: Mapping[str, Any]) -> dict[str, Any]:
