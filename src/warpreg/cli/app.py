@@ -28,6 +28,7 @@ COMMANDS = {
     "rank": "Rank the designs of a sweep, with what would turn the ranking",
     "archive": "Pack a study with its inputs, versions and results; unpack it",
     "diff": "Compare two versions of kernels: registers, accesses, energy, cycles",
+    "report": "Write the results of sweeps as one HTML page, with figures and tables",
     "reproduce": "Measure the results of a paper and compare them with the published values",
     "oracle": "Compare greedy operand placement with optimal placement",
     "explain": "Print an annotated listing of a compiled kernel, with live ranges",

@@ -1,0 +1,93 @@
+"use strict";
+// How every plot looks: colours of the style sheet, one layout, and a table behind each.
+
+const NARROW = 640;
+const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
+const BAR = 26;
+const SETTINGS_OF_PLOTS = { displaylogo: false, responsive: true, modeBarButtons: [["toImage", "resetScale2d"]] };
+const printing = { width: null };
+
+const knownColours = new Map();
+
+/** A colour of the style sheet, as the current theme has it. */
+function colour(name) {
+  if (!knownColours.has(name)) {
+    const probe = el("span", { style: `color: var(--${name})` });
+    document.body.append(probe);
+    knownColours.set(name, getComputedStyle(probe).color);
+    probe.remove();
+  }
+  return knownColours.get(name);
+}
+
+/** Text for a plot, where it would be read as markup. */
+const plain = (text) => String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+/** A name beside a plot: shortened to its place. */
+function tick(text, longest = window.innerWidth < NARROW ? 16 : 34) {
+  return plain(text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
+}
+
+/** An axis of names at the places 0, 1, 2, ... */
+const names = (labels, more = {}) => ({
+  tickvals: labels.map((_, place) => place), ticktext: labels.map((label) => tick(label)), automargin: true, zeroline: false, ...more,
+});
+
+const numbers = (title, more = {}) => ({ title: { text: plain(title), standoff: 10 }, automargin: true, rangemode: "tozero", ...more });
+
+function layoutOf(own) {
+  const [ink, quiet, line] = [colour("ink"), colour("quiet"), colour("line")];
+  const axis = (given = {}) => ({ gridcolor: line, zerolinecolor: line, linecolor: line, tickfont: { color: quiet }, ...given });
+  return {
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { family: FONT, size: 12, color: ink },
+    margin: { l: 8, r: 16, t: 30, b: 8 },
+    hoverlabel: { bgcolor: colour("raised"), bordercolor: line, font: { color: ink, family: FONT }, align: "left" },
+    legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom", xanchor: "left" },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: quiet, activecolor: ink },
+    ...own,
+    width: printing.width ?? undefined,
+    xaxis: axis(own.xaxis),
+    yaxis: axis(own.yaxis),
+  };
+}
+
+/**
+ * A figure with heading, note, plot and table.  `build()` returns its `note`, `traces`, `layout`, `columns` and `rows`,
+ * or null where there is nothing to show; it is called again at every change.
+ */
+function figure(id, title, build, controls = null) {
+  const note = el("p", { class: "note" });
+  const plot = el("div", { class: "plot", role: "img" });
+  const data = el("details", { class: "data", toggle: fillTable }, el("summary", {}, "Show as a table"));
+  const caption = el("h2", { id: `${id}-title` }, title);
+  const node = el(
+    "figure",
+    { id, "aria-labelledby": `${id}-title` },
+    el("figcaption", {}, el("div", { class: "figure-head" }, caption, controls ?? []), note),
+    plot,
+    data,
+  );
+  let built = null;
+
+  function fillTable() {
+    if (data.open && built) data.replaceChildren(data.firstElementChild, table(title, built.columns, built.rows));
+  }
+
+  function update() {
+    built = build();
+    node.hidden = built === null;
+    if (!built) return;
+    note.textContent = built.note;
+    plot.setAttribute("aria-label", `${title}. ${built.note} The table below has the same values.`);
+    Plotly.react(plot, built.traces, layoutOf(built.layout), SETTINGS_OF_PLOTS);
+    plot.removeAllListeners?.("plotly_click");
+    plot.on("plotly_click", ({ points }) => {
+      const target = built.target?.(points[0]);
+      if (target) location.hash = target;
+    });
+    fillTable();
+  }
+  return { node, update };
+}
