@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from warpreg.cache.directory import cache_directory
-from warpreg.cli.options import SIZES, unchecked_option
+from warpreg.cli import output as out
+from warpreg.cli.options import SIZES, json_option, unchecked_option
 from warpreg.experiments.sweep import batch as batches
 from warpreg.experiments.sweep.batch import Batch
 from warpreg.experiments.sweep.study_file import SweepError, read_study
@@ -49,7 +50,8 @@ NOT_FINISHED = "not finished: never measured, or it failed; 'warpreg sweep {stud
     help="Problem size of the reproductions.",
 )
 @unchecked_option
-def command(study: Path | None, output: Path, papers: str, size: str, unchecked: bool) -> None:
+@json_option
+def command(study: Path | None, output: Path, papers: str, size: str, unchecked: bool, as_json: bool) -> None:
     """Write the finished cells of a study as one HTML page that opens from disk.
 
     Without a study, the page has every result that 'warpreg sweep' has kept with the present code. Nothing is measured.
@@ -65,9 +67,15 @@ def command(study: Path | None, output: Path, papers: str, size: str, unchecked:
     named = [name for name in papers.split(",") if name]
     rows, missing = _everything() if study is None else _of_study(study, unchecked)
     if not rows and study is None and not named:
-        raise SweepError(f"no result of the present code is in {cache_directory()}; run 'warpreg sweep STUDY.toml' first")
+        raise SweepError(
+            f"no result of the present code is in {cache_directory()}; run 'warpreg sweep STUDY.toml' first"
+        )
     title = EVERYTHING if study is None else study.stem
     path = write(contents(title, rows, missing, [_reproduction(name, size) for name in named]), output)
+    if as_json:
+        told = {"results": len(rows), "missing": len(missing), "papers": named}
+        out.print_json({"file": str(path), "bytes": path.stat().st_size, **told})
+        return
     click.echo(f"wrote {path}: {len(rows)} results, {path.stat().st_size / MIB:.1f} MiB", err=True)
 
 

@@ -155,7 +155,7 @@ function heat() {
     const own = cells.get(workload).get(design) ?? [];
     return mean(name, own.map((one) => quantity(name, one, state.baseline)).filter((found) => found !== null));
   };
-  const upright = window.innerWidth < workloads.length * 9;
+  const upright = window.innerWidth < workloads.length * 9 + 120;
   const [across, down] = upright ? [designs, workloads] : [workloads, designs];
   const at = upright ? (x, y) => value(y, x) : (x, y) => value(x, y);
   const z = down.map((y) => across.map((x) => at(x, y)));

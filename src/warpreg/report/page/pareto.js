@@ -3,7 +3,7 @@
 
 const OBJECTIVES = ["energy", "speed", "storage"].filter((name) => MEASURED.includes(name));
 
-/** So many designs have names beside their points; of more, those on the front. */
+/** Names stand beside points if there are at most so many of them. */
 const LABELLED = 12;
 
 /** Each design with its means, and the designs that are at least as good in every objective and better in one. */
@@ -53,7 +53,7 @@ function pareto() {
 
   function points(some, name, hollow) {
     return {
-      type: "scatter", mode: hollow && designs.length > LABELLED ? "markers" : "markers+text", name,
+      type: "scatter", mode: (hollow ? designs : some).length > LABELLED ? "markers" : "markers+text", name,
       x: some.map((one) => one[state.x]), y: some.map((one) => one[state.y]),
       text: some.map((one) => tick(one.label, 24)), textposition: "top center", cliponaxis: false,
       customdata: some.map((one) => one.label),

@@ -4,7 +4,7 @@
 const NARROW = 640;
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 const BAR = 26;
-const SETTINGS_OF_PLOTS = { displaylogo: false, responsive: true, modeBarButtons: [["toImage", "resetScale2d"]] };
+const BUTTONS = { displaylogo: false, responsive: true, modeBarButtons: [["toImage", "resetScale2d"]] };
 const printing = { width: null };
 
 const knownColours = new Map();
@@ -23,9 +23,12 @@ function colour(name) {
 /** Text for a plot, where it would be read as markup. */
 const plain = (text) => String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** A name beside a plot: shortened to its place. */
-function tick(text, longest = window.innerWidth < NARROW ? 16 : 34) {
-  return plain(text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
+const isNarrow = () => window.innerWidth < NARROW;
+
+/** A name beside a plot, shortened in its middle to its place. */
+function tick(text, longest = isNarrow() ? 17 : 34) {
+  const half = Math.floor(longest / 2);
+  return plain(text.length > longest ? `${text.slice(0, half)}…${text.slice(-half)}` : text);
 }
 
 /** An axis of names at the places 0, 1, 2, ... */
@@ -33,7 +36,7 @@ const names = (labels, more = {}) => ({
   tickvals: labels.map((_, place) => place), ticktext: labels.map((label) => tick(label)), automargin: true, zeroline: false, ...more,
 });
 
-const numbers = (title, more = {}) => ({ title: { text: plain(title), standoff: 10 }, automargin: true, rangemode: "tozero", ...more });
+const numbers = (title, more = {}) => ({ title: { text: isNarrow() ? plain(title).replace(", ", "<br>") : plain(title), standoff: 10 }, automargin: true, rangemode: "tozero", ...more });
 
 function layoutOf(own) {
   const [ink, quiet, line] = [colour("ink"), colour("quiet"), colour("line")];
@@ -81,7 +84,7 @@ function figure(id, title, build, controls = null) {
     if (!built) return;
     note.textContent = built.note;
     plot.setAttribute("aria-label", `${title}. ${built.note} The table below has the same values.`);
-    Plotly.react(plot, built.traces, layoutOf(built.layout), SETTINGS_OF_PLOTS);
+    Plotly.react(plot, built.traces, layoutOf(built.layout), { ...BUTTONS, displayModeBar: !isNarrow() });
     plot.removeAllListeners?.("plotly_click");
     plot.on("plotly_click", ({ points }) => {
       const target = built.target?.(points[0]);

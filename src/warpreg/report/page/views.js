@@ -59,15 +59,22 @@ function overviewTiles() {
 
 /** The means of each design in every measure. */
 function designTable(some) {
+  const means = Object.fromEntries(MEASURED.map((name) => [name, meansOfDesigns(some, name)]));
   const rows = [...grouped(some, "design")].map(([label, own]) => ({ label, own }));
-  const values = (row, name) => row.own.map((one) => quantity(name, one, state.baseline)).filter((value) => value !== null);
+  const relative = state.baseline === ABSOLUTE ? ABSOLUTE : PLAIN;
   const columns = [
     { title: "Design", value: (row) => row.label, show: (row) => viewLink("design", row.label) },
     { title: "Results", value: (row) => row.own.length },
-    ...MEASURED.map((name) => ({ title: axisTitle(name, METRICS[name].fixed ? PLAIN : ABSOLUTE === state.baseline ? ABSOLUTE : PLAIN).replace(", relative to the plain register file", ""), value: (row) => mean(name, values(row, name)), show: (row) => format(name, mean(name, values(row, name))) })),
+    ...MEASURED.map((name) => ({
+      title: isRelative(name, relative) ? METRICS[name].title : axisTitle(name, ABSOLUTE),
+      value: (row) => means[name].get(row.label) ?? null,
+      show: (row) => format(name, means[name].get(row.label)),
+    })),
   ];
-  return table("Means of each design over its own results", columns, rows);
+  return table(`Means of each design, each measure over the runs that every design has of which it is known`, columns, rows);
 }
+
+const meansOfDesigns = (some, name) => new Map(summaries(comparable(some, name).used, "design", name).map((one) => [one.label, one.mean]));
 
 /** Columns of results: where, what and each measure; the last leads to all of its numbers. */
 function resultColumns(first) {
@@ -75,7 +82,7 @@ function resultColumns(first) {
     first,
     ...SETTINGS.map((axis) => ({ title: axis.title, value: axis.of })),
     ...MEASURED.map((name) => ({ title: METRICS[name].title, value: (one) => quantity(name, one, state.baseline), show: (one) => format(name, quantity(name, one, state.baseline)) })),
-    { title: "All numbers", value: (one) => one.number, show: (one) => viewLink("result", String(one.number), `result ${one.number}`), class: "links" },
+    { title: "All numbers", value: (one) => one.number, show: (one) => viewLink("result", String(one.number), `result ${one.number + 1}`), class: "links" },
   ];
 }
 
@@ -173,8 +180,7 @@ function result(number) {
       heading(`${one.run.workload} under ${one.design.label}`, el("p", { class: "lead" }, viewLink("workload", one.run.workload, "the workload"), " · ", viewLink("design", one.design.label, "the design"))),
       el("h2", {}, "What it depends on"),
       facts([["Code", one.code], ["Machine", one.run.machine], ["Technology", one.run.technology], ["Design", one.design.digest], ["Kernel", one.run.kernel], ...options, ...Object.entries(one.design.parameters).map(([name, value]) => [`parameter ${name}`, String(value)])]),
-      el("h2", {}, "Numbers"),
-      table("Numbers of this result", [{ title: "Name", value: ([name]) => name }, { title: "Value", value: ([, value]) => value, class: "number" }], rest.flatMap(flattened)),
+      table("Numbers of this result", [{ title: "Name", value: ([name]) => name }, { title: "Value", value: ([, value]) => value, show: ([, value]) => String(value) }], rest.flatMap(flattened)),
       kernels,
     ],
     figures: [],

@@ -1,0 +1,239 @@
+"""The page of a report in a browser: what it shows, what its controls change, and that names cannot become code."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from tests.report.page.browser import Browser, chromium
+from tests.report.page.synthetic import row, rows
+
+from warpreg.report.page.contents import contents
+from warpreg.report.page.write import write
+
+pytestmark = pytest.mark.slow
+MOST_BYTES = 10_000_000
+RUNS = "window.hit = 1"
+HOSTILE = (f"<script>{RUNS}</script>", f"<img src=x onerror='{RUNS}'>", f"</script><script>{RUNS}</script>")
+PAPER = {
+    "paper": "rfc",
+    "title": "Register file cache",
+    "size": "tiny",
+    "summary": "2 results, 2 measured",
+    "saved": 3,
+    "wanted": 4,
+    "results": [
+        {
+            "id": f"rfc.{place}", "where": "§5", "what": "reads saved", "published": 0.5, "measured": measured,
+            "unit": "fraction", "status": "measured", "within": place == 0, "null": 0.0, "could_fail": True,
+            "cause": cause,
+        }
+        for place, (measured, cause) in enumerate([(0.52, ""), (0.8, "input: other workloads (--ablation none)")])
+    ],
+}  # fmt: skip
+MISSING = {
+    "cell": 7, "workload": "bfs", "design": "rfc(entries=99)", "machine": "gtx480", "technology": "t",
+    "reason": "too many entries", "failed": True,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two workloads under mrf and designs of 4 and 8 entries, whose energies are 0.8 and 0.801, 0.6 and 0.601."""
+    made = [
+        row(f"workload-{place}", "rfc" if entries else "mrf", place, entries)
+        for place in range(2)
+        for entries in (0, 4, 8)
+    ]
+    whole = contents("Two workloads", made, [MISSING], [PAPER])
+    return write(whole, tmp_path_factory.mktemp("page") / "report.html")
+
+
+def energies(browser: Browser) -> dict[str, float]:
+    """The bars of the first figure by their names, from the top."""
+    return dict(zip(browser.plotted("means", "hovertext"), browser.plotted("means", "x"), strict=True))
+
+
+def test_the_overview_shows_means_of_each_design(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    assert browser.text("h1") == "Two workloads"
+    measured = "6 results: 2 workloads under 3 designs, on gebhart-rfc, with energies of gebhart-40nm."
+    assert browser.text(".lead") == measured
+    found = energies(browser)
+    assert list(found) == ["rfc(entries=8)", "rfc(entries=4)", "mrf"]
+    assert found["rfc(entries=8)"] == pytest.approx(math.sqrt(0.6 * 0.601))
+    assert found["rfc(entries=4)"] == pytest.approx(math.sqrt(0.8 * 0.801))
+    assert len(browser.all("figure .main-svg")) >= 4
+    assert browser.complaints() == []
+
+
+def test_filters_baseline_measure_and_order_change_the_figures(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    box = "//details[@class='filter'][1]//label[contains(., 'workload-1')]/input"
+    browser.run("document.querySelector('.filter').open = true")
+    browser.driver.find_element(By.XPATH, box).click()
+    browser.settle()
+    assert energies(browser)["rfc(entries=4)"] == pytest.approx(0.8)  # workload-0 alone
+    assert browser.text("#status") == "3 results shown."
+    browser.choose("Relative to", "rfc(entries=4)")
+    assert energies(browser)["rfc(entries=8)"] == pytest.approx(0.6 / 0.8)
+    browser.choose("Measure", "speed")
+    assert energies(browser)["mrf"] == pytest.approx(19_600 / 20_000)
+    browser.choose("Order", "name")
+    assert list(energies(browser)) == ["mrf", "rfc(entries=4)", "rfc(entries=8)"]
+    shown = browser.driver.current_url
+    browser.open(page, f"#{shown.split('#')[1]}")  # the address says it all
+    assert list(energies(browser).values()) == pytest.approx([0.98, 1.0, 19_600 / 19_200])
+    assert browser.complaints() == []
+
+
+def test_each_workload_design_and_result_has_an_address(browser: Browser, page: Path) -> None:
+    browser.open(page, "#workload/workload-1")
+    assert browser.text("h1") == "workload-1"
+    assert energies(browser)["rfc(entries=8)"] == pytest.approx(0.601)
+    browser.driver.find_element(By.LINK_TEXT, "rfc(entries=8)").click()
+    browser.settle()
+    assert browser.text("h1") == "rfc(entries=8)"
+    assert browser.run("return document.activeElement.tagName") == "H1"
+    browser.driver.find_element(By.LINK_TEXT, "result 3").click()
+    browser.settle()
+    known = ("gebhart-rfc@167922fe466a", "gebhart-40nm@c2cd50098a5a", "0.1.0+d178a4b58eb9")
+    assert [text for text in known if text not in browser.text(".facts")] == []
+    assert "energy_pj 1200000" in browser.text("table")  # 0.6 of 2 million pJ
+    browser.driver.back()
+    browser.settle()
+    assert browser.text("h1") == "rfc(entries=8)"
+    browser.go("#workload/none")
+    assert browser.text("main p") == "This report has no workload named none."
+    assert browser.complaints() == []
+
+
+def test_missing_cells_papers_and_provenance_are_shown(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    assert browser.text(".warning") == "Of the study, 1 cell failed: see which."
+    browser.go("#missing")
+    assert browser.text("tbody tr") == "7 bfs rfc(entries=99) gtx480 t too many entries"
+    browser.go("#papers")
+    assert browser.text(".warning").startswith("Of 4 measurements of workloads, 3 are saved")
+    first, second = browser.all("tbody tr")
+    assert "within" in first.text
+    assert "outside" in second.text
+    assert "input: other workloads" in second.text
+    browser.go("#provenance")
+    assert "gebhart-rfc@167922fe466a" in browser.text("main")
+    assert browser.complaints() == []
+
+
+def test_names_of_users_are_never_code(browser: Browser, tmp_path: Path) -> None:
+    made = [row(workload, design, place, place) for place, workload in enumerate(HOSTILE) for design in HOSTILE]
+    failed = {**MISSING, **dict.fromkeys(("workload", "design", "machine", "reason"), HOSTILE[0])}
+    file = write(contents(HOSTILE[2], made, [failed], [{**PAPER, "title": HOSTILE[1]}]), tmp_path / "hostile.html")
+    browser.open(file)
+    workload, design = (quote(name, safe="") for name in (HOSTILE[0], f"{HOSTILE[1]}(entries=0)"))
+    lists = ["#overview", "#workloads", "#designs", "#provenance", "#missing", "#papers"]
+    for view in (*lists, f"#workload/{workload}", f"#design/{design}", "#result/1"):
+        browser.go(view)
+        assert browser.text("h1") != "Not found"
+        browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        assert browser.all("main img, main script, figure a[href]:not([href^='#'])") == []
+        if view in ("#workloads", "#designs"):
+            assert HOSTILE[0] in browser.text("main")
+    assert browser.run("return window.hit ?? null") is None
+    assert browser.complaints() == []
+
+
+def test_it_follows_the_colours_of_the_system_and_a_switch(browser: Browser, page: Path) -> None:
+    background = "return getComputedStyle(document.documentElement).backgroundColor"
+    dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    browser.open(page)
+    light = browser.run(background)
+    browser.chrome("Emulation.setEmulatedMedia", **dark)
+    try:
+        browser.settle()
+        assert browser.run(background) == "rgb(20, 23, 28)" != light
+        assert browser.run("return document.querySelector('#means .plot').layout.font.color") == "rgb(231, 234, 238)"
+        browser.driver.find_element(By.ID, "theme").click()
+        assert (browser.text("#theme"), browser.run(background)) == ("Light", light)
+    finally:
+        browser.chrome("Emulation.setEmulatedMedia", features=[])
+
+
+def test_it_is_used_by_keyboard(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    focused = lambda: browser.driver.switch_to.active_element  # noqa: E731
+    focused().send_keys(Keys.TAB)
+    assert focused().text == "Skip to the results"
+    focused().send_keys(Keys.ENTER)
+    assert focused().tag_name == "main"
+    head = browser.driver.find_element(By.CSS_SELECTOR, "main > section thead th:nth-child(3) button")
+    for expected, first in (("descending", "mrf"), ("ascending", "rfc(entries=8)")):
+        head.send_keys(Keys.ENTER)
+        assert browser.all("th[aria-sort]")[0].get_attribute("aria-sort") == expected
+        assert browser.text("main > section tbody th") == first
+    summary = browser.driver.find_element(By.CSS_SELECTOR, "#means .data summary")
+    summary.send_keys(Keys.ENTER)
+    browser.settle()
+    assert len(browser.all("#means tbody tr")) == 3
+
+
+def test_a_screen_reader_finds_landmarks_names_and_tables(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    landmarks = ("header", "nav[aria-label]", "main", "footer", "h1", "[role=status]")
+    assert [len(browser.all(landmark)) for landmark in landmarks] == [1] * 6
+    unnamed = (
+        "const every = document.querySelectorAll('select, input, button, main a[href], [role=img], [role=region]');"
+        "return [...every].filter((one) => !one.closest('label') && !one.getAttribute('aria-label') && !one.textContent.trim()"
+        ").map((one) => one.outerHTML)"
+    )
+    assert browser.run(unnamed) == []
+    named, with_tables = browser.all("figure .plot[role=img][aria-label]"), browser.all("figure details")
+    assert len(browser.all("figure")) == len(named) == len(with_tables) == 4
+
+
+def test_a_phone_shows_it_without_scrolling_sideways(browser: Browser, page: Path) -> None:
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.chrome("Emulation.setDeviceMetricsOverride", **size)
+    try:
+        browser.open(page)
+        for view in ("#overview", "#workload/workload-0", "#papers", "#provenance"):
+            browser.go(view)
+            assert browser.run("return document.documentElement.scrollWidth") == 390
+    finally:
+        browser.chrome("Emulation.clearDeviceMetricsOverride")
+
+
+def test_it_is_printed_in_light_colours_at_the_width_of_the_paper(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    drawn = "const {layout} = document.querySelector('#means .plot'); return [layout.width ?? null, layout.font.color]"
+    before = browser.run(drawn)
+    assert browser.run(f"dispatchEvent(new Event('beforeprint')); {drawn}") == [700, "rgb(27, 31, 36)"]
+    assert browser.run(f"dispatchEvent(new Event('afterprint')); {drawn}")[1] == before[1]
+    assert len(browser.chrome("Page.printToPDF")["data"]) > 10_000
+
+
+def test_many_results_stay_small_and_quick(browser: Browser, tmp_path: Path, record_property: Any) -> None:
+    file = write(contents("105 workloads, 25 designs", rows(105, 25)), tmp_path / "large.html")
+    assert file.stat().st_size < MOST_BYTES
+    begin = time.monotonic()
+    browser.open(file)
+    loaded = time.monotonic()
+    browser.run("change({ metric: 'speed' })")
+    changed = time.monotonic()
+    assert len(browser.plotted("heat", "z")) * len(browser.plotted("heat", "z[0]")) == 105 * 25
+    assert browser.complaints() == []
+    print(f"{file.stat().st_size / 1e6:.1f} MB, drawn in {loaded - begin:.1f} s, changed in {changed - loaded:.1f} s")
+    record_property("seconds_to_draw", loaded - begin)
+    record_property("seconds_to_change", changed - loaded)
