@@ -14,6 +14,7 @@ from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.remote_connection import RemoteConnection
 from selenium.webdriver.remote.webelement import WebElement
 
 PROGRAMS = ("chromium", "chromedriver")
@@ -56,6 +57,11 @@ class Browser:
         """The elements of a CSS selector."""
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
+    @property
+    def focused(self) -> WebElement:
+        """The element that has the focus."""
+        return self.driver.switch_to.active_element
+
     def text(self, selector: str) -> str:
         """The text of the first element of a CSS selector."""
         return self.driver.find_element(By.CSS_SELECTOR, selector).text
@@ -97,6 +103,7 @@ def chromium(profile: Path) -> Iterator[Browser]:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(str(programs[1])))
     try:
+        assert isinstance(driver.command_executor, RemoteConnection)
         driver.command_executor.client_config.timeout = PATIENCE_S
         driver.set_page_load_timeout(PATIENCE_S)
         driver.set_script_timeout(PATIENCE_S)

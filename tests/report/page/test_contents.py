@@ -29,10 +29,13 @@ def test_what_results_share_is_stated_once() -> None:
     assert "provenance" not in found["results"][0]
 
 
+def labels(*made: dict[str, Any]) -> list[str]:
+    return [one["label"] for one in contents("", made)["designs"]]
+
+
 def test_a_label_has_the_parameters_in_which_designs_differ() -> None:
     other = row("bfs", "rfc", 0, 2)
     other["provenance"]["design"] = "ffffffffffff"
-    labels = lambda *made: [one["label"] for one in contents("", made)["designs"]]  # noqa: E731
     assert labels(row("bfs", "rfc", 0, 2), row("bfs", "mrf", 0, 0)) == ["rfc", "mrf"]
     assert labels(row("bfs", "rfc", 0, 2), row("bfs", "rfc", 0, 4)) == ["rfc(entries=2)", "rfc(entries=4)"]
     assert labels(row("bfs", "rfc", 0, 2), other) == ["rfc@000000", "rfc@ffffff"]

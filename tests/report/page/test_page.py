@@ -173,11 +173,10 @@ def test_it_follows_the_colours_of_the_system_and_a_switch(browser: Browser, pag
 
 def test_it_is_used_by_keyboard(browser: Browser, page: Path) -> None:
     browser.open(page)
-    focused = lambda: browser.driver.switch_to.active_element  # noqa: E731
-    focused().send_keys(Keys.TAB)
-    assert focused().text == "Skip to the results"
-    focused().send_keys(Keys.ENTER)
-    assert focused().tag_name == "main"
+    browser.focused.send_keys(Keys.TAB)
+    assert browser.focused.text == "Skip to the results"
+    browser.focused.send_keys(Keys.ENTER)
+    assert browser.focused.tag_name == "main"
     head = browser.driver.find_element(By.CSS_SELECTOR, "main > section thead th:nth-child(3) button")
     for expected, first in (("descending", "mrf"), ("ascending", "rfc(entries=8)")):
         head.send_keys(Keys.ENTER)
@@ -195,8 +194,8 @@ def test_a_screen_reader_finds_landmarks_names_and_tables(browser: Browser, page
     assert [len(browser.all(landmark)) for landmark in landmarks] == [1] * 6
     unnamed = (
         "const every = document.querySelectorAll('select, input, button, main a[href], [role=img], [role=region]');"
-        "return [...every].filter((one) => !one.closest('label') && !one.getAttribute('aria-label') && !one.textContent.trim()"
-        ").map((one) => one.outerHTML)"
+        "const named = (one) => one.closest('label') || one.getAttribute('aria-label') || one.textContent.trim();"
+        "return [...every].filter((one) => !named(one)).map((one) => one.outerHTML)"
     )
     assert browser.run(unnamed) == []
     named, with_tables = browser.all("figure .plot[role=img][aria-label]"), browser.all("figure details")

@@ -6,7 +6,10 @@ const MANY = 12;
 
 function showControls() {
   const metrics = MEASURED.map((name) => [name, METRICS[name].title]);
-  const baselines = [[PLAIN, "the plain register file"], ...axisOf.design.values.map((label) => [label, label]), [ABSOLUTE, "nothing: with units"]];
+  const baselines = [[PLAIN, "the plain register file"], ...axisOf.design.values.map((label) => [label, label]), [
+    ABSOLUTE,
+    "nothing: with units",
+  ]];
   document.getElementById("controls").replaceChildren(
     choice("Measure", metrics, state.metric, (metric) => change({ metric })),
     choice("Relative to", baselines, state.baseline, (baseline) => change({ baseline })),
@@ -20,20 +23,37 @@ function filter(axis) {
   const hidden = state.hidden[axis.key];
   const told = el("span", { class: "quiet" });
   const boxes = axis.values.map((value) => {
-    const box = el("input", { type: "checkbox", checked: !hidden.has(value), change: () => choose([value], box.checked) });
+    const box = el("input", {
+      type: "checkbox",
+      checked: !hidden.has(value),
+      change: () => choose([value], box.checked),
+    });
     return { value, box, line: el("label", {}, box, value) };
   });
-  const search = el("input", { type: "search", placeholder: "Find", "aria-label": `Find among ${axis.title}`, input: find });
+  const search = el("input", {
+    type: "search",
+    placeholder: "Find",
+    "aria-label": `Find among ${axis.title}`,
+    input: find,
+  });
   const all = (checked) => () => choose(boxes.filter(({ line }) => !line.hidden).map(({ value }) => value), checked);
   tell();
   return el(
     "details",
     { class: "filter", name: "filter", keydown: closeOnEscape },
     el("summary", {}, `${axis.title} `, told),
-    el("div", { class: "choices" },
+    el(
+      "div",
+      { class: "choices" },
       axis.values.length > MANY ? search : [],
-      el("div", { class: "all" }, el("button", { type: "button", click: all(true) }, "All"), el("button", { type: "button", click: all(false) }, "None")),
-      el("fieldset", {}, el("legend", { class: "spoken" }, axis.title), boxes.map(({ line }) => line))),
+      el(
+        "div",
+        { class: "all" },
+        el("button", { type: "button", click: all(true) }, "All"),
+        el("button", { type: "button", click: all(false) }, "None"),
+      ),
+      el("fieldset", {}, el("legend", { class: "spoken" }, axis.title), boxes.map(({ line }) => line)),
+    ),
   );
 
   function choose(values, checked) {

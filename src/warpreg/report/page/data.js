@@ -23,7 +23,9 @@ for (const one of results) {
 function shortNames(names) {
   const short = (name) => name.replace(/@[0-9a-f]+$/, "");
   const different = new Set(names);
-  return (name) => ([...different].some((other) => other !== name && short(other) === short(name)) ? name : short(name));
+  return (
+    name,
+  ) => ([...different].some((other) => other !== name && short(other) === short(name)) ? name : short(name));
 }
 
 const machineName = shortNames(report.runs.map((run) => run.machine));
@@ -53,5 +55,8 @@ const settingOf = (one) => SETTINGS.map((axis) => axis.of(one)).join(", ");
 
 /** Levels of all results, the main register file first; each has the same colour everywhere. */
 const LEVELS = [
-  ...new Set(["mrf", ...results.flatMap((one) => Object.keys(one).map((key) => /^(.*)_access_normalized$/.exec(key)?.[1]))]),
+  ...new Set([
+    "mrf",
+    ...results.flatMap((one) => Object.keys(one).map((key) => /^(.*)_access_normalized$/.exec(key)?.[1])),
+  ]),
 ].filter((level) => level && results.some((one) => `${level}_access_normalized` in one));

@@ -15,7 +15,8 @@ function el(tag, attributes = {}, ...children) {
 const viewLink = (view, name, text = name) => el("a", { href: address(view, name) }, text);
 
 /** A box that scrolls sideways if its content is wider, also by keyboard. */
-const scrolling = (label, content) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, content);
+const scrolling = (label, content) =>
+  el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, content);
 
 /**
  * A table that its headings sort.  A column has a `title`, and `value(row)`: a number, text or null; `show(row)` is what
@@ -42,7 +43,9 @@ function table(caption, columns, rows) {
   }
 
   function fill(sorted) {
-    body.replaceChildren(...sorted.map((row) => el("tr", {}, columns.map((column, place) => cell(column, row, place)))));
+    body.replaceChildren(
+      ...sorted.map((row) => el("tr", {}, columns.map((column, place) => cell(column, row, place)))),
+    );
   }
 
   function cell(column, row, place) {
@@ -62,13 +65,19 @@ function isNumeric(column, rows) {
 function compareCells(a, b, sign) {
   if (a === null || a === undefined) return b === null || b === undefined ? 0 : sign;
   if (b === null || b === undefined) return -sign;
-  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
+  return typeof a === "number" && typeof b === "number"
+    ? a - b
+    : String(a).localeCompare(String(b), "en", { numeric: true });
 }
 
 /** A list of terms with what they mean; entries without a value are left out. */
 function facts(entries) {
   const told = entries.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return el("dl", { class: "facts" }, told.map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value))));
+  return el(
+    "dl",
+    { class: "facts" },
+    told.map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value))),
+  );
 }
 
 const heading = (text, ...more) => el("div", { class: "heading" }, el("h1", { tabindex: "-1" }, text), ...more);

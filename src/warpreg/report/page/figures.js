@@ -19,8 +19,14 @@ function bars(some, axis, name, note) {
     note,
     traces: [
       {
-        type: "bar", orientation: "h", y: places, x: groups.map((one) => one.mean),
-        text: groups.map((one) => format(name, one.mean)), textposition: "inside", insidetextanchor: "start", textangle: 0,
+        type: "bar",
+        orientation: "h",
+        y: places,
+        x: groups.map((one) => one.mean),
+        text: groups.map((one) => format(name, one.mean)),
+        textposition: "inside",
+        insidetextanchor: "start",
+        textangle: 0,
         customdata: places.map(range),
         hovertext: groups.map((one) => plain(one.label)),
         hovertemplate: `<b>%{hovertext}</b><br>%{text}${spread}<extra></extra>`,
@@ -28,10 +34,14 @@ function bars(some, axis, name, note) {
         textfont: { color: colour("on-accent") },
         error_x: several
           ? {
-              type: "data", symmetric: false, color: colour("ink"), thickness: 1, width: 3,
-              array: places.map((place) => Math.max(0, high[place] - groups[place].mean)),
-              arrayminus: places.map((place) => Math.max(0, groups[place].mean - low[place])),
-            }
+            type: "data",
+            symmetric: false,
+            color: colour("ink"),
+            thickness: 1,
+            width: 3,
+            array: places.map((place) => Math.max(0, high[place] - groups[place].mean)),
+            arrayminus: places.map((place) => Math.max(0, groups[place].mean - low[place])),
+          }
           : { visible: false },
       },
     ],
@@ -44,7 +54,11 @@ function bars(some, axis, name, note) {
     },
     target: (point) => address(axis, groups[point.y].label),
     columns: [
-      { title: axisOf[axis].title.replace(/s$/, ""), value: (one) => one.label, show: (one) => viewLink(axis, one.label) },
+      {
+        title: axisOf[axis].title.replace(/s$/, ""),
+        value: (one) => one.label,
+        show: (one) => viewLink(axis, one.label),
+      },
       { title: axisTitle(name, state.baseline), value: (one) => one.mean },
       { title: "10%", value: (one) => quantile(one.values, 0.1) },
       { title: "median", value: (one) => quantile(one.values, 0.5) },
@@ -57,13 +71,26 @@ function bars(some, axis, name, note) {
 
 const hatched = (shape = "") => ({ shape, fillmode: "overlay", fgcolor: colour("raised"), size: 6, solidity: 0.3 });
 
-const upright = (x) => ({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper", line: { color: colour("quiet"), width: 1, dash: "dot" } });
+const upright = (x) => ({
+  type: "line",
+  x0: x,
+  x1: x,
+  y0: 0,
+  y1: 1,
+  yref: "paper",
+  line: { color: colour("quiet"), width: 1, dash: "dot" },
+});
 
 function meansByDesign() {
   const { used, note } = comparable(shown(), state.metric);
   const kind = METRICS[state.metric].mean;
   const better = METRICS[state.metric].better;
-  return bars(used, "design", state.metric, `${capital(kind)} means ${note}; ${better} is better. Lines span the middle 80% of the runs.`);
+  return bars(
+    used,
+    "design",
+    state.metric,
+    `${capital(kind)} means ${note}; ${better} is better. Lines span the middle 80% of the runs.`,
+  );
 }
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
@@ -78,19 +105,30 @@ function energyParts(some, note) {
     { title: "tables and logic", key: "added_normalized", place: OTHER - 1 },
   ];
   const groups = summaries(some, "design", "energy");
-  const rows = groups.map((group) => ({ ...group, parts: parts.map((part) => sum(group.own.map((one) => partOf(one, part.key))) / group.own.length) }));
-  const used = parts.map((part, place) => ({ ...part, at: place })).filter(({ at }) => rows.some((row) => row.parts[at] > 0));
+  const rows = groups.map((group) => ({
+    ...group,
+    parts: parts.map((part) => sum(group.own.map((one) => partOf(one, part.key))) / group.own.length),
+  }));
+  const used = parts.map((part, place) => ({ ...part, at: place })).filter(({ at }) =>
+    rows.some((row) => row.parts[at] > 0)
+  );
   if (!rows.length) return null;
   return {
     note,
     traces: used.map(({ title, place, pattern, at }) => ({
-      type: "bar", orientation: "h", name: plain(title), y: rows.map((_, row) => row), x: rows.map((row) => row.parts[at]),
+      type: "bar",
+      orientation: "h",
+      name: plain(title),
+      y: rows.map((_, row) => row),
+      x: rows.map((row) => row.parts[at]),
       marker: { color: series(place), pattern: hatched(pattern), line: { width: 0 } },
       hovertext: rows.map((row) => plain(row.label)),
       hovertemplate: `<b>%{hovertext}</b><br>${plain(title)}: %{x:.3f}<extra></extra>`,
     })),
     layout: {
-      barmode: "stack", bargap: 0.25, height: 130 + BAR * rows.length,
+      barmode: "stack",
+      bargap: 0.25,
+      height: 130 + BAR * rows.length,
       xaxis: numbers(axisTitle("energy", state.baseline)),
       yaxis: names(rows.map((row) => row.label), { autorange: "reversed", showgrid: false }),
       legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", traceorder: "normal" },
@@ -124,20 +162,30 @@ function cycleParts(some) {
   return {
     note: "What the resident warps do or wait for, as a share of their cycles.",
     traces: main.map((cause, place) => ({
-      type: "bar", orientation: "h", name: plain(cause), y: rows.map((_, row) => row), x: rows.map((row) => row.shares[causes.indexOf(cause)]),
+      type: "bar",
+      orientation: "h",
+      name: plain(cause),
+      y: rows.map((_, row) => row),
+      x: rows.map((row) => row.shares[causes.indexOf(cause)]),
       marker: { color: series(place), pattern: hatched(place < OTHER ? "" : "/") },
       hovertext: rows.map((row) => plain(row.label)),
       hovertemplate: `<b>%{hovertext}</b><br>${plain(cause)}: %{x:.1%}<extra></extra>`,
     })),
     layout: {
-      barmode: "stack", bargap: 0.25, height: 130 + BAR * rows.length,
+      barmode: "stack",
+      bargap: 0.25,
+      height: 130 + BAR * rows.length,
       xaxis: numbers("share of the cycles of warps", { tickformat: ".0%", range: [0, 1] }),
       yaxis: names(rows.map((row) => row.label), { autorange: "reversed", showgrid: false }),
       legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", traceorder: "normal" },
     },
     columns: [
       { title: "Design", value: (row) => row.label },
-      ...causes.map((cause, at) => ({ title: cause, value: (row) => row.shares[at], show: (row) => format("elided", row.shares[at]) })),
+      ...causes.map((cause, at) => ({
+        title: cause,
+        value: (row) => row.shares[at],
+        show: (row) => format("elided", row.shares[at]),
+      })),
     ],
     rows,
   };
@@ -161,19 +209,44 @@ function heat() {
   const z = down.map((y) => across.map((x) => at(x, y)));
   return {
     note: `${capital(METRICS[name].better)} is better. Choose a cell to see the workload.`,
-    traces: [{ type: "heatmap", z, ...heatColours(name, z.flat().filter((one) => one !== null)), hoverongaps: false, xgap: 1, ygap: 1,
+    traces: [{
+      type: "heatmap",
+      z,
+      ...heatColours(name, z.flat().filter((one) => one !== null)),
+      hoverongaps: false,
+      xgap: 1,
+      ygap: 1,
       text: down.map((y) => across.map((x) => `<b>${plain(x)}</b><br>${plain(y)}<br>${format(name, at(x, y))}`)),
       hovertemplate: "%{text}<extra></extra>",
-      colorbar: { orientation: "h", thickness: 10, len: 0.4, x: 0, xanchor: "left", y: 1, yanchor: "bottom", outlinewidth: 0, ...(METRICS[name].percent ? { tickformat: ".0%" } : {}) } }],
+      colorbar: {
+        orientation: "h",
+        thickness: 10,
+        len: 0.4,
+        x: 0,
+        xanchor: "left",
+        y: 1,
+        yanchor: "bottom",
+        outlinewidth: 0,
+        ...(METRICS[name].percent ? { tickformat: ".0%" } : {}),
+      },
+    }],
     layout: {
       height: 190 + down.length * (upright ? 15 : 20),
       xaxis: names(across, { tickangle: -90, showgrid: false, tickfont: { size: 10, color: colour("quiet") } }),
-      yaxis: names(down, { autorange: "reversed", showgrid: false, tickfont: { size: upright ? 10 : 11, color: colour("quiet") } }),
+      yaxis: names(down, {
+        autorange: "reversed",
+        showgrid: false,
+        tickfont: { size: upright ? 10 : 11, color: colour("quiet") },
+      }),
     },
     target: (point) => address("workload", upright ? down[point.y] : across[point.x]),
     columns: [
       { title: "Workload", value: (row) => row, show: (row) => viewLink("workload", row) },
-      ...designs.map((design) => ({ title: design, value: (row) => value(row, design), show: (row) => format(name, value(row, design)) })),
+      ...designs.map((design) => ({
+        title: design,
+        value: (row) => value(row, design),
+        show: (row) => format(name, value(row, design)),
+      })),
     ],
     rows: workloads,
   };
@@ -183,7 +256,9 @@ function heat() {
 function heatColours(name, values) {
   const [worse, middle, better] = [colour("worse"), colour("middle"), colour("better")];
   const [low, high] = METRICS[name].better === "lower" ? [better, worse] : [worse, better];
-  if (!isRelative(name, state.baseline)) return { colorscale: METRICS[name].better === "lower" ? [[0, better], [1, middle]] : [[0, middle], [1, better]] };
+  if (!isRelative(name, state.baseline)) {
+    return { colorscale: METRICS[name].better === "lower" ? [[0, better], [1, middle]] : [[0, middle], [1, better]] };
+  }
   const sorted = values.map((one) => Math.abs(one - 1)).sort((a, b) => a - b);
   const reach = quantile(sorted, 0.98) || 0.1;
   return { zmin: 1 - reach, zmax: 1 + reach, colorscale: [[0, low], [0.5, middle], [1, high]] };

@@ -41,7 +41,9 @@ function change(values) {
 function showNavigation() {
   const current = { workload: "workloads", design: "designs" }[state.view] ?? state.view;
   document.getElementById("views").replaceChildren(
-    ...NAVIGATION.map(([name, text]) => el("a", { href: address(name), "aria-current": name === current ? "page" : null }, text)),
+    ...NAVIGATION.map(([name, text]) =>
+      el("a", { href: address(name), "aria-current": name === current ? "page" : null }, text)
+    ),
   );
 }
 
@@ -83,6 +85,8 @@ document.getElementById("theme").addEventListener("click", () => {
   const now = THEMES.indexOf(document.documentElement.dataset.theme);
   setTheme(THEMES[(now + 1) % THEMES.length]);
 });
-document.getElementById("origin").textContent = report.codes.length ? `Measured by warpreg ${report.codes.join(", ")}.` : "";
+document.getElementById("origin").textContent = report.codes.length
+  ? `Measured by warpreg ${report.codes.join(", ")}.`
+  : "";
 document.documentElement.dataset.theme = "auto";
 openView(false);

@@ -19,41 +19,78 @@ const plainTotal = (one) => one.energy_pj / one.energy_normalized + leakage(one)
  */
 const METRICS = {
   energy: {
-    title: "Dynamic energy", best: "Least dynamic energy", better: "lower", mean: "geometric", unit: "µJ",
+    title: "Dynamic energy",
+    best: "Least dynamic energy",
+    better: "lower",
+    mean: "geometric",
+    unit: "µJ",
     plain: (one) => one.energy_normalized,
     absolute: (one) => over(one.energy_pj, 1e6),
     against: (one, other) => over(one.energy_pj, other.energy_pj),
   },
   total: {
-    title: "Energy with leakage", best: "Least energy", better: "lower", mean: "geometric", unit: "µJ",
+    title: "Energy with leakage",
+    best: "Least energy",
+    better: "lower",
+    mean: "geometric",
+    unit: "µJ",
     plain: (one) => over(total(one), plainTotal(one)),
     absolute: (one) => over(total(one), 1e6),
     against: (one, other) => over(total(one), total(other)),
   },
   leakage: {
-    title: "Leakage", best: "Least leakage", better: "lower", mean: "geometric", unit: "µJ",
+    title: "Leakage",
+    best: "Least leakage",
+    better: "lower",
+    mean: "geometric",
+    unit: "µJ",
     plain: (one) => one.leakage_normalized ?? null,
     absolute: (one) => over(leakage(one), 1e6),
     against: (one, other) => over(leakage(one), leakage(other)),
   },
   speed: {
-    title: "Speed", best: "Fastest", better: "higher", mean: "geometric", unit: "warp-instructions a cycle",
+    title: "Speed",
+    best: "Fastest",
+    better: "higher",
+    mean: "geometric",
+    unit: "warp-instructions a cycle",
     plain: (one) => one.speed ?? null,
     absolute: (one) => one.ipc ?? null,
     against: (one, other) => over(other.cycles, one.cycles),
   },
   elided: {
-    title: "MRF accesses elided", best: "Most MRF accesses elided", better: "higher", mean: "arithmetic", percent: true,
+    title: "MRF accesses elided",
+    best: "Most MRF accesses elided",
+    better: "higher",
+    mean: "arithmetic",
+    percent: true,
     plain: (one) => one.elided,
     absolute: (one) => one.elided,
     against: (one, other) => (other.elided === 1 ? null : 1 - (1 - one.elided) / (1 - other.elided)),
   },
   occupancy: {
-    title: "Occupancy", best: "Highest occupancy", better: "higher", mean: "arithmetic", percent: true,
-    fixed: (one) => one.achieved_occupancy ?? over(sum(one.residency.map((kernel) => kernel.occupancy)), one.residency.length),
+    title: "Occupancy",
+    best: "Highest occupancy",
+    better: "higher",
+    mean: "arithmetic",
+    percent: true,
+    fixed: (one) =>
+      one.achieved_occupancy ?? over(sum(one.residency.map((kernel) => kernel.occupancy)), one.residency.length),
   },
-  storage: { title: "Added storage", better: "lower", mean: "arithmetic", unit: "KiB an SM", fixed: (one) => (one.added_bytes ?? 0) / 1024 },
-  area: { title: "Added area", better: "lower", mean: "arithmetic", unit: "mm² an SM", fixed: (one) => one.added_mm2 ?? 0 },
+  storage: {
+    title: "Added storage",
+    better: "lower",
+    mean: "arithmetic",
+    unit: "KiB an SM",
+    fixed: (one) => (one.added_bytes ?? 0) / 1024,
+  },
+  area: {
+    title: "Added area",
+    better: "lower",
+    mean: "arithmetic",
+    unit: "mm² an SM",
+    fixed: (one) => one.added_mm2 ?? 0,
+  },
 };
 
 /** The measures that some result has. */
@@ -78,7 +115,11 @@ function describeBaseline(name, baseline) {
   return `relative to ${baseline === PLAIN ? "the plain register file" : baseline}`;
 }
 
-const axisTitle = (name, baseline) => [METRICS[name].title, describeBaseline(name, baseline)].filter(Boolean).join(", ");
+const axisTitle = (name, baseline) =>
+  [METRICS[name].title, describeBaseline(name, baseline)].filter(Boolean).join(", ");
+
+/** The heading of a column, with the unit of what is not relative. */
+const columnTitle = (name, baseline) => (isRelative(name, baseline) ? METRICS[name].title : axisTitle(name, ABSOLUTE));
 
 function mean(name, values) {
   if (!values.length) return null;

@@ -35,17 +35,24 @@ function pareto() {
   const size = OBJECTIVES.includes("speed") && ![state.x, state.y].includes("storage") ? "storage" : null;
   const largest = Math.max(...designs.map((one) => one[size] ?? 0));
   return {
-    note: `Means ${note}. Full points: no other design is as good in ${listed(words)} and better in one of them.${size ? " The larger a point, the more storage is added." : ""}`,
+    note: `Means ${note}. Full points: no other design is as good in ${listed(words)} and better in one of them.${
+      size ? " The larger a point, the more storage is added." : ""
+    }`,
     traces: [points(beaten, "beaten", true), points(front, "on the front", false)],
     layout: {
-      height: 460, hovermode: "closest",
+      height: 460,
+      hovermode: "closest",
       xaxis: numbers(axisTitle(state.x, state.baseline), { rangemode: "normal" }),
       yaxis: numbers(axisTitle(state.y, state.baseline), { rangemode: "normal" }),
     },
     target: (point) => address("design", point.customdata),
     columns: [
       { title: "Design", value: (one) => one.label, show: (one) => viewLink("design", one.label) },
-      ...Object.keys(designs[0]).filter((name) => name in METRICS).map((name) => ({ title: METRICS[name].title, value: (one) => one[name], show: (one) => format(name, one[name]) })),
+      ...Object.keys(designs[0]).filter((name) => name in METRICS).map((name) => ({
+        title: METRICS[name].title,
+        value: (one) => one[name],
+        show: (one) => format(name, one[name]),
+      })),
       { title: "beaten by", value: (one) => one.beatenBy.join(", ") || "none" },
     ],
     rows: designs,
@@ -53,14 +60,28 @@ function pareto() {
 
   function points(some, name, hollow) {
     return {
-      type: "scatter", mode: (hollow ? designs : some).length > LABELLED ? "markers" : "markers+text", name,
-      x: some.map((one) => one[state.x]), y: some.map((one) => one[state.y]),
-      text: some.map((one) => tick(one.label, 24)), textposition: "top center", cliponaxis: false,
+      type: "scatter",
+      mode: (hollow ? designs : some).length > LABELLED ? "markers" : "markers+text",
+      name,
+      x: some.map((one) => one[state.x]),
+      y: some.map((one) => one[state.y]),
+      text: some.map((one) => tick(one.label, 24)),
+      textposition: "top center",
+      cliponaxis: false,
       customdata: some.map((one) => one.label),
-      hovertext: some.map((one) => [`<b>${plain(one.label)}</b>`, ...[...new Set([state.x, state.y, ...OBJECTIVES])].map((key) => `${METRICS[key].title}: ${format(key, one[key])}`)].join("<br>")),
+      hovertext: some.map((one) =>
+        [
+          `<b>${plain(one.label)}</b>`,
+          ...[...new Set([state.x, state.y, ...OBJECTIVES])].map((key) =>
+            `${METRICS[key].title}: ${format(key, one[key])}`
+          ),
+        ].join("<br>")
+      ),
       hovertemplate: "%{hovertext}<extra></extra>",
       marker: {
-        color: colour(hollow ? "muted" : "accent"), symbol: hollow ? "circle-open" : "circle", line: { width: hollow ? 2 : 0 },
+        color: colour(hollow ? "muted" : "accent"),
+        symbol: hollow ? "circle-open" : "circle",
+        line: { width: hollow ? 2 : 0 },
         size: some.map((one) => (size && largest ? 9 + 24 * Math.sqrt(one[size] / largest) : 11)),
       },
     };
@@ -71,7 +92,10 @@ const listed = (words) => (words.length < 2 ? words.join("") : `${words.slice(0,
 
 function paretoAxes() {
   const options = MEASURED.map((name) => [name, METRICS[name].title]);
-  return el("div", { class: "axes" },
+  return el(
+    "div",
+    { class: "axes" },
     choice("Across", options, state.x, (value) => change({ x: value })),
-    choice("Up", options, state.y, (value) => change({ y: value })));
+    choice("Up", options, state.y, (value) => change({ y: value })),
+  );
 }

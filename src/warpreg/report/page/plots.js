@@ -33,14 +33,29 @@ function tick(text, longest = isNarrow() ? 17 : 34) {
 
 /** An axis of names at the places 0, 1, 2, ... */
 const names = (labels, more = {}) => ({
-  tickvals: labels.map((_, place) => place), ticktext: labels.map((label) => tick(label)), automargin: true, zeroline: false, ...more,
+  tickvals: labels.map((_, place) => place),
+  ticktext: labels.map((label) => tick(label)),
+  automargin: true,
+  zeroline: false,
+  ...more,
 });
 
-const numbers = (title, more = {}) => ({ title: { text: isNarrow() ? plain(title).replace(", ", "<br>") : plain(title), standoff: 10 }, automargin: true, rangemode: "tozero", ...more });
+const numbers = (title, more = {}) => ({
+  title: { text: isNarrow() ? plain(title).replace(", ", "<br>") : plain(title), standoff: 10 },
+  automargin: true,
+  rangemode: "tozero",
+  ...more,
+});
 
 function layoutOf(own) {
   const [ink, quiet, line] = [colour("ink"), colour("quiet"), colour("line")];
-  const axis = (given = {}) => ({ gridcolor: line, zerolinecolor: line, linecolor: line, tickfont: { color: quiet }, ...given });
+  const axis = (given = {}) => ({
+    gridcolor: line,
+    zerolinecolor: line,
+    linecolor: line,
+    tickfont: { color: quiet },
+    ...given,
+  });
   return {
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",

@@ -34,7 +34,9 @@ function decoded(text) {
 function address(view, name = "") {
   const given = new URLSearchParams();
   for (const [key, usual] of Object.entries(DEFAULTS)) if (state[key] !== usual) given.set(key, state[key]);
-  for (const [key, values] of Object.entries(state.hidden)) for (const value of values) given.append(`hide-${key}`, value);
+  for (const [key, values] of Object.entries(state.hidden)) {
+    for (const value of values) given.append(`hide-${key}`, value);
+  }
   const options = given.size ? `?${given}` : "";
   return `#${view}${name === "" ? "" : `/${encodeURIComponent(name)}`}${options}`;
 }
@@ -68,7 +70,12 @@ function comparable(some, name) {
   const common = known.filter((one) => ofRun.get(one.run) === designs);
   const usedRuns = new Set(common.map((one) => one.run)).size;
   if (usedRuns === ofRun.size) return { used: common, note: `over ${many(usedRuns, "run")}` };
-  if (usedRuns) return { used: common, note: `over ${count(usedRuns)} of ${many(ofRun.size, "run")}, those that every shown design has` };
+  if (usedRuns) {
+    return {
+      used: common,
+      note: `over ${count(usedRuns)} of ${many(ofRun.size, "run")}, those that every shown design has`,
+    };
+  }
   return { used: known, note: "each over the design's own runs, for no run has all shown designs" };
 }
 

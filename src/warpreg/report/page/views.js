@@ -1,5 +1,5 @@
 "use strict";
-// The views: overview, lists of workloads and designs, one of each, one result, what is missing, reproduced papers.
+// The views of the address: lists of workloads and designs, one of each, one result, what is missing, provenance.
 
 /** Each view returns its `title`, its elements and the figures in it. */
 const VIEWS = { overview, workloads, workload, designs, design, result, papers, missing, provenance };
@@ -14,93 +14,59 @@ const NAVIGATION = [
   ["provenance", "Provenance", results.length > 0],
 ].filter(([, , has]) => has);
 
-function overview() {
-  if (!results.length) return papers();
-  const figures = [
-    figure("means", "Designs compared", meansByDesign),
-    figure("pareto", "Energy, performance and storage", pareto, paretoAxes()),
-    figure("energy", "Where the energy goes", () => {
-      const { used, note } = comparable(shown(), "energy");
-      return energyParts(used, `Arithmetic means ${note}; wires are hatched.`);
-    }),
-    figure("heat", "Every workload under every design", heat),
-  ];
-  const tiles = el("ul", { class: "tiles" });
-  const list = el("section", {});
-  const refresh = () => {
-    tiles.replaceChildren(...overviewTiles());
-    list.replaceChildren(designTable(shown()));
-  };
-  return { title: report.title, nodes: [heading(report.title, el("p", { class: "lead" }, measured())), problems(), tiles, figures[0].node, figures[1].node, figures[2].node, list, figures[3].node], figures: [...figures, { update: refresh }] };
-}
-
-/** What was measured, in a sentence. */
-function measured() {
-  const parts = [many(axisOf.workload.values.length, "workload"), many(axisOf.design.values.length, "design")];
-  const where = ["machine", "technology"].map((key) => axisOf[key].values).map((values) => (values.length > 3 ? `${values.length} of them` : values.join(", ")));
-  return `${many(results.length, "result")}: ${parts.join(" under ")}, on ${where[0]}, with energies of ${where[1]}.`;
-}
-
-function problems() {
-  const failed = report.missing.filter((one) => one.failed).length;
-  const told = [failed ? `${many(failed, "cell")} failed` : "", report.missing.length > failed ? `${many(report.missing.length - failed, "cell")} not finished` : ""].filter(Boolean);
-  return told.length ? el("p", { class: "warning" }, `Of the study, ${told.join(", ")}: `, viewLink("missing", "", "see which"), ".") : null;
-}
-
-function overviewTiles() {
-  return ["energy", "speed", "elided", "occupancy"].filter((name) => MEASURED.includes(name)).flatMap((name) => {
-    const groups = summaries(comparable(shown(), name).used, "design", name);
-    if (!groups.length) return [];
-    const best = groups.reduce((a, b) => (compareValues(name, b.mean, a.mean) > 0 ? b : a));
-    return el("li", {}, el("span", { class: "what" }, METRICS[name].best),
-      el("span", { class: "value" }, format(name, best.mean)), viewLink("design", best.label), el("span", { class: "quiet" }, describeBaseline(name, state.baseline)));
-  });
-}
-
-/** The means of each design in every measure. */
-function designTable(some) {
-  const means = Object.fromEntries(MEASURED.map((name) => [name, meansOfDesigns(some, name)]));
-  const rows = [...grouped(some, "design")].map(([label, own]) => ({ label, own }));
-  const relative = state.baseline === ABSOLUTE ? ABSOLUTE : PLAIN;
-  const columns = [
-    { title: "Design", value: (row) => row.label, show: (row) => viewLink("design", row.label) },
-    { title: "Results", value: (row) => row.own.length },
-    ...MEASURED.map((name) => ({
-      title: isRelative(name, relative) ? METRICS[name].title : axisTitle(name, ABSOLUTE),
-      value: (row) => means[name].get(row.label) ?? null,
-      show: (row) => format(name, means[name].get(row.label)),
-    })),
-  ];
-  return table(`Means of each design, each measure over the runs that every design has of which it is known`, columns, rows);
-}
-
-const meansOfDesigns = (some, name) => new Map(summaries(comparable(some, name).used, "design", name).map((one) => [one.label, one.mean]));
-
 /** Columns of results: where, what and each measure; the last leads to all of its numbers. */
 function resultColumns(first) {
   return [
     first,
     ...SETTINGS.map((axis) => ({ title: axis.title, value: axis.of })),
-    ...MEASURED.map((name) => ({ title: METRICS[name].title, value: (one) => quantity(name, one, state.baseline), show: (one) => format(name, quantity(name, one, state.baseline)) })),
-    { title: "All numbers", value: (one) => one.number, show: (one) => viewLink("result", String(one.number), `result ${one.number + 1}`), class: "links" },
+    ...MEASURED.map((name) => ({
+      title: columnTitle(name, state.baseline),
+      value: (one) => quantity(name, one, state.baseline),
+      show: (one) => format(name, quantity(name, one, state.baseline)),
+    })),
+    {
+      title: "All numbers",
+      value: (one) => one.number,
+      show: (one) => viewLink("result", String(one.number), `result ${one.number + 1}`),
+      class: "links",
+    },
   ];
 }
 
-const byDesign = { title: "Design", value: (one) => one.design.label, show: (one) => viewLink("design", one.design.label) };
-const byWorkload = { title: "Workload", value: (one) => one.run.workload, show: (one) => viewLink("workload", one.run.workload) };
+const byDesign = {
+  title: "Design",
+  value: (one) => one.design.label,
+  show: (one) => viewLink("design", one.design.label),
+};
+const byWorkload = {
+  title: "Workload",
+  value: (one) => one.run.workload,
+  show: (one) => viewLink("workload", one.run.workload),
+};
 
 function workloads() {
   const list = el("section", {});
   const update = () => {
     const rows = summaries(shown(), "workload", state.metric).map((one) => ({ ...one, best: bestOf(one.own) }));
-    list.replaceChildren(table(`Workloads, ${axisTitle(state.metric, state.baseline)}`, [
+    list.replaceChildren(table(`Workloads: ${axisTitle(state.metric, state.baseline)}`, [
       { title: "Workload", value: (row) => row.label, show: (row) => viewLink("workload", row.label) },
       { title: "Warp-instructions", value: (row) => row.own[0].warp_instructions },
-      { title: "Registers", value: (row) => Math.max(...row.own[0].residency.map((kernel) => kernel.registers_per_thread), 0) },
+      {
+        title: "Registers",
+        value: (row) => Math.max(...row.own[0].residency.map((kernel) => kernel.registers_per_thread), 0),
+      },
       { title: "Results", value: (row) => row.own.length },
       { title: "Mean", value: (row) => row.mean, show: (row) => format(state.metric, row.mean) },
-      { title: "Best design", value: (row) => row.best.design.label, show: (row) => viewLink("design", row.best.design.label) },
-      { title: "Best value", value: (row) => quantity(state.metric, row.best, state.baseline), show: (row) => format(state.metric, quantity(state.metric, row.best, state.baseline)) },
+      {
+        title: "Best design",
+        value: (row) => row.best.design.label,
+        show: (row) => viewLink("design", row.best.design.label),
+      },
+      {
+        title: "Best value",
+        value: (row) => quantity(state.metric, row.best, state.baseline),
+        show: (row) => format(state.metric, quantity(state.metric, row.best, state.baseline)),
+      },
     ], rows));
   };
   return { title: "Workloads", nodes: [heading("Workloads"), list], figures: [{ update }] };
@@ -120,17 +86,33 @@ function workload(name) {
   const list = el("section", {});
   const note = runs.length > 1 ? `Means over ${many(runs.length, "run")} of this workload.` : "";
   const figures = [
-    figure("means", "Designs on this workload", () => bars(now(), "design", state.metric, `${note} ${capital(METRICS[state.metric].better)} is better.`.trim())),
+    figure(
+      "means",
+      "Designs on this workload",
+      () => bars(now(), "design", state.metric, `${note} ${capital(METRICS[state.metric].better)} is better.`.trim()),
+    ),
     figure("energy", "Where the energy goes", () => energyParts(now(), `${note} Wires are hatched.`.trim())),
     figure("cycles", "Where the cycles go", () => cycleParts(now())),
     { update: () => list.replaceChildren(table(`Results of ${name}`, resultColumns(byDesign), now())) },
   ];
   const about = facts([
     ["Warp-instructions", numberText(own[0].warp_instructions)],
-    ["Kernels", own[0].residency.map((kernel) => `${kernel.kernel} (${kernel.registers_demanded} registers)`).join(", ")],
+    [
+      "Kernels",
+      own[0].residency.map((kernel) => `${kernel.kernel} (${kernel.registers_demanded} registers)`).join(", "),
+    ],
     ["Kernel digest", [...new Set(runs.map((run) => run.kernel))].join(", ")],
   ]);
-  return { title: name, nodes: [heading(name, el("p", { class: "lead" }, "Workload")), about, ...figures.slice(0, 3).map((one) => one.node), list], figures };
+  return {
+    title: name,
+    nodes: [
+      heading(name, el("p", { class: "lead" }, "Workload")),
+      about,
+      ...figures.slice(0, 3).map((one) => one.node),
+      list,
+    ],
+    figures,
+  };
 }
 
 function designs() {
@@ -153,7 +135,11 @@ function design(label) {
   const list = el("section", {});
   const known = own[0].design;
   const figures = [
-    figure("means", "Workloads under this design", () => bars(now(), "workload", state.metric, `${capital(METRICS[state.metric].better)} is better.`)),
+    figure(
+      "means",
+      "Workloads under this design",
+      () => bars(now(), "workload", state.metric, `${capital(METRICS[state.metric].better)} is better.`),
+    ),
     { update: () => list.replaceChildren(table(`Results of ${label}`, resultColumns(byWorkload), now())) },
   ];
   const about = facts([
@@ -163,7 +149,11 @@ function design(label) {
     ["Added area", `${numberText(METRICS.area.fixed(own[0]))} mm² an SM`],
     ["Digest of the file", known.digest],
   ]);
-  return { title: label, nodes: [heading(label, el("p", { class: "lead" }, known.summary ?? "Design")), about, figures[0].node, list], figures };
+  return {
+    title: label,
+    nodes: [heading(label, el("p", { class: "lead" }, known.summary ?? "Design")), about, figures[0].node, list],
+    figures,
+  };
 }
 
 /** Every number of one result, and everything that it depends on. */
@@ -173,14 +163,44 @@ function result(number) {
   const apart = ["number", "run", "design", "residency", "code"];
   const rest = Object.entries(one).filter(([name]) => !apart.includes(name));
   const options = Object.entries(one.run.options).map(([name, value]) => [name, optionText(value)]);
-  const kernels = one.residency.length ? table("Registers and occupancy by kernel", [...new Set(one.residency.flatMap(Object.keys))].map((name) => ({ title: name.replaceAll("_", " "), value: (kernel) => kernel[name] ?? null })), one.residency) : null;
+  const kernels = one.residency.length
+    ? table(
+      "Registers and occupancy by kernel",
+      [...new Set(one.residency.flatMap(Object.keys))].map((name) => ({
+        title: name.replaceAll("_", " "),
+        value: (kernel) => kernel[name] ?? null,
+      })),
+      one.residency,
+    )
+    : null;
   return {
     title: `${one.run.workload} under ${one.design.label}`,
     nodes: [
-      heading(`${one.run.workload} under ${one.design.label}`, el("p", { class: "lead" }, viewLink("workload", one.run.workload, "the workload"), " · ", viewLink("design", one.design.label, "the design"))),
+      heading(
+        `${one.run.workload} under ${one.design.label}`,
+        el(
+          "p",
+          { class: "lead" },
+          viewLink("workload", one.run.workload, "the workload"),
+          " · ",
+          viewLink("design", one.design.label, "the design"),
+        ),
+      ),
       el("h2", {}, "What it depends on"),
-      facts([["Code", one.code], ["Machine", one.run.machine], ["Technology", one.run.technology], ["Design", one.design.digest], ["Kernel", one.run.kernel], ...options, ...Object.entries(one.design.parameters).map(([name, value]) => [`parameter ${name}`, String(value)])]),
-      table("Numbers of this result", [{ title: "Name", value: ([name]) => name }, { title: "Value", value: ([, value]) => value, show: ([, value]) => String(value) }], rest.flatMap(flattened)),
+      facts([
+        ["Code", one.code],
+        ["Machine", one.run.machine],
+        ["Technology", one.run.technology],
+        ["Design", one.design.digest],
+        ["Kernel", one.run.kernel],
+        ...options,
+        ...Object.entries(one.design.parameters).map(([name, value]) => [`parameter ${name}`, String(value)]),
+      ]),
+      table("Numbers of this result", [{ title: "Name", value: ([name]) => name }, {
+        title: "Value",
+        value: ([, value]) => value,
+        show: ([, value]) => String(value),
+      }], rest.flatMap(flattened)),
       kernels,
     ],
     figures: [],
@@ -201,20 +221,36 @@ function missing() {
     { title: "Technology", value: (one) => one.technology },
     { title: "Why", value: (one) => one.reason, class: "text" },
   ];
-  return { title: "Missing", nodes: [heading("Cells without a result"), table("Cells of the study without a result", columns, report.missing)], figures: [] };
+  return {
+    title: "Missing",
+    nodes: [heading("Cells without a result"), table("Cells of the study without a result", columns, report.missing)],
+    figures: [],
+  };
 }
 
 function provenance() {
   const counted = (title, of) => {
     const groups = new Map();
     for (const one of results) groups.set(of(one), (groups.get(of(one)) ?? 0) + 1);
-    return table(title, [{ title, value: ([name]) => name, class: "code" }, { title: "Results", value: ([, number]) => number }], [...groups]);
+    return table(title, [{ title, value: ([name]) => name, class: "code" }, {
+      title: "Results",
+      value: ([, number]) => number,
+    }], [...groups]);
   };
-  const options = AXES.filter((axis) => axis.key.startsWith("option-")).map((axis) => [axis.title, axis.values.join(", ")]);
+  const options = AXES.filter((axis) => axis.key.startsWith("option-")).map((
+    axis,
+  ) => [axis.title, axis.values.join(", ")]);
   return {
     title: "Provenance",
     nodes: [
-      heading("Provenance", el("p", { class: "lead" }, "Every result is determined by the content of these. Behind each @ and in each digest stands a hash of it.")),
+      heading(
+        "Provenance",
+        el(
+          "p",
+          { class: "lead" },
+          "Every result is determined by the content of these. Behind each @ and in each digest stands a hash of it.",
+        ),
+      ),
       counted("Code", (one) => one.code),
       counted("Machine", (one) => one.run.machine),
       counted("Technology", (one) => one.run.technology),
@@ -227,4 +263,8 @@ function provenance() {
   };
 }
 
-const unknown = (what, name) => ({ title: "Not found", nodes: [heading("Not found"), el("p", {}, `This report has no ${what} named ${name}.`)], figures: [] });
+const unknown = (what, name) => ({
+  title: "Not found",
+  nodes: [heading("Not found"), el("p", {}, `This report has no ${what} named ${name}.`)],
+  figures: [],
+});

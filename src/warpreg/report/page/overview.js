@@ -1,0 +1,90 @@
+"use strict";
+// The overview: what was measured, the best designs, and every figure of the whole.
+
+function overview() {
+  if (!results.length) return papers();
+  const figures = [
+    figure("means", "Designs compared", meansByDesign),
+    figure("pareto", "Energy, performance and storage", pareto, paretoAxes()),
+    figure("energy", "Where the energy goes", () => {
+      const { used, note } = comparable(shown(), "energy");
+      return energyParts(used, `Arithmetic means ${note}; wires are hatched.`);
+    }),
+    figure("heat", "Every workload under every design", heat),
+  ];
+  const tiles = el("ul", { class: "tiles" });
+  const list = el("section", {});
+  const refresh = () => {
+    tiles.replaceChildren(...overviewTiles());
+    list.replaceChildren(designTable(shown()));
+  };
+  return {
+    title: report.title,
+    nodes: [
+      heading(report.title, el("p", { class: "lead" }, measured())),
+      problems(),
+      tiles,
+      figures[0].node,
+      figures[1].node,
+      figures[2].node,
+      list,
+      figures[3].node,
+    ],
+    figures: [...figures, { update: refresh }],
+  };
+}
+
+/** What was measured, in a sentence. */
+function measured() {
+  const parts = [many(axisOf.workload.values.length, "workload"), many(axisOf.design.values.length, "design")];
+  const where = ["machine", "technology"].map((key) => axisOf[key].values).map((
+    values,
+  ) => (values.length > 3 ? `${values.length} of them` : values.join(", ")));
+  return `${many(results.length, "result")}: ${parts.join(" under ")}, on ${where[0]}, with energies of ${where[1]}.`;
+}
+
+function problems() {
+  const failed = report.missing.filter((one) => one.failed).length;
+  const told = [
+    failed ? `${many(failed, "cell")} failed` : "",
+    report.missing.length > failed ? `${many(report.missing.length - failed, "cell")} not finished` : "",
+  ].filter(Boolean);
+  return told.length
+    ? el("p", { class: "warning" }, `Of the study, ${told.join(", ")}: `, viewLink("missing", "", "see which"), ".")
+    : null;
+}
+
+function overviewTiles() {
+  return ["energy", "speed", "elided", "occupancy"].filter((name) => MEASURED.includes(name)).flatMap((name) => {
+    const groups = summaries(comparable(shown(), name).used, "design", name);
+    if (!groups.length) return [];
+    const best = groups.reduce((a, b) => (compareValues(name, b.mean, a.mean) > 0 ? b : a));
+    return el(
+      "li",
+      {},
+      el("span", { class: "what" }, METRICS[name].best),
+      el("span", { class: "value" }, format(name, best.mean)),
+      viewLink("design", best.label),
+      el("span", { class: "quiet" }, describeBaseline(name, state.baseline)),
+    );
+  });
+}
+
+/** The means of each design in every measure. */
+function designTable(some) {
+  const means = Object.fromEntries(MEASURED.map((name) => [name, meansOfDesigns(some, name)]));
+  const rows = [...grouped(some, "design")].map(([label, own]) => ({ label, own }));
+  const columns = [
+    { title: "Design", value: (row) => row.label, show: (row) => viewLink("design", row.label) },
+    { title: "Results", value: (row) => row.own.length },
+    ...MEASURED.map((name) => ({
+      title: columnTitle(name, state.baseline),
+      value: (row) => means[name].get(row.label) ?? null,
+      show: (row) => format(name, means[name].get(row.label)),
+    })),
+  ];
+  return table("Means of each design over the runs that all have", columns, rows);
+}
+
+const meansOfDesigns = (some, name) =>
+  new Map(summaries(comparable(some, name).used, "design", name).map((one) => [one.label, one.mean]));
