@@ -97,6 +97,9 @@ def test_filters_baseline_measure_and_order_change_the_figures(browser: Browser,
     shown = browser.driver.current_url
     browser.open(page, f"#{shown.split('#')[1]}")  # the address says it all
     assert list(energies(browser).values()) == pytest.approx([0.98, 1.0, 19_600 / 19_200])
+    browser.run("[...document.querySelectorAll('.all button')].find((one) => one.textContent === 'None').click()")
+    assert browser.text("#status") == "0 results shown."
+    assert not any(figure.is_displayed() for figure in browser.all("figure"))
     assert browser.complaints() == []
 
 

@@ -14,7 +14,7 @@ function bars(some, axis, name, note) {
   const low = groups.map((one) => quantile(one.values, 0.1));
   const high = groups.map((one) => quantile(one.values, 0.9));
   const range = (place) => `${format(name, low[place])} to ${format(name, high[place])}`;
-  const spread = several ? `<br>middle 80% of ${"%{customdata}"}` : "";
+  const spread = several ? `<br>middle 80%: %{customdata}` : "";
   return {
     note,
     traces: [

@@ -77,6 +77,9 @@ window.addEventListener("afterprint", () => layOutFor(null, screenTheme));
 window.addEventListener("hashchange", () => openView(true));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 matchMedia(`(max-width: ${NARROW}px)`).addEventListener("change", redraw);
+document.addEventListener("click", (event) => {
+  for (const list of document.querySelectorAll(".filter[open]")) if (!list.contains(event.target)) list.open = false;
+});
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();

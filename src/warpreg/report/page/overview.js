@@ -36,11 +36,13 @@ function overview() {
 
 /** What was measured, in a sentence. */
 function measured() {
-  const parts = [many(axisOf.workload.values.length, "workload"), many(axisOf.design.values.length, "design")];
-  const where = ["machine", "technology"].map((key) => axisOf[key].values).map((
-    values,
-  ) => (values.length > 3 ? `${values.length} of them` : values.join(", ")));
-  return `${many(results.length, "result")}: ${parts.join(" under ")}, on ${where[0]}, with energies of ${where[1]}.`;
+  const [workloads, designs] = [
+    many(axisOf.workload.values.length, "workload"),
+    many(axisOf.design.values.length, "design"),
+  ];
+  const [machines, technologies] = [axisOf.machine.values, axisOf.technology.values].map((values) => values.join(", "));
+  const measured = `${many(results.length, "result")}: ${workloads} under ${designs}`;
+  return `${measured}, on ${machines}, with energies of ${technologies}.`;
 }
 
 function problems() {
