@@ -13,7 +13,9 @@ from tests.report.page.synthetic import row
 from warpreg.cache import store
 from warpreg.cli import main
 from warpreg.experiments.papers import reproduction
-from warpreg.experiments.studies.study import NOT_SAVED, Replay, Usage, saved, study
+from warpreg.experiments.runs.run import AS_COMPILED
+from warpreg.experiments.studies import findings
+from warpreg.experiments.studies.study import NOT_SAVED, Replay, Usage, saved
 from warpreg.experiments.sweep import batch
 from warpreg.experiments.sweep.batch import Batch
 from warpreg.experiments.sweep.study_file import read_study
@@ -104,7 +106,6 @@ def test_bad_input_is_one_line(file: Path, capsys: Output) -> None:
     assert "a search has no cells" in told(capsys, str(file))
 
 
-@pytest.mark.slow
 def test_saved_measurements_alone_are_shown(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = reproduction.paper_module("rfc")
     monkeypatch.setattr(module, "WORKLOADS", ["vector-add", "bfs"])
@@ -113,9 +114,11 @@ def test_saved_measurements_alone_are_shown(file: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(module, "UNMEASURABLE", {})
     monkeypatch.setattr(reproduction.explained("rfc"), "CAUSES", {})
     monkeypatch.setattr(reproduction.explained("rfc"), "REMARKS", {})
-    measured = study(["vector-add"], [Usage()], "tiny", processes=1, keep=True)
+    key = findings.key_of(Usage(), "vector-add", "tiny", AS_COMPILED)
+    assert key is not None
+    findings.keep(key, "measured")
     found = saved(["vector-add", "bfs"], [Usage(), Replay.of("mrf")], "tiny")
-    assert repr(found[Usage()]) == repr(measured[Usage()])
+    assert found[Usage()] == {"vector-add": "measured"}
     assert found.left_out == {
         Usage(): {"bfs": NOT_SAVED},
         Replay.of("mrf"): dict.fromkeys(("vector-add", "bfs"), NOT_SAVED),
