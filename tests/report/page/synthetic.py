@@ -36,6 +36,7 @@ def row(workload: str, design: str, place: int, entries: int, machine: str = "ge
         "elided": entries / 150,
         "energy_pj": 2e6 * share,
         "energy_normalized": share,
+        "energy_band": [share * 0.9, share * 1.1],
         "mrf_access_normalized": share * whole / 2,
         "mrf_wire_normalized": share * whole / 2,
         **parts,

@@ -77,6 +77,8 @@ def test_the_overview_shows_means_of_each_design(browser: Browser, page: Path) -
     assert found["rfc(entries=8)"] == pytest.approx(math.sqrt(0.6 * 0.601))
     assert found["rfc(entries=4)"] == pytest.approx(math.sqrt(0.8 * 0.801))
     assert len(browser.all("figure .main-svg")) >= 4
+    low_and_high = [cell.text for cell in browser.all("main > section tbody tr:nth-child(2) td")[-2:]]
+    assert low_and_high == ["0.7204", "0.8805"]  # 0.9 and 1.1 times sqrt(0.8 * 0.801)
     assert browser.complaints() == []
 
 

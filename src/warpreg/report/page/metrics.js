@@ -127,6 +127,17 @@ function mean(name, values) {
   return values.some((value) => value <= 0) ? 0 : Math.exp(sum(values.map(Math.log)) / values.length);
 }
 
+/** Columns of the normalized energy at both ends of the technology's band, if it has one. */
+function bandColumns(resultsOf) {
+  if (!results.some((one) => one.energy_band) || state.baseline !== PLAIN) return [];
+  const end = (row, place) => mean("energy", resultsOf(row).flatMap((one) => one.energy_band?.[place] ?? []));
+  return ["low", "high"].map((title, place) => ({
+    title: `Energy ${title}`,
+    value: (row) => end(row, place),
+    show: (row) => format("energy", end(row, place)),
+  }));
+}
+
 /** The value at a share of a sorted list. */
 function quantile(sorted, share) {
   const place = share * (sorted.length - 1);

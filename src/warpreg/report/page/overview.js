@@ -75,6 +75,7 @@ function overviewTiles() {
 /** The means of each design in every measure. */
 function designTable(some) {
   const means = Object.fromEntries(MEASURED.map((name) => [name, meansOfDesigns(some, name)]));
+  const used = new Set(comparable(some, "energy").used);
   const rows = [...grouped(some, "design")].map(([label, own]) => ({ label, own }));
   const columns = [
     { title: "Design", value: (row) => row.label, show: (row) => viewLink("design", row.label) },
@@ -84,6 +85,7 @@ function designTable(some) {
       value: (row) => means[name].get(row.label) ?? null,
       show: (row) => format(name, means[name].get(row.label)),
     })),
+    ...bandColumns((row) => row.own.filter((one) => used.has(one))),
   ];
   return table("Means of each design over the runs that all have", columns, rows);
 }

@@ -24,6 +24,7 @@ function resultColumns(first) {
       value: (one) => quantity(name, one, state.baseline),
       show: (one) => format(name, quantity(name, one, state.baseline)),
     })),
+    ...bandColumns((one) => [one]),
     {
       title: "All numbers",
       value: (one) => one.number,
