@@ -36,13 +36,14 @@ const optionText = (value) => (value === undefined || value === null ? "none" : 
 
 /** Everything that the results may be filtered by, each with its values in the order of the data. */
 const AXES = [
-  { key: "workload", title: "Workloads", of: (one) => one.run.workload },
-  { key: "design", title: "Designs", of: (one) => one.design.label },
-  { key: "machine", title: "Machines", of: (one) => machineName(one.run.machine) },
-  { key: "technology", title: "Technologies", of: (one) => technologyName(one.run.technology) },
+  { key: "workload", title: "Workloads", one: "Workload", of: (one) => one.run.workload },
+  { key: "design", title: "Designs", one: "Design", of: (one) => one.design.label },
+  { key: "machine", title: "Machines", one: "Machine", of: (one) => machineName(one.run.machine) },
+  { key: "technology", title: "Technologies", one: "Technology", of: (one) => technologyName(one.run.technology) },
   ...[...new Set(report.runs.flatMap((run) => Object.keys(run.options)))].map((name) => ({
     key: `option-${name}`,
     title: name.replaceAll("_", " "),
+    one: name.replaceAll("_", " "),
     of: (one) => optionText(one.run.options[name]),
   })),
 ].map((axis) => ({ ...axis, values: [...new Set(results.map(axis.of))] }));
@@ -51,7 +52,6 @@ const axisOf = Object.fromEntries(AXES.map((axis) => [axis.key, axis]));
 
 /** The axes other than workload and design along which runs differ, and what distinguishes a run by them. */
 const SETTINGS = AXES.slice(2).filter((axis) => axis.values.length > 1);
-const settingOf = (one) => SETTINGS.map((axis) => axis.of(one)).join(", ");
 
 /** Levels of all results, the main register file first; each has the same colour everywhere. */
 const LEVELS = [

@@ -55,7 +55,7 @@ function bars(some, axis, name, note) {
     target: (point) => address(axis, groups[point.y].label),
     columns: [
       {
-        title: axisOf[axis].title.replace(/s$/, ""),
+        title: axisOf[axis].one,
         value: (one) => one.label,
         show: (one) => viewLink(axis, one.label),
       },

@@ -18,7 +18,7 @@ const NAVIGATION = [
 function resultColumns(first) {
   return [
     first,
-    ...SETTINGS.map((axis) => ({ title: axis.title, value: axis.of })),
+    ...SETTINGS.map((axis) => ({ title: axis.one, value: axis.of })),
     ...MEASURED.map((name) => ({
       title: columnTitle(name, state.baseline),
       value: (one) => quantity(name, one, state.baseline),
