@@ -50,7 +50,7 @@ const AXES = [
 
 const axisOf = Object.fromEntries(AXES.map((axis) => [axis.key, axis]));
 
-/** The axes other than workload and design along which runs differ, and what distinguishes a run by them. */
+/** The axes other than workload and design along which runs differ. */
 const SETTINGS = AXES.slice(2).filter((axis) => axis.values.length > 1);
 
 /** Levels of all results, the main register file first; each has the same colour everywhere. */
