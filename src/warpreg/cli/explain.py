@@ -13,17 +13,24 @@ from warpreg.api import load_module
 from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.designs import one_value, set_option
+from warpreg.cli.launching import KERNEL_FILES
 from warpreg.cli.listings import styled
-from warpreg.cli.options import json_option
+from warpreg.cli.options import json_option, problem_options
+from warpreg.cli.source_lines import Measuring, print_lines
 from warpreg.codegen import watch
-from warpreg.codegen.regalloc.bank_assignment import conflicts
+from warpreg.codegen.regalloc.bank_assignment import conflicts, conflicts_of
+from warpreg.experiments.runs.choices import Choice
+from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE, Setting
 from warpreg.experiments.runs.provenance import code_version, kernel_digest
 from warpreg.experiments.runs.row import Value
 from warpreg.experiments.runs.run import CompileChoice, find_workload
 from warpreg.ir.kernel import Kernel
 from warpreg.ir.module import Module
 from warpreg.ir.opcodes import classify
+from warpreg.report.files import whole
 from warpreg.report.listing import Line, Listing, listing
+from warpreg.report.source_page import source_page
+from warpreg.report.source_view import Cost, Explained, source_lines
 
 
 @click.command()
@@ -37,6 +44,27 @@ from warpreg.report.listing import Line, Listing, listing
     metavar="PASS|all",
     help="Print the kernel after this pass of the compiler, or after every pass that changed it.",
 )
+@click.option("--source", "by_line", is_flag=True, help="Print the lines of the source with what becomes of each.")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write a page with the source beside the listing.",
+)
+@click.option(
+    "--energy",
+    "costs",
+    flag_value="energy",
+    help="With --source or --html: run the workload and add the energy of register accesses under the design.",
+)
+@click.option("--cycles", "costs", flag_value="cycles", help="The same, and time it: also add where warps wait.")
+@click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine of the run (name or .toml file).")
+@click.option(
+    "--technology",
+    help="Technology for the energy (name or .toml file). Default: the first that prices all designs, their own first,"
+    " then gebhart-40nm.",
+)
+@problem_options("tiny")
 @click.option("--verify-each", is_flag=True, help="Verify the kernel after every pass.")
 @compile_options
 @json_option
@@ -46,11 +74,20 @@ def command(
     design_name: str | None,
     settings: tuple[str, ...],
     wanted: str | None,
+    by_line: bool,
+    html: Path | None,
+    costs: str | None,
+    machine: str,
+    technology: str | None,
+    size: str,
+    seed: int,
     verify_each: bool,
     choice: CompileChoice,
     as_json: bool,
 ) -> None:
     """Print a compiled kernel: blocks, instructions, source lines, live ranges and register pressure."""
+    if costs and not (by_line or html):
+        raise click.UsageError(f"--{costs} requires --source or --html")
     values = _values(design_name, settings)
     module = _module(target)
     names = [module.kernel_name(kernel)] if kernel else [found.name for found in module.kernels]
@@ -63,8 +100,27 @@ def command(
         _print_passes(module, names, options, wanted, verify_each, as_json)
         return
     compiled = [codegen.translate(module, name, options, verify_each=verify_each) for name in names]
-    compiled = [_rewritten(one, design_name, values) for one in compiled]
-    notes = [_notes(one, design_name, values) for one in compiled]
+    if not costs:  # which are by instruction of the kernel without what a design adds
+        compiled = [_rewritten(one, design_name, values) for one in compiled]
+    notes = [_both(_notes(one, design_name, values), _conflicts(one, choice.banks)) for one in compiled]
+    if by_line or html:
+        spent: Mapping[str, Mapping[int, Cost]] = {}
+        if costs:
+            chosen = Choice.load(design_name or BASELINE, values)
+            measuring = Measuring(target, size, seed, choice, chosen, Setting.load(machine, technology, [chosen]))
+            spent = measuring.costs(costs == "cycles")
+        folder = _folder(target)
+        found = [
+            Explained(listing(one), note, source_lines(one, folder), spent.get(one.name, {}))
+            for one, note in zip(compiled, notes, strict=True)
+        ]
+        if html:
+            with whole(html) as unfinished:
+                unfinished.write_text(source_page(target, found), encoding="utf-8")
+            click.echo(f"wrote {html}", err=as_json)
+        if by_line:
+            print_lines(found, as_json)
+        return
     if as_json:
         output.print_json(
             [_as_dict(listing(one), note, choice.banks) for one, note in zip(compiled, notes, strict=True)]
@@ -115,6 +171,25 @@ def _values(design_name: str | None, settings: Sequence[str]) -> Mapping[str, Va
     if settings and design_name is None:
         raise click.UsageError(f"--set {settings[0]} requires --design")
     return one_value(design_name, settings) if design_name is not None else {}
+
+
+def _folder(target: str) -> Path:
+    """Where the source files of the target are."""
+    is_file = Path(target).suffix in KERNEL_FILES
+    return Path(target).parent if is_file else find_workload(target).source.parent
+
+
+def _both(notes: Mapping[int, str], more: Mapping[int, str]) -> dict[int, str]:
+    """The notes of either kind, by pc."""
+    return {pc: ", ".join(one[pc] for one in (notes, more) if pc in one) for pc in sorted({*notes, *more})}
+
+
+def _conflicts(kernel: Kernel, banks: int) -> dict[int, str]:
+    """By pc, its bank conflicts."""
+    if not banks:
+        return {}
+    found = {pc: conflicts_of(one, banks) for pc, one in enumerate(kernel.instructions())}
+    return {pc: f"{count} bank conflict{'s' if count > 1 else ''}" for pc, count in found.items() if count}
 
 
 def _rewritten(kernel: Kernel, design_name: str | None, values: Mapping[str, Value]) -> Kernel:

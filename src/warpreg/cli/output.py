@@ -14,6 +14,7 @@ from typing import Any
 import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -102,7 +103,7 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], title: str 
         is_short = max((len(cell(row.get(column))) for row in rows), default=0) <= SHORT
         result.add_column(heading, justify="right" if numeric else "left", overflow="fold", no_wrap=is_short)
     for row in rows:
-        result.add_row(*(cell(row.get(column)) for column in columns))
+        result.add_row(*(escape(cell(row.get(column))) for column in columns))
     return result
 
 

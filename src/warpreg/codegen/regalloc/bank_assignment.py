@@ -23,10 +23,11 @@ def conflicts(kernel: Kernel, banks: int) -> int:
 
     A register that an instruction reads twice is fetched once; k registers in one bank are k - 1 conflicts.
     """
-    return sum(_waits(instruction, banks) for instruction in kernel.instructions())
+    return sum(conflicts_of(instruction, banks) for instruction in kernel.instructions())
 
 
-def _waits(instruction: Instruction, banks: int) -> int:
+def conflicts_of(instruction: Instruction, banks: int) -> int:
+    """The bank conflicts of one instruction."""
     words = {word for register in instruction.used for word in register.words}
     return sum(count - 1 for count in Counter(word % banks for word in words).values())
 

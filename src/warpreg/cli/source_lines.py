@@ -1,0 +1,90 @@
+"""The options ``--source``, ``--energy`` and ``--cycles`` of ``warpreg explain``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from warpreg import energy
+from warpreg.cli import output
+from warpreg.cli.cycles import recorded
+from warpreg.cli.launching import KERNEL_FILES
+from warpreg.experiments.runs.by_instruction import by_instruction
+from warpreg.experiments.runs.choices import Choice
+from warpreg.experiments.runs.comparison import Setting
+from warpreg.experiments.runs.counting import Timed
+from warpreg.experiments.runs.run import CompileChoice, find_workload, run_workload
+from warpreg.report.source_view import Cost, Explained
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """A run of a workload that costs are measured on."""
+
+    target: str
+    size: str
+    seed: int
+    options: CompileChoice
+    choice: Choice
+    setting: Setting
+
+    def costs(self, is_timed: bool) -> Mapping[str, Mapping[int, Cost]]:
+        """By kernel and pc.  Raises click.UsageError for a kernel file, which has no launches."""
+        if Path(self.target).suffix in KERNEL_FILES:
+            raise click.UsageError(f"--energy and --cycles need launches: a workload or launch file, not {self.target}")
+        self.setting.check([self.choice])
+        timed = Timed() if is_timed else None
+        with output.steps() as progress:
+            progress.begin(f"running {self.target}")
+            record = recorded(timed, [self.choice])
+            run = run_workload(find_workload(self.target), self.size, self.seed, self.options, record)
+            found = {}
+            for kernel in run.kernels:
+                progress.begin(f"counting {kernel.name}")
+                counts = by_instruction(run, kernel, self.choice, self.setting.machine, timed)
+                found[kernel.name] = {
+                    pc: Cost(
+                        int(counts.issued[pc]),
+                        energy.account(counts.row(pc).energy_list(), self.setting.technology).total_pj,
+                        int(counts.waited[pc]) if is_timed else None,
+                    )
+                    for pc in range(kernel.instruction_count)
+                }
+        return found
+
+
+def print_lines(kernels: Sequence[Explained], as_json: bool) -> None:
+    """The source lines of kernels as tables, or as JSON."""
+    if as_json:
+        output.print_json([{"kernel": one.listing.kernel.name, "lines": _rows(one, whole=True)} for one in kernels])
+        return
+    tables = []
+    for one in kernels:
+        rows = _rows(one)
+        columns = [name for name in rows[0] if any(row[name] is not None for row in rows)]
+        tables.append(output.table(rows, columns, one.listing.kernel.name))
+    output.print_tables(tables)
+
+
+def _rows(found: Explained, whole: bool = False) -> list[dict[str, Any]]:
+    """A row for each line; ``whole`` keeps file and pcs as values."""
+    rows = []
+    for line in found.lines:
+        place = {"file": line.file, "line": line.number} if whole else {"line": str(line.number or "")}
+        rows.append(
+            {
+                **place,
+                "source": line.text if whole else line.text.strip(),
+                "pcs": list(line.pcs) if whole else line.spans,
+                "instructions": len(line.pcs),
+                "live": found.pressure(line),
+                "executed": found.executed(line) if found.costs else None,
+                "nJ": round(found.energy_pj(line) / 1000, 3) if found.costs else None,
+                "waits": found.waits(line),
+            }
+        )
+    return rows
