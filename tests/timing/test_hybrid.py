@@ -20,6 +20,7 @@ from tests.timing.vocabulary import Timed
 from warpreg import gpu
 from warpreg.designs import DesignError, load, program_table
 from warpreg.designs.errors import ParameterError
+from warpreg.designs.hybrid.columns import NUMBER, PENDING, POWERED, RESIDENT, SUPERSEDED
 from warpreg.designs.interface import Launch
 from warpreg.designs.interface.state import named_leaves
 
@@ -46,12 +47,12 @@ def test_both_cores_agree(name: str, vectors: int, case: Case) -> None:
     values = sized(case.sm, vectors, name, tfet=vectors // 3)
     run = agreed(case.launched, case.sm, case.latency, case.interval, case.sms, case.resident, load(name), **values)
     state = dict(named_leaves(run.outcome.state))
-    for field in ("pending", "superseded"):
-        assert not state[field].any()
-    assert not state["resident"][:, 0].any()
-    free = state["number"].sum(axis=1)
+    assert not state["registers"][:, :, PENDING].any()
+    assert not state["own"][:, SUPERSEDED].any()
+    assert not state["own"][:, RESIDENT].any()
+    free = state["own"][:, NUMBER : NUMBER + 2].sum(axis=1)
     tfet = vectors if name == "ideal-mem-ra" else vectors // 3
-    assert free.tolist() == (state["powered"][:, 0] + tfet).tolist()
+    assert free.tolist() == (state["own"][:, POWERED] + tfet).tolist()
     if vectors == 256:
         assert events(run, load(name))["unplaced"] == 0
 

@@ -6,8 +6,9 @@ not defined leaves no code.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
-from types import CellType, FunctionType, ModuleType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from warpreg.jit.dependencies import NOTHING_REPLACED, is_library, names_in
@@ -33,6 +34,19 @@ def rebuild(
 def as_it_is(function: FunctionType) -> FunctionType:
     """Identity in place of a compiler: functions stay plain Python."""
     return function
+
+
+@functools.lru_cache(maxsize=512)
+def reaches(functions: tuple[FunctionType, ...], targets: tuple[FunctionType, ...]) -> bool:
+    """Whether one of the functions calls one of the targets, also through functions."""
+    reached: set[CodeType] = set()
+
+    def note(function: FunctionType) -> FunctionType:
+        reached.add(function.__code__)
+        return function
+
+    rebuild({str(number): function for number, function in enumerate(functions)}, note, natives=False)
+    return not reached.isdisjoint(target.__code__ for target in targets)
 
 
 class _Rebuilder:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warpreg.designs.hybrid.columns import COUNTER, WARP_COLUMNS
 from warpreg.designs.hybrid.prediction import (
     MEAN,
     MOST,
@@ -54,10 +55,10 @@ def test_the_shift_is_the_division_of_equation_1(previous: int, sample: int, thr
 
 def warps(scope: int = OF_SM, period: int = 100, number: int = 2) -> Any:
     """Warps of one SM, threshold 10 and reference 128."""
-    columns = {name: np.zeros((number, 1), np.int64) for name in ("counter", "accesses", "began")}
+    columns = np.zeros((number, WARP_COLUMNS), np.int64)
     rows = number if scope == OF_WARP else 1
     sample = np.zeros((rows, SAMPLE_WORDS), np.int64)
-    return SimpleNamespace(threshold=10, shift=7, period=period, scope=scope, sample=sample, **columns)
+    return SimpleNamespace(threshold=10, shift=7, period=period, scope=scope, sample=sample, warps=columns)
 
 
 def access(state: Any, warp: int, begin: int, end: int) -> None:
@@ -68,28 +69,28 @@ def access(state: Any, warp: int, begin: int, end: int) -> None:
 def test_a_counter_counts_the_access_and_then_holds_the_stall() -> None:
     state = warps()
     access(state, 0, 1000, 1150)
-    assert state.counter[0, 0] == 140  # 150 cycles, sampled too and above 128: less the threshold
+    assert state.warps[0, COUNTER] == 140  # 150 cycles, sampled too and above 128: less the threshold
     for _ in range(69):
         absorb(state, 0)
-    assert state.counter[0, 0] == 2
+    assert state.warps[0, COUNTER] == 2
     assert affords(state, 0)
     absorb(state, 0)
     assert not affords(state, 0)
     absorb(state, 0)
-    assert state.counter[0, 0] == 0
+    assert state.warps[0, COUNTER] == 0
 
 
 def test_a_counter_of_one_is_not_enough() -> None:
     """Section 3.3: larger than one."""
     state = warps()
-    state.counter[0, 0] = 1
+    state.warps[0, COUNTER] = 1
     assert not affords(state, 0)
 
 
 def test_a_counter_has_11_bits() -> None:
     state = warps()
     access(state, 0, 0, 5000)
-    assert state.counter[0, 0] == 2047 - 10
+    assert state.warps[0, COUNTER] == 2047 - 10
 
 
 def test_overlapping_accesses_are_one_wait_from_the_last_one_on() -> None:
@@ -97,10 +98,10 @@ def test_overlapping_accesses_are_one_wait_from_the_last_one_on() -> None:
     begin_access(state, 0, 0)
     begin_access(state, 0, 40)
     assert not end_access(state, 0, 0, 100, 100)
-    assert state.counter[0, 0] == 0
+    assert state.warps[0, COUNTER] == 0
     assert end_access(state, 0, 0, 260, 300)
     assert state.sample[0, SAMPLED] == 100  # of the access that ended first
-    assert state.counter[0, 0] == 250 * 100 >> 7  # 300 - 40 cycles, less 10, in proportion to the sample
+    assert state.warps[0, COUNTER] == 250 * 100 >> 7  # 300 - 40 cycles, less 10, in proportion to the sample
 
 
 def test_a_new_access_resets_the_counter() -> None:

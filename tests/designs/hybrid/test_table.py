@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from warpreg.designs.hybrid.columns import FIRST, FLAGS, NONE, NUMBER, OLD, PENDING, POWERED, SPARE, SUPERSEDED, VECTOR
 from warpreg.designs.hybrid.table import (
     CARRIES,
     DYING,
@@ -27,7 +28,6 @@ from warpreg.designs.hybrid.table import (
 from warpreg.designs.hybrid.vectors import (
     BY_DEMAND,
     CMOS,
-    NONE,
     SCALED,
     TFET,
     UNLIMITED,
@@ -97,7 +97,7 @@ def test_spare_is_that_of_the_thread_blocks_that_fit() -> None:
     """
     state = file_of(512, 112)
     reserve(state, 0, 32, 160, 8)
-    assert state.spare[0, 0] == 375 + 112 - 480
+    assert state.own[0, SPARE] == 375 + 112 - 480
 
 
 @dataclass
@@ -117,8 +117,7 @@ class Model:
     def start(self, warp: int) -> None:
         if warp not in self.running and (len(self.running) + 1) * self.registers <= self.state.vectors:
             self.running.add(warp)
-            for name in ("table", "old"):
-                getattr(self.state, name)[warp] = NONE
+            self.state.registers[warp, :, [VECTOR, OLD]] = NONE
             enter(self.state, 0, self.registers)
 
     def end(self, warp: int) -> None:
@@ -132,23 +131,23 @@ class Model:
         if warp not in self.running or any(one[0] == warp and one[1] in (source, target) for one in self.writes):
             return  # the scoreboard
         begin_use(state, warp, source)
-        self.reads.append((warp, source, int(state.table[warp, source])))
+        self.reads.append((warp, source, int(state.registers[warp, source, VECTOR])))
         if last:
-            state.flags[warp, source] |= DYING
-        before = int(state.table[warp, target])
+            state.registers[warp, source, FLAGS] |= DYING
+        before = int(state.registers[warp, target, VECTOR])
         stays = must_stay(state, 0, warp, target, partial)
         if stays:
-            state.flags[warp, target] = 0
+            state.registers[warp, target, FLAGS] = 0
         else:
             rename(state, 0, warp, target, kind, partial)
         if dead:
-            state.flags[warp, target] |= DYING
+            state.registers[warp, target, FLAGS] |= DYING
         begin_use(state, warp, target)
-        vector = int(state.table[warp, target])
+        vector = int(state.registers[warp, target, VECTOR])
         assert vector != NONE, "renaming ran out"
         assert all(vector != of for _, _, of in self.reads) or stays, "a vector that is still read was given away"
         assert not stays or vector == before
-        self.writes.append((warp, target, bool(state.flags[warp, target] & CARRIES)))
+        self.writes.append((warp, target, bool(state.registers[warp, target, FLAGS] & CARRIES)))
         self.kinds[kind_of(state, vector)] += not stays
 
     def read(self, place: int) -> None:
@@ -160,8 +159,8 @@ class Model:
         if self.writes:
             warp, register, carries = self.writes.pop(place % len(self.writes))
             if carries:
-                assert self.state.old[warp, register] != NONE, "the lanes that are carried are gone"
-                self.state.flags[warp, register] &= DYING
+                assert self.state.registers[warp, register, OLD] != NONE, "the lanes that are carried are gone"
+                self.state.registers[warp, register, FLAGS] &= DYING
             end_use(self.state, 0, warp, register)
 
     def kill(self, warp: int, register: int) -> None:
@@ -172,15 +171,17 @@ class Model:
         """Each vector that is on is in one place; the spare ones are kept."""
         state = self.state
         lists = [
-            int(state.free[0, kind, (state.first[0, kind] + i) % state.free.shape[2]])
+            int(state.free[0, kind, (state.own[0, FIRST + kind] + i) % state.free.shape[2]])
             for kind in (CMOS, TFET)
-            for i in range(state.number[0, kind])
+            for i in range(state.own[0, NUMBER + kind])
         ]
-        mapped = [int(v) for warp in self.running for v in (*state.table[warp], *state.old[warp]) if v != NONE]
-        on = [*range(state.powered[0, 0]), *range(state.cmos, state.cmos + state.tfet)]
+        mapped = [int(v) for warp in self.running for v in state.registers[warp][:, [VECTOR, OLD]].flat if v != NONE]
+        on = [*range(state.own[0, POWERED]), *range(state.cmos, state.cmos + state.tfet)]
         assert sorted(lists + mapped) == on
-        assert state.superseded[0, 0] <= state.spare[0, 0]
-        free = len(self.running) * self.registers - sum(int(v) != NONE for w in self.running for v in state.table[w])
+        assert state.own[0, SUPERSEDED] <= state.own[0, SPARE]
+        free = len(self.running) * self.registers - sum(
+            int(v) != NONE for w in self.running for v in state.registers[w, :, VECTOR]
+        )
         assert len(lists) >= free
 
 
@@ -225,8 +226,8 @@ def test_vectors_are_never_lost_overwritten_or_missing(
     for warp in list(model.running):
         model.end(warp)
     model.check()
-    assert not state.superseded.any()
-    assert not state.pending.any()
+    assert not state.own[0, SUPERSEDED]
+    assert not state.registers[:, :, PENDING].any()
 
 
 def test_a_vector_is_free_when_its_last_reader_has_read_it() -> None:
@@ -234,11 +235,11 @@ def test_a_vector_is_free_when_its_last_reader_has_read_it() -> None:
     state = file_of(8, 2, warps=1, registers=4)
     enter(state, 0, 4)
     rename(state, 0, 0, 0, CMOS, partial=False)
-    state.pending[0, 0] = 2
-    state.flags[0, 0] |= DYING
+    state.registers[0, 0, PENDING] = 2
+    state.registers[0, 0, FLAGS] |= DYING
     assert end_use(state, 0, 0, 0) == 0
     assert end_use(state, 0, 0, 0) == 1
-    assert state.table[0, 0] == NONE
+    assert state.registers[0, 0, VECTOR] == NONE
 
 
 def test_a_partial_write_keeps_the_old_vector_until_it_is_produced() -> None:
@@ -246,13 +247,13 @@ def test_a_partial_write_keeps_the_old_vector_until_it_is_produced() -> None:
     reserve(state, 0, 1, 4, 1)
     enter(state, 0, 4)
     rename(state, 0, 0, 0, CMOS, partial=False)
-    first = int(state.table[0, 0])
+    first = int(state.registers[0, 0, VECTOR])
     assert not must_stay(state, 0, 0, 0, partial=True)
     rename(state, 0, 0, 0, TFET, partial=True)
     begin_use(state, 0, 0)
-    assert (int(state.old[0, 0]), int(state.flags[0, 0])) == (first, CARRIES)
+    assert (int(state.registers[0, 0, OLD]), int(state.registers[0, 0, FLAGS])) == (first, CARRIES)
     assert end_use(state, 0, 0, 0) == 1
-    assert state.old[0, 0] == NONE
+    assert state.registers[0, 0, OLD] == NONE
 
 
 def test_without_room_for_two_vectors_a_result_is_written_in_place() -> None:
@@ -260,7 +261,7 @@ def test_without_room_for_two_vectors_a_result_is_written_in_place() -> None:
     state = file_of(4, 1, warps=1, registers=4)
     reserve(state, 0, 1, 4, 1)
     enter(state, 0, 4)
-    assert state.spare[0, 0] == 0
+    assert state.own[0, SPARE] == 0
     rename(state, 0, 0, 0, CMOS, partial=False)
     assert must_stay(state, 0, 0, 0, partial=True)
     assert not must_stay(state, 0, 0, 0, partial=False)

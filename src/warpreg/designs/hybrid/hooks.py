@@ -9,6 +9,20 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.designs.hints.program_table import UNITS
+from warpreg.designs.hybrid.columns import (
+    COUNTER,
+    FIRST,
+    FLAGS,
+    LANES,
+    MOST_RESIDENT,
+    NONE,
+    NUMBER,
+    OLD,
+    POWERED,
+    REFILLED,
+    REPORTED,
+    USED,
+)
 from warpreg.designs.hybrid.events import (
     CARRIED,
     CHOSEN,
@@ -38,9 +52,6 @@ from warpreg.designs.hybrid.table import (
 )
 from warpreg.designs.hybrid.vectors import (
     CMOS,
-    MOST,
-    NONE,
-    REPORTED,
     TFET,
     UNLIMITED,
     enter,
@@ -88,14 +99,14 @@ def block_start(state: Any, program: Program, sm: int, plan: Plan) -> None:
 @hook
 def warp_start(state: Any, program: Program, warp: int, plan: Plan) -> None:
     enter(by_reference(state), plan.sm, program.register_count)
-    if state.enabled and state.resident[plan.sm, MOST] != state.resident[plan.sm, REPORTED]:
-        state.resident[plan.sm, REPORTED] = state.resident[plan.sm, MOST]
+    if state.enabled and state.own[plan.sm, MOST_RESIDENT] != state.own[plan.sm, REPORTED]:
+        state.own[plan.sm, REPORTED] = state.own[plan.sm, MOST_RESIDENT]
         report_powered(by_reference(state), plan)
 
 
 @hook
 def admit(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> int:
-    early = state.refilled[warp, 0] - now(plan)
+    early = state.warps[warp, REFILLED] - now(plan)
     if early > 0:
         return after(plan, early)
     return GO
@@ -152,7 +163,7 @@ def memory_issued(state: Any, program: Program, warp: int, pc: int, plan: Plan) 
 def memory_returned(state: Any, program: Program, warp: int, pc: int, cycles: int, plan: Plan) -> None:
     if state.predicts and has_result(program, pc) and end_access(by_reference(state), plan.sm, warp, cycles, now(plan)):
         count(plan, PREDICTED)
-        count(plan, PREDICTED_CYCLES, state.counter[warp, 0])
+        count(plan, PREDICTED_CYCLES, state.warps[warp, COUNTER])
 
 
 def warps_of_blocks(program: Program, sm: int) -> int:
@@ -170,9 +181,9 @@ def has_result(program: Program, pc: int) -> bool:
 
 def read_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> None:
     """An instruction issues: registers that are dead here are released, and its sources are read."""
-    state.lanes[warp, 0] |= plan.mask
+    state.warps[warp, LANES] |= plan.mask
     if program.unit[pc] == CONTROL:
-        state.refilled[warp, 0] = now(plan) + state.refill + state.stage
+        state.warps[warp, REFILLED] = now(plan) + state.refill + state.stage
     if state.frees and program.hints.entered[pc]:
         release_dead(state, program, warp, pc, plan)
     for operand in source_operands(program, pc):
@@ -181,7 +192,7 @@ def read_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) -
             lookup(plan, RENAMING_TABLE, table_index(program, warp, register, plan.sm))
         begin_use(state, warp, register)
         if state.frees and program.last_read[operand]:
-            state.flags[warp, register] |= DYING
+            state.registers[warp, register, FLAGS] |= DYING
         vector = vector_of(state, warp, register)
         if vector == NONE:
             read(plan, operand, MRF)
@@ -196,12 +207,12 @@ def rename_result(state: Any, program: Program, warp: int, pc: int, operand: int
     sm, register = plan.sm, program.result[operand]
     partial = program.result_partial[operand] != 0 and leaves_lanes(state, program, warp, pc, plan)
     if must_stay(state, sm, warp, register, partial):
-        state.flags[warp, register] = 0
+        state.registers[warp, register, FLAGS] = 0
         count(plan, STAYED)
     else:
         give_vector(state, program, warp, pc, register, partial, plan)
     if state.frees and program.hints.dead[operand]:
-        state.flags[warp, register] |= DYING
+        state.registers[warp, register, FLAGS] |= DYING
     begin_use(state, warp, register)
     vector = vector_of(state, warp, register)
     if vector == NONE:
@@ -214,7 +225,7 @@ def rename_result(state: Any, program: Program, warp: int, pc: int, operand: int
 
 def leaves_lanes(state: Any, program: Program, warp: int, pc: int, plan: Plan) -> bool:
     """Whether an instruction may leave a lane of its warp alone: it has a guard, or not all lanes are active."""
-    return bool(program.guarded[pc] or plan.mask != state.lanes[warp, 0])
+    return bool(program.guarded[pc] or plan.mask != state.warps[warp, LANES])
 
 
 def give_vector(state: Any, program: Program, warp: int, pc: int, register: int, partial: bool, plan: Plan) -> None:
@@ -222,7 +233,7 @@ def give_vector(state: Any, program: Program, warp: int, pc: int, register: int,
     sm = plan.sm
     is_load = program.unit[pc] == MEMORY or program.unit[pc] == TEXTURE
     wanted = TFET if state.predicts and not is_load and affords(state, warp) else CMOS
-    lookup(plan, FREE_LISTS, state.first[sm, wanted])
+    lookup(plan, FREE_LISTS, state.own[sm, FIRST + wanted])
     update(plan, RENAMING_TABLE, table_index(program, warp, register, sm))
     count_released(state, rename(state, sm, warp, register, wanted, partial), plan)
     vector = vector_of(state, warp, register)
@@ -238,8 +249,8 @@ def give_vector(state: Any, program: Program, warp: int, pc: int, register: int,
             count(plan, LOADS_FORCED if is_load else OTHERS_FORCED)
     elif wanted == TFET:
         count(plan, REFUSED)
-    if state.gating == UNLIMITED and in_use(state, sm) > state.used[sm, 0]:
-        state.used[sm, 0] = in_use(state, sm)
+    if state.gating == UNLIMITED and in_use(state, sm) > state.own[sm, USED]:
+        state.own[sm, USED] = in_use(state, sm)
         report_powered(state, plan)
     if state.gates_free:
         report_powered(state, plan)
@@ -249,9 +260,9 @@ def end_results(state: Any, program: Program, warp: int, pc: int, plan: Plan) ->
     """The results of an instruction are there: lanes that it left alone are carried over from the old vector."""
     for operand in result_operands(program, pc):
         register = program.result[operand]
-        if state.flags[warp, register] & CARRIES:
-            old = state.old[warp, register]
-            state.flags[warp, register] &= DYING
+        if state.registers[warp, register, FLAGS] & CARRIES:
+            old = state.registers[warp, register, OLD]
+            state.registers[warp, register, FLAGS] &= DYING
             count(plan, CARRIED)
             extra(plan, kind_of(state, old), READ, register, bank=old % state.banks)
         count_released(state, end_use(state, plan.sm, warp, register), plan)
@@ -272,7 +283,7 @@ def count_released(state: Any, number: int, plan: Plan) -> None:
     """So many vectors have joined the lists of free ones, at the end of that of CMOS vectors as a rule."""
     for one in range(number):
         count(plan, RELEASED)
-        update(plan, FREE_LISTS, state.first[plan.sm, CMOS] + state.number[plan.sm, CMOS] + one)
+        update(plan, FREE_LISTS, state.own[plan.sm, FIRST + CMOS] + state.own[plan.sm, NUMBER + CMOS] + one)
     if state.gates_free and number:
         report_powered(state, plan)
 
@@ -280,10 +291,10 @@ def count_released(state: Any, number: int, plan: Plan) -> None:
 def report_powered(state: Any, plan: Plan) -> None:
     """The registers that are on.  Without limits, as many are CMOS as were in use at a time, the others TFET."""
     if state.gating == UNLIMITED:
-        level(plan, POWERED_CMOS, state.used[plan.sm, 0])
-        level(plan, POWERED_TFET, state.vectors - state.used[plan.sm, 0])
+        level(plan, POWERED_CMOS, state.own[plan.sm, USED])
+        level(plan, POWERED_TFET, state.vectors - state.own[plan.sm, USED])
     else:
-        level(plan, POWERED_CMOS, in_use(state, plan.sm) if state.gates_free else state.powered[plan.sm, 0])
+        level(plan, POWERED_CMOS, in_use(state, plan.sm) if state.gates_free else state.own[plan.sm, POWERED])
         level(plan, POWERED_TFET, state.tfet)
 
 

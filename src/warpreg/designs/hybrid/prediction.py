@@ -1,10 +1,9 @@
 """When a warp may be slowed down: predicted stall cycles, counters and sampled latencies (tfet sections 3.2, 3.3).
 
 A state that uses it has these fields.  Kernel-wide: ``threshold`` and ``shift`` of Equation 1; ``period`` in cycles and
-``scope`` of the samples.  Per warp: ``counter`` [1], predicted stall cycles that are left; ``accesses`` [1], memory
-accesses under way; ``began`` [1], the cycle in which the last of them began.  Per SM, and per warp for the scope WARP:
-``sample`` [SAMPLED, NEXT, SUM, NUMBER], the sampled latency, the cycle from which on the next one is taken, and the sum
-and number of the latencies since then.
+``scope`` of the samples.  Per warp: ``warps`` of `warpreg.designs.hybrid.columns`.  Per SM, and per warp for the scope
+WARP: ``sample`` [SAMPLED, NEXT, SUM, NUMBER], the sampled latency, the cycle from which on the next one is taken, and
+the sum and number of the latencies since then.
 
 Where the text is silent:
 - an access is a load or an atomic with a result that goes to global, local or texture memory; a store does not make its
@@ -17,6 +16,8 @@ Where the text is silent:
 from __future__ import annotations
 
 from typing import Any
+
+from warpreg.designs.hybrid.columns import ACCESSES, BEGAN, COUNTER
 
 COUNTER_BITS = 11
 MOST = (1 << COUNTER_BITS) - 1
@@ -49,20 +50,20 @@ def stall_cycles(previous: int, sample: int, threshold: int, shift: int) -> int:
 
 def begin_access(state: Any, warp: int, now: int) -> None:
     """An access of the warp goes to memory: its counter counts from 0."""
-    state.accesses[warp, 0] += 1
-    state.began[warp, 0] = now
-    state.counter[warp, 0] = 0
+    state.warps[warp, ACCESSES] += 1
+    state.warps[warp, BEGAN] = now
+    state.warps[warp, COUNTER] = 0
 
 
 def end_access(state: Any, sm: int, warp: int, cycles: int, now: int) -> bool:
     """An access of ``cycles`` cycles ends; returns whether the stall of the warp was predicted."""
     row = warp if state.scope == OF_WARP else sm
     take_sample(state, row, min(cycles, MOST), now)
-    state.accesses[warp, 0] -= 1
-    if state.accesses[warp, 0] != 0:
+    state.warps[warp, ACCESSES] -= 1
+    if state.warps[warp, ACCESSES] != 0:
         return False
-    previous = min(now - state.began[warp, 0], MOST)
-    state.counter[warp, 0] = stall_cycles(previous, state.sample[row, SAMPLED], state.threshold, state.shift)
+    previous = min(now - state.warps[warp, BEGAN], MOST)
+    state.warps[warp, COUNTER] = stall_cycles(previous, state.sample[row, SAMPLED], state.threshold, state.shift)
     return True
 
 
@@ -80,9 +81,9 @@ def take_sample(state: Any, row: int, latency: int, now: int) -> None:
 
 def affords(state: Any, warp: int) -> bool:
     """Whether the predicted stall of a warp is not absorbed yet."""
-    return bool(state.counter[warp, 0] > LEAST_LEFT)
+    return bool(state.warps[warp, COUNTER] > LEAST_LEFT)
 
 
 def absorb(state: Any, warp: int) -> None:
     """A destination of the warp has got a TFET vector."""
-    state.counter[warp, 0] = max(state.counter[warp, 0] - ABSORBED, 0)
+    state.warps[warp, COUNTER] = max(state.warps[warp, COUNTER] - ABSORBED, 0)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.hybrid.columns import WARP_COLUMNS
 from warpreg.designs.hybrid.prediction import OF_WARP, SAMPLE_WORDS
 from warpreg.designs.hybrid.table import empty_table
 from warpreg.designs.hybrid.vectors import UNLIMITED, empty_lists
@@ -14,14 +15,13 @@ from warpreg.designs.interface import Program, per_sm, per_warp
 
 
 class State(NamedTuple):
-    """The fields of `vectors`, `table` and `prediction`, and these.
+    """The arrays that `columns`, `vectors` and `prediction` explain, and these fields.
 
     ``enabled``: else this is the plain register file.  ``predicts``: warps that will stall get TFET vectors.
     ``frees``: registers are released when they are dead, else when they are written again.  ``gates_free``: CMOS
     vectors are on only while they are in use.  ``cycles`` of an access
     to a TFET vector.  ``refill`` and ``stage``: cycles from a control instruction to the next one, without the renaming
-    stage and in it.  Vectors go round the ``banks``.  Per warp: ``refilled`` [1], the cycle from which on its next
-    instruction may issue; ``lanes`` [1], those that were active so far, which all are at first.
+    stage and in it.  Vectors go round the ``banks``.
     """
 
     enabled: bool
@@ -41,23 +41,10 @@ class State(NamedTuple):
     period: int
     scope: int
     free: NDArray[np.int32]
-    first: NDArray[np.int32]
-    number: NDArray[np.int32]
-    resident: NDArray[np.int32]
-    powered: NDArray[np.int32]
-    spare: NDArray[np.int32]
-    superseded: NDArray[np.int32]
-    used: NDArray[np.int32]
+    own: NDArray[np.int32]
     sample: NDArray[np.int64]
-    table: NDArray[np.int32]
-    old: NDArray[np.int32]
-    pending: NDArray[np.int32]
-    flags: NDArray[np.uint8]
-    counter: NDArray[np.int64]
-    accesses: NDArray[np.int64]
-    began: NDArray[np.int64]
-    refilled: NDArray[np.int64]
-    lanes: NDArray[np.int64]
+    registers: NDArray[np.int32]
+    warps: NDArray[np.int64]
 
 
 def hybrid(
@@ -104,11 +91,7 @@ def hybrid(
         period=period,
         scope=scope,
         sample=per_warp(sample) if scope == OF_WARP else per_sm(sample),
-        counter=per_warp(np.zeros(1, np.int64)),
-        accesses=per_warp(np.zeros(1, np.int64)),
-        began=per_warp(np.zeros(1, np.int64)),
-        refilled=per_warp(np.zeros(1, np.int64)),
-        lanes=per_warp(np.zeros(1, np.int64)),
+        warps=per_warp(np.zeros(WARP_COLUMNS, np.int64)),
         **of_sm,
         **of_warp,
     )

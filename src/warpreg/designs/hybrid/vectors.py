@@ -2,11 +2,9 @@
 
 A state that uses it has these fields.  Kernel-wide: ``vectors``, those of the register file; ``cmos`` and ``tfet``, the
 vectors of each kind (of `UNLIMITED`, as many as vectors each); ``gating``, which CMOS vectors are on.  Vectors 0 to
-``cmos`` - 1 are CMOS, the next ``tfet`` ones TFET.  Per SM: ``free`` [kind, place], ring buffers; ``first`` and
-``number`` [kind], their first place and their length; ``resident`` [NOW, MOST, REPORTED], registers of the resident
-warps, the most so far, and the most that has been reported; ``powered`` [1], CMOS vectors that are on; ``spare`` [1],
-see below; ``superseded`` [1], vectors that only pending sources, or lanes that a write leaves alone, still need;
-``used`` [1], the most CMOS vectors that were in use at a time.
+``cmos`` - 1 are CMOS, the next ``tfet`` ones TFET.  Per SM: ``free`` [kind, place], ring buffers, and ``own``
+of `warpreg.designs.hybrid.columns`.  Superseded vectors are those that only pending sources, or lanes that a write
+leaves alone, still need.
 
 **Renaming cannot run out.**  Let ``D`` be the most registers of resident warps so far, and ``on(D)`` the vectors that
 are on (`powered_for` and all TFET vectors).  A register has one vector at most besides a superseded one, so that
@@ -35,14 +33,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpreg.designs.hybrid.columns import (
+    FIRST,
+    MOST_RESIDENT,
+    NONE,
+    NUMBER,
+    OWN_COLUMNS,
+    POWERED,
+    RESIDENT,
+    SPARE,
+)
+
 CMOS, TFET = range(2)
 """Kinds of vectors, and the levels that hold them."""
-NONE = -1
 SCALED, BY_DEMAND, UNLIMITED = range(3)
 """CMOS vectors that are on: their share of the demand (section 3.3), the demand as far as there are as many (section
 4.2: no loss up to 12.5K registers), or all of a file that has as many of each kind as vectors."""
-NOW, MOST, REPORTED = range(3)
-"""Columns of ``resident``."""
 
 
 def powered_for(state: Any, demand: int) -> int:
@@ -58,15 +64,11 @@ def empty_lists(cmos: int, tfet: int) -> dict[str, NDArray[np.int32]]:
     """The initial rows of an SM: no CMOS vector is on, all TFET vectors are free."""
     free = np.zeros((2, max(cmos, tfet, 1)), np.int32)
     free[TFET, :tfet] = np.arange(cmos, cmos + tfet)
+    own = np.zeros(OWN_COLUMNS, np.int32)
+    own[NUMBER + TFET] = tfet
     return {
         "free": free,
-        "first": np.zeros(2, np.int32),
-        "number": np.array([0, tfet], np.int32),
-        "resident": np.zeros(3, np.int32),
-        "powered": np.zeros(1, np.int32),
-        "spare": np.zeros(1, np.int32),
-        "superseded": np.zeros(1, np.int32),
-        "used": np.zeros(1, np.int32),
+        "own": own,
     }
 
 
@@ -79,18 +81,18 @@ def give(state: Any, sm: int, vector: int) -> None:
     """A vector is free: it joins the end of its list."""
     kind = kind_of(state, vector)
     length = state.free.shape[2]
-    place = state.first[sm, kind] + state.number[sm, kind]
+    place = state.own[sm, FIRST + kind] + state.own[sm, NUMBER + kind]
     state.free[sm, kind, place - length if place >= length else place] = vector
-    state.number[sm, kind] += 1
+    state.own[sm, NUMBER + kind] += 1
 
 
 def take(state: Any, sm: int, kind: int) -> int:
     """The first free vector of a kind; NONE if there is none."""
-    if state.number[sm, kind] == 0:
+    if state.own[sm, NUMBER + kind] == 0:
         return NONE
-    place = state.first[sm, kind]
-    state.first[sm, kind] = 0 if place + 1 == state.free.shape[2] else place + 1
-    state.number[sm, kind] -= 1
+    place = state.own[sm, FIRST + kind]
+    state.own[sm, FIRST + kind] = 0 if place + 1 == state.free.shape[2] else place + 1
+    state.own[sm, NUMBER + kind] -= 1
     vector: int = np.int64(state.free[sm, kind, place])  # type: ignore[assignment]
     return vector
 
@@ -98,25 +100,25 @@ def take(state: Any, sm: int, kind: int) -> int:
 def reserve(state: Any, sm: int, slots: int, block_registers: int, block_warps: int) -> None:
     """Set ``spare`` for thread blocks of so many registers and warps in so many slots."""
     most = min(state.vectors // block_registers, slots // block_warps) * block_registers
-    state.spare[sm, 0] = max(powered_for(state, most) + state.tfet - most, 0)
+    state.own[sm, SPARE] = max(powered_for(state, most) + state.tfet - most, 0)
 
 
 def enter(state: Any, sm: int, registers: int) -> None:
     """A warp is resident: CMOS vectors are switched on if there never were as many registers."""
-    state.resident[sm, NOW] += registers
-    if state.resident[sm, NOW] > state.resident[sm, MOST]:
-        state.resident[sm, MOST] = state.resident[sm, NOW]
-        powered = powered_for(state, state.resident[sm, MOST])
-        for vector in range(state.powered[sm, 0], powered):
+    state.own[sm, RESIDENT] += registers
+    if state.own[sm, RESIDENT] > state.own[sm, MOST_RESIDENT]:
+        state.own[sm, MOST_RESIDENT] = state.own[sm, RESIDENT]
+        powered = powered_for(state, state.own[sm, MOST_RESIDENT])
+        for vector in range(state.own[sm, POWERED], powered):
             give(state, sm, vector)
-        state.powered[sm, 0] = powered
+        state.own[sm, POWERED] = powered
 
 
 def leave(state: Any, sm: int, registers: int) -> None:
     """A warp is no longer resident; what was switched on stays on until the kernel ends."""
-    state.resident[sm, NOW] -= registers
+    state.own[sm, RESIDENT] -= registers
 
 
 def in_use(state: Any, sm: int) -> int:
     """CMOS vectors that are in use."""
-    return int(state.powered[sm, 0] - state.number[sm, CMOS])
+    return int(state.own[sm, POWERED] - state.own[sm, NUMBER + CMOS])

@@ -6,15 +6,14 @@ design asks for them (`knows_thread_blocks`).
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
-from types import CodeType, FunctionType
+from types import FunctionType
 
 import numpy as np
 
 from warpreg.designs.interface.hooks import authors_of_hook
 from warpreg.designs.interface.program import Program
-from warpreg.jit.rebuild import rebuild
+from warpreg.jit.rebuild import reaches
 
 NO_BLOCK = -1
 
@@ -65,16 +64,5 @@ def leave_slots(program: Program, first: int, slots: int, block: int) -> None:
 
 def knows_thread_blocks(hooks: Mapping[str, FunctionType]) -> bool:
     """Whether hooks call `thread_block` or `index_in_block`, also through functions."""
-    return _reach(tuple(author for hook in hooks.values() for author in authors_of_hook(hook)))
-
-
-@functools.lru_cache(maxsize=256)
-def _reach(hooks: tuple[FunctionType, ...]) -> bool:
-    reached: set[CodeType] = set()
-
-    def note(function: FunctionType) -> FunctionType:
-        reached.add(function.__code__)
-        return function
-
-    rebuild({str(number): hook for number, hook in enumerate(hooks)}, note, natives=False)
-    return not reached.isdisjoint((thread_block.__code__, index_in_block.__code__))
+    authors = tuple(author for hook in hooks.values() for author in authors_of_hook(hook))
+    return reaches(authors, (thread_block, index_in_block))

@@ -8,10 +8,14 @@ Like `warpreg.timing.hooks.adapters`.  Of a source that is merged with another o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import FunctionType
 from typing import Any
 
+from warpreg.designs.interface.hooks import authors_of_hook
 from warpreg.designs.interface.plan import MERGED, RECALLS, UNSET, Plan, forget, recalling_plan
+from warpreg.designs.interface.plan_functions import nowhere, write
 from warpreg.jit.natives import Function
+from warpreg.jit.rebuild import reaches
 from warpreg.timing.core import operand_word, ports
 from warpreg.timing.core.columns import clock, code, machine, ops
 from warpreg.timing.core.columns.typed import NONE, OpRow, Pc, SmRow, WarpRow
@@ -168,7 +172,15 @@ def recall_results(c: Core, d: Any, op: OpRow, count: int) -> None:
     forget(d.results, count)
 
 
-# The same behind ``plan_write``.
+# The same behind ``plan_write``: what that has planned stays, or ``produced`` may take it back.
+
+
+def tell_produced(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
+    pc = c.rows[op, ops.PC]
+    if d.program.result_start[pc] == d.program.result_start[pc + 1]:
+        return
+    produced(d.state, d.program, number_of(c, c.rows[op, ops.WARP]), pc, plan_of_op(c, d, sm, op, now))
+    adapters.settle(c, d, sm, now)
 
 
 def recalling_planned(plan: Plan) -> Plan:
@@ -212,10 +224,25 @@ TOGETHER: Mapping[frozenset[str], Mapping[Function, Function]] = {
         adapters.merged_word: merged_word,
         adapters.kept_source: kept_source,
     },
-    frozenset({"plan_write", "produced"}): {
-        adapters.keep_results: keep_planned,
-        recalling: recalling_planned,
-        recall_results: recall_planned,
-    },
 }
 """What besides, where it defines several."""
+PLANNED_LATE: Mapping[Function, Function] = {
+    adapters.keep_results: keep_planned,
+    recalling: recalling_planned,
+    recall_results: recall_planned,
+}
+"""What besides, where ``produced`` may change what ``plan_write`` has planned."""
+TOLD: Mapping[Function, Function] = {ports.produced: tell_produced}
+"""What instead, where it does not plan."""
+
+
+def behind_plan_write(hooks: Mapping[str, FunctionType]) -> Mapping[Function, Function]:
+    """What takes the place of what where a design defines ``produced`` behind ``plan_write``."""
+    if not hooks.keys() >= {"plan_write", "produced"}:
+        return {}
+    return PLANNED_LATE if plans(hooks["produced"]) else TOLD
+
+
+def plans(hook: FunctionType) -> bool:
+    """Whether a hook plans results, also through functions."""
+    return reaches(authors_of_hook(hook), (write, nowhere))

@@ -52,7 +52,7 @@ def _serve(c: Core, d: Any, sm: SmRow, now: int) -> int:
     ready = 0
     for row in range(asked):
         table = d.asked[row, ASKED_TABLE]
-        bank = d.tables[table, FIRST_BANK] + d.asked[row, ASKED_INDEX] % d.tables[table, BANKS]
+        bank = d.tables[table, FIRST_BANK] + _remainder(d.asked[row, ASKED_INDEX], d.tables[table, BANKS])
         if d.table_banks[sm, bank, CYCLE] < now:
             d.table_banks[sm, bank, CYCLE] = now
             d.table_banks[sm, bank, USED] = 0
@@ -66,3 +66,8 @@ def _serve(c: Core, d: Any, sm: SmRow, now: int) -> int:
         if d.asked[row, ASKED_ACTION] == LOOKUPS:
             ready = max(ready, served + d.tables[table, STAGES])
     return ready
+
+
+def _remainder(index: int, banks: int) -> int:
+    """``index % banks``; most tables have a power of two of banks, which needs no division."""
+    return index & banks - 1 if banks & banks - 1 == 0 else index % banks

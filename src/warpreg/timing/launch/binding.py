@@ -234,6 +234,7 @@ class Outside:
             replaced |= waits.REFUSING
         for names, functions in operand_events.TOGETHER.items():
             replaced |= functions if called.keys() >= names else {}
+        replaced |= operand_events.behind_plan_write(called)
         if self.reach:
             replaced |= {**memory_reach.KEPT, **reach.KEPT}
         return CoreRecipe(replaced | self._sharing() | self._lookups() | self._owned(), called, mode).build(

@@ -1,8 +1,10 @@
 """What is timed: launches on the whole machine, because waiting for memory depends on the other SMs.
 
 Of each kernel the longest launches are timed, until they have `INSTRUCTIONS` together; of a longer launch the first
-thread blocks, as many as have so many instructions, but at least as many as the SMs hold at a time.  The sample is the
-same for all designs.
+thread blocks, as many as have so many instructions, but at least as many as the SMs hold at a time.  So a kernel has 1
+to 2 million warp-instructions; `cp` and `binomial-options` have 3.5 and 4.7 million, as long as the first thread blocks
+of all SMs run, and kernels that have fewer at the size ``small`` have all of theirs.  The sample is the same for all
+designs.
 
 A kernel whose thread blocks have too many registers for an SM is compiled again with as many as fit, as its own
 compiler would: a thread block of `matrix-mul` takes 1024 threads, which leaves them 16 registers each.
@@ -29,7 +31,7 @@ from warpreg.replay import Counts
 from warpreg.simt import Launch
 from warpreg.timing.launch.simulate import room_of
 
-INSTRUCTIONS = 900_000
+INSTRUCTIONS = 1_000_000
 """Sufficient number of warp-instructions of a kernel."""
 ENOUGH = simt.Record(path=True, addresses=True)
 OFF_CHIP = ("memory", "memory queue")
