@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warpreg import workloads
-from warpreg.ir.errors import UnknownNameError
+from warpreg.ir.errors import UnknownNameError, WarpregError
 from warpreg.workloads import CheckError, Tolerance, Workload, WorkloadFileError
 
 BUILT_IN = workloads.names()
@@ -151,3 +151,25 @@ def test_a_file_that_defines_no_workload_is_refused(tmp_path: Path) -> None:
     path.write_text("1 / 0\n")
     with pytest.raises(WorkloadFileError, match="ZeroDivisionError"):
         workloads.load(path)
+
+
+def test_a_workload_has_the_dimensions_that_its_name_gives() -> None:
+    """The others stay as they are."""
+    workload = workloads.find("matrix-mul:m=3:tile=16")
+    assert workload.name == "matrix-mul:m=3:tile=16"
+    assert workload.sizes["tiny"] == {**workloads.find("matrix-mul").sizes["tiny"], "m": 3, "tile": 16}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("matrix-mul:rows=3", "no dimension of workload 'matrix-mul' named 'rows'; there are: k, m, n, tile"),
+        ("matrix-mul:m=0", "workload 'matrix-mul': dimension m expects a whole number of 1 or more, found '0'"),
+        ("matrix-mul:m", "workload 'matrix-mul': dimension m expects a whole number of 1 or more, found ''"),
+        ("matrix-mull:m=3", "no workload named 'matrix-mull'; did you mean 'matrix-mul'?"),
+    ],
+)
+def test_a_wrong_dimension_is_named(name: str, message: str) -> None:
+    with pytest.raises(WarpregError) as caught:
+        workloads.find(name)
+    assert str(caught.value) == message

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.hints.partial_results import partial_flags
 from warpreg.designs.hybrid.events import EVENTS, RESOURCES
 from warpreg.designs.hybrid.hooks import (
     admit,
@@ -27,28 +25,30 @@ from warpreg.designs.hybrid.hooks import (
 )
 from warpreg.designs.hybrid.parts import (
     LEVELS,
-    banks_parameter,
     checked_residency,
-    cycles_parameter,
     gate_parameter,
-    refill_parameter,
-    release_parameter,
     renaming_stage,
-    stage_parameter,
     storage,
     tfet_parameter,
-    vectors_parameter,
 )
+from warpreg.designs.hybrid.renaming import Renaming, compile, hints
 from warpreg.designs.hybrid.state import State, hybrid
 from warpreg.designs.hybrid.vectors import BY_DEMAND
-from warpreg.designs.interface import Declaration, Logic, Program, Residency, Structure, Table, parameter
-from warpreg.designs.renaming.hints import RenamingHints, renaming_hints
+from warpreg.designs.interface import Declaration, Logic, Program, Residency, Structure, Table
 from warpreg.gpu.machine import Machine
-from warpreg.ir.kernel import Kernel
 
 __all__ = [
-    "admit", "block_start", "collected", "plan_reads", "plan_write", "produced", "warp_end", "warp_start",
-]  # fmt: skip
+    "admit",
+    "block_start",
+    "collected",
+    "compile",
+    "hints",
+    "plan_reads",
+    "plan_write",
+    "produced",
+    "warp_end",
+    "warp_start",
+]
 
 DESIGN = Declaration(
     slot="mapping", source="tfet §4.2", order="sm", levels=LEVELS, main=LEVELS, events=EVENTS, resources=RESOURCES
@@ -56,17 +56,10 @@ DESIGN = Declaration(
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """Sizes of the register file, and times."""
+class Parameters(Renaming):
+    """And the division of the register file."""
 
-    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
-    vectors: int = vectors_parameter()
     tfet: int = tfet_parameter()
-    banks: int = banks_parameter()
-    cycles: int = cycles_parameter()
-    stage: int = stage_parameter()
-    refill: int = refill_parameter()
-    release: bool = release_parameter()
     gate_free: bool = gate_parameter()
 
 
@@ -75,31 +68,10 @@ def residency(parameters: Parameters, program: Program, machine: Machine) -> Res
     return checked_residency("cmos-ra", parameters, program, machine, parameters.tfet)
 
 
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Which writes may leave old lanes."""
-    return program._replace(result_partial=partial_flags(kernel))
-
-
-def hints(program: Program, parameters: Parameters, analysis: Analysis) -> RenamingHints:
-    """Where registers are dead."""
-    return renaming_hints(program, analysis, parameters.release)
-
-
 def init(parameters: Parameters, program: Program) -> State:
     """An SM without warps."""
-    return hybrid(
-        program,
-        enabled=parameters.enabled,
-        banks=parameters.banks,
-        vectors=parameters.vectors,
-        tfet=min(parameters.tfet, parameters.vectors),
-        gating=BY_DEMAND,
-        cycles=parameters.cycles,
-        stage=parameters.stage,
-        refill=parameters.refill,
-        frees=parameters.release,
-        gates_free=parameters.gate_free,
-    )
+    tfet = min(parameters.tfet, parameters.vectors)
+    return hybrid(program, parameters, tfet=tfet, gating=BY_DEMAND, gates_free=parameters.gate_free)
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:

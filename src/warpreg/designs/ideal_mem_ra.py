@@ -12,9 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warpreg.analysis.kernel_analysis import Analysis
-from warpreg.designs.errors import DesignError
-from warpreg.designs.hints.partial_results import partial_flags
 from warpreg.designs.hybrid.events import EVENTS, RESOURCES
 from warpreg.designs.hybrid.hooks import (
     admit,
@@ -30,29 +27,31 @@ from warpreg.designs.hybrid.hooks import (
 )
 from warpreg.designs.hybrid.parts import (
     LEVELS,
-    banks_parameter,
     checked_residency,
-    cycles_parameter,
     prediction_unit,
-    refill_parameter,
-    release_parameter,
     renaming_stage,
-    stage_parameter,
     storage,
-    vectors_parameter,
 )
-from warpreg.designs.hybrid.prediction import SCOPES
+from warpreg.designs.hybrid.renaming import Predicting, compile, hints
 from warpreg.designs.hybrid.state import State, hybrid
 from warpreg.designs.hybrid.vectors import UNLIMITED
-from warpreg.designs.interface import Declaration, Logic, Program, Residency, Structure, Table, parameter
-from warpreg.designs.renaming.hints import RenamingHints, renaming_hints
+from warpreg.designs.interface import Declaration, Logic, Program, Residency, Structure, Table
 from warpreg.gpu.machine import Machine
-from warpreg.ir.kernel import Kernel
 
 __all__ = [
-    "admit", "block_start", "collected", "memory_issued", "memory_returned", "plan_reads", "plan_write", "produced",
-    "warp_end", "warp_start",
-]  # fmt: skip
+    "admit",
+    "block_start",
+    "collected",
+    "compile",
+    "hints",
+    "memory_issued",
+    "memory_returned",
+    "plan_reads",
+    "plan_write",
+    "produced",
+    "warp_end",
+    "warp_start",
+]
 
 DESIGN = Declaration(
     slot="mapping", source="tfet §4.2", order="sm", levels=LEVELS, main=LEVELS, events=EVENTS, resources=RESOURCES
@@ -60,74 +59,18 @@ DESIGN = Declaration(
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """Sizes of the register file, times, and the prediction."""
-
-    enabled: bool = parameter(True, off=False, source="assumed: off, the plain register file")
-    vectors: int = vectors_parameter()
-    banks: int = banks_parameter()
-    cycles: int = cycles_parameter()
-    stage: int = stage_parameter()
-    refill: int = refill_parameter()
-    release: bool = release_parameter()
-    threshold: int = parameter(
-        10, unit="cycles", low=0, high=2047, source="tfet §3.2: an access under perfect memory, thr_acc"
-    )
-    reference: int = parameter(
-        128,
-        unit="cycles",
-        low=1,
-        high=2048,
-        source="tfet §3.3: ref_acc, a power of two so that the division is a shift",
-    )
-    period: int = parameter(
-        1024,
-        unit="cycles",
-        low=1,
-        high=1 << 20,
-        source="assumed: latencies are sampled periodically (§3.2), period unknown",
-    )
-    scope: str = parameter("SM", choices=SCOPES, source="assumed: §3.2 does not say whose latency is sampled")
+class Parameters(Predicting):
+    """Those of all designs that predict stalls."""
 
 
 def residency(parameters: Parameters, program: Program, machine: Machine) -> Residency:
     """That of the plain register file.  Raises DesignError for a reference that is no power of two."""
-    if parameters.reference & parameters.reference - 1:
-        raise DesignError(
-            f"ideal-mem-ra: reference expects a power of two (a shift divides), found {parameters.reference}"
-        )
     return checked_residency("ideal-mem-ra", parameters, program, machine, 0)
-
-
-def compile(program: Program, parameters: Parameters, kernel: Kernel) -> Program:
-    """Which writes may leave old lanes."""
-    return program._replace(result_partial=partial_flags(kernel))
-
-
-def hints(program: Program, parameters: Parameters, analysis: Analysis) -> RenamingHints:
-    """Where registers are dead."""
-    return renaming_hints(program, analysis, parameters.release)
 
 
 def init(parameters: Parameters, program: Program) -> State:
     """An SM without warps."""
-    return hybrid(
-        program,
-        enabled=parameters.enabled,
-        banks=parameters.banks,
-        vectors=parameters.vectors,
-        tfet=parameters.vectors,
-        gating=UNLIMITED,
-        cycles=parameters.cycles,
-        stage=parameters.stage,
-        refill=parameters.refill,
-        frees=parameters.release,
-        predicts=parameters.enabled,
-        threshold=parameters.threshold,
-        shift=parameters.reference.bit_length() - 1,
-        period=parameters.period,
-        scope=SCOPES.index(parameters.scope),
-    )
+    return hybrid(program, parameters, tfet=parameters.vectors, gating=UNLIMITED)
 
 
 def structures(parameters: Parameters) -> tuple[Structure, ...]:

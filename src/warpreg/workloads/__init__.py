@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from warpreg.ir.errors import UnknownNameError, WarpregError
+from warpreg.workloads.dimensions import SEPARATOR, DimensionError, with_dimensions
 from warpreg.workloads.workload import (
     Arrays,
     Buffer,
@@ -30,6 +31,7 @@ __all__ = [
     "Buffer",
     "CheckError",
     "Device",
+    "DimensionError",
     "Problem",
     "Size",
     "Tolerance",
@@ -52,13 +54,16 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Workload:
-    """The built-in workload ``name``; raises `UnknownNameError` that suggests the nearest name."""
-    module = _modules().get(name)
+    """The built-in workload ``name``, or ``NAME:DIMENSION=NUMBER`` with dimensions of its own; raises
+    `UnknownNameError`, which suggests the nearest name, and `DimensionError`.
+    """
+    known, separator, dimensions = name.partition(SEPARATOR)
+    module = _modules().get(known)
     if module is None:
-        raise UnknownNameError("workload", name, names())
+        raise UnknownNameError("workload", known, names())
     workload = importlib.import_module(module).WORKLOAD
     assert isinstance(workload, Workload)
-    return workload
+    return with_dimensions(workload, dimensions) if separator else workload
 
 
 def load(path: Path | str) -> Workload:

@@ -14,7 +14,7 @@ from warpreg.experiments.papers.larf.layers import Layer, Layers
 from warpreg.experiments.papers.larf.sources import BLOCKED_PRODUCT, LAYERS, PLAIN_PRODUCT, SOURCES
 from warpreg.experiments.papers.reproduction import figures_of, reproduced
 from warpreg.experiments.papers.shown import find_ablation, parts_of
-from warpreg.experiments.runs.run import AS_COMPILED
+from warpreg.experiments.runs.run import AS_COMPILED, find_workload, run_workload
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.study import Study
 
@@ -30,8 +30,18 @@ def study(found: Mapping[Any, Mapping[str, tuple[Layer, ...]]]) -> Study:
 
 def test_the_workloads_are_those_of_the_paper_as_far_as_the_suite_has_them() -> None:
     assert len(SOURCES) == published.parameter("larf-benchmarks") == 7
-    assert set(designs.WORKLOADS) <= set(workloads.names())
+    assert {name.partition(":")[0] for name in designs.WORKLOADS} <= set(workloads.names())
     assert len(LAYERS) == sum(published.parameter("larf-cifarnet-layers"))
+
+
+@pytest.mark.parametrize("name", [PLAIN_PRODUCT, BLOCKED_PRODUCT])
+def test_products_are_128_by_128_at_every_size(name: str) -> None:
+    """Section 5.6.3; both have 64 thread blocks of 256 threads."""
+    run = run_workload(find_workload(name), "small")
+    (launch,) = run.launches
+    assert {run.outputs["c"].shape} == {(128, 128)}
+    assert (launch.grid[:2], launch.block[:2]) == ((8, 8), (16, 16))
+    assert set(find_workload(name).sizes) == {"tiny", "small", "full"}
 
 
 def test_designs_have_the_printed_tables() -> None:

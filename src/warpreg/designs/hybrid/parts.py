@@ -66,6 +66,9 @@ def checked_residency(
             raise DesignError(f"{design}: {name} expects {number}, the {what} of {machine.name}, found {found}")
     if tfet is not None and tfet > parameters.vectors:
         raise DesignError(f"{design}: tfet expects at most {parameters.vectors}, all vectors of an SM, found {tfet}")
+    reference = getattr(parameters, "reference", 1)
+    if reference & reference - 1:
+        raise DesignError(f"{design}: reference expects a power of two (a shift divides), found {reference}")
     return unshared(machine, program.register_count)
 
 
@@ -81,41 +84,9 @@ def tfet_parameter() -> Any:
     )
 
 
-def banks_parameter() -> Any:
-    """The parameter ``banks``."""
-    return parameter(
-        16, unit="banks", low=1, high=256, source="assumed: those of the machine tfet, which are not printed"
-    )
-
-
 def cycles_parameter() -> Any:
     """The parameter ``cycles``."""
     return parameter(2, unit="cycles", low=1, high=64, source="tfet §3.2: access time to a TFET register")
-
-
-def stage_parameter() -> Any:
-    """The parameter ``stage``."""
-    return parameter(
-        1,
-        unit="cycles",
-        low=0,
-        high=64,
-        source="tfet §3.2: a stage after decode, which does not affect back-to-back latencies",
-    )
-
-
-def refill_parameter() -> Any:
-    """The parameter ``refill``."""
-    return parameter(
-        2, unit="cycles", low=1, high=1000, source="assumed: the latency of control instructions of the machine tfet"
-    )
-
-
-def release_parameter() -> Any:
-    """The parameter ``release``."""
-    return parameter(
-        True, source="tfet §3.2: a register is released after its last read; off: when it is written again"
-    )
 
 
 def gate_parameter() -> Any:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs.hybrid.columns import WARP_COLUMNS
-from warpreg.designs.hybrid.prediction import OF_WARP, SAMPLE_WORDS
+from warpreg.designs.hybrid.prediction import OF_WARP, SAMPLE_WORDS, SCOPES
+from warpreg.designs.hybrid.renaming import Predicting, Renaming
 from warpreg.designs.hybrid.table import empty_table
 from warpreg.designs.hybrid.vectors import UNLIMITED, empty_lists
 from warpreg.designs.interface import Program, per_sm, per_warp
@@ -47,26 +48,11 @@ class State(NamedTuple):
     warps: NDArray[np.int64]
 
 
-def hybrid(
-    program: Program,
-    *,
-    enabled: bool,
-    banks: int,
-    vectors: int,
-    tfet: int,
-    gating: int,
-    cycles: int,
-    stage: int,
-    refill: int,
-    frees: bool,
-    gates_free: bool = False,
-    predicts: bool = False,
-    threshold: int = 0,
-    shift: int = 0,
-    period: int = 1,
-    scope: int = 0,
-) -> State:
+def hybrid(program: Program, parameters: Renaming, *, tfet: int, gating: int, gates_free: bool = False) -> State:
     """An SM whose vectors are all free; UNLIMITED ``gating`` gives it as many of each kind as ``vectors``."""
+    vectors = parameters.vectors
+    predicting = parameters if isinstance(parameters, Predicting) else Predicting()
+    scope = SCOPES.index(predicting.scope)
     cmos = vectors - tfet
     if gating == UNLIMITED:
         cmos = tfet = vectors
@@ -74,21 +60,21 @@ def hybrid(
     of_warp: dict[str, Any] = {name: per_warp(row) for name, row in empty_table(program.register_count).items()}
     sample = np.zeros(SAMPLE_WORDS, np.int64)
     return State(
-        enabled=enabled,
-        predicts=predicts,
-        frees=frees,
+        enabled=parameters.enabled,
+        predicts=parameters.enabled and predicting is parameters,
+        frees=parameters.release,
         gates_free=gates_free,
-        cycles=cycles,
-        stage=stage,
-        refill=refill,
-        banks=banks,
+        cycles=parameters.cycles,
+        stage=parameters.stage,
+        refill=parameters.refill,
+        banks=parameters.banks,
         vectors=vectors,
         cmos=cmos,
         tfet=tfet,
         gating=gating,
-        threshold=threshold,
-        shift=shift,
-        period=period,
+        threshold=predicting.threshold,
+        shift=predicting.reference.bit_length() - 1,
+        period=predicting.period,
         scope=scope,
         sample=per_warp(sample) if scope == OF_WARP else per_sm(sample),
         warps=per_warp(np.zeros(WARP_COLUMNS, np.int64)),

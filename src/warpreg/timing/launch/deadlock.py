@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from warpreg.ir.kernel import Kernel
 from warpreg.timing.errors import TimingError
@@ -53,15 +54,37 @@ def no_progress(
 
 def _line(kernel: Kernel, group: Sequence[Waiting]) -> str:
     first = group[0]
-    instruction = list(kernel.instructions())[first.pc]
-    place = f" ({instruction.location})" if instruction.location is not None else ""
     holder = f"warp {first.owner}" if first.owner >= 0 else "nobody"
     if len(group) == 1:
-        who = f"warp {first.warp} (warp {first.index} of thread block {first.block})"
+        who = one_warp(first)
     else:
         blocks = sorted({one.block for one in group})
         who = f"warps {_ranges([one.warp for one in group])} (thread {_plural('block', len(blocks))} {_ranges(blocks)})"
-    return f"  token {first.token}, held by {holder}: {who} at '{instruction}'{place}"
+    return f"  token {first.token}, held by {holder}: {who} at {at(kernel, first.pc)}"
+
+
+class Placed(Protocol):
+    """A warp as hooks see it, and its place: the thread block, and the index in it."""
+
+    @property
+    def warp(self) -> int: ...
+
+    @property
+    def block(self) -> int: ...
+
+    @property
+    def index(self) -> int: ...
+
+
+def one_warp(one: Placed) -> str:
+    """A warp as messages name it."""
+    return f"warp {one.warp} (warp {one.index} of thread block {one.block})"
+
+
+def at(kernel: Kernel, pc: int) -> str:
+    """An instruction as messages name it."""
+    instruction = list(kernel.instructions())[pc]
+    return f"'{instruction}'" + (f" ({instruction.location})" if instruction.location is not None else "")
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -13,7 +13,7 @@ from warpreg.timing.core.columns.typed import NONE, array_of
 from warpreg.timing.core.rows import number_of, sm_rows
 from warpreg.timing.core.state import Core
 from warpreg.timing.core.whole_columns import warps_of
-from warpreg.timing.launch.deadlock import TOLD, NoProgressError
+from warpreg.timing.launch.deadlock import TOLD, NoProgressError, at, one_warp
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,7 @@ def _load(held: Held) -> int:
 
 def never_completed(kernel: Kernel, design: str, cycle: int, held: Sequence[Held]) -> NoProgressError:
     """The error of a run that cannot continue in ``cycle`` because nobody completes these loads."""
-    instructions = list(kernel.instructions())
-    told = []
-    for one in held[:TOLD]:
-        instruction = instructions[one.pc]
-        place = f" ({instruction.location})" if instruction.location is not None else ""
-        told.append(
-            f"warp {one.warp} (warp {one.index} of thread block {one.block}) at pc {one.pc} '{instruction}'{place},"
-            f" load {one.load}"
-        )
+    told = [f"{one_warp(one)} at pc {one.pc} {at(kernel, one.pc)}, load {one.load}" for one in held[:TOLD]]
     more = f"; and {len(held) - TOLD} more" if len(held) > TOLD else ""
     return NoProgressError(
         f"kernel {kernel.name}, design {design}: no warp can go on after cycle {cycle}: load_lookup holds loads that "

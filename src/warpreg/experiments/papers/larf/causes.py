@@ -33,5 +33,4 @@ CAUSES: Mapping[str, Cause] = dict.fromkeys(
 )
 REMARKS: Mapping[str, str] = {
     "larf-end-to-end-others": "compared in descending order, as the figure's own order is lost",
-    "larf-matmul-register-saved-kb": "the matrices are those of the suite, not 128 x 128",
 }

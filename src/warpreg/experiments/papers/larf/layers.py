@@ -33,8 +33,7 @@ class Layer:
     """A launch: ``cycles``, ``loads`` of memory and ``shared`` ones of the whole launch, estimated if it is a sample.
 
     ``registers`` of a thread, and the most that are ``live``; what limits the resident thread blocks.  Means over time
-    and SMs, in warp-registers: ``in_use`` physical ones, ``mapped`` ones (more, if some are shared), ``allocated``
-    ones.  ``most``: the largest number in use, a mean over SMs.  ``unplaced`` results, without a free register.
+    and SMs, in warp-registers: ``in_use`` physical ones, ``allocated`` ones.
     """
 
     kernel: str
@@ -45,10 +44,7 @@ class Layer:
     live: int
     limiter: str
     in_use: float = 0.0
-    mapped: float = 0.0
     allocated: float = 0.0
-    most: float = 0.0
-    unplaced: int = 0
 
     @property
     def removed(self) -> float:
@@ -100,10 +96,7 @@ def _layer(launch: Launch, machine: Machine, chosen: Chosen, percent: int) -> La
         live=most_live(launch.kernel),
         limiter=place.limiter,
         in_use=found.resources.get("physical registers", 0) / over,
-        mapped=found.resources.get("mapped registers", 0) / over,
         allocated=resident * demand,
-        most=events.get("most_registers", 0) / sms,
-        unplaced=events.get("unplaced", 0),
     )
 
 

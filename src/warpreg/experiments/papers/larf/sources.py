@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from warpreg.workloads.dimensions import SEPARATOR
+
 NETWORKS: Mapping[str, tuple[str, ...]] = {
     "CifarNet": ("cifarnet",),
     "MobileNet": ("mobilenet",),
@@ -14,8 +16,19 @@ OTHERS: Mapping[str, tuple[str, ...]] = {"3DCONV": ("3dconv",), "2MM": ("2mm",),
 SOURCES: Mapping[str, tuple[str, ...]] = {**NETWORKS, **OTHERS}
 REMAINING = ("AlexNet", "LeNet", "3DCONV", "2MM", "3MM")
 """Workloads of Figure 5.9."""
-PLAIN_PRODUCT, BLOCKED_PRODUCT = "matrix-mul-plain", "matrix-mul"
-"""Matrix multiplication without and with blocks in shared memory (Figure 5.11)."""
+EXTENT, TILE = 128, 16
+
+
+def product(workload: str, extent: int = EXTENT, **more: int) -> str:
+    """A product of square matrices."""
+    dimensions = {"m": extent, "n": extent, "k": extent, **more}
+    return SEPARATOR.join([workload, *(f"{name}={number}" for name, number in dimensions.items())])
+
+
+PLAIN_PRODUCT, BLOCKED_PRODUCT = product("matrix-mul-plain"), product("matrix-mul", tile=TILE)
+"""Multiplication of matrices of 128 x 128 without and with blocks in shared memory (Figure 5.11, section 5.6.3), both
+with thread blocks of 16 x 16 threads, 64 in all.  Of thread blocks of 32 x 32 threads, an SM of Fermi holds one, and
+there are 16 for 15 SMs, so that the last one would run alone."""
 LAYERS: Mapping[str, str] = {
     "conv1": "Cv1",
     "pool1": "Pl1",
