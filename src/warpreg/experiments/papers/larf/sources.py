@@ -16,19 +16,19 @@ OTHERS: Mapping[str, tuple[str, ...]] = {"3DCONV": ("3dconv",), "2MM": ("2mm",),
 SOURCES: Mapping[str, tuple[str, ...]] = {**NETWORKS, **OTHERS}
 REMAINING = ("AlexNet", "LeNet", "3DCONV", "2MM", "3MM")
 """Workloads of Figure 5.9."""
-EXTENT, TILE = 128, 16
+EXTENT, TILE = 128, 32
 
 
-def product(workload: str, extent: int = EXTENT, **more: int) -> str:
-    """A product of square matrices."""
-    dimensions = {"m": extent, "n": extent, "k": extent, **more}
-    return SEPARATOR.join([workload, *(f"{name}={number}" for name, number in dimensions.items())])
+def product(workload: str, **dimensions: int) -> str:
+    """A workload with square matrices of the figure's extent."""
+    every = {"m": EXTENT, "n": EXTENT, "k": EXTENT, **dimensions}
+    return SEPARATOR.join([workload, *(f"{name}={number}" for name, number in every.items())])
 
 
-PLAIN_PRODUCT, BLOCKED_PRODUCT = product("matrix-mul-plain"), product("matrix-mul", tile=TILE)
+PLAIN_PRODUCT, BLOCKED_PRODUCT = product("matrix-mul-plain", tile=TILE), product("matrix-mul")
 """Multiplication of matrices of 128 x 128 without and with blocks in shared memory (Figure 5.11, section 5.6.3), both
-with thread blocks of 16 x 16 threads, 64 in all.  Of thread blocks of 32 x 32 threads, an SM of Fermi holds one, and
-there are 16 for 15 SMs, so that the last one would run alone."""
+with thread blocks of 32 x 32 threads, as a row has four warps (section 5.3.1).  With blocks of 16 x 16, a warp computes
+parts of two rows, and none of its loads has a single stride."""
 LAYERS: Mapping[str, str] = {
     "conv1": "Cv1",
     "pool1": "Pl1",

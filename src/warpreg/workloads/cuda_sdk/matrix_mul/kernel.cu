@@ -28,33 +28,3 @@ matrix_mul(const float* __restrict__ a, const float* __restrict__ b, float* __re
     if (row < m && col < n)
         c[row * n + col] = sum;
 }
-
-// The same with tiles of 16 x 16, of which an SM that holds few threads has several.
-
-#define SMALL 16
-
-extern "C" __global__ void __launch_bounds__(SMALL * SMALL)
-matrix_mul_16(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n, int k)
-{
-    __shared__ float a_tile[SMALL][SMALL];
-    __shared__ float b_tile[SMALL][SMALL];
-
-    const int tx = threadIdx.x;
-    const int ty = threadIdx.y;
-    const int row = blockIdx.y * SMALL + ty;
-    const int col = blockIdx.x * SMALL + tx;
-
-    float sum = 0.0f;
-    for (int base = 0; base < k; base += SMALL) {
-        a_tile[ty][tx] = row < m && base + tx < k ? a[row * k + base + tx] : 0.0f;
-        b_tile[ty][tx] = base + ty < k && col < n ? b[(base + ty) * n + col] : 0.0f;
-        __syncthreads();
-
-#pragma unroll
-        for (int i = 0; i < SMALL; ++i)
-            sum += a_tile[ty][i] * b_tile[i][tx];
-        __syncthreads();
-    }
-    if (row < m && col < n)
-        c[row * n + col] = sum;
-}

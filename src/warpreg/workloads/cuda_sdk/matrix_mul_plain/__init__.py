@@ -8,8 +8,6 @@ import numpy as np
 
 from warpreg.workloads.workload import Arrays, Device, Size, Tolerance, Workload, blocks
 
-TILE = 16
-
 
 def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
     """``a``: float32[m, k] and ``b``: float32[k, n], uniform in [0, 1)."""
@@ -18,10 +16,10 @@ def make_inputs(size: Size, rng: np.random.Generator) -> Arrays:
 
 
 def run(device: Device, size: Size, inputs: Arrays) -> Arrays:
-    """One launch, one block for each 16 x 16 tile of ``c``: float32[m, n]."""
-    m, n, k = size["m"], size["n"], size["k"]
+    """One launch, one block for each square tile of ``c``: float32[m, n]."""
+    m, n, k, tile = size["m"], size["n"], size["k"], size["tile"]
     a, b, c = device.upload(inputs["a"]), device.upload(inputs["b"]), device.zeros((m, n), np.float32)
-    device.launch("matrix_mul_plain", (blocks(n, TILE), blocks(m, TILE)), (TILE, TILE), c, a, b, m, k, n)
+    device.launch("matrix_mul_plain", (blocks(n, tile), blocks(m, tile)), (tile, tile), c, a, b, m, k, n)
     return {"c": c.download()}
 
 
@@ -46,9 +44,9 @@ WORKLOAD = Workload(
     papers=("larf",),
     source=Path(__file__).with_name("kernel.cu"),
     sizes={
-        "tiny": {"m": 40, "n": 50, "k": 33},
-        "small": {"m": 600, "n": 610, "k": 75},
-        "full": {"m": 800, "n": 810, "k": 800},
+        "tiny": {"m": 40, "n": 50, "k": 33, "tile": 16},
+        "small": {"m": 600, "n": 610, "k": 75, "tile": 16},
+        "full": {"m": 800, "n": 810, "k": 800, "tile": 16},
     },
     inputs=make_inputs,
     run=run,
