@@ -24,6 +24,7 @@ from warpreg.experiments.runs.run import AS_COMPILED
 from warpreg.experiments.runs.scheduled import Variant
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.study import Study
+from warpreg.ir.errors import UnknownNameError
 from warpreg.replay import Counts
 
 MHZ = 325
@@ -96,6 +97,20 @@ def test_the_machine_is_that_of_section_4_1() -> None:
     assert found == {name: known(name) for name in found}
     assert (machine.schedulers.policy, memory.memory.model, memory.network.kind) == ("lrr", "contention", "mesh")
     assert memory.l1.skip_global
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "entry"), [("cp", "atoms", 16), ("binomial-options", "options", 20), ("ray", "spheres", 32)]
+)
+def test_constants_fit_the_constant_cache(name: str, what: str, entry: int) -> None:
+    """8 KB (section 4.1), so that loads of constants hit: no other benchmark has more constants than its arguments."""
+    assert workloads.find(name).sizes["small"][what] * entry < 1024 * published.parameter("tfet-constant-cache")
+
+
+def test_a_technology_without_the_second_voltage_is_one_line() -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        costs.spent(sample(designs.MEM_RA), designs.MEM_RA, energy.load("corf"))
+    assert str(caught.value) == "no level in technology corf named 'TFET'; there are: MRF"
 
 
 def test_the_designs_have_the_printed_sizes() -> None:

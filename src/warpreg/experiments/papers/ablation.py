@@ -21,9 +21,9 @@ from warpreg.experiments.studies.study import Measure, Replay, Study, study
 from warpreg.ir.errors import WarpregError
 
 Parameters = Mapping[str, Mapping[str, Value]]
-MACHINE = ("inner", "warps", "code", "demand")
+MACHINE = ("inner", "warps", "code", "demand", "machine")
 """Fields of measures that ablations may change: the policy among active warps, the warps of an SM, the compilation of
-a kernel, and the registers by which its occupancy is computed.
+a kernel, the registers by which its occupancy is computed, and the machine as a whole.
 """
 
 

@@ -6,13 +6,20 @@ from collections.abc import Mapping
 
 from warpreg.experiments.papers.ablation import Ablation
 from warpreg.experiments.papers.cause import Cause
+from warpreg.experiments.papers.larf.designs import FERMI
 
 NO_STAGE = {"renaming_stages": 0}
+UNCACHED = "larf-gtx480-uncached"
 ABLATIONS: Mapping[str, Ablation] = {
     "no-renaming-stage": Ablation(
         "the renaming table takes no stage of the pipeline",
         parts=("layers", "end-to-end", "above-infinite", "products"),
         parameters={"larf": NO_STAGE, "larf+las": {"larf_renaming_stages": 0}},
+    ),
+    "uncached": Ablation(
+        "global loads pass the first-level cache of the Fermi GPU by",
+        parts=("products",),
+        machine={"machine": {FERMI: UNCACHED}},
     ),
 }
 _STAGE = Cause(
