@@ -66,7 +66,10 @@ def test_an_ablation_changes_inputs_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"machine": {"size": {"small": "tiny"}}}, "expected changes of inner, warps, code, demand, machine, found size"),
+        (
+            {"machine": {"size": {"small": "tiny"}}},
+            "expected changes of inner, warps, code, demand, machine, found size",
+        ),
         ({"machine": {"perfect_cache": {False: True}}}, "found perfect_cache"),
         ({"mix": Mix("", {"a": (1, ["vector-add"])})}, "expected a mix with its source, found none"),
         ({}, "expected one thing that changes, found none"),

@@ -57,9 +57,9 @@ _SLOW = (
     " for two cycles, which costs time only where the stage would be busy"
 )
 _WAITS = (
-    "lps and matrix-mul wait for memory here, as the paper's LPS and MM do not: lps opens a row of DRAM for every second"
-    " burst, and a thread block of matrix-mul has all 1024 threads of an SM, which wait together before each tile; the"
-    " memory-intensive benchmarks wait longer too"
+    "lps and matrix-mul wait for memory here, as the paper's LPS and MM do not: lps opens a row of DRAM for every"
+    " second burst, and a thread block of matrix-mul has all 1024 threads of an SM, which wait together before each tile;"
+    " the memory-intensive benchmarks wait longer too"
 )
 REMARKS: Mapping[str, str] = {
     "tfet-stall-share": _WAITS,

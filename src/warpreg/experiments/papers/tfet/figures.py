@@ -31,12 +31,12 @@ FIGURES = (
         Axis("energy", "of the energy of the baseline", "ratio"), series="part", panels="design",
     ),
     Figure(
-        "cmos-size", "§3.3", "MEM_RA by the number of CMOS registers of 16K", frames.sizes, "lines",
-        Axis("kilowords", "CMOS registers in thousands", "K"), NORMALIZED, series="quantity",
+        "cmos-size", "§3.3", "MEM_RA by the number of CMOS registers of 16K", frames.sizes, "bars",
+        Axis("CMOS registers", "CMOS registers"), NORMALIZED, series="quantity",
     ),
     Figure(
-        "reference-latency", "§3.3", "MEM_RA by reference latency", frames.references, "lines",
-        Axis("cycles", "reference latency", "cycles", logarithmic=True), NORMALIZED, series="quantity",
+        "reference-latency", "§3.3", "MEM_RA by reference latency", frames.references, "bars",
+        Axis("reference latency", "reference latency"), NORMALIZED, series="quantity",
     ),
     Figure(
         "sampling", "§3.2", "MEM_RA by the sampling of latencies, which the paper does not print", frames.sampling,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
 import pandas as pd
 
@@ -103,12 +102,12 @@ def figure_7(study: Study) -> pd.DataFrame:
 
 def sizes(study: Study) -> pd.DataFrame:
     """Section 3.3: time and energy of MEM_RA by the number of CMOS registers."""
-    return _sweep(study, SIZES, "kilowords")
+    return _sweep(study, {f"{size:g}K": one for size, one in SIZES.items()}, "CMOS registers")
 
 
 def references(study: Study) -> pd.DataFrame:
     """Section 3.3: time and energy of MEM_RA by the reference latency."""
-    return _sweep(study, LATENCIES, "cycles")
+    return _sweep(study, {f"{cycles} cycles": one for cycles, one in LATENCIES.items()}, "reference latency")
 
 
 def sampling(study: Study) -> pd.DataFrame:
@@ -152,7 +151,7 @@ def _by_design(designs: Mapping[str, Variant], values: Callable[[Variant], Value
     return _frame(rows, "workload", "design", column)
 
 
-def _sweep(study: Study, variants: Mapping[Any, Variant], key: str) -> pd.DataFrame:
+def _sweep(study: Study, variants: Mapping[str, Variant], key: str) -> pd.DataFrame:
     rows = []
     for place, variant in variants.items():
         panels = {"time": time(study, variant), "energy": totals(energies(study, variant))}
