@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from warpreg import gpu, workloads
+from warpreg.experiments.papers.ablation import under
 from warpreg.experiments.papers.larf import costs, designs, frames, results
 from warpreg.experiments.papers.larf.designs import DESIGNS, INFINITE, LIMITED, LIMITED_LAS, PLAIN, SCHEDULED, timed
 from warpreg.experiments.papers.larf.layers import Layer, Layers
@@ -150,5 +151,11 @@ def test_every_result_has_a_row_and_every_figure_a_frame() -> None:
         assert {figure.x.column, figure.y.column} <= set(figure.frame(complete).columns)
 
 
-def test_the_ablation_names_parts() -> None:
-    assert parts_of("larf", find_ablation("larf", "no-renaming-stage"))
+def test_the_ablation_changes_the_machine_of_the_products() -> None:
+    ablation = find_ablation("larf", "uncached")
+    changed = {under(measure, ablation) for part in parts_of("larf", ablation) for measure in part.measures}
+    machines = {one.machine for one in changed if isinstance(one, Layers)}
+    assert machines == {"larf-gtx480-uncached"}
+    memory = gpu.load("larf-gtx480-uncached").memory
+    assert memory.l1 is not None
+    assert memory.l1.skip_global

@@ -58,8 +58,8 @@ _SLOW = (
 )
 _WAITS = (
     "lps and matrix-mul wait for memory here, as the paper's LPS and MM do not: lps opens a row of DRAM for every"
-    " second burst, and a thread block of matrix-mul has all 1024 threads of an SM, which wait together before each tile;"
-    " the memory-intensive benchmarks wait longer too"
+    " second burst, and a thread block of matrix-mul has all 1024 threads of an SM, which wait together before each"
+    " tile; the memory-intensive benchmarks wait longer too"
 )
 REMARKS: Mapping[str, str] = {
     "tfet-stall-share": _WAITS,
