@@ -20,7 +20,7 @@ from warpreg.experiments.studies import published
 from warpreg.experiments.studies.study import Study
 
 
-def layer(cycles: float, loads: int = 100, shared: int = 0, **values: Any) -> Layer:
+def layer(cycles: int, loads: int = 100, shared: int = 0, **values: Any) -> Layer:
     given: dict[str, Any] = {"kernel": "k", "registers": 20, "live": 16, "limiter": "warps"}
     return Layer(cycles=cycles, loads=loads, shared=shared, **{**given, **values})
 
