@@ -324,12 +324,12 @@ def figure(paper: str, name: str, *, workloads: Sequence[str] = (), size: str = 
     Only what the figure shows is measured, in this process, and kept.  ``warpreg reproduce`` measures whole papers.
     Raises `UnknownNameError`; a workload that cannot be measured is left out.
     """
-    from warpreg.experiments.papers.reproduction import code_of, figure_of, paper_module
+    from warpreg.experiments.papers.reproduction import code_of, figure_of, paper_module, workloads_of_measures
     from warpreg.experiments.studies.on_demand import study_on_demand
 
     found, module = figure_of(paper, name), paper_module(paper)
-    names = workloads or module.WORKLOADS
-    return found.frame(study_on_demand(names, module.MEASURES, size, code_of(paper).choice))
+    names, choice = workloads or module.WORKLOADS, code_of(paper).choice
+    return found.frame(study_on_demand(names, module.MEASURES, size, choice, workloads_of_measures(paper)))
 
 
 def sweep(

@@ -67,6 +67,15 @@ def test_a_workload_is_left_out_of_one_measure_with_the_reason() -> None:
     assert found.in_all([MRF]) == ["spmv", "kmeans"]
 
 
+def test_a_measure_is_applied_to_the_workloads_that_need_it(tmp_path: Path) -> None:
+    asked = Asked(str(tmp_path / "log"))
+    found = study(["vector-add", "bfs"], [MRF, asked], processes=1, only={asked: ["bfs"]})
+    assert list(found[MRF]) == ["vector-add", "bfs"]
+    assert list(found[asked]) == ["bfs"]
+    assert found.left_out == {}
+    assert (tmp_path / "log").read_text(encoding="utf-8") == "bfs\n"
+
+
 def test_a_fault_of_a_measure_is_told_with_its_kind() -> None:
     found = study(["spmv"], [MRF, Broken()], processes=1)
     assert found.left_out == {Broken(): {"spmv": "KeyError: 'spmv'"}}

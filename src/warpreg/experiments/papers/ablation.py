@@ -103,12 +103,25 @@ def ablated(
         processes,
         lambda name: progress(names[name]),
         keep=keep,
+        only=_needed(changed, names, parts),
     )
     named = {}
     for measure, one in changed.items():
         by_workload = {names[name]: finding for name, finding in found.found[one].items()}
         named[measure] = _renamed(measure, ablation.parameters, by_workload)
     return weighted(dataclasses.replace(found, found=named), ablation.mix)
+
+
+def _needed(
+    changed: Mapping[Measure[Any], Measure[Any]], names: Mapping[str, str], parts: Sequence[Part]
+) -> dict[Measure[Any], list[str]]:
+    """The workloads that the parts need of each changed measure."""
+    needed: dict[Measure[Any], list[str]] = {}
+    for measure, other in changed.items():
+        users = [part for part in parts if measure in part.measures]
+        own = needed.setdefault(other, [])
+        own += [place for place, name in names.items() if any(part.about(name) for part in users)]
+    return needed
 
 
 def taking_part(ablation: Ablation, parts: Sequence[Part], workloads: Sequence[str]) -> list[str]:

@@ -4,7 +4,8 @@ A paper is a folder.  ``results`` declares ``WORKLOADS`` (the paper's own, as fa
 (required of each workload), ``PARTS`` (results that are computed together, by name), ``findings(study)`` (measured
 values of all parts by result id) and ``UNMEASURABLE`` (results whose inputs are not available, with the reason).  It
 may declare ``CODES``, the codes that the results are measured on, the paper's own first (module ``code``), and
-``bands(study)``, the values of results at both ends of an uncertain input.
+``bands(study)``, the values of results at both ends of an uncertain input, and ``ONLY``, the workloads of measures that
+not all of them need.
 ``causes`` declares ``CAUSES`` (supposed causes of values outside their tolerance, by result id), ``ABLATIONS`` (runs
 that test them, by name) and ``REMARKS`` (observations on results that no ablation explains).  ``figures`` declares
 ``FIGURES`` in the paper's order.
@@ -26,7 +27,7 @@ from warpreg.experiments.papers.part import Part
 from warpreg.experiments.runs.run import CompileChoice
 from warpreg.experiments.studies import published
 from warpreg.experiments.studies.published import Measured, Published
-from warpreg.experiments.studies.study import Measure, Study, saved, study
+from warpreg.experiments.studies.study import EVERYWHERE, Measure, Only, Study, saved, study
 from warpreg.ir.errors import UnknownNameError, WarpregError
 
 PAPERS = {
@@ -191,6 +192,12 @@ def code_of(paper: str, name: str | None = None) -> Code:
     return known[name or next(iter(known))]
 
 
+def workloads_of_measures(paper: str) -> Only:
+    """The workloads of measures of an implemented paper that not all of its workloads need."""
+    only: Only = getattr(_part(paper, "results"), "ONLY", EVERYWHERE)
+    return only
+
+
 def _part(paper: str, part: str) -> ModuleType:
     if paper not in PAPERS:
         raise UnknownNameError("reproduced paper", paper, PAPERS)
@@ -212,13 +219,16 @@ def measure(
     """
     module = paper_module(paper)
     options = code_of(paper).choice if choice is None else choice
-    return study(names or module.WORKLOADS, module.MEASURES, size, options, processes, progress, keep=keep)
+    wanted = names or module.WORKLOADS
+    return study(
+        wanted, module.MEASURES, size, options, processes, progress, keep=keep, only=workloads_of_measures(paper)
+    )
 
 
 def saved_measurements(paper: str, size: str = "small") -> Study:
     """The study behind a paper's figures, as far as `measure` has saved it; nothing is measured."""
     module = paper_module(paper)
-    return saved(module.WORKLOADS, module.MEASURES, size)
+    return saved(module.WORKLOADS, module.MEASURES, size, code_of(paper).choice, only=workloads_of_measures(paper))
 
 
 def reproduced(paper: str, found: Study) -> Iterator[Reproduced]:

@@ -8,14 +8,14 @@ be measured is left out, with the reason, and the study continues.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import Field, dataclass, field
 from functools import reduce
 from multiprocessing import get_context
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from warpreg import simt
@@ -36,6 +36,11 @@ NOT_SAVED = "no measurement of it is saved"
 EVERYTHING = simt.Record(path=True, addresses=True)
 BREAKS = (WarpregError, ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 """Errors that concern one workload; for errors of other families, the reason includes their type."""
+
+
+Only = Mapping[Any, Sequence[str]]
+"""Workloads by measure."""
+EVERYWHERE: Only = MappingProxyType({})
 
 
 class StudyError(WarpregError):
@@ -150,19 +155,21 @@ def study(
     progress: Callable[[str], None] = lambda name: None,
     *,
     keep: bool = False,
+    only: Only = EVERYWHERE,
 ) -> Study:
     """Run each workload once, check it, and apply every measure; ``progress`` is called after each workload.
 
     ``processes``: worker processes, by default one per processor; 1 runs in this process.  With ``keep``, findings are
-    cached on disk and reused (`warpreg.experiments.studies.findings`).
+    cached on disk and reused (`warpreg.experiments.studies.findings`).  ``only``: the workloads of measures that not
+    all need.
     """
     wanted = tuple(dict.fromkeys(measures))
-    tasks = [Task(name, wanted, size, choice, keep) for name in workloads]
+    tasks = [Task(name, tuple(measures_of(name, wanted, only)), size, choice, keep) for name in workloads]
     found: dict[Any, dict[str, Any]] = {measure: {} for measure in wanted}
     left_out: dict[Any, dict[str, str]] = {}
-    for name, each in _each(tasks, processes or os.cpu_count() or 1):
+    for name, each in _each([task for task in tasks if task.measures], processes or os.cpu_count() or 1):
         progress(name)
-        for measure, finding in zip(wanted, each, strict=True):
+        for measure, finding in zip(measures_of(name, wanted, only), each, strict=True):
             if isinstance(finding, LeftOut):
                 left_out.setdefault(measure, {})[name] = finding.reason
             else:
@@ -170,13 +177,22 @@ def study(
     return Study(size, choice, found, left_out)
 
 
+def measures_of(workload: str, measures: Iterable[Measure[Any]], only: Only) -> Iterator[Measure[Any]]:
+    """The measures that a workload needs."""
+    return (measure for measure in measures if workload in only.get(measure, (workload,)))
+
+
 def saved(
-    workloads: Sequence[str], measures: Iterable[Measure[Any]], size: str, choice: CompileChoice = AS_COMPILED
+    workloads: Sequence[str],
+    measures: Iterable[Measure[Any]],
+    size: str,
+    choice: CompileChoice = AS_COMPILED,
+    only: Only = EVERYWHERE,
 ) -> Study:
     """The study as far as its findings are cached; nothing is run, and what is not cached is left out."""
     found: dict[Any, dict[str, Any]] = {measure: {} for measure in measures}
     left_out: dict[Any, dict[str, str]] = {}
-    for measure, name in itertools.product(found, workloads):
+    for name, measure in ((one, measure) for one in workloads for measure in measures_of(one, found, only)):
         key = findings.key_of(measure, name, size, choice)
         known = findings.kept(key) if key else None
         if known is None:

@@ -60,3 +60,11 @@ PLAIN_FERMI, SHARED_FERMI = timed(machine=FERMI), timed(ON_FERMI, FERMI)
 MORE_BLOCKS = timed(ON_FERMI, FERMI, SPARED)
 PRODUCTS: Sequence[Measure[object]] = (PLAIN_FERMI, SHARED_FERMI, MORE_BLOCKS)
 MEASURES: Sequence[Measure[object]] = tuple(dict.fromkeys([*COMPARED, *SCHEDULED.values(), *PRODUCTS]))
+_PRODUCTS = (PLAIN_PRODUCT, BLOCKED_PRODUCT)
+_OTHERS = tuple(name for name in WORKLOADS if name not in _PRODUCTS)
+ONLY: Mapping[Measure[object], Sequence[str]] = {
+    **dict.fromkeys(SCHEDULED.values(), SOURCES["CifarNet"]),
+    **dict.fromkeys(COMPARED, _OTHERS),
+    **dict.fromkeys(PRODUCTS, _PRODUCTS),
+}
+"""The workloads that the figures show of each measure."""

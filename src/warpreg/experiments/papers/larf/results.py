@@ -10,6 +10,7 @@ from warpreg.experiments.papers.larf.designs import (
     LIMITED,
     LIMITED_LAS,
     MEASURES,
+    ONLY,
     PLAIN,
     PRODUCTS,
     SCHEDULED,
@@ -23,7 +24,7 @@ from warpreg.experiments.studies.published import Measured
 from warpreg.experiments.studies.ratios import ratio
 from warpreg.experiments.studies.study import Measure, Study
 
-__all__ = ["MEASURES", "PARTS", "UNMEASURABLE", "WORKLOADS", "findings"]
+__all__ = ["MEASURES", "ONLY", "PARTS", "UNMEASURABLE", "WORKLOADS", "findings"]
 
 PRINTED = {one.id: one for one in published.results("larf")}
 USED: Sequence[Measure[object]] = (PLAIN, timed(LIMITED_LAS))
