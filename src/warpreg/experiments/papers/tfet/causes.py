@@ -66,7 +66,7 @@ REMARKS: Mapping[str, str] = {
     "tfet-stall-compute": _WAITS,
     "tfet-all-tfet-slowdown": (
         "kernels that wait for memory hardly slow down, and these wait longer here; of the four whose time almost"
-        " doubles in the paper, three take 1.6 times as long, and cp, whose square roots keep the SFU busy, less"
+        " doubles in the paper, three slow down by less, and cp, whose square roots keep the SFU busy, least"
     ),
     "tfet-ideal-mem-ra": (
         "matrix-mul waits before each tile, so that its sums are in TFET registers after it also in a file of the ideal"
