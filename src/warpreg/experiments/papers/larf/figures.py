@@ -40,8 +40,12 @@ FIGURES = (
         marks=(Mark("larf-register-utilisation", "mean", "average"),),
     ),
     Figure(
-        "figure-5-11", "Figure 5.11", "Matrix multiplication on Fermi", frames.figure_511, "bars", Axis("code", ""),
-        Axis("value", "speedup over the plain code; KB of an SM", ""), panels="quantity",
+        "figure-5-11", "Figure 5.11", "Speedup of matrix multiplication on Fermi", frames.product_speedups, "bars",
+        Axis("code", ""), Axis("speedup", "over the plain code", "ratio"),
+    ),
+    Figure(
+        "figure-5-11-registers", "Figure 5.11", "Registers of matrix multiplication on Fermi",
+        frames.product_registers, "bars", Axis("code", ""), Axis("registers", "registers in use in an SM", "KB"),
     ),
     Figure(
         "storage", "§5.6.4", "Tables of an SM", storage, "bars", Axis("table", ""), Axis("KB", "KB", "KB"),

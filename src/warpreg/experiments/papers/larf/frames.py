@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -173,23 +173,30 @@ def products(study: Study) -> Mapping[str, tuple[Layer, Layer, Layer]]:
     return found
 
 
-def figure_511(study: Study) -> pd.DataFrame:
-    """Figure 5.11: speedup over the plain code, and registers in use, of both products."""
-    rows = list(_bars(products(study)))
-    return pd.DataFrame(rows, columns=["code", "quantity", "value"])
+def product_speedups(study: Study) -> pd.DataFrame:
+    """Figure 5.11, left: speedup of both products over the plain code."""
+    bars = _bars(products(study))
+    rows = [{"code": label, "speedup": ratio(bars["plain"].cycles, layer.cycles)} for label, layer in bars.items()]
+    return pd.DataFrame(rows, columns=["code", "speedup"])
 
 
-def _bars(found: Mapping[str, tuple[Layer, Layer, Layer]]) -> Iterator[dict[str, object]]:
-    if {"plain", "blocked"} <= found.keys():
-        base = found["plain"][0].cycles
-        bars = {
-            "plain": found["plain"][0],
-            "plain, LARF": found["plain"][1],
-            "blocked": found["blocked"][0],
-            "blocked, LARF": found["blocked"][1],
-            "blocked, LARF, more blocks": found["blocked"][2],
-        }
-        for label, layer in bars.items():
-            used = layer.in_use if "LARF" in label else layer.allocated
-            yield {"code": label, "quantity": "speedup", "value": ratio(base, layer.cycles)}
-            yield {"code": label, "quantity": "registers [KB]", "value": used * REGISTER_KB}
+def product_registers(study: Study) -> pd.DataFrame:
+    """Figure 5.11, right: registers of both products, in KB of an SM; without LARF those that are allocated."""
+    used = {
+        label: layer.in_use if "LARF" in label else layer.allocated for label, layer in _bars(products(study)).items()
+    }
+    rows = [{"code": label, "registers": registers * REGISTER_KB} for label, registers in used.items()]
+    return pd.DataFrame(rows, columns=["code", "registers"])
+
+
+def _bars(found: Mapping[str, tuple[Layer, Layer, Layer]]) -> dict[str, Layer]:
+    """The bars of the figure; none if a product is missing."""
+    if not {"plain", "blocked"} <= found.keys():
+        return {}
+    return {
+        "plain": found["plain"][0],
+        "plain, LARF": found["plain"][1],
+        "blocked": found["blocked"][0],
+        "blocked, LARF": found["blocked"][1],
+        "blocked, LARF, more blocks": found["blocked"][2],
+    }
