@@ -29,7 +29,7 @@ from warpreg.timing.core import ports
 from warpreg.timing.feed import split_warps as feed
 from warpreg.timing.hooks import adapters
 from warpreg.timing.launch import compile as timing
-from warpreg.timing.memory import traffic
+from warpreg.timing.memory import between_launches, traffic
 from warpreg.timing.sm import banked_path
 from warpreg.trace import edge_walk, lanes
 
@@ -46,6 +46,7 @@ entries = {
     "contract": (walk.contract, {}), "edges": (walk.copy_edges, {}), "path": (path_core.walk, {}),
     "path rfc": (path_core.walk, hooked("rfc")), "schedule rc": (schedule_core.walk, hooked("rc")),
     "split": (split_warps.split, {}), "feed": (feed.split, {}), "traffic": (traffic.drive, {}),
+    "copies": (between_launches.copy_from_host, {}),
     "on edges": (edge_walk.expand, {}), "core": (timing.alone, core), "core rfc": (timing.with_designs, core | rfc),
 }
 keys = {}
@@ -137,7 +138,8 @@ def test_these_are_all_entry_points() -> None:
     assert users == {
         "trace/edges.py", "trace/lanes.py", "trace/widths.py", "sass/rebuild/first_pass.py",
         "sass/rebuild/second_pass.py", "replay/distinct_warps.py", "replay/walker.py", "replay/warp_streams.py",
-        "timing/feed/feed.py", "timing/launch/compile.py", "timing/memory/traffic.py",
+        "timing/feed/feed.py", "timing/launch/compile.py", "timing/memory/between_launches.py",
+        "timing/memory/traffic.py",
     }  # fmt: skip
 
 

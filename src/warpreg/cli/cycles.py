@@ -50,8 +50,9 @@ def cycles_options(function: Function) -> Function:
             raise click.UsageError("--cold and --warm-copies require --cycles")
         if cold and warm_copies:
             raise click.UsageError("--cold and --warm-copies exclude each other")
-        sample = _sample(sample_windows, sample_blocks, sample_sms)
-        timed = Timed(sample, cold=cold, copies=warm_copies) if cycles else None
+        timed = None
+        if cycles:
+            timed = Timed(_sample(sample_windows, sample_blocks, sample_sms), cold=cold, copies=warm_copies)
         return function(*arguments, timed=timed, **named)
 
     options = (
