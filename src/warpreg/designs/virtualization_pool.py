@@ -32,6 +32,7 @@ Limits: the registers of all warps of one thread block must fit the register fil
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -65,14 +66,14 @@ from warpreg.designs.renaming.events import EVENTS, IN_USE, RESOURCES
 from warpreg.designs.renaming.hints import WORD, RenamingHints, renaming_hints
 from warpreg.designs.renaming.hooks import end_source, issue_sources, rename_result, report_resident
 from warpreg.designs.renaming.parts import register_file
+from warpreg.designs.renaming.state import FIRST_FIT, renaming
 from warpreg.designs.renaming.state import State as Renaming
-from warpreg.designs.renaming.state import renaming
 from warpreg.designs.renaming.table import UNMAPPED, end_warp
 from warpreg.designs.thread_blocks.places import NOBODY, arrive, depart, empty_places
 from warpreg.gpu.machine import Machine
 from warpreg.ir.kernel import Kernel
 from warpreg.jit.bits import lowest_bit
-from warpreg.jit.records import by_reference
+from warpreg.jit.records import by_reference, with_constants
 
 THROTTLED = len(EVENTS)
 CLAIMED = len(RESOURCES)
@@ -87,6 +88,20 @@ NO_CLAIM, HOLDS, WRITES = range(3)
 """A register without claim; with one and its value, or that of pending sources; with one, to be written."""
 POOL = 0
 """The token."""
+SWITCHES: Mapping[str, bool] = {
+    "enabled": True,
+    "packs": False,
+    "frees": True,
+    "coalesces": False,
+    "dual": False,
+    "reserves": True,
+    "surveys": False,
+    "carries": False,
+    "warp_banks": False,
+}
+"""Of `Renaming`.  A result without a place has no old lanes, and any other one stays, so that none are carried."""
+fixed = with_constants((*SWITCHES.items(), ("has_sides", False), ("policy", FIRST_FIT)))
+"""The same in compiled code: what is off leaves none."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +156,7 @@ def hints(program: Program, parameters: Parameters, analysis: Analysis) -> Renam
 
 def init(parameters: Parameters, program: Program, room: Room) -> State:
     """An empty register file.  All places of superseded values are taken, so that results are written in place."""
-    table = renaming(program, room.registers, room.banks, enabled=True, packs=False, frees=True)
+    table = renaming(program, room.registers, room.banks, **SWITCHES)
     return State(
         renaming=table._replace(places=per_sm(np.full(1, room.registers, np.int64))),
         need=room.warps // room.blocks * program.register_count,
@@ -195,7 +210,7 @@ def admit(state: State, program: Program, warp: int, pc: int, plan: Plan) -> int
 
 @hook
 def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
-    issue_sources(by_reference(state.renaming), program, warp, pc, plan)
+    issue_sources(by_reference(fixed(state.renaming)), program, warp, pc, plan)
     if program.hints.entered[pc]:
         block = program.hints.entered[pc] - 1
         for word in range(program.hints.released.shape[1]):
@@ -207,32 +222,34 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
 
 @hook
 def collected(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
-    end_source(by_reference(state.renaming), program, warp, operand, plan)
+    end_source(by_reference(fixed(state.renaming)), program, warp, operand, plan)
     end_claim(state, warp, program.source[operand], plan)
 
 
 @hook
 def produced(state: State, program: Program, warp: int, pc: int, plan: Plan) -> None:
     for operand in result_operands(program, pc):
-        rename_result(by_reference(state.renaming), program, warp, operand, plan)
+        rename_result(by_reference(fixed(state.renaming)), program, warp, operand, plan)
         state.claim[warp, program.result[operand]] = HOLDS
         end_claim(state, warp, program.result[operand], plan)
 
 
 @hook
 def warp_end(state: State, program: Program, warp: int, plan: Plan) -> None:
-    end_warp(by_reference(state.renaming), plan.sm, warp)
+    end_warp(by_reference(fixed(state.renaming)), plan.sm, warp)
     for register in range(state.claim.shape[1]):
         end_claim(state, warp, register, plan)
     level(plan, IN_USE, state.renaming.in_use[plan.sm, 0])
     state.renaming.resident[plan.sm, 0] -= program.register_count
-    report_resident(by_reference(state.renaming), plan)
+    report_resident(by_reference(fixed(state.renaming)), plan)
     depart(state, plan.sm, warp)
 
 
 def is_granted(state: Any, sm: int, place: int, wanted: int) -> bool:
     """Whether some thread block can still claim all that it lacks when one has claimed more."""
     free = state.pool[sm, 0] - wanted
+    if free >= state.need:
+        return True
     if free < 0:
         return False
     for other in range(state.claims.shape[1]):

@@ -244,7 +244,7 @@ def rename_result(state: Any, program: Program, warp: int, operand: int, plan: P
     count(plan, OPERANDS)
     if stays(state, sm, warp, register, size, is_timed(plan)):
         left = state.policy == TO_ITS_SIDE and program.hints.side[operand] == LEFT
-        if not (left and partial):
+        if state.packs and not (left and partial):
             shrink(state, sm, warp, register, size, left)
         if is_timed(plan):
             state.dying[warp, register] = 0
