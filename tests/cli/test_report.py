@@ -13,7 +13,6 @@ from tests.report.page.synthetic import row
 from warpreg.cache import store
 from warpreg.cli import main
 from warpreg.experiments.papers import reproduction
-from warpreg.experiments.runs.run import AS_COMPILED
 from warpreg.experiments.studies import findings
 from warpreg.experiments.studies.study import NOT_SAVED, Replay, Usage, saved
 from warpreg.experiments.sweep import batch
@@ -114,10 +113,11 @@ def test_saved_measurements_alone_are_shown(file: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(module, "UNMEASURABLE", {})
     monkeypatch.setattr(reproduction.explained("rfc"), "CAUSES", {})
     monkeypatch.setattr(reproduction.explained("rfc"), "REMARKS", {})
-    key = findings.key_of(Usage(), "vector-add", "tiny", AS_COMPILED)
+    choice = reproduction.code_of("rfc").choice
+    key = findings.key_of(Usage(), "vector-add", "tiny", choice)
     assert key is not None
     findings.keep(key, "measured")
-    found = saved(["vector-add", "bfs"], [Usage(), Replay.of("mrf")], "tiny")
+    found = saved(["vector-add", "bfs"], [Usage(), Replay.of("mrf")], "tiny", choice)
     assert found[Usage()] == {"vector-add": "measured"}
     assert found.left_out == {
         Usage(): {"bfs": NOT_SAVED},

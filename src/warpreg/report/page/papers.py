@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpreg.experiments.papers.reproduction import paper_module, reproduced, saved_measurements, summed
+from warpreg.experiments.papers.reproduction import reproduced, saved_measurements, summed
 from warpreg.ir.errors import WarpregError
 from warpreg.report.reproduction_page import TITLES
 
@@ -15,10 +15,9 @@ class NothingSavedError(WarpregError):
 
 def reproduction(paper: str, size: str) -> dict[str, Any]:
     """The results of a paper.  Raises UnknownNameError, and NothingSavedError if none has been measured."""
-    module = paper_module(paper)
     found = saved_measurements(paper, size)
-    wanted = len(found.found) * len(module.WORKLOADS)
     saved = sum(map(len, found.found.values()))
+    wanted = saved + sum(map(len, found.left_out.values()))
     if not saved:
         raise NothingSavedError(
             f"{paper}: no measurement of size {size} is saved; run 'warpreg reproduce {paper} --size {size}' first"
