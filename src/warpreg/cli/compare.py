@@ -18,6 +18,7 @@ from warpreg.cli.options import (
     limit_option,
     problem_options,
     processes_option,
+    technology_option,
     trace_options,
     unchecked_option,
 )
@@ -44,11 +45,7 @@ Band = tuple[float, float] | None
 @design_option("Also compare this design. Repeat for more designs.")
 @set_option
 @click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine (name or .toml file).")
-@click.option(
-    "--technology",
-    help="Technology for the energy (name or .toml file). Default: the first that prices all designs, their own first,"
-    " then gebhart-40nm.",
-)
+@technology_option
 @click.option(
     "--suspend",
     type=click.Choice(get_args(Suspend)),

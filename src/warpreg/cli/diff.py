@@ -16,7 +16,7 @@ from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options, recorded
 from warpreg.cli.designs import design_choices, design_option, designs_option, set_option
 from warpreg.cli.launching import KERNEL_FILES, Launching, launch_options
-from warpreg.cli.options import json_option, limit_option, problem_options, unchecked_option
+from warpreg.cli.options import json_option, limit_option, problem_options, technology_option, unchecked_option
 from warpreg.experiments.runs.code_changes import Change, CodeChanges, Version, code_changes
 from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, Setting
 from warpreg.experiments.runs.counting import Replayed, Timed
@@ -52,11 +52,7 @@ def _percent(text: str) -> float:
 @design_option("Also count accesses under this design. Repeat for more designs.")
 @set_option
 @click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine (name or .toml file).")
-@click.option(
-    "--technology",
-    help="Technology for the energy (name or .toml file). Default: the first that prices all designs, their own first,"
-    " then gebhart-40nm.",
-)
+@technology_option
 @click.option(
     "--fail-above",
     "limit",

@@ -67,6 +67,15 @@ def trace_options(function: Function) -> Function:
     )(function)
 
 
+def technology_option(function: Function) -> Function:
+    """``--technology``, for commands that compare designs."""
+    return click.option(
+        "--technology",
+        help="Technology for the energy (name or .toml file). Default: the first that prices all designs, their own"
+        " first, then gebhart-40nm.",
+    )(function)
+
+
 def unchecked_option(function: Function) -> Function:
     """``--unchecked``, for commands that run the hooks of designs."""
     return click.option(

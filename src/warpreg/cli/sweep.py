@@ -74,7 +74,7 @@ def command(
     if read.search is not None:
         if listing or status or only or batch:
             raise click.UsageError(f"{study}: a search has no cells before it runs; leave out [search] to number them")
-        return _search(read, study.parent, executor, processes, unchecked, as_json, as_csv)
+        return _search(read, study.parent, executor, processes, unchecked, as_json, as_csv, parquet)
     cells = batch_of(read, study.parent, unchecked=unchecked)
     if batch is not None and batch != cells.digest:
         raise SweepError(f"{study}: expected batch {batch}, found {cells.digest}: the code or an input has changed")
@@ -184,6 +184,7 @@ def _search(
     unchecked: bool,
     as_json: bool,
     as_csv: bool,
+    parquet: Path | None,
 ) -> int:
     from warpreg.experiments.sweep.search import searched
 
@@ -192,6 +193,8 @@ def _search(
         progress.begin("searching")
         trials = searched(study, folder, executor, processes, unchecked=unchecked, done=progress.done)
     records = [trial.as_dict() for trial in trials]
+    if parquet is not None:
+        output.write_parquet(records, parquet)
     if as_json:
         output.print_json(records)
     elif as_csv:

@@ -16,7 +16,14 @@ from warpreg.cli.cycles import recorded
 from warpreg.cli.designs import design_choices, set_option
 from warpreg.cli.launching import KERNEL_FILES, Launching, launch_options
 from warpreg.cli.listings import styled
-from warpreg.cli.options import json_option, limit_option, problem_options, trace_options, unchecked_option
+from warpreg.cli.options import (
+    json_option,
+    limit_option,
+    problem_options,
+    technology_option,
+    trace_options,
+    unchecked_option,
+)
 from warpreg.energy import Technology
 from warpreg.experiments.runs.by_instruction import ByInstruction, by_instruction
 from warpreg.experiments.runs.choices import Choice
@@ -39,11 +46,7 @@ ELSEWHERE = "between instructions"
 @launch_options
 @set_option
 @click.option("--machine", default=DEFAULT_MACHINE, show_default=True, help="Machine (name or .toml file).")
-@click.option(
-    "--technology",
-    help="Technology for the energy (name or .toml file). Default: the first that prices all designs, their own first,"
-    " then gebhart-40nm.",
-)
+@technology_option
 @click.option("--cycles", is_flag=True, help="Time the kernel under both designs: also print where warps wait.")
 @click.option(
     "--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="Rows of the sorted table."

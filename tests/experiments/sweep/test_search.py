@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pandas
 import pytest
 from tests.experiments.sweep.conftest import StudyFolder
 
@@ -42,8 +43,11 @@ def test_the_best_trial_that_the_budget_allows(study: StudyFolder) -> None:
 
 def test_a_search_on_the_command_line(study: StudyFolder, capsys: Output) -> None:
     file = study.write(STUDY)
-    assert main(["sweep", str(file), "-j", "1", "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)) == 8
+    parquet = study.folder / "trials.parquet"
+    assert main(["sweep", str(file), "-j", "1", "--json", "--parquet", str(parquet)]) == 0
+    trials = json.loads(capsys.readouterr().out)
+    assert [one["trial"] for one in trials] == list(pandas.read_parquet(parquet)["trial"])
+    assert len(trials) == 8
     assert main(["sweep", str(file), "--list"]) == 2
     assert "a search has no cells before it runs" in capsys.readouterr().err
 
