@@ -49,6 +49,7 @@ def test_only_places_that_both_have_are_compared() -> None:
     pair = found.compared("a", "b")
     assert pair is not None
     assert (pair.places, pair.ratio) == (1, pytest.approx(1.2))
+    assert str(pair) == "a beats b: 1.200 times as good on the one workload"  # of which no interval can be had
     assert found.ranked() == ["a", "b"]
     assert results([("a", row("x", 0.5)), ("b", row("y", 0.1))]).compared("a", "b") is None
 

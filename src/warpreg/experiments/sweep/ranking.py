@@ -68,7 +68,8 @@ class Results:
             return None
         low, high, share = _bootstrap(shared)
         turned = tuple((case, ratio) for case, ratio in _cases(shared) if ratio < 1)
-        return Comparison(better, other, _mean(shared), low, high, share, turned, len(shared))
+        workloads = len(_by_workload(shared))
+        return Comparison(better, other, _mean(shared), low, high, share, turned, len(shared), workloads)
 
     def _ratio(self, better: str, other: str, place: Place) -> float:
         """How much better the first is: above 1 if it is."""
@@ -93,11 +94,14 @@ class Comparison:
     share: float
     turned: tuple[tuple[str, float], ...]
     places: int
+    workloads: int
 
     def __str__(self) -> str:
-        interval = f"{self.ratio:.3f} times as good ({self.low:.3f} to {self.high:.3f})"
         unless = f", unless {', '.join(case for case, _ in self.turned)}" if self.turned else ""
-        return f"{self.better} beats {self.other}: {interval}, in {self.share:.0%} of resamples{unless}"
+        beats = f"{self.better} beats {self.other}: {self.ratio:.3f} times as good"
+        if self.workloads == 1:
+            return f"{beats} on the one workload{unless}"
+        return f"{beats} ({self.low:.3f} to {self.high:.3f}), in {self.share:.0%} of resamples{unless}"
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -109,6 +113,7 @@ class Comparison:
             "share_of_resamples": self.share,
             "turned_by": dict(self.turned),
             "places": self.places,
+            "workloads": self.workloads,
         }
 
 
