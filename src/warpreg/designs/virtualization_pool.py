@@ -88,6 +88,8 @@ NO_CLAIM, HOLDS, WRITES = range(3)
 """A register without claim; with one and its value, or that of pending sources; with one, to be written."""
 POOL = 0
 """The token."""
+NONE_WAITS = 1 << 20
+"""More registers than an instruction writes."""
 SWITCHES: Mapping[str, bool] = {
     "enabled": True,
     "packs": False,
@@ -124,7 +126,8 @@ class State(NamedTuple):
     claim: NDArray[np.uint8]
     claims: NDArray[np.int64]
     pool: NDArray[np.int64]
-    waiting: NDArray[np.int64]
+    fewest: NDArray[np.int64]
+    waits: NDArray[np.uint8]
     place: NDArray[np.int64]
     block: NDArray[np.int64]
     left: NDArray[np.int64]
@@ -163,7 +166,8 @@ def init(parameters: Parameters, program: Program, room: Room) -> State:
         claim=per_warp(np.full(program.register_count, NO_CLAIM, np.uint8)),
         claims=per_sm(np.zeros(room.blocks, np.int64)),
         pool=per_sm(np.full(1, room.registers, np.int64)),
-        waiting=per_sm(np.zeros(1, np.int64)),
+        fewest=per_sm(np.full(1, NONE_WAITS, np.int64)),
+        waits=per_sm(np.zeros(room.blocks, np.uint8)),
         **empty_places(room.blocks),
     )
 
@@ -197,7 +201,8 @@ def admit(state: State, program: Program, warp: int, pc: int, plan: Plan) -> int
         wanted += state.claim[warp, program.result[operand]] == NO_CLAIM
     if wanted != 0:
         if not is_granted(state, plan.sm, state.place[warp], wanted):
-            state.waiting[plan.sm, 0] = 1
+            state.fewest[plan.sm, 0] = min(state.fewest[plan.sm, 0], wanted)
+            state.waits[plan.sm, state.place[warp]] = 1
             count(plan, THROTTLED)
             return POOL
         state.claims[plan.sm, state.place[warp]] += wanted
@@ -268,6 +273,21 @@ def end_claim(state: Any, warp: int, register: int, plan: Plan) -> None:
     state.claims[plan.sm, state.place[warp]] -= 1
     state.pool[plan.sm, 0] += 1
     level(plan, CLAIMED, state.renaming.free.shape[1] - state.pool[plan.sm, 0])
-    if state.waiting[plan.sm, 0] != 0:
-        state.waiting[plan.sm, 0] = 0
+    if state.fewest[plan.sm, 0] != NONE_WAITS and one_is_granted(state, plan.sm):
+        state.fewest[plan.sm, 0] = NONE_WAITS
+        for place in range(state.waits.shape[1]):
+            state.waits[plan.sm, place] = 0
         wake(plan, POOL)
+
+
+def one_is_granted(state: Any, sm: int) -> bool:
+    """Whether a warp that waits would be granted its claim: its thread block is safe, or another one stays so."""
+    free = state.pool[sm, 0]
+    least = state.need
+    for place in range(state.claims.shape[1]):
+        if state.block[sm, place] != NOBODY:
+            lack = state.need - state.claims[sm, place]
+            least = min(least, lack)
+            if lack <= free and state.waits[sm, place]:
+                return True
+    return bool(free - least >= state.fewest[sm, 0])

@@ -6,7 +6,7 @@ compilation.  Here, inner functions are kept as LLVM IR; `outermost` links and o
 infers the type of every ``+`` and every index by trying rules one by one, anew in each function; here the results are
 cached while a core compiles.
 
-numba has no interface for this.  The classes below take part in its pipeline, and two of its functions are patched
+numba has no interface for this.  The classes below take part in its pipeline, and some of its functions are patched
 during a compilation and restored afterwards.  Other versions of numba may differ; they use plain ``njit``.
 """
 
@@ -15,11 +15,14 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, cast
 
 import llvmlite.binding
 import numba
+from llvmlite import ir
+from llvmlite.ir.instructions import ExtractValue, InsertValue
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
@@ -35,6 +38,7 @@ from numba.core.typed_passes import (
 )
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCode
+from numba.np import arrayobj
 
 from warpreg.jit.fault_record import provide_record
 from warpreg.jit.natives import Function
@@ -171,7 +175,7 @@ class FastCompiler:
         """Compile a function and all its callees to machine code."""
         njit: Any = numba.njit
         settings = {"no_rewrites": True, "pipeline_class": _OutermostPipeline, "boundscheck": checked}
-        with _typed_once():
+        with _typed_once(), nullcontext() if checked else _counted_from_the_start():
             return njit(signature, **settings, **BARE_OPTIONS)(function)
 
     @contextmanager
@@ -245,6 +249,38 @@ def _typed_once() -> Iterator[None]:
             yield
         finally:
             function.get_call_type, flags.__hash__, flags.__eq__ = before
+
+
+@contextmanager
+def _counted_from_the_start() -> Iterator[None]:
+    """In this context, only an index that is a constant may be negative, as the interface of designs has it; any other
+    one is used as it is, without a comparison and a sum for each dimension.
+    """
+    numba_arrays = cast(Any, arrayobj)
+    before = numba_arrays.fix_integer_index
+
+    def as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+        if isinstance(_of_tuple(index), ir.Constant):
+            return before(context, builder, kind, index, size)
+        return context.cast(builder, index, kind, types.intp if kind.signed else types.uintp)
+
+    numba_arrays.fix_integer_index = as_it_is
+    try:
+        yield
+    finally:
+        numba_arrays.fix_integer_index = before
+
+
+def _of_tuple(value: Any) -> Any:
+    """The element of a tuple that a value was taken from, where the function shows it; else the value."""
+    if not isinstance(value, ExtractValue):
+        return value
+    (tuple_, *_), wanted = value.operands, list(value.indices)
+    while isinstance(tuple_, InsertValue):
+        if list(tuple_.indices) == wanted:
+            return tuple_.operands[1]
+        tuple_ = tuple_.operands[0]
+    return value
 
 
 def _hash(flags: Any) -> int:

@@ -39,7 +39,16 @@ from warpreg.designs.interface.plan_functions import (
 )
 from warpreg.designs.interface.program import Program, result_operands, source_operands
 from warpreg.designs.interface.residency import Launch, Residency, Room
-from warpreg.designs.interface.state import pair_of, per_pair, per_scheduler, per_sm, per_warp, scheduler_of, sm_of
+from warpreg.designs.interface.state import (
+    pair_of,
+    per_kernel,
+    per_pair,
+    per_scheduler,
+    per_sm,
+    per_warp,
+    scheduler_of,
+    sm_of,
+)
 from warpreg.designs.interface.thread_blocks import index_in_block, thread_block
 from warpreg.energy.array import ArraySpec
 from warpreg.energy.counts import Structure
@@ -49,7 +58,7 @@ __all__ = [
     "GO", "HELD", "IRREGULAR", "MRF", "PRIVATE", "READ", "SHARED", "UNSET", "WRITE", "Analysis", "ArraySpec", "Banks",
     "Collectors", "Declaration", "Launch", "Logic", "NoParameters", "Plan", "Program", "Residency", "Room", "Structure",
     "Table", "after", "change", "complete", "count", "extra", "hook", "index_in_block", "is_timed", "lane_address",
-    "level", "lookup", "move", "now", "nowhere", "on_edges", "pair_of", "parameter", "per_pair", "per_scheduler",
-    "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of", "source_operands", "this_load",
-    "thread_block", "update", "wake", "width", "write",
+    "level", "lookup", "move", "now", "nowhere", "on_edges", "pair_of", "parameter", "per_kernel", "per_pair",
+    "per_scheduler", "per_sm", "per_warp", "read", "result_operands", "scheduler_of", "sm_of", "source_operands",
+    "this_load", "thread_block", "update", "wake", "width", "write",
 ]  # fmt: skip

@@ -2,8 +2,9 @@
 
 A design's ``init`` returns a NamedTuple.  A field made by ``per_warp(row)`` becomes an array with the warp as its first
 index; each new warp starts with a copy of ``row``.  A plain array or number is shared by the kernel (hints, tables,
-parameters).  ``per_pair``, ``per_scheduler`` and ``per_sm`` declare one row per pair of warps, scheduler or SM; such a
-row is copied once, at the start of the run, and the index is ``pair_of``, ``scheduler_of`` or ``sm_of`` a warp.
+parameters), and hooks cannot write it.  ``per_pair``, ``per_scheduler`` and ``per_sm`` declare one row per pair of
+warps, scheduler or SM; such a row is copied once, at the start of the run, and the index is ``pair_of``,
+``scheduler_of`` or ``sm_of`` a warp.  ``per_kernel`` declares an array for all SMs that hooks may write.
 """
 
 from __future__ import annotations
@@ -21,9 +22,8 @@ from warpreg.designs.interface.program import Program
 from warpreg.jit.natives import Function
 from warpreg.jit.records import record_type
 
-Scope = Literal["warp", "pair", "scheduler", "sm"]
+Scope = Literal["warp", "pair", "scheduler", "sm", "kernel"]
 Scalar = TypeVar("Scalar", bound=np.generic)
-NARROWEST_FIRST: tuple[Scope, ...] = ("warp", "pair", "scheduler", "sm")
 
 
 class Row(np.ndarray[Any, Any]):
@@ -50,6 +50,11 @@ def per_scheduler(row: NDArray[Scalar] | np.generic) -> NDArray[Scalar]:
 def per_sm(row: NDArray[Scalar] | np.generic) -> NDArray[Scalar]:
     """One ``row`` per SM: a shared register pool, free maps, an address mapping table."""
     return _row("sm", row)
+
+
+def per_kernel(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """One array for all SMs, which hooks may write: SMs are stepped cycle by cycle then, since their order matters."""
+    return _row("kernel", array)
 
 
 def _row(scope: Scope, row: NDArray[Scalar] | np.generic) -> NDArray[Scalar]:
@@ -89,7 +94,13 @@ class Extent:
 
     def rows(self, scope: Scope) -> int:
         """Number of rows of a field with this scope."""
-        return {"warp": self.warps, "pair": self.pairs, "scheduler": self.schedulers, "sm": self.sms}[scope]
+        return {
+            "warp": self.warps,
+            "pair": self.pairs,
+            "scheduler": self.schedulers,
+            "sm": self.sms,
+            "kernel": self.sms,
+        }[scope]
 
 
 def allocate(design: str, state: tuple[Any, ...], extent: Extent) -> tuple[Field, ...]:
@@ -196,6 +207,13 @@ def wrong_leaf(value: Any) -> str:
     return f"is a {type(value).__name__}, expected an array, per_warp(row) or a number"
 
 
+def _constant(array: NDArray[Any]) -> NDArray[Any]:
+    """What hooks see of an array that the kernel shares: they cannot write it."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
 def _allocated(design: str, name: str, value: Any, extent: Extent) -> Field:
     if isinstance(value, Row):
         rows = extent.rows(value.scope)
@@ -204,10 +222,12 @@ def _allocated(design: str, name: str, value: Any, extent: Extent) -> Field:
                 f"{design}: state {name} is shared by warps (per_{value.scope}), so it needs a recorded schedule"
             )
         plain = np.array(value, subok=False)
+        if value.scope == "kernel":
+            return Field(name, plain)
         array = np.repeat(plain[np.newaxis], rows, axis=0)
         return Field(name, array, (array.reshape(rows, -1), plain.reshape(-1)) if value.scope == "warp" else ())
     if isinstance(value, np.ndarray):
-        return Field(name, np.require(value, requirements=("C", "W")))
+        return Field(name, _constant(value))
     if isinstance(value, (bool, np.bool_)):
         return Field(name, bool(value))
     if isinstance(value, (int, np.integer)):

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg.designs.interface import per_sm
+from warpreg.designs.interface import per_kernel, per_sm
 from warpreg.jit.noinline import noinline
 
 FRESH, UNORDERED, ORDERED, OWN = range(4)
@@ -47,7 +47,7 @@ def shadow(versioned: bool, places: int) -> dict[str, Any]:
         unused: dict[str, NDArray[Any]] = {"words": np.zeros(4, np.int64), "faults": np.int64(0)}  # type: ignore[dict-item]
         rows = {name: per_sm(row) for name, row in unused.items()}
         return {"versioned": False, **rows, **_kept(1, 0)}
-    shared = {"words": np.zeros((WORDS, 4), np.int64), "faults": np.zeros(5, np.int64)}
+    shared = {"words": per_kernel(np.zeros((WORDS, 4), np.int64)), "faults": per_kernel(np.zeros(5, np.int64))}
     return {"versioned": True, **shared, **_kept(places, MOST_SMS)}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from warpreg.timing.core.columns import machine, sms
+from warpreg.timing.core.columns import machine, sms, warps
 from warpreg.timing.core.columns.typed import (
     AccountRow,
     BankRow,
@@ -61,7 +61,7 @@ def slot_of(c: Core, sm: SmRow, warp: WarpRow) -> int:
 
 def number_of(c: Core, warp: WarpRow) -> int:
     """The index of a warp that hooks use: its slot, counted over all SMs."""
-    return warp // c.machine[machine.ROW] - c.machine[machine.FIRST_WARP]
+    return c.rows[warp, warps.NUMBER]
 
 
 def scheduler_at(c: Core, sm: SmRow, scheduler: int) -> SchedulerRow:

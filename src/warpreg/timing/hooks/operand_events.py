@@ -54,9 +54,21 @@ def collected(state: Any, program: Any, warp: int, pc: int, operand: int, plan: 
 
 def call_collected(c: Core, d: Any, sm: SmRow, op: OpRow, k: int, now: int) -> None:
     """The k-th source and those that come with it, in operand order."""
+    if is_alone(c, op):
+        _tell_collected(c, d, sm, op, k, now)
+        return
     for other in range(_sources(c, op)):
         if other == k or _comes_with(c, d, op, other, k):
             _tell_collected(c, d, sm, op, other, now)
+
+
+def is_alone(c: Core, op: OpRow) -> bool:
+    """Whether no source of an instruction comes with another one: each is another register."""
+    pc = c.rows[op, ops.PC]
+    return (
+        c.code[pc, code.ALL_READS_END] - c.code[pc, code.ALL_READS]
+        == c.code[pc, code.READS_END] - c.code[pc, code.READS]
+    )
 
 
 def call_collected_at_once(c: Core, d: Any, sm: SmRow, op: OpRow, now: int) -> None:
@@ -124,6 +136,10 @@ def merged_with(c: Core, op: OpRow, k: int) -> int:
 
 
 # The same where a plan may merge sources.
+
+
+def may_be_merged(c: Core, op: OpRow) -> bool:
+    return False
 
 
 def planned_merged_with(c: Core, op: OpRow, k: int) -> int:
@@ -220,6 +236,7 @@ HOOKED: Mapping[str, Mapping[Function, Function]] = {
 """By hook, what takes the place of what in the core where a design defines it."""
 TOGETHER: Mapping[frozenset[str], Mapping[Function, Function]] = {
     frozenset({"plan_reads", "collected"}): {
+        is_alone: may_be_merged,
         merged_with: planned_merged_with,
         adapters.merged_word: merged_word,
         adapters.kept_source: kept_source,

@@ -2,6 +2,9 @@
 
 What takes the place of functions of `warpreg.timing.core.ports` and `warpreg.timing.hooks.adapters` where a design has
 tables.  Ports serve accesses in the order in which hooks ask for them.
+
+``free_ports`` [SM, bank]: the first port that is free, counted over all cycles: port ``p`` of cycle ``t`` has the
+number ``t * ports + p``.
 """
 
 from __future__ import annotations
@@ -16,8 +19,6 @@ from warpreg.timing.core.state import Core
 
 FIRST_BANK, BANKS, PORTS, STAGES = range(4)
 """Columns of a table's shape; FIRST_BANK among the banks of all tables."""
-CYCLE, USED = range(2)
-"""Of a bank in an SM: the last cycle in which it served an access, and how many ports it used then."""
 
 
 def begin_lookups(c: Core, op: OpRow, now: int) -> None:
@@ -53,15 +54,12 @@ def _serve(c: Core, d: Any, sm: SmRow, now: int) -> int:
     for row in range(asked):
         table = d.asked[row, ASKED_TABLE]
         bank = d.tables[table, FIRST_BANK] + _remainder(d.asked[row, ASKED_INDEX], d.tables[table, BANKS])
-        if d.table_banks[sm, bank, CYCLE] < now:
-            d.table_banks[sm, bank, CYCLE] = now
-            d.table_banks[sm, bank, USED] = 0
-        elif d.table_banks[sm, bank, USED] == d.tables[table, PORTS]:
-            d.table_banks[sm, bank, CYCLE] += 1
-            d.table_banks[sm, bank, USED] = 0
-        d.table_banks[sm, bank, USED] += 1
-        served = d.table_banks[sm, bank, CYCLE]
-        if served > now:
+        ports = d.tables[table, PORTS]
+        before = max(0, d.free_ports[sm, bank] - now * ports)
+        d.free_ports[sm, bank] = now * ports + before + 1
+        served = now
+        if before >= ports:
+            served += before // ports
             d.plan.tables[table, CONFLICTS] += 1
         if d.asked[row, ASKED_ACTION] == LOOKUPS:
             ready = max(ready, served + d.tables[table, STAGES])

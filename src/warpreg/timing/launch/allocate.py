@@ -154,6 +154,7 @@ def _warps(rows: Array, m: MachineWords, private_banks: bool) -> None:
     own[warps.CAUSE] = causes.EMPTY
     own[warps.BLOCK] = NONE
     own[warps.OWN] = np.int64(1) << position
+    own[warps.NUMBER] = np.arange(len(own[warps.OWN]))
     own[warps.TURN_ROW] = (m[machine.FIRST_SCHEDULER] + sm * m[machine.SCHEDULERS] + turn) * m[machine.ROW]
     own[warps.BANK_OFFSET] = slot * m[machine.BY_SLOT] % m[machine.OWN_BANKS]
     if private_banks:

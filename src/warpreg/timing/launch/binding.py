@@ -130,7 +130,7 @@ class Outside:
             named=program.register_count,
         )
         sources, results = _most(self.program.source_start), _most(self.program.result_start)
-        self.tables, self.table_banks = table_arrays(behaviour.tables, sms)
+        self.tables, self.free_ports = table_arrays(behaviour.tables, sms)
         sizes = sources, results, QUEUE, sms, behaviour.resources, len(self.tables)
         self.plan = blank_plan(behaviour.levels, behaviour.events, *sizes)
         self._kept = np.zeros((0, *self.plan.results.shape), np.int32)
@@ -158,10 +158,9 @@ class Outside:
 
     @property
     def in_step(self) -> bool:
-        """Whether the order among SMs may matter: hooks that look beyond their scheduler share an array."""
+        """Whether the order among SMs may matter: they share an array that hooks may write."""
         values = (value for _, value in named_leaves(self.behaviour.state))
-        shared = any(isinstance(value, np.ndarray) and not isinstance(value, Row) for value in values)
-        return self.behaviour.order == "sm" and shared
+        return any(isinstance(value, Row) and value.scope == "kernel" for value in values)
 
     @property
     def state(self) -> Any:
@@ -194,7 +193,7 @@ class Outside:
             self._plan_for(core),
             self._kept_for(core),
             self.tables,
-            self.table_banks,
+            self.free_ports,
         )
 
     def _plan_for(self, core: Core) -> Plan:
@@ -305,7 +304,7 @@ class Outside:
 
 
 def table_arrays(tables: Mapping[int, Table], sms: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Shapes of tables by row, and the ports of all their banks: int64[tables, 4] and int64[SMs, banks, 2].
+    """Shapes of tables by row, and the first free port of all their banks: int64[tables, 4] and int64[SMs, banks].
 
     Rows with tables of one name are one table.
     """
@@ -317,9 +316,7 @@ def table_arrays(tables: Mapping[int, Table], sms: int) -> tuple[NDArray[np.int6
             first[table.name] = banks
             banks += table.banks
         shapes[row] = first[table.name], table.banks, table.ports, table.stages
-    ports_of_banks = np.zeros((sms, banks, 2), np.int64)
-    ports_of_banks[:, :, table_access.CYCLE] = -1
-    return shapes, ports_of_banks
+    return shapes, np.zeros((sms, banks), np.int64)
 
 
 def _most(starts: NDArray[np.int32]) -> int:

@@ -32,7 +32,7 @@ class Designs(NamedTuple):
 
     The arrays are those of the ``plan``, but for ``kept`` int32[operations, results, 2, columns]: what is planned of
     the results of instructions under way.  ``tables``
-    int64[tables, 4] and ``table_banks`` int64[SMs, banks, 2] as in `warpreg.timing.hooks.table_access`.
+    int64[tables, 4] and ``free_ports`` int64[SMs, banks] as in `warpreg.timing.hooks.table_access`.
     """
 
     program: Program
@@ -48,7 +48,7 @@ class Designs(NamedTuple):
     queued: NDArray[Any]
     kept: NDArray[Any]
     tables: NDArray[Any]
-    table_banks: NDArray[Any]
+    free_ports: NDArray[Any]
 
 
 def core(c: Any, memory: Any, d: Any) -> int:
@@ -80,12 +80,12 @@ def with_designs(
     plan: Plan,
     kept: NDArray[Any],
     tables: NDArray[Any],
-    table_banks: NDArray[Any],
+    free_ports: NDArray[Any],
 ) -> int:
     """Run the core with designs."""
     sources, results, queued = plan.sources, plan.results, plan.queued
     queues = plan.extras, plan.woken, plan.asked, plan.completed
-    d = Designs(program, state, resets, plan, sources, results, *queues, queued, kept, tables, table_banks)
+    d = Designs(program, state, resets, plan, sources, results, *queues, queued, kept, tables, free_ports)
     return core(opened_core(c), opened_memory(memory), by_reference(d))
 
 

@@ -47,7 +47,8 @@ RESULTS = _Word(36)  # results of the instructions issued, for designs with widt
 COLLECTING = _Word(37)  # instructions issued and not dispatched, if warps own collectors
 LATCHED = Column[WarpRow, OpRow](38)  # list of those that are in no collector; undefined without one
 LATCHED_END = Column[WarpRow, OpRow](39)
-BUSY = _Word(40)  # BUSY_SETS sets of scoreboard cells
+NUMBER = _Word(40)  # its slot, counted over all SMs: the index that hooks use
+BUSY = _Word(41)  # BUSY_SETS sets of scoreboard cells
 
 COMMIT_SLOTS = 4
 BUSY_SETS = 7
