@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.replay.paths import Recorded
-from tests.timing.assembly import one_warp, warps
+from tests.timing.assembly import code, one_warp, warps
 from tests.timing.both_cores import agreed
-from tests.timing.launches import FULL, Launched
+from tests.timing.launches import FULL, Launched, WarpPath
 from tests.timing.random_runs import Case, cases
 from tests.timing.reference.instruction import Access
 from tests.timing.reference.machine import Banks, Sm, TwoLevel
 from tests.timing.vocabulary import Timed, timed
 
-from warpreg.designs import Design, load
+from warpreg.designs import Design, DesignError, load
 from warpreg.replay import replay
 
 RESTLESS = load(Path(__file__).parent / "designs" / "restless.py", checked=False)
@@ -191,3 +191,32 @@ def test_a_woken_warp_asks_again_in_the_next_cycle(tmp_path: Path, two_level: Tw
     run.warp(1).issues().at(6)
     assert run.stalls.counts["token"] == (4 if two_level is None else 3)
     assert run.outcome.counts.integrals(run.cycles) == [[4 + 4]]
+
+
+TICKETS = """
+class State(NamedTuple):
+    next: object
+def init(parameters, program):
+    return State(per_kernel(np.zeros(1, np.int64)))
+@hook
+def plan_reads(state, program, warp, pc, plan):
+    for operand in range(program.source_start[pc], program.source_start[pc + 1]):
+        read(plan, operand, TOP, cycles=1 + state.next[0] % 3)
+        state.next[0] += 1
+"""
+
+
+def test_sms_share_an_array_of_the_kernel_in_the_order_of_cycles(tmp_path: Path) -> None:
+    """Both SMs issue at 1, SM 0 first: its source is there after 1 cycle, that of SM 1 after 2."""
+    launched = Launched(code("mov.b32 R1, R0\nmov.b32 R2, R1"), ((WarpPath(((0, FULL),)),),) * 2)
+    run = agreed(launched, BANKED, sms=2, resident=1, design=design(tmp_path, TICKETS))
+    run.on(0).warp(0, block=0).issues().at(1, 7)
+    run.on(1).warp(0, block=1).issues().at(1, 8)
+
+
+def test_an_array_without_a_scope_cannot_be_written(tmp_path: Path) -> None:
+    one, launched = design(tmp_path, TICKETS.replace("per_kernel", "")), one_warp("mov.b32 R1, R0")
+    with pytest.raises(
+        DesignError, match="hook plan_reads: it writes an array that is shared by the kernel; state that"
+    ):
+        replay(path_of(launched), launched.kernel, one)

@@ -21,8 +21,9 @@ one leaves, at least ``need`` is free, so every other one is safe.  (2) A claim 
 it lowers what is free and what is lacking alike.  So no warp of it waits for the pool, its barriers wait for its own
 warps, and it ends.  (3) So all end, one after the other.
 
-*No livelock.*  A refused warp asks again only after a claim has ended, and each claim belongs to an instruction that
-has issued.  So a warp is refused at most once for each result of its SM.
+*No livelock.*  Refused warps ask again only when the end of a claim lets one of them have what it asked for, and each
+claim belongs to an instruction that has issued.  So a warp is refused at most once for each result of its SM.  Nothing
+else lets a refused claim in: a claim of another warp takes as much from what is free as from what its block lacks.
 
 Where the text is silent: claims and the throttle are ours; everything else is as in ``virtualization``.
 
@@ -118,7 +119,8 @@ class Parameters:
 class State(NamedTuple):
     """``renaming`` as of the other designs that rename.  Kernel-wide: ``need`` of a thread block.  Per warp: ``claim``
     [register], `NO_CLAIM`, `HOLDS` or `WRITES`, and ``place``.  Per SM: ``claims`` [place] of a thread block, ``pool``
-    [1], registers without claim, and ``waiting`` [1], whether a warp waits; ``block`` and ``left`` of `places`.
+    [1], registers without claim, ``fewest`` [1] that a waiting warp wants (`NONE_WAITS`), and ``waits`` [place], 1 if a
+    warp of the thread block may wait; ``block`` and ``left`` of `places`.
     """
 
     renaming: Renaming
@@ -227,8 +229,8 @@ def plan_reads(state: State, program: Program, warp: int, pc: int, plan: Plan) -
 
 @hook
 def collected(state: State, program: Program, warp: int, pc: int, operand: int, plan: Plan) -> None:
-    end_source(by_reference(fixed(state.renaming)), program, warp, operand, plan)
-    end_claim(state, warp, program.source[operand], plan)
+    if end_source(by_reference(fixed(state.renaming)), program, warp, operand, plan):
+        end_claim(state, warp, program.source[operand], plan)
 
 
 @hook

@@ -85,4 +85,6 @@ def brief(error: Exception) -> str:
     ]
     if not told:
         return type(error).__name__
+    if "setitem(readonly array" in plain:
+        return "it writes an array that is shared by the kernel; state that changes has a scope, such as per_warp"
     return " ".join(told[:2]) if told[0].endswith(":") else told[0]

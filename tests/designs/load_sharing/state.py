@@ -22,6 +22,6 @@ def fresh(entries: int = PHYSICAL, sms: int = 1, physical: int = PHYSICAL, **opt
     changed: dict[str, Any] = {
         name: np.repeat(np.array(value, subok=False)[np.newaxis], rows[value.scope], axis=0)
         for name, value in named_leaves(state)
-        if isinstance(value, Row)
+        if isinstance(value, Row) and value.scope in rows
     }
     return state._replace(**changed)

@@ -127,8 +127,10 @@ def issue_sources(state: Any, program: Program, warp: int, pc: int, plan: Plan) 
             issue_source(state, warp, program.source[operand], state.frees and program.last_read[operand] != 0)
 
 
-def end_source(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> None:
-    """The collector has read a source.  A replay reads sources when they issue, so that none is ever pending there."""
+def end_source(state: Any, program: Program, warp: int, operand: int, plan: Plan) -> bool:
+    """The collector has read a source; returns whether its register was released.  A replay reads sources when they
+    issue, so that none is ever pending there.
+    """
     register = program.source[operand]
     if is_timed(plan):
         was_released = collect_source(state, plan.sm, warp, register)
@@ -138,6 +140,7 @@ def end_source(state: Any, program: Program, warp: int, operand: int, plan: Plan
     if was_released:
         count(plan, RELEASED)
         level(plan, IN_USE, state.in_use[plan.sm, 0])
+    return was_released
 
 
 def report_resident(state: Any, plan: Plan) -> None:

@@ -138,8 +138,15 @@ def merged_with(c: Core, op: OpRow, k: int) -> int:
 # The same where a plan may merge sources.
 
 
-def may_be_merged(c: Core, op: OpRow) -> bool:
-    return False
+def is_planned_alone(c: Core, op: OpRow) -> bool:
+    pc = c.rows[op, ops.PC]
+    sources = c.code[pc, code.ALL_READS_END] - c.code[pc, code.ALL_READS]
+    if sources != c.code[pc, code.READS_END] - c.code[pc, code.READS]:
+        return False
+    least = 0
+    for k in range(sources):
+        least = min(least, c.rows[op, c.machine[machine.OP_READS] + k])
+    return least > operand_word.MERGED_WITH
 
 
 def planned_merged_with(c: Core, op: OpRow, k: int) -> int:
@@ -236,7 +243,7 @@ HOOKED: Mapping[str, Mapping[Function, Function]] = {
 """By hook, what takes the place of what in the core where a design defines it."""
 TOGETHER: Mapping[frozenset[str], Mapping[Function, Function]] = {
     frozenset({"plan_reads", "collected"}): {
-        is_alone: may_be_merged,
+        is_alone: is_planned_alone,
         merged_with: planned_merged_with,
         adapters.merged_word: merged_word,
         adapters.kept_source: kept_source,

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 from warpreg.designs.interface.plan import ASKED, ASKED_ACTION, ASKED_INDEX, ASKED_TABLE, CONFLICTS, LOOKUPS
-from warpreg.jit.noinline import noinline
 from warpreg.timing.core.columns import clock, ops
 from warpreg.timing.core.columns.typed import OpRow, SmRow
 from warpreg.timing.core.state import Core
@@ -43,7 +42,6 @@ def serve_tables(c: Core, d: Any, sm: SmRow, now: int) -> int:
     return _serve(c, d, sm, now)
 
 
-@noinline
 def _serve(c: Core, d: Any, sm: SmRow, now: int) -> int:
     asked = d.queued[ASKED]
     d.queued[ASKED] = 0
