@@ -268,7 +268,7 @@ class ScheduleWalker:
         reader = self._behaviour.reader(path)
         streams = WarpStreams(path.path_chunks(), self.counters.visits.size, self._behaviour.mode, reader)
         for field, fresh in zip(self._fields, self._fresh, strict=True):
-            if isinstance(field.value, np.ndarray):
+            if isinstance(field.value, np.ndarray) and field.value.flags.writeable:
                 field.value[...] = fresh
         self._program.block_of_slot.fill(NO_BLOCK)
         self._progress[schedule_core.SM] = 0
