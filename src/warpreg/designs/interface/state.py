@@ -93,14 +93,8 @@ class Extent:
         return cls(sms * slots, (sms * slots + 1) // 2, sms * schedulers, sms)
 
     def rows(self, scope: Scope) -> int:
-        """Number of rows of a field with this scope."""
-        return {
-            "warp": self.warps,
-            "pair": self.pairs,
-            "scheduler": self.schedulers,
-            "sm": self.sms,
-            "kernel": self.sms,
-        }[scope]
+        """Number of rows of a field with this scope, which is narrower than a kernel."""
+        return {"warp": self.warps, "pair": self.pairs, "scheduler": self.schedulers, "sm": self.sms}[scope]
 
 
 def allocate(design: str, state: tuple[Any, ...], extent: Extent) -> tuple[Field, ...]:
@@ -215,6 +209,8 @@ def _constant(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _allocated(design: str, name: str, value: Any, extent: Extent) -> Field:
+    if isinstance(value, Row) and value.scope == "kernel":
+        return Field(name, np.array(value, subok=False))
     if isinstance(value, Row):
         rows = extent.rows(value.scope)
         if rows == 0:
@@ -222,8 +218,6 @@ def _allocated(design: str, name: str, value: Any, extent: Extent) -> Field:
                 f"{design}: state {name} is shared by warps (per_{value.scope}), so it needs a recorded schedule"
             )
         plain = np.array(value, subok=False)
-        if value.scope == "kernel":
-            return Field(name, plain)
         array = np.repeat(plain[np.newaxis], rows, axis=0)
         return Field(name, array, (array.reshape(rows, -1), plain.reshape(-1)) if value.scope == "warp" else ())
     if isinstance(value, np.ndarray):

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.designs import Design
-from warpreg.designs.interface import now, per_warp
+from warpreg.designs.interface import now, per_kernel, per_warp
 from warpreg.designs.interface.hooks import HOOKS, combined, parts_of_hook
 from warpreg.designs.interface.plan import READ, WRITE, Plan
 from warpreg.designs.interface.plan_functions import count
@@ -123,7 +123,7 @@ def instrumented(design: Design, kernel: Kernel) -> tuple[Design, list[Kernel]]:
             raise RunError(f"{design.name} adds more than {MOST_ADDED} instructions to kernel {kernel.name}")
         codes.append(code)
         before = np.zeros(counted, np.int64)
-        kept = Kept(columns, rows, len(design.events), before, per_warp(np.int64(0)))
+        kept = Kept(columns, rows, len(design.events), per_kernel(before), per_warp(np.int64(0)))
         return record_type("Instructions", ("own", "kept"))(
             design.initial_state(values, program, *given, **named), kept
         )
