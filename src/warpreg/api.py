@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpreg import simt
+from warpreg import gpu, simt
 from warpreg.codegen import MACHINE, PLAIN
 from warpreg.experiments.runs import comparison, traces
 from warpreg.experiments.runs import run as runs
@@ -308,7 +308,9 @@ def compare(
     chosen = [
         choice
         for design in designs
-        for choice in Choice.grid(design, _listed((parameters or {}).get(design, {})), unchecked=unchecked)
+        for choice in Choice.grid(
+            design, _listed((parameters or {}).get(design, {})), machine=gpu.load(machine), unchecked=unchecked
+        )
     ]
     setting = comparison.Setting.load(machine, technology, chosen)
     taken = _runs(run)

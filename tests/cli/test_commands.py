@@ -159,6 +159,34 @@ def test_a_missing_file_is_one_message(capsys: Output) -> None:
 
 
 @pytest.mark.slow
+def test_compare_takes_all_designs_and_a_baseline(tmp_path: Path, capsys: Output) -> None:
+    """Of all designs, those that depend on the order of warps have a row that says so; one technology prices all."""
+    every = ["compare", "vector-add", "--size", "tiny", "--json", "--designs", "all"]
+    assert main(every) == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["design"] for row in rows] == sorted(row["design"] for row in rows)
+    assert {"larf", "larf+las"} < {row["design"] for row in rows if "error" in row}
+    plain = {row["design"]: row for row in rows if "error" not in row}
+    assert {row["provenance"]["technology"].partition("@")[0] for row in plain.values()} == {"common-40nm"}
+    assert main([*every, "--baseline", "rfc"]) == 1
+    other = {row["design"]: row for row in json.loads(capsys.readouterr().out) if "error" not in row}
+    for name, row in plain.items():
+        expected = row["energy_pj"] / plain["rfc"]["energy_pj"]
+        assert other[name]["energy_normalized"] == pytest.approx(expected)
+        assert other[name]["energy_band"][0] <= expected <= other[name]["energy_band"][1]
+    assert plain["mrf"]["mrf_bytes"] == 128 * (plain["mrf"]["mrf_reads"] + plain["mrf"]["mrf_writes"])
+    told = complaint(capsys, 2, "compare", "vector-add", "--designs", "mrf,rfc", "--baseline", "bow")
+    assert "--baseline bow: expected one of the designs that are compared, found it 0 times" in told
+
+
+def test_compare_writes_a_parquet_file(tmp_path: Path, capsys: Output) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    file = tmp_path / "rows.parquet"
+    rows = as_json(capsys, "compare", "vector-add", "--size", "tiny", "--parquet", str(file))
+    assert pandas.read_parquet(file)["energy_pj"].tolist() == [row["energy_pj"] for row in rows]
+
+
 def test_compare_sweeps_a_parameter(capsys: Output) -> None:
     rows = as_json(capsys, "compare", "reduction", "--size", "tiny", "--set", "rfc.entries=1,6")
     assert [(row["design"], row["parameters"].get("entries")) for row in rows] == [

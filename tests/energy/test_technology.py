@@ -179,7 +179,7 @@ def test_a_wrong_technology_is_refused(tmp_path: Path, old: str, new: str, messa
 
 
 def test_names_and_the_nearest_name() -> None:
-    assert energy.names() == ("bow", "corf", "gebhart-40nm", "rc-rsp-28nm", "tfet")
+    assert energy.names() == ("bow", "common-40nm", "corf", "gebhart-40nm", "rc-rsp-28nm", "tfet")
     with pytest.raises(UnknownNameError, match="did you mean 'gebhart-40nm'"):
         energy.load("gebhart-45nm")
     assert issubclass(energy.TechnologyError, WarpregError)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
+from warpreg import gpu
 from warpreg.cli import energy_tables, output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import cycles_options, recorded
@@ -16,14 +17,16 @@ from warpreg.cli.designs import design_choices, design_option, designs_option, s
 from warpreg.cli.options import (
     json_option,
     limit_option,
+    parquet_option,
     problem_options,
     processes_option,
     technology_option,
     trace_options,
     unchecked_option,
 )
+from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparing import Comparison, Making, compared
-from warpreg.experiments.runs.comparison import DEFAULT_MACHINE, Setting
+from warpreg.experiments.runs.comparison import BASELINE, DEFAULT_MACHINE, Setting
 from warpreg.experiments.runs.counting import AlongSchedule, How, Replayed, Timed
 from warpreg.experiments.runs.residency import theoretical
 from warpreg.experiments.runs.row import Failure, Row, geometric_mean
@@ -33,6 +36,7 @@ from warpreg.ir.errors import WarpregError
 from warpreg.replay import Suspend
 
 ALL = "all"
+PLAIN = "the plain MRF"
 PERCENT = 100
 FAILURE = 1
 Band = tuple[float, float] | None
@@ -67,6 +71,14 @@ Band = tuple[float, float] | None
     metavar="FILE",
     help="Also draw the comparison (.png, .svg or .pdf).",
 )
+@parquet_option
+@click.option(
+    "--baseline",
+    default=BASELINE,
+    show_default=True,
+    metavar="DESIGN",
+    help="The design that energy, leakage and speed are normalized to, one of those that are compared.",
+)
 @processes_option(default=1)
 @cycles_options
 @problem_options("small")
@@ -94,6 +106,8 @@ def command(
     as_json: bool,
     as_csv: bool,
     plot: Path | None,
+    parquet: Path | None,
+    baseline: str,
     processes: int,
 ) -> int:
     """Compare register-file designs on workloads or hardware traces. The name 'all' stands for every workload.
@@ -105,10 +119,13 @@ def command(
     warpreg compare all --design my_design.py --json
     warpreg compare hotspot --designs mrf,rfc --cycles --machine gtx480
     warpreg compare traces/vectoradd/kernelslist.g --designs rfc
+    warpreg compare hotspot --designs all --cycles --machine titanx --baseline rfc
     """
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
-    choices = design_choices([*filter(None, designs.split(",")), *files], settings, unchecked=unchecked)
+    named = [*filter(None, designs.split(",")), *files]
+    choices = design_choices(named, settings, machine=gpu.load(machine), unchecked=unchecked)
+    _check_baseline(baseline, choices)
     setting = Setting.load(machine, technology, choices)
     setting.check(choices)
     names = tuple(_expanded(names))
@@ -129,21 +146,50 @@ def command(
         progress.begin("replaying" if timed is None else "timing")
         for one in compared(comparison, names, processes, lambda name: progress.done()):
             found.append(one)
-    return _print(found, as_json, as_csv, plot)
+    if baseline != BASELINE:
+        found = list(_against(found, baseline))
+    return _print(found, as_json, as_csv, plot, parquet, baseline)
 
 
-def _print(found: Sequence[Row | Failure], as_json: bool, as_csv: bool, plot: Path | None) -> int:
+def _against(found: Sequence[Row | Failure], baseline: str) -> Iterator[Row | Failure]:
+    """Rows normalized to the baseline on the same run; where that has failed, so has the row."""
+    by_run = {one.workload: one for one in found if isinstance(one, Row) and one.design == baseline}
+    for one in found:
+        if isinstance(one, Failure):
+            yield one
+        elif one.workload in by_run:
+            yield one.against(by_run[one.workload])
+        else:
+            yield Failure(
+                one.workload, f"the baseline {baseline} has no result", one.design, one.parameters, one.defaults
+            )
+
+
+def _check_baseline(baseline: str, choices: Sequence[Choice]) -> None:
+    """Raises click.UsageError unless one of the choices is the baseline."""
+    number = sum(one.design.name == baseline for one in choices)
+    if baseline != BASELINE and number != 1:
+        raise click.UsageError(
+            f"--baseline {baseline}: expected one of the designs that are compared, found it {number} times"
+        )
+
+
+def _print(
+    found: Sequence[Row | Failure], as_json: bool, as_csv: bool, plot: Path | None, parquet: Path | None, baseline: str
+) -> int:
     """Print rows and failures, draw the rows; returns the exit status.  Raises WarpregError if there are no rows."""
     rows = [one for one in found if isinstance(one, Row)]
     failures = [one for one in found if isinstance(one, Failure)]
     if not rows:
         raise WarpregError(failures[0].message)
+    if parquet is not None:
+        output.write_parquet([one.as_dict() for one in found], parquet)
     if as_json:
         output.print_json([one.as_dict() for one in found])
     elif as_csv:
         output.print_csv([one.as_dict() for one in found])
     else:
-        print_rows(rows, by_cause=True)
+        print_rows(rows, by_cause=True, baseline=_named(baseline))
         _print_failures(failures)
     if plot is not None:
         from warpreg.report.comparison import draw
@@ -172,10 +218,15 @@ def _way(timed: Timed | None, suspend: Suspend, schedule: Path | None, names: Se
     return Replayed(suspend) if schedule is None else AlongSchedule(schedule)
 
 
-def print_rows(rows: Sequence[Row], *, by_cause: bool = False) -> None:
+def _named(baseline: str) -> str:
+    return PLAIN if baseline == BASELINE else baseline
+
+
+def print_rows(rows: Sequence[Row], *, by_cause: bool = False, baseline: str = PLAIN) -> None:
     """Print the comparison as a table; several workloads add a row of means per design.
 
-    ``by_cause`` adds where the energy goes, what hardware the designs add and what they count.
+    ``by_cause`` adds where the energy goes, what hardware the designs add and what they count.  The rows are normalized
+    to the ``baseline``.
     """
     lines = [_line(row) for row in rows]
     labels = dict.fromkeys(row.label for row in rows)
@@ -190,18 +241,18 @@ def print_rows(rows: Sequence[Row], *, by_cause: bool = False) -> None:
     fits = output.fits(whole)
     output.print_tables([whole if fits else output.table(lines, ["workload", "design", *ratios])])
     if by_cause:
-        energy_tables.print_comparison(rows)
+        energy_tables.print_comparison(rows, baseline)
     used = rows[0].provenance
     if not fits:
         console.print(f"\nleft out, wider than {console.width} columns: {', '.join(counts)}; see --csv", style="dim")
     console.print(
-        "\nmillion warp-registers, write-backs included; energy normalized to the plain MRF, its mean geometric",
+        f"\nmillion warp-registers, write-backs included; energy normalized to {baseline}, its mean geometric",
         style="dim",
     )
     if rows[0].band is not None:
         console.print("energy in brackets: with the least and the most costly main register file", style="dim")
     if rows[0].timing is not None:
-        console.print("speed: cycles of the plain MRF over those of the design, its mean geometric", style="dim")
+        console.print(f"speed: cycles of {baseline} over those of the design, its mean geometric", style="dim")
     console.print(f"machine {used.machine}, technology {used.technology}, warpreg {used.code}", style="dim")
 
 

@@ -8,11 +8,15 @@ from typing import Any, TypeVar
 
 import click
 
+from warpreg import designs
 from warpreg.designs.loading.composition import SEPARATOR
 from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.row import Value
+from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError
 
+ALL = "all"
+"""In place of designs: every design of the package."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -31,7 +35,7 @@ def designs_option(default: str) -> Callable[[Function], Function]:
     """``--designs``, a list."""
 
     def add(function: Function) -> Function:
-        what = "Comma-separated designs."
+        what = "Comma-separated designs; 'all' stands for every design."
         return click.option("--designs", default=default, show_default=True, metavar="A,B", help=what)(function)
 
     return add
@@ -46,14 +50,27 @@ def design_option(what: str) -> Callable[[Function], Function]:
     return add
 
 
-def design_choices(names: Sequence[str], settings: Iterable[str], *, unchecked: bool = False) -> list[Choice]:
-    """The designs with every combination of the values in ``DESIGN.PARAMETER=VALUE,...``.
+def design_choices(
+    names: Sequence[str], settings: Iterable[str], *, machine: Machine | None = None, unchecked: bool = False
+) -> list[Choice]:
+    """The designs with every combination of the values in ``DESIGN.PARAMETER=VALUE,...``; parameters that describe a
+    machine are those of the ``machine`` unless they are set.
 
-    ``DESIGN`` is a name or the stem of a design file, also of a part of a composition.  Raises click.UsageError for a
-    setting that matches no design.
+    ``DESIGN`` is a name or the stem of a design file, also of a part of a composition; the name `ALL` stands for every
+    design of the package.  Raises click.UsageError for a setting that matches no design.
     """
-    values = set_values(names, settings)
-    return [choice for name in values for choice in Choice.grid(name, values[name], unchecked=unchecked)]
+    values = set_values(_expanded(names), settings)
+    return [
+        choice for name in values for choice in Choice.grid(name, values[name], machine=machine, unchecked=unchecked)
+    ]
+
+
+def _expanded(names: Sequence[str]) -> list[str]:
+    """The names with `ALL` replaced: all designs by name, each beside those that it uses."""
+    if ALL not in names:
+        return list(names)
+    every = [SEPARATOR.join((*designs.load(name).declaration.uses, name)) for name in designs.names()]
+    return list(dict.fromkeys(one for name in names for one in (every if name == ALL else [name])))
 
 
 def set_values(names: Sequence[str], settings: Iterable[str]) -> Mapping[str, Mapping[str, list[Value]]]:
@@ -84,9 +101,11 @@ def one_value(name: str, settings: Iterable[str]) -> dict[str, Value]:
     return {parameter: value for parameter, (value,) in found.items()}
 
 
-def one_choice(names: Sequence[str], settings: Iterable[str], *, unchecked: bool = False) -> Choice:
+def one_choice(
+    names: Sequence[str], settings: Iterable[str], *, machine: Machine | None = None, unchecked: bool = False
+) -> Choice:
     """The composition of the designs; raises click.UsageError for a setting with several values."""
-    found = design_choices([SEPARATOR.join(names)], settings, unchecked=unchecked)
+    found = design_choices([SEPARATOR.join(names)], settings, machine=machine, unchecked=unchecked)
     if len(found) > 1:
         raise click.UsageError(
             f"--set gives {len(found)} combinations of values, expected one; 'warpreg compare' accepts several"

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from warpreg import codegen, simt
+from warpreg import codegen, gpu, simt
 from warpreg.api import load_module
 from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
@@ -103,7 +103,8 @@ def command(
     """
     if fail_on is not None and limit is None:
         raise click.UsageError("--fail-on requires --fail-above")
-    choices = design_choices([*filter(None, designs.split(",")), *files], settings, unchecked=unchecked)
+    named = [*filter(None, designs.split(",")), *files]
+    choices = design_choices(named, settings, machine=gpu.load(machine), unchecked=unchecked)
     setting = Setting.load(machine, technology, choices)
     setting.check(choices)
     sides = [_Side(target, launches, launching, other) for target, other in ((before, after), (after, before))]

@@ -15,7 +15,7 @@ KIB = 1024
 PJ_PER_NJ = 1000
 
 
-def print_comparison(rows: Sequence[Row]) -> None:
+def print_comparison(rows: Sequence[Row], baseline: str) -> None:
     """Print by design where the energy goes, what hardware is added, and what the design counts; nothing for the MRF.
 
     Several workloads are averaged; counts are summed.
@@ -29,9 +29,9 @@ def print_comparison(rows: Sequence[Row]) -> None:
     console = output.console()
     console.print()
     output.print_tables(tables)
-    console.print("\narrays, wires and added (tables and logic): shares of the energy of the plain MRF", style="dim")
+    console.print(f"\narrays, wires and added (tables and logic): shares of the energy of {baseline}", style="dim")
     if any(row.leakage is not None for row in rows):
-        console.print("leakage: of that of the plain MRF over its own cycles", style="dim")
+        console.print(f"leakage: of that of {baseline} over its own cycles", style="dim")
     elif any(row.added for row in rows):
         console.print("leakage and the power of logic by cycle need --cycles", style="dim")
 

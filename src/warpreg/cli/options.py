@@ -72,8 +72,14 @@ def technology_option(function: Function) -> Function:
     return click.option(
         "--technology",
         help="Technology for the energy (name or .toml file). Default: the first that prices all designs, their own"
-        " first, then gebhart-40nm.",
+        " first, then gebhart-40nm, at last common-40nm, which prices every design.",
     )(function)
+
+
+def parquet_option(function: Function) -> Function:
+    """``--parquet``, for commands that print rows."""
+    kind = click.Path(dir_okay=False, path_type=Path)
+    return click.option("--parquet", type=kind, metavar="FILE", help="Also write a Parquet file.")(function)
 
 
 def unchecked_option(function: Function) -> Function:

@@ -10,6 +10,7 @@ import click
 import numpy as np
 from rich.table import Table
 
+from warpreg import gpu
 from warpreg.cli import cycles as cli_cycles
 from warpreg.cli import output
 from warpreg.cli.arguments import Argument
@@ -108,7 +109,7 @@ def command(
         --arg buffer:f32:1024:ones --arg s32:1024
     """
     _refuse_without_cycles(timed, designs, settings, schedule)
-    design = one_choice(designs or (BASELINE,), settings, unchecked=unchecked)
+    design = one_choice(designs or (BASELINE,), settings, machine=gpu.load(machine), unchecked=unchecked)
     setting = Setting.load(machine, technology, [design])
     described = setting.machine
     setting.check([design])

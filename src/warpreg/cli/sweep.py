@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from warpreg.cli import output
-from warpreg.cli.options import json_option, processes_option, unchecked_option
+from warpreg.cli.options import json_option, parquet_option, processes_option, unchecked_option
 from warpreg.experiments.runs.row import geometric_mean
 from warpreg.experiments.sweep.batch import Batch
 from warpreg.experiments.sweep.executors import CLUSTERS, PROCESSES
@@ -39,9 +39,7 @@ FAILURE = 1
 )
 @processes_option()
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line for each cell.")
-@click.option(
-    "--parquet", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Also write a Parquet file."
-)
+@parquet_option
 @unchecked_option
 @json_option
 def command(

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from warpreg import energy
+from warpreg import energy, gpu
 from warpreg.cli import output
 from warpreg.cli.compile_options import compile_options
 from warpreg.cli.cycles import recorded
@@ -32,6 +32,7 @@ from warpreg.experiments.runs.counting import Timed
 from warpreg.experiments.runs.provenance import code_version
 from warpreg.experiments.runs.run import CompileChoice, Run, find_workload, run_workload
 from warpreg.experiments.runs.traces import UnknownOpcodes, is_trace, recorded_run
+from warpreg.gpu import Machine
 from warpreg.ir.errors import UnknownNameError
 from warpreg.ir.kernel import Kernel
 from warpreg.report.listing import listing
@@ -85,7 +86,7 @@ def command(
     warpreg why rfc rfc hotspot --set rfc.entries=2,6
     warpreg why rfc bow-wr hotspot --cycles --machine gtx480
     """
-    choices = _two(first, second, settings, unchecked)
+    choices = _two(first, second, settings, gpu.load(machine), unchecked)
     setting = Setting.load(machine, technology, choices)
     setting.check(choices)
     timed = Timed() if cycles else None
@@ -142,9 +143,9 @@ class Difference:
         return energy.account(found.row(pc).energy_list(), self.technology).total_pj
 
 
-def _two(first: str, second: str, settings: Sequence[str], unchecked: bool) -> list[Choice]:
+def _two(first: str, second: str, settings: Sequence[str], machine: Machine, unchecked: bool) -> list[Choice]:
     """The two designs.  Raises click.UsageError if there are more or fewer."""
-    choices = design_choices(list(dict.fromkeys((first, second))), settings, unchecked=unchecked)
+    choices = design_choices(list(dict.fromkeys((first, second))), settings, machine=machine, unchecked=unchecked)
     if len(choices) != 2:
         remedy = f"; --set {first}.PARAMETER=A,B compares two values" if first == second else ""
         raise click.UsageError(f"expected two designs with one value for each parameter, found {len(choices)}{remedy}")

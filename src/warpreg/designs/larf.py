@@ -81,8 +81,12 @@ class Parameters:
     merge_cycles: int = parameter(
         4, unit="cycles", low=1, high=64, source="assumed: two reads, SHIFT and OR in the slot of §5.5.2"
     )
-    physical: int = parameter(2048, unit="warp-registers", low=32, high=65536, source="larf §5.6.4")
-    banks: int = parameter(16, unit="banks", low=1, high=64, source="assumed: as the machine")
+    physical: int = parameter(
+        2048, unit="warp-registers", low=32, high=65536, machine="warp_registers", source="larf §5.6.4"
+    )
+    banks: int = parameter(
+        16, unit="banks", low=1, high=64, machine="register_file.banks", source="assumed: as the machine"
+    )
     renaming_stages: int = parameter(
         1, unit="cycles", low=0, high=8, source="assumed: as the renaming table of virtualization (§5.5.1)"
     )

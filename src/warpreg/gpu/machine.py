@@ -138,6 +138,11 @@ class Machine:
     digest: str
 
     @property
+    def control_cycles(self) -> int:
+        """Latency of control instructions, 0 if none is stated."""
+        return self.pipes[self.worker["ctrl"]].latency or 0
+
+    @property
     def warp_registers(self) -> int:
         """Warp-registers (32 lanes x 32 bits) that the register file of one SM holds."""
         return self.register_file.registers // self.sm.threads_per_warp

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from warpreg import gpu
 from warpreg.designs import ParameterError
 from warpreg.designs.interface import parameter
-from warpreg.designs.interface.parameters import Value, configure, specs
+from warpreg.designs.interface.parameters import Value, configure, of_machine, specs
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,13 @@ class Parameters:
     threshold: float = parameter(0.5, high=1, source="assumed: a test")
     victim: str = parameter("fifo", choices=("fifo", "lru"), source="assumed: a test")
     elide: bool = parameter(False, source="assumed: a test")
+
+
+@dataclass(frozen=True)
+class OfMachine:
+    physical: int = parameter(1024, machine="warp_registers", source="assumed: a test")
+    banks: int = parameter(4, machine="register_file.banks", source="assumed: a test")
+    entries: int = parameter(6, source="assumed: a test")
 
 
 def configured(**values: Value) -> Any:
@@ -59,3 +67,9 @@ def test_a_value_outside_the_declaration_is_refused(name: str, value: Value, exp
 def test_each_parameter_says_its_unit_range_and_source() -> None:
     entries = specs(Parameters)[0]
     assert (entries.unit, entries.low, entries.high, entries.source) == ("entries per thread", 0, 16, "rfc §5.1")
+
+
+def test_parameters_that_describe_a_machine_have_its_values() -> None:
+    machine = gpu.load("v100")
+    expected = {"physical": machine.warp_registers, "banks": machine.register_file.banks}
+    assert of_machine(OfMachine, machine) == expected

@@ -169,7 +169,7 @@ def test_what_has_no_price_is_refused_before_the_run(files: tuple[str, str]) -> 
     with pytest.raises(EnergyError) as caught:
         check_prices([choice], setting.machine, setting.technology)
     assert str(caught.value) == (
-        "half: logic coalescing has no price (priced by --technology corf): "
+        "half: logic coalescing has no price (priced by --technology common-40nm, --technology corf): "
         "technology gebhart-40nm has no logic 'coalescing'; it has: none"
     )
     setting.check([Choice.load(files[0], {"entries": 0})])
@@ -283,5 +283,5 @@ def test_a_design_without_a_price_is_one_line(
     for command in (["compare", add, "--designs", files[0]], ["run", add, "--cycles", "--design", files[0]]):
         assert main(command) == 1
         line = capsys.readouterr().err
-        assert line.startswith("warpreg: half: logic coalescing has no price (priced by --technology corf): ")
+        assert line.startswith("warpreg: half: logic coalescing has no price (priced by --technology common-40nm, --tech")
         assert line.count("\n") == 1

@@ -30,10 +30,11 @@ DESIGN = Declaration(slot="levels", source="a test", technology="tfet")
         ("bow", "gebhart-40nm"),
         ("corf", "corf"),
         ("mrf,all-tfet", "tfet"),
+        ("rfc,corf,all-tfet", "common-40nm"),
     ],
 )
 def test_their_own_technology_comes_first(compared: str, technology: str) -> None:
-    """`rfc` has no price in that of `rsp`, so both take the common one."""
+    """`rfc` has no price in that of `rsp`, so both take the default; what no paper's technology prices, the common one."""
     choices = [Choice.load(name) for name in compared.split(",")]
     assert default_technology(choices, MACHINE) == technology
 
@@ -42,11 +43,6 @@ def test_every_design_has_a_price_by_default() -> None:
     for name in designs.names():
         choices = [Choice.load(name)]
         check_prices(choices, MACHINE, energy.load(default_technology(choices, MACHINE)))
-
-
-def test_where_none_prices_all_the_common_one_is_refused_later() -> None:
-    choices = [Choice.load("corf"), Choice.load("all-tfet")]
-    assert default_technology(choices, MACHINE) == "gebhart-40nm"
 
 
 def test_a_users_design_may_name_one(tmp_path: Path) -> None:

@@ -58,9 +58,8 @@ def checked_residency(
     """
     expected = {"vectors": (machine.warp_registers, "warp-registers of an SM")}
     if tfet is not None:
-        control = machine.pipes[machine.worker["ctrl"]].latency
         expected["banks"] = (machine.register_file.banks, "banks")
-        expected["refill"] = (0 if control is None else control, "cycles of control instructions")
+        expected["refill"] = (machine.control_cycles, "cycles of control instructions")
     for name, (number, what) in expected.items():
         if (found := getattr(parameters, name)) != number:
             raise DesignError(f"{design}: {name} expects {number}, the {what} of {machine.name}, found {found}")
@@ -74,7 +73,9 @@ def checked_residency(
 
 def vectors_parameter() -> Any:
     """The parameter ``vectors``."""
-    return parameter(VECTORS, unit="vectors", low=32, high=65536, source="tfet §3.3, §4.1: 16K registers")
+    return parameter(
+        VECTORS, unit="vectors", low=32, high=65536, machine="warp_registers", source="tfet §3.3, §4.1: 16K registers"
+    )
 
 
 def tfet_parameter() -> Any:

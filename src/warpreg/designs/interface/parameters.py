@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
 from warpreg.designs.errors import ParameterError
+from warpreg.gpu.machine import Machine
 from warpreg.ir.errors import UnknownNameError
 
 Value = int | float | bool | str
@@ -24,7 +26,7 @@ class ParameterSpec:
 
     ``low`` and ``high`` are inclusive, ``choices`` the values of a text parameter.  ``off``: a design whose parameters
     all have the value that they declare here, if any, is the plain register file; None for a parameter without effect
-    on that.
+    on that.  ``machine``: what of a machine the parameter equals unless it is set, empty without.
     """
 
     name: str
@@ -35,6 +37,7 @@ class ParameterSpec:
     high: float | None
     choices: tuple[str, ...]
     off: Value | None
+    machine: str
     source: str
 
 
@@ -46,14 +49,17 @@ def parameter(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     off: Value | None = None,
+    machine: str = "",
     source: str,
 ) -> Any:
     """A field of a design's ``Parameters`` class; ``source`` is a paper and section, or ``assumed:`` and the reason.
 
     ``off`` is the value that switches the design off; with several such parameters, all of them together do.
+    ``machine`` names an attribute of `Machine`, ``register_file.banks``: on a machine, that is the value unless another
+    one is set.
     """
-    declared = {"unit": unit, "low": low, "high": high, "choices": choices, "off": off, "source": source}
-    return field(default=default, metadata=declared)
+    declared = {"unit": unit, "low": low, "high": high, "choices": choices, "off": off, "machine": machine}
+    return field(default=default, metadata=declared | {"source": source})
 
 
 def specs(parameters: type) -> tuple[ParameterSpec, ...]:
@@ -77,6 +83,11 @@ def configure(design: str, parameters: type, values: Mapping[str, Value]) -> Any
         if name not in known:
             raise UnknownNameError(f"parameter of {design}", name, known)
     return parameters(**{name: _checked(design, known[name], value) for name, value in values.items()})
+
+
+def of_machine(parameters: type, machine: Machine) -> Mapping[str, Value]:
+    """The values of the parameters that describe a machine."""
+    return {spec.name: operator.attrgetter(spec.machine)(machine) for spec in specs(parameters) if spec.machine}
 
 
 def _checked(design: str, spec: ParameterSpec, value: Value) -> Value:

@@ -25,7 +25,7 @@ from warpreg.designs.interface.checked import Checked, Corruption
 from warpreg.designs.interface.declaration import field_of
 from warpreg.designs.interface.hardware import Logic, Table
 from warpreg.designs.interface.own_hints import own_hints
-from warpreg.designs.interface.parameters import ParameterSpec, Value, configure, specs
+from warpreg.designs.interface.parameters import ParameterSpec, Value, configure, of_machine, specs
 from warpreg.designs.interface.program import HINTS, Program, read_only
 from warpreg.designs.interface.residency import Launch, Residency, Room, room, unshared
 from warpreg.designs.interface.state import named_leaves, wrong_leaf
@@ -76,6 +76,11 @@ class Design:
         return specs(self.parameter_type)
 
     @property
+    def defaults(self) -> Mapping[str, Value]:
+        """The default values of the parameters."""
+        return {spec.name: spec.default for spec in self.parameters}
+
+    @property
     def digest(self) -> str:
         """Content hash of the file."""
         return hashlib.sha256(self.path.read_bytes()).hexdigest()
@@ -83,6 +88,10 @@ class Design:
     def configure(self, **values: Value) -> Any:
         """Checked parameters; raises UnknownNameError or ParameterError."""
         return configure(self.name, self.parameter_type, values)
+
+    def of_machine(self, machine: Machine) -> Mapping[str, Value]:
+        """The parameters that describe a machine, with its values."""
+        return of_machine(self.parameter_type, machine)
 
     def room(
         self,

@@ -59,12 +59,14 @@ def checked_residency(design: str, physical: int, banks: int, program: Program, 
 
 def physical_parameter() -> Any:
     """The parameter ``physical``."""
-    return parameter(1024, unit="warp-registers", low=32, high=65536, source="corf §2.8: 128 KB an SM")
+    return parameter(
+        1024, unit="warp-registers", low=32, high=65536, machine="warp_registers", source="corf §2.8: 128 KB an SM"
+    )
 
 
 def banks_parameter() -> Any:
     """The parameter ``banks``."""
-    return parameter(4, unit="banks", low=1, high=64, source="corf §2.2")
+    return parameter(4, unit="banks", low=1, high=64, machine="register_file.banks", source="corf §2.2")
 
 
 def table_parameter() -> Any:

@@ -13,6 +13,7 @@ from warpreg.designs import Design
 from warpreg.designs.loading.chosen import Chosen
 from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.row import Parameters, Value
+from warpreg.gpu import Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +33,32 @@ class Choice:
         return Chosen(self.design, self.design.configure(**self.values))
 
     @staticmethod
-    def load(name_or_path: str | Path, values: Mapping[str, Value] | None = None, *, unchecked: bool = False) -> Choice:
-        """A design by name or path with checked values; ``unchecked``: without checks in its hooks.
+    def load(
+        name_or_path: str | Path,
+        values: Mapping[str, Value] | None = None,
+        *,
+        machine: Machine | None = None,
+        unchecked: bool = False,
+    ) -> Choice:
+        """A design by name or path with checked values; parameters that describe a machine and have none are those of
+        the ``machine``, if there is one.  ``unchecked``: without checks in its hooks.
 
         Raises UnknownNameError, DesignError, or ParameterError for a value outside its declared range.
         """
         design = designs.load(name_or_path, checked=False if unchecked else None)
-        configured = dataclasses.asdict(design.configure(**(values or {})))
+        described = {} if machine is None else design.of_machine(machine)
+        configured = dataclasses.asdict(design.configure(**{**described, **(values or {})}))
         return Choice(design, configured, design.digest[:DIGITS], str(name_or_path))
 
     @staticmethod
     def grid(
-        name_or_path: str | Path, values: Mapping[str, Sequence[Value]], *, unchecked: bool = False
+        name_or_path: str | Path,
+        values: Mapping[str, Sequence[Value]],
+        *,
+        machine: Machine | None = None,
+        unchecked: bool = False,
     ) -> list[Choice]:
         """A choice for every combination of the given values, the last parameter changing fastest."""
         combinations = itertools.product(*values.values())
         named = (dict(zip(values, one, strict=True)) for one in combinations)
-        return [Choice.load(name_or_path, one, unchecked=unchecked) for one in named]
+        return [Choice.load(name_or_path, one, machine=machine, unchecked=unchecked) for one in named]

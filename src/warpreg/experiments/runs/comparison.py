@@ -73,7 +73,7 @@ def attempts(run: Run, choices: Sequence[Choice], setting: Setting, how: How) ->
         try:
             yield make()
         except WarpregError as error:
-            yield Failure(run.name, str(error), choice.design.name, choice.values)
+            yield Failure(run.name, str(error), choice.design.name, choice.values, choice.design.defaults)
 
 
 def _rows(
@@ -120,7 +120,7 @@ def row(
         baseline=_levels(plain.counts, ("MRF",), setting)["MRF"],
         provenance=provenance,
         residency=_residency(run, choice, setting.machine, is_timed=found.estimate is not None),
-        defaults={spec.name: spec.default for spec in choice.design.parameters},
+        defaults=choice.design.defaults,
         timing=None if found.estimate is None else _cycles(found.estimate, plain.estimate),
         parts=built,
         plain_leakage_pj=plain_leakage(_use(plain), setting.machine, setting.technology),
@@ -129,26 +129,23 @@ def row(
         main=choice.design.declaration.main,
         added_instructions={name: more for counts in found.counts for name, more in counts.added_instructions.items()},
         added_warp_instructions=sum(counts.added_warp_instructions for counts in found.counts),
-        band=_band(choice, found, plain, setting, built),
+        ends_pj=_ends(choice, found, plain, setting, built),
     )
 
 
-def _band(
+def _ends(
     choice: Choice, found: Counted, plain: Counted, setting: Setting, built: Sequence[Part]
-) -> tuple[float, float] | None:
-    """Normalized energy at both ends of the technology's band; None if it has none."""
-    ends = setting.technology.ends()
-    if ends is None:
-        return None
+) -> tuple[tuple[float, float], ...]:
+    """Dynamic energy of the design and of the plain MRF at each end of the technology's band; empty if it has none."""
     added_pj = math.fsum(part.dynamic_pj or 0.0 for part in built if not part.is_level)
-    low, high = sorted(_normalized(choice, found, plain, Setting(setting.machine, end), added_pj) for end in ends)
-    return low, high
+    return tuple(
+        (added_pj + _total(found, choice.design.levels, at_end), _total(plain, ("MRF",), at_end))
+        for at_end in (Setting(setting.machine, end) for end in setting.technology.ends() or ())
+    )
 
 
-def _normalized(choice: Choice, found: Counted, plain: Counted, setting: Setting, added_pj: float) -> float:
-    own, alone = _levels(found.counts, choice.design.levels, setting), _levels(plain.counts, ("MRF",), setting)
-    whole = alone["MRF"].total_pj
-    return (math.fsum(level.total_pj for level in own.values()) + added_pj) / whole if whole else 0.0
+def _total(found: Counted, levels: Sequence[str], setting: Setting) -> float:
+    return math.fsum(level.total_pj for level in _levels(found.counts, levels, setting).values())
 
 
 def _residency(run: Run, choice: Choice, machine: Machine, *, is_timed: bool) -> tuple[Residency, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from warpreg.experiments.runs.parts import Part
@@ -12,6 +12,8 @@ from warpreg.experiments.runs.residency import Residency
 
 Value = bool | int | float | str
 Parameters = Mapping[str, Value]
+BYTES = 128
+"""Of a warp-register."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,11 @@ class LevelUse:
     def total_pj(self) -> float:
         return self.access_pj + self.wire_pj
 
+    @property
+    def bytes(self) -> float:
+        """What the accesses read and wrote."""
+        return BYTES * (self.reads + self.writes if self.amount is None else self.amount)
+
 
 @dataclass(frozen=True, slots=True)
 class Cycles:
@@ -91,12 +98,12 @@ class Failure:
     message: str
     design: str = ""
     parameters: Parameters = field(default_factory=dict)
+    defaults: Parameters = field(default_factory=dict)
 
     @property
     def label(self) -> str:
-        """The design with all values."""
-        values = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
-        return f"{self.design}({values})" if values else self.design
+        """A label of the design, as of `Row`."""
+        return _label(self.design, self.parameters, self.defaults)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -116,8 +123,9 @@ class Row:
     timed.  ``parts`` are the levels and what the design adds to them; ``plain_leakage_pj`` is that of the plain MRF
     over its own cycles, None if those are not known.  ``events`` are the design's own counters, ``resources`` its own
     quantities, each summed over the cycles of the run and its SMs.  ``added_instructions`` by kernel: those that the
-    design has added to the code, and in total how many of them were executed.  ``band``: the least and the greatest
-    normalized energy, if the technology has a band (`Technology.ends`).
+    design has added to the code, and in total how many of them were executed.  ``ends_pj``: dynamic energy of the
+    design and of what it is normalized to, at both ends of the technology's band.  ``whole_pj`` is the dynamic energy
+    of the design that results are normalized to, None for the plain MRF.
     """
 
     workload: str
@@ -137,18 +145,32 @@ class Row:
     main: tuple[str, ...] = ("MRF",)
     added_instructions: Mapping[str, int] = field(default_factory=dict)
     added_warp_instructions: int = 0
-    band: tuple[float, float] | None = None
+    ends_pj: tuple[tuple[float, float], ...] = ()
+    whole_pj: float | None = None
+
+    def against(self, other: Row) -> Row:
+        """The row with energy, leakage and speed normalized to another design on the same run."""
+        timing = self.timing
+        if timing is not None and other.timing is not None:
+            timing = replace(timing, baseline=other.timing.cycles)
+        ends = tuple((own, whole) for (own, _), (whole, _) in zip(self.ends_pj, other.ends_pj, strict=True))
+        return replace(self, timing=timing, ends_pj=ends, plain_leakage_pj=other.leakage_pj, whole_pj=other.energy_pj)
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        """The least and the greatest normalized energy, if the technology has a band (`Technology.ends`)."""
+        found = [_ratio(own, whole) for own, whole in self.ends_pj]
+        return (min(found), max(found)) if found else None
+
+    @property
+    def normal_pj(self) -> float:
+        """The dynamic energy that others are normalized to."""
+        return self.baseline.total_pj if self.whole_pj is None else self.whole_pj
 
     @property
     def label(self) -> str:
         """A label of the design, ``rfc(entries=6)``: its first parameter and those that differ from their default."""
-        told = [
-            name
-            for place, (name, value) in enumerate(self.parameters.items())
-            if place == 0 or name not in self.defaults or value != self.defaults[name]
-        ]
-        inside = ", ".join(f"{name}={self.parameters[name]}" for name in told)
-        return f"{self.design}({inside})" if inside else self.design
+        return _label(self.design, self.parameters, self.defaults)
 
     @property
     def mrf(self) -> LevelUse:
@@ -165,7 +187,7 @@ class Row:
     @property
     def energy(self) -> float:
         """Dynamic register file energy normalized to the plain MRF."""
-        return _ratio(self.energy_pj, self.baseline.total_pj)
+        return _ratio(self.energy_pj, self.normal_pj)
 
     @property
     def added(self) -> tuple[Part, ...]:
@@ -180,7 +202,7 @@ class Row:
     @property
     def added_energy(self) -> float:
         """Dynamic energy of added tables and logic, of the energy of the plain MRF."""
-        return _ratio(self.added_pj, self.baseline.total_pj)
+        return _ratio(self.added_pj, self.normal_pj)
 
     @property
     def added_bytes(self) -> float:
@@ -207,7 +229,7 @@ class Row:
 
     def share(self, kind: Literal["access_pj", "wire_pj"]) -> float:
         """Energy of all arrays or of all wires, of the energy of the plain MRF."""
-        return _ratio(math.fsum(getattr(level, kind) for level in self.levels.values()), self.baseline.total_pj)
+        return _ratio(math.fsum(getattr(level, kind) for level in self.levels.values()), self.normal_pj)
 
     @property
     def reads_elided(self) -> float:
@@ -240,14 +262,15 @@ class Row:
             flat[f"{name.lower()}_writes"] = level.writes
             if level.amount is not None:
                 flat[f"{name.lower()}_amount"] = level.amount
+            flat[f"{name.lower()}_bytes"] = level.bytes
         flat |= {"reads_elided": self.reads_elided, "writes_elided": self.writes_elided, "elided": self.elided}
         flat["energy_pj"] = self.energy_pj
         flat["energy_normalized"] = self.energy
         if self.band is not None:
             flat["energy_band"] = list(self.band)
         for name, level in self.levels.items():
-            flat[f"{name.lower()}_access_normalized"] = _ratio(level.access_pj, self.baseline.total_pj)
-            flat[f"{name.lower()}_wire_normalized"] = _ratio(level.wire_pj, self.baseline.total_pj)
+            flat[f"{name.lower()}_access_normalized"] = _ratio(level.access_pj, self.normal_pj)
+            flat[f"{name.lower()}_wire_normalized"] = _ratio(level.wire_pj, self.normal_pj)
         flat |= self._parts_as_dict()
         flat["residency"] = [one.as_dict() for one in self.residency]
         return flat | {"provenance": self.provenance.as_dict()}
@@ -271,6 +294,16 @@ class Row:
             if found:
                 flat[name] = dict(found)
         return flat
+
+
+def _label(design: str, parameters: Parameters, defaults: Parameters) -> str:
+    """A design with its first parameter and those that differ from their default."""
+    told = [
+        f"{name}={value}"
+        for place, (name, value) in enumerate(parameters.items())
+        if place == 0 or name not in defaults or value != defaults[name]
+    ]
+    return f"{design}({', '.join(told)})" if told else design
 
 
 def geometric_mean(values: Iterable[float]) -> float:

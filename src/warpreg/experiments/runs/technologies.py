@@ -11,13 +11,15 @@ from warpreg.experiments.runs.hardware import check_prices
 from warpreg.gpu import Machine
 
 DEFAULT_TECHNOLOGY = "gebhart-40nm"
+COMMON_TECHNOLOGY = "common-40nm"
+"""Prices every design of the package, with numbers from several papers."""
 
 
 def default_technology(choices: Sequence[Choice], machine: Machine) -> str:
     """The first technology that prices all of the designs, or `DEFAULT_TECHNOLOGY` if none does.
 
     First comes the one that the designs name, if those that name one agree, then `DEFAULT_TECHNOLOGY`, then the others
-    by name.
+    by name, and at last `COMMON_TECHNOLOGY`.
     """
     return next((name for name in _candidates(choices) if _prices(name, choices, machine)), DEFAULT_TECHNOLOGY)
 
@@ -27,7 +29,8 @@ def _candidates(choices: Sequence[Choice]) -> Iterator[str]:
     if len(named) == 1:
         yield from named
     yield DEFAULT_TECHNOLOGY
-    yield from (name for name in energy.names() if name != DEFAULT_TECHNOLOGY)
+    yield from (name for name in energy.names() if name not in (DEFAULT_TECHNOLOGY, COMMON_TECHNOLOGY))
+    yield COMMON_TECHNOLOGY
 
 
 def _prices(name: str, choices: Sequence[Choice], machine: Machine) -> bool:

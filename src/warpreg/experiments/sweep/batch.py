@@ -25,6 +25,7 @@ from warpreg.experiments.runs.provenance import DIGITS
 from warpreg.experiments.runs.run import find_workload
 from warpreg.experiments.runs.traces import is_trace
 from warpreg.experiments.sweep.cells import Cell
+from warpreg.gpu import Machine
 from warpreg.ir.errors import WarpregError
 
 UNUSED = ("cli", "report")
@@ -86,21 +87,21 @@ class Keys:
     """Keys of cells with the files as they are now; each machine is read once."""
 
     unchecked: bool
-    _machines: dict[str, str] = field(default_factory=dict)
+    _machines: dict[str, Machine] = field(default_factory=dict)
 
     def of(self, cell: Cell) -> str:
         """The key of a cell.  Raises WarpregError for a design, parameter, machine or workload that cannot be
         loaded.
         """
-        choice = loaded(cell.design, cell.values, self.unchecked)
+        choice = loaded(cell.design, cell.values, self._machine(cell.machine), self.unchecked)
         compiled = cell.made.choice
         identity = {
             "workload": workload_identity(cell.made.workload),
             "size": cell.made.size,
             "seed": cell.made.seed,
             "compile": compiled.as_dict(),
-            "latencies": None if compiled.latencies is None else self._machine(compiled.latencies),
-            "machine": self._machine(cell.machine),
+            "latencies": None if compiled.latencies is None else self._machine(compiled.latencies).digest,
+            "machine": self._machine(cell.machine).digest,
             "technology": energy.load(cell.technology).digest,
             "design": [choice.design.name, choice.digest],
             "parameters": dict(choice.values),
@@ -109,15 +110,15 @@ class Keys:
         }
         return f"{_of_package()}{store.key_of(package(), json.dumps(identity, sort_keys=True))}"
 
-    def _machine(self, name: str) -> str:
+    def _machine(self, name: str) -> Machine:
         if name not in self._machines:
-            self._machines[name] = gpu.load(name).digest
+            self._machines[name] = gpu.load(name)
         return self._machines[name]
 
 
-def loaded(design: str, values: Sequence[tuple[str, Any]], unchecked: bool) -> Choice:
-    """The design with its parameters."""
-    return Choice.load(design, dict(values), unchecked=unchecked)
+def loaded(design: str, values: Sequence[tuple[str, Any]], machine: Machine, unchecked: bool) -> Choice:
+    """The design with its parameters, on a machine."""
+    return Choice.load(design, dict(values), machine=machine, unchecked=unchecked)
 
 
 def package() -> str:

@@ -15,6 +15,7 @@ from itertools import groupby
 from typing import Any
 
 import warpreg
+from warpreg.experiments.runs.choices import Choice
 from warpreg.experiments.runs.comparison import Setting, attempts
 from warpreg.experiments.runs.counting import How, Timed
 from warpreg.experiments.runs.row import Failure
@@ -119,7 +120,7 @@ def _results(
     """The result of each cell of a run, kept before it is yielded."""
     possible = []
     for number, cell in cells:
-        choice = batch.loaded(cell.design, cell.values, task.unchecked)
+        choice = batch.loaded(cell.design, cell.values, setting.machine, task.unchecked)
         try:
             setting.check([choice])
         except WarpregError as error:
@@ -142,7 +143,9 @@ def _shared(cell: Cell) -> tuple[Made, str, str, How]:
 def _record(cells: Any, unchecked: bool) -> Record:
     """What the run must record."""
     every = list(cells)
-    widths = any(batch.loaded(one.design, one.values, unchecked).design.declaration.widths for one in every)
+    widths = any(
+        Choice.load(one.design, dict(one.values), unchecked=unchecked).design.declaration.widths for one in every
+    )
     return Record(path=True, addresses=any(isinstance(one.how, Timed) for one in every), widths=widths)
 
 
