@@ -17,6 +17,9 @@ from warpreg.ir.errors import UnknownNameError
 UNITS = {
     "functional_mwi_s_geomean": "M warp-instructions/s, path recorded, geometric mean",
     "functional_mwi_s_min": "M warp-instructions/s, path recorded, slowest workload",
+    "limit_mwi_s": "M 32-lane multiply-adds/s on registers in memory: the limit of this processor",
+    "limit_share_geomean": "functional speed / limit, geometric mean",
+    "limit_share_min": "functional speed / limit, least",
     "recorded_addresses_ratio": "speed with addresses recorded / without",
     "recorded_widths_ratio": "speed with value widths recorded / without, geometric mean",
     "recorded_widths_ratio_min": "speed with value widths recorded / without, slowest workload",
@@ -221,9 +224,22 @@ COMPILER, RUNS = "compiler", "accelsim-runs"
     metavar="FILE",
     help="For accelsim-runs: Accel-Sim's cycles of the exported runs (.toml).",
 )
+@click.option(
+    "--vector-bits",
+    type=click.Choice(("256", "512")),
+    help="For spine: use vectors of at most this width, and no instruction for wider ones, in compiled kernels.",
+)
 @address_option
 @json_option
-def command(suite: str, size: str, folder: Path | None, cycles: Path | None, address_bits: int, as_json: bool) -> None:
+def command(
+    suite: str,
+    size: str,
+    folder: Path | None,
+    cycles: Path | None,
+    vector_bits: str | None,
+    address_bits: int,
+    as_json: bool,
+) -> None:
     """Run a benchmark of Warpreg on this machine.
 
     \b
@@ -239,6 +255,10 @@ def command(suite: str, size: str, folder: Path | None, cycles: Path | None, add
     """
     if cycles is not None and suite != RUNS:
         raise click.UsageError("--accelsim-cycles requires 'warpreg bench accelsim-runs'")
+    if vector_bits is not None:
+        if suite != "spine":
+            raise click.UsageError("--vector-bits requires 'warpreg bench spine'")
+        _use_vectors(vector_bits)
     if suite == COMPILER:
         _compiler(folder, address_bits, as_json)
         return
@@ -250,6 +270,15 @@ def command(suite: str, size: str, folder: Path | None, cycles: Path | None, add
         _accelsim_runs(cycles, as_json)
     else:
         SUITES[suite](size, as_json)
+
+
+def _use_vectors(bits: str) -> None:
+    """Limit the vectors of this process and of those it starts.  Raises UsageError if the host has narrower ones."""
+    from warpreg.simt.llvm import object_code
+
+    object_code.limit_vectors(int(bits))
+    if object_code.vector_bits() < int(bits):
+        raise click.UsageError(f"--vector-bits {bits}: this processor has {object_code.vector_bits()}-bit vectors")
 
 
 def _figures(measured: Mapping[str, Any], units: Mapping[str, str]) -> Table:

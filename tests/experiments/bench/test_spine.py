@@ -15,10 +15,14 @@ from warpreg.experiments.bench import spine
 from warpreg.experiments.bench.host import host
 from warpreg.experiments.bench.probe_kernel import NAME, THREADS, probe_elements, probe_ptx
 from warpreg.experiments.bench.spine import Speed, probe_segments
+from warpreg.simt.llvm import object_code
 
 KEYS = [
     "functional_mwi_s_geomean",
     "functional_mwi_s_min",
+    "limit_mwi_s",
+    "limit_share_geomean",
+    "limit_share_min",
     "recorded_addresses_ratio",
     "recorded_widths_ratio",
     "recorded_widths_ratio_min",
@@ -42,7 +46,8 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def speed(name: str, size: str) -> Speed:
         fast = next(speeds)
-        return Speed(name, 1_000_000, fast, fast / 2, fast * (0.8 if fast == 100 else 0.2), int(1000 * fast), 150.0)
+        widths = fast * (0.8 if fast == 100 else 0.2)
+        return Speed(name, 1_000_000, fast, fast / 2, widths, int(1000 * fast), 150.0, 800.0)
 
     monkeypatch.setattr(spine, "workload_speed", speed)
     monkeypatch.setattr(spine, "compile_seconds", lambda: (0.2, 0.02))
@@ -59,6 +64,9 @@ def test_the_figures_have_their_names_and_summaries(capsys: pytest.CaptureFixtur
     assert list(found) == [*KEYS, "machine", "workloads"]
     assert found["functional_mwi_s_geomean"] == pytest.approx(200)
     assert found["functional_mwi_s_min"] == 100
+    assert found["limit_mwi_s"] == 800
+    assert found["limit_share_geomean"] == pytest.approx(0.25)
+    assert found["limit_share_min"] == pytest.approx(0.125)
     assert found["recorded_addresses_ratio"] == pytest.approx(0.5)
     assert found["recorded_widths_ratio"] == pytest.approx(0.4)
     assert found["recorded_widths_ratio_min"] == pytest.approx(0.2)
@@ -86,3 +94,20 @@ def test_the_timed_kernel_runs() -> None:
     out = np.zeros_like(values)
     warpreg.compile(probe_ptx(3))[NAME][1, THREADS](values, out, 0.5)
     assert np.count_nonzero(out) > THREADS
+
+
+@pytest.mark.usefixtures("pretended")
+def test_vector_bits_take_the_wider_instructions_away(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = object_code.vector_bits()
+    monkeypatch.setenv(object_code.VECTOR_BITS_VARIABLE, "512")
+    if before >= 256:
+        assert main(["bench", "spine", "--vector-bits", "256", "--json"]) == 0
+        machine: dict[str, Any] = json.loads(capsys.readouterr().out)["machine"]
+        assert machine["vector_bits"] == 256
+        assert "+avx512" not in object_code.host()[1]
+    assert main(["bench", "timing", "--vector-bits", "256"]) == 2
+    assert "'warpreg bench spine'" in capsys.readouterr().err
+    object_code.limit_vectors(512)
+    assert object_code.vector_bits() == before

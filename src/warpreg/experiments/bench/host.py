@@ -8,20 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite
-import llvmlite.binding as llvm
+
+from warpreg.simt.llvm import object_code
 
 VECTOR_BITS = (("avx512f", 512), ("avx2", 256), ("avx", 256), ("sse2", 128), ("neon", 128))
 """Vector width by CPU feature, the widest first."""
 
 
 def host() -> dict[str, Any]:
-    """Processor, vector width in bits, cores, and the versions that speed depends on."""
-    features = llvm.get_host_cpu_features()
-    present = [(name, bits) for name, bits in VECTOR_BITS if features.get(name)]
+    """Processor, vector width of compiled kernels in bits, cores, and the versions that speed depends on."""
+    architecture, features = object_code.host()
+    present = [(name, bits) for name, bits in VECTOR_BITS if f"+{name}" in features.split(",")]
     name, bits = present[0] if present else ("", 64)
     return {
-        "cpu": _model() or llvm.get_host_cpu_name(),
-        "architecture": llvm.get_host_cpu_name(),
+        "cpu": _model() or architecture,
+        "architecture": architecture,
         "vector_extension": name,
         "vector_bits": bits,
         "cores": os.cpu_count(),

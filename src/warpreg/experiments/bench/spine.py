@@ -2,6 +2,8 @@
 
 - functional: warp-instructions per second with the path recorded; includes the launch and writing the path, but not
   compiling.
+- limit: the multiply-adds of `limit`, measured in turns with the runs of each workload.
+- share: speed with the path recorded, divided by the limit.
 - recorded addresses, recorded widths: speed with lane addresses or value widths recorded too, relative to the speed
   with the path alone; the runs take turns.
 - compile: PTX text to runnable native code, a kernel of 400 instructions, with an empty cache and from the disk cache.
@@ -24,6 +26,7 @@ from typing import Any
 
 from warpreg import codegen, simt, workloads
 from warpreg.experiments.bench.host import host
+from warpreg.experiments.bench.limit import limit_mwi_s
 from warpreg.experiments.bench.probe_kernel import NAME, probe_ptx
 from warpreg.experiments.bench.processes import python
 from warpreg.experiments.bench.start import start_ratios
@@ -53,7 +56,7 @@ Begin = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class Speed:
     """One workload: M warp-instructions per second with the path, with addresses too and with widths too; bytes of path
-    on disk."""
+    on disk; M multiply-adds per second of the host's limit."""
 
     workload: str
     warp_instructions: int
@@ -62,6 +65,12 @@ class Speed:
     widths_mwi_s: float
     path_bytes: int
     replay_maccess_s: float
+    limit_mwi_s: float
+
+    @property
+    def limit_share(self) -> float:
+        """Speed with the path, in the limit of the host."""
+        return self.path_mwi_s / self.limit_mwi_s
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -69,6 +78,7 @@ class Speed:
             "warp_instructions": self.warp_instructions,
             "counts": self.warp_instructions >= LEAST_INSTRUCTIONS,
             "functional_mwi_s": self.path_mwi_s,
+            "limit_share": self.limit_share,
             "addresses_mwi_s": self.addresses_mwi_s,
             "widths_mwi_s": self.widths_mwi_s,
             "path_bytes_per_wi": self.path_bytes / self.warp_instructions,
@@ -91,6 +101,9 @@ def spine(size: str = "small", begin: Begin = lambda what: None) -> dict[str, An
     return {
         "functional_mwi_s_geomean": geometric_mean(speed.path_mwi_s for speed in speeds),
         "functional_mwi_s_min": min(speed.path_mwi_s for speed in speeds),
+        "limit_mwi_s": statistics.median(speed.limit_mwi_s for speed in speeds),
+        "limit_share_geomean": geometric_mean(speed.limit_share for speed in speeds),
+        "limit_share_min": min(speed.limit_share for speed in speeds),
         "recorded_addresses_ratio": geometric_mean(speed.addresses_mwi_s / speed.path_mwi_s for speed in speeds),
         "recorded_widths_ratio": geometric_mean(speed.widths_mwi_s / speed.path_mwi_s for speed in speeds),
         "recorded_widths_ratio_min": min(speed.widths_mwi_s / speed.path_mwi_s for speed in speeds),
@@ -112,6 +125,7 @@ def workload_speed(name: str, size: str) -> Speed:
     problem = find_workload(name).problem(size)
     problem.check(problem.run(load_device(problem.workload, AS_COMPILED)))
     taken: dict[simt.Record, list[float]] = {ADDRESSES: [], WIDTHS: [], PATH: []}
+    limits: list[float] = []
     launches: tuple[simt.Launch, ...] = ()
     for _ in range(REPEATS):
         for record, times in taken.items():
@@ -119,6 +133,7 @@ def workload_speed(name: str, size: str) -> Speed:
             problem.run(device)
             launches = tuple(device.launches)
             times.append(sum(launch.seconds for launch in launches))
+        limits.append(limit_mwi_s())
     seconds = {record: statistics.median(times) for record, times in taken.items()}
     run = Run(name, launches)
     return Speed(
@@ -129,6 +144,7 @@ def workload_speed(name: str, size: str) -> Speed:
         widths_mwi_s=run.warp_instructions / seconds[WIDTHS] / 1e6,
         path_bytes=sum(launch.trace.totals["stored_bytes"]["path"] for launch in launches if launch.trace),
         replay_maccess_s=replay_maccess_s(run),
+        limit_mwi_s=statistics.median(limits),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from llvmlite import binding
 
 import warpreg
 from warpreg.cache import store
+from warpreg.ir.errors import WarpregError
 
 
 @functools.cache
@@ -22,11 +24,24 @@ def _initialized() -> bool:
     return True
 
 
+VECTOR_BITS_VARIABLE = "WARPREG_VECTOR_BITS"
+"""Environment variable that limits the vectors of compiled kernels; ``256`` removes the instructions of wider ones."""
+
+WIDER_THAN_256 = ("avx512", "avx10", "evex512", "amx")
+"""Beginnings of the names of CPU features that need, or come with, 512-bit vectors."""
+
+
 @functools.cache
 def host() -> tuple[str, str]:
-    """The host's CPU name and LLVM feature string."""
+    """The host's CPU name and LLVM feature string, limited by `VECTOR_BITS_VARIABLE`.  Raises WarpregError."""
     _initialized()
-    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+    limit = os.environ.get(VECTOR_BITS_VARIABLE, "512")
+    if limit not in ("256", "512"):
+        raise WarpregError(f"{VECTOR_BITS_VARIABLE}: expected 256 or 512, found {limit!r}")
+    features = binding.get_host_cpu_features()
+    if limit == "256":
+        features = binding.FeatureMap({n: on and not n.startswith(WIDER_THAN_256) for n, on in features.items()})
+    return binding.get_host_cpu_name(), features.flatten()
 
 
 @functools.cache
@@ -44,11 +59,27 @@ def target_machine() -> Any:
     return target.create_target_machine(cpu=cpu, features=features, opt=1, reloc="pic", codemodel="default", jit=True)
 
 
+def limit_vectors(bits: int) -> None:
+    """Compile for vectors of at most ``bits`` (256 or 512) from now on, in this process and in those that it starts."""
+    os.environ[VECTOR_BITS_VARIABLE] = str(bits)
+    for function in (host, vector_bits, target_machine, identity):
+        function.cache_clear()
+
+
 def object_code(text: str, optimize: bool = False) -> bytes:
     """Object code of an LLVM module; ``optimize`` first promotes stack variables to values and simplifies.
 
     Raises RuntimeError (from LLVM) for malformed IR, which is a defect of the code generator.
     """
+    return bytes(target_machine().emit_object(_parsed(text, optimize)))
+
+
+def assembly(text: str, optimize: bool = False) -> str:
+    """The instructions of `object_code` as text."""
+    return str(target_machine().emit_assembly(_parsed(text, optimize)))
+
+
+def _parsed(text: str, optimize: bool) -> Any:
     _initialized()
     module = binding.parse_assembly(text)
     if optimize:
@@ -58,7 +89,7 @@ def object_code(text: str, optimize: bool = False) -> bytes:
         passes.add_instruction_combine_pass()
         options = binding.create_pipeline_tuning_options()
         passes.run(module, binding.create_pass_builder(target_machine(), options))
-    return bytes(target_machine().emit_object(module))
+    return module
 
 
 _LOADED: dict[str, Library] = {}
