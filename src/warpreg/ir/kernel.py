@@ -7,6 +7,7 @@ do not change in any pass, so one recorded path serves all versions of a kernel.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -116,14 +117,14 @@ class Kernel:
             f" {self.register_demand} registers>"
         )
 
-    @property
+    @functools.cached_property
     def is_cooperative(self) -> bool:
         """Whether its thread blocks wait for each other: it reads the grid's workspace and no other environment
         register.
         """
         return self._specials("%envreg") == GRID_WORKSPACE
 
-    @property
+    @functools.cached_property
     def uses_reserved_shared(self) -> bool:
         """Whether it uses reserved shared memory, as multi-warp tiles of cooperative groups do: it reads the start of
         their part, and no other of these registers.

@@ -6,6 +6,7 @@ functions.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
@@ -235,7 +236,7 @@ class Module:
     def variables(self) -> tuple[Variable, ...]:
         return tuple(item for item in self.items if isinstance(item, Variable))
 
-    @property
+    @functools.cached_property
     def static_variables(self) -> tuple[Variable, ...]:
         """The module's variables, and those of global and constant memory that functions declare."""
         owned = (v for f in self.functions for v in _variables(f.body or ()) if v.owner)
