@@ -15,6 +15,7 @@ from warpreg.simt.block.register_storage import Cell
 from warpreg.simt.lanes import instructions
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I8, I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.llvm.select_workaround import fenced
 
 UNIFORM_SPECIALS = {
     "%ntid.x": Slot.NTID_X,
@@ -51,6 +52,8 @@ UNIFORM_SPECIALS = {
 CLOCKS = frozenset(name for name, field in UNIFORM_SPECIALS.items() if field is Slot.EXECUTED)
 
 AXES = ("x", "y", "z")
+FULL = 0xFFFFFFFF
+"""The mask with all lanes active."""
 
 CONSTANT_SPECIALS = {
     "%smid": 0,
@@ -86,6 +89,13 @@ LANE_SPECIALS: dict[str, Callable[[int], int]] = {
     "%lanemask_gt": lambda lane: ~((2 << lane) - 1) & 0xFFFFFFFF,
     "%lanemask_ge": lambda lane: ~((1 << lane) - 1) & 0xFFFFFFFF,
 }
+
+
+def _apart(loaded: Value) -> Value:
+    """A vector from memory that LLVM does not fold with a select and a store into a masked store, which is very slow on
+    some processors without AVX-512.
+    """
+    return Value(loaded.code, fenced(loaded.code.builder, loaded.llvm))
 
 
 class BlockValues:
@@ -150,7 +160,11 @@ class BlockValues:
         return self._places[cell]
 
     def flush(self, kept: frozenset[Cell]) -> None:
-        """Store the written cells that are in ``kept``; inactive lanes keep their value in memory."""
+        """Store the written cells that are in ``kept``; inactive lanes keep their value in memory.
+
+        With all lanes active, the value is stored as it is.
+        """
+        vectors = []
         for cell in self._dirty:
             if cell in kept:
                 address, value = self._place(cell), self._values[cell]
@@ -158,7 +172,15 @@ class BlockValues:
                     old = address.load(I32, align=4)
                     address.store((old & ~self.mask) | (value.bitcast(I32) & self.mask), align=4)
                 else:
-                    address.store(self.active.select(value, self._load(cell)), align=64)
+                    vectors.append((address, value))
+        if vectors:
+            with self.code.if_else(self.mask == FULL) as (all_lanes, some_lanes):
+                with all_lanes:
+                    for address, value in vectors:
+                        address.store(value, align=64)
+                with some_lanes:
+                    for address, value in vectors:
+                        address.store(self.active.select(value, _apart(address.load(value.type, align=64))), align=64)
 
     def read(self, cells: tuple[Cell, ...], bits: int) -> Value:
         """A register as ``bits`` per lane, from one cell or several 32-bit cells, lowest word first."""

@@ -17,12 +17,16 @@ FLOATS = {32: ir.FloatType(), 64: ir.DoubleType()}
 
 def select(builder: Any, condition: Any, first: Any, second: Any) -> Any:
     """``builder.select``, safe for vectors of any width."""
-    return builder.select(condition, _fenced(builder, first), _fenced(builder, second))
+    return builder.select(condition, _safe(builder, first), _safe(builder, second))
 
 
-def _fenced(builder: Any, value: Any) -> Any:
-    if not (isinstance(value, ir.Instruction) and value.opname in BITWISE and isinstance(value.type, ir.VectorType)):
-        return value
+def _safe(builder: Any, value: Any) -> Any:
+    is_bitwise = isinstance(value, ir.Instruction) and value.opname in BITWISE
+    return fenced(builder, value) if is_bitwise and isinstance(value.type, ir.VectorType) else value
+
+
+def fenced(builder: Any, value: Any) -> Any:
+    """A vector of 32-bit or 64-bit integers behind an arithmetic fence; any other as it is."""
     width = getattr(value.type.element, "width", 0)
     if width not in FLOATS:
         return value
