@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpreg.ir.kernel import Kernel
-from warpreg.simt.block.records import BLOCK_BYTES, BlockField, Slot
+from warpreg.simt.block.records import BLOCK_BYTES, SITE_BYTES, BlockField, SiteField, Slot
 from warpreg.simt.kernel.warp_driver import Driver
 from warpreg.simt.llvm import object_code
 
@@ -76,10 +77,17 @@ class NativeKernel:
     def kernel(self) -> Kernel:
         return self.image.kernel
 
-    @property
+    @functools.cached_property
     def longest_block(self) -> int:
         """Instructions of the longest basic block."""
         return max((len(block.instructions) for block in self.kernel.blocks), default=0)
+
+    @functools.cached_property
+    def unused_sites(self) -> NDArray[np.uint64]:
+        """The records of memory instructions (`SiteField`) before a launch."""
+        sites = np.zeros((max(1, len(self.image.sites)), SITE_BYTES // 8), np.uint64)
+        sites[: len(self.image.sites), SiteField.GUARDED // 8] = [guarded for _, guarded in self.image.sites]
+        return sites
 
 
 def load(image: Image, record: Record) -> NativeKernel:

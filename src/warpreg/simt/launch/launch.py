@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from warpreg.codegen.build.address_layout import PARAMETER_COPY, align
 from warpreg.ir.address_space import WINDOW_BYTES
 from warpreg.ir.kernel import RESERVED_SHARED_BYTES, Kernel
-from warpreg.simt.block.records import MAX_WARPS, SITE_BYTES, STACK_ENTRY_BYTES, SiteField, Slot, Stop, Warp
+from warpreg.simt.block.records import MAX_WARPS, STACK_ENTRY_BYTES, Slot, Stop, Warp
 from warpreg.simt.block.register_storage import THREAD_INDEX_BYTES
 from warpreg.simt.kernel.native_kernel import STACK_ENTRIES, NativeKernel, Record
 from warpreg.simt.launch import side_by_side
@@ -127,8 +127,7 @@ class LaunchRun:
         self.visits = np.zeros(max(1, len(self.kernel.blocks)), np.uint64)
         image = native.image
         self.symbols = np.array([symbols[name] for name in image.symbols] or [0], np.uint64)
-        self.sites = np.zeros((max(1, len(image.sites)), SITE_BYTES // 8), np.uint64)
-        self.sites[: len(image.sites), SiteField.GUARDED // 8] = [guarded for _, guarded in image.sites]
+        self.sites = native.unused_sites.copy()
         self.registers = _aligned(self.warps * image.register_bytes)
         self.warp_bytes = Warp.STACK + STACK_ENTRIES * STACK_ENTRY_BYTES
         self.warp_records = np.zeros((self.warps, self.warp_bytes // 4), np.uint32)

@@ -105,15 +105,23 @@ class Recorder:
         stored = {stream.name.lower(): size for stream, size in self._writer.stored_bytes.items()}
         with _disk():
             self._writer.finish({**totals, "stored_bytes": stored})
+        self._give_back()
         trace = Trace(self._file)
         weakref.finalize(trace, self._file.close)
         return trace
 
     def abandon(self) -> None:
         """Delete the data of a launch that did not finish."""
+        self._give_back()
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._file.close()
+
+    def _give_back(self) -> None:
+        """Leave the buffers to the next launch."""
+        while self._buffers:
+            content = self._buffers.pop().content
+            _FREE.setdefault(content.size, []).append(content)
 
 
 @contextlib.contextmanager
@@ -128,7 +136,13 @@ def _nameless_file() -> BinaryIO:
     return cast(BinaryIO, tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES))
 
 
+_FREE: dict[int, list[NDArray[np.uint8]]] = {}
+"""Buffers of finished launches by size: the system would clear the pages of new ones."""
+
+
 def _buffer(stream: Stream, margin: int) -> _Buffer:
-    content = np.empty(BUFFER_BYTES + margin, np.uint8)
+    size = 1 << (BUFFER_BYTES + margin - 1).bit_length()
+    free = _FREE.get(size)
+    content = free.pop() if free else np.empty(size, np.uint8)
     first = content.ctypes.data
     return _Buffer(stream, content, first, first + BUFFER_BYTES)
