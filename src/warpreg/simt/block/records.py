@@ -149,9 +149,10 @@ class SiteField(enum.IntEnum):
     STRIDE = 24  # last recorded stride
     MASK = 32  # last recorded mask
     GUARDED = 40  # 1 if the instruction has a guard, so that its mask must be recorded
+    LAST = 48  # lane 0's last address in global memory, from which the next ones are guessed
 
 
-SITE_BYTES = 48
+SITE_BYTES = 56
 
 FRESH_BASE, FRESH_STRIDE, FRESH_MASK = 1 << 62, 1 << 40, 1 << 40
 """Base and stride that no access has: the next record of the site will not depend on an earlier one."""

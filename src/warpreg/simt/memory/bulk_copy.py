@@ -16,8 +16,8 @@ from warpreg.simt.block.stops import stop_if
 from warpreg.simt.llvm import text as ir
 from warpreg.simt.llvm.emitter import I1, I8, I32, I64, Code, Value, lanes_of
 from warpreg.simt.memory import atomics
+from warpreg.simt.memory.buffers import find_buffer
 from warpreg.simt.memory.gather_scatter import spilled
-from warpreg.simt.memory.load_store import find_buffer
 
 
 @dataclass(frozen=True)

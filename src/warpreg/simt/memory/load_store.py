@@ -14,6 +14,7 @@ Lanes act in lane order where order matters: of several stores to one address th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,9 +22,13 @@ from warpreg.ir.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from warpreg.simt.block import address_recording
 from warpreg.simt.block.records import Fault, SiteField, Slot, set_slot, slot
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import I1, I32, I64, LANES, MASK, Code, Value, lanes_of
-from warpreg.simt.memory import atomics
+from warpreg.simt.llvm.emitter import I8, I32, I64, LANES, MASK, Code, Value, lanes_of
+from warpreg.simt.memory.buffers import find_buffer
 from warpreg.simt.memory.gather_scatter import gather, scatter, spilled
+from warpreg.simt.memory.lane_by_lane import lane_by_lane
+
+AHEAD, LINE = 4, 64
+"""Executions of a load between prefetching and use (1 and 2 gave less than 4), and the bytes of a cache line."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +129,10 @@ class _Access:
 
     def perform(self, values: list[Value]) -> Value | None:
         if self.operation.space == "local":
-            return self._one_by_one(self._checked_local(), values)
+            return self._one_by_one(values)
         base = self.address.lane(0)
+        if self.operation.in_global_memory and self.operation.action == "load":
+            self._prefetch(base)
         distance = self.address - base.splat()
         ramp = self.code.const(self.address.type, [self.size * lane for lane in range(LANES)])
         contiguous = self._all(distance == ramp)
@@ -137,7 +144,7 @@ class _Access:
         if self.operation.action == "store":
             self._store(base, contiguous, values[0])
             return None
-        return self._one_by_one(self._host(self.address), values)
+        return self._one_by_one(values)
 
     def _all(self, condition: Value) -> Value:
         """Whether a condition is true in all active lanes."""
@@ -159,6 +166,19 @@ class _Access:
         if self.operation.action == "load":
             with self.code.if_(self._all(distance == 0) & full):
                 self.code.ret(self._host(base).load(self.operation.element).splat())
+
+    def _prefetch(self, base: Value) -> None:
+        """Fetch what this instruction loads `AHEAD` executions later if its addresses go on in equal steps.
+
+        A row is two lines of the host's caches.  A wrong guess is harmless: a prefetch does not fault.
+        """
+        last = (self.site + SiteField.LAST).load(I64)
+        (self.site + SiteField.LAST).store(base)
+        ahead = self._host(base) + (base - last) * AHEAD
+        for line in (0, LINE):
+            pointer = Value(self.code, self.code.pointer(ahead + line, I8))
+            for_reading, all_levels, data = (self.code.const(I32, number) for number in (0, 3, 1))
+            self.code.intrinsic("llvm.prefetch.p0", ir.VoidType(), [pointer, for_reading, all_levels, data])
 
     def _bounds(self) -> tuple[Value, Value]:
         """First valid address, and the largest offset from it at which an access may begin."""
@@ -273,61 +293,29 @@ class _Access:
         ramp = code.const(lanes_of(I64), list(range(LANES)))
         return self.address.zext(lanes_of(I64)) + ramp * frame.splat() + first.splat()
 
-    def _one_by_one(self, host: Value, values: list[Value]) -> Value | None:
-        """Lane by lane: local accesses and atomics."""
-        code, element, action = self.code, self.operation.element, self.operation.action
+    def _one_by_one(self, values: list[Value]) -> Value | None:
+        """Local accesses and atomics."""
+        operation, returns = self.operation, self.operation.gives_values
+        return lane_by_lane(
+            self.code,
+            operation.action,
+            operation.space,
+            operation.element,
+            self.mask,
+            self._addresses(),
+            values,
+            returns,
+        )
+
+    def _addresses(self) -> Callable[[Value], Value]:
+        """The host address (i64) of a lane by its index (i64)."""
+        code = self.code
+        if self.operation.space == "shared":
+            origin, offsets = self._origin(), spilled(code, self.address)
+            return lambda index: (offsets + index * 4).load(I32).zext(I64) + origin
+        host = self._checked_local() if self.operation.space == "local" else self._host(self.address)
         addresses = spilled(code, host)
-        operands = [spilled(code, value) for value in values]
-        returns = self.operation.gives_values
-        old = spilled(code, code.const(self.vector, 0)) if returns else addresses
-
-        def act(index: Value) -> None:
-            address = (addresses + index * 8).load(I64)
-            given = [(operand + index * self.size).load(element) for operand in operands]
-            if action == "store":
-                address.store(given[0], align=1)
-            else:
-                before = address.load(element, align=1)
-                if returns:
-                    (old + index * self.size).store(before)
-                if action != "load":
-                    address.store(atomics.combine(code, action, before, given[0], given[1], self.operation.space))
-
-        with code.if_else(self.mask == 0xFFFFFFFF) as (all_lanes, some_lanes):
-            with all_lanes:
-                for number in range(LANES):
-                    act(code.const(I64, number))
-            with some_lanes, code.each_set_bit(self.mask) as lane:
-                act(lane.zext(I64))
-        return old.load(self.vector, align=64) if returns else None
-
-
-def find_buffer(
-    code: Code, launch: Value, site: Value, address: Value, size: int, alignment: int = 1, is_constant: bool = False
-) -> Value:
-    """Whether a buffer contains the bytes, which is then cached in the site (binary search over ascending buffers)."""
-    reach = max(size, alignment)
-    table = slot(code, launch, Slot.CONSTANTS if is_constant else Slot.BUFFERS)
-    count = slot(code, launch, Slot.CONSTANT_COUNT if is_constant else Slot.BUFFER_COUNT)
-    low, high = code.var(code.const(I64, 0)), code.var(count)
-    with code.loop():
-        with code.if_(low.get() >= high.get()):
-            code.break_()
-        middle = (low.get() + high.get()) >> 1
-        with code.if_else((table + middle * 16).load(I64) <= address) as (at_or_after, before):
-            with at_or_after:
-                low.set(middle + 1)
-            with before:
-                high.set(middle)
-    found = code.var(code.const(I1, 0))
-    with code.if_(low.get() != 0):
-        row = table + (low.get() - 1) * 16
-        first, end = row.load(I64), (row + 8).load(I64)
-        with code.if_((address < end) & (end - address >= reach)):
-            (site + SiteField.FIRST).store(first)
-            (site + SiteField.SPAN).store(end - first - (size - 1))
-            found.set(code.const(I1, 1))
-    return found.get()
+        return lambda index: (addresses + index * 8).load(I64)
 
 
 def _generic(
