@@ -172,11 +172,7 @@ def _release(module: Any) -> Any:
     launch, barrier = code.arguments
     code.function.linkage = "internal"
     arrived = launch + barrier * 8 + Slot.ARRIVED * 8
-    expected = code.var(slot(code, launch, Slot.ALIVE_WARPS))
-    threads = (launch + barrier * 8 + Slot.EXPECTED * 8).load(I64)
-    with code.if_(threads != 0):
-        expected.set((threads + 31) // 32)
-    with code.if_(arrived.load(I64) < expected.get()):
+    with code.if_(arrived.load(I64) < _awaited(code, launch, barrier)):
         code.ret()
     arrived.store(code.const(I64, 0))
     pending = slot(code, launch, Slot.PENDING)
@@ -255,6 +251,13 @@ class _WarpState:
         self.block.set((top + 4).load(I32))
         self.mask.set((top + 8).load(I32) & self.alive.get())
 
+    def reconverge(self) -> None:
+        """Pop at the end of a region, then while all lanes of the current entry have exited."""
+        block = self.block.get()
+        with self.code.if_((block == self.reconvergence.get()) & (block != NO_BLOCK), likely=False):
+            self.pop()
+        self.skip_absent()
+
     def skip_absent(self) -> None:
         """Pop while all lanes of the current entry have exited."""
         with self.code.loop():
@@ -322,20 +325,30 @@ def _run_warp(module: Any, release: Any, options: Driver) -> Any:
                 with code.if_(state.block.get() == state.reconvergence.get(), likely=False):
                     state.pop()
                     state.skip_absent()
-            with rare:
-                arrived = (kind == BlockKind.BARRIER) & (lanes != 0)
-                asks = (kind == BlockKind.SERVICE) & (lanes != 0)
-                _rare_end(code, launch, state, release, row, lanes)
-                with code.if_((state.block.get() == state.reconvergence.get()) & (state.block.get() != NO_BLOCK)):
-                    state.pop()
-                state.skip_absent()
-                alone = slot(code, launch, Slot.READY) == (code.const(I64, 1) << warp)
-                with code.if_(arrived & ~alone):
-                    leave(Stop.FINISHED)
-                with code.if_(asks):
-                    set_slot(launch, Slot.SERVICE_BLOCK, block.zext(I64))
-                    set_slot(launch, Slot.SERVICE_LANES, lanes.zext(I64))
-                    leave(Stop.SERVICE)
+            with rare, code.if_else(kind == BlockKind.BARRIER) as (barrier, other):
+                with barrier:
+                    state.block.set(fall)
+                    with code.if_(lanes != 0, likely=True):
+                        _arrive(code, launch, state, release, row)
+                    state.reconverge()
+                    alone = slot(code, launch, Slot.READY) == (code.const(I64, 1) << warp)
+                    with code.if_((lanes != 0) & ~alone, likely=True):
+                        leave(Stop.FINISHED)
+                with other, code.if_else(kind <= BlockKind.GUARDED_EXIT) as (exits, stops):
+                    with exits:
+                        gone = (kind == BlockKind.EXIT).select(state.mask.get(), lanes)
+                        state.alive.set(state.alive.get() & ~gone)
+                        state.mask.set(state.mask.get() & ~gone)
+                        with code.if_(kind == BlockKind.GUARDED_EXIT):
+                            state.block.set(fall)
+                        state.reconverge()
+                    with stops:
+                        _stop(code, launch, state, row, kind)
+                        state.reconverge()
+                        with code.if_((kind == BlockKind.SERVICE) & (lanes != 0)):
+                            set_slot(launch, Slot.SERVICE_BLOCK, block.zext(I64))
+                            set_slot(launch, Slot.SERVICE_LANES, lanes.zext(I64))
+                            leave(Stop.SERVICE)
         if options.yields:
             yields = slot(code, launch, Slot.YIELD) != 0
             set_slot(launch, Slot.YIELD, code.const(I64, 0))
@@ -406,24 +419,13 @@ def _meeting(code: Code, state: _WarpState, meet: Value) -> Value:
     return state.reconvergence.get()
 
 
-def _rare_end(code: Code, launch: Value, state: _WarpState, release: Any, row: Value, lanes: Value) -> None:
-    kind = (row + BlockField.KIND).load(I32)
-    fall = (row + BlockField.FALL_THROUGH).load(I32)
-    with code.if_(kind == BlockKind.EXIT):
-        state.alive.set(state.alive.get() & ~state.mask.get())
-        state.mask.set(code.const(I32, 0))
-    with code.if_(kind == BlockKind.GUARDED_EXIT):
-        state.alive.set(state.alive.get() & ~lanes)
-        state.mask.set(state.mask.get() & ~lanes)
-        state.block.set(fall)
-    with code.if_(kind == BlockKind.BARRIER):
-        state.block.set(fall)
-        with code.if_(lanes != 0):
-            _arrive(code, launch, state, release, row)
-    with code.if_(kind == BlockKind.SERVICE):
-        state.block.set(fall)
-    with code.if_(kind == BlockKind.INDIRECT):
-        _indirect(code, launch, state, (row + BlockField.RECONVERGENCE).load(I32))
+def _stop(code: Code, launch: Value, state: _WarpState, row: Value, kind: Value) -> None:
+    """Leave a block that ends in a host service or an indirect branch."""
+    with code.if_else(kind == BlockKind.SERVICE) as (service, indirect):
+        with service:
+            state.block.set((row + BlockField.FALL_THROUGH).load(I32))
+        with indirect:
+            _indirect(code, launch, state, (row + BlockField.RECONVERGENCE).load(I32))
 
 
 def _arrive(code: Code, launch: Value, state: _WarpState, release: Any, row: Value) -> None:
@@ -431,7 +433,8 @@ def _arrive(code: Code, launch: Value, state: _WarpState, release: Any, row: Val
     number = slot(code, launch, Slot.BARRIER)
     barrier = number & 15
     arrived = launch + barrier * 8 + Slot.ARRIVED * 8
-    arrived.store(arrived.load(I64) + 1)
+    count = arrived.load(I64) + 1
+    arrived.store(count)
     (launch + barrier * 8 + Slot.EXPECTED * 8).store(slot(code, launch, Slot.BARRIER_THREADS))
     bit = code.const(I64, 1)
     set_slot(launch, Slot.PENDING, slot(code, launch, Slot.PENDING) | (bit << barrier))
@@ -443,7 +446,14 @@ def _arrive(code: Code, launch: Value, state: _WarpState, release: Any, row: Val
         (state.record + Warp.BARRIER_MASK).store(state.mask.get())
         (state.record + Warp.RESUME).store((row + BlockField.RESUME).load(I64))
         (state.record + Warp.BARRIER_BLOCK).store(row)
-    code.call(release, [launch, barrier])
+    with code.if_(count >= _awaited(code, launch, barrier)):
+        code.call(release, [launch, barrier])
+
+
+def _awaited(code: Code, launch: Value, barrier: Value) -> Value:
+    """The number of warps for which a barrier waits."""
+    threads = (launch + barrier * 8 + Slot.EXPECTED * 8).load(I64)
+    return (threads == 0).select(slot(code, launch, Slot.ALIVE_WARPS), (threads + 31) // 32)
 
 
 def _indirect(code: Code, launch: Value, state: _WarpState, meet: Value) -> None:
