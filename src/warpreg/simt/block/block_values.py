@@ -116,7 +116,7 @@ class BlockValues:
         self._fields: dict[Slot, Value] = {}
         self._scratch: Value | None = None
         self._inverses: dict[int, tuple[Value, Value]] = {}
-        self.shapes: dict[tuple[int, int, int], Any] = {}
+        self.shapes: dict[tuple[object, ...], Any] = {}
 
     def scratch(self, bytes_: int) -> Value:
         """Address (i64) of stack memory for one instruction; shared by all instructions of the block."""

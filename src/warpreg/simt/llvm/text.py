@@ -319,7 +319,7 @@ class IRBuilder:
 
     def _binary(self, opname: str, a: Any, b: Any) -> Instruction:
         text = f"{opname} {a.type} {a.get_reference()}, {b.get_reference()}"
-        return self._add(a.type, opname, text)
+        return self._add(a.type, opname, text, (a, b))
 
     def add(self, a: Any, b: Any) -> Instruction:
         return self._binary("add", a, b)
@@ -447,11 +447,13 @@ class IRBuilder:
 
     def insert_element(self, vector: Any, value: Any, index: Any) -> Instruction:
         parts = ", ".join(f"{x.type} {x.get_reference()}" for x in (vector, value, index))
-        return self._add(vector.type, "insertelement", f"insertelement {parts}")
+        return self._add(vector.type, "insertelement", f"insertelement {parts}", (vector, value))
 
     def shuffle_vector(self, a: Any, b: Any, mask: Any) -> Instruction:
         parts = ", ".join(f"{x.type} {x.get_reference()}" for x in (a, b, mask))
-        return self._add(VectorType(a.type.element, mask.type.count), "shufflevector", f"shufflevector {parts}")
+        return self._add(
+            VectorType(a.type.element, mask.type.count), "shufflevector", f"shufflevector {parts}", (a, mask)
+        )
 
     def alloca(self, type_: Any) -> Alloca:
         """A stack slot, allocated in the entry block."""

@@ -7,7 +7,7 @@ operation handles all other cases (inactive lanes, other strides, bounds, alignm
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warpreg.ir.instruction import Instruction
 from warpreg.ir.kernel import Kernel
@@ -16,8 +16,9 @@ from warpreg.simt.block import address_recording
 from warpreg.simt.block.block_values import BlockValues
 from warpreg.simt.block.records import SiteField, Slot
 from warpreg.simt.llvm import text as ir
-from warpreg.simt.llvm.emitter import I32, I64, LANES, Value, lanes_of
+from warpreg.simt.llvm.emitter import I32, I64, LANES, Code, Value, lanes_of
 from warpreg.simt.memory.load_store import Operation
+from warpreg.simt.memory.scaled_index import ScaledIndex, scaled_index
 
 FULL = 0xFFFFFFFF
 MOST = 64
@@ -74,17 +75,52 @@ def shape(values: BlockValues, address: Value, size: int, mask: Value) -> Shape:
     """The shape of addresses of elements of ``size`` bytes under a mask (i32), computed once for equal arguments."""
     key = (id(address.llvm), size, id(mask.llvm))
     if key not in values.shapes:
-        base, code = address.lane(0), values.code
-        row = address.lane(1) != base
-        ramp = code.const(address.type, [size * lane for lane in range(LANES)])
-        expected = base.splat() + row.select(ramp, code.const(address.type, 0))
-        alike = (address == expected).bitcast(I32) == FULL
-        usual = alike & (mask == FULL) & ((base & (size - 1)) == 0)
-        zero = code.const(I64, 0)
-        stride, reach = row.select(size, zero), row.select(size * (LANES - 1), zero)
-        values.shapes[key] = Shape(address, base, usual, row, stride, reach)
+        scaled = scaled_index(values.code, address, size)
+        lanes = _Lanes.of(values, scaled, address, size, mask)
+        base = scaled.address(lanes.first, size) if scaled else lanes.first
+        zero = values.code.const(I64, 0)
+        values.shapes[key] = Shape(
+            vector=address,
+            base=base,
+            usual=lanes.usual & ((base & (size - 1)) == 0),
+            row=lanes.row,
+            stride=lanes.row.select(size, zero),
+            reach=lanes.row.select(size * (LANES - 1), zero),
+        )
     found: Shape = values.shapes[key]
     return found
+
+
+@dataclass(frozen=True)
+class _Lanes:
+    """The part of a shape that addresses with one index share: ``first`` is lane 0 of the index, or of addresses."""
+
+    first: Value
+    usual: Value
+    row: Value
+
+    @staticmethod
+    def of(values: BlockValues, scaled: ScaledIndex | None, address: Value, size: int, mask: Value) -> _Lanes:
+        """The lanes of an index, or of addresses without one."""
+        if scaled is None:
+            return _Lanes.examined(values.code, address, size, mask)
+        key = (*scaled.key, size, id(mask.llvm))
+        if key not in values.shapes:
+            lanes = _Lanes.examined(values.code, scaled.index, 1, mask)
+            whole = ~(lanes.row & scaled.wraps(lanes.first, LANES - 1))
+            values.shapes[key] = replace(lanes, usual=lanes.usual & whole)
+        found: _Lanes = values.shapes[key]
+        return found
+
+    @staticmethod
+    def examined(code: Code, numbers: Value, step: int, mask: Value) -> _Lanes:
+        """Whether all lanes are active, and equal or in steps of ``step``."""
+        first = numbers.lane(0)
+        row = numbers.lane(1) != first
+        ramp = code.const(numbers.type, [step * lane for lane in range(LANES)])
+        expected = first.splat() + (ramp & row.sext(numbers.type.element).splat())
+        alike = (numbers == expected).bitcast(I32) == FULL
+        return _Lanes(first, alike & (mask == FULL), row)
 
 
 @dataclass(frozen=True)
